@@ -1,0 +1,144 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cli is the command line of devcluster. Its up and remove follow RKE's contract, so that devcluster can stand in
+// wherever something drives that tool.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/windlass-operator/windlass/devcluster/internal/cluster"
+	"github.com/windlass-operator/windlass/devcluster/internal/progress"
+)
+
+// Exit codes.
+const (
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// usageError is a mistake in the call, as opposed to a failure of what was called for.
+type usageError struct{ error }
+
+// Main runs the command line and returns the exit code.
+func Main(args []string) int {
+	// The components have put their flags into the global set; none of them is a flag of this command.
+	pflag.CommandLine = pflag.NewFlagSet(os.Args[0], pflag.ContinueOnError)
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+
+	root := newRoot(os.Stdin)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var usage usageError
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "devcluster: interrupted")
+		return exitFailure
+	case errors.As(err, &usage):
+		fmt.Fprintf(os.Stderr, "devcluster: %v (devcluster --help shows the calls)\n", err)
+		return exitUsage
+	default:
+		fmt.Fprintf(os.Stderr, "devcluster: %v\n", err)
+		return exitFailure
+	}
+}
+
+// options are the flags of every command.
+type options struct {
+	dir   string
+	stdin *os.File
+}
+
+// newRoot builds the whole tree anew for every call, so that no flag's value outlives it. Usage errors are told apart here
+// once, for all commands: scripts that drive this rely on their exit code.
+func newRoot(stdin *os.File) *cobra.Command {
+	opts := &options{stdin: stdin}
+	root := &cobra.Command{
+		Use:   "devcluster",
+		Short: "Start a real Kubernetes control plane with simulated nodes, without containers",
+		Long: "devcluster starts a real Kubernetes control plane with simulated nodes, without containers or downloads.\n" +
+			"Everything listens on 127.0.0.1 only.",
+		Example: "  devcluster up --name dev --nodes 20\n" +
+			"  devcluster up --config cluster.yml\n" +
+			"  devcluster remove --force --config cluster.yml",
+		Version:       versionText(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          usageArgs(cobra.NoArgs),
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetVersionTemplate("{{.Version}}")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.PersistentFlags().StringVar(&opts.dir, "dir", defaultDir(), "state directory, also from DEVCLUSTER_DIR")
+	root.AddCommand(
+		upCommand(opts), downCommand(opts), removeCommand(opts), stopCommand(opts),
+		listCommand(opts), kubeconfigCommand(opts), versionCommand(),
+	)
+	return root
+}
+
+// usageArgs makes a wrong number of arguments a usage error.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+}
+
+// defaultDir follows the XDG rules: clusters are state, neither configuration nor cache, and must survive a cleaning of
+// either.
+func defaultDir() string {
+	if dir := os.Getenv("DEVCLUSTER_DIR"); dir != "" {
+		return dir
+	}
+	state := os.Getenv("XDG_STATE_HOME")
+	if state == "" {
+		// Without a home there is no good place; the temporary directory at least exists everywhere.
+		home, err := os.UserHomeDir()
+		if err != nil {
+			home = os.TempDir()
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "windlass", "devcluster")
+}
+
+// withStore runs a command's work on the state directory, with progress on standard error so that standard output
+// holds nothing but results.
+func (o *options) withStore(out io.Writer, work func(*cluster.Store, *progress.Reporter) error) error {
+	report := progress.New(out)
+	defer report.Close()
+	store, err := cluster.Open(o.dir, report)
+	if err != nil {
+		return err
+	}
+	return work(store, report)
+}
+
+// checkName makes a bad name a mistake in the call before anything is looked for under it.
+func checkName(name string) error {
+	if name == "" {
+		return usageError{errors.New("--name is missing")}
+	}
+	if err := cluster.ValidateName(name); err != nil {
+		return usageError{err}
+	}
+	return nil
+}

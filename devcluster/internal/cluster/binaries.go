@@ -1,0 +1,84 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Names of the components, which are also the names of their symlinks.
+const (
+	etcd              = "etcd"
+	apiServer         = "kube-apiserver"
+	controllerManager = "kube-controller-manager"
+	scheduler         = "kube-scheduler"
+	kwokController    = "kwok-controller"
+)
+
+var commands = []string{etcd, apiServer, controllerManager, scheduler, kwokController, "kubectl", "kwokctl"}
+
+// binaries returns the directory with the symlinks to this executable: k8s beside it, as the build makes it, or one in
+// the state directory, so that the executable also works when it was copied elsewhere on its own.
+func (s *Store) binaries() (string, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("cannot find this executable: %w", err)
+	}
+	executable, err = filepath.EvalSymlinks(executable)
+	if err != nil {
+		return "", fmt.Errorf("cannot find this executable %q, was it replaced while it ran? run it again: %w", executable, err)
+	}
+	beside := filepath.Join(filepath.Dir(executable), "k8s")
+	if linksTo(beside, executable) {
+		return beside, nil
+	}
+	own := filepath.Join(s.dir, "bin")
+	if linksTo(own, executable) {
+		return own, nil
+	}
+	if err := link(own, executable); err != nil {
+		return "", fmt.Errorf("cannot link the components in %q: %w", own, err)
+	}
+	return own, nil
+}
+
+// linksTo reports whether every component in dir is this very executable; another one could be another version.
+func linksTo(dir, executable string) bool {
+	want, err := os.Stat(executable)
+	if err != nil {
+		return false
+	}
+	for _, command := range commands {
+		got, err := os.Stat(filepath.Join(dir, command))
+		if err != nil || !os.SameFile(want, got) {
+			return false
+		}
+	}
+	return true
+}
+
+// link makes the symlinks, over those of an executable that has moved.
+func link(dir, executable string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for _, command := range commands {
+		// Renamed into place, because another cluster may be starting from the same directory right now.
+		temp := filepath.Join(dir, fmt.Sprintf(".%s-%d", command, os.Getpid()))
+		if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.Symlink(executable, temp); err != nil {
+			return err
+		}
+		if err := os.Rename(temp, filepath.Join(dir, command)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	nodefast "sigs.k8s.io/kwok/kustomize/stage/node/fast"
+	heartbeat "sigs.k8s.io/kwok/kustomize/stage/node/heartbeat-with-lease"
+	podfast "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
+
+	"github.com/windlass-operator/windlass/devcluster/internal/node"
+	"github.com/windlass-operator/windlass/devcluster/internal/pki"
+)
+
+// component is how one process of a cluster is started, judged and ended.
+type component struct {
+	name string
+	// ports are all it listens on; the first one answers the probe.
+	ports func(Ports) []int
+	// probe is the path that answers 200 once the component does its work.
+	probe string
+	args  func(*cluster) []string
+	// grace is how long it may take to end by itself.
+	grace time.Duration
+}
+
+// waves is the order of starting; stopping is the reverse. The API server must go after its controllers, or it waits
+// for their watches to end, and before etcd, or it waits for that.
+var waves = [][]component{
+	{{
+		name: etcd, probe: "/readyz", grace: 5 * time.Second, args: etcdArgs,
+		ports: func(p Ports) []int { return []int{p.Etcd, p.EtcdPeer} },
+	}},
+	{{
+		name: apiServer, probe: "/readyz", grace: 10 * time.Second, args: apiServerArgs,
+		ports: func(p Ports) []int { return []int{p.APIServer} },
+	}},
+	{
+		{
+			name: controllerManager, probe: "/healthz", grace: 5 * time.Second, args: controllerManagerArgs,
+			ports: func(p Ports) []int { return []int{p.ControllerManager} },
+		},
+		{
+			name: scheduler, probe: "/readyz", grace: 5 * time.Second, args: schedulerArgs,
+			ports: func(p Ports) []int { return []int{p.Scheduler} },
+		},
+		{
+			name: kwokController, probe: "/readyz", grace: 5 * time.Second, args: kwokArgs,
+			ports: func(p Ports) []int { return []int{p.Kwok} },
+		},
+	},
+}
+
+const (
+	serviceCIDR = "10.96.0.0/16"
+	// firstServiceIP is the address of the API server's own service, which its certificate has to name.
+	firstServiceIP = "10.96.0.1"
+	// podCIDR is where simulated pods get their addresses from. Large, because the controller hands out each one once.
+	podCIDR = "10.128.0.0/9"
+	issuer  = "https://kubernetes.default.svc.cluster.local"
+)
+
+// etcdArgs keeps fsync on: a cluster has to survive a power cut, and one without would start only little faster.
+// Peers have a port of their own although there are none, because etcd insists on it.
+func etcdArgs(c *cluster) []string {
+	client, peer := "https://"+address(c.state.Ports.Etcd), "https://"+address(c.state.Ports.EtcdPeer)
+	return []string{
+		"--name=default", "--data-dir=" + filepath.Join(c.dir, "etcd"),
+		"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
+		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=default=" + peer,
+		"--cert-file=" + c.pki.Cert(pki.EtcdServer), "--key-file=" + c.pki.Key(pki.EtcdServer),
+		"--client-cert-auth=true", "--trusted-ca-file=" + c.pki.Cert(pki.EtcdCA),
+		"--peer-cert-file=" + c.pki.Cert(pki.EtcdServer), "--peer-key-file=" + c.pki.Key(pki.EtcdServer),
+		"--peer-client-cert-auth=true", "--peer-trusted-ca-file=" + c.pki.Cert(pki.EtcdCA),
+		"--log-level=warn",
+	}
+}
+
+// apiServerArgs leaves everything at its default that a real cluster leaves there, so that what passes here passes
+// there.
+func apiServerArgs(c *cluster) []string {
+	return []string{
+		"--bind-address=" + loopback, fmt.Sprintf("--secure-port=%d", c.state.Ports.APIServer),
+		// Endpoints cannot hold a loopback address, and no simulated pod could use them.
+		"--advertise-address=" + loopback, "--endpoint-reconciler-type=none",
+		"--tls-cert-file=" + c.pki.Cert(pki.Server), "--tls-private-key-file=" + c.pki.Key(pki.Server),
+		"--client-ca-file=" + c.pki.Cert(pki.CA),
+		"--etcd-servers=https://" + address(c.state.Ports.Etcd), "--etcd-cafile=" + c.pki.Cert(pki.EtcdCA),
+		"--etcd-certfile=" + c.pki.Cert(pki.EtcdClient), "--etcd-keyfile=" + c.pki.Key(pki.EtcdClient),
+		"--authorization-mode=Node,RBAC",
+		// The second one is off by default but on in many real clusters: operators meet it here first.
+		"--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
+		"--service-account-issuer=" + issuer,
+		"--service-account-signing-key-file=" + c.pki.Key(pki.ServiceAccounts),
+		"--service-account-key-file=" + c.pki.Public(pki.ServiceAccounts),
+		"--service-cluster-ip-range=" + serviceCIDR,
+		"--requestheader-client-ca-file=" + c.pki.Cert(pki.FrontProxyCA),
+		"--requestheader-allowed-names=front-proxy-client", "--requestheader-username-headers=X-Remote-User",
+		"--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--proxy-client-cert-file=" + c.pki.Cert(pki.FrontProxyClient),
+		"--proxy-client-key-file=" + c.pki.Key(pki.FrontProxyClient),
+		"--kubelet-client-certificate=" + c.pki.Cert(pki.KubeletClient),
+		"--kubelet-client-key=" + c.pki.Key(pki.KubeletClient),
+		// Simulated nodes have made-up internal addresses, which must never be dialled. Their kubelet is the kwok
+		// controller, and this is the type of address that they give it under.
+		"--kubelet-preferred-address-types=" + string(node.KubeletAddressType),
+		"--profiling=false",
+	}
+}
+
+// controllerManagerArgs runs all controllers, each under its own account and rights as in a real cluster. There is no
+// election, for there is no rival, and waiting for an old lease would cost 15 s on every restart.
+func controllerManagerArgs(c *cluster) []string {
+	kubeconfig := c.componentKubeconfig(pki.ControllerManager)
+	return []string{
+		"--bind-address=" + loopback, fmt.Sprintf("--secure-port=%d", c.state.Ports.ControllerManager),
+		"--tls-cert-file=" + c.pki.Cert(pki.Server), "--tls-private-key-file=" + c.pki.Key(pki.Server),
+		"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
+		"--leader-elect=false", "--use-service-account-credentials=true",
+		"--service-account-private-key-file=" + c.pki.Key(pki.ServiceAccounts), "--root-ca-file=" + c.pki.Cert(pki.CA),
+		"--cluster-signing-cert-file=" + c.pki.Cert(pki.CA), "--cluster-signing-key-file=" + c.pki.Key(pki.CA),
+		"--cluster-name=" + c.state.Name, "--kube-api-qps=1000", "--kube-api-burst=2000",
+		// Created when it is missing, and the default is a directory of the system.
+		"--flex-volume-plugin-dir=" + filepath.Join(c.runDir(controllerManager), "volume-plugins"),
+		"--profiling=false",
+	}
+}
+
+// schedulerArgs raises the client's limits, which are made for a cluster that shares its API server with others.
+func schedulerArgs(c *cluster) []string {
+	kubeconfig := c.componentKubeconfig(pki.Scheduler)
+	return []string{
+		"--bind-address=" + loopback, fmt.Sprintf("--secure-port=%d", c.state.Ports.Scheduler),
+		"--tls-cert-file=" + c.pki.Cert(pki.Server), "--tls-private-key-file=" + c.pki.Key(pki.Server),
+		"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
+		"--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--profiling=false",
+	}
+}
+
+// kwokArgs sets the lease to what kubelets have, since the node lifecycle controller expects that rhythm.
+func kwokArgs(c *cluster) []string {
+	return []string{
+		"--kubeconfig=" + c.componentKubeconfig(pki.KwokController), "--config=" + c.stagesPath(),
+		// Only the simulated nodes: a real one may join later, and its pods are not kwok's.
+		"--manage-all-nodes=false", "--manage-nodes-with-annotation-selector=" + node.SimulatedAnnotation + "=" + node.SimulatedValue,
+		fmt.Sprintf("--node-port=%d", c.state.Ports.Kwok), "--node-ip=" + loopback,
+		"--server-address=" + address(c.state.Ports.Kwok),
+		"--tls-cert-file=" + c.pki.Cert(pki.Server), "--tls-private-key-file=" + c.pki.Key(pki.Server),
+		"--node-lease-duration-seconds=40", "--cidr=" + podCIDR,
+	}
+}
+
+// stages are kwok's own: nodes become and stay ready, pods run, jobs complete, what is deleted goes.
+func stages() []byte {
+	return []byte(strings.Join([]string{
+		nodefast.DefaultNodeInit, heartbeat.DefaultNodeHeartbeatWithLease,
+		podfast.DefaultPodReady, podfast.DefaultPodComplete, podfast.DefaultPodDelete,
+	}, "\n---\n"))
+}
+
+// environment is deliberately short: proxies, KUBECONFIG, ETCD_* and KWOK_* of the caller must not reach a component.
+func environment(c *cluster, name string) []string {
+	env := []string{"KWOK_WORKDIR=" + c.runDir(kwokController)}
+	for _, key := range []string{"PATH", "HOME", "TMPDIR", "TZ"} {
+		if value, ok := os.LookupEnv(key); ok {
+			env = append(env, key+"="+value)
+		}
+	}
+	if name == apiServer {
+		env = append(env, "GOMEMLIMIT="+apiServerMemory)
+	}
+	return env
+}
+
+// apiServerMemory makes the garbage collector work harder from there on; it is no hard limit. A thousand nodes with
+// their pods stay well below it.
+const apiServerMemory = "1GiB"

@@ -1,0 +1,102 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// Stop ends the processes of a cluster and keeps its data. It reports whether anything ran.
+func (s *Store) Stop(ctx context.Context, name string) (bool, error) {
+	if err := s.exists(name); err != nil {
+		return false, err
+	}
+	lock, err := s.lockCluster(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	defer lock.release()
+	state, err := s.load(name)
+	if err != nil {
+		return false, err
+	}
+	c := s.cluster(state)
+	running, err := c.survey()
+	if err != nil {
+		return false, err
+	}
+	return len(running) > 0, c.stop(ctx)
+}
+
+// Delete ends the processes of a cluster and removes all that was made for it, here and in kubeconfigs. It reports
+// whether there was anything; a cluster that is not there is deleted already.
+func (s *Store) Delete(ctx context.Context, name string) (bool, error) {
+	if err := s.exists(name); errors.Is(err, ErrNotFound) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	lock, err := s.lockCluster(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	if err := s.delete(ctx, name); err != nil {
+		lock.release()
+		return false, err
+	}
+	lock.remove()
+	return true, nil
+}
+
+// delete goes on as far as it can and removes the directory last: while that is there, the call can be repeated.
+func (s *Store) delete(ctx context.Context, name string) error {
+	// Deleting is the way out of a state that cannot be read, so that is no reason to refuse.
+	state, err := s.load(name)
+	if err != nil {
+		state = State{}
+	}
+	state.Name = name
+	c := s.cluster(state)
+	if err := c.stop(ctx); err != nil {
+		return err
+	}
+	for _, path := range state.Kubeconfigs {
+		// The user's file may have become unreadable. That must not keep a cluster from going.
+		if err := c.withdrawKubeconfig(ctx, path); err != nil {
+			s.progress.Done("left as it is: %v", err)
+		}
+	}
+	if err := os.RemoveAll(c.dir); err != nil {
+		return fmt.Errorf("cannot remove directory %q: %w", c.dir, err)
+	}
+	return nil
+}
+
+// exists also catches names that would lead out of the state directory.
+func (s *Store) exists(name string) error {
+	if err := ValidateName(name); err != nil {
+		return err
+	}
+	if _, err := os.Stat(s.clusterDir(name)); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w: %q (devcluster list shows those there are)", ErrNotFound, name)
+	} else if err != nil {
+		return fmt.Errorf("cannot read cluster %q: %w", name, err)
+	}
+	return nil
+}
+
+// Kubeconfig returns the path of a cluster's kubeconfig in the state directory.
+func (s *Store) Kubeconfig(name string) (string, error) {
+	if err := s.exists(name); err != nil {
+		return "", err
+	}
+	path := s.cluster(State{Name: name}).adminKubeconfig()
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("cannot find the kubeconfig of cluster %q, run 'devcluster up' for it: %w", name, err)
+	}
+	return path, nil
+}

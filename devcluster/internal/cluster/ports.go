@@ -1,0 +1,112 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"net"
+	"strconv"
+)
+
+// Ports are the ports of one cluster, all on the loopback address.
+type Ports struct {
+	Etcd              int `json:"etcd"`
+	EtcdPeer          int `json:"etcdPeer"`
+	APIServer         int `json:"apiServer"`
+	ControllerManager int `json:"controllerManager"`
+	Scheduler         int `json:"scheduler"`
+	Kwok              int `json:"kwok"`
+}
+
+// Ports are given out in blocks from a range below the one that systems take ports for outgoing connections from:
+// otherwise any program could sit on the port of a stopped cluster by accident.
+const (
+	firstPort = 20000
+	lastPort  = 29999
+	blockSize = 8
+	blocks    = (lastPort - firstPort + 1) / blockSize
+)
+
+const loopback = "127.0.0.1"
+
+// portsOfBlock puts the API server first: its port is the one that people read.
+func portsOfBlock(block int) Ports {
+	base := firstPort + block*blockSize
+	return Ports{
+		APIServer: base, Etcd: base + 1, EtcdPeer: base + 2,
+		ControllerManager: base + 3, Scheduler: base + 4, Kwok: base + 5,
+	}
+}
+
+// all is what has to be free and what is reserved.
+func (p Ports) all() []int {
+	return []int{p.APIServer, p.Etcd, p.EtcdPeer, p.ControllerManager, p.Scheduler, p.Kwok}
+}
+
+// choosePorts picks the first block from start on of which no port is reserved and all are free.
+func choosePorts(start int, reserved map[int]bool, free func(port int) bool) (Ports, error) {
+	for i := range blocks {
+		ports := portsOfBlock((start + i) % blocks)
+		usable := true
+		for _, port := range ports.all() {
+			usable = usable && !reserved[port] && free(port)
+		}
+		if usable {
+			return ports, nil
+		}
+	}
+	return Ports{}, fmt.Errorf("cannot find %d free ports between %d and %d: delete a cluster that is not needed any more (devcluster list)",
+		blockSize, firstPort, lastPort)
+}
+
+// reservePorts gives the cluster ports that no other cluster of the state directory has, running or not, and records
+// them before the directory's lock is let go.
+func (s *Store) reservePorts(ctx context.Context, state *State) error {
+	lock, err := s.lockStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+
+	names, err := s.names()
+	if err != nil {
+		return err
+	}
+	reserved := map[int]bool{}
+	for _, name := range names {
+		if name == state.Name {
+			continue
+		}
+		// A state that cannot be read reserves nothing; if that cluster runs, its ports are not free anyway.
+		if other, err := s.load(name); err == nil {
+			for _, port := range other.Ports.all() {
+				reserved[port] = true
+			}
+		}
+	}
+	// Clusters of different state directories do not know of each other, so they begin their search apart.
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(s.clusterDir(state.Name)))
+	state.Ports, err = choosePorts(int(hash.Sum32()%blocks), reserved, portIsFree)
+	if err != nil {
+		return err
+	}
+	return s.save(*state)
+}
+
+// portIsFree asks the kernel, which knows of every program and not only of clusters. The answer may be old the next
+// moment; a component that loses that race says so in its log.
+func portIsFree(port int) bool {
+	listener, err := net.Listen("tcp", address(port))
+	if err != nil {
+		return false
+	}
+	_ = listener.Close()
+	return true
+}
+
+// address never holds a name: resolving one could ask a server.
+func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }

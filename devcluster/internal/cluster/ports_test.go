@@ -1,0 +1,99 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestChoosePorts(t *testing.T) {
+	t.Parallel()
+	everything := func(int) bool { return true }
+	tests := map[string]struct {
+		start    int
+		reserved []int
+		free     func(int) bool
+		want     Ports
+		err      string
+	}{
+		"the first block from the start when all are free": {
+			start: 3, free: everything, want: portsOfBlock(3),
+		},
+		"the next block when one port is another cluster's, even of a stopped one": {
+			start: 3, reserved: []int{portsOfBlock(3).Kwok}, free: everything, want: portsOfBlock(4),
+		},
+		"the next block when another program listens on one port": {
+			start: 3, free: func(port int) bool { return port != portsOfBlock(3).EtcdPeer }, want: portsOfBlock(4),
+		},
+		"the search goes on at the beginning after the last block": {
+			start: blocks - 1, reserved: []int{portsOfBlock(blocks - 1).Etcd}, free: everything, want: portsOfBlock(0),
+		},
+		"no block left": {
+			free: func(int) bool { return false }, err: "cannot find 8 free ports",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reserved := map[int]bool{}
+			for _, port := range test.reserved {
+				reserved[port] = true
+			}
+			got, err := choosePorts(test.start, reserved, test.free)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Fatalf("got error %v, want %q", err, test.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != test.want {
+				t.Errorf("got %+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestPortsStayInRange(t *testing.T) {
+	t.Parallel()
+	seen := map[int]bool{}
+	for block := range blocks {
+		for _, port := range portsOfBlock(block).all() {
+			if port < firstPort || port > lastPort || seen[port] {
+				t.Fatalf("port %d of block %d is out of range or given out twice", port, block)
+			}
+			seen[port] = true
+		}
+	}
+}
+
+func TestReservePortsAtTheSameMoment(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	names := []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+	states := make([]State, len(names))
+	var group sync.WaitGroup
+	for i, name := range names {
+		states[i] = newState(t, store, name)
+		group.Go(func() {
+			if err := store.reservePorts(t.Context(), &states[i]); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	owner := map[int]string{}
+	for _, state := range states {
+		for _, port := range state.Ports.all() {
+			if other, taken := owner[port]; taken {
+				t.Errorf("port %d belongs to %q and to %q", port, other, state.Name)
+			}
+			owner[port] = state.Name
+		}
+	}
+}

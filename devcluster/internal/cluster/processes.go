@@ -1,0 +1,235 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/windlass-operator/windlass/devcluster/internal/process"
+)
+
+const (
+	// startPatience is how long a fresh component may take; a loaded machine needs a good part of it.
+	startPatience = 90 * time.Second
+	// healPatience is how long a running but unhealthy component may take before it is replaced: the API server needs
+	// a moment to find an etcd that was started anew.
+	healPatience = 10 * time.Second
+	maxLog       = 16 << 20
+)
+
+// runDir is what a process is recognised by, so nothing else may work there.
+func (c *cluster) runDir(name string) string { return filepath.Join(c.dir, "run", name) }
+
+// recordPath lies beside the working directory and not in it, where a component could overwrite it.
+func (c *cluster) recordPath(name string) string { return c.runDir(name) + ".json" }
+
+// logPath is also named in error messages, so it is easy to reach.
+func (c *cluster) logPath(name string) string { return filepath.Join(c.dir, "logs", name+".log") }
+
+// survey returns the processes of the cluster that run, by component: those on record, checked for being the same
+// process still, and those that a call which was killed has started without recording them.
+func (c *cluster) survey() (map[string][]process.ID, error) {
+	running, err := process.Find(filepath.Join(c.dir, "run"))
+	if err != nil {
+		return nil, fmt.Errorf("cannot find the processes of cluster %q: %w", c.state.Name, err)
+	}
+	if running == nil {
+		running = map[string][]process.ID{}
+	}
+	for _, wave := range waves {
+		for _, component := range wave {
+			var id process.ID
+			raw, err := os.ReadFile(c.recordPath(component.name))
+			if err != nil || json.Unmarshal(raw, &id) != nil || !id.Alive() {
+				continue
+			}
+			if !slices.Contains(running[component.name], id) {
+				running[component.name] = append(running[component.name], id)
+			}
+		}
+	}
+	return running, nil
+}
+
+// ensure brings every component to life that is not, wave by wave.
+func (c *cluster) ensure(ctx context.Context, running map[string][]process.ID) error {
+	prober, err := newProber(c.pki)
+	if err != nil {
+		return err
+	}
+	for _, wave := range waves {
+		group, ctx := errgroup.WithContext(ctx)
+		for _, component := range wave {
+			group.Go(func() error { return c.ensureComponent(ctx, prober, component, running[component.name]) })
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ensureComponent leaves a healthy process alone, which is what makes a second up quick and harmless.
+func (c *cluster) ensureComponent(ctx context.Context, prober *prober, component component, running []process.ID) error {
+	if len(running) == 1 {
+		err := c.await(ctx, prober, component, healPatience, nil)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		c.store.progress.Done("%s (process %d) does not answer, restarting it: %v", component.name, running[0].PID, err)
+	}
+	// More than one cannot be told apart by their port, so none of them stays.
+	if err := process.Stop(ctx, component.grace, running...); err != nil {
+		return fmt.Errorf("cannot stop %s: %w", component.name, err)
+	}
+	return c.start(ctx, prober, component)
+}
+
+// start returns when the component works, or has been given up. It does not clean up after itself: whoever called it
+// finds the process by survey, and only the caller knows whether others have to go with it.
+func (c *cluster) start(ctx context.Context, prober *prober, component component) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.store.progress.Doing("starting %s", component.name)
+	begin := time.Now()
+	for _, dir := range []string{c.runDir(component.name), filepath.Dir(c.logPath(component.name))} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return fmt.Errorf("cannot create directory %q: %w", dir, err)
+		}
+	}
+	logged, err := rotate(c.logPath(component.name))
+	if err != nil {
+		return err
+	}
+	started, err := process.Start(process.Spec{
+		Path: filepath.Join(c.binaries, component.name),
+		Args: component.args(c),
+		Env:  environment(c, component.name),
+		Dir:  c.runDir(component.name),
+		Log:  c.logPath(component.name),
+	})
+	if err != nil {
+		return err
+	}
+	record, err := json.Marshal(started.ID)
+	if err != nil {
+		return fmt.Errorf("cannot encode the record of %s: %w", component.name, err)
+	}
+	if err := writeFile(c.recordPath(component.name), record); err != nil {
+		return fmt.Errorf("cannot record the process of %s: %w", component.name, err)
+	}
+	if err := c.await(ctx, prober, component, startPatience, started); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return fmt.Errorf("cannot start %s: %w; 'devcluster down --name %s' would start over without its data; log %s ends with:\n%s",
+			component.name, err, c.state.Name, c.logPath(component.name), tail(c.logPath(component.name), logged))
+	}
+	c.store.progress.Done("%s is ready after %.1fs", component.name, time.Since(begin).Seconds())
+	return nil
+}
+
+// await waits until a component answers its probe, has ended, or has used up the patience. Started is nil for a process
+// of an earlier call, whose end is not told to this one.
+func (c *cluster) await(ctx context.Context, prober *prober, component component, patience time.Duration, started *process.Process) error {
+	deadline, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var ended <-chan struct{}
+	if started != nil {
+		ended = started.Done()
+	}
+	tick := time.NewTicker(25 * time.Millisecond)
+	defer tick.Stop()
+	var last error
+	for {
+		err := prober.healthy(deadline, component, c.state.Ports)
+		if err == nil {
+			return nil
+		}
+		if deadline.Err() == nil {
+			last = err
+		}
+		select {
+		case <-ended:
+			return fmt.Errorf("it ended with %w", started.Err())
+		case <-deadline.Done():
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
+			return fmt.Errorf("it is not ready after %s (%w)", patience, errors.Join(last))
+		case <-tick.C:
+		}
+	}
+}
+
+// stop ends all processes of the cluster in the reverse order of starting, and what else works in its directories.
+func (c *cluster) stop(ctx context.Context) error {
+	running, err := c.survey()
+	if err != nil {
+		return err
+	}
+	for i := len(waves) - 1; i >= 0; i-- {
+		var group errgroup.Group
+		for _, component := range waves[i] {
+			ids := running[component.name]
+			delete(running, component.name)
+			if len(ids) == 0 {
+				continue
+			}
+			group.Go(func() error {
+				c.store.progress.Doing("stopping %s", component.name)
+				if err := process.Stop(ctx, component.grace, ids...); err != nil {
+					return fmt.Errorf("cannot stop %s: %w", component.name, err)
+				}
+				return nil
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rotate keeps a log from growing for ever and returns how much of it there is before the next start.
+func rotate(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("cannot read log %q: %w", path, err)
+	}
+	if info.Size() < maxLog {
+		return info.Size(), nil
+	}
+	if err := os.Rename(path, path+".old"); err != nil {
+		return 0, fmt.Errorf("cannot rotate log %q: %w", path, err)
+	}
+	return 0, nil
+}
+
+// tail returns the last lines that were logged after an offset. Stack traces are left out, because the reason stands
+// before them.
+func tail(path string, offset int64) string {
+	const lines = 12
+	raw, err := os.ReadFile(path)
+	if err != nil || int64(len(raw)) <= offset {
+		return "  (nothing)"
+	}
+	logged, _, _ := strings.Cut(string(raw[offset:]), "\ngoroutine ")
+	all := strings.Split(strings.TrimSpace(logged), "\n")
+	return "  " + strings.Join(all[max(0, len(all)-lines):], "\n  ")
+}

@@ -1,0 +1,222 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/tools/clientcmd"
+	api "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/windlass-operator/windlass/devcluster/internal/pki"
+)
+
+func openStore(t *testing.T) *Store {
+	t.Helper()
+	store, err := Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// newState makes the directory that a state is saved in.
+func newState(t *testing.T, store *Store, name string) State {
+	t.Helper()
+	if err := os.MkdirAll(store.clusterDir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return State{Name: name}
+}
+
+func TestValidateName(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		name string
+		ok   bool
+	}{
+		"a label is a name":                     {"dev-1", true},
+		"capitals are refused":                  {"Dev", false},
+		"a path is refused":                     {"../x", false},
+		"nothing is refused":                    {"", false},
+		"what is too long to add to is refused": {strings.Repeat("x", maxName+1), false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := ValidateName(test.name); (err == nil) != test.ok {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestState(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	want := newState(t, store, "dev")
+	want.Version, want.Config, want.Ports, want.Nodes, want.Complete = "v1", "/a/cluster.yml", portsOfBlock(7), 3, true
+	want.Kubeconfigs = []string{"/a/kube_config_cluster.yml"}
+	if err := store.save(want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := store.load("dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("state (-want +got):\n%s", diff)
+	}
+	if name, found, err := store.FindByConfig("/a/cluster.yml"); name != "dev" || !found || err != nil {
+		t.Errorf("FindByConfig: got %q, %v, %v", name, found, err)
+	}
+	if _, found, err := store.FindByConfig("/b/cluster.yml"); found || err != nil {
+		t.Errorf("FindByConfig of another file: got %v, %v", found, err)
+	}
+	if _, err := store.load("other"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("load of what is not there: got %v", err)
+	}
+}
+
+func TestDamagedStateIsListedAndDeleted(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	newState(t, store, "dev")
+	if err := os.WriteFile(store.statePath("dev"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Up(t.Context(), Request{Name: "dev"}); err == nil || !strings.Contains(err.Error(), "devcluster down --name dev") {
+		t.Errorf("up: got %v", err)
+	}
+	list, err := store.List(t.Context())
+	if err != nil || len(list) != 1 || list[0].State != Unreadable {
+		t.Errorf("list: got %+v, %v", list, err)
+	}
+	if found, err := store.Delete(t.Context(), "dev"); !found || err != nil {
+		t.Errorf("delete: got %v, %v", found, err)
+	}
+	if found, err := store.Delete(t.Context(), "dev"); found || err != nil {
+		t.Errorf("second delete: got %v, %v", found, err)
+	}
+}
+
+func TestSameOrigin(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		state   State
+		request Request
+		want    string
+	}{
+		"a new cluster has none":                     {State{}, Request{Config: "/a"}, ""},
+		"the same file":                              {State{Config: "/a", Complete: true}, Request{Config: "/a"}, ""},
+		"a half-made cluster is made anew by anyone": {State{Config: "/a"}, Request{Config: "/b"}, ""},
+		"another file with the same cluster_name":    {State{Name: "x", Config: "/a", Complete: true}, Request{Config: "/b"}, "another cluster_name"},
+		"a file with the name of a cluster made by name": {
+			State{Name: "x", Complete: true}, Request{Config: "/b"}, "devcluster down --name x",
+		},
+		"a name that a file's cluster has": {
+			State{Name: "x", Config: "/a", Complete: true}, Request{}, "devcluster up --config /a",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := sameOrigin(test.state, test.request)
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestLockIsWaitedForAndInterruptible(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	held, err := store.lockCluster(t.Context(), "dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := store.lockCluster(ctx, "dev"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled wait: got %v", err)
+	}
+	got := make(chan error, 1)
+	go func() {
+		second, err := store.lockCluster(t.Context(), "dev")
+		if err == nil {
+			second.release()
+		}
+		got <- err
+	}()
+	held.remove()
+	if err := <-got; err != nil {
+		t.Errorf("after the first holder removed the file: got %v", err)
+	}
+}
+
+func TestKubeconfigSharedWithOtherClusters(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	c := store.cluster(newState(t, store, "dev"))
+	c.state.Ports = portsOfBlock(1)
+	if err := pki.Create(c.pki, []net.IP{net.ParseIP(loopback)}, nil); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "config")
+	other := api.NewConfig()
+	other.Clusters["other"] = &api.Cluster{Server: "https://192.0.2.1"}
+	other.Contexts["other"] = &api.Context{Cluster: "other"}
+	other.CurrentContext = "other"
+	if err := clientcmd.WriteToFile(*other, path); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := c.publishKubeconfig(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	config := load(t, path)
+	if config.CurrentContext != "devcluster-dev" || config.Clusters["other"] == nil {
+		t.Errorf("after publishing: current context %q, clusters %v", config.CurrentContext, config.Clusters)
+	}
+
+	c.state.Ports = portsOfBlock(2)
+	if err := c.refreshKubeconfigs(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := load(t, path).Clusters["devcluster-dev"].Server, "https://"+address(c.state.Ports.APIServer); got != want {
+		t.Errorf("after a move: server %q, want %q", got, want)
+	}
+
+	if err := c.withdrawKubeconfig(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(keys(other.Clusters), keys(load(t, path).Clusters)); diff != "" {
+		t.Errorf("clusters after withdrawing (-want +got):\n%s", diff)
+	}
+}
+
+func load(t *testing.T, path string) *api.Config {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+func keys[V any](m map[string]V) []string {
+	var names []string
+	for name := range m {
+		names = append(names, name)
+	}
+	return names
+}

@@ -1,0 +1,296 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/component-base/version"
+
+	"github.com/windlass-operator/windlass/devcluster/internal/node"
+	"github.com/windlass-operator/windlass/devcluster/internal/pki"
+	"github.com/windlass-operator/windlass/devcluster/internal/process"
+)
+
+// Request is what a cluster shall be like.
+type Request struct {
+	Name string
+	// Config is the absolute path of the cluster.yml it is made from, if any.
+	Config string
+	// Nodes are all simulated nodes it shall have. Nil leaves those there are.
+	Nodes []node.Spec
+	// Kubeconfig is an absolute path to write a kubeconfig to besides the one in the state directory.
+	Kubeconfig string
+}
+
+// Result is what came of a Request.
+type Result struct {
+	// Kubeconfig is the requested one, or the one in the state directory.
+	Kubeconfig string
+	Endpoint   string
+}
+
+// cluster is one cluster while a call holds its lock.
+type cluster struct {
+	store    *Store
+	dir      string
+	pki      pki.Dir
+	binaries string
+	state    State
+}
+
+// cluster does no more than put paths together; nothing need exist yet.
+func (s *Store) cluster(state State) *cluster {
+	dir := s.clusterDir(state.Name)
+	return &cluster{store: s, dir: dir, pki: pki.Dir(filepath.Join(dir, "pki")), state: state}
+}
+
+// Up makes a cluster be there and run: it creates, starts, repairs, or finds that all is well.
+func (s *Store) Up(ctx context.Context, request Request) (Result, error) {
+	if err := ValidateName(request.Name); err != nil {
+		return Result{}, err
+	}
+	binaries, err := s.binaries()
+	if err != nil {
+		return Result{}, err
+	}
+	lock, err := s.lockCluster(ctx, request.Name)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() {
+		if _, err := os.Stat(s.clusterDir(request.Name)); err != nil {
+			lock.remove()
+			return
+		}
+		lock.release()
+	}()
+	state, err := s.load(request.Name)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return Result{}, err
+	}
+	if err := sameOrigin(state, request); err != nil {
+		return Result{}, err
+	}
+	fresh := !state.Complete
+	if fresh {
+		state = State{Name: request.Name, Config: request.Config}
+	}
+	c := s.cluster(state)
+	c.binaries = binaries
+
+	idle, err := c.up(ctx, request, fresh)
+	switch {
+	case err == nil:
+		return c.result(request), nil
+	case fresh:
+		err = c.abandon(ctx, err)
+	case idle:
+		// Nothing ran before this call, so nothing shall run after it.
+		err = errors.Join(err, c.stop(context.WithoutCancel(ctx)))
+	}
+	return Result{}, err
+}
+
+// sameOrigin keeps two files with the same cluster_name from taking turns in reshaping one cluster.
+func sameOrigin(state State, request Request) error {
+	if !state.Complete || state.Config == request.Config {
+		return nil
+	}
+	if state.Config == "" {
+		return fmt.Errorf("cluster %q was made without a file: give the file another cluster_name or run 'devcluster down --name %s' first",
+			state.Name, state.Name)
+	}
+	if request.Config == "" {
+		return fmt.Errorf("cluster %q belongs to %s: use 'devcluster up --config %s' or another name", state.Name, state.Config, state.Config)
+	}
+	return fmt.Errorf("cluster %q belongs to %s: give %s another cluster_name or run 'devcluster remove --force --config %s' first",
+		state.Name, state.Config, request.Config, state.Config)
+}
+
+// up reports besides its error whether the cluster was idle when it began.
+func (c *cluster) up(ctx context.Context, request Request, fresh bool) (idle bool, err error) {
+	if fresh {
+		if err := c.create(ctx); err != nil {
+			return true, err
+		}
+	}
+	running, err := c.survey()
+	if err != nil {
+		return false, err
+	}
+	idle = len(running) == 0
+	if running, err = c.claimPorts(ctx, running); err != nil {
+		return idle, err
+	}
+	if len(running) == 0 {
+		// What runs already may be of an older build.
+		c.state.Version = version.Get().GitVersion
+	}
+	if err := c.store.save(c.state); err != nil {
+		return idle, err
+	}
+	if err := c.writeComponentKubeconfigs(); err != nil {
+		return idle, err
+	}
+	if err := c.ensure(ctx, running); err != nil {
+		return idle, err
+	}
+	if err := c.populate(ctx, request); err != nil {
+		return idle, err
+	}
+	if request.Kubeconfig != "" {
+		if err := c.publishKubeconfig(ctx, request.Kubeconfig); err != nil {
+			return idle, err
+		}
+	}
+	if err := c.refreshKubeconfigs(ctx, request.Kubeconfig); err != nil {
+		return idle, err
+	}
+	c.state.Complete = true
+	return idle, c.store.save(c.state)
+}
+
+// create makes everything that a cluster needs before its first process. What an earlier first start has left goes.
+func (c *cluster) create(ctx context.Context) error {
+	c.store.progress.Doing("creating cluster %q", c.state.Name)
+	if err := c.stop(ctx); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(c.dir); err != nil {
+		return fmt.Errorf("cannot clear directory %q: %w", c.dir, err)
+	}
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return fmt.Errorf("cannot create directory %q: %w", c.dir, err)
+	}
+	if err := c.store.reservePorts(ctx, &c.state); err != nil {
+		return err
+	}
+	ips := []net.IP{net.ParseIP(loopback), net.ParseIP(firstServiceIP)}
+	hosts := []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"}
+	if err := pki.Create(c.pki, ips, hosts); err != nil {
+		return err
+	}
+	return writeFile(c.stagesPath(), stages())
+}
+
+// stagesPath is a file and no custom resource, for a cluster of the user's shall have no definitions but the user's.
+func (c *cluster) stagesPath() string { return filepath.Join(c.dir, "kwok.yaml") }
+
+// claimPorts makes sure that what has to be started finds its ports free. A stranger on one of them means a move of the
+// whole cluster, since every component knows another's port.
+func (c *cluster) claimPorts(ctx context.Context, running map[string][]process.ID) (map[string][]process.ID, error) {
+	for _, wave := range waves {
+		for _, component := range wave {
+			if len(running[component.name]) > 0 {
+				continue
+			}
+			for _, port := range component.ports(c.state.Ports) {
+				if portIsFree(port) {
+					continue
+				}
+				c.store.progress.Done("port %d of %s is taken by another program, moving the cluster to other ports", port, component.name)
+				if err := c.stop(ctx); err != nil {
+					return nil, err
+				}
+				return nil, c.store.reservePorts(ctx, &c.state)
+			}
+		}
+	}
+	return running, nil
+}
+
+// populate brings the nodes to what was asked for and waits until pods can be made and run.
+func (c *cluster) populate(ctx context.Context, request Request) error {
+	config, err := c.restConfig()
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("cannot make a client of cluster %q: %w", c.state.Name, err)
+	}
+	if err := c.awaitServiceAccount(ctx, client); err != nil {
+		return err
+	}
+	nodes := node.Simulator{
+		Client: client, Version: c.state.Version, KubeletPort: int32(c.state.Ports.Kwok),
+		Report: func(verb string, done, total int) { c.store.progress.Counting("%s nodes %d/%d", verb, done, total) },
+	}
+	if request.Nodes != nil {
+		change, err := nodes.Sync(ctx, request.Nodes)
+		if err != nil {
+			return err
+		}
+		if change != (node.Change{}) {
+			c.store.progress.Done("nodes: %d added, %d changed, %d removed", change.Added, change.Changed, change.Removed)
+		}
+	}
+	ready, err := nodes.AwaitReady(ctx)
+	if err != nil {
+		return err
+	}
+	if ready != c.state.Nodes {
+		c.store.progress.Done("%d nodes are ready", ready)
+	}
+	c.state.Nodes = ready
+	return nil
+}
+
+// awaitServiceAccount waits for the account that pods run as: until the controller manager has made it, the API server
+// refuses every pod.
+func (c *cluster) awaitServiceAccount(ctx context.Context, client kubernetes.Interface) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, startPatience, true, func(ctx context.Context) (bool, error) {
+		_, last = client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
+		return last == nil, nil
+	})
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return fmt.Errorf("cannot find the default service account of cluster %q, see %s: %w", c.state.Name, c.logPath(controllerManager), last)
+}
+
+// abandon undoes a first start. After an interrupt nothing is left; after a failure the logs are, for reading.
+func (c *cluster) abandon(ctx context.Context, cause error) error {
+	interrupted := ctx.Err() != nil
+	if interrupted {
+		c.store.progress.Doing("interrupted, removing the half-made cluster %q", c.state.Name)
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := c.stop(ctx); err != nil {
+		return errors.Join(cause, err)
+	}
+	for _, path := range c.state.Kubeconfigs {
+		cause = errors.Join(cause, c.withdrawKubeconfig(ctx, path))
+	}
+	if !interrupted {
+		return cause
+	}
+	if err := os.RemoveAll(c.dir); err != nil {
+		return errors.Join(cause, fmt.Errorf("cannot remove directory %q: %w", c.dir, err))
+	}
+	return cause
+}
+
+// result names the file that was asked for, since that is the one the user will look for.
+func (c *cluster) result(request Request) Result {
+	result := Result{Kubeconfig: request.Kubeconfig, Endpoint: "https://" + address(c.state.Ports.APIServer)}
+	if result.Kubeconfig == "" {
+		result.Kubeconfig = c.adminKubeconfig()
+	}
+	return result
+}

@@ -1,0 +1,48 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package component turns the libraries behind each Kubernetes component back into the command of that name.
+//
+// One binary holds them all because they share nearly all of their code: seven binaries would be seven times the link
+// time and the disk space. This is the only package that imports the components, so that the CLI and its tests build
+// without them.
+package component
+
+import (
+	"os"
+
+	"go.etcd.io/etcd/server/v3/etcdmain"
+	"k8s.io/component-base/cli"
+	kubectlcmd "k8s.io/kubectl/pkg/cmd"
+	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	kcm "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+
+	// The upstream mains register the JSON log format and the client and version metrics this way; without these
+	// imports the flags and series would be missing.
+	_ "k8s.io/component-base/logs/json/register"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo"
+	_ "k8s.io/component-base/metrics/prometheus/version"
+)
+
+// Main runs a component with the process arguments until it ends and returns its exit code.
+type Main func() int
+
+// Lookup returns the component that is served under a command name.
+func Lookup(name string) (Main, bool) {
+	run, ok := mains[name]
+	return run, ok
+}
+
+var mains = map[string]Main{
+	"etcd": func() int {
+		etcdmain.Main(os.Args)
+		return 0
+	},
+	"kube-apiserver":          func() int { return cli.Run(apiserver.NewAPIServerCommand()) },
+	"kube-controller-manager": func() int { return cli.Run(kcm.NewControllerManagerCommand()) },
+	"kube-scheduler":          func() int { return cli.Run(scheduler.NewSchedulerCommand()) },
+	"kubectl":                 func() int { return cli.Run(kubectlcmd.NewDefaultKubectlCommand()) },
+	"kwok-controller":         kwokController,
+	"kwokctl":                 kwokctl,
+}

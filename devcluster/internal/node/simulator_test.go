@@ -1,0 +1,117 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func taint(key, value string) corev1.Taint {
+	return corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffectNoSchedule}
+}
+
+func TestApply(t *testing.T) {
+	t.Parallel()
+	made := Spec{
+		Name: "a", Roles: []string{"worker"}, Labels: map[string]string{"zone": "north"}, Taints: []corev1.Taint{taint("old", "1")},
+	}
+	tests := map[string]struct {
+		disturb func(*corev1.Node)
+		spec    Spec
+		want    func(*corev1.Node)
+	}{
+		"nothing asked anew changes nothing": {
+			spec: made, want: func(*corev1.Node) {},
+		},
+		"a role that is dropped goes and a new one comes": {
+			spec: Spec{Name: "a", Roles: []string{"etcd"}, Labels: made.Labels, Taints: made.Taints},
+			want: func(n *corev1.Node) {
+				delete(n.Labels, RolePrefix+"worker")
+				n.Labels[RolePrefix+"etcd"] = "true"
+			},
+		},
+		"foreign labels and taints stay": {
+			disturb: func(n *corev1.Node) {
+				n.Labels["foreign"] = "yes"
+				n.Spec.Taints = append(n.Spec.Taints, taint("foreign", ""))
+			},
+			spec: Spec{Name: "a", Roles: made.Roles},
+			want: func(n *corev1.Node) {
+				delete(n.Labels, "zone")
+				n.Spec.Taints = []corev1.Taint{taint("foreign", "")}
+			},
+		},
+		"what was taken from a node comes back": {
+			disturb: func(n *corev1.Node) {
+				n.Labels = nil
+				n.Spec.Taints = nil
+			},
+			spec: made,
+			want: func(n *corev1.Node) {
+				n.Labels = made.labels()
+				n.Spec.Taints = made.Taints
+			},
+		},
+		"a taint changes its value in place": {
+			spec: Spec{Name: "a", Roles: made.Roles, Labels: made.Labels, Taints: []corev1.Taint{taint("old", "2")}},
+			want: func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{taint("old", "2")} },
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkApply(t, made, test.spec, test.disturb, test.want)
+		})
+	}
+}
+
+// checkApply makes a node, disturbs it, applies a spec and compares with the disturbed node after want.
+func checkApply(t *testing.T, made, spec Spec, disturb, change func(*corev1.Node)) {
+	t.Helper()
+	node, err := made.object("v1", 1, metav1.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if disturb != nil {
+		disturb(node)
+	}
+	want := node.DeepCopy()
+	change(want)
+	if want.Annotations[ledgerAnnotation], err = spec.ledger(); err != nil {
+		t.Fatal(err)
+	}
+	if err := apply(node, spec); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, node); diff != "" {
+		t.Errorf("node (-want +got):\n%s", diff)
+	}
+}
+
+func TestObject(t *testing.T) {
+	t.Parallel()
+	node, err := Numbered(300)[299].object("v1", 1234, metav1.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []corev1.NodeAddress{
+		{Type: corev1.NodeHostName, Address: "node-0299"},
+		{Type: KubeletAddressType, Address: "127.0.0.1"},
+		{Type: corev1.NodeInternalIP, Address: "198.18.1.44"},
+	}
+	if diff := cmp.Diff(want, node.Status.Addresses); diff != "" {
+		t.Errorf("addresses (-want +got):\n%s", diff)
+	}
+	if !ready(node) {
+		t.Error("a new node is not ready")
+	}
+	node.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}}
+	if ready(node) {
+		t.Error("a node that takes no pods counts as ready")
+	}
+}

@@ -1,0 +1,184 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pki makes the certificates of a local cluster.
+//
+// Three authorities, as in any real cluster, because each is trusted for something else: one for clients of the API
+// server, one for etcd (whose clients are almighty), one for the aggregation layer.
+package pki
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
+)
+
+// lifetime outlives any local cluster, so nothing has to be renewed.
+const lifetime = 10 * 365 * 24 * time.Hour
+
+// Dir is a directory of certificates and keys.
+type Dir string
+
+// Cert is the path of a certificate.
+func (d Dir) Cert(name string) string { return filepath.Join(string(d), name+".crt") }
+
+// Key is the path of a private key.
+func (d Dir) Key(name string) string { return filepath.Join(string(d), name+".key") }
+
+// Public is the path of the public half of a key that has no certificate.
+func (d Dir) Public(name string) string { return filepath.Join(string(d), name+".pub") }
+
+// Names of the authorities, certificates and keys.
+const (
+	CA                = "ca"
+	EtcdCA            = "etcd-ca"
+	FrontProxyCA      = "front-proxy-ca"
+	Server            = "server"
+	EtcdServer        = "etcd-server"
+	EtcdClient        = "etcd-client"
+	FrontProxyClient  = "front-proxy-client"
+	KubeletClient     = "kubelet-client"
+	Admin             = "admin"
+	ControllerManager = "kube-controller-manager"
+	Scheduler         = "kube-scheduler"
+	KwokController    = "kwok-controller"
+	ServiceAccounts   = "service-accounts"
+)
+
+// masters is the group that the API server itself makes almighty.
+const masters = "system:masters"
+
+// leaves are the certificates by authority; those with hosts are for servers.
+var leaves = []struct {
+	name, authority, commonName, group string
+	serving                            bool
+}{
+	{name: Server, authority: CA, commonName: "kube-apiserver", serving: true},
+	{name: KubeletClient, authority: CA, commonName: "kube-apiserver-kubelet-client", group: masters},
+	{name: Admin, authority: CA, commonName: "kubernetes-admin", group: masters},
+	{name: ControllerManager, authority: CA, commonName: "system:kube-controller-manager"},
+	{name: Scheduler, authority: CA, commonName: "system:kube-scheduler"},
+	{name: KwokController, authority: CA, commonName: "kwok-controller", group: masters},
+	{name: EtcdServer, authority: EtcdCA, commonName: "etcd", serving: true},
+	{name: EtcdClient, authority: EtcdCA, commonName: "kube-apiserver"},
+	{name: FrontProxyClient, authority: FrontProxyCA, commonName: "front-proxy-client"},
+}
+
+type authority struct {
+	cert *x509.Certificate
+	key  crypto.Signer
+}
+
+// Create fills a directory with all authorities, certificates and keys. Servers are known by the given addresses and
+// names.
+func Create(dir Dir, ips []net.IP, hosts []string) error {
+	if err := os.MkdirAll(string(dir), 0o700); err != nil {
+		return fmt.Errorf("cannot create certificate directory %q: %w", dir, err)
+	}
+	authorities := map[string]authority{}
+	for _, name := range []string{CA, EtcdCA, FrontProxyCA} {
+		key, err := newKey(dir, name)
+		if err != nil {
+			return err
+		}
+		own, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "devcluster-" + name}, key)
+		if err != nil {
+			return fmt.Errorf("cannot create authority %q: %w", name, err)
+		}
+		if err := writeCert(dir, name, own.Raw); err != nil {
+			return err
+		}
+		authorities[name] = authority{cert: own, key: key}
+	}
+	for _, leaf := range leaves {
+		template := &x509.Certificate{Subject: pkix.Name{CommonName: leaf.commonName}}
+		if leaf.group != "" {
+			template.Subject.Organization = []string{leaf.group}
+		}
+		if leaf.serving {
+			template.IPAddresses, template.DNSNames = ips, hosts
+			template.ExtKeyUsage = append(template.ExtKeyUsage, x509.ExtKeyUsageServerAuth)
+		}
+		// etcd presents its serving certificate as a client too, to itself and to its peers.
+		template.ExtKeyUsage = append(template.ExtKeyUsage, x509.ExtKeyUsageClientAuth)
+		if err := issue(dir, leaf.name, template, authorities[leaf.authority]); err != nil {
+			return err
+		}
+	}
+	return createServiceAccountKey(dir)
+}
+
+// issue completes a template with what all leaves have in common. The serial number only has to be unique, which chance
+// does without a counter to keep.
+func issue(dir Dir, name string, template *x509.Certificate, by authority) error {
+	key, err := newKey(dir, name)
+	if err != nil {
+		return err
+	}
+	template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 126))
+	if err != nil {
+		return fmt.Errorf("cannot draw a serial number for certificate %q: %w", name, err)
+	}
+	template.NotBefore, template.NotAfter = by.cert.NotBefore, time.Now().Add(lifetime).UTC()
+	template.KeyUsage = x509.KeyUsageDigitalSignature
+	raw, err := x509.CreateCertificate(rand.Reader, template, by.cert, key.Public(), by.key)
+	if err != nil {
+		return fmt.Errorf("cannot issue certificate %q: %w", name, err)
+	}
+	return writeCert(dir, name, raw)
+}
+
+// createServiceAccountKey makes the key that signs tokens. Controller manager and API server share it.
+func createServiceAccountKey(dir Dir) error {
+	key, err := newKey(dir, ServiceAccounts)
+	if err != nil {
+		return err
+	}
+	raw, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		return fmt.Errorf("cannot encode public key %q: %w", ServiceAccounts, err)
+	}
+	block := pem.EncodeToMemory(&pem.Block{Type: keyutil.PublicKeyBlockType, Bytes: raw})
+	if err := os.WriteFile(dir.Public(ServiceAccounts), block, 0o600); err != nil {
+		return fmt.Errorf("cannot write public key %q: %w", ServiceAccounts, err)
+	}
+	return nil
+}
+
+// newKey makes elliptic keys: a dozen of them take milliseconds, where RSA would double the start time of a cluster.
+func newKey(dir Dir, name string) (crypto.Signer, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("cannot create key %q: %w", name, err)
+	}
+	encoded, err := keyutil.MarshalPrivateKeyToPEM(key)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode key %q: %w", name, err)
+	}
+	if err := keyutil.WriteKey(dir.Key(name), encoded); err != nil {
+		return nil, fmt.Errorf("cannot write key %q: %w", name, err)
+	}
+	return key, nil
+}
+
+// writeCert keeps even certificates to their owner; nothing else has to read them.
+func writeCert(dir Dir, name string, raw []byte) error {
+	block := pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: raw})
+	if err := os.WriteFile(dir.Cert(name), block, 0o600); err != nil {
+		return fmt.Errorf("cannot write certificate %q: %w", name, err)
+	}
+	return nil
+}

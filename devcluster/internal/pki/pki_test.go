@@ -1,0 +1,55 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package pki
+
+import (
+	"crypto/x509"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"k8s.io/client-go/util/cert"
+)
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	dir := Dir(filepath.Join(t.TempDir(), "pki"))
+	if err := Create(dir, []net.IP{net.ParseIP("127.0.0.1")}, []string{"localhost"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, leaf := range leaves {
+		own := read(t, dir, leaf.name)[0]
+		for _, authority := range []string{CA, EtcdCA, FrontProxyCA} {
+			roots := x509.NewCertPool()
+			roots.AddCert(read(t, dir, authority)[0])
+			usage := []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+			_, err := own.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: usage})
+			if trusted := err == nil; trusted != (authority == leaf.authority) {
+				t.Errorf("%s is trusted by %s: %v, %v", leaf.name, authority, trusted, err)
+			}
+		}
+		if named := own.VerifyHostname("127.0.0.1") == nil; named != leaf.serving {
+			t.Errorf("%s is good for 127.0.0.1: %v", leaf.name, named)
+		}
+	}
+	entries, err := os.ReadDir(string(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if info, err := entry.Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v, want mode 0600", entry.Name(), info.Mode(), err)
+		}
+	}
+}
+
+func read(t *testing.T, dir Dir, name string) []*x509.Certificate {
+	t.Helper()
+	certs, err := cert.CertsFromFile(dir.Cert(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certs
+}

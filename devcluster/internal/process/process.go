@@ -1,0 +1,155 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package process starts long-lived background processes and finds, judges and ends them again from a later call.
+//
+// A process number alone says nothing after a crash or a reboot: it may belong to somebody else by then. So a process
+// is always named by its number and the moment it started, and it is only ever signalled when both still agree.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// ID names one process for good.
+type ID struct {
+	PID int `json:"pid"`
+	// Started tells the process from a later one with the same number; its form is up to the platform.
+	Started string `json:"started"`
+}
+
+// Spec says what to start.
+type Spec struct {
+	// Path is the executable and also its argv[0].
+	Path string
+	Args []string
+	Env  []string
+	// Dir is the working directory. Give each process one of its own: Find recognises processes by it.
+	Dir string
+	// Log takes standard output and standard error, appended.
+	Log string
+}
+
+// Process is a process started by this program.
+type Process struct {
+	ID   ID
+	done chan struct{}
+	err  error
+}
+
+// Start starts a process that outlives this program: a session of its own, no standard input, output into a file.
+func Start(spec Spec) (*Process, error) {
+	log, err := os.OpenFile(spec.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open log %q: %w", spec.Log, err)
+	}
+	defer log.Close()
+
+	// Deliberately without a context: the process must not end with the call that started it.
+	cmd := exec.Command(spec.Path, spec.Args...)
+	cmd.Env, cmd.Dir = spec.Env, spec.Dir
+	cmd.Stdout, cmd.Stderr = log, log
+	// A session of its own keeps the terminal's Ctrl-C and hang-up away from it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("cannot start %q: %w", spec.Path, err)
+	}
+	started, err := startedAt(cmd.Process.Pid)
+	if err != nil {
+		started = "" // It has ended already; Done tells.
+	}
+	p := &Process{ID: ID{PID: cmd.Process.Pid, Started: started}, done: make(chan struct{})}
+	go func() {
+		// Waiting also reaps it, so that no zombie is taken for a living process.
+		p.err = cmd.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Err says how the process ended. Call it after Done only.
+func (p *Process) Err() error {
+	if p.err == nil {
+		return errors.New("exit status 0")
+	}
+	return p.err
+}
+
+// Alive reports whether exactly this process still runs. Zombies do not count.
+func (id ID) Alive() bool {
+	if id.PID <= 0 || id.Started == "" {
+		return false
+	}
+	started, err := startedAt(id.PID)
+	return err == nil && started == id.Started
+}
+
+// Stop ends processes together: TERM first, KILL for those that are still there after the grace, and it returns only
+// when all of them are gone. A cancelled context skips the grace, not the killing.
+func Stop(ctx context.Context, grace time.Duration, ids ...ID) error {
+	signal(ids, syscall.SIGTERM)
+	if waitGone(ctx, grace, ids) {
+		return nil
+	}
+	signal(ids, syscall.SIGKILL)
+	if waitGone(context.WithoutCancel(ctx), killPatience, ids) {
+		return nil
+	}
+	for _, id := range ids {
+		if id.Alive() {
+			return fmt.Errorf("process %d does not end even when killed", id.PID)
+		}
+	}
+	return nil
+}
+
+// killPatience is how long the kernel gets to take down a killed process that is in the middle of disk writes.
+const killPatience = 10 * time.Second
+
+// signal checks each process again right before, which leaves the kernel no time to give its number to another.
+func signal(ids []ID, sig syscall.Signal) {
+	for _, id := range ids {
+		if id.Alive() {
+			// An error means it has ended in this very moment, or is not ours to signal: waitGone tells which.
+			_ = syscall.Kill(id.PID, sig)
+		}
+	}
+}
+
+// waitGone looks a last time when time is up, because the end may have come with the deadline.
+func waitGone(ctx context.Context, patience time.Duration, ids []ID) bool {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	// There is no portable way to be told of the end of a process that is not a child, so this polls.
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if !anyAlive(ids) {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return !anyAlive(ids)
+		case <-tick.C:
+		}
+	}
+}
+
+// anyAlive stops at the first, for the wait is for all of them.
+func anyAlive(ids []ID) bool {
+	for _, id := range ids {
+		if id.Alive() {
+			return true
+		}
+	}
+	return false
+}
