@@ -1,0 +1,155 @@
+# Windlass: build it, run it, prove it. `make help` explains every target.
+#
+# Needs Go, GNU make and a POSIX system; nothing is fetched but Go modules. All Go is built with the same flags, so that the
+# two modules and the tools share one build cache.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS   += --no-builtin-rules --no-print-directory
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+
+export CGO_ENABLED    := 0
+export GOFLAGS        := -trimpath -buildvcs=false
+export DEVCLUSTER_DIR := $(abspath .local/devcluster)
+
+# Arguments for `make bench`, as in: make bench BENCH="-run nodepool -nodes 1000"
+BENCH ?=
+# Arguments for `go test`, as in: make test TESTFLAGS="-run PodSet"
+TESTFLAGS ?=
+
+# -- Versions ----------------------------------------------------------------------------------------------------------------
+# devcluster/go.mod says which Kubernetes and kwok this is; nothing else does.
+
+VERSION      := $(shell git describe --tags --match 'v*' --dirty 2>/dev/null || echo v0.0.0-dev)
+KUBE_VERSION := $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2; exit }' devcluster/go.mod)
+KWOK_VERSION := $(shell awk '$$1 == "sigs.k8s.io/kwok" { print $$2; exit }' devcluster/go.mod)
+KUBE_NUMBERS := $(subst ., ,$(KUBE_VERSION:v%=%))
+
+WINDLASS_LDFLAGS := -s -w \
+	-X github.com/windlass-operator/windlass/internal/app.version=$(VERSION)
+DEVCLUSTER_LDFLAGS := -s -w \
+	-X k8s.io/component-base/version.gitVersion=$(KUBE_VERSION) \
+	-X k8s.io/component-base/version.gitMajor=$(word 1,$(KUBE_NUMBERS)) \
+	-X k8s.io/component-base/version.gitMinor=$(word 2,$(KUBE_NUMBERS)) \
+	-X k8s.io/client-go/pkg/version.gitVersion=$(KUBE_VERSION) \
+	-X sigs.k8s.io/kwok/pkg/consts.Version=$(KWOK_VERSION)
+
+# -- What is made of what ----------------------------------------------------------------------------------------------------
+
+MODULES            := . devcluster tools
+sources             = $(shell find $(1) -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*' 2>/dev/null)
+WINDLASS_SOURCES   := $(call sources,api cmd internal) go.mod go.sum
+DEVCLUSTER_SOURCES := $(call sources,devcluster)
+KUBERNETES         := $(addprefix bin/k8s/,etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok-controller kwokctl)
+
+TOOL           := go tool -modfile=$(abspath tools/go.mod)
+CONTROLLER_GEN := $(TOOL) controller-gen
+LINT           := $(TOOL) golangci-lint
+
+##@ Use
+
+.PHONY: build
+build: bin/windlass bin/devcluster $(KUBERNETES) ## Build the operator and a whole Kubernetes into bin/ (the default).
+
+bin/windlass: $(WINDLASS_SOURCES) bin/.version
+	go build -ldflags '$(WINDLASS_LDFLAGS)' -o $@ ./cmd/windlass
+
+# Everything that Kubernetes is, in one program. From nothing this takes ten minutes on two cores, afterwards seconds.
+bin/devcluster: $(DEVCLUSTER_SOURCES)
+	@echo 'building Kubernetes $(KUBE_VERSION) into $@; the first time takes some minutes'
+	go build -C devcluster -ldflags '$(DEVCLUSTER_LDFLAGS)' -o ../$@ .
+
+# The same program under its other names, which is how it knows what to be.
+$(KUBERNETES): | bin/devcluster
+	@mkdir -p $(@D)
+	ln -sf ../devcluster $@
+
+# Looked at every time, written only when the version is another: then bin/windlass is linked again.
+bin/.version: always
+	@mkdir -p $(@D)
+	@[[ "$$(cat $@ 2>/dev/null)" == '$(VERSION)' ]] || echo '$(VERSION)' > $@
+
+.PHONY: run
+run: build ## Run everything here: local cluster, samples, operator with its log. Ctrl-C stops it.
+	@./config/local/run
+
+.PHONY: clean
+clean: ## Stop and delete the local cluster, and remove all that was built.
+	@if [[ -x bin/devcluster && -d .local/devcluster ]]; then bin/devcluster down --name windlass; fi
+	rm -rf bin .local
+
+##@ Prove
+
+.PHONY: test
+test: export KUBEBUILDER_ASSETS := $(abspath bin/k8s)
+test: build bin/report ## Run all tests: unit, schema, integration and end to end, on a real control plane.
+	@{ status=0; \
+	   go test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
+	   go -C devcluster test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
+	   exit $$status; } | bin/report
+
+.PHONY: test-unit
+test-unit: bin/report ## Run the tests that need no cluster, in seconds.
+	@go test -json -short $(TESTFLAGS) ./... | bin/report -short
+
+bin/report: $(call sources,test/report)
+	@go build -o $@ ./test/report
+
+.PHONY: lint
+lint: ## Read the code as .golangci.yml says.
+	$(LINT) run ./...
+	cd devcluster && $(LINT) run --config=../.golangci.yml ./...
+
+.PHONY: verify
+.NOTPARALLEL: verify # a linter must not read what is just being generated
+verify: verify-generated verify-modules lint ## Check that generated files and go.mod are fresh, and lint.
+
+.PHONY: bench
+bench: export KUBEBUILDER_ASSETS := $(abspath bin/k8s)
+bench: build ## Measure against the floor, as ratios in one run. BENCH="…" passes arguments.
+	@go run ./test/bench $(BENCH)
+
+##@ Change
+
+.PHONY: generate
+generate: ## Generate deepcopy, CRDs, RBAC and apply configurations from the markers in api/ and internal/.
+	@find api -name 'zz_generated.*.go' -delete
+	@rm -rf api/*/*/applyconfiguration config/crd/bases/*.yaml
+	$(CONTROLLER_GEN) object applyconfiguration crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=config/crd/bases
+	$(CONTROLLER_GEN) rbac:roleName=windlass-manager paths=./internal/... output:rbac:dir=config/rbac
+
+.PHONY: fmt
+fmt: ## Format the code.
+	$(LINT) fmt ./...
+	cd devcluster && $(LINT) fmt --config=../.golangci.yml ./...
+
+.PHONY: tidy
+tidy: ## Tidy go.mod and go.sum of every module.
+	@for module in $(MODULES); do go -C $$module mod tidy; done
+
+.PHONY: help
+help: ## Explain the targets.
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+# -- Parts of verify ---------------------------------------------------------------------------------------------------------
+
+# Every generated file with its content; --others too, because a file that nobody added is as stale as one that changed.
+GENERATED = find api config/crd/bases config/rbac -type f \
+	\( -name 'zz_generated.*' -o -path '*/applyconfiguration/*' -o -path 'config/*' \) -exec sha256sum {} + | sort -k2
+
+.PHONY: verify-generated
+verify-generated:
+	@before=$$($(GENERATED)); $(MAKE) generate; after=$$($(GENERATED)); \
+	 diff <(echo "$$before") <(echo "$$after") | awk '/^[<>]/ { print "stale: " $$3 }' | sort -u; \
+	 [[ "$$before" == "$$after" ]] || { echo 'generated files were stale: commit what make generate just wrote'; exit 1; }
+
+.PHONY: verify-modules
+verify-modules:
+	@for module in $(MODULES); do \
+	   go -C $$module mod tidy -diff || { echo "$$module/go.mod is not tidy: run make tidy"; exit 1; }; done
+
+.PHONY: always
+always:
