@@ -1,0 +1,44 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Condition types of a PodSet, besides Ready, Reconciling, Stalled and Paused, which every kind has.
+const (
+	// ConditionAvailable is the condition of that name of the owned Deployment: enough pods are available.
+	ConditionAvailable = "Available"
+	// ConditionProgressing is the condition of that name of the owned Deployment: the rollout moves, or is complete.
+	ConditionProgressing = "Progressing"
+	// ConditionReplicaFailure is the condition of that name of the owned Deployment: pods cannot be created or deleted.
+	ConditionReplicaFailure = "ReplicaFailure"
+	// ConditionChildConflict is True when an object of the PodSet's name exists that the PodSet does not own.
+	ConditionChildConflict = "ChildConflict"
+)
+
+// Reasons of a PodSet's conditions and events. Reasons of the owned Deployment's conditions are passed on as they are.
+const (
+	// ReasonRolledOut says that all pods run the current template and are available.
+	ReasonRolledOut = "RolledOut"
+	// ReasonRollingOut says that pods of the current template are still being created or old ones removed.
+	ReasonRollingOut = "RollingOut"
+	// ReasonDeploymentPending says that the Deployment does not exist yet or has not been observed by its controller.
+	ReasonDeploymentPending = "DeploymentPending"
+	// ReasonDeploymentTerminating says that the Deployment is being deleted and has to go before it is created again.
+	ReasonDeploymentTerminating = "DeploymentTerminating"
+	// ReasonNoReplicaFailure says that no pod failed to be created or deleted.
+	ReasonNoReplicaFailure = "NoReplicaFailure"
+	// ReasonNameTaken says that an object of the PodSet's name exists that the PodSet does not own.
+	ReasonNameTaken = "NameTaken"
+	// ReasonNoConflict says that all objects of the PodSet's name are its own.
+	ReasonNoConflict = "NoConflict"
+	// ReasonChildRefused says that the API server refused an owned object as invalid or forbidden.
+	ReasonChildRefused = "ChildRefused"
+	// ReasonDeploymentCreated is the reason of the event for a created Deployment.
+	ReasonDeploymentCreated = "DeploymentCreated"
+	// ReasonDeploymentUpdated is the reason of the event for a Deployment that follows a changed PodSet.
+	ReasonDeploymentUpdated = "DeploymentUpdated"
+	// ReasonScaled is the reason of the event for a changed number of pods.
+	ReasonScaled = "Scaled"
+	// ReasonDriftRepaired is the reason of the event for a Deployment that somebody changed and Windlass changed back.
+	ReasonDriftRepaired = "DriftRepaired"
+)

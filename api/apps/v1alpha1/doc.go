@@ -1,0 +1,9 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package v1alpha1 holds the PodSet kind: a number of equal pods, kept by a Deployment that the PodSet owns.
+//
+// +kubebuilder:object:generate=true
+// +kubebuilder:ac:generate=true
+// +groupName=apps.jicki.cn
+package v1alpha1

@@ -1,0 +1,27 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Labels of the pods of a PodSet, and of the objects it owns.
+const (
+	// LabelApp with the value LabelAppValue is on every pod of every PodSet.
+	LabelApp = "app"
+	// LabelAppValue is the value of LabelApp.
+	LabelAppValue = "podSet"
+	// LabelPodSet names the PodSet. A name of more than 63 characters is shortened and made unique by a hash.
+	LabelPodSet = "podSet_cr"
+)
+
+// What the pods of a PodSet without a template run.
+const (
+	// DefaultContainerName is the name of the container, and of its port.
+	DefaultContainerName = "podset"
+	// DefaultImage is the image.
+	DefaultImage = "busybox"
+	// DefaultPort is the port that the container declares.
+	DefaultPort = 1234
+)
+
+// MaxNodes is how many pod names status.nodes holds at most.
+const MaxNodes = 500

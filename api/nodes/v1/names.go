@@ -1,0 +1,31 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+// Labels, annotations and finalizers that Windlass reads and writes for pools.
+const (
+	// RoleLabelPrefix followed by a pool's name is the label, with any value, that makes a node a member.
+	// kubectl prints such keys in the ROLES column of "kubectl get nodes".
+	RoleLabelPrefix = "node-role.kubernetes.io/"
+
+	// MemberLabelPrefix followed by a pool's name is the label that Windlass puts on every member. The
+	// node-restriction.kubernetes.io domain is closed to kubelets, so no node can make itself a member.
+	MemberLabelPrefix = "nodepool.node-restriction.kubernetes.io/"
+
+	// AppliedAnnotation records on a node, as JSON, which keys Windlass has applied there for which pool.
+	AppliedAnnotation = "nodes.lailin.xyz/applied"
+
+	// Finalizer keeps a pool until its labels and taints are off every node.
+	Finalizer = "nodes.lailin.xyz/finalizer"
+
+	// LegacyFinalizer is the finalizer of the operator that Windlass replaces. It is never added, and removed
+	// together with Finalizer.
+	LegacyFinalizer = "node.finalizers.node-pool.lailin.xyz"
+)
+
+// RoleLabel returns the label key that makes a node a member of the pool.
+func RoleLabel(pool string) string { return RoleLabelPrefix + pool }
+
+// MemberLabel returns the label key that every member of the pool carries.
+func MemberLabel(pool string) string { return MemberLabelPrefix + pool }
