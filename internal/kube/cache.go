@@ -1,0 +1,121 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+)
+
+// CacheOptions returns what the caches keep. A Node of a real cluster has about 14 KiB, most of it images, of which the
+// controllers read about 2; a Pod is watched for where it runs and whether it lives. Nothing that comes from these
+// caches may be sent back as a whole: it would erase what was left out.
+func CacheOptions(scheme *runtime.Scheme) cache.Options {
+	return cache.Options{
+		Scheme:           scheme,
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&appsv1.Deployment{}: {Transform: trimDeployment},
+			&corev1.Node{}:       {Transform: trimNode},
+			&corev1.Pod{}: {
+				Transform: trimPod,
+				Label:     labels.SelectorFromSet(labels.Set{appsv1alpha1.LabelApp: appsv1alpha1.LabelAppValue}),
+			},
+		},
+	}
+}
+
+// ClientOptions returns options for a client whose reads come from the cache and wait until the cache has seen what the
+// client itself wrote, so that no pass decides on a state from before its own last write.
+func ClientOptions(scheme *runtime.Scheme) client.Options {
+	consistent := true
+	return client.Options{
+		Scheme: scheme,
+		Cache:  &client.CacheOptions{EnableReadYourWritesConsistency: &consistent},
+	}
+}
+
+// trimNode keeps identity, labels, Windlass' own annotation, taints, and of the status what pools add up.
+func trimNode(object any) (any, error) {
+	node, ok := object.(*corev1.Node)
+	if !ok {
+		return object, nil
+	}
+	node.ObjectMeta = trimMeta(&node.ObjectMeta, nodesv1.AppliedAnnotation)
+	node.Spec = corev1.NodeSpec{Taints: node.Spec.Taints, Unschedulable: node.Spec.Unschedulable}
+	node.Status = corev1.NodeStatus{
+		Capacity:        node.Status.Capacity,
+		Allocatable:     node.Status.Allocatable,
+		Addresses:       node.Status.Addresses,
+		RuntimeHandlers: node.Status.RuntimeHandlers,
+		Conditions:      readyOnly(node.Status.Conditions),
+	}
+	return node, nil
+}
+
+// readyOnly keeps the Ready condition without its heartbeat, which changes without meaning anything.
+func readyOnly(conditions []corev1.NodeCondition) []corev1.NodeCondition {
+	for _, condition := range conditions {
+		if condition.Type == corev1.NodeReady {
+			return []corev1.NodeCondition{{Type: condition.Type, Status: condition.Status, Reason: condition.Reason}}
+		}
+	}
+	return nil
+}
+
+// trimPod keeps identity, labels, owners, the node and the phase.
+func trimPod(object any) (any, error) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return object, nil
+	}
+	pod.ObjectMeta = trimMeta(&pod.ObjectMeta)
+	pod.Spec = corev1.PodSpec{NodeName: pod.Spec.NodeName, RuntimeClassName: pod.Spec.RuntimeClassName}
+	pod.Status = corev1.PodStatus{Phase: pod.Status.Phase}
+	return pod, nil
+}
+
+// trimDeployment keeps of a Deployment that is no PodSet's only that it is there, and whose it is: its name may be in the
+// way of a PodSet's.
+func trimDeployment(object any) (any, error) {
+	deployment, ok := object.(*appsv1.Deployment)
+	if !ok {
+		return object, nil
+	}
+	deployment.ManagedFields = nil
+	if deployment.Labels[appsv1alpha1.LabelApp] != appsv1alpha1.LabelAppValue {
+		deployment.ObjectMeta = trimMeta(&deployment.ObjectMeta)
+		deployment.Spec, deployment.Status = appsv1.DeploymentSpec{}, appsv1.DeploymentStatus{}
+	}
+	return deployment, nil
+}
+
+// trimMeta keeps what identifies an object and the named annotations.
+func trimMeta(meta *metav1.ObjectMeta, annotations ...string) metav1.ObjectMeta {
+	kept := metav1.ObjectMeta{
+		Name:              meta.Name,
+		Namespace:         meta.Namespace,
+		UID:               meta.UID,
+		ResourceVersion:   meta.ResourceVersion,
+		Generation:        meta.Generation,
+		CreationTimestamp: meta.CreationTimestamp,
+		DeletionTimestamp: meta.DeletionTimestamp,
+		Labels:            meta.Labels,
+		OwnerReferences:   meta.OwnerReferences,
+	}
+	for _, key := range annotations {
+		if value, ok := meta.Annotations[key]; ok {
+			kept.Annotations = map[string]string{key: value}
+		}
+	}
+	return kept
+}

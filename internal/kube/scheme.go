@@ -1,0 +1,24 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package kube is how Windlass sees a cluster: the kinds it knows and what its caches keep of them. The manager and the
+// tests share it, so that a reconciler is tested on exactly what it meets in production.
+package kube
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+)
+
+// NewScheme returns a scheme with the kinds of Kubernetes and of Windlass.
+func NewScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(appsv1alpha1.AddToScheme(scheme))
+	utilruntime.Must(nodesv1.AddToScheme(scheme))
+	return scheme
+}

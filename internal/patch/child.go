@@ -1,0 +1,140 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package patch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// AppliedHashAnnotation is on every child and holds a hash of what Windlass applied last. It shows that a field has been
+// dropped from the desired state, which the child itself cannot show.
+const AppliedHashAnnotation = "windlass.io/applied-hash"
+
+// atomicMaps are the maps that server-side apply replaces as a whole, so that an extra key is drift.
+var atomicMaps = []string{"nodeSelector", "matchLabels"}
+
+// keyedLists are the lists that server-side apply merges by a key other than a name, so that an entry of somebody else's
+// is no drift.
+var keyedLists = []string{"ports", "topologySpreadConstraints", "hostAliases"}
+
+// Create applies a child that is not there yet. It does not force: should an object of that name have appeared in the
+// meantime, its fields belong to somebody else and the API server answers with a conflict.
+func Create(ctx context.Context, c client.Client, child runtime.ApplyConfiguration) error {
+	return c.Apply(ctx, child, FieldOwner)
+}
+
+// Apply applies a child that is known to be owned, and takes its fields back from whoever changed them.
+func Apply(ctx context.Context, c client.Client, child runtime.ApplyConfiguration) error {
+	return c.Apply(ctx, child, FieldOwner, client.ForceOwnership)
+}
+
+// Hash returns a short hash of the desired state of a child, for AppliedHashAnnotation.
+func Hash(desired any) (string, error) {
+	raw, err := json.Marshal(desired)
+	if err != nil {
+		return "", fmt.Errorf("cannot hash %T: %w", desired, err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// Covers reports whether live has every field of desired with the same value. Fields that live has besides, such as
+// defaults of the API server and what other writers own, do not matter. List entries are matched by name where they have
+// one, else by position.
+func Covers(live, desired any) (bool, error) {
+	liveTree, err := tree(live)
+	if err != nil {
+		return false, err
+	}
+	desiredTree, err := tree(desired)
+	if err != nil {
+		return false, err
+	}
+	return covers(liveTree, desiredTree, ""), nil
+}
+
+func tree(object any) (any, error) {
+	raw, err := json.Marshal(object)
+	if err != nil {
+		return nil, fmt.Errorf("cannot compare %T: %w", object, err)
+	}
+	var out any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return nil, fmt.Errorf("cannot compare %T: %w", object, err)
+	}
+	return out, nil
+}
+
+func covers(live, desired any, field string) bool {
+	switch want := desired.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		have, _ := live.(map[string]any)
+		return coversMap(have, want, slices.Contains(atomicMaps, field))
+	case []any:
+		have, _ := live.([]any)
+		return coversList(have, want, slices.Contains(keyedLists, field))
+	default:
+		return reflect.DeepEqual(live, desired)
+	}
+}
+
+func coversMap(have, want map[string]any, exact bool) bool {
+	if exact && len(have) != len(want) {
+		return false
+	}
+	for key, value := range want {
+		if !covers(have[key], value, key) {
+			return false
+		}
+	}
+	return true
+}
+
+func coversList(have, want []any, keyed bool) bool {
+	if keyed || named(want) {
+		return !slices.ContainsFunc(want, func(entry any) bool { return !anyCovers(have, entry) })
+	}
+	if len(have) != len(want) {
+		return false
+	}
+	for i := range want {
+		if !covers(have[i], want[i], "") {
+			return false
+		}
+	}
+	return true
+}
+
+func named(list []any) bool {
+	for _, entry := range list {
+		if nameOf(entry) == "" {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// anyCovers looks at every entry of that name: a volume, for one, may be mounted more than once.
+func anyCovers(list []any, wanted any) bool {
+	return slices.ContainsFunc(list, func(entry any) bool {
+		return nameOf(entry) == nameOf(wanted) && covers(entry, wanted, "")
+	})
+}
+
+func nameOf(entry any) string {
+	object, _ := entry.(map[string]any)
+	name, _ := object["name"].(string)
+	return name
+}

@@ -1,0 +1,66 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package patch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// FieldOwner is the name under which Windlass writes.
+const FieldOwner = client.FieldOwner("windlass")
+
+// Status writes the status of after where it differs from that of before, and reports whether it wrote. The write carries
+// the resourceVersion: a status computed from an old object is refused with a conflict instead of being merged.
+func Status[T status.Object](ctx context.Context, c client.Client, before, after T) (bool, error) {
+	if equality.Semantic.DeepEqual(before, after) {
+		return false, nil
+	}
+	base := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := c.Status().Patch(ctx, after, base, FieldOwner); err != nil {
+		return false, fmt.Errorf("cannot write status of %q: %w", client.ObjectKeyFromObject(after), err)
+	}
+	return true, nil
+}
+
+// AddFinalizer makes sure that obj has the finalizer, and reports whether it wrote.
+func AddFinalizer(ctx context.Context, c client.Client, obj client.Object, finalizer string) (bool, error) {
+	if slices.Contains(obj.GetFinalizers(), finalizer) {
+		return false, nil
+	}
+	return true, setFinalizers(ctx, c, obj, append(slices.Clone(obj.GetFinalizers()), finalizer))
+}
+
+// RemoveFinalizers takes the named finalizers off obj, and reports whether it wrote. An object that is already gone is
+// what was wanted.
+func RemoveFinalizers(ctx context.Context, c client.Client, obj client.Object, finalizers ...string) (bool, error) {
+	kept := slices.DeleteFunc(slices.Clone(obj.GetFinalizers()), func(f string) bool {
+		return slices.Contains(finalizers, f)
+	})
+	if len(kept) == len(obj.GetFinalizers()) {
+		return false, nil
+	}
+	err := setFinalizers(ctx, c, obj, kept)
+	return err == nil, client.IgnoreNotFound(err)
+}
+
+// setFinalizers replaces the list, guarded by the resourceVersion because a merge patch replaces lists as a whole.
+func setFinalizers(ctx context.Context, c client.Client, obj client.Object, finalizers []string) error {
+	before, ok := obj.DeepCopyObject().(client.Object)
+	if !ok {
+		return fmt.Errorf("cannot copy %T: no client.Object", obj)
+	}
+	obj.SetFinalizers(finalizers)
+	base := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := c.Patch(ctx, obj, base, FieldOwner); err != nil {
+		return fmt.Errorf("cannot write finalizers of %q: %w", client.ObjectKeyFromObject(obj), err)
+	}
+	return nil
+}
