@@ -1,0 +1,443 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package membership
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+func TestNewPlan(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		node *corev1.Node
+		pool []*nodesv1.NodePool
+		want Plan
+	}{
+		"a node of no pool is left alone": {
+			node: node(label("a", "b"), taint("x", "y", corev1.TaintEffectNoSchedule)),
+			pool: pools(pool("gpu", labels("env", "dev"))),
+		},
+		"a role that is no pool is left alone": {
+			node: node(role("control-plane")),
+			pool: pools(pool("gpu")),
+		},
+		"a member gets labels, taints, the member label and a record": {
+			node: node(role("gpu"), label("a", "b")),
+			pool: pools(pool("gpu", labels("env", "dev"), taints("gpu", "yes", corev1.TaintEffectNoSchedule))),
+			want: Plan{
+				SetLabels:     map[string]string{"env": "dev", nodesv1.MemberLabel("gpu"): ""},
+				Taints:        []corev1.Taint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule}},
+				TaintsChanged: true,
+				Record:        `{"gpu":{"labels":["env","` + nodesv1.MemberLabel("gpu") + `"],"taints":["gpu:NoSchedule"]}}`,
+				RecordChanged: true,
+				Pending:       []string{"gpu"},
+			},
+		},
+		"a key that the ledger does not hold yet is waited for": {
+			node: node(role("gpu"), carries(pool("gpu"))),
+			pool: pools(pool("gpu", labels("env", "dev"), ledgerOf(pool("gpu")))),
+			want: Plan{Pending: []string{"gpu"}},
+		},
+		"a pool without a finalizer is waited for": {
+			node: node(role("gpu")),
+			pool: pools(pool("gpu", withoutFinalizer)),
+			want: Plan{Pending: []string{"gpu"}},
+		},
+		"a foreign label of another value is a conflict and stays": {
+			node: node(role("gpu"), label("env", "prod"), carries(pool("gpu"))),
+			pool: pools(pool("gpu", labels("env", "dev"))),
+			want: Plan{Conflicts: []Conflict{{Pool: "gpu", Key: "label env"}}},
+		},
+		"a foreign label of the wanted value is as wanted and not claimed": {
+			node: node(role("gpu"), label("env", "dev"), carries(pool("gpu"))),
+			pool: pools(pool("gpu", labels("env", "dev"))),
+		},
+		"a foreign taint of another value is a conflict and stays": {
+			node: node(role("gpu"), taint("x", "theirs", corev1.TaintEffectNoSchedule), carries(pool("gpu"))),
+			pool: pools(pool("gpu", taints("x", "ours", corev1.TaintEffectNoSchedule))),
+			want: Plan{Conflicts: []Conflict{{Pool: "gpu", Key: "taint x:NoSchedule"}}},
+		},
+		"of two pools that want one label the older wins, whatever its name": {
+			node: node(role("young-a"), role("old-b"), carries(pool("young-a"), pool("old-b", labels("env", "b")))),
+			pool: pools(pool("young-a", labels("env", "a"), age(time.Hour)), pool("old-b", labels("env", "b"), age(2*time.Hour))),
+			want: Plan{Conflicts: []Conflict{{Pool: "young-a", Key: "label env", Holder: "old-b"}}},
+		},
+		"the loser gets the key when the winner leaves": {
+			node: node(role("a"), carries(pool("a"), pool("b", labels("env", "b")))),
+			pool: pools(pool("a", labels("env", "a")), pool("b", labels("env", "b"))),
+			want: Plan{
+				SetLabels:     map[string]string{"env": "a"},
+				RemoveLabels:  []string{nodesv1.MemberLabel("b")},
+				Record:        `{"a":{"labels":["env","` + nodesv1.MemberLabel("a") + `"]}}`,
+				RecordChanged: true,
+				Pending:       []string{"a", "b"},
+			},
+		},
+		"a node that left is cleaned, foreign keys stay": {
+			node: node(label("a", "b"), taint("x", "y", corev1.TaintEffectNoSchedule), carries(full("gpu"))),
+			pool: pools(full("gpu")),
+			want: Plan{
+				RemoveLabels:  []string{"env", nodesv1.MemberLabel("gpu")},
+				Taints:        []corev1.Taint{{Key: "x", Value: "y", Effect: corev1.TaintEffectNoSchedule}},
+				TaintsChanged: true, RecordChanged: true,
+				Pending: []string{"gpu"},
+			},
+		},
+		"a pool that is being deleted cleans its members": {
+			node: node(role("gpu"), carries(full("gpu"))),
+			pool: pools(full("gpu", deleting)),
+			want: Plan{
+				RemoveLabels:  []string{"env", nodesv1.MemberLabel("gpu")},
+				TaintsChanged: true, RecordChanged: true,
+				Pending: []string{"gpu"},
+			},
+		},
+		"a key that another pool wants as well stays": {
+			node: node(role("b"), carries(pool("a", labels("env", "x")), pool("b", labels("env", "x")))),
+			pool: pools(pool("a", labels("env", "x")), pool("b", labels("env", "x"))),
+			want: Plan{
+				RemoveLabels:  []string{nodesv1.MemberLabel("a")},
+				Record:        `{"b":{"labels":["env","` + nodesv1.MemberLabel("b") + `"]}}`,
+				RecordChanged: true,
+				Pending:       []string{"a"},
+			},
+		},
+		"a forged record removes nothing that the ledger does not confirm": {
+			node: node(
+				taint("protect", "", corev1.TaintEffectNoSchedule),
+				record(`{"gpu":{"labels":["team"],"taints":["protect:NoSchedule"]}}`), label("team", "a"),
+			),
+			pool: pools(full("gpu")),
+			want: Plan{RecordChanged: true, Abandoned: []string{"gpu"}},
+		},
+		"a record of a pool that does not exist is dropped and its keys stay": {
+			node: node(label("env", "dev"), record(`{"gone":{"labels":["env"]}}`)),
+			want: Plan{RecordChanged: true, Abandoned: []string{"gone"}},
+		},
+		"a lost record is written again": {
+			node: node(role("gpu"), carries(full("gpu")), withoutRecord),
+			pool: pools(full("gpu")),
+			want: Plan{
+				Record:        `{"gpu":{"labels":["env","` + nodesv1.MemberLabel("gpu") + `"],"taints":["gpu:NoSchedule"]}}`,
+				RecordChanged: true,
+			},
+		},
+		"a changed label is drift once the pool was synced": {
+			node: node(role("gpu"), carries(full("gpu")), label("env", "changed")),
+			pool: pools(full("gpu", synced)),
+			want: Plan{
+				SetLabels: map[string]string{"env": "dev"}, Pending: []string{"gpu"}, Drift: []string{"label env"},
+			},
+		},
+		"a changed spec is no drift": {
+			node: node(role("gpu"), carries(full("gpu"))),
+			pool: pools(full("gpu", synced, labels("env", "new"), generation(2))),
+			want: Plan{SetLabels: map[string]string{"env": "new"}, Pending: []string{"gpu"}},
+		},
+		"a paused pool changes nothing and loses nothing": {
+			node: node(carries(full("gpu")), label("env", "changed")),
+			pool: pools(full("gpu", paused)),
+		},
+		"a pool whose finalizer somebody removed changes nothing and loses nothing": {
+			node: node(role("gpu"), carries(full("gpu")), label("env", "changed")),
+			pool: pools(full("gpu", withoutFinalizer)),
+			want: Plan{Pending: []string{"gpu"}},
+		},
+		"a taint keeps its old value until the ledger allows the new one": {
+			node: node(role("gpu"), carries(full("gpu"))),
+			pool: pools(full("gpu", taints("gpu", "new", corev1.TaintEffectNoSchedule), ledgerOf(full("gpu")))),
+			want: Plan{Pending: []string{"gpu"}},
+		},
+		"a taint that differs only in the time it was added is no change": {
+			node: node(role("gpu"), carries(full("gpu")), func(n *corev1.Node) {
+				now := metav1.Now()
+				n.Spec.Taints[0].TimeAdded = &now
+			}),
+			pool: pools(full("gpu")),
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := NewPlan(tc.node, byName(tc.pool))
+			ignore := cmpopts.IgnoreFields(Plan{}, "Record", "Taints")
+			if tc.want.RecordChanged {
+				ignore = cmpopts.IgnoreFields(Plan{}, "Taints")
+			}
+			if diff := cmp.Diff(&tc.want, got, cmpopts.EquateEmpty(), ignore); diff != "" {
+				t.Errorf("plan differs (-want +got):\n%s", diff)
+			}
+			if tc.want.TaintsChanged {
+				if diff := cmp.Diff(tc.want.Taints, got.Taints, cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("taints differ (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// TestPlanProperties holds random nodes in random pools against what must be true of all of them.
+func TestPlanProperties(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(2000) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		original := randomNode(random)
+		all := randomPools(random)
+		current := original.DeepCopy()
+		for range 4 {
+			shuffle(random, current, all)
+			apply(t, current, NewPlan(current, all))
+			if again := NewPlan(current, all); !again.Empty() || len(again.Pending) > 0 {
+				t.Fatalf("seed %d: a second plan is not empty: %+v", seed, again)
+			}
+			assertForeignKept(t, seed, original, current)
+		}
+		for _, pool := range all {
+			deleting(pool)
+		}
+		apply(t, current, NewPlan(current, all))
+		for _, name := range Of(current) {
+			delete(current.Labels, nodesv1.RoleLabel(name))
+		}
+		if diff := cmp.Diff(original, current, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("seed %d: removing every pool does not restore the node (-original +current):\n%s", seed, diff)
+		}
+	}
+}
+
+func assertForeignKept(t *testing.T, seed uint64, original, current *corev1.Node) {
+	t.Helper()
+	for key, value := range original.Labels {
+		if current.Labels[key] != value {
+			t.Fatalf("seed %d: foreign label %s is now %q", seed, key, current.Labels[key])
+		}
+	}
+	for _, taint := range original.Spec.Taints {
+		if !slices.Contains(current.Spec.Taints, taint) {
+			t.Fatalf("seed %d: foreign taint %v is gone", seed, taint)
+		}
+	}
+}
+
+// shuffle joins and leaves pools at random and changes their specs.
+func shuffle(random *rand.Rand, node *corev1.Node, all Pools) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		delete(node.Labels, nodesv1.RoleLabel(name))
+		if random.IntN(3) > 0 {
+			node.Labels[nodesv1.RoleLabel(name)] = "true"
+		}
+		randomSpec(random, all[name])
+		all[name].Status.Ledger = Union(all[name].Status.Ledger, Wanted(all[name]))
+	}
+}
+
+func randomNode(random *rand.Rand) *corev1.Node {
+	n := node()
+	for i := range 4 {
+		if random.IntN(2) == 0 {
+			n.Labels[fmt.Sprintf("key-%d", i)] = fmt.Sprintf("value-%d", random.IntN(3))
+		}
+		if random.IntN(3) == 0 {
+			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{
+				Key: fmt.Sprintf("taint-%d", i), Value: "foreign", Effect: corev1.TaintEffectNoSchedule,
+			})
+		}
+	}
+	return n
+}
+
+func randomPools(random *rand.Rand) Pools {
+	all := Pools{}
+	for i := range 1 + random.IntN(4) {
+		name := fmt.Sprintf("pool-%d", i)
+		all[name] = pool(name, age(time.Duration(random.IntN(3))*time.Hour))
+	}
+	return all
+}
+
+func randomSpec(random *rand.Rand, pool *nodesv1.NodePool) {
+	pool.Spec.Labels, pool.Spec.Taints = map[string]nodesv1.LabelValue{}, nil
+	for i := range 4 {
+		if random.IntN(2) == 0 {
+			pool.Spec.Labels[fmt.Sprintf("key-%d", i)] = nodesv1.LabelValue(fmt.Sprintf("value-%d", random.IntN(3)))
+		}
+		if random.IntN(2) == 0 {
+			pool.Spec.Taints = append(pool.Spec.Taints, nodesv1.Taint{
+				Key: fmt.Sprintf("taint-%d", i), Value: fmt.Sprint(random.IntN(2)), Effect: corev1.TaintEffectNoSchedule,
+			})
+		}
+	}
+}
+
+// apply does to the node what the API server would do with the plan's patch.
+func apply(t *testing.T, node *corev1.Node, plan *Plan) {
+	t.Helper()
+	patch, err := plan.MergePatch(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := json.Marshal(node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := jsonpatch.MergePatch(before, patch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	*node = corev1.Node{}
+	if err := json.Unmarshal(after, node); err != nil {
+		t.Fatal(err)
+	}
+	if node.Labels == nil {
+		node.Labels = map[string]string{}
+	}
+}
+
+// FuzzParseRecord feeds the record what a kubelet may write into its node's annotation.
+func FuzzParseRecord(f *testing.F) {
+	f.Add(`{"gpu":{"labels":["a"],"taints":["b:NoSchedule"]}}`)
+	f.Add(`[]`)
+	f.Add(`{"":{"taints":[":"]}}`)
+	f.Fuzz(func(t *testing.T, raw string) {
+		n := node(record(raw), role("gpu"))
+		plan := NewPlan(n, byName(pools(full("gpu"))))
+		if _, err := plan.MergePatch(n); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+type (
+	nodeOption func(*corev1.Node)
+	poolOption func(*nodesv1.NodePool)
+)
+
+func node(options ...nodeOption) *corev1.Node {
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", UID: "uid", Labels: map[string]string{}}}
+	for _, option := range options {
+		option(n)
+	}
+	return n
+}
+
+func role(pool string) nodeOption { return label(nodesv1.RoleLabel(pool), "true") }
+
+func label(key, value string) nodeOption { return func(n *corev1.Node) { n.Labels[key] = value } }
+
+func taint(key, value string, effect corev1.TaintEffect) nodeOption {
+	return func(n *corev1.Node) {
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Value: value, Effect: effect})
+	}
+}
+
+func record(raw string) nodeOption {
+	return func(n *corev1.Node) { n.Annotations = map[string]string{nodesv1.AppliedAnnotation: raw} }
+}
+
+func withoutRecord(n *corev1.Node) { n.Annotations = nil }
+
+// carries puts on the node what the pools would have put there.
+func carries(list ...*nodesv1.NodePool) nodeOption {
+	return func(n *corev1.Node) {
+		applied := Record{}
+		for _, pool := range list {
+			label(nodesv1.MemberLabel(pool.Name), "")(n)
+			applied.addLabel(pool.Name, nodesv1.MemberLabel(pool.Name))
+			for key, value := range pool.Spec.Labels {
+				label(key, string(value))(n)
+				applied.addLabel(pool.Name, key)
+			}
+			for _, t := range pool.Spec.Taints {
+				taint(t.Key, t.Value, t.Effect)(n)
+				applied.addTaint(pool.Name, taintID(t.Key, t.Effect))
+			}
+		}
+		record(applied.String())(n)
+	}
+}
+
+func pools(list ...*nodesv1.NodePool) []*nodesv1.NodePool { return list }
+
+func byName(list []*nodesv1.NodePool) Pools {
+	all := Pools{}
+	for _, pool := range list {
+		all[pool.Name] = pool
+	}
+	return all
+}
+
+// pool returns a pool that is ready to be applied: with finalizer, and with everything it wants in its ledger.
+func pool(name string, options ...poolOption) *nodesv1.NodePool {
+	p := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{
+		Name: name, Generation: 1, Finalizers: []string{nodesv1.Finalizer},
+	}}
+	p.Status.Ledger = Wanted(p)
+	for _, option := range options {
+		option(p)
+	}
+	return p
+}
+
+// full is a pool with a label env=dev and a taint gpu=yes:NoSchedule.
+func full(name string, options ...poolOption) *nodesv1.NodePool {
+	return pool(name, append([]poolOption{
+		labels("env", "dev"), taints("gpu", "yes", corev1.TaintEffectNoSchedule),
+	}, options...)...)
+}
+
+func labels(key, value string) poolOption {
+	return func(p *nodesv1.NodePool) {
+		p.Spec.Labels = map[string]nodesv1.LabelValue{key: nodesv1.LabelValue(value)}
+		p.Status.Ledger = Union(p.Status.Ledger, Wanted(p))
+	}
+}
+
+func taints(key, value string, effect corev1.TaintEffect) poolOption {
+	return func(p *nodesv1.NodePool) {
+		p.Spec.Taints = []nodesv1.Taint{{Key: key, Value: value, Effect: effect}}
+		p.Status.Ledger = Union(p.Status.Ledger, Wanted(p))
+	}
+}
+
+func age(d time.Duration) poolOption {
+	return func(p *nodesv1.NodePool) {
+		p.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(-d))
+	}
+}
+
+func ledgerOf(other *nodesv1.NodePool) poolOption {
+	return func(p *nodesv1.NodePool) { p.Status.Ledger = other.Status.Ledger }
+}
+
+func generation(n int64) poolOption { return func(p *nodesv1.NodePool) { p.Generation = n } }
+
+func withoutFinalizer(p *nodesv1.NodePool) { p.Finalizers = nil }
+
+func deleting(p *nodesv1.NodePool) {
+	now := metav1.Now()
+	p.DeletionTimestamp = &now
+}
+
+func paused(p *nodesv1.NodePool) { p.Annotations = map[string]string{status.PausedAnnotation: "true"} }
+
+func synced(p *nodesv1.NodePool) {
+	p.Status.Conditions = []metav1.Condition{{
+		Type: nodesv1.ConditionNodesSynced, Status: metav1.ConditionTrue, ObservedGeneration: p.Generation,
+	}}
+}
