@@ -1,0 +1,76 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/event"
+	"github.com/windlass-operator/windlass/internal/membership"
+	"github.com/windlass-operator/windlass/internal/patch"
+)
+
+// Reconciler brings one node to what its pools want.
+type Reconciler struct {
+	client   client.Client
+	recorder event.Recorder
+}
+
+// New returns a reconciler that reads and writes through c, whose reads have to wait for its own writes.
+func New(c client.Client, recorder event.Recorder) *Reconciler {
+	return &Reconciler{client: c, recorder: recorder}
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	node := &corev1.Node{}
+	if err := r.client.Get(ctx, request.NamespacedName, node); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if node.DeletionTimestamp != nil {
+		return reconcile.Result{}, nil
+	}
+	list := &nodesv1.NodePoolList{}
+	if err := r.client.List(ctx, list); err != nil {
+		return reconcile.Result{}, fmt.Errorf("cannot list pools for node %q: %w", node.Name, err)
+	}
+	pools := membership.NewPools(list)
+	plan := membership.NewPlan(node, pools)
+	if plan.Empty() {
+		return reconcile.Result{}, nil
+	}
+	return reconcile.Result{}, r.apply(ctx, node, pools, plan)
+}
+
+// apply sends the plan. A node that vanished needs nothing; one that changed in the meantime comes back through the queue,
+// because a plan is computed anew and never replayed.
+func (r *Reconciler) apply(ctx context.Context, node *corev1.Node, pools membership.Pools, plan *membership.Plan) error {
+	raw, err := plan.MergePatch(node)
+	if err != nil {
+		return err
+	}
+	log.FromContext(ctx).V(1).Info("Patching node", "pools", plan.Pending, "record", plan.Record)
+	target := &corev1.Node{}
+	target.Name = node.Name
+	err = r.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, raw), patch.FieldOwner)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err):
+		r.recorder.Record(refused(node, pools, plan, err)...)
+	case err == nil:
+		r.recorder.Record(applied(node, pools, plan)...)
+		return nil
+	}
+	return fmt.Errorf("cannot patch node %q: %w", node.Name, err)
+}

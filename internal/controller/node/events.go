@@ -1,0 +1,63 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/event"
+	"github.com/windlass-operator/windlass/internal/membership"
+)
+
+// applied tells what was noteworthy about a plan that has been carried out. That nodes join and leave is told once for all
+// of them by the pool controller: a thousand joins are not a thousand events.
+func applied(node *corev1.Node, pools membership.Pools, plan *membership.Plan) []event.Event {
+	var events []event.Event
+	if len(plan.Drift) > 0 {
+		events = append(events, event.Event{
+			Regarding: node, Related: firstPool(pools, plan.Pending),
+			Reason: nodesv1.ReasonDriftRepaired, Action: "Repair",
+			Note: fmt.Sprintf("Restored %s on node %s, which somebody else had changed", strings.Join(plan.Drift, ", "), node.Name),
+		})
+	}
+	if len(plan.Abandoned) > 0 {
+		events = append(events, event.Event{
+			Regarding: node, Warning: true,
+			Reason: nodesv1.ReasonKeysAbandoned, Action: "Clean",
+			Note: fmt.Sprintf("Left labels or taints on node %s that its record names for pool %s but the pool does not confirm",
+				node.Name, strings.Join(plan.Abandoned, ", ")),
+		})
+	}
+	return events
+}
+
+// refused tells the pools that the API server does not accept their labels or taints on a node, in its own words.
+func refused(node *corev1.Node, pools membership.Pools, plan *membership.Plan, err error) []event.Event {
+	var events []event.Event
+	for _, name := range plan.Pending {
+		if pool, ok := pools[name]; ok {
+			events = append(events, event.Event{
+				Regarding: pool, Related: node, Warning: true,
+				Reason: nodesv1.ReasonNodeRefused, Action: "Patch",
+				Note: fmt.Sprintf("Could not patch node %s: %v", node.Name, err),
+			})
+		}
+	}
+	return events
+}
+
+// firstPool returns the first of the named pools that exists, as an untyped nil if there is none.
+func firstPool(pools membership.Pools, names []string) runtime.Object {
+	for _, name := range names {
+		if pool, ok := pools[name]; ok {
+			return pool
+		}
+	}
+	return nil
+}
