@@ -1,0 +1,117 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"context"
+
+	nodev1 "k8s.io/api/node/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	nodev1ac "k8s.io/client-go/applyconfigurations/node/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/patch"
+)
+
+// addFinalizer makes sure that the pool cannot vanish without its nodes being cleaned.
+func (r *Reconciler) addFinalizer(ctx context.Context, s *scope) flow.Outcome {
+	_, err := patch.AddFinalizer(ctx, r.client, s.pool, nodesv1.Finalizer)
+	return flow.Fail(client.IgnoreNotFound(err))
+}
+
+// writeRuntimeClass brings the RuntimeClass to what the pool wants. A foreign one stays, and does not keep the nodes from
+// getting their labels and taints: the status tells of it.
+func (r *Reconciler) writeRuntimeClass(ctx context.Context, s *scope) flow.Outcome {
+	wanted := wantedClass(s.pool, s.seen.nodes.neighbours)
+	have := s.seen.runtimeClass
+	action := planClass(s.pool, have, wanted)
+	var err error
+	switch action {
+	case classFine, classForeign:
+		return flow.Done()
+	case classCreate:
+		err = patch.Create(ctx, r.client, r.classConfig(s.pool, wanted))
+	case classUpdate:
+		err = patch.Apply(ctx, r.client, r.classConfig(s.pool, wanted).WithUID(have.UID))
+	case classRecreate:
+		err = r.recreateClass(ctx, s, wanted)
+	}
+	if err != nil {
+		return flow.Refused(nodesv1.ReasonRuntimeClassRefused, err)
+	}
+	s.seen.runtimeClass = wanted.object(s.pool)
+	s.events = append(s.events, classWritten(s.pool, action, wanted))
+	return flow.Done()
+}
+
+// recreateClass replaces the RuntimeClass. Until the new one is there, pods that name it are refused; pods that run are not
+// touched. A crash in between leaves a pool without a RuntimeClass, which the next pass creates.
+func (r *Reconciler) recreateClass(ctx context.Context, s *scope, wanted class) error {
+	old := s.seen.runtimeClass
+	err := r.client.Delete(ctx, &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: old.Name}},
+		client.Preconditions{UID: &old.UID})
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	s.seen.runtimeClass = nil
+	return patch.Create(ctx, r.client, r.classConfig(s.pool, wanted))
+}
+
+// classConfig returns the RuntimeClass to apply.
+func (r *Reconciler) classConfig(pool *nodesv1.NodePool, wanted class) *nodev1ac.RuntimeClassApplyConfiguration {
+	scheduling := nodev1ac.Scheduling().WithNodeSelector(wanted.nodeSelector)
+	for _, t := range wanted.tolerations {
+		scheduling.WithTolerations(corev1ac.Toleration().
+			WithKey(t.Key).WithOperator(t.Operator).WithValue(t.Value).WithEffect(t.Effect))
+	}
+	owner := metav1ac.OwnerReference().
+		WithAPIVersion(nodesv1.SchemeGroupVersion.String()).WithKind("NodePool").
+		WithName(pool.Name).WithUID(pool.UID).
+		WithController(true).WithBlockOwnerDeletion(true)
+	return nodev1ac.RuntimeClass(pool.Name).
+		WithOwnerReferences(owner).WithHandler(wanted.handler).WithScheduling(scheduling)
+}
+
+// object returns the class as the API server has it after the write, as far as the status needs it.
+func (c class) object(pool *nodesv1.NodePool) *nodev1.RuntimeClass {
+	owner := metav1.NewControllerRef(pool, nodesv1.SchemeGroupVersion.WithKind("NodePool"))
+	return &nodev1.RuntimeClass{
+		ObjectMeta: metav1.ObjectMeta{Name: pool.Name, OwnerReferences: []metav1.OwnerReference{*owner}},
+		Handler:    c.handler,
+		Scheduling: &nodev1.Scheduling{NodeSelector: c.nodeSelector, Tolerations: c.tolerations},
+	}
+}
+
+// keepLedger enters into the pool's status, which is written at the end of the pass, what may be put on nodes from then on.
+func keepLedger(_ context.Context, s *scope) flow.Outcome {
+	s.pool.Status.Ledger = planLedger(s.pool, s.seen.nodes)
+	return flow.Done()
+}
+
+// release removes the finalizers once no node carries anything of the pool: by the cache, and by the API server itself,
+// because a cache may be behind and nobody would clean up after a pool that is gone.
+func (r *Reconciler) release(ctx context.Context, s *scope) flow.Outcome {
+	if s.seen.nodes.carrying > 0 {
+		return flow.Wait(nodesv1.ReasonCleaningNodes, cleaning(s.seen.nodes), 0)
+	}
+	left, err := r.carriesAny(ctx, s.pool.Name)
+	if err != nil {
+		return flow.Fail(err)
+	}
+	if left {
+		return flow.Wait(nodesv1.ReasonCleaningNodes, "the cache to see the nodes that are left to clean", recheckRelease)
+	}
+	wrote, err := patch.RemoveFinalizers(ctx, r.client, s.pool, nodesv1.Finalizer, nodesv1.LegacyFinalizer)
+	if err != nil {
+		return flow.Fail(err)
+	}
+	if wrote {
+		s.events = append(s.events, cleaned(s.pool))
+	}
+	return flow.Done()
+}

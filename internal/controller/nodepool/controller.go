@@ -1,0 +1,97 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"context"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/event"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/patch"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// Reconciler brings one pool to its desired state.
+type Reconciler struct {
+	client   client.Client
+	live     client.Reader
+	recorder event.Recorder
+	now      func() time.Time
+}
+
+// New returns a reconciler that reads and writes through c, whose reads have to wait for its own writes. Live reads past
+// every cache; it is asked once, before a pool is let go.
+func New(c client.Client, live client.Reader, recorder event.Recorder, now func() time.Time) *Reconciler {
+	return &Reconciler{client: c, live: live, recorder: recorder, now: now}
+}
+
+// scope is what one pass works on.
+type scope struct {
+	// before is the pool as the pass found it.
+	before *nodesv1.NodePool
+	// pool is the pool as the pass leaves it.
+	pool *nodesv1.NodePool
+	// seen is set by observe, and has runtimeClass replaced by the phase that writes it.
+	seen observation
+	// observed is true once seen is set.
+	observed bool
+	// events are recorded after the status has been written.
+	events []event.Event
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	pool := &nodesv1.NodePool{}
+	if err := r.client.Get(ctx, request.NamespacedName, pool); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	s := &scope{before: pool.DeepCopy(), pool: pool}
+	outcome := flow.Run(ctx, s, r.phases(pool)...)
+	if released(s.pool) {
+		r.recorder.Record(s.events...)
+		return outcome.Result()
+	}
+	return outcome.Join(r.tell(ctx, s, outcome)).Result()
+}
+
+// phases returns the steps that the pool's state asks for.
+func (r *Reconciler) phases(pool *nodesv1.NodePool) []flow.Phase[*scope] {
+	observe := flow.Phase[*scope]{Name: "observe the pool", Run: r.observe}
+	switch {
+	case pool.DeletionTimestamp != nil:
+		return []flow.Phase[*scope]{observe, {Name: "let the pool go", Run: r.release}}
+	case status.IsPaused(pool):
+		return []flow.Phase[*scope]{observe}
+	default:
+		return []flow.Phase[*scope]{
+			{Name: "add the finalizer", Run: r.addFinalizer},
+			observe,
+			{Name: "write the RuntimeClass", Run: r.writeRuntimeClass},
+			{Name: "keep the ledger", Run: keepLedger},
+		}
+	}
+}
+
+// tell writes the status, and records the events once that has succeeded.
+func (r *Reconciler) tell(ctx context.Context, s *scope, outcome flow.Outcome) error {
+	project(s, outcome, r.now())
+	base := s.before.DeepCopy()
+	base.ObjectMeta, base.Spec = s.pool.ObjectMeta, s.pool.Spec
+	s.events = append(s.events, transitions(s.before, s.pool)...)
+	if _, err := patch.Status(ctx, r.client, base, s.pool); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	r.recorder.Record(s.events...)
+	return nil
+}
+
+// released reports whether the pass took the last reason to keep a pool that is being deleted.
+func released(pool *nodesv1.NodePool) bool {
+	return pool.DeletionTimestamp != nil && len(pool.Finalizers) == 0
+}

@@ -1,0 +1,70 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/event"
+)
+
+// transitions tells what the status says now and did not say before.
+func transitions(before, after *nodesv1.NodePool) []event.Event {
+	var events []event.Event
+	was, is := before.Status.NodeCount, after.Status.NodeCount
+	switch {
+	case is > was:
+		events = append(events, event.Event{
+			Regarding: after, Reason: nodesv1.ReasonNodesJoined, Action: "Join",
+			Note: fmt.Sprintf("%s joined: the pool has %s", plural(int(is-was), "node"), plural(int(is), "node")),
+		})
+	case is < was:
+		events = append(events, event.Event{
+			Regarding: after, Reason: nodesv1.ReasonNodesLeft, Action: "Leave",
+			Note: fmt.Sprintf("%s left: the pool has %s", plural(int(was-is), "node"), plural(int(is), "node")),
+		})
+	}
+	for conditionType, reason := range map[string]string{
+		nodesv1.ConditionRuntimeClassReady: nodesv1.ReasonNameConflict,
+		nodesv1.ConditionConflicted:        nodesv1.ReasonKeysHeldElsewhere,
+	} {
+		condition := meta.FindStatusCondition(after.Status.Conditions, conditionType)
+		old := meta.FindStatusCondition(before.Status.Conditions, conditionType)
+		if condition == nil || condition.Reason != reason || (old != nil && old.Reason == reason) {
+			continue
+		}
+		events = append(events, event.Event{
+			Regarding: after, Warning: true, Reason: reason, Action: "Reconcile", Note: condition.Message,
+		})
+	}
+	return events
+}
+
+// classWritten tells what was done to the RuntimeClass.
+func classWritten(pool *nodesv1.NodePool, action classAction, wanted class) event.Event {
+	e := event.Event{Regarding: pool, Action: "Apply"}
+	switch action {
+	case classRecreate:
+		e.Reason = nodesv1.ReasonRuntimeClassRecreated
+		e.Note = fmt.Sprintf("Recreated RuntimeClass %s with handler %s", pool.Name, wanted.handler)
+	case classUpdate:
+		e.Reason = nodesv1.ReasonRuntimeClassUpdated
+		e.Note = fmt.Sprintf("Updated RuntimeClass %s", pool.Name)
+	case classCreate, classFine, classForeign:
+		e.Reason = nodesv1.ReasonRuntimeClassCreated
+		e.Note = fmt.Sprintf("Created RuntimeClass %s with handler %s", pool.Name, wanted.handler)
+	}
+	return e
+}
+
+// cleaned tells that a deleted pool has left nothing behind.
+func cleaned(pool *nodesv1.NodePool) event.Event {
+	return event.Event{
+		Regarding: pool, Reason: nodesv1.ReasonCleaned, Action: "Clean",
+		Note: "Removed the pool's labels and taints from every node",
+	}
+}

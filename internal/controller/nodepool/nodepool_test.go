@@ -1,0 +1,553 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/controller/node"
+	"github.com/windlass-operator/windlass/internal/controller/nodepool"
+	"github.com/windlass-operator/windlass/internal/membership"
+	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// world is a harness with both controllers of a pool, and names that no other test uses.
+type world struct {
+	*testkit.Harness
+
+	t       *testing.T
+	prefix  string
+	pools   *nodepool.Reconciler
+	nodes   *node.Reconciler
+	targets []testkit.Target
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	h := testkit.New(t, membership.AddIndexes)
+	prefix := strings.ToLower(strings.TrimPrefix(t.Name(), "Test"))
+	if len(prefix) > 40 {
+		prefix = prefix[:40]
+	}
+	return &world{
+		Harness: h, t: t, prefix: prefix,
+		pools: nodepool.New(h.Client, h.Live, h.Events, h.Clock.Now),
+		nodes: node.New(h.Client, h.Events),
+	}
+}
+
+func (w *world) name(short string) string { return w.prefix + "-" + short }
+
+// pool creates a pool with the labels a=<name> and the taint.
+func (w *world) pool(short string, edits ...func(*nodesv1.NodePool)) *nodesv1.NodePool {
+	w.t.Helper()
+	pool := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: w.name(short)}}
+	for _, edit := range edits {
+		edit(pool)
+	}
+	w.Create(w.t, pool)
+	w.targets = append(w.targets, testkit.Target{Reconciler: w.pools, Key: types.NamespacedName{Name: pool.Name}})
+	return pool
+}
+
+// node creates a node in the named pools.
+func (w *world) node(short string, pools ...string) *corev1.Node {
+	w.t.Helper()
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: w.name(short), Labels: map[string]string{"kubernetes.io/os": "linux"},
+	}}
+	for _, pool := range pools {
+		n.Labels[nodesv1.RoleLabel(w.name(pool))] = "true"
+	}
+	w.Create(w.t, n)
+	// Admission taints a new node as not ready, and no controller runs here to take that off again.
+	testkit.Edit(w.t, w.Harness, n, func(n *corev1.Node) { n.Spec.Taints = nil })
+	testkit.EditStatus(w.t, w.Harness, n, func(n *corev1.Node) {
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
+		n.Status.Capacity = n.Status.Allocatable
+	})
+	w.targets = append(w.targets, testkit.Target{Reconciler: w.nodes, Key: types.NamespacedName{Name: n.Name}})
+	return n
+}
+
+func (w *world) converge() {
+	w.t.Helper()
+	w.Converge(w.t, w.targets...)
+	list := &nodesv1.NodePoolList{}
+	if err := w.Live.List(w.t.Context(), list); err != nil {
+		w.t.Fatal(err)
+	}
+	for i := range list.Items {
+		if strings.HasPrefix(list.Items[i].Name, w.prefix+"-") {
+			testkit.CheckContract(w.t, &list.Items[i])
+		}
+	}
+}
+
+// labels returns the node's labels without those that every test node has.
+func (w *world) labels(n *corev1.Node) map[string]string {
+	w.t.Helper()
+	w.Get(w.t, n)
+	out := maps.Clone(n.Labels)
+	maps.DeleteFunc(out, func(key, _ string) bool {
+		return key == "kubernetes.io/os" || strings.HasPrefix(key, nodesv1.RoleLabelPrefix)
+	})
+	return out
+}
+
+func (w *world) class(pool string) *nodev1.RuntimeClass {
+	w.t.Helper()
+	class := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: pool}}
+	if !w.Get(w.t, class) {
+		w.t.Fatalf("there is no RuntimeClass %s", pool)
+	}
+	return class
+}
+
+func label(key, value string) func(*nodesv1.NodePool) {
+	return func(p *nodesv1.NodePool) {
+		if p.Spec.Labels == nil {
+			p.Spec.Labels = map[string]nodesv1.LabelValue{}
+		}
+		p.Spec.Labels[key] = nodesv1.LabelValue(value)
+	}
+}
+
+func taint(key, value string) func(*nodesv1.NodePool) {
+	return func(p *nodesv1.NodePool) {
+		p.Spec.Taints = append(p.Spec.Taints, nodesv1.Taint{Key: key, Value: value, Effect: corev1.TaintEffectNoSchedule})
+	}
+}
+
+func reason(pool *nodesv1.NodePool, conditionType string) string {
+	if condition := meta.FindStatusCondition(pool.Status.Conditions, conditionType); condition != nil {
+		return condition.Reason
+	}
+	return ""
+}
+
+func wantLabels(t *testing.T, got map[string]string, want map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("labels differ (-want +got):\n%s", diff)
+	}
+}
+
+func wantTaints(t *testing.T, n *corev1.Node, want ...string) {
+	t.Helper()
+	got := []string{}
+	for _, taint := range n.Spec.Taints {
+		got = append(got, taint.ToString())
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("taints differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestArticle(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "master")
+	pool := w.pool("master", label("node-pool.lailin.xyz/master", "8"), label("node-pool.lailin.xyz/test", "2"),
+		taint("node-pool.lailin.xyz", "master"), func(p *nodesv1.NodePool) { p.Spec.Handler = "runc" })
+	w.converge()
+
+	member := nodesv1.MemberLabel(pool.Name)
+	wantLabels(t, w.labels(n), map[string]string{
+		"node-pool.lailin.xyz/master": "8", "node-pool.lailin.xyz/test": "2", member: "",
+	})
+	wantTaints(t, n, "node-pool.lailin.xyz=master:NoSchedule")
+	class := w.class(pool.Name)
+	want := &nodev1.Scheduling{
+		NodeSelector: map[string]string{"node-pool.lailin.xyz/master": "8", "node-pool.lailin.xyz/test": "2", member: ""},
+		Tolerations: []corev1.Toleration{{
+			Key: "node-pool.lailin.xyz", Operator: corev1.TolerationOpEqual, Value: "master", Effect: corev1.TaintEffectNoSchedule,
+		}},
+	}
+	if diff := cmp.Diff(want, class.Scheduling); diff != "" {
+		t.Errorf("RuntimeClass differs (-want +got):\n%s", diff)
+	}
+	w.Get(t, pool)
+	if !metav1.IsControlledBy(class, pool) || class.Handler != "runc" {
+		t.Errorf("the RuntimeClass has handler %q and owners %v", class.Handler, class.OwnerReferences)
+	}
+
+	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) {
+		p.Spec.Labels = map[string]nodesv1.LabelValue{"node-pool.lailin.xyz/master": "10"}
+	})
+	w.converge()
+	wantLabels(t, w.labels(n), map[string]string{"node-pool.lailin.xyz/master": "10", member: ""})
+	if got := w.class(pool.Name).Scheduling.NodeSelector; len(got) != 2 || got["node-pool.lailin.xyz/master"] != "10" {
+		t.Errorf("the RuntimeClass did not follow: %v", got)
+	}
+
+	if err := w.Live.Delete(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	w.converge()
+	wantLabels(t, w.labels(n), nil)
+	wantTaints(t, n)
+	if n.Annotations[nodesv1.AppliedAnnotation] != "" || n.Labels[nodesv1.RoleLabel(pool.Name)] != "true" {
+		t.Errorf("after deletion the node has annotations %v and labels %v", n.Annotations, n.Labels)
+	}
+	if w.Get(t, pool) {
+		t.Error("the pool is still there")
+	}
+}
+
+func TestStatusCountsAndSums(t *testing.T) {
+	w := newWorld(t)
+	w.node("a", "p", "q")
+	b := w.node("b", "p")
+	pool := w.pool("p", label("x", "y"))
+	w.pool("q")
+	testkit.EditStatus(t, w.Harness, b, func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse })
+	w.converge()
+	w.Get(t, pool)
+	got := pool.Status
+	if got.NodeCount != 2 || got.ReadyNodeCount != 1 || got.SyncedNodeCount != 2 || got.SharedNodeCount != 1 || got.Handler != "runc" {
+		t.Errorf("status is %+v", got)
+	}
+	if cpu := got.Allocatable[corev1.ResourceCPU]; cpu.String() != "8" {
+		t.Errorf("allocatable CPU is %s, want 8", cpu.String())
+	}
+	if !meta.IsStatusConditionTrue(got.Conditions, status.Ready) {
+		t.Errorf("conditions are %+v", got.Conditions)
+	}
+}
+
+func TestNodeCountReturnsToZeroWhenTheLastNodeLeaves(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	pool := w.pool("p")
+	w.converge()
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
+	w.converge()
+	w.Get(t, pool)
+	if pool.Status.NodeCount != 0 || len(pool.Status.Allocatable) != 0 || reason(pool, nodesv1.ConditionNodesSynced) != nodesv1.ReasonNoNodes {
+		t.Errorf("status is %+v", pool.Status)
+	}
+}
+
+func TestForeignLabelsAndTaintsAreNotWiped(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) {
+		n.Labels["nvidia.com/gpu.present"] = "true"
+		n.Spec.Taints = []corev1.Taint{{Key: "karpenter.sh/disrupted", Effect: corev1.TaintEffectNoSchedule}}
+	})
+	pool := w.pool("p", label("env", "dev"), taint("pool", "p"))
+	w.converge()
+	wantTaints(t, reload(w, n), "karpenter.sh/disrupted:NoSchedule", "pool=p:NoSchedule")
+	if err := w.Live.Delete(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	w.converge()
+	wantLabels(t, w.labels(n), map[string]string{"nvidia.com/gpu.present": "true"})
+	wantTaints(t, n, "karpenter.sh/disrupted:NoSchedule")
+}
+
+func reload(w *world, n *corev1.Node) *corev1.Node {
+	w.Get(w.t, n)
+	return n
+}
+
+func TestManyPoolsOnOneNode(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "a", "b")
+	a := w.pool("a", label("from-a", "1"), label("both", "same"), taint("a", "1"))
+	b := w.pool("b", label("from-b", "1"), label("both", "same"), taint("b", "1"))
+	w.converge()
+	wantLabels(t, w.labels(n), map[string]string{
+		"from-a": "1", "from-b": "1", "both": "same",
+		nodesv1.MemberLabel(a.Name): "", nodesv1.MemberLabel(b.Name): "",
+	})
+	wantTaints(t, n, "a=1:NoSchedule", "b=1:NoSchedule")
+	if got := len(w.class(a.Name).Scheduling.Tolerations); got != 2 {
+		t.Errorf("a pod of pool a tolerates %d taints of a node that has 2", got)
+	}
+
+	if err := w.Live.Delete(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	w.converge()
+	wantLabels(t, w.labels(n), map[string]string{"from-b": "1", "both": "same", nodesv1.MemberLabel(b.Name): ""})
+	wantTaints(t, n, "b=1:NoSchedule")
+	if got := len(w.class(b.Name).Scheduling.Tolerations); got != 1 {
+		t.Errorf("pool b still tolerates %d taints", got)
+	}
+}
+
+func TestConflictBetweenPoolsIsDecidedAndTold(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "a", "b")
+	w.pool("a", label("env", "a"))
+	loser := w.pool("b", label("env", "b"))
+	w.converge()
+	if got := w.labels(n)["env"]; got != "a" {
+		t.Errorf("env is %q, want a: of two pools of one age the first by name wins", got)
+	}
+	w.Get(t, loser)
+	condition := meta.FindStatusCondition(loser.Status.Conditions, nodesv1.ConditionConflicted)
+	want := fmt.Sprintf("label env is held by pool %s on 1 node", w.name("a"))
+	if condition.Status != metav1.ConditionTrue || condition.Message != want {
+		t.Errorf("Conflicted is %s: %q, want %q", condition.Status, condition.Message, want)
+	}
+	if loser.Status.ConflictedNodeCount != 1 || loser.Status.SyncedNodeCount != 0 {
+		t.Errorf("status is %+v", loser.Status)
+	}
+}
+
+func TestForeignValueOfAPoolKeyStaysAndIsTold(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels["env"] = "prod" })
+	pool := w.pool("p", label("env", "dev"))
+	w.converge()
+	if got := w.labels(n)["env"]; got != "prod" {
+		t.Errorf("the foreign label is now %q", got)
+	}
+	w.Get(t, pool)
+	if !meta.IsStatusConditionTrue(pool.Status.Conditions, status.Stalled) {
+		t.Errorf("conditions are %+v", pool.Status.Conditions)
+	}
+	if reasons := w.Events.Reasons(); !slices.Contains(reasons, nodesv1.ReasonKeysHeldElsewhere) {
+		t.Errorf("events are %v", reasons)
+	}
+}
+
+func TestDriftIsRepairedAndTold(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	w.pool("p", label("env", "dev"), taint("pool", "p"))
+	w.converge()
+	w.Events.Take()
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) {
+		n.Labels["env"] = "changed"
+		n.Spec.Taints = nil
+	})
+	w.converge()
+	if got := w.labels(n)["env"]; got != "dev" {
+		t.Errorf("env is %q", got)
+	}
+	wantTaints(t, n, "pool=p:NoSchedule")
+	if reasons := w.Events.Reasons(); !slices.Contains(reasons, nodesv1.ReasonDriftRepaired) {
+		t.Errorf("events are %v", reasons)
+	}
+}
+
+func TestANodeIsWrittenOnce(t *testing.T) {
+	w := newWorld(t)
+	pool := w.pool("p", label("a", "1"), label("b", "2"), taint("c", "3"))
+	w.converge()
+	n := w.node("n", "p")
+	before := w.Writes()
+	w.SettleKey(t, w.nodes, types.NamespacedName{Name: n.Name})
+	if got := w.Writes() - before; got != 1 {
+		t.Errorf("joining pool %s took %d writes of the node, want 1", pool.Name, got)
+	}
+}
+
+func TestNothingIsPutOnANodeBeforeTheFinalizer(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	w.pool("p", label("a", "1"))
+	w.SettleKey(t, w.nodes, types.NamespacedName{Name: n.Name})
+	wantLabels(t, w.labels(n), nil)
+}
+
+func TestForeignRuntimeClassIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	foreign := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: w.name("p")}, Handler: "kata"}
+	w.Create(t, foreign)
+	n := w.node("n", "p")
+	pool := w.pool("p", label("a", "1"))
+	w.converge()
+	if got := w.class(pool.Name); got.Handler != "kata" || len(got.OwnerReferences) != 0 || got.Scheduling != nil {
+		t.Errorf("the foreign RuntimeClass has been changed: %+v", got)
+	}
+	if got := w.labels(n)["a"]; got != "1" {
+		t.Errorf("the node did not get its labels: %v", w.labels(n))
+	}
+	w.Get(t, pool)
+	if reason(pool, nodesv1.ConditionRuntimeClassReady) != nodesv1.ReasonNameConflict {
+		t.Errorf("conditions are %+v", pool.Status.Conditions)
+	}
+
+	if err := w.Live.Delete(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	w.converge()
+	w.Get(t, pool)
+	if !meta.IsStatusConditionTrue(pool.Status.Conditions, status.Ready) || w.class(pool.Name).Handler != "runc" {
+		t.Errorf("the pool did not recover: %+v", pool.Status.Conditions)
+	}
+}
+
+func TestHandlerChangeRecreatesTheRuntimeClass(t *testing.T) {
+	w := newWorld(t)
+	pool := w.pool("p")
+	w.converge()
+	before := w.class(pool.Name).UID
+	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) { p.Spec.Handler = "crun" })
+	w.converge()
+	after := w.class(pool.Name)
+	if after.Handler != "crun" || after.UID == before {
+		t.Errorf("the RuntimeClass has handler %s and UID %s, before %s", after.Handler, after.UID, before)
+	}
+	w.Get(t, pool)
+	if pool.Status.Handler != "crun" {
+		t.Errorf("status.handler is %q", pool.Status.Handler)
+	}
+}
+
+func TestRuntimeClassDriftIsRepaired(t *testing.T) {
+	w := newWorld(t)
+	pool := w.pool("p", taint("a", "1"))
+	w.converge()
+	testkit.Edit(t, w.Harness, w.class(pool.Name), func(c *nodev1.RuntimeClass) {
+		c.Scheduling.Tolerations = nil
+		c.Scheduling.NodeSelector["extra"] = "key"
+	})
+	w.converge()
+	got := w.class(pool.Name).Scheduling
+	if len(got.Tolerations) != 1 || got.NodeSelector["extra"] != "" {
+		t.Errorf("scheduling is %+v", got)
+	}
+}
+
+func TestTolerationsComeBeforeTaintsAndGoAfterThem(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	pool := w.pool("p", taint("key", "old"))
+	w.converge()
+	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) { p.Spec.Taints[0].Value = "new" })
+
+	w.SettleKey(t, w.nodes, types.NamespacedName{Name: n.Name})
+	wantTaints(t, reload(w, n), "key=old:NoSchedule")
+	w.SettleKey(t, w.pools, types.NamespacedName{Name: pool.Name})
+	if got := len(w.class(pool.Name).Scheduling.Tolerations); got != 2 {
+		t.Errorf("before the nodes follow %d values are tolerated, want the old and the new one", got)
+	}
+	w.converge()
+	wantTaints(t, reload(w, n), "key=new:NoSchedule")
+	if got := w.class(pool.Name).Scheduling.Tolerations; len(got) != 1 || got[0].Value != "new" {
+		t.Errorf("after the nodes followed the tolerations are %v", got)
+	}
+}
+
+func TestLegacyFinalizerIsRemovedAfterCleaning(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	pool := w.pool("p", label("a", "1"), func(p *nodesv1.NodePool) { p.Finalizers = []string{nodesv1.LegacyFinalizer} })
+	w.converge()
+	if err := w.Live.Delete(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	w.SettleKey(t, w.pools, types.NamespacedName{Name: pool.Name})
+	if !w.Get(t, pool) {
+		t.Fatal("the pool went before its node was cleaned")
+	}
+	w.converge()
+	if w.Get(t, pool) || len(w.labels(n)) != 0 {
+		t.Errorf("the pool or its labels are left: %v", w.labels(n))
+	}
+}
+
+func TestDeletionGoesOnWhenANodeVanishes(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	pool := w.pool("p", label("a", "1"))
+	w.converge()
+	if err := w.Live.Delete(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	w.SettleKey(t, w.pools, types.NamespacedName{Name: pool.Name})
+	if err := w.Live.Delete(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	w.converge()
+	if w.Get(t, pool) {
+		t.Error("the pool is still there")
+	}
+}
+
+func TestPausedPoolTouchesNothingAndStillCounts(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	pool := w.pool("p", label("a", "1"))
+	w.converge()
+	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) {
+		p.Annotations = map[string]string{status.PausedAnnotation: "true"}
+		p.Spec.Labels["a"] = "2"
+	})
+	other := w.node("other", "p")
+	w.converge()
+	if w.labels(n)["a"] != "1" || len(w.labels(other)) != 0 {
+		t.Errorf("labels are %v and %v", w.labels(n), w.labels(other))
+	}
+	w.Get(t, pool)
+	if pool.Status.NodeCount != 2 || !meta.IsStatusConditionTrue(pool.Status.Conditions, status.Paused) {
+		t.Errorf("status is %+v", pool.Status)
+	}
+	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) { p.Annotations = nil })
+	w.converge()
+	if w.labels(n)["a"] != "2" || w.labels(other)["a"] != "2" {
+		t.Errorf("labels are %v and %v", w.labels(n), w.labels(other))
+	}
+}
+
+func TestAForgedRecordTakesNoTaintAway(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n")
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) {
+		n.Spec.Taints = []corev1.Taint{{Key: "protected", Effect: corev1.TaintEffectNoSchedule}}
+		n.Annotations = map[string]string{
+			nodesv1.AppliedAnnotation: fmt.Sprintf(`{%q:{"taints":["protected:NoSchedule"]}}`, w.name("p")),
+		}
+	})
+	w.pool("p", taint("mine", ""))
+	w.converge()
+	wantTaints(t, reload(w, n), "protected:NoSchedule")
+	if reasons := w.Events.Reasons(); !slices.Contains(reasons, nodesv1.ReasonKeysAbandoned) {
+		t.Errorf("events are %v", reasons)
+	}
+}
+
+func TestJoinsAndLeavesAreToldOnceForAll(t *testing.T) {
+	w := newWorld(t)
+	for i := range 5 {
+		w.node(fmt.Sprint(i), "p")
+	}
+	w.pool("p", label("a", "1"))
+	w.converge()
+	notes := []string{}
+	for _, e := range w.Events.Take() {
+		if e.Reason == nodesv1.ReasonNodesJoined {
+			notes = append(notes, e.Note)
+		}
+	}
+	if diff := cmp.Diff([]string{"5 nodes joined: the pool has 5 nodes"}, notes); diff != "" {
+		t.Errorf("events differ (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,89 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	named := func(name, spec string) string {
+		return fmt.Sprintf("apiVersion: nodes.lailin.xyz/v1\nkind: NodePool\nmetadata: {name: %q}\nspec: %s", name, spec)
+	}
+	spec := func(spec string) string { return named("pool", spec) }
+	testkit.CheckManifests(t, map[string]testkit.Manifest{
+		"the article's pool test": {YAML: spec(`{labels: {node-pool.lailin.xyz/test: ""}, handler: runc}`)},
+		"the article's pool master": {YAML: named("master", `
+  labels: {node-pool.lailin.xyz/master: "8", node-pool.lailin.xyz/test: "2"}
+  taints: [{key: node-pool.lailin.xyz, value: master, effect: NoSchedule}]
+  handler: runc`)},
+		"the article's pool worker": {YAML: named("worker", `
+  labels: {node-pool.lailin.xyz/xxx: "10"}
+  taints: [{key: node-pool.lailin.xyz, value: worker, effect: NoSchedule}]
+  handler: runc`)},
+		"an empty spec, with nothing defaulted": {YAML: spec(`{}`), Check: func(t *testing.T, stored *unstructured.Unstructured) {
+			t.Helper()
+			if got, _, _ := unstructured.NestedMap(stored.Object, "spec"); len(got) != 0 {
+				t.Errorf("the spec is %v", got)
+			}
+		}},
+		"one key with two effects":      {YAML: spec(`{taints: [{key: a, effect: NoSchedule}, {key: a, effect: NoExecute}]}`)},
+		"a taint out of service":        {YAML: spec(`{taints: [{key: node.kubernetes.io/out-of-service, effect: NoExecute}]}`)},
+		"a name of 63 characters":       {YAML: named(strings.Repeat("a", 63), `{}`)},
+		"a label of the longest length": {YAML: spec(`{labels: {` + strings.Repeat("a", 63) + `: ` + strings.Repeat("b", 63) + `}}`)},
+
+		"a name of 64 characters": {
+			YAML: named(strings.Repeat("a", 64), `{}`), Refused: "at most 63 characters",
+		},
+		"an unknown effect": {
+			YAML: spec(`{taints: [{key: a, effect: Never}]}`), Refused: `supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"`,
+		},
+		"a taint without effect": {
+			YAML: spec(`{taints: [{key: a}]}`), Refused: "effect: Required value",
+		},
+		"the same key and effect twice": {
+			YAML: spec(`{taints: [{key: a, value: x, effect: NoSchedule}, {key: a, value: y, effect: NoSchedule}]}`), Refused: "Duplicate value",
+		},
+		"a taint with timeAdded": {
+			YAML: spec(`{taints: [{key: a, effect: NoSchedule, timeAdded: "2026-01-01T00:00:00Z"}]}`), Refused: `unknown field "spec.taints[0].timeAdded"`,
+		},
+		"a taint that belongs to Kubernetes": {
+			YAML: spec(`{taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}]}`), Refused: "belong to Kubernetes",
+		},
+		"a taint key that is none": {
+			YAML: spec(`{taints: [{key: "a b", effect: NoSchedule}]}`), Refused: "spec.taints[0].key",
+		},
+		"a NoExecute taint on the control plane": {
+			YAML: named("control-plane", `{taints: [{key: a, effect: NoExecute}]}`), Refused: "would evict the control plane",
+		},
+		"a label key that is none": {
+			YAML: spec(`{labels: {"a b": x}}`), Refused: "every key must be a label key",
+		},
+		"a label value that is none": {
+			YAML: spec(`{labels: {a: "x y"}}`), Refused: "spec.labels.a",
+		},
+		"a label value of 64 characters": {
+			YAML: spec(`{labels: {a: ` + strings.Repeat("b", 64) + `}}`), Refused: "may not be more than 63",
+		},
+		"a role as label": {
+			YAML: spec(`{labels: {node-role.kubernetes.io/other: ""}}`), Refused: "not a pool's to set",
+		},
+		"a membership as label": {
+			YAML: spec(`{labels: {nodepool.node-restriction.kubernetes.io/other: ""}}`), Refused: "not a pool's to set",
+		},
+		"a handler that is no DNS label": {
+			YAML: spec(`{handler: Run_C}`), Refused: "spec.handler",
+		},
+		"an unknown field": {
+			YAML: spec(`{label: {}}`), Refused: `unknown field "spec.label"`,
+		},
+	})
+}

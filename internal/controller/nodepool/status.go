@@ -1,0 +1,135 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/membership"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// maxExamples is how many nodes, or keys, a message names.
+const maxExamples = 10
+
+// conditions are what Ready depends on.
+var conditions = status.Declaration{
+	{Type: nodesv1.ConditionRuntimeClassReady},
+	{Type: nodesv1.ConditionConflicted, Negative: true},
+	{Type: nodesv1.ConditionNodesSynced},
+}
+
+// project writes into the pool's status what the pass has seen and done.
+func project(s *scope, outcome flow.Outcome, now time.Time) {
+	marks := conditions.Begin()
+	if s.observed {
+		markClass(marks, s, outcome)
+		markNodes(marks, s)
+	}
+	if status.IsPaused(s.pool) {
+		marks.Pause()
+	}
+	outcome.Mark(marks)
+	marks.Apply(s.pool, now)
+}
+
+func markClass(marks *status.Marks, s *scope, outcome flow.Outcome) {
+	seen := s.seen.runtimeClass
+	s.pool.Status.Handler = ""
+	switch {
+	case outcome.Reason() == nodesv1.ReasonRuntimeClassRefused:
+		marks.False(nodesv1.ConditionRuntimeClassReady, outcome.Reason(), outcome.Message())
+	case seen == nil:
+		marks.False(nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonRuntimeClassPending,
+			fmt.Sprintf("waiting for RuntimeClass %s to be written", s.pool.Name))
+	case !metav1.IsControlledBy(seen, s.pool):
+		message := fmt.Sprintf("RuntimeClass %s exists and belongs to somebody else: pods cannot choose this pool by it", s.pool.Name)
+		marks.False(nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonNameConflict, message)
+		flow.Stall(nodesv1.ReasonNameConflict, errors.New(message)).Mark(marks)
+	default:
+		s.pool.Status.Handler = seen.Handler
+		marks.True(nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonRuntimeClassReady,
+			fmt.Sprintf("RuntimeClass %s has handler %s", s.pool.Name, seen.Handler))
+	}
+}
+
+func markNodes(marks *status.Marks, s *scope) {
+	nodes := s.seen.nodes
+	s.pool.Status.NodeCount = nodes.members
+	s.pool.Status.ReadyNodeCount = nodes.ready
+	s.pool.Status.SharedNodeCount = nodes.shared
+	s.pool.Status.ConflictedNodeCount = nodes.conflicted
+	s.pool.Status.SyncedNodeCount = nodes.members - nodes.unsynced
+	s.pool.Status.Capacity = nodes.capacity
+	s.pool.Status.Allocatable = nodes.allocated
+
+	switch {
+	case s.pool.DeletionTimestamp != nil && nodes.carrying > 0:
+		marks.False(nodesv1.ConditionNodesSynced, nodesv1.ReasonCleaningNodes, "waiting for "+cleaning(nodes))
+	case len(nodes.pending) > 0:
+		marks.False(nodesv1.ConditionNodesSynced, nodesv1.ReasonSyncingNodes,
+			fmt.Sprintf("waiting for %s: %s", plural(len(nodes.pending), "node"), examples(nodes.pending)))
+	case nodes.members == 0:
+		marks.True(nodesv1.ConditionNodesSynced, nodesv1.ReasonNoNodes,
+			fmt.Sprintf("no node has the label %s", nodesv1.RoleLabel(s.pool.Name)))
+	default:
+		marks.True(nodesv1.ConditionNodesSynced, nodesv1.ReasonNodesSynced,
+			fmt.Sprintf("%s as the pool wants", plural(int(nodes.members), "node")))
+	}
+
+	if len(nodes.conflicts) == 0 {
+		marks.False(nodesv1.ConditionConflicted, nodesv1.ReasonNoConflict, "")
+		return
+	}
+	message := conflictMessage(nodes.conflicts)
+	marks.True(nodesv1.ConditionConflicted, nodesv1.ReasonKeysHeldElsewhere, message)
+	flow.Stall(nodesv1.ReasonKeysHeldElsewhere, errors.New(message)).Mark(marks)
+}
+
+func cleaning(nodes census) string {
+	return fmt.Sprintf("%s to be cleaned", plural(int(nodes.carrying), "node"))
+}
+
+// conflictMessage names the keys, who holds them, and on how many nodes.
+func conflictMessage(conflicts map[membership.Conflict]int) string {
+	keys := slices.SortedFunc(maps.Keys(conflicts), func(a, b membership.Conflict) int {
+		return cmp.Or(strings.Compare(a.Key, b.Key), strings.Compare(a.Holder, b.Holder))
+	})
+	lines := make([]string, 0, len(keys))
+	for _, conflict := range keys {
+		holder := "somebody else"
+		if conflict.Holder != "" {
+			holder = "pool " + conflict.Holder
+		}
+		lines = append(lines, fmt.Sprintf("%s is held by %s on %s",
+			conflict.Key, holder, plural(conflicts[conflict], "node")))
+	}
+	return examplesOf(lines, "; ")
+}
+
+func examples(names []string) string { return examplesOf(slices.Sorted(slices.Values(names)), ", ") }
+
+func examplesOf(list []string, separator string) string {
+	if len(list) <= maxExamples {
+		return strings.Join(list, separator)
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:maxExamples], separator), len(list)-maxExamples)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
