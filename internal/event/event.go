@@ -32,8 +32,8 @@ type Event struct {
 
 // Recorder emits events.
 type Recorder interface {
-	// Record emits the events in order. It never blocks on the API server.
-	Record(events ...Event)
+	// Record emits the list in order. It never blocks on the API server.
+	Record(list ...Event)
 }
 
 // NewRecorder returns a Recorder that writes to the events.k8s.io API.

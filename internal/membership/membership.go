@@ -27,9 +27,7 @@ const IndexField = "windlass.pool"
 
 // AddIndexes registers IndexField.
 func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	return indexer.IndexField(ctx, &corev1.Node{}, IndexField, func(object client.Object) []string {
-		return Concerned(object)
-	})
+	return indexer.IndexField(ctx, &corev1.Node{}, IndexField, Concerned)
 }
 
 // Of returns the names of the pools whose role label the node has, sorted. Kubernetes and other tools set role labels too,

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -279,7 +280,7 @@ func randomSpec(random *rand.Rand, pool *nodesv1.NodePool) {
 		}
 		if random.IntN(2) == 0 {
 			pool.Spec.Taints = append(pool.Spec.Taints, nodesv1.Taint{
-				Key: fmt.Sprintf("taint-%d", i), Value: fmt.Sprint(random.IntN(2)), Effect: corev1.TaintEffectNoSchedule,
+				Key: fmt.Sprintf("taint-%d", i), Value: strconv.Itoa(random.IntN(2)), Effect: corev1.TaintEffectNoSchedule,
 			})
 		}
 	}

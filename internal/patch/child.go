@@ -20,13 +20,6 @@ import (
 // dropped from the desired state, which the child itself cannot show.
 const AppliedHashAnnotation = "windlass.io/applied-hash"
 
-// atomicMaps are the maps that server-side apply replaces as a whole, so that an extra key is drift.
-var atomicMaps = []string{"nodeSelector", "matchLabels"}
-
-// keyedLists are the lists that server-side apply merges by a key other than a name, so that an entry of somebody else's
-// is no drift.
-var keyedLists = []string{"ports", "topologySpreadConstraints", "hostAliases"}
-
 // Create applies a child that is not there yet. It does not force: should an object of that name have appeared in the
 // meantime, its fields belong to somebody else and the API server answers with a conflict.
 func Create(ctx context.Context, c client.Client, child runtime.ApplyConfiguration) error {
@@ -81,13 +74,22 @@ func covers(live, desired any, field string) bool {
 		return true
 	case map[string]any:
 		have, _ := live.(map[string]any)
-		return coversMap(have, want, slices.Contains(atomicMaps, field))
+		return coversMap(have, want, atomicMap(field))
 	case []any:
 		have, _ := live.([]any)
-		return coversList(have, want, slices.Contains(keyedLists, field))
+		return coversList(have, want, keyedList(field))
 	default:
 		return reflect.DeepEqual(live, desired)
 	}
+}
+
+// atomicMap reports whether server-side apply replaces the map in that field as a whole, so that an extra key is drift.
+func atomicMap(field string) bool { return field == "nodeSelector" || field == "matchLabels" }
+
+// keyedList reports whether server-side apply merges the list in that field by a key other than a name, so that an entry of
+// somebody else's is no drift.
+func keyedList(field string) bool {
+	return field == "ports" || field == "topologySpreadConstraints" || field == "hostAliases"
 }
 
 func coversMap(have, want map[string]any, exact bool) bool {

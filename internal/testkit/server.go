@@ -20,7 +20,7 @@ import (
 )
 
 // server is the API server of the package under test; config is nil where there is none, and skip says why.
-var server struct {
+var server struct { //nolint:gochecknoglobals // TestMain starts it, the tests find it: a test has no other way to be handed it
 	config *rest.Config
 	skip   string
 }

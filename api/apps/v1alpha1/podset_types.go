@@ -40,7 +40,7 @@ type PodSet struct {
 
 // PodSetSpec is the desired state of a PodSet.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.nodePool) || self.nodePool == '' || !has(self.template) || !has(self.template.spec) || !has(self.template.spec.runtimeClassName)",message="nodePool sets the pods' runtimeClassName: give either nodePool or template.spec.runtimeClassName"
+// +kubebuilder:validation:XValidation:rule="!has(self.nodePool) || self.nodePool == ” || !has(self.template) || !has(self.template.spec) || !has(self.template.spec.runtimeClassName)",message="nodePool sets the pods' runtimeClassName: give either nodePool or template.spec.runtimeClassName"
 type PodSetSpec struct {
 	// Size is the number of pods, 0 or more. Required. Mutable, also through the scale subresource.
 	// +required

@@ -20,12 +20,12 @@ func transitions(before, after *nodesv1.NodePool) []event.Event {
 	case is > was:
 		events = append(events, event.Event{
 			Regarding: after, Reason: nodesv1.ReasonNodesJoined, Action: "Join",
-			Note: fmt.Sprintf("%s joined: the pool has %s", plural(int(is-was), "node"), plural(int(is), "node")),
+			Note: fmt.Sprintf("%s joined: the pool has %s", inWords(int(is-was)), inWords(int(is))),
 		})
 	case is < was:
 		events = append(events, event.Event{
 			Regarding: after, Reason: nodesv1.ReasonNodesLeft, Action: "Leave",
-			Note: fmt.Sprintf("%s left: the pool has %s", plural(int(was-is), "node"), plural(int(is), "node")),
+			Note: fmt.Sprintf("%s left: the pool has %s", inWords(int(was-is)), inWords(int(is))),
 		})
 	}
 	for conditionType, reason := range map[string]string{

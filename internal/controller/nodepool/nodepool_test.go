@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -537,7 +538,7 @@ func TestAForgedRecordTakesNoTaintAway(t *testing.T) {
 func TestJoinsAndLeavesAreToldOnceForAll(t *testing.T) {
 	w := newWorld(t)
 	for i := range 5 {
-		w.node(fmt.Sprint(i), "p")
+		w.node(strconv.Itoa(i), "p")
 	}
 	w.pool("p", label("a", "1"))
 	w.converge()

@@ -23,16 +23,18 @@ import (
 // maxExamples is how many nodes, or keys, a message names.
 const maxExamples = 10
 
-// conditions are what Ready depends on.
-var conditions = status.Declaration{
-	{Type: nodesv1.ConditionRuntimeClassReady},
-	{Type: nodesv1.ConditionConflicted, Negative: true},
-	{Type: nodesv1.ConditionNodesSynced},
+// conditions returns what Ready depends on.
+func conditions() status.Declaration {
+	return status.Declaration{
+		{Type: nodesv1.ConditionRuntimeClassReady},
+		{Type: nodesv1.ConditionConflicted, Negative: true},
+		{Type: nodesv1.ConditionNodesSynced},
+	}
 }
 
 // project writes into the pool's status what the pass has seen and done.
 func project(s *scope, outcome flow.Outcome, now time.Time) {
-	marks := conditions.Begin()
+	marks := conditions().Begin()
 	if s.observed {
 		markClass(marks, s, outcome)
 		markNodes(marks, s)
@@ -79,13 +81,13 @@ func markNodes(marks *status.Marks, s *scope) {
 		marks.False(nodesv1.ConditionNodesSynced, nodesv1.ReasonCleaningNodes, "waiting for "+cleaning(nodes))
 	case len(nodes.pending) > 0:
 		marks.False(nodesv1.ConditionNodesSynced, nodesv1.ReasonSyncingNodes,
-			fmt.Sprintf("waiting for %s: %s", plural(len(nodes.pending), "node"), examples(nodes.pending)))
+			fmt.Sprintf("waiting for %s: %s", inWords(len(nodes.pending)), examples(nodes.pending)))
 	case nodes.members == 0:
 		marks.True(nodesv1.ConditionNodesSynced, nodesv1.ReasonNoNodes,
 			fmt.Sprintf("no node has the label %s", nodesv1.RoleLabel(s.pool.Name)))
 	default:
 		marks.True(nodesv1.ConditionNodesSynced, nodesv1.ReasonNodesSynced,
-			fmt.Sprintf("%s as the pool wants", plural(int(nodes.members), "node")))
+			fmt.Sprintf("%s as the pool wants", inWords(int(nodes.members))))
 	}
 
 	if len(nodes.conflicts) == 0 {
@@ -98,7 +100,7 @@ func markNodes(marks *status.Marks, s *scope) {
 }
 
 func cleaning(nodes census) string {
-	return fmt.Sprintf("%s to be cleaned", plural(int(nodes.carrying), "node"))
+	return fmt.Sprintf("%s to be cleaned", inWords(int(nodes.carrying)))
 }
 
 // conflictMessage names the keys, who holds them, and on how many nodes.
@@ -113,7 +115,7 @@ func conflictMessage(conflicts map[membership.Conflict]int) string {
 			holder = "pool " + conflict.Holder
 		}
 		lines = append(lines, fmt.Sprintf("%s is held by %s on %s",
-			conflict.Key, holder, plural(conflicts[conflict], "node")))
+			conflict.Key, holder, inWords(conflicts[conflict])))
 	}
 	return examplesOf(lines, "; ")
 }
@@ -127,9 +129,10 @@ func examplesOf(list []string, separator string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:maxExamples], separator), len(list)-maxExamples)
 }
 
-func plural(n int, noun string) string {
+// inWords is a number of nodes in words.
+func inWords(n int) string {
 	if n == 1 {
-		return "1 " + noun
+		return "1 node"
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d nodes", n)
 }
