@@ -19,6 +19,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -72,8 +73,12 @@ func Fail(err error) Outcome {
 }
 
 // Refused says how a failed write ended: where the API server refused the content, only another content helps, and the
-// outcome is Stall with the given reason; everything else is Fail.
+// outcome is Stall with the given reason; in a namespace that is being deleted there is nothing left to do but wait;
+// everything else is Fail.
 func Refused(reason string, err error) Outcome {
+	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return Wait(status.ReasonTerminating, "the namespace to be deleted", 0)
+	}
 	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) ||
 		apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsMethodNotSupported(err) {
 		return Stall(reason, err)

@@ -23,7 +23,8 @@ const (
 	ReasonRollingOut = "RollingOut"
 	// ReasonDeploymentPending says that the Deployment does not exist yet or has not been observed by its controller.
 	ReasonDeploymentPending = "DeploymentPending"
-	// ReasonDeploymentTerminating says that the Deployment is being deleted and has to go before it is created again.
+	// ReasonDeploymentTerminating says that an object of the PodSet's name, left by somebody or by an earlier PodSet, is being
+	// deleted and has to go before it is created again.
 	ReasonDeploymentTerminating = "DeploymentTerminating"
 	// ReasonNoReplicaFailure says that no pod failed to be created or deleted.
 	ReasonNoReplicaFailure = "NoReplicaFailure"

@@ -40,7 +40,7 @@ type PodSet struct {
 
 // PodSetSpec is the desired state of a PodSet.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.nodePool) || self.nodePool == ” || !has(self.template) || !has(self.template.spec) || !has(self.template.spec.runtimeClassName)",message="nodePool sets the pods' runtimeClassName: give either nodePool or template.spec.runtimeClassName"
+// +kubebuilder:validation:XValidation:rule="!has(self.nodePool) || size(self.nodePool) == 0 || !has(self.template) || !has(self.template.spec) || !has(self.template.spec.runtimeClassName)",message="nodePool sets the pods' runtimeClassName: give either nodePool or template.spec.runtimeClassName"
 type PodSetSpec struct {
 	// Size is the number of pods, 0 or more. Required. Mutable, also through the scale subresource.
 	// +required
@@ -113,18 +113,22 @@ type PodSetStatus struct {
 
 	// Replicas is the number of pods, those of older templates included.
 	// +optional
+	// +kubebuilder:default=0
 	Replicas int32 `json:"replicas"`
 
 	// ReadyReplicas is the number of pods that are ready.
 	// +optional
+	// +kubebuilder:default=0
 	ReadyReplicas int32 `json:"readyReplicas"`
 
 	// AvailableReplicas is the number of pods that have been ready for minReadySeconds.
 	// +optional
+	// +kubebuilder:default=0
 	AvailableReplicas int32 `json:"availableReplicas"`
 
 	// UpdatedReplicas is the number of pods of the current template.
 	// +optional
+	// +kubebuilder:default=0
 	UpdatedReplicas int32 `json:"updatedReplicas"`
 
 	// Selector is the label selector of the pods in the form that the scale subresource uses.

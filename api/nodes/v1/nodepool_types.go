@@ -108,22 +108,27 @@ type NodePoolStatus struct {
 
 	// NodeCount is the number of member nodes.
 	// +optional
+	// +kubebuilder:default=0
 	NodeCount int32 `json:"nodeCount"`
 
 	// ReadyNodeCount is the number of members whose own Ready condition is True.
 	// +optional
+	// +kubebuilder:default=0
 	ReadyNodeCount int32 `json:"readyNodeCount"`
 
 	// SyncedNodeCount is the number of members that carry all labels and taints of the pool.
 	// +optional
+	// +kubebuilder:default=0
 	SyncedNodeCount int32 `json:"syncedNodeCount"`
 
 	// ConflictedNodeCount is the number of members on which another pool or somebody else holds a key of this pool.
 	// +optional
+	// +kubebuilder:default=0
 	ConflictedNodeCount int32 `json:"conflictedNodeCount"`
 
 	// SharedNodeCount is the number of members that are members of another pool as well. Sums over pools count them twice.
 	// +optional
+	// +kubebuilder:default=0
 	SharedNodeCount int32 `json:"sharedNodeCount"`
 
 	// Capacity is the sum of the capacities of all members.

@@ -86,6 +86,7 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: availableReplicas
       type:
         scalar: numeric
+      default: 0
     - name: conditions
       type:
         list:
@@ -117,15 +118,18 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: readyReplicas
       type:
         scalar: numeric
+      default: 0
     - name: replicas
       type:
         scalar: numeric
+      default: 0
     - name: selector
       type:
         scalar: string
     - name: updatedReplicas
       type:
         scalar: numeric
+      default: 0
 - name: io.k8s.api.apps.v1.DeploymentStrategy
   map:
     fields:

@@ -98,6 +98,7 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: conflictedNodeCount
       type:
         scalar: numeric
+      default: 0
     - name: handler
       type:
         scalar: string
@@ -107,18 +108,22 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: nodeCount
       type:
         scalar: numeric
+      default: 0
     - name: observedGeneration
       type:
         scalar: numeric
     - name: readyNodeCount
       type:
         scalar: numeric
+      default: 0
     - name: sharedNodeCount
       type:
         scalar: numeric
+      default: 0
     - name: syncedNodeCount
       type:
         scalar: numeric
+      default: 0
 - name: com.github.windlass-operator.windlass.api.nodes.v1.Taint
   map:
     fields:
