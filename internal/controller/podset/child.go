@@ -1,0 +1,181 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podset
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/patch"
+)
+
+// What the API server sets where a Deployment says nothing. It is written out, because only a field that Windlass owns is
+// changed back when somebody changes it.
+const (
+	defaultProgressDeadlineSeconds = 600
+	defaultRevisionHistoryLimit    = 10
+	defaultRollingStep             = "25%"
+)
+
+// A name that is too long for a label value is cut, and made unique again by a part of its hash.
+const (
+	labelNameLength = 52
+	labelHashLength = 10
+)
+
+// labelValue returns the value of the label podSet_cr for the PodSet of that name.
+func labelValue(name string) string {
+	if len(name) <= validation.LabelValueMaxLength {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return name[:labelNameLength] + "-" + hex.EncodeToString(sum[:])[:labelHashLength]
+}
+
+// podLabels returns the labels that are on everything a PodSet owns, and that select its pods.
+func podLabels(name string) labels.Set {
+	return labels.Set{
+		appsv1alpha1.LabelApp:    appsv1alpha1.LabelAppValue,
+		appsv1alpha1.LabelPodSet: labelValue(name),
+	}
+}
+
+// desiredDeployment returns the Deployment that the PodSet asks for, stamped with its hash.
+func desiredDeployment(podSet *appsv1alpha1.PodSet) (*appsv1ac.DeploymentApplyConfiguration, error) {
+	template, err := desiredTemplate(podSet)
+	if err != nil {
+		return nil, err
+	}
+	spec := appsv1ac.DeploymentSpec().
+		WithReplicas(podSet.Spec.Size).
+		WithSelector(metav1ac.LabelSelector().WithMatchLabels(podLabels(podSet.Name))).
+		WithTemplate(template).
+		WithStrategy(desiredStrategy(podSet.Spec.Strategy)).
+		WithProgressDeadlineSeconds(or(podSet.Spec.ProgressDeadlineSeconds, defaultProgressDeadlineSeconds)).
+		WithRevisionHistoryLimit(or(podSet.Spec.RevisionHistoryLimit, defaultRevisionHistoryLimit))
+	// The API leaves these two out when they are zero, so that a zero would never be found in the live object.
+	if podSet.Spec.MinReadySeconds != 0 {
+		spec.WithMinReadySeconds(podSet.Spec.MinReadySeconds)
+	}
+	if podSet.Spec.Paused {
+		spec.WithPaused(true)
+	}
+
+	deployment := appsv1ac.Deployment(podSet.Name, podSet.Namespace).
+		WithLabels(podLabels(podSet.Name)).
+		WithOwnerReferences(ownerReference(podSet)).
+		WithSpec(spec)
+	hash, err := patch.Hash(deployment)
+	if err != nil {
+		return nil, err
+	}
+	return deployment.WithAnnotations(map[string]string{patch.AppliedHashAnnotation: hash}), nil
+}
+
+// desiredBudget returns the PodDisruptionBudget that the PodSet asks for, stamped with its hash, or nil.
+func desiredBudget(podSet *appsv1alpha1.PodSet) (*policyv1ac.PodDisruptionBudgetApplyConfiguration, error) {
+	if podSet.Spec.MinAvailable == nil {
+		return nil, nil
+	}
+	budget := policyv1ac.PodDisruptionBudget(podSet.Name, podSet.Namespace).
+		WithLabels(podLabels(podSet.Name)).
+		WithOwnerReferences(ownerReference(podSet)).
+		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
+			WithMinAvailable(*podSet.Spec.MinAvailable).
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(podLabels(podSet.Name))))
+	hash, err := patch.Hash(budget)
+	if err != nil {
+		return nil, err
+	}
+	return budget.WithAnnotations(map[string]string{patch.AppliedHashAnnotation: hash}), nil
+}
+
+// ownerReference makes the PodSet the controller of a child, which goes with it.
+func ownerReference(podSet *appsv1alpha1.PodSet) *metav1ac.OwnerReferenceApplyConfiguration {
+	return metav1ac.OwnerReference().
+		WithAPIVersion(appsv1alpha1.SchemeGroupVersion.String()).
+		WithKind(kindPodSet).
+		WithName(podSet.Name).
+		WithUID(podSet.UID).
+		WithController(true).
+		WithBlockOwnerDeletion(true)
+}
+
+// desiredTemplate returns the pod template with the PodSet's labels and pool.
+func desiredTemplate(podSet *appsv1alpha1.PodSet) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
+	template := corev1ac.PodTemplateSpec()
+	if podSet.Spec.Template != nil {
+		raw, err := json.Marshal(podSet.Spec.Template)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the template of %q: %w", podSet.Name, err)
+		}
+		if err := json.Unmarshal(raw, template); err != nil {
+			return nil, fmt.Errorf("cannot read the template of %q: %w", podSet.Name, err)
+		}
+	} else {
+		template.WithSpec(corev1ac.PodSpec().WithContainers(defaultContainer()))
+	}
+	template.WithLabels(podLabels(podSet.Name))
+	if podSet.Spec.NodePool != "" {
+		if template.Spec == nil {
+			template.WithSpec(corev1ac.PodSpec())
+		}
+		template.Spec.WithRuntimeClassName(podSet.Spec.NodePool)
+	}
+	return template, nil
+}
+
+func defaultContainer() *corev1ac.ContainerApplyConfiguration {
+	return corev1ac.Container().
+		WithName(appsv1alpha1.DefaultContainerName).
+		WithImage(appsv1alpha1.DefaultImage).
+		WithCommand("sleep", "3600").
+		WithPorts(corev1ac.ContainerPort().
+			WithName(appsv1alpha1.DefaultContainerName).
+			WithContainerPort(appsv1alpha1.DefaultPort).
+			WithProtocol(corev1.ProtocolTCP))
+}
+
+// desiredStrategy returns the strategy with everything that the API server would add. What the API server adds belongs to
+// nobody, and would stay behind, and be refused, when the type changes to Recreate.
+func desiredStrategy(strategy *appsv1.DeploymentStrategy) *appsv1ac.DeploymentStrategyApplyConfiguration {
+	var given appsv1.DeploymentStrategy
+	if strategy != nil {
+		given = *strategy
+	}
+	desired := appsv1ac.DeploymentStrategy().WithType(given.Type)
+	if given.Type == "" {
+		desired.WithType(appsv1.RollingUpdateDeploymentStrategyType)
+	}
+	if given.RollingUpdate == nil && *desired.Type != appsv1.RollingUpdateDeploymentStrategyType {
+		return desired
+	}
+	var step appsv1.RollingUpdateDeployment
+	if given.RollingUpdate != nil {
+		step = *given.RollingUpdate
+	}
+	return desired.WithRollingUpdate(appsv1ac.RollingUpdateDeployment().
+		WithMaxSurge(or(step.MaxSurge, intstr.FromString(defaultRollingStep))).
+		WithMaxUnavailable(or(step.MaxUnavailable, intstr.FromString(defaultRollingStep))))
+}
+
+func or[T any](given *T, otherwise T) T {
+	if given != nil {
+		return *given
+	}
+	return otherwise
+}

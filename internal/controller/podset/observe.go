@@ -1,0 +1,142 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podset
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/flow"
+)
+
+// maxPlacement is how many pools status.placement may name, as its schema says.
+const maxPlacement = 64
+
+// observation is what a pass has seen besides the PodSet itself.
+type observation struct {
+	// deployment is the Deployment of the PodSet's name, whoever owns it, or nil.
+	deployment *appsv1.Deployment
+	// budget is the PodDisruptionBudget of the PodSet's name, whoever owns it, or nil.
+	budget *policyv1.PodDisruptionBudget
+	// pods are the names of the pods that run or are about to, sorted.
+	pods []string
+	// placement counts these pods per pool of their node, sorted by pool.
+	placement []appsv1alpha1.PodPlacement
+}
+
+// observe is the phase that reads. Everything comes from the cache.
+func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
+	key := client.ObjectKeyFromObject(pass.podSet)
+	var seen observation
+	var err error
+	if seen.deployment, err = get[appsv1.Deployment](ctx, r.client, key); err != nil {
+		return flow.Fail(fmt.Errorf("cannot read Deployment %q: %w", key.Name, err))
+	}
+	if seen.budget, err = get[policyv1.PodDisruptionBudget](ctx, r.client, key); err != nil {
+		return flow.Fail(fmt.Errorf("cannot read PodDisruptionBudget %q: %w", key.Name, err))
+	}
+	if err := r.observePods(ctx, key, &seen); err != nil {
+		return flow.Fail(err)
+	}
+	pass.seen = &seen
+	return flow.Done()
+}
+
+// get reads an object, nil where there is none.
+func get[T any, P interface {
+	*T
+	client.Object
+}](ctx context.Context, reader client.Reader, key client.ObjectKey) (*T, error) {
+	object := P(new(T))
+	if err := reader.Get(ctx, key, object); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return object, nil
+}
+
+// observePods reads the pods by their label and the pools of the nodes they run on.
+func (r *Reconciler) observePods(ctx context.Context, key client.ObjectKey, seen *observation) error {
+	var pods corev1.PodList
+	// Nothing below keeps or changes a pod: copying thousands of them out of the cache would be for nothing.
+	if err := r.client.List(ctx, &pods, client.InNamespace(key.Namespace),
+		client.MatchingFields{indexPods: labelValue(key.Name)}, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("cannot list the pods of %q: %w", key.Name, err)
+	}
+
+	perNode := make(map[string]int32)
+	seen.pods = make([]string, 0, len(pods.Items))
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if !counts(pod) {
+			continue
+		}
+		seen.pods = append(seen.pods, pod.Name)
+		if pod.Spec.NodeName != "" {
+			perNode[pod.Spec.NodeName]++
+		}
+	}
+	slices.Sort(seen.pods)
+
+	perPool := make(map[string]int32)
+	for name, count := range perNode {
+		pools, err := r.poolsOf(ctx, name)
+		if err != nil {
+			return err
+		}
+		for _, pool := range pools {
+			perPool[pool] += count
+		}
+	}
+	seen.placement = placement(perPool)
+	return nil
+}
+
+// counts reports whether a pod is one of those that the PodSet has: neither on its way out nor at its end.
+func counts(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp.IsZero() &&
+		pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded
+}
+
+// poolsOf returns the pools that a node is a member of, or the empty name where it is in none.
+func (r *Reconciler) poolsOf(ctx context.Context, node string) ([]string, error) {
+	var object corev1.Node
+	err := r.client.Get(ctx, client.ObjectKey{Name: node}, &object, client.UnsafeDisableDeepCopy)
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("cannot read Node %q: %w", node, err)
+	}
+	var pools []string
+	for label := range object.Labels {
+		if pool, ok := strings.CutPrefix(label, nodesv1.MemberLabelPrefix); ok {
+			pools = append(pools, pool)
+		}
+	}
+	if len(pools) == 0 {
+		return []string{""}, nil
+	}
+	return pools, nil
+}
+
+// placement turns counts into the sorted list of the status, nil where there is nothing to say.
+func placement(perPool map[string]int32) []appsv1alpha1.PodPlacement {
+	if len(perPool) == 0 {
+		return nil
+	}
+	pools := slices.Sorted(maps.Keys(perPool))
+	pools = pools[:min(len(pools), maxPlacement)]
+	list := make([]appsv1alpha1.PodPlacement, 0, len(pools))
+	for _, pool := range pools {
+		list = append(list, appsv1alpha1.PodPlacement{NodePool: pool, Pods: perPool[pool]})
+	}
+	return list
+}

@@ -1,0 +1,174 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podset
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+)
+
+// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets/status,verbs=get;patch
+// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets/finalizers,verbs=update
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=core,resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups=core,resources=nodes,verbs=get;list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=core,resources=events,verbs=create;patch
+
+// coalesce is how long a change of a child waits for others to come along: ten pods that start together are one pass.
+// What users change in the PodSet itself does not wait.
+const coalesce = 100 * time.Millisecond
+
+// Indexes of the cache.
+const (
+	// indexPods finds pods by the value of their label podSet_cr.
+	indexPods = "podset.pods"
+	// indexPodSets finds PodSets by the value of that label on their pods, which may be a hash of the name.
+	indexPodSets = "podset.label"
+)
+
+// AddIndexes registers the cache indexes that the Reconciler reads by.
+func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+	err := indexer.IndexField(ctx, &corev1.Pod{}, indexPods, func(pod client.Object) []string {
+		if value := pod.GetLabels()[appsv1alpha1.LabelPodSet]; value != "" {
+			return []string{value}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("cannot index pods: %w", err)
+	}
+	err = indexer.IndexField(ctx, &appsv1alpha1.PodSet{}, indexPodSets, func(podSet client.Object) []string {
+		return []string{labelValue(podSet.GetName())}
+	})
+	if err != nil {
+		return fmt.Errorf("cannot index PodSets: %w", err)
+	}
+	return nil
+}
+
+// SetupWithManager registers the controller, with so many workers, and what wakes it up.
+func (r *Reconciler) SetupWithManager(ctx context.Context, mgr manager.Manager, workers int) error {
+	if err := AddIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	// Nodes are read but do not wake anything up: without this, the first pass would wait for the list of all nodes.
+	if _, err := mgr.GetCache().GetInformer(ctx, &corev1.Node{}, cache.BlockUntilSynced(false)); err != nil {
+		return fmt.Errorf("cannot watch nodes: %w", err)
+	}
+	// The handlers read the cache itself: the client would make them wait for the workers' writes.
+	reader := mgr.GetCache()
+	err := builder.ControllerManagedBy(mgr).
+		Named("podset").
+		For(&appsv1alpha1.PodSet{}, builder.WithPredicates(podSetChanged())).
+		Watches(&appsv1.Deployment{}, soon(byName(reader))).
+		Watches(&policyv1.PodDisruptionBudget{}, soon(byName(reader)), builder.WithPredicates(budgetChanged())).
+		Watches(&corev1.Pod{}, soon(byLabel(reader)), builder.WithPredicates(podChanged())).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)}).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("cannot set up the controller of PodSets: %w", err)
+	}
+	return nil
+}
+
+// podSetChanged lets through what users change: the spec and the annotation that pauses. The status is ours.
+func podSetChanged() predicate.Predicate {
+	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+}
+
+// budgetChanged drops the status, which changes with every pod and is not read. An owner comes and goes without a new
+// generation.
+func budgetChanged() predicate.Predicate {
+	ownerChanged := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, is := metav1.GetControllerOf(e.ObjectOld), metav1.GetControllerOf(e.ObjectNew)
+		return (was == nil) != (is == nil) || was != nil && was.UID != is.UID
+	}}
+	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{},
+		predicate.AnnotationChangedPredicate{}, ownerChanged)
+}
+
+// podChanged lets through what a PodSet's status is made of.
+func podChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, ok := e.ObjectOld.(*corev1.Pod)
+		is, alsoOK := e.ObjectNew.(*corev1.Pod)
+		return !ok || !alsoOK || counts(was) != counts(is) || was.Spec.NodeName != is.Spec.NodeName ||
+			was.Labels[appsv1alpha1.LabelPodSet] != is.Labels[appsv1alpha1.LabelPodSet]
+	}}
+}
+
+// byName maps a child to the PodSet of its name, if there is one. It goes by name and not by owner, because an object that
+// belongs to somebody else is in the way until it goes. A PodSet that the cache does not have yet is woken up by itself.
+func byName(reader client.Reader) handler.MapFunc {
+	return func(ctx context.Context, child client.Object) []reconcile.Request {
+		key := client.ObjectKeyFromObject(child)
+		err := reader.Get(ctx, key, &appsv1alpha1.PodSet{}, client.UnsafeDisableDeepCopy)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: key}}
+	}
+}
+
+// byLabel maps a pod to its PodSet.
+func byLabel(reader client.Reader) handler.MapFunc {
+	return func(ctx context.Context, pod client.Object) []reconcile.Request {
+		value := pod.GetLabels()[appsv1alpha1.LabelPodSet]
+		if value == "" {
+			return nil
+		}
+		var podSets appsv1alpha1.PodSetList
+		if err := reader.List(ctx, &podSets, client.InNamespace(pod.GetNamespace()),
+			client.MatchingFields{indexPodSets: value}, client.UnsafeDisableDeepCopy); err != nil {
+			return nil
+		}
+		requests := make([]reconcile.Request, 0, len(podSets.Items))
+		for i := range podSets.Items {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&podSets.Items[i])})
+		}
+		return requests
+	}
+}
+
+// queue is what handlers add requests to.
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// soon enqueues what an object maps to a moment later, so that what happens together is seen together. Of an update, both
+// states count: a label may have moved a pod from one PodSet to another.
+func soon(mapped handler.MapFunc) handler.EventHandler {
+	add := func(ctx context.Context, q queue, objects ...client.Object) {
+		for _, object := range objects {
+			for _, request := range mapped(ctx, object) {
+				q.AddAfter(request, coalesce)
+			}
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { add(ctx, q, e.Object) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) { add(ctx, q, e.ObjectOld, e.ObjectNew) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { add(ctx, q, e.Object) },
+	}
+}

@@ -1,0 +1,196 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podset
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// progressDeadlineExceeded is the reason of a Deployment that has given up hope, though not its work.
+const progressDeadlineExceeded = "ProgressDeadlineExceeded"
+
+// declaration lists the conditions that Ready depends on.
+func declaration() status.Declaration {
+	return status.Declaration{
+		{Type: appsv1alpha1.ConditionChildConflict, Negative: true},
+		{Type: appsv1alpha1.ConditionReplicaFailure, Negative: true},
+		{Type: appsv1alpha1.ConditionProgressing},
+		{Type: appsv1alpha1.ConditionAvailable},
+	}
+}
+
+// describe writes what a pass has seen and how it ended into the PodSet's status. Seen is nil where the pass could not
+// look: what the status says then stays, and every condition is Unknown.
+func describe(
+	podSet *appsv1alpha1.PodSet, seen *observation, decided decision, outcome flow.Outcome, now time.Time,
+) {
+	marks := declaration().Begin()
+	if seen != nil {
+		own := ownDeployment(podSet, seen.deployment)
+		count(podSet, *seen, own)
+		markConflict(marks, decided)
+		mirror(marks, podSet, own)
+	}
+	if podSet.Status.Nodes == nil {
+		podSet.Status.Nodes = []string{} // required by the schema, which knows no null
+	}
+	if status.IsPaused(podSet) {
+		marks.Pause()
+	}
+	outcome.Mark(marks)
+	marks.Apply(podSet, now)
+}
+
+// ownDeployment returns the Deployment if it is the PodSet's, else nil.
+func ownDeployment(podSet *appsv1alpha1.PodSet, deployment *appsv1.Deployment) *appsv1.Deployment {
+	if deployment == nil || !metav1.IsControlledBy(deployment, podSet) {
+		return nil
+	}
+	return deployment
+}
+
+// count writes everything of the status that is no condition.
+func count(podSet *appsv1alpha1.PodSet, seen observation, own *appsv1.Deployment) {
+	shown := min(len(seen.pods), appsv1alpha1.MaxNodes)
+	podSet.Status.Nodes = seen.pods[:shown]
+	podSet.Status.NodesTruncated = shown < len(seen.pods)
+	podSet.Status.Placement = seen.placement
+	podSet.Status.Selector = podLabels(podSet.Name).String()
+
+	var counts appsv1.DeploymentStatus
+	if own != nil {
+		counts = own.Status
+	}
+	podSet.Status.Replicas = counts.Replicas
+	podSet.Status.ReadyReplicas = counts.ReadyReplicas
+	podSet.Status.AvailableReplicas = counts.AvailableReplicas
+	podSet.Status.UpdatedReplicas = counts.UpdatedReplicas
+}
+
+func markConflict(marks *status.Marks, decided decision) {
+	if decided.conflict != "" {
+		marks.True(appsv1alpha1.ConditionChildConflict, appsv1alpha1.ReasonNameTaken, decided.conflict)
+		return
+	}
+	marks.False(appsv1alpha1.ConditionChildConflict, appsv1alpha1.ReasonNoConflict, "")
+}
+
+// mirror passes the Deployment's conditions on.
+func mirror(marks *status.Marks, podSet *appsv1alpha1.PodSet, own *appsv1.Deployment) {
+	if own == nil || !observed(own) {
+		message := "the Deployment has not been observed by its controller"
+		if own == nil {
+			message = "this PodSet has no Deployment"
+		}
+		marks.Unknown(appsv1alpha1.ConditionAvailable, appsv1alpha1.ReasonDeploymentPending, message)
+		marks.Unknown(appsv1alpha1.ConditionProgressing, appsv1alpha1.ReasonDeploymentPending, message)
+		marks.False(appsv1alpha1.ConditionReplicaFailure, appsv1alpha1.ReasonNoReplicaFailure, "")
+		return
+	}
+	pending := appsv1.DeploymentCondition{
+		Status: corev1.ConditionUnknown, Reason: appsv1alpha1.ReasonDeploymentPending,
+		Message: "the Deployment's controller has not said so far",
+	}
+	progressing := pending
+	if noDeadline(own) {
+		// Without a deadline, the Deployment's controller never sets this condition.
+		progressing = progress(podSet, own)
+	}
+	relay(marks, appsv1alpha1.ConditionAvailable, own, pending)
+	relay(marks, appsv1alpha1.ConditionProgressing, own, progressing)
+	relay(marks, appsv1alpha1.ConditionReplicaFailure, own, appsv1.DeploymentCondition{
+		Status: corev1.ConditionFalse, Reason: appsv1alpha1.ReasonNoReplicaFailure,
+	})
+}
+
+// relay marks the condition of that type as the Deployment has it, or as given where it has none.
+func relay(marks *status.Marks, conditionType string, own *appsv1.Deployment, otherwise appsv1.DeploymentCondition) {
+	condition := otherwise
+	if found := find(own, conditionType); found != nil {
+		condition = *found
+	}
+	switch condition.Status {
+	case corev1.ConditionTrue:
+		marks.True(conditionType, condition.Reason, condition.Message)
+	case corev1.ConditionFalse:
+		marks.False(conditionType, condition.Reason, condition.Message)
+	default:
+		marks.Unknown(conditionType, condition.Reason, condition.Message)
+	}
+}
+
+func find(own *appsv1.Deployment, conditionType string) *appsv1.DeploymentCondition {
+	for i := range own.Status.Conditions {
+		if string(own.Status.Conditions[i].Type) == conditionType {
+			return &own.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// observed reports whether the Deployment's status is about its present spec.
+func observed(own *appsv1.Deployment) bool { return own.Status.ObservedGeneration >= own.Generation }
+
+// noDeadline reports whether the Deployment may take any time: Kubernetes reads the greatest number as never.
+func noDeadline(own *appsv1.Deployment) bool {
+	return or(own.Spec.ProgressDeadlineSeconds, math.MaxInt32) == math.MaxInt32
+}
+
+// progress is what the Deployment's controller would say about a Deployment without a deadline.
+func progress(podSet *appsv1alpha1.PodSet, own *appsv1.Deployment) appsv1.DeploymentCondition {
+	reason := appsv1alpha1.ReasonRolledOut
+	if missing(podSet.Spec.Size, own.Status) != "" {
+		reason = appsv1alpha1.ReasonRollingOut
+	}
+	return appsv1.DeploymentCondition{Status: corev1.ConditionTrue, Reason: reason}
+}
+
+// rollout says what is still missing until the PodSet is as it should be. A Deployment that is not there yet, or not
+// observed, shows in the conditions.
+func rollout(podSet *appsv1alpha1.PodSet, deployment *appsv1.Deployment) flow.Outcome {
+	own := ownDeployment(podSet, deployment)
+	if own == nil || !observed(own) {
+		return flow.Done()
+	}
+	stuck := find(own, appsv1alpha1.ConditionProgressing)
+	if stuck != nil && stuck.Status == corev1.ConditionFalse && stuck.Reason == progressDeadlineExceeded {
+		return flow.Stall(stuck.Reason, errors.New(stuck.Message))
+	}
+	if text := missing(podSet.Spec.Size, own.Status); text != "" {
+		return flow.Wait(appsv1alpha1.ReasonRollingOut, text, 0)
+	}
+	return flow.Done()
+}
+
+// missing says, in the order in which a rollout goes, what an observed Deployment waits for; empty when complete.
+func missing(size int32, counts appsv1.DeploymentStatus) string {
+	switch {
+	case counts.UpdatedReplicas < size:
+		return fmt.Sprintf("%d of %d pods to be created from the current template", size-counts.UpdatedReplicas, size)
+	case counts.Replicas > size:
+		return fmt.Sprintf("%s to be removed", pods(counts.Replicas-size))
+	case counts.AvailableReplicas < size:
+		return fmt.Sprintf("%d of %d pods to be available", size-counts.AvailableReplicas, size)
+	}
+	return ""
+}
+
+// pods is a number of pods in words.
+func pods(n int32) string {
+	if n == 1 {
+		return "1 pod"
+	}
+	return fmt.Sprintf("%d pods", n)
+}
