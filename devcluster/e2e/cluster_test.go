@@ -221,11 +221,16 @@ func TestRecovery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	squatter, err := net.Listen("tcp", endpoint.Host)
+	var config net.ListenConfig
+	squatter, err := config.Listen(t.Context(), "tcp", endpoint.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer squatter.Close()
+	t.Cleanup(func() {
+		if err := squatter.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	kept("its port was taken by another program")
 	s.must("down", "--name", "crash")
 	s.empty()

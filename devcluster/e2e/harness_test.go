@@ -67,7 +67,7 @@ func newSandbox(t *testing.T) *sandbox {
 }
 
 func (s *sandbox) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(s.bin, args...)
+	cmd := exec.CommandContext(s.t.Context(), s.bin, args...)
 	cmd.Env = append(os.Environ(), "DEVCLUSTER_DIR="+s.dir)
 	return cmd
 }
@@ -79,8 +79,7 @@ func (s *sandbox) run(args ...string) (stdout, stderr string, code int) {
 	cmd := s.command(args...)
 	cmd.Stdout, cmd.Stderr = &out, &err
 	if failed := cmd.Run(); failed != nil {
-		var exit *exec.ExitError
-		if !errors.As(failed, &exit) {
+		if _, ended := errors.AsType[*exec.ExitError](failed); !ended {
 			s.t.Fatal(failed)
 		}
 	}
@@ -152,8 +151,12 @@ func (s *sandbox) interrupt(signal syscall.Signal, when string, args ...string) 
 
 // summary is an entry of list -o json.
 type summary struct {
-	Name, State, Version, Endpoint, Directory string
-	Nodes                                     int
+	Name      string `json:"name"`
+	State     string `json:"state"`
+	Nodes     int    `json:"nodes"`
+	Version   string `json:"version"`
+	Endpoint  string `json:"endpoint"`
+	Directory string `json:"directory"`
 }
 
 func (s *sandbox) list() []summary {
@@ -245,7 +248,7 @@ func (s *sandbox) listeners() []string {
 		if err != nil {
 			continue
 		}
-		for _, line := range strings.Split(string(raw), "\n") {
+		for line := range strings.SplitSeq(string(raw), "\n") {
 			fields := strings.Fields(line)
 			const listening = "0A"
 			if len(fields) < 10 || fields[3] != listening || !sockets[fields[9]] {

@@ -20,7 +20,10 @@ const (
 	kwokController    = "kwok-controller"
 )
 
-var commands = []string{etcd, apiServer, controllerManager, scheduler, kwokController, "kubectl", "kwokctl"}
+// commands are the names that this executable has to be reachable under.
+func commands() []string {
+	return []string{etcd, apiServer, controllerManager, scheduler, kwokController, "kubectl", "kwokctl"}
+}
 
 // binaries returns the directory with the symlinks to this executable: k8s beside it, as the build makes it, or one in
 // the state directory, so that the executable also works when it was copied elsewhere on its own.
@@ -53,7 +56,7 @@ func linksTo(dir, executable string) bool {
 	if err != nil {
 		return false
 	}
-	for _, command := range commands {
+	for _, command := range commands() {
 		got, err := os.Stat(filepath.Join(dir, command))
 		if err != nil || !os.SameFile(want, got) {
 			return false
@@ -67,7 +70,7 @@ func link(dir, executable string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	for _, command := range commands {
+	for _, command := range commands() {
 		// Renamed into place, because another cluster may be starting from the same directory right now.
 		temp := filepath.Join(dir, fmt.Sprintf(".%s-%d", command, os.Getpid()))
 		if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {

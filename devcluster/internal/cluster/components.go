@@ -22,7 +22,7 @@ import (
 type component struct {
 	name string
 	// ports are all it listens on; the first one answers the probe.
-	ports func(Ports) []int
+	ports func(Ports) []int32
 	// probe is the path that answers 200 once the component does its work.
 	probe string
 	args  func(*cluster) []string
@@ -32,29 +32,31 @@ type component struct {
 
 // waves is the order of starting; stopping is the reverse. The API server must go after its controllers, or it waits
 // for their watches to end, and before etcd, or it waits for that.
-var waves = [][]component{
-	{{
-		name: etcd, probe: "/readyz", grace: 5 * time.Second, args: etcdArgs,
-		ports: func(p Ports) []int { return []int{p.Etcd, p.EtcdPeer} },
-	}},
-	{{
-		name: apiServer, probe: "/readyz", grace: 10 * time.Second, args: apiServerArgs,
-		ports: func(p Ports) []int { return []int{p.APIServer} },
-	}},
-	{
+func waves() [][]component {
+	return [][]component{
+		{{
+			name: etcd, probe: "/readyz", grace: 5 * time.Second, args: etcdArgs,
+			ports: func(p Ports) []int32 { return []int32{p.Etcd, p.EtcdPeer} },
+		}},
+		{{
+			name: apiServer, probe: "/readyz", grace: 10 * time.Second, args: apiServerArgs,
+			ports: func(p Ports) []int32 { return []int32{p.APIServer} },
+		}},
 		{
-			name: controllerManager, probe: "/healthz", grace: 5 * time.Second, args: controllerManagerArgs,
-			ports: func(p Ports) []int { return []int{p.ControllerManager} },
+			{
+				name: controllerManager, probe: "/healthz", grace: 5 * time.Second, args: controllerManagerArgs,
+				ports: func(p Ports) []int32 { return []int32{p.ControllerManager} },
+			},
+			{
+				name: scheduler, probe: "/readyz", grace: 5 * time.Second, args: schedulerArgs,
+				ports: func(p Ports) []int32 { return []int32{p.Scheduler} },
+			},
+			{
+				name: kwokController, probe: "/readyz", grace: 5 * time.Second, args: kwokArgs,
+				ports: func(p Ports) []int32 { return []int32{p.Kwok} },
+			},
 		},
-		{
-			name: scheduler, probe: "/readyz", grace: 5 * time.Second, args: schedulerArgs,
-			ports: func(p Ports) []int { return []int{p.Scheduler} },
-		},
-		{
-			name: kwokController, probe: "/readyz", grace: 5 * time.Second, args: kwokArgs,
-			ports: func(p Ports) []int { return []int{p.Kwok} },
-		},
-	},
+	}
 }
 
 const (

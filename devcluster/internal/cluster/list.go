@@ -84,7 +84,7 @@ func (c *cluster) condition(ctx context.Context) Condition {
 	if err != nil {
 		return Unreadable
 	}
-	for _, wave := range waves {
+	for _, wave := range waves() {
 		for _, component := range wave {
 			if len(running[component.name]) != 1 || prober.healthy(ctx, component, c.state.Ports) != nil {
 				return Degraded

@@ -11,14 +11,14 @@ import (
 	"strconv"
 )
 
-// Ports are the ports of one cluster, all on the loopback address.
+// Ports are the ports of one cluster, all on the loopback address, in the type that Kubernetes has for ports.
 type Ports struct {
-	Etcd              int `json:"etcd"`
-	EtcdPeer          int `json:"etcdPeer"`
-	APIServer         int `json:"apiServer"`
-	ControllerManager int `json:"controllerManager"`
-	Scheduler         int `json:"scheduler"`
-	Kwok              int `json:"kwok"`
+	Etcd              int32 `json:"etcd"`
+	EtcdPeer          int32 `json:"etcdPeer"`
+	APIServer         int32 `json:"apiServer"`
+	ControllerManager int32 `json:"controllerManager"`
+	Scheduler         int32 `json:"scheduler"`
+	Kwok              int32 `json:"kwok"`
 }
 
 // Ports are given out in blocks from a range below the one that systems take ports for outgoing connections from:
@@ -33,7 +33,7 @@ const (
 const loopback = "127.0.0.1"
 
 // portsOfBlock puts the API server first: its port is the one that people read.
-func portsOfBlock(block int) Ports {
+func portsOfBlock(block int32) Ports {
 	base := firstPort + block*blockSize
 	return Ports{
 		APIServer: base, Etcd: base + 1, EtcdPeer: base + 2,
@@ -42,13 +42,13 @@ func portsOfBlock(block int) Ports {
 }
 
 // all is what has to be free and what is reserved.
-func (p Ports) all() []int {
-	return []int{p.APIServer, p.Etcd, p.EtcdPeer, p.ControllerManager, p.Scheduler, p.Kwok}
+func (p Ports) all() []int32 {
+	return []int32{p.APIServer, p.Etcd, p.EtcdPeer, p.ControllerManager, p.Scheduler, p.Kwok}
 }
 
 // choosePorts picks the first block from start on of which no port is reserved and all are free.
-func choosePorts(start int, reserved map[int]bool, free func(port int) bool) (Ports, error) {
-	for i := range blocks {
+func choosePorts(start int32, reserved map[int32]bool, free func(port int32) bool) (Ports, error) {
+	for i := range int32(blocks) {
 		ports := portsOfBlock((start + i) % blocks)
 		usable := true
 		for _, port := range ports.all() {
@@ -75,7 +75,7 @@ func (s *Store) reservePorts(ctx context.Context, state *State) error {
 	if err != nil {
 		return err
 	}
-	reserved := map[int]bool{}
+	reserved := map[int32]bool{}
 	for _, name := range names {
 		if name == state.Name {
 			continue
@@ -90,7 +90,7 @@ func (s *Store) reservePorts(ctx context.Context, state *State) error {
 	// Clusters of different state directories do not know of each other, so they begin their search apart.
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(s.clusterDir(state.Name)))
-	state.Ports, err = choosePorts(int(hash.Sum32()%blocks), reserved, portIsFree)
+	state.Ports, err = choosePorts(int32(hash.Sum32()%blocks), reserved, func(port int32) bool { return portIsFree(ctx, port) })
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,9 @@ func (s *Store) reservePorts(ctx context.Context, state *State) error {
 
 // portIsFree asks the kernel, which knows of every program and not only of clusters. The answer may be old the next
 // moment; a component that loses that race says so in its log.
-func portIsFree(port int) bool {
-	listener, err := net.Listen("tcp", address(port))
+func portIsFree(ctx context.Context, port int32) bool {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address(port))
 	if err != nil {
 		return false
 	}
@@ -109,4 +110,4 @@ func portIsFree(port int) bool {
 }
 
 // address never holds a name: resolving one could ask a server.
-func address(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
+func address(port int32) string { return net.JoinHostPort(loopback, strconv.Itoa(int(port))) }

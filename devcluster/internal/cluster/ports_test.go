@@ -11,11 +11,11 @@ import (
 
 func TestChoosePorts(t *testing.T) {
 	t.Parallel()
-	everything := func(int) bool { return true }
+	everything := func(int32) bool { return true }
 	tests := map[string]struct {
-		start    int
-		reserved []int
-		free     func(int) bool
+		start    int32
+		reserved []int32
+		free     func(int32) bool
 		want     Ports
 		err      string
 	}{
@@ -23,22 +23,22 @@ func TestChoosePorts(t *testing.T) {
 			start: 3, free: everything, want: portsOfBlock(3),
 		},
 		"the next block when one port is another cluster's, even of a stopped one": {
-			start: 3, reserved: []int{portsOfBlock(3).Kwok}, free: everything, want: portsOfBlock(4),
+			start: 3, reserved: []int32{portsOfBlock(3).Kwok}, free: everything, want: portsOfBlock(4),
 		},
 		"the next block when another program listens on one port": {
-			start: 3, free: func(port int) bool { return port != portsOfBlock(3).EtcdPeer }, want: portsOfBlock(4),
+			start: 3, free: func(port int32) bool { return port != portsOfBlock(3).EtcdPeer }, want: portsOfBlock(4),
 		},
 		"the search goes on at the beginning after the last block": {
-			start: blocks - 1, reserved: []int{portsOfBlock(blocks - 1).Etcd}, free: everything, want: portsOfBlock(0),
+			start: blocks - 1, reserved: []int32{portsOfBlock(blocks - 1).Etcd}, free: everything, want: portsOfBlock(0),
 		},
 		"no block left": {
-			free: func(int) bool { return false }, err: "cannot find 8 free ports",
+			free: func(int32) bool { return false }, err: "cannot find 8 free ports",
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reserved := map[int]bool{}
+			reserved := map[int32]bool{}
 			for _, port := range test.reserved {
 				reserved[port] = true
 			}
@@ -61,8 +61,8 @@ func TestChoosePorts(t *testing.T) {
 
 func TestPortsStayInRange(t *testing.T) {
 	t.Parallel()
-	seen := map[int]bool{}
-	for block := range blocks {
+	seen := map[int32]bool{}
+	for block := range int32(blocks) {
 		for _, port := range portsOfBlock(block).all() {
 			if port < firstPort || port > lastPort || seen[port] {
 				t.Fatalf("port %d of block %d is out of range or given out twice", port, block)
@@ -87,7 +87,7 @@ func TestReservePortsAtTheSameMoment(t *testing.T) {
 		})
 	}
 	group.Wait()
-	owner := map[int]string{}
+	owner := map[int32]string{}
 	for _, state := range states {
 		for _, port := range state.Ports.all() {
 			if other, taken := owner[port]; taken {

@@ -47,7 +47,7 @@ func (c *cluster) survey() (map[string][]process.ID, error) {
 	if running == nil {
 		running = map[string][]process.ID{}
 	}
-	for _, wave := range waves {
+	for _, wave := range waves() {
 		for _, component := range wave {
 			var id process.ID
 			raw, err := os.ReadFile(c.recordPath(component.name))
@@ -68,7 +68,7 @@ func (c *cluster) ensure(ctx context.Context, running map[string][]process.ID) e
 	if err != nil {
 		return err
 	}
-	for _, wave := range waves {
+	for _, wave := range waves() {
 		group, ctx := errgroup.WithContext(ctx)
 		for _, component := range wave {
 			group.Go(func() error { return c.ensureComponent(ctx, prober, component, running[component.name]) })
@@ -113,7 +113,7 @@ func (c *cluster) start(ctx context.Context, prober *prober, component component
 	if err != nil {
 		return err
 	}
-	started, err := process.Start(process.Spec{
+	started, err := process.Start(ctx, process.Spec{
 		Path: filepath.Join(c.binaries, component.name),
 		Args: component.args(c),
 		Env:  environment(c, component.name),
@@ -180,9 +180,9 @@ func (c *cluster) stop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i := len(waves) - 1; i >= 0; i-- {
+	for _, wave := range slices.Backward(waves()) {
 		var group errgroup.Group
-		for _, component := range waves[i] {
+		for _, component := range wave {
 			ids := running[component.name]
 			delete(running, component.name)
 			if len(ids) == 0 {

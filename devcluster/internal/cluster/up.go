@@ -190,13 +190,13 @@ func (c *cluster) stagesPath() string { return filepath.Join(c.dir, "kwok.yaml")
 // claimPorts makes sure that what has to be started finds its ports free. A stranger on one of them means a move of the
 // whole cluster, since every component knows another's port.
 func (c *cluster) claimPorts(ctx context.Context, running map[string][]process.ID) (map[string][]process.ID, error) {
-	for _, wave := range waves {
+	for _, wave := range waves() {
 		for _, component := range wave {
 			if len(running[component.name]) > 0 {
 				continue
 			}
 			for _, port := range component.ports(c.state.Ports) {
-				if portIsFree(port) {
+				if portIsFree(ctx, port) {
 					continue
 				}
 				c.store.progress.Done("port %d of %s is taken by another program, moving the cluster to other ports", port, component.name)
@@ -224,7 +224,7 @@ func (c *cluster) populate(ctx context.Context, request Request) error {
 		return err
 	}
 	nodes := node.Simulator{
-		Client: client, Version: c.state.Version, KubeletPort: int32(c.state.Ports.Kwok),
+		Client: client, Version: c.state.Version, KubeletPort: c.state.Ports.Kwok,
 		Report: func(verb string, done, total int) { c.store.progress.Counting("%s nodes %d/%d", verb, done, total) },
 	}
 	if request.Nodes != nil {

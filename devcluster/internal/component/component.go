@@ -13,16 +13,15 @@ import (
 
 	"go.etcd.io/etcd/server/v3/etcdmain"
 	"k8s.io/component-base/cli"
+	// The blank imports register the JSON log format and the client and version metrics, as the upstream mains do;
+	// without them the flags and series would be missing.
+	_ "k8s.io/component-base/logs/json/register"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo"
+	_ "k8s.io/component-base/metrics/prometheus/version"
 	kubectlcmd "k8s.io/kubectl/pkg/cmd"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	kcm "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
-
-	// The upstream mains register the JSON log format and the client and version metrics this way; without these
-	// imports the flags and series would be missing.
-	_ "k8s.io/component-base/logs/json/register"
-	_ "k8s.io/component-base/metrics/prometheus/clientgo"
-	_ "k8s.io/component-base/metrics/prometheus/version"
 )
 
 // Main runs a component with the process arguments until it ends and returns its exit code.
@@ -30,19 +29,28 @@ type Main func() int
 
 // Lookup returns the component that is served under a command name.
 func Lookup(name string) (Main, bool) {
-	run, ok := mains[name]
-	return run, ok
+	switch name {
+	case "etcd":
+		return etcd, true
+	case "kube-apiserver":
+		return func() int { return cli.Run(apiserver.NewAPIServerCommand()) }, true
+	case "kube-controller-manager":
+		return func() int { return cli.Run(kcm.NewControllerManagerCommand()) }, true
+	case "kube-scheduler":
+		return func() int { return cli.Run(scheduler.NewSchedulerCommand()) }, true
+	case "kubectl":
+		return func() int { return cli.Run(kubectlcmd.NewDefaultKubectlCommand()) }, true
+	case "kwok-controller":
+		return kwokController, true
+	case "kwokctl":
+		return kwokctl, true
+	default:
+		return nil, false
+	}
 }
 
-var mains = map[string]Main{
-	"etcd": func() int {
-		etcdmain.Main(os.Args)
-		return 0
-	},
-	"kube-apiserver":          func() int { return cli.Run(apiserver.NewAPIServerCommand()) },
-	"kube-controller-manager": func() int { return cli.Run(kcm.NewControllerManagerCommand()) },
-	"kube-scheduler":          func() int { return cli.Run(scheduler.NewSchedulerCommand()) },
-	"kubectl":                 func() int { return cli.Run(kubectlcmd.NewDefaultKubectlCommand()) },
-	"kwok-controller":         kwokController,
-	"kwokctl":                 kwokctl,
+// etcd ends the whole program when it fails, so whenever it returns all went well.
+func etcd() int {
+	etcdmain.Main(os.Args)
+	return 0
 }

@@ -15,11 +15,10 @@ import (
 	"sigs.k8s.io/kwok/pkg/config"
 	kwokcmd "sigs.k8s.io/kwok/pkg/kwok/cmd"
 	kwokctlcmd "sigs.k8s.io/kwok/pkg/kwokctl/cmd"
+	// Registers the only runtime that needs neither a container engine nor a network.
+	_ "sigs.k8s.io/kwok/pkg/kwokctl/runtime/binary"
 	"sigs.k8s.io/kwok/pkg/log"
 	"sigs.k8s.io/kwok/pkg/utils/signals"
-
-	// The only runtime that needs neither a container engine nor a network.
-	_ "sigs.k8s.io/kwok/pkg/kwokctl/runtime/binary"
 )
 
 // kwokController is called kwok by its own project, but kwokctl looks for it under this name.

@@ -8,6 +8,7 @@ package node
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/netip"
 	"runtime"
 
@@ -17,9 +18,10 @@ import (
 )
 
 const (
-	// SimulatedAnnotation and SimulatedValue mark the nodes that the kwok controller looks after.
+	// SimulatedAnnotation marks the nodes that the kwok controller looks after.
 	SimulatedAnnotation = "kwok.x-k8s.io/node"
-	SimulatedValue      = "fake"
+	// SimulatedValue is what SimulatedAnnotation has to say for that.
+	SimulatedValue = "fake"
 	// RolePrefix is what role labels begin with.
 	RolePrefix = "node-role.kubernetes.io/"
 	// KubeletAddressType is the only type of address that the API server may dial a kubelet under. Simulated nodes
@@ -72,9 +74,7 @@ func (s Spec) labels() map[string]string {
 		"beta.kubernetes.io/arch": runtime.GOARCH,
 		"type":                    "kwok",
 	}
-	for key, value := range s.Labels {
-		labels[key] = value
-	}
+	maps.Copy(labels, s.Labels)
 	for _, role := range s.Roles {
 		labels[RolePrefix+role] = "true"
 	}

@@ -61,20 +61,26 @@ const (
 // masters is the group that the API server itself makes almighty.
 const masters = "system:masters"
 
-// leaves are the certificates by authority; those with hosts are for servers.
-var leaves = []struct {
+// leaf is a certificate of an authority.
+type leaf struct {
 	name, authority, commonName, group string
-	serving                            bool
-}{
-	{name: Server, authority: CA, commonName: "kube-apiserver", serving: true},
-	{name: KubeletClient, authority: CA, commonName: "kube-apiserver-kubelet-client", group: masters},
-	{name: Admin, authority: CA, commonName: "kubernetes-admin", group: masters},
-	{name: ControllerManager, authority: CA, commonName: "system:kube-controller-manager"},
-	{name: Scheduler, authority: CA, commonName: "system:kube-scheduler"},
-	{name: KwokController, authority: CA, commonName: "kwok-controller", group: masters},
-	{name: EtcdServer, authority: EtcdCA, commonName: "etcd", serving: true},
-	{name: EtcdClient, authority: EtcdCA, commonName: "kube-apiserver"},
-	{name: FrontProxyClient, authority: FrontProxyCA, commonName: "front-proxy-client"},
+	// serving is for servers, which are known by their hosts.
+	serving bool
+}
+
+// leaves are the certificates by authority.
+func leaves() []leaf {
+	return []leaf{
+		{name: Server, authority: CA, commonName: "kube-apiserver", serving: true},
+		{name: KubeletClient, authority: CA, commonName: "kube-apiserver-kubelet-client", group: masters},
+		{name: Admin, authority: CA, commonName: "kubernetes-admin", group: masters},
+		{name: ControllerManager, authority: CA, commonName: "system:kube-controller-manager"},
+		{name: Scheduler, authority: CA, commonName: "system:kube-scheduler"},
+		{name: KwokController, authority: CA, commonName: "kwok-controller", group: masters},
+		{name: EtcdServer, authority: EtcdCA, commonName: "etcd", serving: true},
+		{name: EtcdClient, authority: EtcdCA, commonName: "kube-apiserver"},
+		{name: FrontProxyClient, authority: FrontProxyCA, commonName: "front-proxy-client"},
+	}
 }
 
 type authority struct {
@@ -103,7 +109,7 @@ func Create(dir Dir, ips []net.IP, hosts []string) error {
 		}
 		authorities[name] = authority{cert: own, key: key}
 	}
-	for _, leaf := range leaves {
+	for _, leaf := range leaves() {
 		template := &x509.Certificate{Subject: pkix.Name{CommonName: leaf.commonName}}
 		if leaf.group != "" {
 			template.Subject.Organization = []string{leaf.group}

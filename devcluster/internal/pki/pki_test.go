@@ -19,7 +19,7 @@ func TestCreate(t *testing.T) {
 	if err := Create(dir, []net.IP{net.ParseIP("127.0.0.1")}, []string{"localhost"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, leaf := range leaves {
+	for _, leaf := range leaves() {
 		own := read(t, dir, leaf.name)[0]
 		for _, authority := range []string{CA, EtcdCA, FrontProxyCA} {
 			roots := x509.NewCertPool()

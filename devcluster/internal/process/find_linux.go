@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // Fields of /proc/<pid>/stat counted from the state, which is the first after the command in parentheses.
@@ -40,10 +39,11 @@ func startedAt(pid int) (string, error) {
 	return boot + "/" + fields[statStart], nil
 }
 
-var bootID = sync.OnceValues(func() (string, error) {
+// bootID differs from one boot to the next.
+func bootID() (string, error) {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id)), err
-})
+}
 
 // Find returns the processes that work in a directory right below root and are called like that directory, by that
 // name. It finds what a call that was killed had started and not yet written down; the name keeps it from taking a

@@ -14,7 +14,7 @@ import (
 
 // startedAt asks ps, which every Unix has; the answer is stable for the life of a process.
 func startedAt(pid int) (string, error) {
-	out, err := exec.Command("ps", "-o", "stat=,lstart=", "-p", strconv.Itoa(pid)).Output()
+	out, err := exec.Command("ps", "-o", "stat=,lstart=", "-p", strconv.Itoa(pid)).Output() //nolint:noctx // because an answer cut short would make a living process look ended
 	if err != nil {
 		return "", os.ErrProcessDone
 	}

@@ -44,15 +44,16 @@ type Process struct {
 }
 
 // Start starts a process that outlives this program: a session of its own, no standard input, output into a file.
-func Start(spec Spec) (*Process, error) {
+func Start(ctx context.Context, spec Spec) (*Process, error) {
 	log, err := os.OpenFile(spec.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open log %q: %w", spec.Log, err)
 	}
-	defer log.Close()
+	// The process has a descriptor of its own; what fails in closing this one takes nothing from the log.
+	defer func() { _ = log.Close() }()
 
-	// Deliberately without a context: the process must not end with the call that started it.
-	cmd := exec.Command(spec.Path, spec.Args...)
+	// Deliberately without the end of the context: the process must not end with the call that started it.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), spec.Path, spec.Args...)
 	cmd.Env, cmd.Dir = spec.Env, spec.Dir
 	cmd.Stdout, cmd.Stderr = log, log
 	// A session of its own keeps the terminal's Ctrl-C and hang-up away from it.

@@ -24,7 +24,7 @@ func start(t *testing.T, script string) (*Process, string) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Start(Spec{Path: "/bin/sh", Args: []string{"-c", script}, Dir: dir, Log: filepath.Join(root, "log")})
+	p, err := Start(t.Context(), Spec{Path: "/bin/sh", Args: []string{"-c", script}, Dir: dir, Log: filepath.Join(root, "log")})
 	if err != nil {
 		t.Fatal(err)
 	}

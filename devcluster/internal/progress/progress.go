@@ -73,15 +73,15 @@ func (r *Reporter) Close() {
 // isLive is where a nil Reporter ends, for the callers that decide by it.
 func (r *Reporter) isLive() bool { return r != nil && r.live }
 
-// set changes the moving line; the next frame draws it.
-func (r *Reporter) set(text string, print bool) {
+// set changes the moving line, which the next frame draws; what stays is printed as a line of its own too.
+func (r *Reporter) set(text string, stays bool) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.current = text
-	if print {
+	if stays {
 		r.line("%s", text)
 	}
 }

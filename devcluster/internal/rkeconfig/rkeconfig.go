@@ -86,18 +86,18 @@ func (c Config) Validate() error {
 		problems = append(problems, errors.New("nodes: at least one is needed"))
 	}
 	first := map[string]int{}
-	for i, node := range c.Nodes {
-		for _, problem := range node.problems() {
+	for i, entry := range c.Nodes {
+		for _, problem := range entry.problems() {
 			problems = append(problems, fmt.Errorf("nodes[%d].%s", i, problem))
 		}
-		if node.Name() == "" {
+		if entry.Name() == "" {
 			continue
 		}
-		if j, taken := first[node.Name()]; taken {
-			problems = append(problems, fmt.Errorf("nodes[%d]: has the name %q of nodes[%d], set hostname_override", i, node.Name(), j))
+		if j, taken := first[entry.Name()]; taken {
+			problems = append(problems, fmt.Errorf("nodes[%d]: has the name %q of nodes[%d], set hostname_override", i, entry.Name(), j))
 			continue
 		}
-		first[node.Name()] = i
+		first[entry.Name()] = i
 	}
 	return errors.Join(problems...)
 }
@@ -132,14 +132,22 @@ func (n Node) problems() []string {
 		field := fmt.Sprintf("taints[%d]", i)
 		add(field+".key", taint.Key, validation.IsQualifiedName(taint.Key))
 		add(field+".value", taint.Value, validation.IsValidLabelValue(taint.Value))
-		if !slices.Contains(effects, corev1.TaintEffect(taint.Effect)) {
+		if !isEffect(taint.Effect) {
 			problems = append(problems, fmt.Sprintf("%s.effect: %q: must be NoSchedule, PreferNoSchedule or NoExecute", field, taint.Effect))
 		}
 	}
 	return problems
 }
 
-var effects = []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
+// isEffect also refuses an empty effect, which means all of them in a toleration and nothing in a taint.
+func isEffect(effect string) bool {
+	switch corev1.TaintEffect(effect) {
+	case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
+		return true
+	default:
+		return false
+	}
+}
 
 // Specs are the simulated nodes that the entries ask for.
 func (c Config) Specs() []node.Spec {
