@@ -52,14 +52,22 @@ func (r *Reconciler) writeRuntimeClass(ctx context.Context, s *scope) flow.Outco
 // recreateClass replaces the RuntimeClass. Until the new one is there, pods that name it are refused; pods that run are not
 // touched. A crash in between leaves a pool without a RuntimeClass, which the next pass creates.
 func (r *Reconciler) recreateClass(ctx context.Context, s *scope, wanted class) error {
-	old := s.seen.runtimeClass
-	err := r.client.Delete(ctx, &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: old.Name}},
-		client.Preconditions{UID: &old.UID})
-	if client.IgnoreNotFound(err) != nil {
+	if err := r.deleteClass(ctx, s.seen.runtimeClass, s.pool); err != nil {
 		return err
 	}
 	s.seen.runtimeClass = nil
 	return patch.Create(ctx, r.client, r.classConfig(s.pool, wanted))
+}
+
+// deleteClass deletes the pool's own RuntimeClass, if there is one. The garbage collector would do so after the pool too, but
+// takes a minute to learn of a kind that is new to the cluster.
+func (r *Reconciler) deleteClass(ctx context.Context, class *nodev1.RuntimeClass, pool *nodesv1.NodePool) error {
+	if class == nil || !metav1.IsControlledBy(class, pool) {
+		return nil
+	}
+	target := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: class.Name}}
+	err := r.client.Delete(ctx, target, client.Preconditions{UID: &class.UID})
+	return client.IgnoreNotFound(err)
 }
 
 // classConfig returns the RuntimeClass to apply.
@@ -105,6 +113,9 @@ func (r *Reconciler) release(ctx context.Context, s *scope) flow.Outcome {
 	}
 	if left {
 		return flow.Wait(nodesv1.ReasonCleaningNodes, "the cache to see the nodes that are left to clean", recheckRelease)
+	}
+	if err := r.deleteClass(ctx, s.seen.runtimeClass, s.pool); err != nil {
+		return flow.Fail(err)
 	}
 	wrote, err := patch.RemoveFinalizers(ctx, r.client, s.pool, nodesv1.Finalizer, nodesv1.LegacyFinalizer)
 	if err != nil {

@@ -10,8 +10,8 @@
 // Each step is allowed by what the one before it has written, so a crash between any two is made up for by the next pass.
 //
 // The passes over a pool that is being deleted: (1) wait until package node has cleaned every node, (2) make sure of it with a
-// read past the cache, (3) remove the finalizers, the one of the operator before Windlass included. The garbage collector
-// takes the RuntimeClass.
+// read past the cache, (3) delete the RuntimeClass, (4) remove the finalizers, the one of the operator before Windlass
+// included.
 //
 // This package writes all conditions of a NodePool: RuntimeClassReady in step 2, NodesSynced and Conflicted from the counts.
 package nodepool

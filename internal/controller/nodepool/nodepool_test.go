@@ -211,8 +211,8 @@ func TestArticle(t *testing.T) {
 	if n.Annotations[nodesv1.AppliedAnnotation] != "" || n.Labels[nodesv1.RoleLabel(pool.Name)] != "true" {
 		t.Errorf("after deletion the node has annotations %v and labels %v", n.Annotations, n.Labels)
 	}
-	if w.Get(t, pool) {
-		t.Error("the pool is still there")
+	if w.Get(t, pool) || w.Get(t, class) {
+		t.Error("the pool or its RuntimeClass is still there")
 	}
 }
 
