@@ -1,0 +1,207 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/go-logr/logr/funcr"
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/windlass-operator/windlass/internal/config"
+)
+
+func TestExecute(t *testing.T) {
+	t.Parallel()
+	nothing := filepath.Join(t.TempDir(), "nothing")
+	broken := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(broken, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		args []string
+		code int
+		out  string
+		err  string
+	}{
+		"without a command it explains itself": {
+			out: "Available Commands:",
+		},
+		"the version": {
+			args: []string{"version"}, out: "windlass v0.0.0-unset (go1",
+		},
+		"the version of the manager": {
+			args: []string{"manager", "--version"}, out: "windlass v0.0.0-unset\n",
+		},
+		"an unknown command": {
+			args: []string{"run"}, code: 2,
+			err: "windlass: unknown command \"run\" for \"windlass\"\nSee 'windlass --help'.\n",
+		},
+		"an unknown flag": {
+			args: []string{"manager", "--thread=1"}, code: 2,
+			err: "windlass: unknown flag: --thread\nSee 'windlass manager --help'.\n",
+		},
+		"an argument too many": {
+			args: []string{"manager", "now"}, code: 2,
+			err: "windlass: unknown command \"now\" for \"windlass manager\"\nSee 'windlass manager --help'.\n",
+		},
+		"several wrong flags are told at once": {
+			args: []string{"manager", "--controllers=foo", "--threads=0"}, code: 2,
+			err: "windlass: --controllers names \"foo\", which is not known: there are nodepool, node, podset, and '*' for all\n" +
+				"windlass: --threads is 0 and must be from 1 to 256\nSee 'windlass manager --help'.\n",
+		},
+		"a kubeconfig that is not there": {
+			args: []string{"manager", "--kubeconfig", nothing}, code: 1,
+			err: "windlass: cannot use kubeconfig \"" + nothing + "\": no such file or directory: give another file with --kubeconfig\n",
+		},
+		"a kubeconfig that is none": {
+			args: []string{"manager", "--kubeconfig", broken}, code: 1,
+			err: "windlass: cannot use kubeconfig \"" + broken + "\": ",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out, err bytes.Buffer
+			command := NewCommand()
+			command.SetOut(&out)
+			command.SetErr(&err)
+			if code := Execute(t.Context(), command, test.args); code != test.code {
+				t.Errorf("exit code %d, want %d", code, test.code)
+			}
+			if !strings.Contains(out.String(), test.out) {
+				t.Errorf("standard output is %q, want it to contain %q", out.String(), test.out)
+			}
+			if !strings.HasPrefix(err.String(), test.err) || test.err == "" && err.Len() > 0 {
+				t.Errorf("standard error is %q, want %q", err.String(), test.err)
+			}
+		})
+	}
+}
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	pods := schema.GroupResource{Resource: "pods"}
+	refused := &url.Error{Op: "Get", URL: "https://api/version", Err: syscall.ECONNREFUSED}
+	tests := map[string]struct {
+		err  error
+		want string
+	}{
+		"no answer": {
+			refused, "the API server at https://api cannot be reached: connection refused: check that the cluster runs and that " +
+				"the kubeconfig is for it",
+		},
+		"no rights": {
+			apierrors.NewForbidden(pods, "", errors.New("no")),
+			`the API server at https://api refuses what Windlass needs: pods is forbidden: no: apply the roles first with ` +
+				`"kubectl apply --server-side -k config/rbac"`,
+		},
+		"no credentials": {
+			apierrors.NewUnauthorized("who"),
+			"the API server at https://api does not accept the credentials: check the user of the kubeconfig",
+		},
+		"something else": {
+			errors.New("odd"), "the API server at https://api cannot be used: odd",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, explain(&rest.Config{Host: "https://api"}, test.err).Error()); diff != "" {
+				t.Errorf("sentence (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	conf := &config.Config{LeaseLockNamespace: "system", LeaseLockName: "windlass"}
+	lost := ended(errors.New(lostLeadership), conf)
+	if !strings.HasPrefix(lost.Error(), "the Lease system/windlass could not be renewed in time") {
+		t.Errorf("lost leadership is told as %q", lost)
+	}
+	odd := errors.New("odd")
+	if err := ended(odd, conf); !errors.Is(err, odd) {
+		t.Errorf("error %q does not wrap its cause", err)
+	}
+}
+
+func TestTakenAddress(t *testing.T) {
+	t.Parallel()
+	conf := config.Default()
+	conf.MetricsBindAddress, conf.HealthProbeBindAddress = "127.0.0.1:0", "0"
+	if err := checkAddresses(t.Context(), &conf); err != nil {
+		t.Errorf("free addresses are refused: %v", err)
+	}
+	conf.MetricsBindAddress = "192.0.2.1:1" // reserved for documentation: no machine has it
+	want := `cannot listen on 192.0.2.1:1: cannot assign requested address: choose another address with ` +
+		`--metrics-bind-address, or "0" for none`
+	if err := checkAddresses(t.Context(), &conf); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestTables(t *testing.T) {
+	t.Parallel()
+	known := controllerNames()
+	if unique := slices.Compact(slices.Sorted(slices.Values(known))); len(unique) != len(known) {
+		t.Errorf("controllers %v are not unique", known)
+	}
+	for _, i := range indexes() {
+		for _, name := range i.usedBy {
+			if !slices.Contains(known, name) {
+				t.Errorf("an index is used by %q, which is no controller", name)
+			}
+		}
+	}
+	only := enabled(func(name string) bool { return name == "podset" })
+	if diff := cmp.Diff([]string{"podset"}, names(only)); diff != "" {
+		t.Errorf("enabled controllers (-want +got):\n%s", diff)
+	}
+}
+
+func TestReadiness(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	ready := &readiness{}
+	if ready.Check(nil) == nil {
+		t.Error("ready before it was started")
+	}
+	cancel()
+	if err := ready.Start(ctx); err != nil {
+		t.Error(err)
+	}
+	if ready.Check(nil) == nil {
+		t.Error("ready after it was told to end")
+	}
+	if ready.NeedLeaderElection() {
+		t.Error("an instance without leadership never gets ready")
+	}
+}
+
+func TestOrderlyEndIsNoErrorInTheLog(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{LogCaller: funcr.Error})
+	logger = logger.WithSink(&orderlyEnd{LogSink: logger.GetSink()}).WithName("a").WithValues("b", "c")
+
+	logger.Error(errors.New(lostLeadership), "error received after stop sequence was engaged")
+	logger.Error(errors.New("odd"), "Something else")
+	if len(lines) != 1 || !strings.Contains(lines[0], "Something else") || !strings.Contains(lines[0], "app_test.go") {
+		t.Errorf("the log is %q, want the other error alone, with the line that it comes from", lines)
+	}
+}

@@ -1,0 +1,111 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/windlass-operator/windlass/internal/config"
+)
+
+// version is set by the build: -ldflags "-X github.com/windlass-operator/windlass/internal/app.version=v1.2.3".
+var version = "v0.0.0-unset"
+
+// Exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// failure is an error of the work itself. Every other error that a command returns is about how it was called.
+type failure struct{ error }
+
+// Unwrap returns the error of the work.
+func (f failure) Unwrap() error { return f.error }
+
+// NewCommand returns the command tree.
+func NewCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "windlass",
+		Short: "Turn a Kubernetes cluster into a small private cloud",
+		Long: "Windlass is a Kubernetes operator: node pools and pod sets are resources of the cluster, and this program\n" +
+			"brings the cluster to what they say.",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(newManagerCommand(), newVersionCommand())
+	return root
+}
+
+func newManagerCommand() *cobra.Command {
+	conf := config.Default(controllerNames()...)
+	command := &cobra.Command{
+		Use:     "manager",
+		Short:   "Run the controllers until a signal ends them",
+		Args:    cobra.NoArgs,
+		Version: version,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			conf.FromEnv(config.OS())
+			if err := conf.Validate(); err != nil {
+				return err
+			}
+			if err := run(cmd.Context(), &conf, cmd.ErrOrStderr(), time.Now); err != nil {
+				return failure{err}
+			}
+			return nil
+		},
+	}
+	command.SetVersionTemplate("windlass {{.Version}}\n")
+	command.Flags().SortFlags = false
+	conf.BindFlags(command.Flags())
+	return command
+}
+
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "windlass %s (%s, %s/%s)\n",
+				version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+// Execute runs the command with the arguments and returns the exit code of the process: 0, 1 when the work failed, 2 when
+// the call was wrong.
+func Execute(ctx context.Context, command *cobra.Command, args []string) int {
+	command.SetArgs(args)
+	called, err := command.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	out := command.ErrOrStderr()
+	tell(out, err)
+	if _, failed := errors.AsType[failure](err); failed {
+		return exitFailure
+	}
+	_, _ = fmt.Fprintf(out, "See '%s --help'.\n", called.CommandPath())
+	return exitUsage
+}
+
+// tell writes an error, one line for each of several.
+func tell(out io.Writer, err error) {
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.TrimSpace(line); line != "" {
+			_, _ = fmt.Fprintf(out, "windlass: %s\n", line)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/controller/node"
+	"github.com/windlass-operator/windlass/internal/controller/nodepool"
+	"github.com/windlass-operator/windlass/internal/controller/podset"
+	"github.com/windlass-operator/windlass/internal/event"
+	"github.com/windlass-operator/windlass/internal/membership"
+)
+
+// controller is one row of the table of controllers.
+type controller struct {
+	// name is what --controllers calls it.
+	name string
+	// reads are the kinds that its caches hold. Their informers are started before leadership is won, so that readiness
+	// means something on an instance that waits, and a takeover does not begin with filling caches.
+	reads []client.Object
+	// add makes the controller and hands it to the manager.
+	add func(ctx context.Context, mgr manager.Manager, tools tools) error
+}
+
+// tools are what the manager gives to every controller.
+type tools struct {
+	recorder event.Recorder
+	workers  int
+	now      func() time.Time
+}
+
+// index is a cache index that several controllers look things up by. One that a single controller uses is its own affair.
+type index struct {
+	usedBy []string
+	add    func(ctx context.Context, indexer client.FieldIndexer) error
+}
+
+// controllers is the table of all controllers.
+func controllers() []controller {
+	return []controller{
+		{
+			name:  "nodepool",
+			reads: []client.Object{&nodesv1.NodePool{}, &corev1.Node{}, &nodev1.RuntimeClass{}},
+			add: func(ctx context.Context, mgr manager.Manager, t tools) error {
+				return nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), t.recorder, t.now).SetupWithManager(ctx, mgr, t.workers)
+			},
+		},
+		{
+			name:  "node",
+			reads: []client.Object{&nodesv1.NodePool{}, &corev1.Node{}},
+			add: func(ctx context.Context, mgr manager.Manager, t tools) error {
+				return node.New(mgr.GetClient(), t.recorder).SetupWithManager(ctx, mgr, t.workers)
+			},
+		},
+		{
+			name: "podset",
+			reads: []client.Object{
+				&appsv1alpha1.PodSet{}, &appsv1.Deployment{}, &policyv1.PodDisruptionBudget{}, &corev1.Pod{}, &corev1.Node{},
+			},
+			add: func(ctx context.Context, mgr manager.Manager, t tools) error {
+				return podset.New(mgr.GetClient(), t.recorder, t.now).SetupWithManager(ctx, mgr, t.workers)
+			},
+		},
+	}
+}
+
+// indexes is the table of shared cache indexes: an index can be added to a manager only once, whoever uses it.
+func indexes() []index {
+	return []index{{usedBy: []string{"nodepool", "node"}, add: membership.AddIndexes}}
+}
+
+func controllerNames() []string {
+	var names []string
+	for _, c := range controllers() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// enabled returns the controllers that shall run.
+func enabled(isEnabled func(name string) bool) []controller {
+	return slices.DeleteFunc(controllers(), func(c controller) bool { return !isEnabled(c.name) })
+}
+
+// kinds returns one object of every kind that the controllers read, without repetition.
+func kinds(list []controller) []client.Object {
+	var out []client.Object
+	seen := map[string]bool{}
+	for _, c := range list {
+		for _, object := range c.reads {
+			if name := fmt.Sprintf("%T", object); !seen[name] {
+				seen[name] = true
+				out = append(out, object)
+			}
+		}
+	}
+	return out
+}
+
+// addControllers adds the controllers, the indexes that they use and the caches that they read to the manager.
+func addControllers(ctx context.Context, mgr manager.Manager, list []controller, workers int, now func() time.Time) error {
+	for _, i := range indexes() {
+		used := slices.ContainsFunc(list, func(c controller) bool { return slices.Contains(i.usedBy, c.name) })
+		if !used {
+			continue
+		}
+		if err := i.add(ctx, mgr.GetFieldIndexer()); err != nil {
+			return fmt.Errorf("cannot index the caches of %v: %w", i.usedBy, err)
+		}
+	}
+	for _, c := range list {
+		recorder := event.NewRecorder(mgr.GetEventRecorder("windlass-" + c.name))
+		if err := c.add(ctx, mgr, tools{recorder: recorder, workers: workers, now: now}); err != nil {
+			return fmt.Errorf("cannot set up controller %q: %w", c.name, err)
+		}
+	}
+	for _, object := range kinds(list) {
+		if _, err := mgr.GetCache().GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
+			return fmt.Errorf("cannot cache %T: %w", object, err)
+		}
+	}
+	return nil
+}

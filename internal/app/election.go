@@ -1,0 +1,84 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/windlass-operator/windlass/internal/config"
+)
+
+// The times of the election, those of Kubernetes' own components: an instance that dies without a word is replaced after
+// leaseDuration, one that ends in order is replaced within retryPeriod.
+const (
+	leaseDuration = 15 * time.Second
+	renewDeadline = 10 * time.Second
+	retryPeriod   = 2 * time.Second
+)
+
+// lostLeadership is what controller-runtime says, as text only, when the Lease could not be renewed in time.
+const lostLeadership = "leader election lost"
+
+// newLock returns the Lease that instances agree through, signed with the configured identity. It has a connection of its
+// own, so that it does not queue up behind the controllers' requests, and each request ends in time for another try.
+func newLock(restConfig *rest.Config, conf *config.Config) (resourcelock.Interface, error) {
+	own := rest.AddUserAgent(restConfig, "leader-election")
+	own.Timeout = renewDeadline / 2
+	leases, err := coordinationv1client.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a client for the Lease: %w", err)
+	}
+	return &resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: conf.LeaseLockNamespace, Name: conf.LeaseLockName},
+		Client:     leases,
+		LockConfig: resourcelock.ResourceLockConfig{Identity: conf.HolderIdentity},
+	}, nil
+}
+
+// releaseTimeout bounds the last requests of the process.
+const releaseTimeout = 2 * time.Second
+
+// release makes sure that an instance which has ended does not hold the Lease. The election gives it back as a rule; but an
+// instance that is told to end just while it takes the Lease drops the answer, and may have got it, or may still get it.
+// So a free Lease is written too: that makes a request which is still under way too old to be accepted.
+func release(ctx context.Context, restConfig *rest.Config, conf *config.Config, now func() time.Time) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	lock, err := newLock(restConfig, conf) // the election's own may still be in use
+	if err != nil {
+		return err
+	}
+	for {
+		held, _, err := lock.Get(ctx)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("cannot read the Lease %s: %w", lock.Describe(), err)
+		}
+		if held.HolderIdentity != "" && held.HolderIdentity != lock.Identity() {
+			return nil
+		}
+		err = lock.Update(ctx, resourcelock.LeaderElectionRecord{
+			LeaderTransitions:    held.LeaderTransitions,
+			LeaseDurationSeconds: 1,
+			RenewTime:            metav1.NewTime(now()),
+			AcquireTime:          metav1.NewTime(now()),
+		})
+		if err == nil {
+			return nil
+		}
+		if !apierrors.IsConflict(err) {
+			return fmt.Errorf("cannot release the Lease %s: %w", lock.Describe(), err)
+		}
+	}
+}

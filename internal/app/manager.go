@@ -1,0 +1,185 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/windlass-operator/windlass/internal/config"
+	"github.com/windlass-operator/windlass/internal/kube"
+)
+
+const (
+	// shutdownTimeout is how long running reconciles may take to end; a Pod is killed after 30 s.
+	shutdownTimeout = 20 * time.Second
+	// startAbort is how long a start that was told to end may take to notice it.
+	startAbort = time.Second
+)
+
+// run runs the manager until the context ends, which is no error, or something makes it impossible to go on.
+func run(ctx context.Context, conf *config.Config, log io.Writer, now func() time.Time) error {
+	restConfig, err := restConfig(conf.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	if err := checkAddresses(ctx, conf); err != nil {
+		return err
+	}
+	logger, err := newLogger(log, conf.Verbosity)
+	if err != nil {
+		return err
+	}
+	list := enabled(conf.Enabled)
+	if err := preflight(ctx, restConfig, conf, list); err != nil {
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // because to be told to end while asking is an orderly end
+		}
+		return err
+	}
+	ready := &readiness{}
+	mgr, err := newManager(restConfig, conf, logger, ready)
+	if err != nil {
+		return err
+	}
+	if err := addControllers(ctx, mgr, list, conf.Threads, now); err != nil {
+		return err
+	}
+	logger.Info("Starting", "version", version, "server", restConfig.Host, "controllers", names(list),
+		"leaderElection", conf.LeaderElect, "identity", conf.HolderIdentity)
+	if err := start(ctx, mgr, ready); err != nil {
+		return ended(err, conf)
+	}
+	if conf.LeaderElect {
+		if err := release(ctx, restConfig, conf, now); err != nil {
+			// The work is done; the next instance merely waits a little.
+			logger.Error(err, "Cannot release the Lease")
+		}
+	}
+	return nil
+}
+
+func names(list []controller) []string {
+	var out []string
+	for _, c := range list {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+// newManager returns a manager without controllers.
+func newManager(
+	restConfig *rest.Config, conf *config.Config, logger logr.Logger, ready *readiness,
+) (manager.Manager, error) {
+	scheme := kube.NewScheme()
+	lock, err := newLock(restConfig, conf)
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := manager.New(restConfig, manager.Options{
+		Scheme:    scheme,
+		Logger:    logger,
+		Cache:     kube.CacheOptions(scheme),
+		NewClient: newClient,
+
+		LeaderElection:                      conf.LeaderElect,
+		LeaderElectionID:                    conf.LeaseLockName,
+		LeaderElectionNamespace:             conf.LeaseLockNamespace,
+		LeaderElectionResourceLockInterface: lock,
+		LeaderElectionReleaseOnCancel:       true, // safe, because the process ends when the manager does
+		LeaseDuration:                       new(leaseDuration),
+		RenewDeadline:                       new(renewDeadline),
+		RetryPeriod:                         new(retryPeriod),
+
+		Metrics:                 metricsserver.Options{BindAddress: conf.MetricsBindAddress},
+		HealthProbeBindAddress:  conf.HealthProbeBindAddress,
+		GracefulShutdownTimeout: new(shutdownTimeout),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot make the manager: %w", err)
+	}
+	err = errors.Join(
+		mgr.Add(ready),
+		mgr.AddReadyzCheck("caches", ready.Check),
+		mgr.AddHealthzCheck("ping", healthz.Ping),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("cannot set up the health probes: %w", err)
+	}
+	return mgr, nil
+}
+
+// newClient takes the connection and the cache from the manager, and from kube how to read: never from before our own
+// writes.
+func newClient(restConfig *rest.Config, options client.Options) (client.Client, error) {
+	own := kube.ClientOptions(options.Scheme)
+	own.HTTPClient, own.Mapper = options.HTTPClient, options.Mapper
+	own.Cache.Reader = options.Cache.Reader
+	return client.New(restConfig, own)
+}
+
+// start runs the manager until its end.
+func start(ctx context.Context, mgr manager.Manager, ready *readiness) error {
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	if ready.ready.Load() {
+		return <-done
+	}
+	// While its caches do not sync, controller-runtime does not look at the context. Nothing runs then, so there is nothing
+	// to wait for.
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(startAbort):
+		return nil
+	}
+}
+
+// ended says in a sentence why the manager ended by itself.
+func ended(err error, conf *config.Config) error {
+	if strings.Contains(err.Error(), lostLeadership) {
+		return fmt.Errorf("the Lease %s/%s could not be renewed in time and belongs to whoever takes it: this instance "+
+			"ends, so that no two work at once", conf.LeaseLockNamespace, conf.LeaseLockName)
+	}
+	return fmt.Errorf("the manager cannot go on: %w", err)
+}
+
+// checkAddresses tries the addresses before anything starts, where a taken one is still one sentence.
+func checkAddresses(ctx context.Context, conf *config.Config) error {
+	var errs []error
+	for _, server := range []struct{ flag, address string }{
+		{"--metrics-bind-address", conf.MetricsBindAddress},
+		{"--health-probe-bind-address", conf.HealthProbeBindAddress},
+	} {
+		if server.address == "0" {
+			continue
+		}
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", server.address)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("cannot listen on %s: %w: choose another address with %s, or \"0\" for none",
+				server.address, cause(err), server.flag))
+			continue
+		}
+		_ = listener.Close()
+	}
+	return errors.Join(errs...)
+}

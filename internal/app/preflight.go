@@ -1,0 +1,158 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/config"
+	"github.com/windlass-operator/windlass/internal/kube"
+)
+
+// preflightTimeout bounds all questions together.
+const preflightTimeout = 15 * time.Second
+
+// What to do about what a preflight finds missing.
+const (
+	applyCRDs = `apply the CRDs first with "kubectl apply --server-side -k config/crd"`
+	applyRBAC = `apply the roles first with "kubectl apply --server-side -k config/rbac"`
+)
+
+// preflight asks the API server everything that would otherwise show as an endless row of log lines: whether it answers,
+// knows our kinds, and lets us list what the caches hold and keep the Lease.
+func preflight(ctx context.Context, restConfig *rest.Config, conf *config.Config, list []controller) error {
+	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
+	defer cancel()
+
+	finder, err := discovery.NewDiscoveryClientForConfig(restConfig)
+	if err != nil {
+		return fmt.Errorf("cannot make a client for the API server at %s: %w", restConfig.Host, err)
+	}
+	if _, err := finder.ServerVersionWithContext(ctx); err != nil {
+		return explain(restConfig, err)
+	}
+	scheme := kube.NewScheme()
+	needed := make([]schema.GroupVersionKind, 0, len(list))
+	for _, object := range kinds(list) {
+		gvk, err := apiutil.GVKForObject(object, scheme)
+		if err != nil {
+			return fmt.Errorf("cannot tell the kind of %T: %w", object, err)
+		}
+		needed = append(needed, gvk)
+	}
+	if err := checkCRDs(ctx, restConfig, finder, needed); err != nil {
+		return err
+	}
+	live, err := client.New(restConfig, client.Options{Scheme: scheme})
+	if err != nil {
+		return explain(restConfig, err)
+	}
+	if err := checkRights(ctx, restConfig, live, needed); err != nil {
+		return err
+	}
+	return checkLease(ctx, restConfig, live, conf)
+}
+
+// checkCRDs asks once per API group of ours whether its kinds are served.
+func checkCRDs(
+	ctx context.Context, restConfig *rest.Config, finder discovery.ServerResourcesInterfaceWithContext,
+	needed []schema.GroupVersionKind,
+) error {
+	served := map[string]*metav1.APIResourceList{}
+	var missing []string
+	for _, gvk := range needed {
+		if gvk.Group != nodesv1.GroupName && gvk.Group != appsv1alpha1.GroupName {
+			continue
+		}
+		groupVersion := gvk.GroupVersion().String()
+		if _, asked := served[groupVersion]; !asked {
+			resources, err := finder.ServerResourcesForGroupVersionWithContext(ctx, groupVersion)
+			if err != nil && !apierrors.IsNotFound(err) {
+				return explain(restConfig, err)
+			}
+			served[groupVersion] = resources
+		}
+		if !serves(served[groupVersion], gvk.Kind) {
+			plural, _ := apimeta.UnsafeGuessKindToResource(gvk)
+			missing = append(missing, plural.GroupResource().String())
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.Sort(missing)
+	return fmt.Errorf("the API server at %s does not know %s: %s", restConfig.Host, strings.Join(missing, " and "), applyCRDs)
+}
+
+func serves(list *metav1.APIResourceList, kind string) bool {
+	return list != nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Kind == kind })
+}
+
+// checkRights lists one object of each kind: a cache that may not list never fills, and says so only in the log.
+func checkRights(
+	ctx context.Context, restConfig *rest.Config, live client.Reader, needed []schema.GroupVersionKind,
+) error {
+	for _, gvk := range needed {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		if err := live.List(ctx, list, client.Limit(1)); err != nil {
+			return explain(restConfig, err)
+		}
+	}
+	return nil
+}
+
+// checkLease creates the Lease as a dry run: it is there, or could be made. Otherwise the election would wait for ever.
+func checkLease(ctx context.Context, restConfig *rest.Config, live client.Writer, conf *config.Config) error {
+	if !conf.LeaderElect {
+		return nil
+	}
+	lease := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: conf.LeaseLockNamespace, Name: conf.LeaseLockName},
+	}
+	err := live.Create(ctx, lease, client.DryRunAll)
+	switch {
+	case err == nil || apierrors.IsAlreadyExists(err):
+		return nil
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("the namespace %q of the Lease does not exist: create it, or name another with "+
+			"--lease-lock-namespace", conf.LeaseLockNamespace)
+	default:
+		return explain(restConfig, err)
+	}
+}
+
+// explain turns an answer of the API server, or its silence, into a sentence that says what to do.
+func explain(restConfig *rest.Config, err error) error {
+	switch {
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("the API server at %s does not accept the credentials: check the user of the kubeconfig",
+			restConfig.Host)
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("the API server at %s refuses what Windlass needs: %w: %s", restConfig.Host, err, applyRBAC)
+	}
+	if urlError, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("the API server at %s cannot be reached: %w: check that the cluster runs and that the kubeconfig "+
+			"is for it", restConfig.Host, urlError.Err)
+	}
+	return fmt.Errorf("the API server at %s cannot be used: %w", restConfig.Host, err)
+}

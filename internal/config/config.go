@@ -1,0 +1,116 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package config is what "windlass manager" can be told: defaults, flags, environment, and the check of all of it at once.
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Config is the configuration of the manager. The zero value is not usable: see Default.
+type Config struct {
+	// Kubeconfig is the path of a kubeconfig. Default: empty, which takes the files that $KUBECONFIG names, else the
+	// rights of the Pod the process runs in, else ~/.kube/config.
+	Kubeconfig string
+
+	// Controllers are the controllers to run: names, "*" for all, and "-name" for all but that one. The first entry that
+	// names a controller decides. Default: "*".
+	Controllers []string
+
+	// LeaderElect makes instances agree through a Lease on the one that works, so that several can run. Default: true.
+	LeaderElect bool
+
+	// LeaseLockName is the name of that Lease. Default: windlass.
+	LeaseLockName string
+
+	// LeaseLockNamespace is the namespace of that Lease. Default: $POD_NAMESPACE, else the namespace of the Pod that the
+	// process runs in, else default.
+	LeaseLockNamespace string
+
+	// HolderIdentity is how this instance signs the Lease; no two instances may use the same. Default: $POD_NAME, else
+	// the host name with a random suffix.
+	HolderIdentity string
+
+	// Threads is how many objects each controller works on at the same time, from 1 to MaxThreads. Default: 8; the API
+	// server is the limit, and more than 16 have not been seen to help.
+	Threads int
+
+	// MetricsBindAddress is the host:port that serves Prometheus metrics at /metrics, unauthenticated, hence on the
+	// loopback address; "0" turns it off. Default: 127.0.0.1:8080.
+	MetricsBindAddress string
+
+	// HealthProbeBindAddress is the host:port that serves /healthz and /readyz; "0" turns it off. Default: :8081.
+	HealthProbeBindAddress string
+
+	// Verbosity is how much is logged, as in Kubernetes' own components: 0 what an operator should see, 2 steady state, 4
+	// decisions, 6 and above every request. Default: 0.
+	Verbosity int
+
+	// LogToStderr is accepted for manifests that set it and has no effect: logs always go to standard error.
+	LogToStderr bool
+
+	known []string
+}
+
+// MaxThreads bounds Threads: beyond it a controller would only queue up inside the API server.
+const MaxThreads = 256
+
+// All is the entry of Controllers that stands for every controller.
+const All = "*"
+
+// Default returns the defaults that depend on nothing outside, for a manager that knows the named controllers.
+func Default(known ...string) Config {
+	return Config{
+		Controllers:            []string{All},
+		LeaderElect:            true,
+		LeaseLockName:          "windlass",
+		Threads:                8,
+		MetricsBindAddress:     "127.0.0.1:8080",
+		HealthProbeBindAddress: ":8081",
+		LogToStderr:            true,
+		known:                  known,
+	}
+}
+
+// BindFlags declares the flags. Their defaults are the values that c has at the time of the call.
+func (c *Config) BindFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig,
+		"`file` to reach the cluster with (default $KUBECONFIG, else the Pod's own rights, else ~/.kube/config)")
+	fs.StringSliceVar(&c.Controllers, "controllers", c.Controllers, fmt.Sprintf(
+		"controllers to run: '*' is all, 'foo' is foo, '-foo' is not foo; known are %s", strings.Join(c.known, ", ")))
+	fs.BoolVar(&c.LeaderElect, "leader-elect", c.LeaderElect,
+		"let several instances agree through a Lease on the one that works")
+	fs.StringVar(&c.LeaseLockName, "lease-lock-name", c.LeaseLockName, "`name` of the Lease")
+	fs.StringVar(&c.LeaseLockNamespace, "lease-lock-namespace", c.LeaseLockNamespace,
+		"`namespace` of the Lease (default $POD_NAMESPACE, else that of the Pod, else \"default\")")
+	fs.StringVar(&c.HolderIdentity, "holder-identity", c.HolderIdentity,
+		"`name` that this instance signs the Lease with (default $POD_NAME, else the host name with a random suffix)")
+	fs.IntVar(&c.Threads, "threads", c.Threads, "how many objects each controller works on at the same time")
+	fs.StringVar(&c.MetricsBindAddress, "metrics-bind-address", c.MetricsBindAddress,
+		"`host:port` that serves /metrics without authentication, \"0\" for none")
+	fs.StringVar(&c.HealthProbeBindAddress, "health-probe-bind-address", c.HealthProbeBindAddress,
+		"`host:port` that serves /healthz and /readyz, \"0\" for none")
+	fs.IntVarP(&c.Verbosity, "v", "v", c.Verbosity, "`level` of detail in the log, from 0 to 10")
+	fs.BoolVar(&c.LogToStderr, "logtostderr", c.LogToStderr,
+		"accepted without effect: logs always go to standard error")
+}
+
+// Enabled reports whether the named controller shall run.
+func (c *Config) Enabled(name string) bool {
+	all := false
+	for _, entry := range c.Controllers {
+		switch entry {
+		case name:
+			return true
+		case "-" + name:
+			return false
+		case All:
+			all = true
+		}
+	}
+	return all
+}

@@ -1,0 +1,236 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/spf13/pflag"
+)
+
+// valid returns a configuration as it is after FromEnv outside of a Pod, changed by modify.
+func valid(modify ...func(*Config)) Config {
+	c := Default("nodepool", "node", "podset")
+	c.FromEnv(Environment{
+		Getenv:   func(string) string { return "" },
+		ReadFile: func(string) ([]byte, error) { return nil, fs.ErrNotExist },
+		Hostname: func() (string, error) { return "host", nil },
+		Random:   func() string { return "r4nd0m" },
+	})
+	for _, m := range modify {
+		m(&c)
+	}
+	return c
+}
+
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		args []string
+		want func(*Config)
+	}{
+		"no flags leave the defaults": {},
+		"arguments of the article's manifest are accepted": {
+			args: []string{"--v=2", "--logtostderr=true", "--leader-elect=false"},
+			want: func(c *Config) { c.Verbosity, c.LeaderElect = 2, false },
+		},
+		"a short -v works as in Kubernetes": {
+			args: []string{"-v", "4"},
+			want: func(c *Config) { c.Verbosity = 4 },
+		},
+		"every flag reaches its field": {
+			args: []string{
+				"--kubeconfig=k", "--controllers=*,-podset", "--lease-lock-name=l", "--lease-lock-namespace=ns",
+				"--holder-identity=me", "--threads=2", "--metrics-bind-address=0", "--health-probe-bind-address=:9",
+			},
+			want: func(c *Config) {
+				c.Kubeconfig, c.Controllers = "k", []string{"*", "-podset"}
+				c.LeaseLockName, c.LeaseLockNamespace, c.HolderIdentity = "l", "ns", "me"
+				c.Threads, c.MetricsBindAddress, c.HealthProbeBindAddress = 2, "0", ":9"
+			},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, want := Default("nodepool"), Default("nodepool")
+			fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+			got.BindFlags(fs)
+			if err := fs.Parse(test.args); err != nil {
+				t.Fatal(err)
+			}
+			if test.want != nil {
+				test.want(&want)
+			}
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
+				t.Errorf("configuration (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFromEnv(t *testing.T) {
+	t.Parallel()
+	type result struct{ Namespace, Identity string }
+	tests := map[string]struct {
+		flags result
+		env   map[string]string
+		file  string
+		host  error
+		want  result
+	}{
+		"outside of a Pod it is the host and default": {
+			want: result{"default", "host_r4nd0m"},
+		},
+		"a host without a name still gets an identity of its own": {
+			host: errors.New("no name"),
+			want: result{"default", "windlass_r4nd0m"},
+		},
+		"in a Pod it is the Pod and its namespace": {
+			env:  map[string]string{"POD_NAME": "windlass-0", "POD_NAMESPACE": "system"},
+			file: "other",
+			want: result{"system", "windlass-0"},
+		},
+		"the namespace file is asked when the variable is missing": {
+			file: "system\n",
+			want: result{"system", "host_r4nd0m"},
+		},
+		"flags win": {
+			flags: result{"mine", "me"},
+			env:   map[string]string{"POD_NAME": "windlass-0", "POD_NAMESPACE": "system"},
+			want:  result{"mine", "me"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := Config{LeaseLockNamespace: test.flags.Namespace, HolderIdentity: test.flags.Identity}
+			c.FromEnv(Environment{
+				Getenv: func(key string) string { return test.env[key] },
+				ReadFile: func(string) ([]byte, error) {
+					if test.file == "" {
+						return nil, fs.ErrNotExist
+					}
+					return []byte(test.file), nil
+				},
+				Hostname: func() (string, error) { return "host", test.host },
+				Random:   func() string { return "r4nd0m" },
+			})
+			if diff := cmp.Diff(test.want, result{c.LeaseLockNamespace, c.HolderIdentity}); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestIdentitiesDiffer(t *testing.T) {
+	t.Parallel()
+	var a, b Config
+	a.FromEnv(OS())
+	b.FromEnv(OS())
+	if a.HolderIdentity == b.HolderIdentity {
+		t.Errorf("two instances on one host are both %q", a.HolderIdentity)
+	}
+}
+
+func TestEnabled(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		controllers []string
+		want        []string
+	}{
+		"a star is all":                     {[]string{"*"}, []string{"nodepool", "node", "podset"}},
+		"a name is that one":                {[]string{"podset"}, []string{"podset"}},
+		"a star and a minus is all but one": {[]string{"*", "-podset"}, []string{"nodepool", "node"}},
+		"the order of both does not matter": {[]string{"-podset", "*"}, []string{"nodepool", "node"}},
+		"a minus alone is nothing":          {[]string{"-podset"}, nil},
+		"the first mention decides":         {[]string{"podset", "-podset"}, []string{"podset"}},
+		"nothing is nothing":                {nil, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := valid(func(c *Config) { c.Controllers = test.controllers })
+			var got []string
+			for _, known := range c.known {
+				if c.Enabled(known) {
+					got = append(got, known)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("enabled (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		modify func(*Config)
+		want   []string
+	}{
+		"defaults are valid": {},
+		"an unknown controller is refused with the known ones": {
+			modify: func(c *Config) { c.Controllers = []string{"*", "-pods"} },
+			want:   []string{`--controllers names "-pods", which is not known: there are nodepool, node, podset, and '*' for all`},
+		},
+		"no controller at all is refused": {
+			modify: func(c *Config) { c.Controllers = []string{"-podset"} },
+			want:   []string{`--controllers=-podset leaves nothing to run`},
+		},
+		"servers that are off need no address": {
+			modify: func(c *Config) { c.MetricsBindAddress, c.HealthProbeBindAddress = "0", "0" },
+		},
+		"any free port may be asked for twice": {
+			modify: func(c *Config) { c.MetricsBindAddress, c.HealthProbeBindAddress = "127.0.0.1:0", "127.0.0.1:0" },
+		},
+		"one address cannot serve both": {
+			modify: func(c *Config) { c.MetricsBindAddress = c.HealthProbeBindAddress },
+			want:   []string{`are both ":8081" and must differ`},
+		},
+		"the lease is not looked at without an election": {
+			modify: func(c *Config) { c.LeaderElect, c.LeaseLockName, c.HolderIdentity = false, "", "" },
+		},
+		"everything wrong is told at once": {
+			modify: func(c *Config) {
+				c.Controllers, c.Threads, c.Verbosity = []string{"foo"}, 0, 11
+				c.LeaseLockName, c.LeaseLockNamespace, c.HolderIdentity = "A", "b.c", " "
+				c.MetricsBindAddress, c.HealthProbeBindAddress = "8080", ":http"
+			},
+			want: []string{
+				`--controllers names "foo"`, "--threads is 0 and must be from 1 to 256", "-v is 11 and must be from 0 to 10",
+				`--lease-lock-name "A" is no name of a Lease`, `--lease-lock-namespace "b.c" is no name of a namespace`,
+				"--holder-identity is empty", `--metrics-bind-address "8080" is neither host:port nor "0"`,
+				`--health-probe-bind-address ":http" is neither`,
+			},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := valid()
+			if test.modify != nil {
+				test.modify(&c)
+			}
+			var lines []string
+			if err := c.Validate(); err != nil {
+				lines = strings.Split(err.Error(), "\n")
+			}
+			if len(lines) != len(test.want) {
+				t.Fatalf("got %d errors %q, want %d", len(lines), lines, len(test.want))
+			}
+			for i, line := range lines {
+				if !strings.Contains(line, test.want[i]) {
+					t.Errorf("error %d is %q, want it to contain %q", i, line, test.want[i])
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,63 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"cmp"
+	"crypto/rand"
+	"os"
+	"strings"
+)
+
+// namespaceFile is where Kubernetes tells a Pod its namespace.
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// Environment is what the process can ask its surroundings.
+type Environment struct {
+	// Getenv returns an environment variable, empty when it is not set.
+	Getenv func(key string) string
+	// ReadFile returns a file.
+	ReadFile func(path string) ([]byte, error)
+	// Hostname returns the name of the host.
+	Hostname func() (string, error)
+	// Random returns a suffix that no other process has.
+	Random func() string
+}
+
+// OS returns the environment of this process.
+func OS() Environment {
+	return Environment{
+		Getenv:   os.Getenv,
+		ReadFile: os.ReadFile,
+		Hostname: os.Hostname,
+		Random:   func() string { return strings.ToLower(rand.Text()[:8]) },
+	}
+}
+
+// FromEnv fills what no flag has set: the identity of this instance and the namespace of its Lease.
+func (c *Config) FromEnv(env Environment) {
+	if c.LeaseLockNamespace == "" {
+		c.LeaseLockNamespace = cmp.Or(env.Getenv("POD_NAMESPACE"), podNamespace(env), "default")
+	}
+	if c.HolderIdentity == "" {
+		c.HolderIdentity = cmp.Or(env.Getenv("POD_NAME"), hostIdentity(env))
+	}
+}
+
+func podNamespace(env Environment) string {
+	raw, err := env.ReadFile(namespaceFile)
+	if err != nil {
+		return "" // not in a Pod
+	}
+	return strings.TrimSpace(string(raw))
+}
+
+// hostIdentity has a random part, because two instances on one host must not take each other for themselves.
+func hostIdentity(env Environment) string {
+	host, err := env.Hostname()
+	if err != nil {
+		host = "windlass"
+	}
+	return host + "_" + env.Random()
+}

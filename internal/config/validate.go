@@ -1,0 +1,99 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// off is the address that turns a server off.
+const off = "0"
+
+// Validate returns everything that is wrong, so that nobody has to mend one flag to hear of the next.
+func (c *Config) Validate() error {
+	errs := c.validateControllers()
+	if c.Threads < 1 || c.Threads > MaxThreads {
+		errs = append(errs, fmt.Errorf("--threads is %d and must be from 1 to %d", c.Threads, MaxThreads))
+	}
+	if c.Verbosity < 0 || c.Verbosity > 10 {
+		errs = append(errs, fmt.Errorf("-v is %d and must be from 0 to 10", c.Verbosity))
+	}
+	errs = append(errs, c.validateLease()...)
+	errs = append(errs, c.validateAddresses()...)
+	return errors.Join(errs...)
+}
+
+func (c *Config) validateControllers() []error {
+	var errs []error
+	for _, entry := range c.Controllers {
+		if entry != All && !slices.Contains(c.known, strings.TrimPrefix(entry, "-")) {
+			errs = append(errs, fmt.Errorf("--controllers names %q, which is not known: there are %s, and '*' for all",
+				entry, strings.Join(c.known, ", ")))
+		}
+	}
+	if len(errs) == 0 && !slices.ContainsFunc(c.known, c.Enabled) {
+		errs = append(errs, fmt.Errorf("--controllers=%s leaves nothing to run: put '*' in front of names that begin with '-'",
+			strings.Join(c.Controllers, ",")))
+	}
+	return errs
+}
+
+func (c *Config) validateLease() []error {
+	if !c.LeaderElect {
+		return nil
+	}
+	var errs []error
+	if problems := validation.IsDNS1123Subdomain(c.LeaseLockName); len(problems) > 0 {
+		errs = append(errs, fmt.Errorf("--lease-lock-name %q is no name of a Lease: %s", c.LeaseLockName, problems[0]))
+	}
+	if problems := validation.IsDNS1123Label(c.LeaseLockNamespace); len(problems) > 0 {
+		errs = append(errs, fmt.Errorf("--lease-lock-namespace %q is no name of a namespace: %s",
+			c.LeaseLockNamespace, problems[0]))
+	}
+	if strings.TrimSpace(c.HolderIdentity) == "" {
+		errs = append(errs, errors.New("--holder-identity is empty: every instance needs a name of its own"))
+	}
+	return errs
+}
+
+func (c *Config) validateAddresses() []error {
+	var errs []error
+	for _, address := range []struct{ flag, value string }{
+		{"--metrics-bind-address", c.MetricsBindAddress},
+		{"--health-probe-bind-address", c.HealthProbeBindAddress},
+	} {
+		if !isAddress(address.value) {
+			errs = append(errs, fmt.Errorf("%s %q is neither host:port nor %q", address.flag, address.value, off))
+		}
+	}
+	if len(errs) == 0 && samePort(c.MetricsBindAddress, c.HealthProbeBindAddress) {
+		errs = append(errs, fmt.Errorf("--metrics-bind-address and --health-probe-bind-address are both %q and must differ",
+			c.MetricsBindAddress))
+	}
+	return errs
+}
+
+func isAddress(address string) bool {
+	if address == off {
+		return true
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
+}
+
+// samePort reports whether both addresses ask for the very same one. Port 0 is any free port, hence never the same.
+func samePort(a, b string) bool {
+	return a == b && a != off && !strings.HasSuffix(a, ":0")
+}
