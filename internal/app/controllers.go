@@ -5,6 +5,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -57,14 +58,13 @@ func controllers() []controller {
 			name:  "nodepool",
 			reads: []client.Object{&nodesv1.NodePool{}, &corev1.Node{}, &nodev1.RuntimeClass{}},
 			add: func(ctx context.Context, mgr manager.Manager, t tools) error {
-				return nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), t.recorder, t.now).SetupWithManager(ctx, mgr, t.workers)
-			},
-		},
-		{
-			name:  "node",
-			reads: []client.Object{&nodesv1.NodePool{}, &corev1.Node{}},
-			add: func(ctx context.Context, mgr manager.Manager, t tools) error {
-				return node.New(mgr.GetClient(), t.recorder).SetupWithManager(ctx, mgr, t.workers)
+				// Two controllers under one name: the one of nodes lets no node leave a pool before the one of pools has counted.
+				gate := &membership.Gate{}
+				pools := nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), t.recorder, gate, t.now)
+				return errors.Join(
+					pools.SetupWithManager(ctx, mgr, t.workers),
+					node.New(mgr.GetClient(), t.recorder, gate, t.now).SetupWithManager(ctx, mgr, t.workers),
+				)
 			},
 		},
 		{
@@ -81,7 +81,7 @@ func controllers() []controller {
 
 // indexes is the table of shared cache indexes: an index can be added to a manager only once, whoever uses it.
 func indexes() []index {
-	return []index{{usedBy: []string{"nodepool", "node"}, add: membership.AddIndexes}}
+	return []index{{usedBy: []string{"nodepool"}, add: membership.AddIndexes}}
 }
 
 func controllerNames() []string {

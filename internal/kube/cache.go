@@ -4,6 +4,8 @@
 package kube
 
 import (
+	"strings"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +17,9 @@ import (
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
+
+// maxAnnotation is how much the caches keep of a node's annotation, in bytes: one more than a pool's value can have.
+const maxAnnotation = 1025
 
 // CacheOptions returns what the caches keep. A Node of a real cluster has about 14 KiB, most of it images, of which the
 // controllers read about 2; a Pod is watched for where it runs and whether it lives. Nothing that comes from these
@@ -44,13 +49,15 @@ func ClientOptions(scheme *runtime.Scheme) client.Options {
 	}
 }
 
-// trimNode keeps identity, labels, Windlass' own annotation, taints, and of the status what pools add up.
+// trimNode keeps identity, labels, annotations, taints, and of the status what pools add up.
 func trimNode(object any) (any, error) {
 	node, ok := object.(*corev1.Node)
 	if !ok {
 		return object, nil
 	}
-	node.ObjectMeta = trimMeta(&node.ObjectMeta, nodesv1.AppliedAnnotation)
+	annotations := node.Annotations
+	node.ObjectMeta = trimMeta(&node.ObjectMeta)
+	node.Annotations = shorten(annotations)
 	node.Spec = corev1.NodeSpec{Taints: node.Spec.Taints, Unschedulable: node.Spec.Unschedulable}
 	node.Status = corev1.NodeStatus{
 		Capacity:        node.Status.Capacity,
@@ -99,9 +106,20 @@ func trimDeployment(object any) (any, error) {
 	return deployment, nil
 }
 
-// trimMeta keeps what identifies an object and the named annotations.
-func trimMeta(meta *metav1.ObjectMeta, annotations ...string) metav1.ObjectMeta {
-	kept := metav1.ObjectMeta{
+// shorten cuts annotations that are longer than a pool's can be: it only has to be seen that they are there and different.
+// Windlass' own record is kept whole.
+func shorten(annotations map[string]string) map[string]string {
+	for key, value := range annotations {
+		if len(value) > maxAnnotation && key != nodesv1.AppliedAnnotation {
+			annotations[key] = strings.Clone(value[:maxAnnotation])
+		}
+	}
+	return annotations
+}
+
+// trimMeta keeps what identifies an object.
+func trimMeta(meta *metav1.ObjectMeta) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
 		Name:              meta.Name,
 		Namespace:         meta.Namespace,
 		UID:               meta.UID,
@@ -112,10 +130,4 @@ func trimMeta(meta *metav1.ObjectMeta, annotations ...string) metav1.ObjectMeta 
 		Labels:            meta.Labels,
 		OwnerReferences:   meta.OwnerReferences,
 	}
-	for _, key := range annotations {
-		if value, ok := meta.Annotations[key]; ok {
-			kept.Annotations = map[string]string{key: value}
-		}
-	}
-	return kept
 }

@@ -4,6 +4,7 @@
 package kube
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,7 +20,9 @@ func TestTrimNodeKeepsWhatControllersRead(t *testing.T) {
 	got, err := trimNode(&corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "n", UID: "u", ResourceVersion: "7", Labels: map[string]string{"a": "b"},
-			Annotations:   map[string]string{nodesv1.AppliedAnnotation: "{}", "other": "dropped"},
+			Annotations: map[string]string{
+				nodesv1.AppliedAnnotation: strings.Repeat("r", 2000), "short": "kept", "long": strings.Repeat("l", 2000),
+			},
 			ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "dropped"}},
 		},
 		Spec: corev1.NodeSpec{Taints: taints, ProviderID: "dropped"},
@@ -37,7 +40,9 @@ func TestTrimNodeKeepsWhatControllersRead(t *testing.T) {
 	want := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "n", UID: "u", ResourceVersion: "7", Labels: map[string]string{"a": "b"},
-			Annotations: map[string]string{nodesv1.AppliedAnnotation: "{}"},
+			Annotations: map[string]string{
+				nodesv1.AppliedAnnotation: strings.Repeat("r", 2000), "short": "kept", "long": strings.Repeat("l", 1025),
+			},
 		},
 		Spec:   corev1.NodeSpec{Taints: taints},
 		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},

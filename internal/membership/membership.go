@@ -12,79 +12,160 @@ package membership
 
 import (
 	"cmp"
-	"context"
+	"fmt"
+	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// IndexField is the name of the index from a pool's name to the nodes that are its members or carry something of it.
-const IndexField = "windlass.pool"
+// Pool is a pool with its selectors ready for use.
+type Pool struct {
+	*nodesv1.NodePool
 
-// AddIndexes registers IndexField.
-func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	return indexer.IndexField(ctx, &corev1.Node{}, IndexField, Concerned)
+	// KeepLeavers holds what nodes carry that are no longer members, or whose pool is being deleted, until the pool controller
+	// lets them go.
+	KeepLeavers bool
+
+	selector labels.Selector
+	segments []netip.Prefix
+}
+
+// NewPool prepares a pool. It is refused when a selector is malformed; such a pool picks no node by itself.
+func NewPool(pool *nodesv1.NodePool) (*Pool, error) {
+	p := &Pool{NodePool: pool, selector: labels.Nothing()}
+	for _, segment := range pool.Spec.NodeCIDRs {
+		prefix, err := netip.ParsePrefix(string(segment))
+		if err != nil {
+			return p, fmt.Errorf("cannot read spec.nodeCIDRs: %w", err)
+		}
+		p.segments = append(p.segments, prefix.Masked())
+	}
+	if empty(pool.Spec.NodeSelector) {
+		return p, nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(pool.Spec.NodeSelector)
+	if err != nil {
+		return p, fmt.Errorf("cannot read spec.nodeSelector: %w", err)
+	}
+	p.selector = selector
+	return p, nil
+}
+
+func empty(selector *metav1.LabelSelector) bool {
+	return selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0
+}
+
+// Picks reports whether the pool takes nodes that nobody has put into it.
+func (p *Pool) Picks() bool { return len(p.segments) > 0 || !empty(p.Spec.NodeSelector) }
+
+// picks reports whether the pool takes this node. What the pool itself has put on the node does not count: a pool that
+// selected its own label could never let a node go.
+func (p *Pool) picks(node *corev1.Node, own []string) bool {
+	if !empty(p.Spec.NodeSelector) {
+		foreign := maps.Clone(node.Labels)
+		for _, key := range own {
+			delete(foreign, key)
+		}
+		if p.selector.Matches(labels.Set(foreign)) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(node.Status.Addresses, func(address corev1.NodeAddress) bool {
+		ip, err := netip.ParseAddr(address.Address)
+		return address.Type == corev1.NodeInternalIP && err == nil &&
+			slices.ContainsFunc(p.segments, func(segment netip.Prefix) bool { return segment.Contains(ip.Unmap()) })
+	})
+}
+
+// Has reports whether the node is a member: by a role label that somebody else has set, or because the pool picks it.
+func (p *Pool) Has(node *corev1.Node) bool { return p.has(node, ParseRecord(node)) }
+
+func (p *Pool) has(node *corev1.Node, record Record) bool {
+	role := nodesv1.RoleLabel(p.Name)
+	own := record[p.Name].Labels
+	if _, labelled := node.Labels[role]; labelled && !slices.Contains(own, role) {
+		return true
+	}
+	return p.Picks() && p.picks(node, own)
+}
+
+// left reports whether the node is no longer a member, or the pool about to go.
+func (p *Pool) left(node *corev1.Node, record Record) bool {
+	return p.DeletionTimestamp != nil || !p.has(node, record)
+}
+
+// holds reports whether what the pool has on nodes stays as it is: nothing is added, changed or removed for a pool that is
+// paused or in dry run, or that has no finalizer and so could vanish without being cleaned up.
+func (p *Pool) holds() bool {
+	if p.DeletionTimestamp != nil {
+		return false
+	}
+	return status.IsPaused(p.NodePool) || p.Spec.DryRun || !slices.Contains(p.Finalizers, nodesv1.Finalizer)
+}
+
+// Pools are all pools by name.
+type Pools map[string]*Pool
+
+// NewPools prepares the pools of a list. The list's items are referred to, not copied. What is malformed in one of them is
+// told by its own status.
+func NewPools(list *nodesv1.NodePoolList) Pools {
+	pools := make(Pools, len(list.Items))
+	for i := range list.Items {
+		pools[list.Items[i].Name], _ = NewPool(&list.Items[i])
+	}
+	return pools
+}
+
+// Members returns the pools that the node is in, the one that wins a conflict first: by priority, then the older one, then
+// by name.
+func (p Pools) Members(node *corev1.Node) []*Pool {
+	record := ParseRecord(node)
+	var members []*Pool
+	for _, pool := range p {
+		if pool.has(node, record) {
+			members = append(members, pool)
+		}
+	}
+	slices.SortFunc(members, func(a, b *Pool) int {
+		return cmp.Or(
+			cmp.Compare(b.Spec.Priority, a.Spec.Priority),
+			a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+			strings.Compare(a.Name, b.Name),
+		)
+	})
+	return members
 }
 
 // Of returns the names of the pools whose role label the node has, sorted. Kubernetes and other tools set role labels too,
 // so not every name is that of a pool.
 func Of(node client.Object) []string {
+	return suffixes(node, nodesv1.RoleLabelPrefix)
+}
+
+// Concerned returns the names of all pools whose role label the node has or that have left something on it, sorted.
+func Concerned(node client.Object) []string {
+	names := slices.Concat(Of(node), suffixes(node, nodesv1.MemberLabelPrefix), ParseRecord(node).pools())
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// suffixes returns what follows the prefix in the node's label keys, sorted.
+func suffixes(node client.Object, prefix string) []string {
 	var names []string
 	for key := range node.GetLabels() {
-		if name, ok := strings.CutPrefix(key, nodesv1.RoleLabelPrefix); ok && name != "" {
+		if name, ok := strings.CutPrefix(key, prefix); ok && name != "" {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	return names
-}
-
-// Concerned returns the names of all pools that the node is in or that have left something on it, sorted.
-func Concerned(node client.Object) []string {
-	names := Of(node)
-	for name := range ParseRecord(node) {
-		names = append(names, name)
-	}
-	for key := range node.GetLabels() {
-		if name, ok := strings.CutPrefix(key, nodesv1.MemberLabelPrefix); ok && name != "" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// Pools are all pools by name.
-type Pools map[string]*nodesv1.NodePool
-
-// NewPools returns the pools of a list by name. The list's items are referred to, not copied.
-func NewPools(list *nodesv1.NodePoolList) Pools {
-	pools := make(Pools, len(list.Items))
-	for i := range list.Items {
-		pools[list.Items[i].Name] = &list.Items[i]
-	}
-	return pools
-}
-
-// members returns the pools that the node is in, the one that wins a conflict first: the older one, then by name.
-func (p Pools) members(node client.Object) []*nodesv1.NodePool {
-	var members []*nodesv1.NodePool
-	for _, name := range Of(node) {
-		if pool, ok := p[name]; ok {
-			members = append(members, pool)
-		}
-	}
-	slices.SortFunc(members, func(a, b *nodesv1.NodePool) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
-	})
-	return members
-}
-
-// Shared reports whether the node is in a pool besides the named one.
-func (p Pools) Shared(node client.Object, name string) bool {
-	return slices.ContainsFunc(p.members(node), func(pool *nodesv1.NodePool) bool { return pool.Name != name })
 }

@@ -6,7 +6,6 @@ package membership
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -18,22 +17,18 @@ import (
 // so a patch of taints carries the resourceVersion and is refused when the node has changed in the meantime.
 func (p *Plan) MergePatch(node *corev1.Node) ([]byte, error) {
 	metadata := map[string]any{"uid": node.UID}
-	labels := make(map[string]any, len(p.SetLabels)+len(p.RemoveLabels))
-	for key, value := range p.SetLabels {
-		labels[key] = value
-	}
-	for _, key := range p.RemoveLabels {
-		labels[key] = nil
-	}
-	if len(labels) > 0 {
+	if labels := nullable(p.SetLabels, p.RemoveLabels); len(labels) > 0 {
 		metadata["labels"] = labels
 	}
+	annotations := nullable(p.SetAnnotations, p.RemoveAnnotations)
 	if p.RecordChanged {
-		var record any
+		annotations[nodesv1.AppliedAnnotation] = nil
 		if p.Record != "" {
-			record = p.Record
+			annotations[nodesv1.AppliedAnnotation] = p.Record
 		}
-		metadata["annotations"] = map[string]any{nodesv1.AppliedAnnotation: record}
+	}
+	if len(annotations) > 0 {
+		metadata["annotations"] = annotations
 	}
 	patch := map[string]any{"metadata": metadata}
 	if p.TaintsChanged {
@@ -51,9 +46,14 @@ func (p *Plan) MergePatch(node *corev1.Node) ([]byte, error) {
 	return raw, nil
 }
 
-func splitTaintID(id string) (string, corev1.TaintEffect) {
-	key, effect, _ := strings.Cut(id, ":")
-	return key, corev1.TaintEffect(effect)
+// nullable returns a map for a merge patch, in which null removes a key.
+func nullable(set map[string]string, remove []string) map[string]any {
+	out := make(map[string]any, len(set)+len(remove))
+	for key, value := range set {
+		out[key] = value
+	}
+	for _, key := range remove {
+		out[key] = nil
+	}
+	return out
 }
-
-func isMemberLabel(key string) bool { return strings.HasPrefix(key, nodesv1.MemberLabelPrefix) }

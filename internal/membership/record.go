@@ -25,6 +25,8 @@ type Record map[string]Entry
 type Entry struct {
 	// Labels are label keys, sorted.
 	Labels []string `json:"labels,omitempty"`
+	// Annotations are annotation keys, sorted.
+	Annotations []string `json:"annotations,omitempty"`
 	// Taints are taints as "key:effect", sorted.
 	Taints []string `json:"taints,omitempty"`
 }
@@ -47,15 +49,17 @@ func ParseRecord(node client.Object) Record {
 func Carries(node client.Object, pool string) bool {
 	entry, recorded := ParseRecord(node)[pool]
 	_, member := node.GetLabels()[nodesv1.MemberLabel(pool)]
-	return member || (recorded && len(entry.Labels)+len(entry.Taints) > 0)
+	return member || (recorded && !entry.empty())
 }
 
 // String returns the record as it is written to the annotation: equal records give equal strings. Empty for none.
 func (r Record) String() string {
 	kept := make(Record, len(r))
 	for pool, entry := range r {
-		if len(entry.Labels)+len(entry.Taints) > 0 {
-			kept[pool] = Entry{Labels: sortedUnique(entry.Labels), Taints: sortedUnique(entry.Taints)}
+		if !entry.empty() {
+			kept[pool] = Entry{
+				Labels: sortedUnique(entry.Labels), Annotations: sortedUnique(entry.Annotations), Taints: sortedUnique(entry.Taints),
+			}
 		}
 	}
 	if len(kept) == 0 {
@@ -68,82 +72,80 @@ func (r Record) String() string {
 	return string(raw)
 }
 
-func (r Record) addLabel(pool, key string) {
-	entry := r[pool]
-	entry.Labels = append(entry.Labels, key)
-	r[pool] = entry
-}
-
-func (r Record) addTaint(pool, id string) {
-	entry := r[pool]
-	entry.Taints = append(entry.Taints, id)
-	r[pool] = entry
-}
-
 func (r Record) pools() []string { return slices.Sorted(maps.Keys(r)) }
 
-func (r Record) hasLabel(key string) bool {
+// add enters a key for a pool.
+func (r Record) add(pool string, of aspect, key string) {
+	entry := r[pool]
+	switch of {
+	case onLabels:
+		entry.Labels = append(entry.Labels, key)
+	case onAnnotations:
+		entry.Annotations = append(entry.Annotations, key)
+	case onTaints:
+		entry.Taints = append(entry.Taints, key)
+	}
+	r[pool] = entry
+}
+
+// has reports whether the record names the key for any pool.
+func (r Record) has(of aspect, key string) bool {
 	for _, entry := range r {
-		if slices.Contains(entry.Labels, key) {
+		if slices.Contains(entry.keys(of), key) {
 			return true
 		}
 	}
 	return false
 }
 
-func (r Record) hasTaint(id string) bool {
-	for _, entry := range r {
-		if slices.Contains(entry.Taints, id) {
-			return true
-		}
+func (e Entry) empty() bool { return len(e.Labels)+len(e.Annotations)+len(e.Taints) == 0 }
+
+// keys returns the keys of an aspect.
+func (e Entry) keys(of aspect) []string {
+	switch of {
+	case onLabels:
+		return e.Labels
+	case onAnnotations:
+		return e.Annotations
+	case onTaints:
+		return e.Taints
 	}
-	return false
+	return nil
 }
 
 func sortedUnique(list []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
-// taintID identifies a taint on a node: the API allows one for each key and effect.
+// aspect is one of the three things that a pool puts on nodes. Each is a set of keys with values; the key of a taint is
+// "key:effect", of which the API allows one.
+type aspect int
+
+const (
+	onLabels aspect = iota
+	onAnnotations
+	onTaints
+)
+
+// aspects are all of them, in the order in which they are told.
+func aspects() []aspect { return []aspect{onLabels, onAnnotations, onTaints} }
+
+// describe names a key for people.
+func (a aspect) describe(key string) string {
+	switch a {
+	case onLabels:
+		return "label " + key
+	case onAnnotations:
+		return "annotation " + key
+	case onTaints:
+		return "taint " + key
+	}
+	return key
+}
+
 func taintID(key string, effect corev1.TaintEffect) string { return key + ":" + string(effect) }
 
-// Wanted returns the keys that the pool wants on its members, in the form of its ledger: label keys, and taints as
-// "key=value:effect".
-func Wanted(pool *nodesv1.NodePool) nodesv1.Ledger {
-	ledger := nodesv1.Ledger{Labels: []string{nodesv1.MemberLabel(pool.Name)}}
-	for key := range pool.Spec.Labels {
-		ledger.Labels = append(ledger.Labels, key)
-	}
-	for _, taint := range pool.Spec.Taints {
-		ledger.Taints = append(ledger.Taints, ledgerTaint(taint))
-	}
-	return Union(ledger, nodesv1.Ledger{})
-}
-
-// Union returns the keys of both ledgers.
-func Union(a, b nodesv1.Ledger) nodesv1.Ledger {
-	return nodesv1.Ledger{
-		Labels: sortedUnique(slices.Concat(a.Labels, b.Labels)),
-		Taints: sortedUnique(slices.Concat(a.Taints, b.Taints)),
-	}
-}
-
-// Taints returns the taints that a ledger names.
-func Taints(ledger nodesv1.Ledger) []nodesv1.Taint {
-	taints := make([]nodesv1.Taint, 0, len(ledger.Taints))
-	for _, entry := range ledger.Taints {
-		rest, effect, _ := strings.Cut(entry, ":")
-		key, value, _ := strings.Cut(rest, "=")
-		taints = append(taints, nodesv1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)})
-	}
-	return taints
-}
-
-func ledgerTaint(taint nodesv1.Taint) string {
-	return taint.Key + "=" + taint.Value + ":" + string(taint.Effect)
-}
-
-// ledgerAllowsTaint reports whether the pool may have put a taint of that key and effect on a node.
-func ledgerAllowsTaint(ledger nodesv1.Ledger, id string) bool {
-	return slices.ContainsFunc(Taints(ledger), func(t nodesv1.Taint) bool { return taintID(t.Key, t.Effect) == id })
+func splitTaintID(id string) (string, corev1.TaintEffect) {
+	key, effect, _ := strings.Cut(id, ":")
+	return key, corev1.TaintEffect(effect)
 }

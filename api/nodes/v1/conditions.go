@@ -11,6 +11,12 @@ const (
 	ConditionRuntimeClassReady = "RuntimeClassReady"
 	// ConditionConflicted is True when another pool, or somebody else, holds a key of this pool on a member.
 	ConditionConflicted = "Conflicted"
+	// ConditionHandlerAvailable is True when every member that tells its container runtime handlers offers the pool's.
+	ConditionHandlerAvailable = "HandlerAvailable"
+	// ConditionAdmissionReady is True when the admission policies by which pods choose the pool are in place.
+	ConditionAdmissionReady = "AdmissionReady"
+	// ConditionSafetyBrake is True when so many nodes would leave the pool at once that somebody has to say yes.
+	ConditionSafetyBrake = "SafetyBrake"
 )
 
 // Reasons of a NodePool's conditions and events.
@@ -33,6 +39,28 @@ const (
 	ReasonKeysHeldElsewhere = "KeysHeldElsewhere"
 	// ReasonNoConflict says that no key of the pool is held by anybody else.
 	ReasonNoConflict = "NoConflict"
+	// ReasonDryRun says that spec.dryRun keeps the pool from touching nodes.
+	ReasonDryRun = "DryRun"
+	// ReasonInvalidSelector says that spec.nodeSelector or spec.nodeCIDRs cannot be understood.
+	ReasonInvalidSelector = "InvalidSelector"
+	// ReasonHandlerAvailable says that every member that tells its handlers offers the pool's.
+	ReasonHandlerAvailable = "HandlerAvailable"
+	// ReasonHandlerMissing says that members do not offer the pool's handler: pods of the pool cannot start there.
+	ReasonHandlerMissing = "HandlerMissing"
+	// ReasonHandlersUnknown says that no member tells its handlers, as before Kubernetes 1.30.
+	ReasonHandlersUnknown = "HandlersUnknown"
+	// ReasonAdmissionReady says that the admission policies are in place.
+	ReasonAdmissionReady = "AdmissionReady"
+	// ReasonAdmissionUnsupported says that the API server lacks an API that choosing the pool needs; its RuntimeClass works.
+	ReasonAdmissionUnsupported = "AdmissionUnsupported"
+	// ReasonAdmissionRefused says that the API server refused an admission policy or binding.
+	ReasonAdmissionRefused = "AdmissionRefused"
+	// ReasonTooManyLeaving says that more of the pool's nodes would leave at once than may without being asked.
+	ReasonTooManyLeaving = "TooManyLeaving"
+	// ReasonBrakeReleased says that the nodes that are leaving may go.
+	ReasonBrakeReleased = "BrakeReleased"
+	// ReasonInUse says that the pool is being deleted and running pods name its RuntimeClass.
+	ReasonInUse = "InUse"
 	// ReasonCleaningNodes says that the pool is being deleted and nodes still carry its labels or taints.
 	ReasonCleaningNodes = "CleaningNodes"
 )
@@ -55,6 +83,8 @@ const (
 	ReasonRuntimeClassUpdated = "RuntimeClassUpdated"
 	// ReasonRuntimeClassRecreated is the reason of the event for a RuntimeClass created anew for another handler.
 	ReasonRuntimeClassRecreated = "RuntimeClassRecreated"
+	// ReasonWouldEvict is the reason of the event for running pods that a new NoExecute taint is about to delete.
+	ReasonWouldEvict = "WouldEvict"
 	// ReasonCleaned is the reason of the event for a deleted pool whose labels and taints are off every node.
 	ReasonCleaned = "Cleaned"
 )

@@ -16,6 +16,15 @@ const (
 	// AppliedAnnotation records on a node, as JSON, which keys Windlass has applied there for which pool.
 	AppliedAnnotation = "nodes.lailin.xyz/applied"
 
+	// AcknowledgeAnnotation on a pool with its metadata.generation as value releases the safety brake once.
+	AcknowledgeAnnotation = "nodes.lailin.xyz/acknowledge"
+
+	// ForceDeleteAnnotation on a pool with the value "true" lets it be deleted while running pods name its RuntimeClass.
+	ForceDeleteAnnotation = "nodes.lailin.xyz/force-delete"
+
+	// PoolLabel on a pod chooses the pool of that name, for pods that need another RuntimeClass than the pool's.
+	PoolLabel = "nodes.lailin.xyz/pool"
+
 	// Finalizer keeps a pool until its labels and taints are off every node.
 	Finalizer = "nodes.lailin.xyz/finalizer"
 

@@ -12,7 +12,8 @@ import (
 const DefaultHandler = "runc"
 
 // NodePool is a named set of nodes. Every node that carries the label node-role.kubernetes.io/<name of the pool>, with
-// any value, is a member: it gets the pool's labels and taints, and loses them again when it leaves. A node may be
+// any value, is a member, and so are those that nodeSelector or nodeCIDRs pick: a member gets the pool's labels, annotations and
+// taints, and loses them again when it leaves. A node may be
 // a member of many pools. Pods choose a pool by runtimeClassName: the pool owns a RuntimeClass of its own name.
 //
 // +kubebuilder:object:root=true
@@ -25,6 +26,7 @@ const DefaultHandler = "runc"
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why it is, or is not"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Synced",type=integer,priority=1,JSONPath=`.status.syncedNodeCount`,description="Members that carry all of the pool's labels and taints"
+// +kubebuilder:printcolumn:name="Priority",type=integer,priority=1,JSONPath=`.spec.priority`,description="Decides conflicts between pools: the higher one wins"
 // +kubebuilder:printcolumn:name="CPU",type=string,priority=1,JSONPath=`.status.allocatable.cpu`,description="Allocatable CPU of all members"
 // +kubebuilder:printcolumn:name="Memory",type=string,priority=1,JSONPath=`.status.allocatable.memory`,description="Allocatable memory of all members"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="a pool's name is part of label keys and may have at most 63 characters"
@@ -44,17 +46,17 @@ type NodePool struct {
 
 // NodePoolSpec is the desired state of a pool.
 type NodePoolSpec struct {
-	// Labels are put on every member and are the node selector of the pool's RuntimeClass. A label that somebody else
-	// has set to a different value is left as it is and reported in the condition Conflicted. Default: none. Mutable.
+	// Labels are put on every member and are the node selector of the pool's RuntimeClass. What
+	// happens to a label that somebody else has set to a different value is decided by overwrite. Default: none. Mutable.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !format.qualifiedName().validate(k).hasValue())",message="every key must be a label key: an optional DNS prefix and a slash, then at most 63 letters, digits, '-', '_' or '.'"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('node-role.kubernetes.io/') && !k.startsWith('nodepool.node-restriction.kubernetes.io/') && !(k in ['kubernetes.io/hostname', 'kubernetes.io/os', 'kubernetes.io/arch']))",message="membership labels (node-role.kubernetes.io/, nodepool.node-restriction.kubernetes.io/) and kubernetes.io/hostname, os and arch are not a pool's to set"
 	Labels map[string]LabelValue `json:"labels,omitempty"`
 
-	// Taints are put on every member, and the pool's RuntimeClass tolerates them. Unique by key and effect. A taint of
-	// the same key and effect that somebody else has set to a different value is left as it is and reported in the
-	// condition Conflicted. Default: none. Mutable.
+	// Taints are put on every member, and the pool's RuntimeClass tolerates them. Unique by key and effect. What
+	// happens to a taint of the same key and effect that somebody else has set to a different value is decided by overwrite.
+	// Default: none. Mutable.
 	// +optional
 	// +listType=map
 	// +listMapKey=key
@@ -62,8 +64,65 @@ type NodePoolSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Taints []Taint `json:"taints,omitempty"`
 
-	// Handler is the container runtime handler of the pool's RuntimeClass. Default: runc. Mutable: a RuntimeClass cannot
-	// change its handler, so it is deleted and created again; running pods are not touched.
+	// Annotations are put on every member, under the same rules as labels. Default: none. Mutable.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !format.qualifiedName().validate(k).hasValue())",message="every key must be an annotation key: an optional DNS prefix and a slash, then at most 63 letters, digits, '-', '_' or '.'"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('nodes.lailin.xyz/') && !k.startsWith('node.alpha.kubernetes.io/') && !k.startsWith('volumes.kubernetes.io/'))",message="annotations under nodes.lailin.xyz/, node.alpha.kubernetes.io/ and volumes.kubernetes.io/ are not a pool's to set"
+	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
+
+	// NodeSelector makes nodes members without being asked: those whose labels match get the role label of the pool from
+	// Windlass, and lose it when they no longer match. Labels that the pool itself put on a node do not count. An empty
+	// selector selects nothing. Kubelets may set most labels on their own node: where that matters, select by labels under
+	// node-restriction.kubernetes.io. Default: none. Mutable.
+	// +optional
+	NodeSelector *metav1.LabelSelector `json:"nodeSelector,omitempty"`
+
+	// NodeCIDRs makes nodes members whose InternalIP lies in one of these network segments, as in "10.20.0.0/16", in
+	// addition to those that nodeSelector selects. Default: none. Mutable.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=32
+	NodeCIDRs []CIDR `json:"nodeCIDRs,omitempty"`
+
+	// Priority decides which of several pools of a node wins where they want one key with different values: the higher one,
+	// then the older one, then the first by name. Default: 0. Mutable.
+	// +optional
+	Priority int32 `json:"priority,omitempty"`
+
+	// Overwrite is what to do with a label, annotation or taint of the pool that somebody else has set on a node to another
+	// value. Never: leave it and report it in the condition Conflicted. Restore: replace it, and put it back when the
+	// node leaves the pool. Always: replace it, and remove it when the node leaves. Default: Restore. Mutable.
+	// +optional
+	// +kubebuilder:default=Restore
+	// +kubebuilder:validation:Enum=Never;Restore;Always
+	Overwrite OverwritePolicy `json:"overwrite,omitempty"`
+
+	// DryRun computes what the pool would do and reports it in status.dryRun. No node is touched; what the pool has put on
+	// nodes before stays. Default: false. Mutable.
+	// +optional
+	DryRun bool `json:"dryRun,omitempty"`
+
+	// DeletionPolicy is what happens to the nodes when the pool is deleted. Clean: they lose what the pool put on them.
+	// Orphan: they keep it, except for the membership labels. Default: Clean. Mutable.
+	// +optional
+	// +kubebuilder:default=Clean
+	// +kubebuilder:validation:Enum=Clean;Orphan
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+
+	// AllowedNamespaces says whose pods may choose this pool. Default: those of all namespaces. Mutable; pods that exist are
+	// not touched.
+	// +optional
+	AllowedNamespaces *AllowedNamespaces `json:"allowedNamespaces,omitempty"`
+
+	// DefaultFor gives this pool to pods that choose none. Where several pools are the default for a namespace, the one first by
+	// name is given. Default: nobody. Mutable.
+	// +optional
+	DefaultFor *DefaultFor `json:"defaultFor,omitempty"`
+
+	// Handler is the container runtime handler of the pool's RuntimeClass. Default: one that every member offers by its
+	// node.status.runtimeHandlers, runc if it is among them or if no node says. Mutable: a RuntimeClass cannot change its
+	// handler, so it is deleted and created again; running pods are not touched.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -76,6 +135,76 @@ type NodePoolSpec struct {
 // +kubebuilder:validation:MaxLength=63
 // +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`
 type LabelValue string
+
+// AnnotationValue is the value of an annotation.
+//
+// +kubebuilder:validation:MaxLength=1024
+type AnnotationValue string
+
+// CIDR is a network segment in CIDR notation, IPv4 or IPv6.
+//
+// +kubebuilder:validation:MaxLength=64
+// +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="must be a network segment such as 10.20.0.0/16"
+type CIDR string
+
+// OverwritePolicy is what to do with what somebody else has set.
+type OverwritePolicy string
+
+// Overwrite policies.
+const (
+	// OverwriteNever leaves it.
+	OverwriteNever OverwritePolicy = "Never"
+	// OverwriteRestore replaces it and puts it back when the node leaves.
+	OverwriteRestore OverwritePolicy = "Restore"
+	// OverwriteAlways replaces it for good.
+	OverwriteAlways OverwritePolicy = "Always"
+)
+
+// DeletionPolicy is what happens to the nodes of a deleted pool.
+type DeletionPolicy string
+
+// Deletion policies.
+const (
+	// DeletionClean takes off what the pool put there.
+	DeletionClean DeletionPolicy = "Clean"
+	// DeletionOrphan leaves it.
+	DeletionOrphan DeletionPolicy = "Orphan"
+)
+
+// AllowedNamespaces says whose pods may choose a pool.
+//
+// +kubebuilder:validation:XValidation:rule="self.from == 'Selector' ? has(self.selector) : !has(self.selector)",message="selector goes with from: Selector, and only with it"
+type AllowedNamespaces struct {
+	// From is All, or Selector for those that the selector selects. Default: All.
+	// +optional
+	// +kubebuilder:default=All
+	// +kubebuilder:validation:Enum=All;Selector
+	From NamespacesFrom `json:"from,omitempty"`
+
+	// Selector selects namespaces by their labels; an empty one selects all.
+	// +optional
+	Selector *metav1.LabelSelector `json:"selector,omitempty"`
+}
+
+// NamespacesFrom says where allowed namespaces come from.
+type NamespacesFrom string
+
+// Values of NamespacesFrom.
+const (
+	// NamespacesFromAll allows every namespace.
+	NamespacesFromAll NamespacesFrom = "All"
+	// NamespacesFromSelector allows the namespaces that a selector selects.
+	NamespacesFromSelector NamespacesFrom = "Selector"
+)
+
+// DefaultFor says for whom a pool is the default.
+type DefaultFor struct {
+	// NamespaceSelector selects namespaces by their labels. It may not be empty: a pool for really everybody would catch the
+	// pods that the cluster itself needs. kube-system and the operator's own namespace are never matched. Required.
+	// +required
+	// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && self.matchLabels.size() > 0) || (has(self.matchExpressions) && self.matchExpressions.size() > 0)",message="an empty selector would match every namespace: name at least one label"
+	NamespaceSelector metav1.LabelSelector `json:"namespaceSelector"`
+}
 
 // Taint keeps pods that do not tolerate it off a node.
 // +kubebuilder:validation:XValidation:rule="!self.key.startsWith('node.cloudprovider.kubernetes.io/') && (!self.key.startsWith('node.kubernetes.io/') || self.key == 'node.kubernetes.io/out-of-service')",message="taints under node.kubernetes.io/ and node.cloudprovider.kubernetes.io/ belong to Kubernetes"
@@ -98,76 +227,6 @@ type Taint struct {
 	// +required
 	// +kubebuilder:validation:Enum=NoSchedule;PreferNoSchedule;NoExecute
 	Effect corev1.TaintEffect `json:"effect"`
-}
-
-// NodePoolStatus is the observed state of a pool.
-type NodePoolStatus struct {
-	// ObservedGeneration is the generation of the spec that this status describes.
-	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-
-	// NodeCount is the number of member nodes.
-	// +optional
-	// +kubebuilder:default=0
-	NodeCount int32 `json:"nodeCount"`
-
-	// ReadyNodeCount is the number of members whose own Ready condition is True.
-	// +optional
-	// +kubebuilder:default=0
-	ReadyNodeCount int32 `json:"readyNodeCount"`
-
-	// SyncedNodeCount is the number of members that carry all labels and taints of the pool.
-	// +optional
-	// +kubebuilder:default=0
-	SyncedNodeCount int32 `json:"syncedNodeCount"`
-
-	// ConflictedNodeCount is the number of members on which another pool or somebody else holds a key of this pool.
-	// +optional
-	// +kubebuilder:default=0
-	ConflictedNodeCount int32 `json:"conflictedNodeCount"`
-
-	// SharedNodeCount is the number of members that are members of another pool as well. Sums over pools count them twice.
-	// +optional
-	// +kubebuilder:default=0
-	SharedNodeCount int32 `json:"sharedNodeCount"`
-
-	// Capacity is the sum of the capacities of all members.
-	// +optional
-	Capacity corev1.ResourceList `json:"capacity,omitempty"`
-
-	// Allocatable is the sum of what pods may request on all members.
-	// +optional
-	Allocatable corev1.ResourceList `json:"allocatable,omitempty"`
-
-	// Handler is the handler of the pool's RuntimeClass that is in force.
-	// +optional
-	Handler string `json:"handler,omitempty"`
-
-	// Ledger holds every key that Windlass may have put on a node for this pool. It is written before the first node is,
-	// and a key is only ever taken off a node when both the ledger and the node's own record name it.
-	// +optional
-	Ledger Ledger `json:"ledger,omitempty"`
-
-	// Conditions tell the state of the pool: Ready is the summary, Reconciling and Stalled say whether Windlass is still
-	// at work or cannot go on, and NodesSynced, RuntimeClassReady, Conflicted and Paused are its parts.
-	// +optional
-	// +listType=map
-	// +listMapKey=type
-	// +kubebuilder:validation:MaxItems=32
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
-}
-
-// Ledger is the pool's own record of the keys that it may have put on nodes.
-type Ledger struct {
-	// Labels are label keys, sorted.
-	// +optional
-	// +listType=set
-	Labels []string `json:"labels,omitempty"`
-
-	// Taints are taints as "key:effect", sorted.
-	// +optional
-	// +listType=set
-	Taints []string `json:"taints,omitempty"`
 }
 
 // NodePoolList is a list of pools.

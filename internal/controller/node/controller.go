@@ -6,6 +6,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,25 +17,34 @@ import (
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/event"
+	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/patch"
 )
+
+// recheckGate is when to ask again whether a node may leave a pool. It is longer than a census takes to come.
+const recheckGate = time.Second
 
 // Reconciler brings one node to what its pools want.
 type Reconciler struct {
 	client   client.Client
 	recorder event.Recorder
+	gate     *membership.Gate
+	now      func() time.Time
+	joining  joining
 }
 
-// New returns a reconciler that reads and writes through c, whose reads have to wait for its own writes.
-func New(c client.Client, recorder event.Recorder) *Reconciler {
-	return &Reconciler{client: c, recorder: recorder}
+// New returns a reconciler that reads and writes through c, whose reads have to wait for its own writes. The gate says which
+// nodes may be cleaned; the pool controller opens it.
+func New(c client.Client, recorder event.Recorder, gate *membership.Gate, now func() time.Time) *Reconciler {
+	return &Reconciler{client: c, recorder: recorder, gate: gate, now: now}
 }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	node := &corev1.Node{}
 	if err := r.client.Get(ctx, request.NamespacedName, node); err != nil {
+		r.joining.observe(request.Name, nil, r.now())
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if node.DeletionTimestamp != nil {
@@ -45,11 +55,30 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, fmt.Errorf("cannot list pools for node %q: %w", node.Name, err)
 	}
 	pools := membership.NewPools(list)
+	waits := r.closeGate(node, pools)
 	plan := membership.NewPlan(node, pools)
-	if plan.Empty() {
-		return reconcile.Result{}, nil
+	result := reconcile.Result{}
+	if waits && len(plan.Leaving) > 0 {
+		result.RequeueAfter = flow.Jitter(recheckGate)
 	}
-	return reconcile.Result{}, r.apply(ctx, node, pools, plan)
+	r.joining.observe(node.Name, plan.Pending, r.now())
+	if plan.Empty() {
+		return result, nil
+	}
+	return result, r.apply(ctx, node, pools, plan)
+}
+
+// closeGate makes the pools keep the node's labels and taints, as far as it left them and no census has let it go, and reports
+// whether there is such a pool.
+func (r *Reconciler) closeGate(node *corev1.Node, pools membership.Pools) bool {
+	closed := false
+	for name, pool := range pools {
+		if !r.gate.Open(name, node.Name) {
+			pool.KeepLeavers = true
+			closed = true
+		}
+	}
+	return closed
 }
 
 // apply sends the plan. A node that vanished needs nothing; one that changed in the meantime comes back through the queue,
@@ -69,6 +98,8 @@ func (r *Reconciler) apply(ctx context.Context, node *corev1.Node, pools members
 	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err):
 		r.recorder.Record(refused(node, pools, plan, err)...)
 	case err == nil:
+		count(plan)
+		r.joining.applied(node.Name, r.now())
 		r.recorder.Record(applied(node, pools, plan)...)
 		return nil
 	}

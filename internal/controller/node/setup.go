@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -39,28 +40,25 @@ func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, wo
 		Complete(r)
 }
 
-// nodeChanged lets through what can change a plan: the labels, the taints and Windlass' own record. Everything else that
-// happens to a node, its heartbeat above all, is nothing to this controller.
+// nodeChanged lets through what can change a plan: labels, annotations, taints and addresses. Everything else that happens to
+// a node, its heartbeat above all, is nothing to this controller.
 func nodeChanged() predicate.Predicate {
 	return predicate.Funcs{
-		CreateFunc: func(e event.CreateEvent) bool { return len(membership.Concerned(e.Object)) > 0 },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, ok := e.ObjectOld.(*corev1.Node)
 			after, isNode := e.ObjectNew.(*corev1.Node)
-			if !ok || !isNode || len(membership.Concerned(before))+len(membership.Concerned(after)) == 0 {
-				return false
-			}
-			return !maps.Equal(before.Labels, after.Labels) ||
+			return ok && isNode && (!maps.Equal(before.Labels, after.Labels) ||
+				!maps.Equal(before.Annotations, after.Annotations) ||
 				!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||
-				before.Annotations[nodesv1.AppliedAnnotation] != after.Annotations[nodesv1.AppliedAnnotation]
+				!slices.Equal(before.Status.Addresses, after.Status.Addresses))
 		},
 		DeleteFunc:  func(event.DeleteEvent) bool { return false },
 		GenericFunc: func(event.GenericEvent) bool { return false },
 	}
 }
 
-// poolChanged lets through what can change a plan: the spec, the ledger, the finalizers, pausing and deletion. The rest of
-// the status is the pool controller's report on this controller's own work.
+// poolChanged lets through what can change a plan: the spec, the ledger, the originals, the finalizers, pausing, deletion and
+// the safety brake. The rest of the status is the pool controller's report on this controller's own work.
 func poolChanged() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -70,24 +68,34 @@ func poolChanged() predicate.Predicate {
 				before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
 				status.IsPaused(before) != status.IsPaused(after) ||
 				!slices.Equal(before.Finalizers, after.Finalizers) ||
-				!equality.Semantic.DeepEqual(before.Status.Ledger, after.Status.Ledger))
+				!equality.Semantic.DeepEqual(before.Status.Ledger, after.Status.Ledger) ||
+				!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals) ||
+				braked(before) != braked(after))
 		},
 		GenericFunc: func(event.GenericEvent) bool { return false },
 	}
 }
 
+func braked(pool *nodesv1.NodePool) bool {
+	return meta.IsStatusConditionTrue(pool.Status.Conditions, nodesv1.ConditionSafetyBrake)
+}
+
 // nodesOf returns the nodes that are in the pool or carry something of it.
-func (r *Reconciler) nodesOf(ctx context.Context, pool client.Object) []reconcile.Request {
-	nodes := &corev1.NodeList{}
-	err := r.client.List(ctx, nodes, client.MatchingFields{membership.IndexField: pool.GetName()}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		// A list from the cache fails only when the cache is being stopped.
-		log.FromContext(ctx).Error(err, "Cannot list the nodes of a pool", "pool", pool.GetName())
+func (r *Reconciler) nodesOf(ctx context.Context, object client.Object) []reconcile.Request {
+	pool, ok := object.(*nodesv1.NodePool)
+	if !ok {
 		return nil
 	}
-	requests := make([]reconcile.Request, 0, len(nodes.Items))
-	for i := range nodes.Items {
-		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&nodes.Items[i])})
+	prepared, _ := membership.NewPool(pool) // what is malformed in it picks no node
+	nodes, err := membership.Nodes(ctx, r.client, prepared)
+	if err != nil {
+		// A list from the cache fails only when the cache is being stopped.
+		log.FromContext(ctx).Error(err, "Cannot wake up the nodes of a pool", "pool", pool.Name)
+		return nil
+	}
+	requests := make([]reconcile.Request, 0, len(nodes))
+	for i := range nodes {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&nodes[i])})
 	}
 	return requests
 }

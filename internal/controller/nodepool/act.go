@@ -5,6 +5,7 @@ package nodepool
 
 import (
 	"context"
+	"fmt"
 
 	nodev1 "k8s.io/api/node/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +28,7 @@ func (r *Reconciler) addFinalizer(ctx context.Context, s *scope) flow.Outcome {
 // writeRuntimeClass brings the RuntimeClass to what the pool wants. A foreign one stays, and does not keep the nodes from
 // getting their labels and taints: the status tells of it.
 func (r *Reconciler) writeRuntimeClass(ctx context.Context, s *scope) flow.Outcome {
-	wanted := wantedClass(s.pool, s.seen.nodes.neighbours)
+	wanted := wantedClass(s.pool, s.seen.runtimeClass, s.seen.nodes)
 	have := s.seen.runtimeClass
 	action := planClass(s.pool, have, wanted)
 	var err error
@@ -95,16 +96,34 @@ func (c class) object(pool *nodesv1.NodePool) *nodev1.RuntimeClass {
 	}
 }
 
-// keepLedger enters into the pool's status, which is written at the end of the pass, what may be put on nodes from then on.
+// keepLedger enters into the pool's status, which is written at the end of the pass, what may be put on nodes from then on, and
+// what has to be put back one day.
 func keepLedger(_ context.Context, s *scope) flow.Outcome {
+	s.pool.Status.Originals = planOriginals(s.pool, s.seen.nodes)
 	s.pool.Status.Ledger = planLedger(s.pool, s.seen.nodes)
 	return flow.Done()
 }
 
+// dryRun reports what would change, and leaves it at that.
+func (r *Reconciler) dryRun(_ context.Context, s *scope) flow.Outcome {
+	r.gate.Report(s.pool.Name, nil, false)
+	report := s.seen.nodes.preview.report(s.seen.podsToEvict)
+	s.pool.Status.DryRun = report
+	return flow.Wait(nodesv1.ReasonDryRun,
+		fmt.Sprintf("spec.dryRun to be switched off: %s would change, see status.dryRun", inWords(int(report.AffectedNodes))), 0)
+}
+
 // release removes the finalizers once no node carries anything of the pool: by the cache, and by the API server itself,
-// because a cache may be behind and nobody would clean up after a pool that is gone.
+// because a cache may be behind and nobody would clean up after a pool that is gone. Nothing is taken away while running
+// pods name the RuntimeClass, because their controllers could not replace them.
 func (r *Reconciler) release(ctx context.Context, s *scope) flow.Outcome {
-	if s.seen.nodes.carrying > 0 {
+	s.pool.Status.Originals = planOriginals(s.pool, s.seen.nodes)
+	if outcome := r.awaitUsers(ctx, s); !outcome.IsDone() {
+		r.gate.Report(s.pool.Name, nil, false)
+		return outcome
+	}
+	r.gate.Report(s.pool.Name, s.seen.nodes.carrying, true)
+	if len(s.seen.nodes.carrying) > 0 {
 		return flow.Wait(nodesv1.ReasonCleaningNodes, cleaning(s.seen.nodes), 0)
 	}
 	left, err := r.carriesAny(ctx, s.pool.Name)
@@ -125,4 +144,22 @@ func (r *Reconciler) release(ctx context.Context, s *scope) flow.Outcome {
 		s.events = append(s.events, cleaned(s.pool))
 	}
 	return flow.Done()
+}
+
+// awaitUsers waits for the pods that name the pool's RuntimeClass, unless somebody insists.
+func (r *Reconciler) awaitUsers(ctx context.Context, s *scope) flow.Outcome {
+	class := s.seen.runtimeClass
+	forced := s.pool.Annotations[nodesv1.ForceDeleteAnnotation] == "true"
+	if forced || class == nil || !metav1.IsControlledBy(class, s.pool) {
+		return flow.Done()
+	}
+	users, err := r.podsInUse(ctx, class.Name)
+	if err != nil {
+		return flow.Fail(err)
+	}
+	if users == 0 {
+		return flow.Done()
+	}
+	return flow.Wait(nodesv1.ReasonInUse, fmt.Sprintf("running pods that name RuntimeClass %s to end: %d are left; annotate the pool with %s=true to delete it nevertheless",
+		class.Name, users, nodesv1.ForceDeleteAnnotation), recheckUsers)
 }

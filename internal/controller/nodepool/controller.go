@@ -13,6 +13,7 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
 )
@@ -21,14 +22,18 @@ import (
 type Reconciler struct {
 	client   client.Client
 	live     client.Reader
+	cache    client.Reader
 	recorder event.Recorder
+	gate     *membership.Gate
 	now      func() time.Time
 }
 
 // New returns a reconciler that reads and writes through c, whose reads have to wait for its own writes. Live reads past
-// every cache; it is asked once, before a pool is let go.
-func New(c client.Client, live client.Reader, recorder event.Recorder, now func() time.Time) *Reconciler {
-	return &Reconciler{client: c, live: live, recorder: recorder, now: now}
+// every cache; it is asked before pods are evicted and before a pool is let go. The gate is shared with the node controller.
+func New(
+	c client.Client, live client.Reader, recorder event.Recorder, gate *membership.Gate, now func() time.Time,
+) *Reconciler {
+	return &Reconciler{client: c, live: live, recorder: recorder, gate: gate, now: now}
 }
 
 // scope is what one pass works on.
@@ -49,6 +54,8 @@ type scope struct {
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	pool := &nodesv1.NodePool{}
 	if err := r.client.Get(ctx, request.NamespacedName, pool); err != nil {
+		r.gate.Report(request.Name, nil, false)
+		forget(request.Name)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	s := &scope{before: pool.DeepCopy(), pool: pool}
@@ -68,10 +75,13 @@ func (r *Reconciler) phases(pool *nodesv1.NodePool) []flow.Phase[*scope] {
 		return []flow.Phase[*scope]{observe, {Name: "let the pool go", Run: r.release}}
 	case status.IsPaused(pool):
 		return []flow.Phase[*scope]{observe}
+	case pool.Spec.DryRun:
+		return []flow.Phase[*scope]{observe, {Name: "report the dry run", Run: r.dryRun}}
 	default:
 		return []flow.Phase[*scope]{
 			{Name: "add the finalizer", Run: r.addFinalizer},
 			observe,
+			{Name: "let nodes leave", Run: r.openGate},
 			{Name: "write the RuntimeClass", Run: r.writeRuntimeClass},
 			{Name: "keep the ledger", Run: keepLedger},
 		}
@@ -83,7 +93,8 @@ func (r *Reconciler) tell(ctx context.Context, s *scope, outcome flow.Outcome) e
 	project(s, outcome, r.now())
 	base := s.before.DeepCopy()
 	base.ObjectMeta, base.Spec = s.pool.ObjectMeta, s.pool.Spec
-	s.events = append(s.events, transitions(s.before, s.pool)...)
+	s.events = append(s.events, transitions(s)...)
+	measure(s)
 	if _, err := patch.Status(ctx, r.client, base, s.pool); err != nil {
 		return client.IgnoreNotFound(err)
 	}

@@ -10,10 +10,12 @@ import (
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/event"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // transitions tells what the status says now and did not say before.
-func transitions(before, after *nodesv1.NodePool) []event.Event {
+func transitions(s *scope) []event.Event {
+	before, after := s.before, s.pool
 	var events []event.Event
 	was, is := before.Status.NodeCount, after.Status.NodeCount
 	switch {
@@ -28,17 +30,35 @@ func transitions(before, after *nodesv1.NodePool) []event.Event {
 			Note: fmt.Sprintf("%s left: the pool has %s", inWords(int(was-is)), inWords(int(is))),
 		})
 	}
-	for conditionType, reason := range map[string]string{
-		nodesv1.ConditionRuntimeClassReady: nodesv1.ReasonNameConflict,
-		nodesv1.ConditionConflicted:        nodesv1.ReasonKeysHeldElsewhere,
+	if wouldEvict := after.Status.PodsToEvict; wouldEvict > 0 && before.Status.PodsToEvict == 0 && !after.Spec.DryRun {
+		events = append(events, event.Event{
+			Regarding: after, Warning: true, Reason: nodesv1.ReasonWouldEvict, Action: "Taint",
+			Note: fmt.Sprintf("Counted %d running pods on %s that do not tolerate the pool's new NoExecute taints: they are deleted now",
+				wouldEvict, inWords(int(after.Status.NodeCount))),
+		})
+	}
+	return append(events, troubles(before, after)...)
+}
+
+// troubles tells the conditions that have become as they should not be.
+func troubles(before, after *nodesv1.NodePool) []event.Event {
+	var events []event.Event
+	for _, trouble := range []struct{ conditionType, reason string }{
+		{nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonNameConflict},
+		{nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonRuntimeClassRefused},
+		{nodesv1.ConditionHandlerAvailable, nodesv1.ReasonHandlerMissing},
+		{nodesv1.ConditionConflicted, nodesv1.ReasonKeysHeldElsewhere},
+		{nodesv1.ConditionSafetyBrake, nodesv1.ReasonTooManyLeaving},
+		{status.Reconciling, nodesv1.ReasonInUse},
+		{status.Stalled, nodesv1.ReasonInvalidSelector},
 	} {
-		condition := meta.FindStatusCondition(after.Status.Conditions, conditionType)
-		old := meta.FindStatusCondition(before.Status.Conditions, conditionType)
-		if condition == nil || condition.Reason != reason || (old != nil && old.Reason == reason) {
+		condition := meta.FindStatusCondition(after.Status.Conditions, trouble.conditionType)
+		old := meta.FindStatusCondition(before.Status.Conditions, trouble.conditionType)
+		if condition == nil || condition.Reason != trouble.reason || (old != nil && old.Reason == trouble.reason) {
 			continue
 		}
 		events = append(events, event.Event{
-			Regarding: after, Warning: true, Reason: reason, Action: "Reconcile", Note: condition.Message,
+			Regarding: after, Warning: true, Reason: trouble.reason, Action: "Reconcile", Note: condition.Message,
 		})
 	}
 	return events

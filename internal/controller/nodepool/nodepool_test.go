@@ -49,10 +49,11 @@ func newWorld(t *testing.T) *world {
 	if len(prefix) > 40 {
 		prefix = prefix[:40]
 	}
+	gate := &membership.Gate{}
 	return &world{
 		Harness: h, t: t, prefix: prefix,
-		pools: nodepool.New(h.Client, h.Live, h.Events, h.Clock.Now),
-		nodes: node.New(h.Client, h.Events),
+		pools: nodepool.New(h.Client, h.Live, h.Events, gate, h.Clock.Now),
+		nodes: node.New(h.Client, h.Events, gate, h.Clock.Now),
 	}
 }
 
@@ -323,7 +324,7 @@ func TestForeignValueOfAPoolKeyStaysAndIsTold(t *testing.T) {
 	w := newWorld(t)
 	n := w.node("n", "p")
 	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels["env"] = "prod" })
-	pool := w.pool("p", label("env", "dev"))
+	pool := w.pool("p", label("env", "dev"), func(p *nodesv1.NodePool) { p.Spec.Overwrite = nodesv1.OverwriteNever })
 	w.converge()
 	if got := w.labels(n)["env"]; got != "prod" {
 		t.Errorf("the foreign label is now %q", got)
@@ -550,5 +551,270 @@ func TestJoinsAndLeavesAreToldOnceForAll(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"5 nodes joined: the pool has 5 nodes"}, notes); diff != "" {
 		t.Errorf("events differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestForeignValueIsPutBackWhenTheNodeLeaves(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) {
+		n.Labels["env"] = "prod"
+		n.Spec.Taints = []corev1.Taint{{Key: "team", Value: "theirs", Effect: corev1.TaintEffectNoSchedule}}
+	})
+	pool := w.pool("p", label("env", "dev"), taint("team", "ours"))
+	w.converge()
+	if got := w.labels(n)["env"]; got != "dev" {
+		t.Errorf("env is %q", got)
+	}
+	wantTaints(t, n, "team=ours:NoSchedule")
+	w.Get(t, pool)
+	if len(pool.Status.Originals) != 1 || pool.Status.Originals[0].Labels["env"] != "prod" {
+		t.Errorf("originals are %+v", pool.Status.Originals)
+	}
+
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
+	w.converge()
+	wantLabels(t, w.labels(n), map[string]string{"env": "prod"})
+	wantTaints(t, n, "team=theirs:NoSchedule")
+	w.Get(t, pool)
+	if len(pool.Status.Originals) != 0 {
+		t.Errorf("originals are left: %+v", pool.Status.Originals)
+	}
+}
+
+func TestNodesJoinBySelectorAndBySegment(t *testing.T) {
+	w := newWorld(t)
+	selected, addressed, other := w.node("selected"), w.node("addressed"), w.node("other")
+	testkit.Edit(t, w.Harness, selected, func(n *corev1.Node) { n.Labels[w.name("zone")] = "a" })
+	testkit.EditStatus(t, w.Harness, addressed, func(n *corev1.Node) {
+		n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.77.1.2"}}
+	})
+	pool := w.pool("p", label("a", "1"), func(p *nodesv1.NodePool) {
+		p.Spec.NodeSelector = &metav1.LabelSelector{MatchLabels: map[string]string{w.name("zone"): "a"}}
+		p.Spec.NodeCIDRs = []nodesv1.CIDR{"10.77.0.0/16"}
+	})
+	w.converge()
+	for _, n := range []*corev1.Node{selected, addressed} {
+		if w.labels(n)["a"] != "1" || !hasRole(n, pool.Name) {
+			t.Errorf("node %s did not join: %v", n.Name, n.Labels)
+		}
+	}
+	if len(w.labels(other)) != 0 {
+		t.Errorf("the other node joined: %v", other.Labels)
+	}
+
+	testkit.Edit(t, w.Harness, selected, func(n *corev1.Node) { delete(n.Labels, w.name("zone")) })
+	w.converge()
+	if w.labels(selected)["a"] != "" || hasRole(selected, pool.Name) {
+		t.Errorf("the node did not leave: %v", selected.Labels)
+	}
+}
+
+func hasRole(n *corev1.Node, pool string) bool {
+	_, ok := n.Labels[nodesv1.RoleLabel(pool)]
+	return ok
+}
+
+func TestSafetyBrakeHoldsAWaveUntilSomebodySaysYes(t *testing.T) {
+	w := newWorld(t)
+	nodes := []*corev1.Node{}
+	for i := range 4 {
+		nodes = append(nodes, w.node(strconv.Itoa(i), "p"))
+	}
+	pool := w.pool("p", label("a", "1"))
+	w.converge()
+	for _, n := range nodes[:3] {
+		testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
+	}
+	w.converge()
+	w.Get(t, pool)
+	if !meta.IsStatusConditionTrue(pool.Status.Conditions, nodesv1.ConditionSafetyBrake) ||
+		!meta.IsStatusConditionTrue(pool.Status.Conditions, status.Stalled) {
+		t.Fatalf("conditions are %+v", pool.Status.Conditions)
+	}
+	for _, n := range nodes {
+		if w.labels(n)["a"] != "1" {
+			t.Errorf("node %s was cleaned under the brake", n.Name)
+		}
+	}
+
+	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) {
+		p.Annotations = map[string]string{nodesv1.AcknowledgeAnnotation: strconv.FormatInt(p.Generation, 10)}
+	})
+	w.converge()
+	for _, n := range nodes[:3] {
+		if len(w.labels(n)) != 0 {
+			t.Errorf("node %s was not cleaned: %v", n.Name, w.labels(n))
+		}
+	}
+	w.Get(t, pool)
+	if pool.Annotations[nodesv1.AcknowledgeAnnotation] != "" {
+		t.Error("the acknowledgement is not used up")
+	}
+	if !meta.IsStatusConditionTrue(pool.Status.Conditions, status.Ready) {
+		t.Errorf("conditions are %+v", pool.Status.Conditions)
+	}
+}
+
+func TestNothingIsRemovedBeforeACensus(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	pool := w.pool("p", label("a", "1"))
+	w.converge()
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
+	w.SettleKey(t, w.nodes, types.NamespacedName{Name: n.Name})
+	if w.labels(n)["a"] != "1" {
+		t.Error("the node was cleaned before anybody counted how many leave")
+	}
+	w.converge()
+	if len(w.labels(n)) != 0 {
+		t.Errorf("the node was not cleaned: %v", w.labels(n))
+	}
+}
+
+func TestDryRunTouchesNoNodeAndReports(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	pool := w.pool("p", label("a", "1"), taint("b", "2"), func(p *nodesv1.NodePool) { p.Spec.DryRun = true })
+	w.converge()
+	wantLabels(t, w.labels(n), nil)
+	w.Get(t, pool)
+	want := &nodesv1.DryRunReport{
+		AffectedNodes: 1,
+		LabelsToSet:   []string{"a=1", nodesv1.MemberLabel(pool.Name) + "="},
+		TaintsToAdd:   []string{"b=2:NoSchedule"},
+	}
+	if diff := cmp.Diff(want, pool.Status.DryRun, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("report differs (-want +got):\n%s", diff)
+	}
+	if w.Get(t, &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: pool.Name}}) {
+		t.Error("a dry run wrote a RuntimeClass")
+	}
+	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) { p.Spec.DryRun = false })
+	w.converge()
+	w.Get(t, pool)
+	if w.labels(n)["a"] != "1" || pool.Status.DryRun != nil {
+		t.Errorf("after the dry run the node has %v and the report is %+v", w.labels(n), pool.Status.DryRun)
+	}
+}
+
+func TestDeletionPolicyOrphanLeavesLabelsAndTaints(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	pool := w.pool("p", label("a", "1"), taint("b", "2"), func(p *nodesv1.NodePool) { p.Spec.DeletionPolicy = nodesv1.DeletionOrphan })
+	w.converge()
+	if err := w.Live.Delete(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	w.converge()
+	wantLabels(t, w.labels(n), map[string]string{"a": "1"})
+	wantTaints(t, n, "b=2:NoSchedule")
+	if w.Get(t, pool) || n.Annotations[nodesv1.AppliedAnnotation] != "" {
+		t.Error("the pool or its record is left")
+	}
+}
+
+func TestDeletionIsHeldWhilePodsNameTheRuntimeClass(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	pool := w.pool("p", label("a", "1"))
+	w.converge()
+	pod := w.pod("user", n, func(p *corev1.Pod) { p.Spec.RuntimeClassName = &pool.Name })
+	if err := w.Live.Delete(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	w.converge()
+	w.Get(t, pool)
+	if reason(pool, status.Ready) != nodesv1.ReasonInUse || w.labels(n)["a"] != "1" {
+		t.Fatalf("conditions are %+v, labels %v", pool.Status.Conditions, w.labels(n))
+	}
+	testkit.EditStatus(t, w.Harness, pod, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
+	w.converge()
+	if w.Get(t, pool) || len(w.labels(n)) != 0 {
+		t.Errorf("the pool is left, or its labels: %v", w.labels(n))
+	}
+}
+
+// pod creates a running pod on the node.
+func (w *world) pod(short string, n *corev1.Node, edits ...func(*corev1.Pod)) *corev1.Pod {
+	w.t.Helper()
+	namespace := w.Namespace(w.t)
+	w.Create(w.t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default", Namespace: namespace}})
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: w.name(short), Namespace: namespace},
+		Spec: corev1.PodSpec{
+			NodeName:   n.Name,
+			Containers: []corev1.Container{{Name: "c", Image: "busybox"}},
+		},
+	}
+	for _, edit := range edits {
+		edit(pod)
+	}
+	w.Create(w.t, pod)
+	testkit.EditStatus(w.t, w.Harness, pod, func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning })
+	return pod
+}
+
+func TestPodsThatANoExecuteTaintDeletesAreCountedFirst(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	w.pod("bystander", n)
+	w.pod("tolerant", n, func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} })
+	pool := w.pool("p", func(p *nodesv1.NodePool) {
+		p.Spec.Taints = []nodesv1.Taint{{Key: "out", Value: "now", Effect: corev1.TaintEffectNoExecute}}
+	})
+	w.converge()
+	notes := []string{}
+	for _, e := range w.Events.Take() {
+		if e.Reason == nodesv1.ReasonWouldEvict {
+			notes = append(notes, e.Note)
+		}
+	}
+	want := []string{"Counted 1 running pods on 1 node that do not tolerate the pool's new NoExecute taints: they are deleted now"}
+	if diff := cmp.Diff(want, notes); diff != "" {
+		t.Errorf("events differ (-want +got):\n%s", diff)
+	}
+	w.Get(t, pool)
+	if pool.Status.PodsToEvict != 0 {
+		t.Errorf("podsToEvict is %d after the taint is on", pool.Status.PodsToEvict)
+	}
+}
+
+func TestHandlerFollowsWhatTheNodesOffer(t *testing.T) {
+	w := newWorld(t)
+	offer := func(n *corev1.Node, handlers ...string) {
+		testkit.EditStatus(t, w.Harness, n, func(n *corev1.Node) {
+			n.Status.RuntimeHandlers = nil
+			for _, name := range handlers {
+				n.Status.RuntimeHandlers = append(n.Status.RuntimeHandlers, corev1.NodeRuntimeHandler{Name: name})
+			}
+		})
+	}
+	a, b := w.node("a", "p"), w.node("b", "p")
+	offer(a, "", "crun", "kata")
+	offer(b, "", "crun")
+	pool := w.pool("p")
+	w.converge()
+	if got := w.class(pool.Name).Handler; got != "crun" {
+		t.Errorf("handler is %s, want the only one that both nodes offer", got)
+	}
+	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) { p.Spec.Handler = "kata" })
+	w.converge()
+	w.Get(t, pool)
+	condition := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.ConditionHandlerAvailable)
+	if condition.Status != metav1.ConditionFalse || !strings.Contains(condition.Message, w.name("b")) {
+		t.Errorf("HandlerAvailable is %s: %s", condition.Status, condition.Message)
+	}
+}
+
+func TestMalformedSelectorIsTold(t *testing.T) {
+	w := newWorld(t)
+	pool := w.pool("p", func(p *nodesv1.NodePool) {
+		p.Spec.NodeSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}}
+	})
+	w.converge()
+	w.Get(t, pool)
+	if reason(pool, status.Stalled) != nodesv1.ReasonInvalidSelector {
+		t.Errorf("conditions are %+v", pool.Status.Conditions)
 	}
 }

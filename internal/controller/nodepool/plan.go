@@ -39,15 +39,15 @@ type class struct {
 
 // wantedClass returns the RuntimeClass of the pool. It tolerates what the pool's nodes have and are about to have, and what
 // the pools put there that share a node with it: a pod that did not tolerate those could run on no shared node.
-func wantedClass(pool *nodesv1.NodePool, neighbours []nodesv1.Taint) class {
+func wantedClass(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes census) class {
 	wanted := class{
-		handler:      cmp.Or(pool.Spec.Handler, nodesv1.DefaultHandler),
+		handler:      chooseHandler(pool, have, nodes),
 		nodeSelector: map[string]string{nodesv1.MemberLabel(pool.Name): ""},
 	}
 	for key, value := range pool.Spec.Labels {
 		wanted.nodeSelector[key] = string(value)
 	}
-	for _, taint := range slices.Concat(tolerated(pool), neighbours) {
+	for _, taint := range slices.Concat(tolerated(pool), nodes.neighbours) {
 		wanted.tolerations = append(wanted.tolerations, corev1.Toleration{
 			Key: taint.Key, Operator: corev1.TolerationOpEqual, Value: taint.Value, Effect: taint.Effect,
 		})
@@ -57,6 +57,33 @@ func wantedClass(pool *nodesv1.NodePool, neighbours []nodesv1.Taint) class {
 	})
 	wanted.tolerations = slices.Compact(wanted.tolerations)
 	return wanted
+}
+
+// chooseHandler returns the handler that the spec names, or one that every member offers: the one in force before another, because
+// a change is a gap, then runc, then the first by name. Where no member tells its handlers, or they have none in common, it
+// is runc.
+func chooseHandler(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes census) string {
+	if pool.Spec.Handler != "" {
+		return pool.Spec.Handler
+	}
+	var common []string
+	for name, offered := range nodes.handlers {
+		if offered == nodes.reporting {
+			common = append(common, name)
+		}
+	}
+	slices.Sort(common)
+	inForce := ""
+	if have != nil && metav1.IsControlledBy(have, pool) {
+		inForce = have.Handler
+	}
+	switch {
+	case inForce != "" && (slices.Contains(common, inForce) || nodes.reporting == 0):
+		return inForce
+	case len(common) == 0 || slices.Contains(common, nodesv1.DefaultHandler):
+		return nodesv1.DefaultHandler
+	}
+	return common[0]
 }
 
 // tolerated returns the taints that nodes of the pool have or are about to have for it: those of the spec, and those of the
@@ -92,4 +119,18 @@ func planLedger(pool *nodesv1.NodePool, nodes census) nodesv1.Ledger {
 		return grown
 	}
 	return wanted
+}
+
+// planOriginals returns the originals for the pool's status: with those that have to be noted before their keys are replaced,
+// and without those that nothing needs any more. What belongs to an older spec is only forgotten in a later pass, when no
+// worker can still be acting on it.
+func planOriginals(pool *nodesv1.NodePool, nodes census) []nodesv1.Original {
+	list := pool.Status.Originals
+	for _, n := range nodes.originals {
+		list = membership.Remember(list, n.node, n.original)
+	}
+	if pool.Status.ObservedGeneration != pool.Generation {
+		return list
+	}
+	return membership.Forget(list, nodes.kept)
 }

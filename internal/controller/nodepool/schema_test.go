@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/windlass-operator/windlass/internal/testkit"
@@ -29,12 +30,38 @@ func TestSchema(t *testing.T) {
   labels: {node-pool.lailin.xyz/xxx: "10"}
   taints: [{key: node-pool.lailin.xyz, value: worker, effect: NoSchedule}]
   handler: runc`)},
-		"an empty spec, with nothing defaulted": {YAML: spec(`{}`), Check: func(t *testing.T, stored *unstructured.Unstructured) {
+		"an empty spec, with policies defaulted": {YAML: spec(`{}`), Check: func(t *testing.T, stored *unstructured.Unstructured) {
 			t.Helper()
-			if got, _, _ := unstructured.NestedMap(stored.Object, "spec"); len(got) != 0 {
-				t.Errorf("the spec is %v", got)
+			got, _, _ := unstructured.NestedMap(stored.Object, "spec")
+			if diff := cmp.Diff(map[string]any{"overwrite": "Restore", "deletionPolicy": "Clean"}, got); diff != "" {
+				t.Errorf("the spec differs (-want +got):\n%s", diff)
 			}
 		}},
+		"everything at once": {YAML: spec(`
+  annotations: {example.com/team: a team with spaces}
+  nodeSelector: {matchLabels: {zone: a}}
+  nodeCIDRs: [10.20.0.0/16, "2001:db8::/32"]
+  priority: -5
+  overwrite: Always
+  dryRun: true
+  deletionPolicy: Orphan
+  allowedNamespaces: {from: Selector, selector: {matchLabels: {team: a}}}
+  defaultFor: {namespaceSelector: {matchExpressions: [{key: team, operator: Exists}]}}`)},
+		"a segment that is none": {
+			YAML: spec(`{nodeCIDRs: [10.20.0.0]}`), Refused: "must be a network segment",
+		},
+		"a selector of namespaces that goes with All": {
+			YAML: spec(`{allowedNamespaces: {from: All, selector: {}}}`), Refused: "selector goes with from: Selector",
+		},
+		"a default for everybody": {
+			YAML: spec(`{defaultFor: {namespaceSelector: {}}}`), Refused: "would match every namespace",
+		},
+		"an unknown overwrite policy": {
+			YAML: spec(`{overwrite: Sometimes}`), Refused: `supported values: "Never", "Restore", "Always"`,
+		},
+		"an annotation of Windlass": {
+			YAML: spec(`{annotations: {nodes.lailin.xyz/applied: x}}`), Refused: "not a pool's to set",
+		},
 		"one key with two effects":      {YAML: spec(`{taints: [{key: a, effect: NoSchedule}, {key: a, effect: NoExecute}]}`)},
 		"a taint out of service":        {YAML: spec(`{taints: [{key: node.kubernetes.io/out-of-service, effect: NoExecute}]}`)},
 		"a name of 63 characters":       {YAML: named(strings.Repeat("a", 63), `{}`)},

@@ -25,7 +25,6 @@ import (
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/membership"
-	"github.com/windlass-operator/windlass/internal/status"
 )
 
 const (
@@ -34,6 +33,8 @@ const (
 	settleTime = 500 * time.Millisecond
 	// recheckRelease is when to look again after the API server knew of a node that the cache did not.
 	recheckRelease = time.Second
+	// recheckUsers is when to count again the pods that keep a pool from being deleted. They are not watched.
+	recheckUsers = 15 * time.Second
 )
 
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get;list;watch;patch
@@ -41,21 +42,24 @@ const (
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools/finalizers,verbs=update
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // SetupWithManager registers the controller. The index membership.IndexField has to be registered before.
 func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, workers int) error {
+	// The handlers read the cache itself: the client would make them wait for the workers' writes.
+	r.cache = mgr.GetCache()
 	return builder.ControllerManagedBy(mgr).
 		Named("nodepool").
 		For(&nodesv1.NodePool{}, builder.WithPredicates(poolChanged())).
 		Watches(&nodev1.RuntimeClass{}, handler.EnqueueRequestsFromMapFunc(poolOfClass)).
-		Watches(&corev1.Node{}, poolsOfNode(), builder.WithPredicates(nodeChanged())).
+		Watches(&corev1.Node{}, r.poolsOfNode(), builder.WithPredicates(nodeChanged())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)}).
 		Complete(r)
 }
 
 // poolChanged lets through everything but the parts of the status that this controller alone writes from what it sees. The
-// ledger passes, because it decides the next step.
+// ledger and the originals pass, because they decide the next step.
 func poolChanged() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -63,16 +67,17 @@ func poolChanged() predicate.Predicate {
 			after, isPool := e.ObjectNew.(*nodesv1.NodePool)
 			return ok && isPool && (before.Generation != after.Generation ||
 				before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-				status.IsPaused(before) != status.IsPaused(after) ||
+				!maps.Equal(before.Annotations, after.Annotations) ||
 				!slices.Equal(before.Finalizers, after.Finalizers) ||
-				!equality.Semantic.DeepEqual(before.Status.Ledger, after.Status.Ledger))
+				!equality.Semantic.DeepEqual(before.Status.Ledger, after.Status.Ledger) ||
+				!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals))
 		},
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
 	}
 }
 
-// nodeChanged lets through what a pool counts. It is wider than what decides a node's labels and taints: readiness and
-// resources too.
+// nodeChanged lets through what a pool counts. It is wider than what decides a node's labels and taints: readiness,
+// resources and runtime handlers too.
 func nodeChanged() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -80,7 +85,9 @@ func nodeChanged() predicate.Predicate {
 			after, isNode := e.ObjectNew.(*corev1.Node)
 			return ok && isNode && (!maps.Equal(before.Labels, after.Labels) ||
 				!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||
-				before.Annotations[nodesv1.AppliedAnnotation] != after.Annotations[nodesv1.AppliedAnnotation] ||
+				!maps.Equal(before.Annotations, after.Annotations) ||
+				!slices.Equal(before.Status.Addresses, after.Status.Addresses) ||
+				!equality.Semantic.DeepEqual(before.Status.RuntimeHandlers, after.Status.RuntimeHandlers) ||
 				isReady(before) != isReady(after) ||
 				!equality.Semantic.DeepEqual(before.Status.Allocatable, after.Status.Allocatable) ||
 				!equality.Semantic.DeepEqual(before.Status.Capacity, after.Status.Capacity))
@@ -92,19 +99,37 @@ func poolOfClass(_ context.Context, class client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: class.GetName()}}}
 }
 
-// poolsOfNode wakes up the pools that a node is in, was in, or carries something of, after settleTime.
-func poolsOfNode() handler.EventHandler {
+// poolsOfNode wakes up the pools that a node is in, was in, or carries something of, and those in dry run that would pick it,
+// after settleTime.
+func (r *Reconciler) poolsOfNode() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-	wake := func(q queue, nodes ...client.Object) {
+	wake := func(ctx context.Context, q queue, nodes ...client.Object) {
 		for _, node := range nodes {
-			for _, pool := range membership.Concerned(node) {
+			for _, pool := range slices.Concat(membership.Concerned(node), r.wouldPick(ctx, node)) {
 				q.AddAfter(reconcile.Request{NamespacedName: types.NamespacedName{Name: pool}}, settleTime)
 			}
 		}
 	}
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { wake(q, e.Object) },
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) { wake(q, e.ObjectOld, e.ObjectNew) },
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { wake(q, e.Object) },
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { wake(ctx, q, e.Object) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) { wake(ctx, q, e.ObjectOld, e.ObjectNew) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { wake(ctx, q, e.Object) },
 	}
+}
+
+// wouldPick returns the pools in dry run that pick the node: nothing on the node shows that they do.
+func (r *Reconciler) wouldPick(ctx context.Context, object client.Object) []string {
+	list := &nodesv1.NodePoolList{}
+	node, ok := object.(*corev1.Node)
+	if !ok || r.cache.List(ctx, list, client.UnsafeDisableDeepCopy) != nil {
+		return nil
+	}
+	var names []string
+	for i := range list.Items {
+		pool, err := membership.NewPool(&list.Items[i])
+		if err == nil && pool.Spec.DryRun && pool.Has(node) {
+			names = append(names, pool.Name)
+		}
+	}
+	return names
 }

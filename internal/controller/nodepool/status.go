@@ -5,7 +5,6 @@ package nodepool
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,7 +25,9 @@ const maxExamples = 10
 // conditions returns what Ready depends on.
 func conditions() status.Declaration {
 	return status.Declaration{
+		{Type: nodesv1.ConditionSafetyBrake, Negative: true},
 		{Type: nodesv1.ConditionRuntimeClassReady},
+		{Type: nodesv1.ConditionHandlerAvailable},
 		{Type: nodesv1.ConditionConflicted, Negative: true},
 		{Type: nodesv1.ConditionNodesSynced},
 	}
@@ -36,8 +37,15 @@ func conditions() status.Declaration {
 func project(s *scope, outcome flow.Outcome, now time.Time) {
 	marks := conditions().Begin()
 	if s.observed {
+		countNodes(s)
+		markNodes(marks, s, outcome)
+		markConflicts(marks, s)
+		markHandler(marks, s)
 		markClass(marks, s, outcome)
-		markNodes(marks, s)
+		markBrake(marks, s)
+	}
+	if !s.pool.Spec.DryRun {
+		s.pool.Status.DryRun = nil
 	}
 	if status.IsPaused(s.pool) {
 		marks.Pause()
@@ -52,13 +60,15 @@ func markClass(marks *status.Marks, s *scope, outcome flow.Outcome) {
 	switch {
 	case outcome.Reason() == nodesv1.ReasonRuntimeClassRefused:
 		marks.False(nodesv1.ConditionRuntimeClassReady, outcome.Reason(), outcome.Message())
+	case seen == nil && s.pool.Spec.DryRun:
+		marks.Unknown(nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonDryRun, "a dry run writes no RuntimeClass")
 	case seen == nil:
 		marks.False(nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonRuntimeClassPending,
 			fmt.Sprintf("waiting for RuntimeClass %s to be written", s.pool.Name))
 	case !metav1.IsControlledBy(seen, s.pool):
 		message := fmt.Sprintf("RuntimeClass %s exists and belongs to somebody else: pods cannot choose this pool by it", s.pool.Name)
 		marks.False(nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonNameConflict, message)
-		flow.Stall(nodesv1.ReasonNameConflict, errors.New(message)).Mark(marks)
+		marks.Stall(nodesv1.ReasonNameConflict, message)
 	default:
 		s.pool.Status.Handler = seen.Handler
 		marks.True(nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonRuntimeClassReady,
@@ -66,41 +76,79 @@ func markClass(marks *status.Marks, s *scope, outcome flow.Outcome) {
 	}
 }
 
-func markNodes(marks *status.Marks, s *scope) {
+func countNodes(s *scope) {
 	nodes := s.seen.nodes
 	s.pool.Status.NodeCount = nodes.members
 	s.pool.Status.ReadyNodeCount = nodes.ready
 	s.pool.Status.SharedNodeCount = nodes.shared
 	s.pool.Status.ConflictedNodeCount = nodes.conflicted
 	s.pool.Status.SyncedNodeCount = nodes.members - nodes.unsynced
+	s.pool.Status.PodsToEvict = s.seen.podsToEvict
 	s.pool.Status.Capacity = nodes.capacity
 	s.pool.Status.Allocatable = nodes.allocated
+}
 
+func markNodes(marks *status.Marks, s *scope, outcome flow.Outcome) {
+	nodes := s.seen.nodes
 	switch {
-	case s.pool.DeletionTimestamp != nil && nodes.carrying > 0:
+	case outcome.Reason() == nodesv1.ReasonInUse:
+		marks.False(nodesv1.ConditionNodesSynced, outcome.Reason(), outcome.Message())
+	case s.pool.DeletionTimestamp != nil && len(nodes.carrying) > 0:
 		marks.False(nodesv1.ConditionNodesSynced, nodesv1.ReasonCleaningNodes, "waiting for "+cleaning(nodes))
 	case len(nodes.pending) > 0:
 		marks.False(nodesv1.ConditionNodesSynced, nodesv1.ReasonSyncingNodes,
 			fmt.Sprintf("waiting for %s: %s", inWords(len(nodes.pending)), examples(nodes.pending)))
 	case nodes.members == 0:
 		marks.True(nodesv1.ConditionNodesSynced, nodesv1.ReasonNoNodes,
-			fmt.Sprintf("no node has the label %s", nodesv1.RoleLabel(s.pool.Name)))
+			fmt.Sprintf("no node has the label %s or is picked by the pool", nodesv1.RoleLabel(s.pool.Name)))
 	default:
 		marks.True(nodesv1.ConditionNodesSynced, nodesv1.ReasonNodesSynced,
 			fmt.Sprintf("%s as the pool wants", inWords(int(nodes.members))))
 	}
+}
 
-	if len(nodes.conflicts) == 0 {
+func markConflicts(marks *status.Marks, s *scope) {
+	if len(s.seen.nodes.conflicts) == 0 {
 		marks.False(nodesv1.ConditionConflicted, nodesv1.ReasonNoConflict, "")
 		return
 	}
-	message := conflictMessage(nodes.conflicts)
+	message := conflictMessage(s.seen.nodes.conflicts)
 	marks.True(nodesv1.ConditionConflicted, nodesv1.ReasonKeysHeldElsewhere, message)
-	flow.Stall(nodesv1.ReasonKeysHeldElsewhere, errors.New(message)).Mark(marks)
+	marks.Stall(nodesv1.ReasonKeysHeldElsewhere, message)
+}
+
+// markHandler says whether the members offer the handler of the RuntimeClass. A node that tells no handlers, because its kubelet
+// or its runtime is too old to, is given the benefit of the doubt.
+func markHandler(marks *status.Marks, s *scope) {
+	nodes := s.seen.nodes
+	handler := chooseHandler(s.pool, s.seen.runtimeClass, nodes)
+	lacking := nodes.lacking(handler)
+	switch {
+	case len(lacking) > 0:
+		message := fmt.Sprintf("handler %s is missing on %s: %s", handler, inWords(len(lacking)), examples(lacking))
+		marks.False(nodesv1.ConditionHandlerAvailable, nodesv1.ReasonHandlerMissing, message)
+		marks.Stall(nodesv1.ReasonHandlerMissing, message)
+	case nodes.reporting == 0:
+		marks.True(nodesv1.ConditionHandlerAvailable, nodesv1.ReasonHandlersUnknown, "no member tells its runtime handlers")
+	default:
+		marks.True(nodesv1.ConditionHandlerAvailable, nodesv1.ReasonHandlerAvailable,
+			fmt.Sprintf("handler %s is offered by %s", handler, inWords(nodes.reporting)))
+	}
+}
+
+// markBrake comes last: what it stops, only a person can let go on.
+func markBrake(marks *status.Marks, s *scope) {
+	if s.pool.DeletionTimestamp != nil || !braked(s.pool, s.seen.nodes) {
+		marks.False(nodesv1.ConditionSafetyBrake, nodesv1.ReasonBrakeReleased, "")
+		return
+	}
+	message := brakeMessage(s.pool, s.seen.nodes)
+	marks.True(nodesv1.ConditionSafetyBrake, nodesv1.ReasonTooManyLeaving, message)
+	marks.Stall(nodesv1.ReasonTooManyLeaving, message)
 }
 
 func cleaning(nodes census) string {
-	return fmt.Sprintf("%s to be cleaned", inWords(int(nodes.carrying)))
+	return fmt.Sprintf("%s to be cleaned", inWords(len(nodes.carrying)))
 }
 
 // conflictMessage names the keys, who holds them, and on how many nodes.

@@ -16,6 +16,12 @@ import (
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
 	// Group=nodes.lailin.xyz, Version=v1
+	case v1.SchemeGroupVersion.WithKind("AllowedNamespaces"):
+		return &nodesv1.AllowedNamespacesApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("DefaultFor"):
+		return &nodesv1.DefaultForApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("DryRunReport"):
+		return &nodesv1.DryRunReportApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Ledger"):
 		return &nodesv1.LedgerApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePool"):
@@ -24,6 +30,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &nodesv1.NodePoolSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("NodePoolStatus"):
 		return &nodesv1.NodePoolStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Original"):
+		return &nodesv1.OriginalApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Taint"):
 		return &nodesv1.TaintApplyConfiguration{}
 

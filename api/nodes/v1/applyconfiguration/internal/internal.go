@@ -23,11 +23,72 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.windlass-operator.windlass.api.nodes.v1.AllowedNamespaces
+  map:
+    fields:
+    - name: from
+      type:
+        namedType: com.github.windlass-operator.windlass.api.nodes.v1.NamespacesFrom
+      default: All
+    - name: selector
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
+- name: com.github.windlass-operator.windlass.api.nodes.v1.AnnotationValue
+  scalar: string
+- name: com.github.windlass-operator.windlass.api.nodes.v1.CIDR
+  scalar: string
+- name: com.github.windlass-operator.windlass.api.nodes.v1.DefaultFor
+  map:
+    fields:
+    - name: namespaceSelector
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
+- name: com.github.windlass-operator.windlass.api.nodes.v1.DeletionPolicy
+  scalar: string
+- name: com.github.windlass-operator.windlass.api.nodes.v1.DryRunReport
+  map:
+    fields:
+    - name: affectedNodes
+      type:
+        scalar: numeric
+    - name: labelsToRemove
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: labelsToSet
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: podsToEvict
+      type:
+        scalar: numeric
+    - name: taintsToAdd
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: taintsToRemove
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
 - name: com.github.windlass-operator.windlass.api.nodes.v1.LabelValue
   scalar: string
 - name: com.github.windlass-operator.windlass.api.nodes.v1.Ledger
   map:
     fields:
+    - name: annotations
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
     - name: labels
       type:
         list:
@@ -40,6 +101,8 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: associative
+- name: com.github.windlass-operator.windlass.api.nodes.v1.NamespacesFrom
+  scalar: string
 - name: com.github.windlass-operator.windlass.api.nodes.v1.NodePool
   map:
     fields:
@@ -61,6 +124,24 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.windlass-operator.windlass.api.nodes.v1.NodePoolSpec
   map:
     fields:
+    - name: allowedNamespaces
+      type:
+        namedType: com.github.windlass-operator.windlass.api.nodes.v1.AllowedNamespaces
+    - name: annotations
+      type:
+        map:
+          elementType:
+            namedType: com.github.windlass-operator.windlass.api.nodes.v1.AnnotationValue
+    - name: defaultFor
+      type:
+        namedType: com.github.windlass-operator.windlass.api.nodes.v1.DefaultFor
+    - name: deletionPolicy
+      type:
+        namedType: com.github.windlass-operator.windlass.api.nodes.v1.DeletionPolicy
+      default: Clean
+    - name: dryRun
+      type:
+        scalar: boolean
     - name: handler
       type:
         scalar: string
@@ -69,6 +150,22 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.windlass-operator.windlass.api.nodes.v1.LabelValue
+    - name: nodeCIDRs
+      type:
+        list:
+          elementType:
+            namedType: com.github.windlass-operator.windlass.api.nodes.v1.CIDR
+          elementRelationship: associative
+    - name: nodeSelector
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
+    - name: overwrite
+      type:
+        namedType: com.github.windlass-operator.windlass.api.nodes.v1.OverwritePolicy
+      default: Restore
+    - name: priority
+      type:
+        scalar: numeric
     - name: taints
       type:
         list:
@@ -99,6 +196,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
       default: 0
+    - name: dryRun
+      type:
+        namedType: com.github.windlass-operator.windlass.api.nodes.v1.DryRunReport
     - name: handler
       type:
         scalar: string
@@ -112,6 +212,18 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: observedGeneration
       type:
         scalar: numeric
+    - name: originals
+      type:
+        list:
+          elementType:
+            namedType: com.github.windlass-operator.windlass.api.nodes.v1.Original
+          elementRelationship: associative
+          keys:
+          - uid
+    - name: podsToEvict
+      type:
+        scalar: numeric
+      default: 0
     - name: readyNodeCount
       type:
         scalar: numeric
@@ -124,6 +236,32 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
       default: 0
+- name: com.github.windlass-operator.windlass.api.nodes.v1.Original
+  map:
+    fields:
+    - name: annotations
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: labels
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: node
+      type:
+        scalar: string
+    - name: taints
+      type:
+        map:
+          elementType:
+            scalar: string
+    - name: uid
+      type:
+        namedType: io.k8s.apimachinery.pkg.types.UID
+- name: com.github.windlass-operator.windlass.api.nodes.v1.OverwritePolicy
+  scalar: string
 - name: com.github.windlass-operator.windlass.api.nodes.v1.Taint
   map:
     fields:
@@ -187,6 +325,38 @@ var schemaYAML = typed.YAMLObject(`types:
         elementType:
           namedType: __untyped_deduced_
         elementRelationship: separable
+- name: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
+  map:
+    fields:
+    - name: matchExpressions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement
+          elementRelationship: atomic
+    - name: matchLabels
+      type:
+        map:
+          elementType:
+            scalar: string
+    elementRelationship: atomic
+- name: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorOperator
+  scalar: string
+- name: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement
+  map:
+    fields:
+    - name: key
+      type:
+        scalar: string
+    - name: operator
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorOperator
+    - name: values
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
 - name: io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry
   map:
     fields:

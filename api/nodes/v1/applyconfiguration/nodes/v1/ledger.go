@@ -9,7 +9,9 @@ package v1
 type LedgerApplyConfiguration struct {
 	// Labels are label keys, sorted.
 	Labels []string `json:"labels,omitempty"`
-	// Taints are taints as "key:effect", sorted.
+	// Annotations are annotation keys, sorted.
+	Annotations []string `json:"annotations,omitempty"`
+	// Taints are taints as "key=value:effect", sorted.
 	Taints []string `json:"taints,omitempty"`
 }
 
@@ -25,6 +27,16 @@ func Ledger() *LedgerApplyConfiguration {
 func (b *LedgerApplyConfiguration) WithLabels(values ...string) *LedgerApplyConfiguration {
 	for i := range values {
 		b.Labels = append(b.Labels, values[i])
+	}
+	return b
+}
+
+// WithAnnotations adds the given value to the Annotations field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Annotations field.
+func (b *LedgerApplyConfiguration) WithAnnotations(values ...string) *LedgerApplyConfiguration {
+	for i := range values {
+		b.Annotations = append(b.Annotations, values[i])
 	}
 	return b
 }

@@ -15,7 +15,8 @@ import (
 // with apply.
 //
 // NodePool is a named set of nodes. Every node that carries the label node-role.kubernetes.io/<name of the pool>, with
-// any value, is a member: it gets the pool's labels and taints, and loses them again when it leaves. A node may be
+// any value, is a member, and so are those that nodeSelector or nodeCIDRs pick: a member gets the pool's labels, annotations and
+// taints, and loses them again when it leaves. A node may be
 // a member of many pools. Pods choose a pool by runtimeClassName: the pool owns a RuntimeClass of its own name.
 type NodePoolApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration    `json:""`

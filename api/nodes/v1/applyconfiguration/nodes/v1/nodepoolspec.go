@@ -4,6 +4,7 @@ package v1
 
 import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
 // NodePoolSpecApplyConfiguration represents a declarative configuration of the NodePoolSpec type for use
@@ -11,15 +12,45 @@ import (
 //
 // NodePoolSpec is the desired state of a pool.
 type NodePoolSpecApplyConfiguration struct {
-	// Labels are put on every member and are the node selector of the pool's RuntimeClass. A label that somebody else
-	// has set to a different value is left as it is and reported in the condition Conflicted. Default: none. Mutable.
+	// Labels are put on every member and are the node selector of the pool's RuntimeClass. What
+	// happens to a label that somebody else has set to a different value is decided by overwrite. Default: none. Mutable.
 	Labels map[string]nodesv1.LabelValue `json:"labels,omitempty"`
-	// Taints are put on every member, and the pool's RuntimeClass tolerates them. Unique by key and effect. A taint of
-	// the same key and effect that somebody else has set to a different value is left as it is and reported in the
-	// condition Conflicted. Default: none. Mutable.
+	// Taints are put on every member, and the pool's RuntimeClass tolerates them. Unique by key and effect. What
+	// happens to a taint of the same key and effect that somebody else has set to a different value is decided by overwrite.
+	// Default: none. Mutable.
 	Taints []TaintApplyConfiguration `json:"taints,omitempty"`
-	// Handler is the container runtime handler of the pool's RuntimeClass. Default: runc. Mutable: a RuntimeClass cannot
-	// change its handler, so it is deleted and created again; running pods are not touched.
+	// Annotations are put on every member, under the same rules as labels. Default: none. Mutable.
+	Annotations map[string]nodesv1.AnnotationValue `json:"annotations,omitempty"`
+	// NodeSelector makes nodes members without being asked: those whose labels match get the role label of the pool from
+	// Windlass, and lose it when they no longer match. Labels that the pool itself put on a node do not count. An empty
+	// selector selects nothing. Kubelets may set most labels on their own node: where that matters, select by labels under
+	// node-restriction.kubernetes.io. Default: none. Mutable.
+	NodeSelector *metav1.LabelSelectorApplyConfiguration `json:"nodeSelector,omitempty"`
+	// NodeCIDRs makes nodes members whose InternalIP lies in one of these network segments, as in "10.20.0.0/16", in
+	// addition to those that nodeSelector selects. Default: none. Mutable.
+	NodeCIDRs []nodesv1.CIDR `json:"nodeCIDRs,omitempty"`
+	// Priority decides which of several pools of a node wins where they want one key with different values: the higher one,
+	// then the older one, then the first by name. Default: 0. Mutable.
+	Priority *int32 `json:"priority,omitempty"`
+	// Overwrite is what to do with a label, annotation or taint of the pool that somebody else has set on a node to another
+	// value. Never: leave it and report it in the condition Conflicted. Restore: replace it, and put it back when the
+	// node leaves the pool. Always: replace it, and remove it when the node leaves. Default: Restore. Mutable.
+	Overwrite *nodesv1.OverwritePolicy `json:"overwrite,omitempty"`
+	// DryRun computes what the pool would do and reports it in status.dryRun. No node is touched; what the pool has put on
+	// nodes before stays. Default: false. Mutable.
+	DryRun *bool `json:"dryRun,omitempty"`
+	// DeletionPolicy is what happens to the nodes when the pool is deleted. Clean: they lose what the pool put on them.
+	// Orphan: they keep it, except for the membership labels. Default: Clean. Mutable.
+	DeletionPolicy *nodesv1.DeletionPolicy `json:"deletionPolicy,omitempty"`
+	// AllowedNamespaces says whose pods may choose this pool. Default: those of all namespaces. Mutable; pods that exist are
+	// not touched.
+	AllowedNamespaces *AllowedNamespacesApplyConfiguration `json:"allowedNamespaces,omitempty"`
+	// DefaultFor gives this pool to pods that choose none. Where several pools are the default for a namespace, the one first by
+	// name is given. Default: nobody. Mutable.
+	DefaultFor *DefaultForApplyConfiguration `json:"defaultFor,omitempty"`
+	// Handler is the container runtime handler of the pool's RuntimeClass. Default: one that every member offers by its
+	// node.status.runtimeHandlers, runc if it is among them or if no node says. Mutable: a RuntimeClass cannot change its
+	// handler, so it is deleted and created again; running pods are not touched.
 	Handler *string `json:"handler,omitempty"`
 }
 
@@ -53,6 +84,86 @@ func (b *NodePoolSpecApplyConfiguration) WithTaints(values ...*TaintApplyConfigu
 		}
 		b.Taints = append(b.Taints, *values[i])
 	}
+	return b
+}
+
+// WithAnnotations puts the entries into the Annotations field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, the entries provided by each call will be put on the Annotations field,
+// overwriting an existing map entries in Annotations field with the same key.
+func (b *NodePoolSpecApplyConfiguration) WithAnnotations(entries map[string]nodesv1.AnnotationValue) *NodePoolSpecApplyConfiguration {
+	if b.Annotations == nil && len(entries) > 0 {
+		b.Annotations = make(map[string]nodesv1.AnnotationValue, len(entries))
+	}
+	for k, v := range entries {
+		b.Annotations[k] = v
+	}
+	return b
+}
+
+// WithNodeSelector sets the NodeSelector field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the NodeSelector field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithNodeSelector(value *metav1.LabelSelectorApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.NodeSelector = value
+	return b
+}
+
+// WithNodeCIDRs adds the given value to the NodeCIDRs field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the NodeCIDRs field.
+func (b *NodePoolSpecApplyConfiguration) WithNodeCIDRs(values ...nodesv1.CIDR) *NodePoolSpecApplyConfiguration {
+	for i := range values {
+		b.NodeCIDRs = append(b.NodeCIDRs, values[i])
+	}
+	return b
+}
+
+// WithPriority sets the Priority field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Priority field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithPriority(value int32) *NodePoolSpecApplyConfiguration {
+	b.Priority = &value
+	return b
+}
+
+// WithOverwrite sets the Overwrite field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Overwrite field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithOverwrite(value nodesv1.OverwritePolicy) *NodePoolSpecApplyConfiguration {
+	b.Overwrite = &value
+	return b
+}
+
+// WithDryRun sets the DryRun field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DryRun field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithDryRun(value bool) *NodePoolSpecApplyConfiguration {
+	b.DryRun = &value
+	return b
+}
+
+// WithDeletionPolicy sets the DeletionPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DeletionPolicy field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithDeletionPolicy(value nodesv1.DeletionPolicy) *NodePoolSpecApplyConfiguration {
+	b.DeletionPolicy = &value
+	return b
+}
+
+// WithAllowedNamespaces sets the AllowedNamespaces field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the AllowedNamespaces field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithAllowedNamespaces(value *AllowedNamespacesApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.AllowedNamespaces = value
+	return b
+}
+
+// WithDefaultFor sets the DefaultFor field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DefaultFor field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithDefaultFor(value *DefaultForApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.DefaultFor = value
 	return b
 }
 

@@ -24,6 +24,9 @@ type NodePoolStatusApplyConfiguration struct {
 	ConflictedNodeCount *int32 `json:"conflictedNodeCount,omitempty"`
 	// SharedNodeCount is the number of members that are members of another pool as well. Sums over pools count them twice.
 	SharedNodeCount *int32 `json:"sharedNodeCount,omitempty"`
+	// PodsToEvict is the number of running pods that new NoExecute taints of the pool delete. It is counted before the taints
+	// are put on nodes, and 0 once they are there.
+	PodsToEvict *int32 `json:"podsToEvict,omitempty"`
 	// Capacity is the sum of the capacities of all members.
 	Capacity *corev1.ResourceList `json:"capacity,omitempty"`
 	// Allocatable is the sum of what pods may request on all members.
@@ -33,8 +36,14 @@ type NodePoolStatusApplyConfiguration struct {
 	// Ledger holds every key that Windlass may have put on a node for this pool. It is written before the first node is,
 	// and a key is only ever taken off a node when both the ledger and the node's own record name it.
 	Ledger *LedgerApplyConfiguration `json:"ledger,omitempty"`
+	// Originals holds what the pool has replaced on nodes under overwrite: Restore, so that it can be put back. It is kept
+	// here and not on the nodes, because a kubelet may write its own node's annotations.
+	Originals []OriginalApplyConfiguration `json:"originals,omitempty"`
+	// DryRun is what the pool would do to its nodes, while spec.dryRun is set.
+	DryRun *DryRunReportApplyConfiguration `json:"dryRun,omitempty"`
 	// Conditions tell the state of the pool: Ready is the summary, Reconciling and Stalled say whether Windlass is still
-	// at work or cannot go on, and NodesSynced, RuntimeClassReady, Conflicted and Paused are its parts.
+	// at work or cannot go on, and NodesSynced, RuntimeClassReady, HandlerAvailable, AdmissionReady, Conflicted, SafetyBrake and
+	// Paused are its parts.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 
@@ -92,6 +101,14 @@ func (b *NodePoolStatusApplyConfiguration) WithSharedNodeCount(value int32) *Nod
 	return b
 }
 
+// WithPodsToEvict sets the PodsToEvict field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PodsToEvict field is set to the value of the last call.
+func (b *NodePoolStatusApplyConfiguration) WithPodsToEvict(value int32) *NodePoolStatusApplyConfiguration {
+	b.PodsToEvict = &value
+	return b
+}
+
 // WithCapacity sets the Capacity field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Capacity field is set to the value of the last call.
@@ -121,6 +138,27 @@ func (b *NodePoolStatusApplyConfiguration) WithHandler(value string) *NodePoolSt
 // If called multiple times, the Ledger field is set to the value of the last call.
 func (b *NodePoolStatusApplyConfiguration) WithLedger(value *LedgerApplyConfiguration) *NodePoolStatusApplyConfiguration {
 	b.Ledger = value
+	return b
+}
+
+// WithOriginals adds the given value to the Originals field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Originals field.
+func (b *NodePoolStatusApplyConfiguration) WithOriginals(values ...*OriginalApplyConfiguration) *NodePoolStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithOriginals")
+		}
+		b.Originals = append(b.Originals, *values[i])
+	}
+	return b
+}
+
+// WithDryRun sets the DryRun field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DryRun field is set to the value of the last call.
+func (b *NodePoolStatusApplyConfiguration) WithDryRun(value *DryRunReportApplyConfiguration) *NodePoolStatusApplyConfiguration {
+	b.DryRun = value
 	return b
 }
 

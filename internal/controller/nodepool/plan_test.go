@@ -1,0 +1,149 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/membership"
+)
+
+func TestChooseHandler(t *testing.T) {
+	t.Parallel()
+	pool := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u"}}
+	owned := func(handler string) *nodev1.RuntimeClass { return class{handler: handler}.object(pool) }
+	cases := map[string]struct {
+		spec     string
+		inForce  *nodev1.RuntimeClass
+		handlers map[string]int
+		nodes    int
+		want     string
+	}{
+		"the spec decides":                                  {spec: "kata", handlers: map[string]int{"crun": 2}, nodes: 2, want: "kata"},
+		"without nodes that tell it is runc":                {want: "runc"},
+		"runc is preferred":                                 {handlers: map[string]int{"crun": 2, "runc": 2}, nodes: 2, want: "runc"},
+		"the first by name of those that all offer":         {handlers: map[string]int{"youki": 2, "crun": 2, "kata": 1}, nodes: 2, want: "crun"},
+		"the one in force stays while all offer it":         {inForce: owned("youki"), handlers: map[string]int{"youki": 2, "runc": 2}, nodes: 2, want: "youki"},
+		"the one in force stays while nobody tells":         {inForce: owned("youki"), want: "youki"},
+		"the one in force goes when a member lacks it":      {inForce: owned("youki"), handlers: map[string]int{"youki": 1, "crun": 2}, nodes: 2, want: "crun"},
+		"nothing in common is runc":                         {handlers: map[string]int{"youki": 1, "crun": 1}, nodes: 2, want: "runc"},
+		"a foreign class of the pool's name counts nothing": {inForce: &nodev1.RuntimeClass{Handler: "kata"}, want: "runc"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := pool.DeepCopy()
+			pool.Spec.Handler = tc.spec
+			got := chooseHandler(pool, tc.inForce, census{handlers: tc.handlers, reporting: tc.nodes})
+			if got != tc.want {
+				t.Errorf("handler is %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestPlanLedgerGrowsAtOnceAndShrinksLast(t *testing.T) {
+	t.Parallel()
+	ledger := func(labels ...string) nodesv1.Ledger {
+		return nodesv1.Ledger{Labels: append(labels, nodesv1.MemberLabel("p"))}
+	}
+	cases := map[string]struct {
+		spec    []string
+		have    nodesv1.Ledger
+		pending []string
+		want    nodesv1.Ledger
+	}{
+		"a new key is entered":                       {spec: []string{"a"}, want: ledger("a")},
+		"a dropped key stays while a node waits":     {spec: []string{"b"}, have: ledger("a", "b"), pending: []string{"n"}, want: ledger("a", "b")},
+		"a dropped key goes when no node waits":      {spec: []string{"b"}, have: ledger("a", "b"), want: ledger("b")},
+		"a pass that grows it does not shrink it":    {spec: []string{"c"}, have: ledger("a"), want: ledger("a", "c")},
+		"a pool without labels holds its membership": {want: ledger()},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+			pool.Spec.Labels = map[string]nodesv1.LabelValue{}
+			for _, key := range tc.spec {
+				pool.Spec.Labels[key] = "x"
+			}
+			pool.Status.Ledger = tc.have
+			got := planLedger(pool, census{pending: tc.pending})
+			if diff := cmp.Diff(membership.Union(tc.want, nodesv1.Ledger{}), got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("ledger differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestBraked(t *testing.T) {
+	t.Parallel()
+	names := func(n int) []string {
+		list := make([]string, n)
+		for i := range list {
+			list[i] = fmt.Sprintf("node-%d", i)
+		}
+		return list
+	}
+	cases := map[string]struct {
+		leaving, carrying int
+		acknowledged      string
+		want              bool
+	}{
+		"two nodes may always leave":                 {leaving: 2, carrying: 2},
+		"three of nine are too many":                 {leaving: 3, carrying: 9, want: true},
+		"three of ten may leave":                     {leaving: 3, carrying: 10},
+		"all of a large pool are too many":           {leaving: 1000, carrying: 1000, want: true},
+		"a yes to this generation lets them":         {leaving: 9, carrying: 9, acknowledged: "4"},
+		"a yes to an earlier generation is for that": {leaving: 9, carrying: 9, acknowledged: "3", want: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{
+				Generation: 4, Annotations: map[string]string{nodesv1.AcknowledgeAnnotation: tc.acknowledged},
+			}}
+			if got := braked(pool, census{leaving: names(tc.leaving), carrying: names(tc.carrying)}); got != tc.want {
+				t.Errorf("braked is %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestMessagesNameAtMostTen(t *testing.T) {
+	t.Parallel()
+	list := []string{}
+	for i := range 25 {
+		list = append(list, fmt.Sprintf("n%02d", i))
+	}
+	want := "n00, n01, n02, n03, n04, n05, n06, n07, n08, n09 and 15 more"
+	if got := examples(list); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTolerationsOfNeighboursAreTolerated(t *testing.T) {
+	t.Parallel()
+	pool := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p"}}
+	pool.Spec.Taints = []nodesv1.Taint{{Key: "a", Value: "1", Effect: corev1.TaintEffectNoSchedule}}
+	neighbours := []nodesv1.Taint{
+		{Key: "b", Value: "2", Effect: corev1.TaintEffectNoSchedule}, {Key: "a", Value: "1", Effect: corev1.TaintEffectNoSchedule},
+	}
+	got := wantedClass(pool, nil, census{neighbours: neighbours}).tolerations
+	want := []corev1.Toleration{
+		{Key: "a", Operator: corev1.TolerationOpEqual, Value: "1", Effect: corev1.TaintEffectNoSchedule},
+		{Key: "b", Operator: corev1.TolerationOpEqual, Value: "2", Effect: corev1.TaintEffectNoSchedule},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tolerations differ (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,110 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package membership
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+)
+
+// Key is a key of a node.
+type Key struct {
+	of  aspect
+	key string
+}
+
+// Original is a value that somebody else has set on a node and that a pool is about to replace, or that one pool takes
+// over from another which is leaving the key to it.
+type Original struct {
+	// Pool is the pool whose status has to hold it.
+	Pool string
+	// Key is the key.
+	Key Key
+	// Value is the value.
+	Value string
+}
+
+// Remember returns the list with the original of the node added, sorted by node. A full list is returned as it is.
+func Remember(list []nodesv1.Original, node *corev1.Node, original Original) []nodesv1.Original {
+	list = slices.Clone(list)
+	i := slices.IndexFunc(list, func(o nodesv1.Original) bool { return o.UID == node.UID })
+	if i < 0 {
+		if len(list) >= nodesv1.MaxOriginals {
+			return list
+		}
+		list = append(list, nodesv1.Original{Node: node.Name, UID: node.UID})
+		slices.SortFunc(list, func(a, b nodesv1.Original) int { return strings.Compare(a.Node, b.Node) })
+		i = slices.IndexFunc(list, func(o nodesv1.Original) bool { return o.UID == node.UID })
+	}
+	values := maps.Clone(originalValues(&list[i], original.Key.of))
+	if values == nil {
+		values = map[string]string{}
+	}
+	values[original.Key.key] = original.Value
+	setOriginalValues(&list[i], original.Key.of, values)
+	return list
+}
+
+// Forget returns the list without what nothing needs any more: kept says, for each node that there is, which keys stay.
+func Forget(list []nodesv1.Original, kept map[types.UID][]Key) []nodesv1.Original {
+	var out []nodesv1.Original
+	for _, original := range list {
+		keys, exists := kept[original.UID]
+		if !exists {
+			continue
+		}
+		original = *original.DeepCopy()
+		for _, of := range aspects() {
+			values := originalValues(&original, of)
+			maps.DeleteFunc(values, func(key, _ string) bool { return !slices.Contains(keys, Key{of, key}) })
+			if len(values) == 0 {
+				setOriginalValues(&original, of, nil)
+			}
+		}
+		if len(original.Labels)+len(original.Annotations)+len(original.Taints) > 0 {
+			out = append(out, original)
+		}
+	}
+	return out
+}
+
+// original returns what the pool has noted for the key on the node.
+func (p *Pool) original(node *corev1.Node, of aspect, key string) (string, bool) {
+	for i := range p.Status.Originals {
+		if p.Status.Originals[i].UID == node.UID {
+			value, ok := originalValues(&p.Status.Originals[i], of)[key]
+			return value, ok
+		}
+	}
+	return "", false
+}
+
+func originalValues(original *nodesv1.Original, of aspect) map[string]string {
+	switch of {
+	case onLabels:
+		return original.Labels
+	case onAnnotations:
+		return original.Annotations
+	case onTaints:
+		return original.Taints
+	}
+	return nil
+}
+
+func setOriginalValues(original *nodesv1.Original, of aspect, values map[string]string) {
+	switch of {
+	case onLabels:
+		original.Labels = values
+	case onAnnotations:
+		original.Annotations = values
+	case onTaints:
+		original.Taints = values
+	}
+}
