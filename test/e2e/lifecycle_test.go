@@ -211,7 +211,7 @@ func TestSentences(t *testing.T) {
 		},
 		"the controller is unknown": {
 			start("--kubeconfig", c.admin, "--controllers=*,-podsets"), 2,
-			"windlass: --controllers names \"-podsets\", which is not known: there are nodepool, node, podset, and '*' for all\n" +
+			"windlass: --controllers names \"-podsets\", which is not known: there are nodepool, podset, and '*' for all\n" +
 				"See 'windlass manager --help'.\n",
 		},
 	}
