@@ -22,8 +22,12 @@ import (
 	"github.com/windlass-operator/windlass/internal/patch"
 )
 
-// recheckGate is when to ask again whether a node may leave a pool. It is longer than a census takes to come.
-const recheckGate = time.Second
+const (
+	// recheckGate is when to ask again whether a node may leave a pool. It is longer than a census takes to come.
+	recheckGate = time.Second
+	// recheckHeld is when to ask again where somebody else has to act first.
+	recheckHeld = 5 * time.Second
+)
 
 // Reconciler brings one node to what its pools want.
 type Reconciler struct {
@@ -51,7 +55,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	}
 	list := &nodesv1.NodePoolList{}
-	if err := r.client.List(ctx, list); err != nil {
+	// Nothing below changes a pool, and a pool may hold the originals of a thousand nodes.
+	if err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("cannot list pools for node %q: %w", node.Name, err)
 	}
 	pools := membership.NewPools(list)
@@ -59,7 +64,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	plan := membership.NewPlan(node, pools)
 	result := reconcile.Result{}
 	if waits && len(plan.Leaving) > 0 {
-		result.RequeueAfter = flow.Jitter(recheckGate)
+		result.RequeueAfter = flow.Jitter(recheck(pools, plan.Leaving))
 	}
 	r.joining.observe(node.Name, plan.Pending, r.now())
 	if plan.Empty() {
@@ -79,6 +84,18 @@ func (r *Reconciler) closeGate(node *corev1.Node, pools membership.Pools) bool {
 		}
 	}
 	return closed
+}
+
+// recheck returns when to ask again whether a node may leave: soon while a census is due, seldom while a person or running pods
+// have to decide. The end of the brake wakes the node up by itself.
+func recheck(pools membership.Pools, leaving []string) time.Duration {
+	for _, name := range leaving {
+		pool := pools[name]
+		if !braked(pool.NodePool) && pool.DeletionTimestamp == nil {
+			return recheckGate
+		}
+	}
+	return recheckHeld
 }
 
 // apply sends the plan. A node that vanished needs nothing; one that changed in the meantime comes back through the queue,

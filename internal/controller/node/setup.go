@@ -57,8 +57,8 @@ func nodeChanged() predicate.Predicate {
 	}
 }
 
-// poolChanged lets through what can change a plan: the spec, the ledger, the originals, the finalizers, pausing, deletion and
-// the safety brake. The rest of the status is the pool controller's report on this controller's own work.
+// poolChanged lets through what can change a plan: the spec, the ledger, the originals, the finalizers, pausing, deletion,
+// and the pool controller's word on whether nodes may leave. The rest of the status is its report on this controller's work.
 func poolChanged() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -70,10 +70,16 @@ func poolChanged() predicate.Predicate {
 				!slices.Equal(before.Finalizers, after.Finalizers) ||
 				!equality.Semantic.DeepEqual(before.Status.Ledger, after.Status.Ledger) ||
 				!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals) ||
-				braked(before) != braked(after))
+				braked(before) != braked(after) || cleaning(before) != cleaning(after))
 		},
 		GenericFunc: func(event.GenericEvent) bool { return false },
 	}
+}
+
+// cleaning reports whether the pool controller has let go the nodes of a pool that is being deleted.
+func cleaning(pool *nodesv1.NodePool) bool {
+	synced := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.ConditionNodesSynced)
+	return synced != nil && synced.Reason == nodesv1.ReasonCleaningNodes
 }
 
 func braked(pool *nodesv1.NodePool) bool {

@@ -40,7 +40,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 	}
 
 	list := &nodesv1.NodePoolList{}
-	if err := r.client.List(ctx, list); err != nil {
+	if err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil { // nothing below changes a pool but its own copy
 		return flow.Fail(fmt.Errorf("cannot list pools: %w", err))
 	}
 	pools := membership.NewPools(list)
