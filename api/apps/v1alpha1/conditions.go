@@ -43,3 +43,30 @@ const (
 	// ReasonDriftRepaired is the reason of the event for a Deployment that somebody changed and Windlass changed back.
 	ReasonDriftRepaired = "DriftRepaired"
 )
+
+// Reasons of a PodSet whose pods do not come because of the pool that spec.nodePool names. They are those of Ready, of
+// Reconciling or Stalled, and of the event that tells of it.
+const (
+	// ReasonPoolNotFound says that there is no NodePool of the name in spec.nodePool.
+	ReasonPoolNotFound = "PoolNotFound"
+	// ReasonPoolDeleting says that the pool is being deleted: its nodes leave it.
+	ReasonPoolDeleting = "PoolDeleting"
+	// ReasonPoolPaused says that the pool lacks something which it may not write, because it is paused or in dry run.
+	ReasonPoolPaused = "PoolPaused"
+	// ReasonPoolNotAllowed says that the pool's spec.allowedNamespaces leaves out the PodSet's namespace.
+	ReasonPoolNotAllowed = "PoolNotAllowed"
+	// ReasonPoolRuntimeClassNotReady says that the pool's RuntimeClass is not there or belongs to somebody else.
+	ReasonPoolRuntimeClassNotReady = "PoolRuntimeClassNotReady"
+	// ReasonPoolHasNoNode says that no node is a member of the pool.
+	ReasonPoolHasNoNode = "PoolHasNoNode"
+	// ReasonPoolHasNoReadyNode says that the pool has members and none of them is ready.
+	ReasonPoolHasNoReadyNode = "PoolHasNoReadyNode"
+	// ReasonPoolNodesNotSynced says that no ready member carries the labels by which pods of the pool choose their node.
+	ReasonPoolNodesNotSynced = "PoolNodesNotSynced"
+	// ReasonPoolCordoned says that every ready member is cordoned.
+	ReasonPoolCordoned = "PoolCordoned"
+	// ReasonPoolCapacityShort says that the pool's nodes are too small or too few for the pods, even if they were empty.
+	ReasonPoolCapacityShort = "PoolCapacityShort"
+	// ReasonPoolHandlerMissing says that pods cannot start on nodes that lack the handler of the pool's RuntimeClass.
+	ReasonPoolHandlerMissing = "PoolHandlerMissing"
+)

@@ -24,7 +24,8 @@ type Reconciler struct {
 	refused  refusals
 }
 
-// New returns a Reconciler. Reads of c come from a cache with the indexes of AddIndexes and wait for c's own writes.
+// New returns a Reconciler. Reads of c come from a cache with the indexes of AddIndexes and of
+// membership.AddIndexes, and wait for c's own writes.
 func New(c client.Client, recorder event.Recorder, now func() time.Time) *Reconciler {
 	return &Reconciler{client: c, recorder: recorder, now: now}
 }
@@ -75,6 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (resu
 func (r *Reconciler) finish(ctx context.Context, pass *scope, outcome flow.Outcome) error {
 	describe(pass.podSet, pass.seen, pass.decision, outcome, r.now())
 	pass.events = append(pass.events, transitions(pass.before, pass.podSet)...)
+	pass.events = append(pass.events, explained(pass)...)
 	if _, err := patch.Status(ctx, r.client, pass.before, pass.podSet); err != nil {
 		return client.IgnoreNotFound(err)
 	}
@@ -89,7 +91,8 @@ func decide(_ context.Context, pass *scope) flow.Outcome {
 	return flow.Fail(err)
 }
 
-// follow is the phase around rollout.
+// follow is the phase around explain and rollout.
 func follow(_ context.Context, pass *scope) flow.Outcome {
-	return rollout(pass.podSet, pass.seen.deployment)
+	pass.seen.cause = explain(pass.podSet, *pass.seen)
+	return rollout(pass.podSet, *pass.seen)
 }

@@ -8,10 +8,12 @@
 //
 // A pass goes through four phases:
 //
-//  1. observe reads the Deployment, the PodDisruptionBudget, the pods and their nodes from the cache (observe.go).
+//  1. observe reads the Deployment, the PodDisruptionBudget, the pods and their nodes from the cache, and where pods of a
+//     PodSet with a pool are missing, the pool with its nodes (observe.go).
 //  2. plan compares them with what the spec asks for (plan.go, child.go): pure.
 //  3. act writes the difference, usually nothing (act.go).
-//  4. rollout says what is still missing until all pods are available (status.go): pure.
+//  4. explain says what about the pool keeps missing pods from coming (explain.go, package why), and rollout what is still
+//     missing until all pods are available (status.go): pure.
 //
 // Whatever a pass met, it then describes it in the status with at most one write, and tells the events when that write
 // has succeeded (status.go, events.go).
@@ -19,4 +21,6 @@
 // All conditions of a PodSet are written here: ChildConflict by plan; Available, Progressing and ReplicaFailure, which
 // are the Deployment's; Ready, Reconciling, Stalled and Paused, which internal/status computes from the others and from how
 // the pass ended. There is no finalizer: what a PodSet owns is garbage-collected after it.
+//
+// A PodSet that waits for its pool is woken up by what the explanation is made of (wake.go); one whose pods are all there is not.
 package podset

@@ -22,6 +22,7 @@ const (
 	actionUpdate = "Update"
 	actionRepair = "Repair"
 	actionApply  = "Apply"
+	actionWait   = "Wait"
 )
 
 // created tells that the Deployment has been created.
@@ -85,6 +86,22 @@ func transitions(before, after *appsv1alpha1.PodSet) []event.Event {
 		})
 	}
 	return list
+}
+
+// explained returns the event for pods that are missing because of the pool, unless Ready has said so before: numbers and names
+// in its message change, and are no news.
+func explained(pass *scope) []event.Event {
+	if pass.seen == nil || pass.seen.cause == nil {
+		return nil
+	}
+	was := apimeta.FindStatusCondition(pass.before.Status.Conditions, status.Ready)
+	is := apimeta.FindStatusCondition(pass.podSet.Status.Conditions, status.Ready)
+	if is == nil || was != nil && was.Reason == is.Reason {
+		return nil
+	}
+	return []event.Event{{
+		Regarding: pass.podSet, Warning: true, Reason: is.Reason, Action: actionWait, Note: is.Message,
+	}}
 }
 
 // turned reports whether a condition has become True for the reason, and returns its message.

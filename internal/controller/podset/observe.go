@@ -13,11 +13,15 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/membership"
+	"github.com/windlass-operator/windlass/internal/why"
 )
 
 // maxPlacement is how many pools status.placement may name, as its schema says.
@@ -33,6 +37,15 @@ type observation struct {
 	pods []string
 	// placement counts these pods per pool of their node, sorted by pool.
 	placement []appsv1alpha1.PodPlacement
+	// perNode counts these pods by the name of their node; unplaced have none.
+	perNode  map[string]int32
+	unplaced int32
+	// pool is the pool that the pods shall run on, with its nodes; nil unless pods are missing.
+	pool *why.Pool
+	// namespace is that of the PodSet; nil unless the pool asks for it.
+	namespace *metav1.PartialObjectMetadata
+	// cause is what about the pool keeps the pods from coming, nil where it is not the pool.
+	cause *why.Cause
 }
 
 // observe is the phase that reads. Everything comes from the cache.
@@ -48,6 +61,11 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	}
 	if err := r.observePods(ctx, key, &seen); err != nil {
 		return flow.Fail(err)
+	}
+	if lacking(pass.podSet, ownDeployment(pass.podSet, seen.deployment)) {
+		if err := r.observePool(ctx, pass.podSet, &seen); err != nil {
+			return flow.Fail(err)
+		}
 	}
 	pass.seen = &seen
 	return flow.Done()
@@ -74,7 +92,7 @@ func (r *Reconciler) observePods(ctx context.Context, key client.ObjectKey, seen
 		return fmt.Errorf("cannot list the pods of %q: %w", key.Name, err)
 	}
 
-	perNode := make(map[string]int32)
+	seen.perNode = make(map[string]int32)
 	seen.pods = make([]string, 0, len(pods.Items))
 	for i := range pods.Items {
 		pod := &pods.Items[i]
@@ -82,14 +100,16 @@ func (r *Reconciler) observePods(ctx context.Context, key client.ObjectKey, seen
 			continue
 		}
 		seen.pods = append(seen.pods, pod.Name)
-		if pod.Spec.NodeName != "" {
-			perNode[pod.Spec.NodeName]++
+		if pod.Spec.NodeName == "" {
+			seen.unplaced++
+			continue
 		}
+		seen.perNode[pod.Spec.NodeName]++
 	}
 	slices.Sort(seen.pods)
 
 	perPool := make(map[string]int32)
-	for name, count := range perNode {
+	for name, count := range seen.perNode {
 		pools, err := r.poolsOf(ctx, name)
 		if err != nil {
 			return err
@@ -139,4 +159,36 @@ func placement(perPool map[string]int32) []appsv1alpha1.PodPlacement {
 		list = append(list, appsv1alpha1.PodPlacement{NodePool: pool, Pods: perPool[pool]})
 	}
 	return list
+}
+
+// observePool reads the pool of the pods, its nodes, and if the pool is not for all namespaces, the one of the PodSet.
+func (r *Reconciler) observePool(ctx context.Context, podSet *appsv1alpha1.PodSet, seen *observation) error {
+	name := podSet.Spec.NodePool
+	if name == "" {
+		return nil
+	}
+	seen.pool = &why.Pool{Name: name}
+	object := &nodesv1.NodePool{}
+	if err := r.client.Get(ctx, client.ObjectKey{Name: name}, object, client.UnsafeDisableDeepCopy); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("cannot read NodePool %q: %w", name, err)
+	}
+	// What is malformed in the pool is told by its own status.
+	seen.pool.Pool, _ = membership.NewPool(object)
+	var err error
+	if seen.pool.Nodes, err = membership.Nodes(ctx, r.client, seen.pool.Pool); err != nil {
+		return err
+	}
+	if allowed := object.Spec.AllowedNamespaces; allowed == nil || allowed.From != nodesv1.NamespacesFromSelector {
+		return nil
+	}
+	namespace := NamespaceMetadata()
+	err = r.client.Get(ctx, client.ObjectKey{Name: podSet.Namespace}, namespace, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return fmt.Errorf("cannot read Namespace %q: %w", podSet.Namespace, err)
+	}
+	seen.namespace = namespace
+	return nil
 }

@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -25,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets,verbs=get;list;watch
@@ -34,6 +34,8 @@ import (
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=core,resources=pods,verbs=get;list;watch
 // +kubebuilder:rbac:groups=core,resources=nodes,verbs=get;list;watch
+// +kubebuilder:rbac:groups=core,resources=namespaces,verbs=get;list;watch
+// +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=core,resources=events,verbs=create;patch
 
@@ -47,6 +49,8 @@ const (
 	indexPods = "podset.pods"
 	// indexPodSets finds PodSets by the value of that label on their pods, which may be a hash of the name.
 	indexPodSets = "podset.label"
+	// indexNodePool finds PodSets by the pool that they name.
+	indexNodePool = "podset.nodePool"
 )
 
 // AddIndexes registers the cache indexes that the Reconciler reads by.
@@ -66,17 +70,23 @@ func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	if err != nil {
 		return fmt.Errorf("cannot index PodSets: %w", err)
 	}
+	err = indexer.IndexField(ctx, &appsv1alpha1.PodSet{}, indexNodePool, func(object client.Object) []string {
+		if podSet, ok := object.(*appsv1alpha1.PodSet); ok && podSet.Spec.NodePool != "" {
+			return []string{podSet.Spec.NodePool}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("cannot index PodSets by pool: %w", err)
+	}
 	return nil
 }
 
-// SetupWithManager registers the controller, with so many workers, and what wakes it up.
+// SetupWithManager registers the controller, with so many workers, and what wakes it up. The indexes of package membership
+// have to be registered before.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr manager.Manager, workers int) error {
 	if err := AddIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
-	}
-	// Nodes are read but do not wake anything up: without this, the first pass would wait for the list of all nodes.
-	if _, err := mgr.GetCache().GetInformer(ctx, &corev1.Node{}, cache.BlockUntilSynced(false)); err != nil {
-		return fmt.Errorf("cannot watch nodes: %w", err)
 	}
 	// The handlers read the cache itself: the client would make them wait for the workers' writes.
 	reader := mgr.GetCache()
@@ -86,6 +96,9 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr manager.Manager, 
 		Watches(&appsv1.Deployment{}, soon(byName(reader))).
 		Watches(&policyv1.PodDisruptionBudget{}, soon(byName(reader)), builder.WithPredicates(budgetChanged())).
 		Watches(&corev1.Pod{}, soon(byLabel(reader)), builder.WithPredicates(podChanged())).
+		Watches(&nodesv1.NodePool{}, soon(byPool(reader)), builder.WithPredicates(poolChanged())).
+		Watches(&corev1.Node{}, soon(byNode(reader)), builder.WithPredicates(nodeChanged())).
+		WatchesMetadata(&corev1.Namespace{}, soon(byNamespace(reader)), builder.WithPredicates(namespaceChanged())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)}).
 		Complete(r)
 	if err != nil {

@@ -25,6 +25,7 @@ import (
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
@@ -151,6 +152,9 @@ func (s *stage) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
+	if err := membership.AddIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
+		t.Fatal(err)
+	}
 	if err := New(c, s.Events, s.Clock.Now).SetupWithManager(ctx, mgr, 2); err != nil {
 		t.Fatal(err)
 	}

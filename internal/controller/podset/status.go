@@ -21,13 +21,14 @@ import (
 // progressDeadlineExceeded is the reason of a Deployment that has given up hope, though not its work.
 const progressDeadlineExceeded = "ProgressDeadlineExceeded"
 
-// declaration lists the conditions that Ready depends on.
-func declaration() status.Declaration {
+// declaration lists the conditions that Ready depends on. Where it is explained why the Deployment is not as it should be, the
+// explanation decides, and the Deployment's own words are only told.
+func declaration(explained bool) status.Declaration {
 	return status.Declaration{
 		{Type: appsv1alpha1.ConditionChildConflict, Negative: true},
-		{Type: appsv1alpha1.ConditionReplicaFailure, Negative: true},
-		{Type: appsv1alpha1.ConditionProgressing},
-		{Type: appsv1alpha1.ConditionAvailable},
+		{Type: appsv1alpha1.ConditionReplicaFailure, Negative: true, Info: explained},
+		{Type: appsv1alpha1.ConditionProgressing, Info: explained},
+		{Type: appsv1alpha1.ConditionAvailable, Info: explained},
 	}
 }
 
@@ -36,7 +37,7 @@ func declaration() status.Declaration {
 func describe(
 	podSet *appsv1alpha1.PodSet, seen *observation, decided decision, outcome flow.Outcome, now time.Time,
 ) {
-	marks := declaration().Begin()
+	marks := declaration(seen != nil && seen.cause != nil).Begin()
 	if seen != nil {
 		own := ownDeployment(podSet, seen.deployment)
 		count(podSet, *seen, own)
@@ -157,16 +158,22 @@ func progress(podSet *appsv1alpha1.PodSet, own *appsv1.Deployment) appsv1.Deploy
 	return appsv1.DeploymentCondition{Status: corev1.ConditionTrue, Reason: reason}
 }
 
-// rollout says what is still missing until the PodSet is as it should be. A Deployment that is not there yet, or not
-// observed, shows in the conditions.
-func rollout(podSet *appsv1alpha1.PodSet, deployment *appsv1.Deployment) flow.Outcome {
-	own := ownDeployment(podSet, deployment)
+// rollout says what is still missing until the PodSet is as it should be, and if it is known, why. A Deployment that is not
+// there yet, or not observed, shows in the conditions.
+func rollout(podSet *appsv1alpha1.PodSet, seen observation) flow.Outcome {
+	own := ownDeployment(podSet, seen.deployment)
 	if own == nil || !observed(own) {
 		return flow.Done()
 	}
 	stuck := find(own, appsv1alpha1.ConditionProgressing)
 	if stuck != nil && stuck.Status == corev1.ConditionFalse && stuck.Reason == progressDeadlineExceeded {
+		if seen.cause != nil {
+			return flow.Stall(seen.cause.Reason, fmt.Errorf("%s; %s", seen.cause.Text, stuck.Message))
+		}
 		return flow.Stall(stuck.Reason, errors.New(stuck.Message))
+	}
+	if seen.cause != nil {
+		return flow.Wait(seen.cause.Reason, shortfall(podSet.Spec.Size, own.Status)+": "+seen.cause.Text, 0)
 	}
 	if text := missing(podSet.Spec.Size, own.Status); text != "" {
 		return flow.Wait(appsv1alpha1.ReasonRollingOut, text, 0)

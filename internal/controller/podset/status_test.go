@@ -119,7 +119,7 @@ func TestConditionsTellWhatIs(t *testing.T) {
 			deployment := settled(t, podSet)
 			tt.deployment(deployment)
 			seen := &observation{deployment: deployment}
-			describe(podSet, seen, decision{}, rollout(podSet, deployment), time.Unix(1, 0))
+			describe(podSet, seen, decision{}, rollout(podSet, *seen), time.Unix(1, 0))
 			testkit.CheckContract(t, podSet)
 			if diff := cmp.Diff(tt.want, pick(podSet, tt.want)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

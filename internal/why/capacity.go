@@ -1,0 +1,208 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+)
+
+// capacityShort compares the pods with nodes that are empty: what else runs there is not known. Equal pods make it exact: a
+// node has room for as many as its scarcest resource allows.
+func capacityShort(pods Pods, pool Pool, m members) *Cause {
+	called := aReadyNode
+	if len(m.usable) < len(m.ready) {
+		called = aUsableNode
+	}
+	size := Requests(pods.Spec)
+	text := tooSmall(size, pool, m.usable, called)
+	if text == "" {
+		text = tooFew(pods, size, pool, m, called)
+	}
+	return when(text != "", &Cause{Reason: appsv1alpha1.ReasonPoolCapacityShort, Text: text})
+}
+
+// tooSmall says why no node has room for a pod, empty where one has.
+func tooSmall(size corev1.ResourceList, pool Pool, nodes []*corev1.Node, called string) string {
+	if slices.ContainsFunc(nodes, func(node *corev1.Node) bool { return room(node, size) > 0 }) {
+		return ""
+	}
+	wanted := make([]string, 0, len(size))
+	for _, name := range sorted(size) {
+		part := corev1.ResourceList{name: size[name]}
+		if !slices.ContainsFunc(nodes, func(node *corev1.Node) bool { return room(node, part) > 0 }) {
+			return fmt.Sprintf("pool %s has %s", pool.Name, compare(nodes, called, name, size[name]))
+		}
+		if name != corev1.ResourcePods {
+			wanted = append(wanted, amount(name, size[name]))
+		}
+	}
+	return fmt.Sprintf("pool %s has no %s with all that a pod requests: %s", pool.Name, called, strings.Join(wanted, ", "))
+}
+
+// tooFew says why there is not room for all pods, empty where there is. Pods that are already on nodes which take no new
+// ones need none.
+func tooFew(pods Pods, size corev1.ResourceList, pool Pool, m members, called string) string {
+	have := total(m.usable, size)
+	for _, node := range m.all {
+		if !slices.Contains(m.usable, node) {
+			have += int64(pods.PerNode[node.Name])
+		}
+	}
+	if have >= int64(pods.Wanted) {
+		return ""
+	}
+	scarcest := slices.MinFunc(sorted(size), func(a, b corev1.ResourceName) int {
+		return cmp.Compare(total(m.usable, corev1.ResourceList{a: size[a]}), total(m.usable, corev1.ResourceList{b: size[b]}))
+	})
+	return fmt.Sprintf("pool %s has room for %d of %d pods: %s",
+		pool.Name, have, pods.Wanted, compare(m.usable, called, scarcest, size[scarcest]))
+}
+
+// compare sets the most that a node has of a resource against what a pod requests.
+func compare(nodes []*corev1.Node, called string, name corev1.ResourceName, wanted resource.Quantity) string {
+	most, same := nodes[0].Status.Allocatable[name], true
+	for _, node := range nodes[1:] {
+		have := node.Status.Allocatable[name]
+		same = same && have.Cmp(most) == 0
+		if have.Cmp(most) > 0 {
+			most = have
+		}
+	}
+	text := fmt.Sprintf("1 %s with %s allocatable", called, amount(name, most))
+	if len(nodes) > 1 {
+		bound := ""
+		if !same {
+			bound = "at most "
+		}
+		text = fmt.Sprintf("%d %ss with %s%s allocatable each", len(nodes), called, bound, amount(name, most))
+	}
+	if name == corev1.ResourcePods {
+		return text
+	}
+	return fmt.Sprintf("%s; a pod requests %s", text, amount(name, wanted))
+}
+
+// amount is a quantity in words.
+func amount(name corev1.ResourceName, quantity resource.Quantity) string {
+	if name == corev1.ResourceCPU {
+		return strconv.FormatFloat(float64(quantity.MilliValue())/1000, 'f', -1, 64) + " CPU"
+	}
+	return quantity.String() + " " + string(name)
+}
+
+// sorted returns the names of the resources, CPU and memory first.
+func sorted(list corev1.ResourceList) []corev1.ResourceName {
+	rank := func(name corev1.ResourceName) int {
+		return slices.Index([]corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceCPU}, name)
+	}
+	return slices.SortedFunc(maps.Keys(list), func(a, b corev1.ResourceName) int {
+		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(a, b))
+	})
+}
+
+// total is how many pods of that size all nodes together have room for.
+func total(nodes []*corev1.Node, size corev1.ResourceList) int64 {
+	var sum int64
+	for _, node := range nodes {
+		sum += room(node, size)
+	}
+	return sum
+}
+
+// room is how many pods of that size an empty node has room for. A node that does not tell how many pods it takes, takes any
+// number.
+func room(node *corev1.Node, size corev1.ResourceList) int64 {
+	count := int64(math.MaxInt32)
+	for name, wanted := range size {
+		have, told := node.Status.Allocatable[name]
+		if name == corev1.ResourcePods && !told {
+			continue
+		}
+		if name == corev1.ResourceCPU {
+			count = min(count, have.MilliValue()/wanted.MilliValue())
+			continue
+		}
+		count = min(count, have.Value()/wanted.Value())
+	}
+	return count
+}
+
+// Requests returns what the scheduler sets aside for a pod: itself, all that its containers request, or all that one of its
+// init containers does if that is more, and the overhead. What is nothing is left out.
+func Requests(spec *corev1.PodSpec) corev1.ResourceList {
+	all := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}
+	if spec == nil {
+		return all
+	}
+	running := corev1.ResourceList{}
+	for i := range spec.Containers {
+		add(running, requestsOf(spec.Containers[i].Resources))
+	}
+	sidecars, peak := corev1.ResourceList{}, corev1.ResourceList{}
+	for i := range spec.InitContainers {
+		own := requestsOf(spec.InitContainers[i].Resources)
+		if policy := spec.InitContainers[i].RestartPolicy; policy != nil && *policy == corev1.ContainerRestartPolicyAlways {
+			add(sidecars, own)
+			add(running, own)
+		} else {
+			add(own, sidecars)
+			raise(peak, own)
+		}
+	}
+	raise(running, peak)
+	if spec.Resources != nil {
+		override(running, *spec.Resources)
+	}
+	add(running, spec.Overhead)
+	add(all, running)
+	maps.DeleteFunc(all, func(_ corev1.ResourceName, quantity resource.Quantity) bool { return quantity.Sign() <= 0 })
+	return all
+}
+
+// override puts what is said of the pod as a whole in the place of what its containers say. A limit alone counts only where they
+// say nothing.
+func override(running corev1.ResourceList, pod corev1.ResourceRequirements) {
+	for name, limit := range pod.Limits {
+		if _, said := running[name]; !said {
+			running[name] = limit
+		}
+	}
+	maps.Copy(running, pod.Requests)
+}
+
+// requestsOf returns what a container requests. Who only limits a resource requests as much.
+func requestsOf(resources corev1.ResourceRequirements) corev1.ResourceList {
+	list := corev1.ResourceList{}
+	maps.Copy(list, resources.Limits)
+	maps.Copy(list, resources.Requests)
+	return list
+}
+
+func add(sum, more corev1.ResourceList) {
+	for name, quantity := range more {
+		value := sum[name].DeepCopy()
+		value.Add(quantity)
+		sum[name] = value
+	}
+}
+
+// raise makes the list at least as great as the floor.
+func raise(list, floor corev1.ResourceList) {
+	for name, quantity := range floor {
+		if have := list[name]; have.Cmp(quantity) < 0 {
+			list[name] = quantity
+		}
+	}
+}

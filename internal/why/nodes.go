@@ -1,0 +1,195 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/membership"
+)
+
+// maxExamples is how many nodes a sentence names.
+const maxExamples = 3
+
+// What nodes are called in a sentence.
+const (
+	aNode       = "node"
+	aReadyNode  = "ready node"
+	aUsableNode = "ready and schedulable node"
+)
+
+// members are the nodes of a pool, each list sorted by name and part of the one before.
+type members struct {
+	all, ready []*corev1.Node
+	// synced carry the labels that the pool's RuntimeClass selects.
+	synced []*corev1.Node
+	// usable take new pods.
+	usable []*corev1.Node
+}
+
+func sortMembers(pool Pool) members {
+	var m members
+	for i := range pool.Nodes {
+		if pool.Pool.Has(&pool.Nodes[i]) {
+			m.all = append(m.all, &pool.Nodes[i])
+		}
+	}
+	slices.SortFunc(m.all, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
+	m.ready = only(m.all, isReady)
+	m.synced = only(m.ready, func(node *corev1.Node) bool { return isSynced(pool.Pool, node) })
+	m.usable = only(m.synced, func(node *corev1.Node) bool { return !node.Spec.Unschedulable })
+	return m
+}
+
+func only(nodes []*corev1.Node, holds func(*corev1.Node) bool) []*corev1.Node {
+	var list []*corev1.Node
+	for _, node := range nodes {
+		if holds(node) {
+			list = append(list, node)
+		}
+	}
+	return list
+}
+
+func isReady(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// isSynced reports whether the node carries the labels by which pods of the pool choose their node.
+func isSynced(pool *membership.Pool, node *corev1.Node) bool {
+	if _, joined := node.Labels[nodesv1.MemberLabel(pool.Name)]; !joined {
+		return false
+	}
+	for key, value := range pool.Spec.Labels {
+		if have, present := node.Labels[key]; !present || have != string(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// noPlace looks for what keeps pods from getting a node.
+func noPlace(pods Pods, pool Pool) *Cause {
+	if hasRoom(pods, pool) {
+		return nil
+	}
+	m := sortMembers(pool)
+	for _, check := range []func(Pods, Pool, members) *Cause{noNode, noReadyNode, notSynced, cordoned, capacityShort} {
+		if cause := check(pods, pool, m); cause != nil {
+			return cause
+		}
+	}
+	return nil
+}
+
+// noneReady looks for what keeps pods from running on the nodes that they have.
+func noneReady(pods Pods, pool Pool) *Cause {
+	if hasRoom(pods, pool) {
+		return nil
+	}
+	return noReadyNode(pods, pool, sortMembers(pool))
+}
+
+// hasRoom reports whether there are nodes enough for all pods, without looking at more nodes than it needs: of a pool in
+// order, those are few.
+func hasRoom(pods Pods, pool Pool) bool {
+	size, have := Requests(pods.Spec), int64(0)
+	for i := range pool.Nodes {
+		node := &pool.Nodes[i]
+		if !isReady(node) || !isSynced(pool.Pool, node) || node.Spec.Unschedulable || !pool.Pool.Has(node) {
+			continue
+		}
+		if have += room(node, size); have >= int64(pods.Wanted) {
+			return true
+		}
+	}
+	return false
+}
+
+func noNode(_ Pods, pool Pool, m members) *Cause {
+	return when(len(m.all) == 0, &Cause{
+		Reason: appsv1alpha1.ReasonPoolHasNoNode, Text: fmt.Sprintf("pool %s has no node", pool.Name),
+	})
+}
+
+func noReadyNode(_ Pods, pool Pool, m members) *Cause {
+	if len(m.all) == 0 || len(m.ready) > 0 {
+		return nil
+	}
+	return &Cause{
+		Reason: appsv1alpha1.ReasonPoolHasNoReadyNode, Text: every(m.all, aNode, pool, "is not ready", "are not ready"),
+	}
+}
+
+func notSynced(_ Pods, pool Pool, m members) *Cause {
+	if len(m.synced) > 0 {
+		return nil
+	}
+	return held(pool, &Cause{
+		Reason: appsv1alpha1.ReasonPoolNodesNotSynced,
+		Text:   every(m.ready, aReadyNode, pool, "lacks labels of the pool", "lack labels of the pool"),
+	})
+}
+
+func cordoned(_ Pods, pool Pool, m members) *Cause {
+	if len(m.usable) > 0 {
+		return nil
+	}
+	return &Cause{
+		Reason: appsv1alpha1.ReasonPoolCordoned, Text: every(m.synced, aReadyNode, pool, "is cordoned", "are cordoned"),
+	}
+}
+
+// handlerMissing concerns the nodes that pods are on, and otherwise a pool of which no node has the handler.
+func handlerMissing(pods Pods, pool Pool) *Cause {
+	condition := apimeta.FindStatusCondition(pool.Pool.Status.Conditions, nodesv1.ConditionHandlerAvailable)
+	if condition == nil || condition.Status != metav1.ConditionFalse {
+		return nil
+	}
+	m := sortMembers(pool)
+	lacking := only(m.all, func(node *corev1.Node) bool { return lacksHandler(node, pool.Pool.Status.Handler) })
+	hit := slices.ContainsFunc(lacking, func(node *corev1.Node) bool { return pods.PerNode[node.Name] > 0 })
+	if len(lacking) == 0 || !hit && len(lacking) < len(m.all) {
+		return nil
+	}
+	return &Cause{
+		Reason: appsv1alpha1.ReasonPoolHandlerMissing,
+		Text:   fmt.Sprintf("nodes of pool %s cannot start its pods: %s", pool.Name, condition.Message),
+	}
+}
+
+// lacksHandler reports whether the node tells its handlers, and this one is not among them.
+func lacksHandler(node *corev1.Node, handler string) bool {
+	return len(node.Status.RuntimeHandlers) > 0 &&
+		!slices.ContainsFunc(node.Status.RuntimeHandlers, func(h corev1.NodeRuntimeHandler) bool { return h.Name == handler })
+}
+
+// every says something of all nodes of a pool, and names some of them.
+func every(nodes []*corev1.Node, called string, pool Pool, singular, plural string) string {
+	names := make([]string, 0, len(nodes))
+	for _, node := range nodes {
+		names = append(names, node.Name)
+	}
+	if len(names) == 1 {
+		return fmt.Sprintf("the only %s of pool %s %s: %s", called, pool.Name, singular, names[0])
+	}
+	return fmt.Sprintf("all %d %ss of pool %s %s: %s", len(names), called, pool.Name, plural, examples(names))
+}
+
+func examples(names []string) string {
+	if len(names) <= maxExamples {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxExamples], ", "), len(names)-maxExamples)
+}
