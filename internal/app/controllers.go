@@ -20,6 +20,7 @@ import (
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/controller/node"
 	"github.com/windlass-operator/windlass/internal/controller/nodepool"
 	"github.com/windlass-operator/windlass/internal/controller/podset"
@@ -43,6 +44,8 @@ type tools struct {
 	recorder event.Recorder
 	workers  int
 	now      func() time.Time
+	// namespace is the one that the manager runs in, empty outside of a cluster.
+	namespace string
 }
 
 // index is a cache index that several controllers look things up by. One that a single controller uses is its own affair.
@@ -60,7 +63,7 @@ func controllers() []controller {
 			add: func(ctx context.Context, mgr manager.Manager, t tools) error {
 				// Two controllers under one name: the one of nodes lets no node leave a pool before the one of pools has counted.
 				gate := &membership.Gate{}
-				pools := nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), t.recorder, gate, t.now)
+				pools := nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), t.recorder, gate, t.now, t.namespace)
 				return errors.Join(
 					pools.SetupWithManager(ctx, mgr, t.workers),
 					node.New(mgr.GetClient(), t.recorder, gate, t.now).SetupWithManager(ctx, mgr, t.workers),
@@ -71,6 +74,7 @@ func controllers() []controller {
 			name: "podset",
 			reads: []client.Object{
 				&appsv1alpha1.PodSet{}, &appsv1.Deployment{}, &policyv1.PodDisruptionBudget{}, &corev1.Pod{}, &corev1.Node{},
+				&nodesv1.NodePool{}, podset.NamespaceMetadata(),
 			},
 			add: func(ctx context.Context, mgr manager.Manager, t tools) error {
 				return podset.New(mgr.GetClient(), t.recorder, t.now).SetupWithManager(ctx, mgr, t.workers)
@@ -81,7 +85,7 @@ func controllers() []controller {
 
 // indexes is the table of shared cache indexes: an index can be added to a manager only once, whoever uses it.
 func indexes() []index {
-	return []index{{usedBy: []string{"nodepool"}, add: membership.AddIndexes}}
+	return []index{{usedBy: []string{"nodepool", "podset"}, add: membership.AddIndexes}}
 }
 
 func controllerNames() []string {
@@ -113,7 +117,7 @@ func kinds(list []controller) []client.Object {
 }
 
 // addControllers adds the controllers, the indexes that they use and the caches that they read to the manager.
-func addControllers(ctx context.Context, mgr manager.Manager, list []controller, workers int, now func() time.Time) error {
+func addControllers(ctx context.Context, mgr manager.Manager, list []controller, conf *config.Config, now func() time.Time) error {
 	for _, i := range indexes() {
 		used := slices.ContainsFunc(list, func(c controller) bool { return slices.Contains(i.usedBy, c.name) })
 		if !used {
@@ -125,7 +129,7 @@ func addControllers(ctx context.Context, mgr manager.Manager, list []controller,
 	}
 	for _, c := range list {
 		recorder := event.NewRecorder(mgr.GetEventRecorder("windlass-" + c.name))
-		if err := c.add(ctx, mgr, tools{recorder: recorder, workers: workers, now: now}); err != nil {
+		if err := c.add(ctx, mgr, tools{recorder: recorder, workers: conf.Threads, now: now, namespace: conf.OwnNamespace}); err != nil {
 			return fmt.Errorf("cannot set up controller %q: %w", c.name, err)
 		}
 	}

@@ -55,7 +55,7 @@ func run(ctx context.Context, conf *config.Config, log io.Writer, now func() tim
 	if err != nil {
 		return err
 	}
-	if err := addControllers(ctx, mgr, list, conf.Threads, now); err != nil {
+	if err := addControllers(ctx, mgr, list, conf, now); err != nil {
 		return err
 	}
 	logger.Info("Starting", "version", version, "server", restConfig.Host, "controllers", names(list),

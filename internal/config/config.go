@@ -31,6 +31,10 @@ type Config struct {
 	// process runs in, else default.
 	LeaseLockNamespace string
 
+	// OwnNamespace is the namespace that the process runs in, whose pods no admission policy matches: $POD_NAMESPACE, else that
+	// of the Pod. Empty outside of a cluster. No flag sets it.
+	OwnNamespace string
+
 	// HolderIdentity is how this instance signs the Lease; no two instances may use the same. Default: $POD_NAME, else
 	// the host name with a random suffix.
 	HolderIdentity string

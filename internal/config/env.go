@@ -35,10 +35,11 @@ func OS() Environment {
 	}
 }
 
-// FromEnv fills what no flag has set: the identity of this instance and the namespace of its Lease.
+// FromEnv fills what no flag has set: the identity of this instance, its own namespace and that of its Lease.
 func (c *Config) FromEnv(env Environment) {
+	c.OwnNamespace = cmp.Or(env.Getenv("POD_NAMESPACE"), podNamespace(env))
 	if c.LeaseLockNamespace == "" {
-		c.LeaseLockNamespace = cmp.Or(env.Getenv("POD_NAMESPACE"), podNamespace(env), "default")
+		c.LeaseLockNamespace = cmp.Or(c.OwnNamespace, "default")
 	}
 	if c.HolderIdentity == "" {
 		c.HolderIdentity = cmp.Or(env.Getenv("POD_NAME"), hostIdentity(env))

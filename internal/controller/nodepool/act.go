@@ -115,7 +115,7 @@ func (r *Reconciler) dryRun(_ context.Context, s *scope) flow.Outcome {
 
 // release removes the finalizers once no node carries anything of the pool: by the cache, and by the API server itself,
 // because a cache may be behind and nobody would clean up after a pool that is gone. Nothing is taken away while running
-// pods name the RuntimeClass, because their controllers could not replace them.
+// pods name the pool, because their controllers could not replace them.
 func (r *Reconciler) release(ctx context.Context, s *scope) flow.Outcome {
 	s.pool.Status.Originals = planOriginals(s.pool, s.seen.nodes)
 	if outcome := r.awaitUsers(ctx, s); !outcome.IsDone() {
@@ -136,6 +136,9 @@ func (r *Reconciler) release(ctx context.Context, s *scope) flow.Outcome {
 	if err := r.deleteClass(ctx, s.seen.runtimeClass, s.pool); err != nil {
 		return flow.Fail(err)
 	}
+	if err := r.removeAdmission(ctx, s); err != nil {
+		return flow.Fail(err)
+	}
 	wrote, err := patch.RemoveFinalizers(ctx, r.client, s.pool, nodesv1.Finalizer, nodesv1.LegacyFinalizer)
 	if err != nil {
 		return flow.Fail(err)
@@ -146,7 +149,7 @@ func (r *Reconciler) release(ctx context.Context, s *scope) flow.Outcome {
 	return flow.Done()
 }
 
-// awaitUsers waits for the pods that name the pool's RuntimeClass, unless somebody insists.
+// awaitUsers waits for the pods that name the pool, unless somebody insists.
 func (r *Reconciler) awaitUsers(ctx context.Context, s *scope) flow.Outcome {
 	class := s.seen.runtimeClass
 	forced := s.pool.Annotations[nodesv1.ForceDeleteAnnotation] == "true"
@@ -160,6 +163,6 @@ func (r *Reconciler) awaitUsers(ctx context.Context, s *scope) flow.Outcome {
 	if users == 0 {
 		return flow.Done()
 	}
-	return flow.Wait(nodesv1.ReasonInUse, fmt.Sprintf("running pods that name RuntimeClass %s to end: %d are left; annotate the pool with %s=true to delete it nevertheless",
+	return flow.Wait(nodesv1.ReasonInUse, fmt.Sprintf("running pods that name pool %s to end: %d are left; annotate the pool with %s=true to delete it nevertheless",
 		class.Name, users, nodesv1.ForceDeleteAnnotation), recheckUsers)
 }

@@ -26,14 +26,17 @@ type Reconciler struct {
 	recorder event.Recorder
 	gate     *membership.Gate
 	now      func() time.Time
+	// namespace is the operator's own, empty outside of a cluster.
+	namespace string
 }
 
 // New returns a reconciler that reads and writes through c, whose reads have to wait for its own writes. Live reads past
-// every cache; it is asked before pods are evicted and before a pool is let go. The gate is shared with the node controller.
+// every cache; it is asked before pods are evicted and before a pool is let go. The gate is shared with the node controller. Namespace is the one that the operator runs in, whose pods no policy matches; it is
+// empty outside of a cluster.
 func New(
-	c client.Client, live client.Reader, recorder event.Recorder, gate *membership.Gate, now func() time.Time,
+	c client.Client, live client.Reader, recorder event.Recorder, gate *membership.Gate, now func() time.Time, namespace string,
 ) *Reconciler {
-	return &Reconciler{client: c, live: live, recorder: recorder, gate: gate, now: now}
+	return &Reconciler{client: c, live: live, recorder: recorder, gate: gate, now: now, namespace: namespace}
 }
 
 // scope is what one pass works on.
@@ -44,6 +47,8 @@ type scope struct {
 	pool *nodesv1.NodePool
 	// seen is set by observe, and has runtimeClass replaced by the phase that writes it.
 	seen observation
+	// choosing is how the admission policies were found.
+	choosing choosing
 	// observed is true once seen is set.
 	observed bool
 	// events are recorded after the status has been written.
@@ -72,7 +77,7 @@ func (r *Reconciler) phases(pool *nodesv1.NodePool) []flow.Phase[*scope] {
 	observe := flow.Phase[*scope]{Name: "observe the pool", Run: r.observe}
 	switch {
 	case pool.DeletionTimestamp != nil:
-		return []flow.Phase[*scope]{observe, {Name: "let the pool go", Run: r.release}}
+		return []flow.Phase[*scope]{observe, {Name: "take the pool from pods", Run: r.writeAdmission}, {Name: "let the pool go", Run: r.release}}
 	case status.IsPaused(pool):
 		return []flow.Phase[*scope]{observe}
 	case pool.Spec.DryRun:
@@ -82,6 +87,8 @@ func (r *Reconciler) phases(pool *nodesv1.NodePool) []flow.Phase[*scope] {
 			{Name: "add the finalizer", Run: r.addFinalizer},
 			observe,
 			{Name: "let nodes leave", Run: r.openGate},
+			// Who may not choose the pool is kept out before there is a RuntimeClass to choose it by.
+			{Name: "write the admission policies", Run: r.writeAdmission},
 			{Name: "write the RuntimeClass", Run: r.writeRuntimeClass},
 			{Name: "keep the ledger", Run: keepLedger},
 		}

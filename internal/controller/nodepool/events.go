@@ -46,6 +46,9 @@ func troubles(before, after *nodesv1.NodePool) []event.Event {
 	for _, trouble := range []struct{ conditionType, reason string }{
 		{nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonNameConflict},
 		{nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonRuntimeClassRefused},
+		{nodesv1.ConditionAdmissionReady, nodesv1.ReasonAdmissionUnsupported},
+		{nodesv1.ConditionAdmissionReady, nodesv1.ReasonAdmissionRefused},
+		{nodesv1.ConditionAdmissionReady, nodesv1.ReasonNameConflict},
 		{nodesv1.ConditionHandlerAvailable, nodesv1.ReasonHandlerMissing},
 		{nodesv1.ConditionConflicted, nodesv1.ReasonKeysHeldElsewhere},
 		{nodesv1.ConditionSafetyBrake, nodesv1.ReasonTooManyLeaving},

@@ -52,7 +52,7 @@ func newWorld(t *testing.T) *world {
 	gate := &membership.Gate{}
 	return &world{
 		Harness: h, t: t, prefix: prefix,
-		pools: nodepool.New(h.Client, h.Live, h.Events, gate, h.Clock.Now),
+		pools: nodepool.New(h.Client, h.Live, h.Events, gate, h.Clock.Now, "windlass-system"),
 		nodes: node.New(h.Client, h.Events, gate, h.Clock.Now),
 	}
 }

@@ -30,13 +30,12 @@ func (r *Reconciler) podsToEvict(ctx context.Context, nodes []string, taints []n
 	return evicted, err
 }
 
-// podsInUse counts the running pods that name the RuntimeClass.
-func (r *Reconciler) podsInUse(ctx context.Context, class string) (int32, error) {
+// podsInUse counts the running pods that name the pool, by its RuntimeClass or by the pod label.
+func (r *Reconciler) podsInUse(ctx context.Context, pool string) (int32, error) {
 	var users int32
 	err := r.eachRunningPod(ctx, func(pod *corev1.Pod) {
-		if pod.Spec.RuntimeClassName != nil && *pod.Spec.RuntimeClassName == class {
-			users++
-		}
+		byClass := pod.Spec.RuntimeClassName != nil && *pod.Spec.RuntimeClassName == pool
+		users += one(byClass || pod.Labels[nodesv1.PoolLabel] == pool)
 	})
 	return users, err
 }

@@ -7,11 +7,13 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -24,10 +26,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/admission"
 	"github.com/windlass-operator/windlass/internal/membership"
 )
 
 const (
+	// policyPrefix is how the names of the policies that serve all pools begin.
+	policyPrefix = "windlass-nodepool-"
 	// settleTime is how long changes of nodes are collected before the pool is counted again: a thousand joins are a few
 	// counts, not a thousand.
 	settleTime = 500 * time.Millisecond
@@ -43,19 +48,50 @@ const (
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingadmissionpolicies;mutatingadmissionpolicybindings;validatingadmissionpolicies;validatingadmissionpolicybindings,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // SetupWithManager registers the controller. The index membership.IndexField has to be registered before.
 func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, workers int) error {
 	// The handlers read the cache itself: the client would make them wait for the workers' writes.
 	r.cache = mgr.GetCache()
-	return builder.ControllerManagedBy(mgr).
+	controlled := builder.ControllerManagedBy(mgr).
 		Named("nodepool").
 		For(&nodesv1.NodePool{}, builder.WithPredicates(poolChanged())).
 		Watches(&nodev1.RuntimeClass{}, handler.EnqueueRequestsFromMapFunc(poolOfClass)).
 		Watches(&corev1.Node{}, r.poolsOfNode(), builder.WithPredicates(nodeChanged())).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)}).
-		Complete(r)
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)})
+	support, err := admission.Supported(mgr.GetRESTMapper())
+	if err != nil {
+		return err
+	}
+	for _, kind := range []admission.Kind{
+		admission.MutatingPolicy, admission.MutatingBinding, admission.ValidatingPolicy, admission.ValidatingBinding,
+	} {
+		if support.Has(kind) {
+			controlled.Watches(admission.Ref{Kind: kind}.Live(), handler.EnqueueRequestsFromMapFunc(r.poolsOfPolicy))
+		}
+	}
+	return controlled.Complete(r)
+}
+
+// poolsOfPolicy maps a binding to its pool, and a policy, which serves all pools, to all of them.
+func (r *Reconciler) poolsOfPolicy(ctx context.Context, object client.Object) []reconcile.Request {
+	if owner := metav1.GetControllerOf(object); owner != nil {
+		if owner.Kind != "NodePool" {
+			return nil
+		}
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: owner.Name}}}
+	}
+	list := &nodesv1.NodePoolList{}
+	if !strings.HasPrefix(object.GetName(), policyPrefix) || r.cache.List(ctx, list, client.UnsafeDisableDeepCopy) != nil {
+		return nil
+	}
+	requests := make([]reconcile.Request, 0, len(list.Items))
+	for i := range list.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: types.NamespacedName{Name: list.Items[i].Name}})
+	}
+	return requests
 }
 
 // poolChanged lets through everything but the parts of the status that this controller alone writes from what it sees. The

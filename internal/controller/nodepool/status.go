@@ -30,6 +30,7 @@ func conditions() status.Declaration {
 		{Type: nodesv1.ConditionHandlerAvailable},
 		{Type: nodesv1.ConditionConflicted, Negative: true},
 		{Type: nodesv1.ConditionNodesSynced},
+		{Type: nodesv1.ConditionAdmissionReady, Info: true},
 	}
 }
 
@@ -41,6 +42,7 @@ func project(s *scope, outcome flow.Outcome, now time.Time) {
 		markNodes(marks, s, outcome)
 		markConflicts(marks, s)
 		markHandler(marks, s)
+		markAdmission(marks, s, outcome)
 		markClass(marks, s, outcome)
 		markBrake(marks, s)
 	}

@@ -1,0 +1,126 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	admissionregistrationv1ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+)
+
+// allowed returns the selector of the namespaces that may use the pool, as the API machinery understands it. One that it does not
+// understand allows nobody.
+func allowed(pool *nodesv1.NodePool) labels.Selector {
+	given := pool.Spec.AllowedNamespaces
+	if given == nil || given.From != nodesv1.NamespacesFromSelector {
+		return labels.Everything()
+	}
+	selector, err := metav1.LabelSelectorAsSelector(given.Selector)
+	if err != nil {
+		return labels.Nothing()
+	}
+	return selector
+}
+
+// allowedPolicy refuses the pods that name the pool from a namespace that may not use it. It matches the pods of all namespaces,
+// because a label selector cannot be turned round: its expression says what the selector says.
+//
+// The pool is written into the policy and is not its parameter. An API server that has just started does not know custom
+// resources for up to half a minute, and would refuse every pod of the cluster for as long as the parameter is one.
+func allowedPolicy(pool *nodesv1.NodePool, operatorNamespace string) (Object, error) {
+	ref := allowedPolicyRef(pool.Name)
+	selector := allowed(pool)
+	validation := admissionregistrationv1ac.Validation().
+		WithExpression(selectorExpression(selector)).
+		WithMessage(fmt.Sprintf("NodePool %q may not be used from this namespace", pool.Name)).
+		WithMessageExpression(allowedMessage(pool.Name, selector)).
+		WithReason(metav1.StatusReasonForbidden)
+	namesPool := admissionregistrationv1ac.MatchCondition().
+		WithName("names-the-pool").WithExpression(namesPoolExpression(pool.Name))
+	spec := admissionregistrationv1ac.ValidatingAdmissionPolicySpec().
+		WithMatchConstraints(podCreation(operatorNamespace)).
+		WithMatchConditions(notMirrored(), namesPool).
+		WithVariables(admissionregistrationv1ac.Variable().WithName("labels").WithExpression(namespaceLabels)).
+		WithValidations(validation).
+		WithFailurePolicy(admissionregistrationv1.Fail)
+	return owned(pool, ref, admissionregistrationv1ac.ValidatingAdmissionPolicy(ref.Name).WithSpec(spec))
+}
+
+func allowedBinding(pool *nodesv1.NodePool) (Object, error) {
+	ref := allowedBindingRef(pool.Name)
+	return owned(pool, ref, admissionregistrationv1ac.ValidatingAdmissionPolicyBinding(ref.Name).
+		WithSpec(admissionregistrationv1ac.ValidatingAdmissionPolicyBindingSpec().
+			WithPolicyName(allowedPolicyRef(pool.Name).Name).
+			WithValidationActions(admissionregistrationv1.Deny)))
+}
+
+const namespaceLabels = `has(namespaceObject.metadata.labels) ? namespaceObject.metadata.labels : {}`
+
+// namesPoolExpression is true for a pod that names the pool: by RuntimeClass, by label, or by a label that its members have. To
+// stay away from the pool is allowed to everybody.
+func namesPoolExpression(pool string) string {
+	return fmt.Sprintf(`(has(object.spec.runtimeClassName) && object.spec.runtimeClassName == %[1]q) ||
+(has(object.metadata.labels) && %[2]q in object.metadata.labels && object.metadata.labels[%[2]q] == %[1]q) ||
+(has(object.spec.nodeSelector) && (%[3]q in object.spec.nodeSelector || %[4]q in object.spec.nodeSelector)) ||
+%[5]s.exists(t, has(t.matchExpressions) && t.matchExpressions.exists(e,
+  e.key in [%[3]q, %[4]q] && e.operator != 'NotIn' && e.operator != 'DoesNotExist'))`,
+		pool, nodesv1.PoolLabel, nodesv1.MemberLabel(pool), nodesv1.RoleLabel(pool), podTerms)
+}
+
+// selectorExpression is true where the selector selects the namespace, whose labels are the variable.
+func selectorExpression(selector labels.Selector) string {
+	requirements, selectable := selector.Requirements()
+	if !selectable {
+		return "false"
+	}
+	terms := make([]string, 0, len(requirements))
+	for i := range requirements {
+		terms = append(terms, requirementExpression(&requirements[i]))
+	}
+	return strings.Join(terms, " &&\n")
+}
+
+func requirementExpression(requirement *labels.Requirement) string {
+	key := strconv.Quote(requirement.Key())
+	exists := key + " in variables.labels"
+	var values []string
+	for _, value := range requirement.ValuesUnsorted() {
+		values = append(values, strconv.Quote(value))
+	}
+	isOneOf := "variables.labels[" + key + "] in [" + strings.Join(values, ", ") + "]"
+	switch requirement.Operator() {
+	case selection.Exists:
+		return exists
+	case selection.DoesNotExist:
+		return "!(" + exists + ")"
+	case selection.NotIn:
+		return "!(" + exists + " && " + isOneOf + ")"
+	case selection.In, selection.Equals, selection.DoubleEquals:
+		return exists + " && " + isOneOf
+	default:
+		return "false"
+	}
+}
+
+// allowedMessage writes the selector as kubectl -l takes it.
+func allowedMessage(pool string, selector labels.Selector) string {
+	who := "it is for no namespace, because its selector is not valid"
+	if requirements, selectable := selector.Requirements(); selectable {
+		texts := make([]string, 0, len(requirements))
+		for i := range requirements {
+			texts = append(texts, requirements[i].String())
+		}
+		who = "it is for namespaces with the labels " + strings.Join(texts, ", ")
+	}
+	return fmt.Sprintf("%q + namespaceObject.metadata.name + %q",
+		fmt.Sprintf("NodePool %q may not be used from namespace %s", pool, `"`), `": `+who)
+}

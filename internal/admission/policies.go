@@ -1,0 +1,128 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"slices"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	admissionregistrationv1ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+)
+
+// Names of the policies.
+const (
+	choosePolicyName = "windlass-nodepool-choose"
+	labelPolicyName  = "windlass-nodepool-label"
+)
+
+const kindNodePool = "NodePool"
+
+// PolicyObjects returns what all pools share: the policies, and the binding of the one that has no pool as its parameter. They
+// never match pods of kube-system and of the operator's own namespace, which may be empty where the operator runs
+// outside of the cluster.
+func PolicyObjects(operatorNamespace string) ([]Object, error) {
+	choose, err := choosePolicy(operatorNamespace)
+	if err != nil {
+		return nil, err
+	}
+	label, err := labelPolicy(operatorNamespace)
+	if err != nil {
+		return nil, err
+	}
+	labelled, err := labelPolicyBinding()
+	if err != nil {
+		return nil, err
+	}
+	return []Object{choose, label, labelled}, nil
+}
+
+// choosePolicy is asked again when something behind it has changed the pod: a webhook may have replaced the tolerations.
+func choosePolicy(operatorNamespace string) (Object, error) {
+	ref := Ref{MutatingPolicy, choosePolicyName}
+	mutation := admissionregistrationv1ac.Mutation().
+		WithPatchType(admissionregistrationv1.PatchTypeJSONPatch).
+		WithJSONPatch(admissionregistrationv1ac.JSONPatch().WithExpression(choosePatch))
+	spec := admissionregistrationv1ac.MutatingAdmissionPolicySpec().
+		WithParamKind(paramKind()).
+		WithMatchConstraints(podCreation(operatorNamespace)).
+		WithMatchConditions(notMirrored()).
+		WithMutations(mutation).
+		WithFailurePolicy(admissionregistrationv1.Ignore).
+		WithReinvocationPolicy(admissionregistrationv1.IfNeededReinvocationPolicy)
+	spec.WithVariables(variables(chooseVariables())...)
+	return shared(ref, admissionregistrationv1ac.MutatingAdmissionPolicy(ref.Name).WithSpec(spec))
+}
+
+// labelPolicy looks at pods with the label only, so that its failures concern nobody else.
+func labelPolicy(operatorNamespace string) (Object, error) {
+	ref := Ref{ValidatingPolicy, labelPolicyName}
+	labelled := metav1ac.LabelSelector().WithMatchExpressions(metav1ac.LabelSelectorRequirement().
+		WithKey(nodesv1.PoolLabel).WithOperator(metav1.LabelSelectorOpExists))
+	validation := admissionregistrationv1ac.Validation().
+		WithExpression(labelHonoured).
+		WithMessage("the label " + nodesv1.PoolLabel + " of the pod cannot be honoured").
+		WithMessageExpression(labelMessage).
+		WithReason(metav1.StatusReasonForbidden)
+	return shared(ref, admissionregistrationv1ac.ValidatingAdmissionPolicy(ref.Name).
+		WithSpec(admissionregistrationv1ac.ValidatingAdmissionPolicySpec().
+			WithMatchConstraints(podCreation(operatorNamespace).WithObjectSelector(labelled)).
+			WithMatchConditions(notMirrored()).
+			WithValidations(validation).
+			WithFailurePolicy(admissionregistrationv1.Fail)))
+}
+
+func labelPolicyBinding() (Object, error) {
+	ref := Ref{ValidatingBinding, labelPolicyName}
+	return shared(ref, admissionregistrationv1ac.ValidatingAdmissionPolicyBinding(ref.Name).
+		WithSpec(admissionregistrationv1ac.ValidatingAdmissionPolicyBindingSpec().
+			WithPolicyName(labelPolicyName).
+			WithValidationActions(admissionregistrationv1.Deny)))
+}
+
+func paramKind() *admissionregistrationv1ac.ParamKindApplyConfiguration {
+	return admissionregistrationv1ac.ParamKind().
+		WithAPIVersion(nodesv1.SchemeGroupVersion.String()).WithKind(kindNodePool)
+}
+
+// podCreation matches what policies may look at. The label that names a namespace cannot be changed by anybody.
+func podCreation(operatorNamespace string) *admissionregistrationv1ac.MatchResourcesApplyConfiguration {
+	left := []string{metav1.NamespaceSystem}
+	if operatorNamespace != "" {
+		left = append(left, operatorNamespace)
+	}
+	slices.Sort(left)
+	namespaces := metav1ac.LabelSelector().WithMatchExpressions(metav1ac.LabelSelectorRequirement().
+		WithKey(corev1.LabelMetadataName).WithOperator(metav1.LabelSelectorOpNotIn).
+		WithValues(slices.Compact(left)...))
+	return admissionregistrationv1ac.MatchResources().
+		WithNamespaceSelector(namespaces).
+		WithMatchPolicy(admissionregistrationv1.Equivalent).
+		WithResourceRules(admissionregistrationv1ac.NamedRuleWithOperations().
+			WithAPIGroups(corev1.GroupName).WithAPIVersions("v1").WithResources("pods").
+			WithOperations(admissionregistrationv1.Create).
+			WithScope(admissionregistrationv1.NamespacedScope))
+}
+
+// notMirrored leaves out what a kubelet shows of its static pods: they run already and cannot be steered.
+func notMirrored() *admissionregistrationv1ac.MatchConditionApplyConfiguration {
+	return admissionregistrationv1ac.MatchCondition().
+		WithName("no-mirror-pod").
+		WithExpression("!has(object.metadata.annotations) || !('" + corev1.MirrorPodAnnotationKey + "' in object.metadata.annotations)")
+}
+
+// variable is a named expression. Later ones may use earlier ones.
+type variable struct{ name, expression string }
+
+func variables(list []variable) []*admissionregistrationv1ac.VariableApplyConfiguration {
+	out := make([]*admissionregistrationv1ac.VariableApplyConfiguration, 0, len(list))
+	for _, v := range list {
+		out = append(out, admissionregistrationv1ac.Variable().WithName(v.name).WithExpression(v.expression))
+	}
+	return out
+}

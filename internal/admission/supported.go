@@ -1,0 +1,60 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"fmt"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+)
+
+// Support says which of the APIs the API server has.
+type Support struct {
+	// Mutating is for MutatingAdmissionPolicy v1, of Kubernetes 1.36 and later: pod label and namespace default.
+	Mutating bool
+	// Validating is for ValidatingAdmissionPolicy v1, of Kubernetes 1.30 and later: allowed namespaces.
+	Validating bool
+}
+
+// Supported asks what the API server has.
+func Supported(mapper meta.RESTMapper) (Support, error) {
+	mutating, err := served(mapper, MutatingPolicy)
+	if err != nil {
+		return Support{}, err
+	}
+	validating, err := served(mapper, ValidatingPolicy)
+	return Support{Mutating: mutating, Validating: validating}, err
+}
+
+func served(mapper meta.RESTMapper, kind Kind) (bool, error) {
+	gvk := Ref{Kind: kind}.gvk()
+	_, err := mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	if meta.IsNoMatchError(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("cannot ask the API server for %q: %w", kind, err)
+	}
+	return true, nil
+}
+
+// Has reports whether an object of that kind can be applied.
+func (s Support) Has(kind Kind) bool {
+	if kind == MutatingPolicy || kind == MutatingBinding {
+		return s.Mutating
+	}
+	return s.Validating
+}
+
+// Missing returns the kinds of policies that the API server lacks, for people to read.
+func (s Support) Missing() []string {
+	var missing []string
+	for _, kind := range []Kind{MutatingPolicy, ValidatingPolicy} {
+		if !s.Has(kind) {
+			missing = append(missing, string(kind)+" "+admissionregistrationv1.SchemeGroupVersion.String())
+		}
+	}
+	return missing
+}
