@@ -31,7 +31,8 @@ const lostLeadership = "leader election lost"
 // newLock returns the Lease that instances agree through, signed with the configured identity. It has a connection of its
 // own, so that it does not queue up behind the controllers' requests, and each request ends in time for another try.
 func newLock(restConfig *rest.Config, conf *config.Config) (resourcelock.Interface, error) {
-	own := rest.AddUserAgent(restConfig, "leader-election")
+	own := rest.CopyConfig(restConfig)
+	own.UserAgent += "/leader-election"
 	own.Timeout = renewDeadline / 2
 	leases, err := coordinationv1client.NewForConfig(own)
 	if err != nil {
