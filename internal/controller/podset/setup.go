@@ -43,6 +43,9 @@ import (
 // What users change in the PodSet itself does not wait.
 const coalesce = 100 * time.Millisecond
 
+// underway is how long a step of a rollout waits: the status follows once a second, and at once when the rollout is complete.
+const underway = time.Second
+
 // Indexes of the cache.
 const (
 	// indexPods finds pods by the value of their label podSet_cr.
@@ -172,16 +175,36 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 // soon enqueues what an object maps to a moment later, so that what happens together is seen together. Of an update, both
 // states count: a label may have moved a pod from one PodSet to another.
 func soon(mapped handler.MapFunc) handler.EventHandler {
-	add := func(ctx context.Context, q queue, objects ...client.Object) {
+	add := func(ctx context.Context, q queue, latest client.Object, objects ...client.Object) {
 		for _, object := range objects {
 			for _, request := range mapped(ctx, object) {
-				q.AddAfter(request, coalesce)
+				q.AddAfter(request, delay(latest))
 			}
 		}
 	}
 	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { add(ctx, q, e.Object) },
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) { add(ctx, q, e.ObjectOld, e.ObjectNew) },
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { add(ctx, q, e.Object) },
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { add(ctx, q, e.Object, e.Object) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
+			add(ctx, q, e.ObjectNew, e.ObjectOld, e.ObjectNew)
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { add(ctx, q, e.Object, e.Object) },
 	}
+}
+
+// delay returns how long a change of the object waits: longer in the middle of a rollout, which takes many steps of which only
+// the last one is awaited.
+func delay(object client.Object) time.Duration {
+	deployment, ok := object.(*appsv1.Deployment)
+	if !ok {
+		if _, isPod := object.(*corev1.Pod); isPod {
+			return underway
+		}
+		return coalesce
+	}
+	size, counts := or(deployment.Spec.Replicas, 1), deployment.Status
+	complete := counts.UpdatedReplicas == size && counts.Replicas == size && counts.AvailableReplicas == size
+	if observed(deployment) && !complete {
+		return underway
+	}
+	return coalesce
 }

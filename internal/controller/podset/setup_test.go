@@ -178,7 +178,18 @@ func TestChangesOfChildrenWaitForOthersToComeAlong(t *testing.T) {
 	})
 	was := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: podLabels("web")}}
 	is := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: podLabels("other")}}
-	web, both := map[string]time.Duration{"web": coalesce}, map[string]time.Duration{"web": coalesce, "other": coalesce}
+	web, both := map[string]time.Duration{"web": underway}, map[string]time.Duration{"web": underway, "other": underway}
+	rollout := func(available int32) *appsv1.Deployment {
+		return &appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{Generation: 1, Labels: podLabels("web")},
+			Spec:       appsv1.DeploymentSpec{Replicas: new(int32(2))},
+			Status: appsv1.DeploymentStatus{
+				ObservedGeneration: 1, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: available,
+			},
+		}
+	}
+	changed := rollout(2)
+	changed.Generation = 2
 	tests := map[string]struct {
 		happens func(*delays)
 		want    map[string]time.Duration
@@ -191,6 +202,21 @@ func TestChangesOfChildrenWaitForOthersToComeAlong(t *testing.T) {
 		},
 		"a pod moves, which concerns both": {
 			func(q *delays) { mapped.Update(t.Context(), event.UpdateEvent{ObjectOld: was, ObjectNew: is}, q) }, both,
+		},
+		"a rollout takes a step, which waits for the next": {
+			func(q *delays) {
+				mapped.Update(t.Context(), event.UpdateEvent{ObjectOld: rollout(0), ObjectNew: rollout(1)}, q)
+			}, map[string]time.Duration{"web": underway},
+		},
+		"a rollout is complete, which is awaited": {
+			func(q *delays) {
+				mapped.Update(t.Context(), event.UpdateEvent{ObjectOld: rollout(1), ObjectNew: rollout(2)}, q)
+			}, map[string]time.Duration{"web": coalesce},
+		},
+		"somebody changes the Deployment, which is changed back": {
+			func(q *delays) {
+				mapped.Update(t.Context(), event.UpdateEvent{ObjectOld: rollout(2), ObjectNew: changed}, q)
+			}, map[string]time.Duration{"web": coalesce},
 		},
 	}
 	for sentence, tt := range tests {
