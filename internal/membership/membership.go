@@ -125,10 +125,9 @@ func NewPools(list *nodesv1.NodePoolList) Pools {
 	return pools
 }
 
-// Members returns the pools that the node is in, the one that wins a conflict first: by priority, then the older one, then
+// members returns the pools that the node is in, the one that wins a conflict first: by priority, then the older one, then
 // by name.
-func (p Pools) Members(node *corev1.Node) []*Pool {
-	record := ParseRecord(node)
+func (p Pools) members(node *corev1.Node, record Record) []*Pool {
 	var members []*Pool
 	for _, pool := range p {
 		if pool.has(node, record) {

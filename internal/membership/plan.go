@@ -30,6 +30,8 @@ type Plan struct {
 	// RecordChanged is true when Record differs from what the node has.
 	RecordChanged bool
 
+	// Members are the names of the pools that the node is in, the one that wins a conflict first.
+	Members []string
 	// Pending are the pools, sorted, that the node does not yet carry everything of, or still carries something of.
 	Pending []string
 	// Leaving are the pools, sorted, that the node carries something of without being a member any more, or that are being
@@ -77,7 +79,8 @@ func NewPlan(node *corev1.Node, pools Pools) *Plan {
 			m.hold(pool)
 		}
 	}
-	for _, pool := range pools.Members(node) {
+	for _, pool := range pools.members(node, m.before) {
+		m.plan.Members = append(m.plan.Members, pool.Name)
 		switch {
 		case pool.DeletionTimestamp != nil:
 		case pool.holds():

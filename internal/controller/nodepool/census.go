@@ -74,13 +74,13 @@ func count(name string, nodes []corev1.Node, pools membership.Pools) census {
 	neighbours := map[string]bool{}
 	for _, node := range order {
 		plan := membership.NewPlan(node, pools)
-		c.add(name, node, plan, pools)
+		c.add(name, node, plan)
 		if c.preview != nil {
 			c.preview.add(plan, membership.Preview(node, pools, name), node)
 		}
-		if pools[name].Has(node) {
-			for _, other := range pools.Members(node) {
-				neighbours[other.Name] = other.Name != name
+		if slices.Contains(plan.Members, name) {
+			for _, other := range plan.Members {
+				neighbours[other] = other != name
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func count(name string, nodes []corev1.Node, pools membership.Pools) census {
 }
 
 // add counts one node.
-func (c *census) add(name string, node *corev1.Node, plan *membership.Plan, pools membership.Pools) {
+func (c *census) add(name string, node *corev1.Node, plan *membership.Plan) {
 	pending := slices.Contains(plan.Pending, name)
 	if pending {
 		c.pending = append(c.pending, node.Name)
@@ -111,7 +111,7 @@ func (c *census) add(name string, node *corev1.Node, plan *membership.Plan, pool
 			c.kept[node.UID] = append(c.kept[node.UID], original.Key)
 		}
 	}
-	if !pools[name].Has(node) {
+	if !slices.Contains(plan.Members, name) {
 		return
 	}
 	conflicted := false
@@ -124,7 +124,7 @@ func (c *census) add(name string, node *corev1.Node, plan *membership.Plan, pool
 	c.members++
 	c.memberNodes = append(c.memberNodes, node.Name)
 	c.ready += one(isReady(node))
-	c.shared += one(len(pools.Members(node)) > 1)
+	c.shared += one(len(plan.Members) > 1)
 	c.conflicted += one(conflicted)
 	c.unsynced += one(pending || conflicted)
 	c.addHandlers(node)
