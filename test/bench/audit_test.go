@@ -1,0 +1,57 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// auditLines are lines as the API server writes them, shortened, and the beginning of one that is still being written.
+const auditLines = `{"verb":"patch","userAgent":"windlass/v1","objectRef":{"resource":"nodes","name":"a"},"responseStatus":{"code":200}}
+{"verb":"patch","userAgent":"windlass/v1","objectRef":{"resource":"nodes","name":"b"},"responseStatus":{"code":200}}
+{"verb":"patch","userAgent":"windlass/v1","objectRef":{"resource":"nodes","name":"b"},"responseStatus":{"code":409}}
+{"verb":"patch","userAgent":"windlass/v1","objectRef":{"resource":"nodepools","subresource":"status"},"responseStatus":{"code":200}}
+{"verb":"update","userAgent":"windlass/v1/leader-election","objectRef":{"resource":"leases"},"responseStatus":{"code":200}}
+{"verb":"create","userAgent":"kube-controller-manager/v1.37.1 (linux/amd64)","objectRef":{"resource":"pods"},"responseStatus":{"code":201}}
+{"verb":"pat`
+
+func TestCountWrites(t *testing.T) {
+	t.Parallel()
+	counts, err := countWrites(strings.NewReader(auditLines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"kube-controller-manager", "windlass"}, counts.agents()); diff != "" {
+		t.Errorf("agents (-want +got):\n%s", diff)
+	}
+	cases := map[string]struct{ got, want int }{
+		"all writes":                     {counts.sum(), 6},
+		"of the manager":                 {counts.sum(by("windlass")), 5},
+		"of the manager but its lease":   {counts.sum(by("windlass"), besidesLease), 4},
+		"to nodes, refused ones as well": {counts.sum(by("windlass"), to("nodes")), 3},
+		"to a subresource":               {counts.sum(to("nodepools/status")), 1},
+	}
+	for name, tc := range cases {
+		if tc.got != tc.want {
+			t.Errorf("%s: %d, want %d", name, tc.got, tc.want)
+		}
+	}
+	want := "2 patch nodes, 1 patch nodepools/status, 1 patch nodes (409)"
+	if got := counts.text(by("windlass"), besidesLease); got != want {
+		t.Errorf("text is %q, want %q", got, want)
+	}
+	if got := counts.text(by("nobody")); got != "none" {
+		t.Errorf("text of nothing is %q, want none", got)
+	}
+}
+
+func TestCountWritesRefusesWhatIsNoLog(t *testing.T) {
+	t.Parallel()
+	if _, err := countWrites(strings.NewReader("what\n")); err == nil {
+		t.Error("a line that is no JSON is accepted")
+	}
+}

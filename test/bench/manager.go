@@ -1,0 +1,143 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// manager is a running "windlass manager".
+type manager struct {
+	*process
+
+	rig     *rig
+	metrics string
+	// ready and leader are how long after its start it was ready, and had the lease.
+	ready, leader time.Duration
+}
+
+// startManager starts the manager with the rights that it is shipped with, and returns when it is ready, leads and has
+// nothing to write.
+func (r *rig) startManager(ctx context.Context) (*manager, error) {
+	health, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &manager{rig: r}
+	if m.metrics, err = freeAddress(ctx); err != nil {
+		return nil, err
+	}
+	identity := fmt.Sprintf("bench-%d", time.Now().UnixNano())
+	leads, err := r.await(ctx, &coordinationv1.Lease{}, 1, func(object client.Object) bool {
+		lease, ok := object.(*coordinationv1.Lease)
+		return ok && lease.Namespace == systemNamespace && lease.Name == leaseName &&
+			lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity == identity
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer leads.cancel()
+	begun := time.Now()
+	m.process, err = r.startProcess(agentWindlass, r.windlass,
+		"manager", "--kubeconfig", r.managerKubeconfig(), "--lease-lock-namespace", systemNamespace,
+		"--holder-identity", identity, "--metrics-bind-address", m.metrics, "--health-probe-bind-address", health)
+	if err != nil {
+		return nil, err
+	}
+	r.others = append(r.others, m.process)
+	r.pids[agentWindlass] = m.pid
+	if err := m.awaitReady(ctx, "http://"+health+"/readyz"); err != nil {
+		return nil, err
+	}
+	m.ready = time.Since(begun)
+	at, err := leads.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.leader = at.Sub(begun)
+	return m, r.audit.quiet(ctx, agentWindlass, silence)
+}
+
+func (m *manager) awaitReady(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		if err := m.ended(); err != nil {
+			return err
+		}
+		body, err := get(ctx, url)
+		if err == nil {
+			return body.Close()
+		}
+		if err := pause(ctx, 5*time.Millisecond); err != nil {
+			return fmt.Errorf("cannot wait any longer for the manager to be ready: %w; the end of its log:\n%s", err, m.tail())
+		}
+	}
+}
+
+// stop ends the manager in order, so that it gives the lease back.
+func (m *manager) stop() error {
+	delete(m.rig.pids, agentWindlass)
+	for i, p := range m.rig.others {
+		if p == m.process {
+			m.rig.others = append(m.rig.others[:i], m.rig.others[i+1:]...)
+			break
+		}
+	}
+	if err := m.ended(); err != nil {
+		return err
+	}
+	return m.process.stop()
+}
+
+// metric returns the sum of a metric of the manager over all its labels.
+func (m *manager) metric(ctx context.Context, name string) (float64, error) {
+	body, err := get(ctx, "http://"+m.metrics+"/metrics")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = body.Close() }()
+	total := 0.0
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		rest, ok := strings.CutPrefix(lines.Text(), name)
+		if !ok || rest == "" || (rest[0] != '{' && rest[0] != ' ') {
+			continue
+		}
+		value, err := strconv.ParseFloat(rest[strings.LastIndexByte(rest, ' ')+1:], 64)
+		if err != nil {
+			return 0, fmt.Errorf("cannot read metric %q: %w", name, err)
+		}
+		total += value
+	}
+	return total, lines.Err()
+}
+
+// get asks a URL and returns the body of a good answer.
+func get(ctx context.Context, url string) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask %q: %w", url, err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask %q: %w", url, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		_ = response.Body.Close()
+		return nil, fmt.Errorf("cannot ask %q: %s", url, response.Status)
+	}
+	return response.Body, nil
+}

@@ -1,0 +1,280 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/membership"
+)
+
+// tierGold is the value of a label that a pool sets.
+const tierGold = "gold"
+
+// threads is how many nodes the manager works on at a time by default; the floor does the same.
+const threads = 8
+
+// quietAfterPool is longer than the manager collects changes before it counts a pool again.
+const quietAfterPool = time.Second
+
+// newPool returns the pool of all nodes.
+func newPool() *nodesv1.NodePool {
+	return &nodesv1.NodePool{
+		ObjectMeta: metav1.ObjectMeta{Name: poolName},
+		Spec: nodesv1.NodePoolSpec{
+			Labels: map[string]nodesv1.LabelValue{"node-pool.lailin.xyz/bench": "8", "node-pool.lailin.xyz/tier": tierGold},
+			Taints: []nodesv1.Taint{{Key: "node-pool.lailin.xyz", Value: poolName, Effect: corev1.TaintEffectNoSchedule}},
+		},
+	}
+}
+
+// carries reports whether a node carries everything of the pool, and carriesAny whether it carries any of it.
+func carries(node *corev1.Node) bool    { return carried(node) == 4 }
+func carriesAny(node *corev1.Node) bool { return carried(node) > 0 }
+
+func carried(node *corev1.Node) int {
+	pool, count := newPool(), 0
+	for key, value := range pool.Spec.Labels {
+		if have, ok := node.Labels[key]; ok && have == string(value) {
+			count++
+		}
+	}
+	if _, ok := node.Labels[nodesv1.MemberLabel(poolName)]; ok {
+		count++
+	}
+	for _, taint := range node.Spec.Taints {
+		if taint.Key == pool.Spec.Taints[0].Key && taint.Value == pool.Spec.Taints[0].Value {
+			count++
+		}
+	}
+	return count
+}
+
+// nodePoolApply measures how long a pool takes to be on all nodes.
+func nodePoolApply(ctx context.Context, b *bench, r *rig) (section, error) {
+	n := b.options.Nodes
+	s := section{Title: fmt.Sprintf("one pool applied to %d nodes and taken off again", n)}
+	b.tell("      adding %d nodes", n)
+	if err := r.addNodes(ctx, n); err != nil {
+		return s, err
+	}
+	size, err := r.nodeSize(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.note("a node has %.1f KB as JSON", float64(size)/1000)
+	p := newPoolBench(r, n, &s)
+	err = b.interleave(ctx, variant{agentFloor, p.floor}, variant{agentArticle, p.article}, variant{agentWindlass, p.windlass})
+	p.conclude()
+	return s, err
+}
+
+// poolBench is the state of the scenario.
+type poolBench struct {
+	rig   *rig
+	nodes int
+	out   *section
+
+	apply, remove, cost map[string]*series
+	checkApply          check
+	checkRemove         check
+	last                map[string]writes
+}
+
+func newPoolBench(r *rig, n int, s *section) *poolBench {
+	p := &poolBench{
+		rig: r, nodes: n, out: s, last: map[string]writes{},
+		apply: map[string]*series{}, remove: map[string]*series{}, cost: map[string]*series{},
+		checkApply:  check{Name: "patches of nodes by windlass while the pool is applied", Want: n},
+		checkRemove: check{Name: "patches of nodes by windlass while the pool is taken off", Want: n},
+	}
+	for _, name := range []string{agentFloor, agentWindlass, agentArticle} {
+		p.apply[name] = s.measure(name+": apply", "s")
+	}
+	for _, name := range []string{agentFloor, agentWindlass} {
+		p.remove[name] = s.measure(name+": take off", "s")
+	}
+	for _, name := range []string{agentFloor, agentWindlass, agentArticle} {
+		for _, process := range poolProcesses() {
+			if process != agentWindlass || name == agentWindlass {
+				p.cost[name+"/"+process] = s.measure(name+": CPU of "+process, "ms per node")
+			}
+		}
+	}
+	return p
+}
+
+// poolProcesses are the processes that take part. The bench itself sends what the floor and the article send, and watches
+// all nodes in every round.
+func poolProcesses() []string {
+	return []string{processAPIServer, processEtcd, processBench, agentWindlass}
+}
+
+// run measures one change of all nodes: begin starts it, and it is over when every node is in the state. What has been
+// written is counted once the manager has nothing more to write.
+func (p *poolBench) run(ctx context.Context, round int, name string, into map[string]*series, want func(*corev1.Node) bool,
+	begin func(context.Context) error,
+) (writes, error) {
+	done, err := p.rig.await(ctx, &corev1.Node{}, p.nodes, func(object client.Object) bool {
+		node, ok := object.(*corev1.Node)
+		return ok && want(node)
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer done.cancel()
+	mark, err := p.rig.audit.mark()
+	if err != nil {
+		return nil, err
+	}
+	before, start := readUsage(p.rig.pids), time.Now()
+	if err := begin(ctx); err != nil {
+		return nil, err
+	}
+	at, err := done.wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if into != nil {
+		into[name].add(round, at.Sub(start).Seconds())
+	}
+	if err := p.rig.audit.quiet(ctx, agentWindlass, quietAfterPool); err != nil {
+		return nil, err
+	}
+	after := readUsage(p.rig.pids)
+	for _, process := range poolProcesses() {
+		if s, ok := p.cost[name+"/"+process]; ok && (into == nil || into[name] == p.apply[name]) {
+			s.add(round, after.per(before, process, p.nodes))
+		}
+	}
+	return p.rig.audit.since(mark)
+}
+
+// floor sends the very patches that the manager would send, as fast as the API server takes them.
+func (p *poolBench) floor(ctx context.Context, round int) error {
+	bare, err := client.New(as(p.rig.account, agentFloor), client.Options{Scheme: p.rig.scheme})
+	if err != nil {
+		return fmt.Errorf("cannot make a client: %w", err)
+	}
+	pool := newPool()
+	pool.UID, pool.Finalizers = "bench", []string{nodesv1.Finalizer}
+	pool.Status.Ledger = membership.Wanted(pool)
+	loop := func(ctx context.Context, patches map[string][]byte, names []string) error {
+		return forEach(ctx, threads, len(names), func(ctx context.Context, i int) error {
+			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: names[i]}}
+			patch := client.RawPatch(types.MergePatchType, patches[names[i]])
+			return bare.Patch(ctx, node, patch, client.FieldOwner(agentWindlass))
+		})
+	}
+	for _, step := range []struct {
+		into map[string]*series
+		want func(*corev1.Node) bool
+	}{{p.apply, carries}, {p.remove, func(node *corev1.Node) bool { return !carriesAny(node) }}} {
+		patches, names, err := p.plan(ctx, pool)
+		if err != nil {
+			return err
+		}
+		_, err = p.run(ctx, round, agentFloor, step.into, step.want, func(ctx context.Context) error {
+			return loop(ctx, patches, names)
+		})
+		if err != nil {
+			return err
+		}
+		pool.DeletionTimestamp = new(metav1.Now())
+	}
+	return nil
+}
+
+// plan computes the patches that bring all nodes to what the pool wants.
+func (p *poolBench) plan(ctx context.Context, pool *nodesv1.NodePool) (patches map[string][]byte, names []string, err error) {
+	var nodes corev1.NodeList
+	if err := p.rig.cache.List(ctx, &nodes, client.HasLabels{nodesv1.RoleLabel(poolName)}); err != nil {
+		return nil, nil, fmt.Errorf("cannot list nodes: %w", err)
+	}
+	prepared, err := membership.NewPool(pool)
+	if err != nil {
+		return nil, nil, err
+	}
+	patches = map[string][]byte{}
+	for i := range nodes.Items {
+		node := &nodes.Items[i]
+		plan := membership.NewPlan(node, membership.Pools{poolName: prepared})
+		if patches[node.Name], err = plan.MergePatch(node); err != nil {
+			return nil, nil, err
+		}
+		names = append(names, node.Name)
+	}
+	return patches, names, nil
+}
+
+// windlass creates the pool, and deletes it again.
+func (p *poolBench) windlass(ctx context.Context, round int) error {
+	m, err := p.rig.startManager(ctx)
+	if err != nil {
+		return err
+	}
+	wrote, err := p.run(ctx, round, agentWindlass, p.apply, carries, func(ctx context.Context) error {
+		return p.rig.client.Create(ctx, newPool())
+	})
+	if err != nil {
+		return err
+	}
+	p.checkApply.Got = append(p.checkApply.Got, wrote.sum(by(agentWindlass), to("nodes")))
+	p.last["applied"] = wrote
+	if err := p.rig.poolReady(ctx, p.nodes); err != nil {
+		return err
+	}
+	wrote, err = p.run(ctx, round, agentWindlass, p.remove, func(node *corev1.Node) bool { return !carriesAny(node) },
+		func(ctx context.Context) error { return p.rig.client.Delete(ctx, newPool()) })
+	if err != nil {
+		return err
+	}
+	p.checkRemove.Got = append(p.checkRemove.Got, wrote.sum(by(agentWindlass), to("nodes")))
+	p.last["taken off"] = wrote
+	if err := p.rig.gone(ctx, &nodesv1.NodePool{}); err != nil {
+		return err
+	}
+	// There is no garbage collector here, which would take the RuntimeClass.
+	if err := p.rig.deleteRuntimeClass(ctx); err != nil {
+		return err
+	}
+	return m.stop()
+}
+
+// article does what the article's controller does: one node after the other is read and written back as a whole.
+func (p *poolBench) article(ctx context.Context, round int) error {
+	serial, err := client.New(as(p.rig.config, agentArticle), client.Options{Scheme: p.rig.scheme})
+	if err != nil {
+		return fmt.Errorf("cannot make a client: %w", err)
+	}
+	pool := newPool()
+	_, err = p.run(ctx, round, agentArticle, p.apply, carries, func(ctx context.Context) error {
+		return forEach(ctx, 1, p.nodes, func(ctx context.Context, i int) error {
+			var node corev1.Node
+			if err := serial.Get(ctx, client.ObjectKey{Name: nodeName(i)}, &node); err != nil {
+				return err
+			}
+			for key, value := range pool.Spec.Labels {
+				node.Labels[key] = string(value)
+			}
+			node.Labels[nodesv1.MemberLabel(poolName)] = ""
+			for _, taint := range pool.Spec.Taints {
+				node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: taint.Key, Value: taint.Value, Effect: taint.Effect})
+			}
+			return serial.Update(ctx, &node)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return p.clean(ctx)
+}
