@@ -4,9 +4,11 @@
 package process
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +26,10 @@ func start(t *testing.T, script string) (*Process, string) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	// Made here and not by the script: for a moment, what a shell forks to run mkfifo looks like a second shell.
+	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	p, err := Start(t.Context(), Spec{Path: "/bin/sh", Args: []string{"-c", script}, Dir: dir, Log: filepath.Join(root, "log")})
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +42,7 @@ const untilKilled = "while :; do read line <&9 || :; done 9<>fifo"
 
 func TestStopEndsWhatListensToTerm(t *testing.T) {
 	t.Parallel()
-	p, root := start(t, "mkfifo fifo; "+untilKilled)
+	p, root := start(t, untilKilled)
 	if !p.ID.Alive() {
 		t.Fatal("it does not run")
 	}
@@ -54,7 +60,7 @@ func TestStopEndsWhatListensToTerm(t *testing.T) {
 
 func TestStopKillsWhatDoesNotListen(t *testing.T) {
 	t.Parallel()
-	p, _ := start(t, "trap '' TERM; mkfifo fifo; echo deaf; "+untilKilled)
+	p, _ := start(t, "trap '' TERM; echo deaf; "+untilKilled)
 	if err := Stop(t.Context(), 50*time.Millisecond, p.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +69,7 @@ func TestStopKillsWhatDoesNotListen(t *testing.T) {
 
 func TestAnotherProcessWithTheSameNumberIsNotAlive(t *testing.T) {
 	t.Parallel()
-	p, _ := start(t, "mkfifo fifo; "+untilKilled)
+	p, _ := start(t, untilKilled)
 	later := ID{PID: p.ID.PID, Started: p.ID.Started + "0"}
 	if later.Alive() {
 		t.Error("a process of another start counts as alive")
@@ -81,13 +87,26 @@ func TestFind(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are found by their working directory on Linux only")
 	}
-	p, root := start(t, "mkfifo fifo; "+untilKilled)
-	found, err := Find(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(map[string][]ID{"sh": {p.ID}}, found); diff != "" {
-		t.Errorf("found (-want +got):\n%s", diff)
+	p, root := start(t, untilKilled)
+	// A program that has just begun has no name yet, for as long as the kernel sets up its arguments.
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		found, err := Find(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff := cmp.Diff(map[string][]ID{"sh": {p.ID}}, found)
+		if diff == "" {
+			break
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("found (-want +got):\n%s", diff)
+		}
 	}
 	// A shell that somebody has opened in a component's directory is not that component.
 	if err := os.Rename(filepath.Join(root, "sh"), filepath.Join(root, "etcd")); err != nil {
