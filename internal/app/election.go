@@ -50,7 +50,7 @@ const releaseTimeout = 2 * time.Second
 
 // release makes sure that an instance which has ended does not hold the Lease. The election gives it back as a rule; but an
 // instance that is told to end just while it takes the Lease drops the answer, and may have got it, or may still get it.
-// So a free Lease is written too: that makes a request which is still under way too old to be accepted.
+// So a free Lease is written too, and a missing one created: that makes a request which is still under way too late.
 func release(ctx context.Context, restConfig *rest.Config, conf *config.Config, now func() time.Time) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
@@ -59,27 +59,31 @@ func release(ctx context.Context, restConfig *rest.Config, conf *config.Config, 
 		return err
 	}
 	for {
-		held, _, err := lock.Get(ctx)
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("cannot read the Lease %s: %w", lock.Describe(), err)
-		}
-		if held.HolderIdentity != "" && held.HolderIdentity != lock.Identity() {
-			return nil
-		}
-		err = lock.Update(ctx, resourcelock.LeaderElectionRecord{
-			LeaderTransitions:    held.LeaderTransitions,
-			LeaseDurationSeconds: 1,
-			RenewTime:            metav1.NewTime(now()),
-			AcquireTime:          metav1.NewTime(now()),
-		})
-		if err == nil {
-			return nil
-		}
-		if !apierrors.IsConflict(err) {
-			return fmt.Errorf("cannot release the Lease %s: %w", lock.Describe(), err)
+		err := free(ctx, lock, now())
+		if err == nil || (!apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err)) {
+			return err
 		}
 	}
+}
+
+// free writes a Lease that nobody holds, unless another instance does. One that does not exist is created: the request that
+// would create it for this instance may still be under way.
+func free(ctx context.Context, lock resourcelock.Interface, now time.Time) error {
+	record := resourcelock.LeaderElectionRecord{
+		LeaseDurationSeconds: 1, RenewTime: metav1.NewTime(now), AcquireTime: metav1.NewTime(now),
+	}
+	held, _, err := lock.Get(ctx)
+	switch {
+	case apierrors.IsNotFound(err):
+		err = lock.Create(ctx, record)
+	case err == nil && held.HolderIdentity != "" && held.HolderIdentity != lock.Identity():
+		return nil
+	case err == nil:
+		record.LeaderTransitions = held.LeaderTransitions
+		err = lock.Update(ctx, record)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot release the Lease %s: %w", lock.Describe(), err)
+	}
+	return nil
 }
