@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupName is the API group of PodSet.
+// GroupName is the API group of PodSet and PodBuggerTool.
 const GroupName = "apps.jicki.cn"
 
 var (
@@ -24,7 +24,7 @@ var (
 )
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(SchemeGroupVersion, &PodSet{}, &PodSetList{})
+	scheme.AddKnownTypes(SchemeGroupVersion, &PodBuggerTool{}, &PodBuggerToolList{}, &PodSet{}, &PodSetList{})
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }

@@ -25,3 +25,6 @@ const (
 
 // MaxNodes is how many pod names status.nodes holds at most.
 const MaxNodes = 500
+
+// MaxPodTools is how many pods status.pods of a PodBuggerTool tells of at most.
+const MaxPodTools = 50

@@ -16,6 +16,12 @@ import (
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
 	// Group=apps.jicki.cn, Version=v1alpha1
+	case v1alpha1.SchemeGroupVersion.WithKind("PodBuggerTool"):
+		return &appsv1alpha1.PodBuggerToolApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PodBuggerToolSpec"):
+		return &appsv1alpha1.PodBuggerToolSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PodBuggerToolStatus"):
+		return &appsv1alpha1.PodBuggerToolStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PodPlacement"):
 		return &appsv1alpha1.PodPlacementApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PodSet"):
@@ -24,6 +30,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &appsv1alpha1.PodSetSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PodSetStatus"):
 		return &appsv1alpha1.PodSetStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PodTool"):
+		return &appsv1alpha1.PodToolApplyConfiguration{}
 
 	}
 	return nil

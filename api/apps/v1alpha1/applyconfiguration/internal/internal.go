@@ -23,6 +23,88 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.windlass-operator.windlass.api.apps.v1alpha1.PodBuggerTool
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: metadata
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+    - name: spec
+      type:
+        namedType: com.github.windlass-operator.windlass.api.apps.v1alpha1.PodBuggerToolSpec
+    - name: status
+      type:
+        namedType: com.github.windlass-operator.windlass.api.apps.v1alpha1.PodBuggerToolStatus
+- name: com.github.windlass-operator.windlass.api.apps.v1alpha1.PodBuggerToolSpec
+  map:
+    fields:
+    - name: command
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+      default:
+      - sh
+    - name: image
+      type:
+        scalar: string
+    - name: label
+      type:
+        scalar: string
+    - name: maxPods
+      type:
+        scalar: numeric
+      default: 50
+    - name: securityContext
+      type:
+        namedType: io.k8s.api.core.v1.SecurityContext
+    - name: selector
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
+    - name: targetContainer
+      type:
+        scalar: string
+- name: com.github.windlass-operator.windlass.api.apps.v1alpha1.PodBuggerToolStatus
+  map:
+    fields:
+    - name: conditions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
+          elementRelationship: associative
+          keys:
+          - type
+    - name: failed
+      type:
+        scalar: numeric
+      default: 0
+    - name: installed
+      type:
+        scalar: numeric
+      default: 0
+    - name: matched
+      type:
+        scalar: numeric
+      default: 0
+    - name: observedGeneration
+      type:
+        scalar: numeric
+    - name: pods
+      type:
+        list:
+          elementType:
+            namedType: com.github.windlass-operator.windlass.api.apps.v1alpha1.PodTool
+          elementRelationship: associative
+          keys:
+          - name
 - name: com.github.windlass-operator.windlass.api.apps.v1alpha1.PodPlacement
   map:
     fields:
@@ -130,6 +212,23 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
       default: 0
+- name: com.github.windlass-operator.windlass.api.apps.v1alpha1.PodTool
+  map:
+    fields:
+    - name: container
+      type:
+        scalar: string
+    - name: message
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: state
+      type:
+        namedType: com.github.windlass-operator.windlass.api.apps.v1alpha1.ToolState
+- name: com.github.windlass-operator.windlass.api.apps.v1alpha1.ToolState
+  scalar: string
 - name: io.k8s.api.apps.v1.DeploymentStrategy
   map:
     fields:
