@@ -23,6 +23,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/controller/node"
 	"github.com/windlass-operator/windlass/internal/controller/nodepool"
+	"github.com/windlass-operator/windlass/internal/controller/podbuggertool"
 	"github.com/windlass-operator/windlass/internal/controller/podset"
 	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/membership"
@@ -78,6 +79,20 @@ func controllers() []controller {
 			},
 			add: func(ctx context.Context, mgr manager.Manager, t tools) error {
 				return podset.New(mgr.GetClient(), t.recorder, t.now).SetupWithManager(ctx, mgr, t.workers)
+			},
+		},
+		{
+			name:  "podbuggertool",
+			reads: []client.Object{&appsv1alpha1.PodBuggerTool{}},
+			add: func(_ context.Context, mgr manager.Manager, t tools) error {
+				direct, err := client.New(mgr.GetConfig(), client.Options{
+					HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+				})
+				if err != nil {
+					return fmt.Errorf("cannot make a client without a cache: %w", err)
+				}
+				pods := podbuggertool.NewPodCaches(mgr.GetConfig(), mgr.GetScheme())
+				return podbuggertool.New(mgr.GetClient(), direct, pods, t.recorder, t.now).SetupWithManager(mgr, pods)
 			},
 		},
 	}

@@ -33,6 +33,8 @@ type Index func(ctx context.Context, indexer client.FieldIndexer) error
 type Harness struct {
 	// Client is like the manager's: cached, trimmed, and it waits for its own writes.
 	Client client.Client
+	// Direct is like the manager's for what is not cached: no cache, and its writes count.
+	Direct client.Client
 	// Live reads and writes without a cache, as other actors of a cluster do.
 	Live client.Client
 	// Events collects what the reconciler recorded.
@@ -73,6 +75,8 @@ func New(t *testing.T, indexes ...Index) *Harness {
 	}()
 	t.Cleanup(func() { cancel(); <-stopped })
 
+	h.Direct, err = client.New(counted, client.Options{Scheme: scheme})
+	must(t, err)
 	options := kube.ClientOptions(scheme)
 	options.Cache.Reader = objects
 	h.Client, err = client.New(counted, options)
@@ -95,7 +99,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 // RoundTrip implements http.RoundTripper.
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
-// Writes returns how many writes h.Client has sent.
+// Writes returns how many writes h.Client and h.Direct have sent.
 func (h *Harness) Writes() int { return int(h.writes.Load()) }
 
 // Namespace creates a namespace for the test and returns its name.

@@ -24,6 +24,7 @@ import (
 // watched are the kinds that the controllers' caches hold, with what the caches hold of them.
 func watched() map[client.ObjectList][]client.ListOption {
 	return map[client.ObjectList][]client.ListOption{
+		&appsv1alpha1.PodBuggerToolList{}:   nil,
 		&appsv1alpha1.PodSetList{}:          nil,
 		&nodesv1.NodePoolList{}:             nil,
 		&appsv1.DeploymentList{}:            nil,

@@ -1,0 +1,85 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podbuggertool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/patch"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// subresource is where the API server takes ephemeral containers.
+const subresource = "ephemeralcontainers"
+
+// act is the phase that writes. A pod that refuses the tool does not keep it from the others.
+func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
+	if status.IsPaused(pass.tool) && len(pass.decision.installs) > 0 {
+		return flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)
+	}
+	key := client.ObjectKeyFromObject(pass.tool)
+	r.memory.keepOnly(key, pass.decision.matched)
+	for _, step := range pass.decision.installs {
+		name := pass.decision.container
+		if err := r.memory.refusal(key, step.pod.UID, name, r.now()); err != nil {
+			pass.refused[step.pod.Name] = err
+			continue
+		}
+		written, err := r.install(ctx, step)
+		switch {
+		case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
+			// The pod has gone, or another one has taken its name: the watch tells.
+		case err != nil && !isRefusal(err):
+			return flow.Fail(fmt.Errorf("cannot install the tool in Pod %q: %w", step.pod.Name, err))
+		case err != nil:
+			r.memory.refused(key, step.pod.UID, name, err, r.now())
+			pass.refused[step.pod.Name] = err
+		default:
+			r.memory.wrote(step.pod, written.containers())
+			step.pod.Spec.EphemeralContainers = append(step.pod.Spec.EphemeralContainers, written.containers()...)
+			pass.events = append(pass.events, installed(written)...)
+		}
+	}
+	return flow.Done()
+}
+
+// install adds the containers to the pod and returns what it has added. Where the API server refuses what further tools
+// bring along, the tool's own container goes alone: those tools learn of the refusal in their own pass.
+func (r *Reconciler) install(ctx context.Context, step install) (install, error) {
+	err := r.write(ctx, step.pod, step.containers())
+	if len(step.entries) > 1 && isRefusal(err) {
+		step.entries = step.entries[:1]
+		err = r.write(ctx, step.pod, step.containers())
+	}
+	return step, err
+}
+
+// write sends one patch. Strategic merge adds to the list by name, so that whatever the pod has stays, nobody's addition in the
+// meantime is lost, and sending it again changes nothing. The UID makes sure that it is the pod that was looked at.
+func (r *Reconciler) write(ctx context.Context, pod *corev1.Pod, containers []corev1.EphemeralContainer) error {
+	body, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": pod.UID},
+		"spec":     map[string]any{"ephemeralContainers": containers},
+	})
+	if err != nil {
+		return fmt.Errorf("cannot encode containers: %w", err)
+	}
+	target := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name}}
+	return r.direct.SubResource(subresource).Patch(ctx, target, client.RawPatch(types.StrategicMergePatchType, body), patch.FieldOwner)
+}
+
+// isRefusal reports whether the API server will say the same next time, unless something else changes.
+func isRefusal(err error) bool {
+	return err != nil && flow.Refused(appsv1alpha1.ReasonToolRefused, err).IsStalled()
+}

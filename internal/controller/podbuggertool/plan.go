@@ -1,0 +1,200 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podbuggertool
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// The parts of a container's name: what the tool is called, cut so that the hash fits into the 63 characters of a DNS label.
+const (
+	hashLength = 8
+	maxPrefix  = 63 - hashLength - 1
+)
+
+// entry is what one tool brings to a pod.
+type entry struct {
+	tool      *appsv1alpha1.PodBuggerTool
+	container corev1.EphemeralContainer
+}
+
+// install is one write: the containers that a pod lacks. The first is the tool's own, the others are those of further tools that
+// are about to be installed in the same pod.
+type install struct {
+	pod     *corev1.Pod
+	entries []entry
+}
+
+// containers returns what the write adds to the pod.
+func (i install) containers() []corev1.EphemeralContainer {
+	list := make([]corev1.EphemeralContainer, 0, len(i.entries))
+	for _, e := range i.entries {
+		list = append(list, e.container)
+	}
+	return list
+}
+
+// decision is what a pass has to do, and what the status tells.
+type decision struct {
+	// container is the name of the tool's container.
+	container string
+	// matched are the live pods that match, the oldest first.
+	matched []*corev1.Pod
+	// installs are the writes, in order.
+	installs []install
+	// awaited are the names of pods that do not run yet and for which there is still a place under maxPods.
+	awaited map[string]bool
+	// leftOut are the names of pods for which there is none.
+	leftOut map[string]bool
+}
+
+// plan chooses the pods that get the tool. Those that have it keep their place under maxPods; the rest goes to the oldest pods
+// that run, and after them to those that will. It fails where the tool's selector is none.
+func plan(tool *appsv1alpha1.PodBuggerTool, seen observation) (decision, error) {
+	selector, err := selectorOf(tool)
+	if err != nil {
+		return decision{}, err
+	}
+	own := containerOf(tool)
+	decided := decision{container: own.Name, awaited: map[string]bool{}, leftOut: map[string]bool{}}
+	var chosen []*corev1.Pod
+	decided.matched, chosen = choose(tool, selector, own.Name, seen.pods)
+
+	places := int(tool.Spec.MaxPods) - len(chosen)
+	for _, pod := range chosen {
+		if !carries(pod, own.Name) {
+			entries := append([]entry{{tool: tool, container: own}}, companions(seen, pod)...)
+			decided.installs = append(decided.installs, install{pod: pod, entries: entries})
+		}
+	}
+	for _, pod := range decided.matched {
+		switch {
+		case slices.Contains(chosen, pod):
+		case pod.Status.Phase != corev1.PodRunning && places > 0:
+			decided.awaited[pod.Name] = true
+			places--
+		default:
+			decided.leftOut[pod.Name] = true
+		}
+	}
+	return decided, nil
+}
+
+// companions returns what other tools are about to install in the pod, so that one write brings it all.
+func companions(seen observation, pod *corev1.Pod) []entry {
+	var list []entry
+	for _, other := range seen.others {
+		selector, err := selectorOf(other)
+		if err != nil || !other.DeletionTimestamp.IsZero() || status.IsPaused(other) ||
+			!selector.Matches(labels.Set(pod.Labels)) {
+			continue
+		}
+		container := containerOf(other)
+		if carries(pod, container.Name) {
+			continue
+		}
+		if _, chosen := choose(other, selector, container.Name, seen.pods); slices.Contains(chosen, pod) {
+			list = append(list, entry{tool: other, container: container})
+		}
+	}
+	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.container.Name, b.container.Name) })
+	return list
+}
+
+// choose returns the pods that match, and of these the ones that have the container or get it now. The pods are sorted, and both
+// answers keep their order.
+func choose(
+	tool *appsv1alpha1.PodBuggerTool, selector labels.Selector, container string, pods []*corev1.Pod,
+) (matched, chosen []*corev1.Pod) {
+	places := int(tool.Spec.MaxPods)
+	for _, pod := range pods {
+		if !selector.Matches(labels.Set(pod.Labels)) {
+			continue
+		}
+		matched = append(matched, pod)
+		if carries(pod, container) {
+			places--
+		}
+	}
+	for _, pod := range matched {
+		if carries(pod, container) {
+			chosen = append(chosen, pod)
+		} else if pod.Status.Phase == corev1.PodRunning && places > 0 {
+			chosen = append(chosen, pod)
+			places--
+		}
+	}
+	return matched, chosen
+}
+
+// oldestFirst sorts pods in the order in which they get tools.
+func oldestFirst(pods []*corev1.Pod) {
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// carries reports whether the pod has an ephemeral container of that name.
+func carries(pod *corev1.Pod, container string) bool {
+	return slices.ContainsFunc(pod.Spec.EphemeralContainers, func(c corev1.EphemeralContainer) bool { return c.Name == container })
+}
+
+// selectorOf returns what selects the tool's pods. The schema lets exactly one of the two forms through.
+func selectorOf(tool *appsv1alpha1.PodBuggerTool) (labels.Selector, error) {
+	if key, value, ok := strings.Cut(tool.Spec.Label, "="); ok {
+		return labels.SelectorFromSet(labels.Set{key: value}), nil
+	}
+	if tool.Spec.Selector == nil {
+		return labels.Nothing(), nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(tool.Spec.Selector)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read selector of %q: %w", tool.Name, err)
+	}
+	return selector, nil
+}
+
+// containerOf returns the container that the tool's pods get.
+func containerOf(tool *appsv1alpha1.PodBuggerTool) corev1.EphemeralContainer {
+	container := corev1.EphemeralContainer{
+		EphemeralContainerCommon: corev1.EphemeralContainerCommon{
+			Image:           tool.Spec.Image,
+			Command:         tool.Spec.Command,
+			ImagePullPolicy: corev1.PullIfNotPresent,
+			SecurityContext: tool.Spec.SecurityContext,
+			Stdin:           true,
+			TTY:             true,
+		},
+		TargetContainerName: tool.Spec.TargetContainer,
+	}
+	container.Name = nameOf(tool.Name, container)
+	return container
+}
+
+// nameOf returns the name of the tool's container: that of the tool, which makes it readable, and a hash of the tool's whole name
+// and of the container, which makes it unique. An ephemeral container cannot be changed, so another container has to have
+// another name. It is a DNS label whatever the image is called.
+func nameOf(tool string, container corev1.EphemeralContainer) string {
+	raw, err := json.Marshal(container)
+	if err != nil {
+		panic(fmt.Sprintf("cannot encode a container: %v", err)) // strings, numbers and booleans only
+	}
+	sum := sha256.Sum256(append([]byte(tool+"\n"), raw...))
+	prefix := strings.ReplaceAll(tool, ".", "-")
+	prefix = strings.TrimRight(prefix[:min(len(prefix), maxPrefix)], "-")
+	return prefix + "-" + hex.EncodeToString(sum[:])[:hashLength]
+}

@@ -1,0 +1,446 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podbuggertool
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// livePods reads pods without a cache, so that each pass sees what the test did before it.
+type livePods struct {
+	client.Client
+
+	err error
+}
+
+// Pods implements podSource.
+func (p *livePods) Pods(ctx context.Context, namespace string) ([]corev1.Pod, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	var list corev1.PodList
+	err := p.List(ctx, &list, client.InNamespace(namespace))
+	return list.Items, err
+}
+
+// Close implements podSource.
+func (p *livePods) Close(string) {}
+
+// stage is what a test of the reconciler plays on.
+type stage struct {
+	*testkit.Harness
+
+	t         *testing.T
+	r         *Reconciler
+	pods      *livePods
+	namespace string
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	t.Parallel()
+	h := testkit.New(t)
+	pods := &livePods{Client: h.Live}
+	return &stage{Harness: h, t: t, r: New(h.Client, h.Direct, pods, h.Events, h.Clock.Now), pods: pods, namespace: h.Namespace(t)}
+}
+
+// tool creates a tool, changed as asked, and lets it settle.
+func (s *stage) tool(change ...func(*appsv1alpha1.PodBuggerTool)) *appsv1alpha1.PodBuggerTool {
+	s.t.Helper()
+	tool := aTool(change...)
+	tool.Namespace, tool.UID = s.namespace, ""
+	s.Create(s.t, tool)
+	s.Settle(s.t, s.r, tool)
+	return tool
+}
+
+// pod creates a pod with the label app=web, and makes it run.
+func (s *stage) pod(name string, change ...func(*corev1.Pod)) *corev1.Pod {
+	s.t.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name, Labels: map[string]string{"app": "web"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "busybox"}}},
+	}
+	for _, c := range change {
+		c(pod)
+	}
+	s.Create(s.t, pod)
+	s.phase(pod, corev1.PodRunning)
+	return pod
+}
+
+func (s *stage) phase(pod *corev1.Pod, phase corev1.PodPhase) {
+	s.t.Helper()
+	testkit.EditStatus(s.t, s.Harness, pod, func(p *corev1.Pod) { p.Status.Phase = phase })
+}
+
+// reports makes the pod's node say what has become of the container.
+func (s *stage) reports(pod *corev1.Pod, container string, state corev1.ContainerState) {
+	s.t.Helper()
+	testkit.EditStatus(s.t, s.Harness, pod, func(p *corev1.Pod) {
+		p.Status.EphemeralContainerStatuses = []corev1.ContainerStatus{{Name: container, State: state}}
+	})
+}
+
+// wantTools checks which ephemeral containers a pod has, by name.
+func (s *stage) wantTools(pod *corev1.Pod, want ...string) {
+	s.t.Helper()
+	s.Get(s.t, pod)
+	var got []string
+	for _, container := range pod.Spec.EphemeralContainers {
+		got = append(got, container.Name)
+	}
+	sorted := cmpopts.SortSlices(strings.Compare)
+	if diff := cmp.Diff(want, got, sorted, cmpopts.EquateEmpty()); diff != "" {
+		s.t.Errorf("ephemeral containers of %s (-want +got):\n%s", pod.Name, diff)
+	}
+}
+
+func (s *stage) wantCounts(tool *appsv1alpha1.PodBuggerTool, matched, installed, failed int32) {
+	s.t.Helper()
+	got := [3]int32{tool.Status.Matched, tool.Status.Installed, tool.Status.Failed}
+	if want := [3]int32{matched, installed, failed}; got != want {
+		s.t.Errorf("matched, installed, failed are %v, want %v", got, want)
+	}
+}
+
+// wantCondition checks status, reason and message of a condition, as in "False Reason: message".
+func (s *stage) wantCondition(tool *appsv1alpha1.PodBuggerTool, conditionType, want string) {
+	s.t.Helper()
+	got := "absent"
+	if c := apimeta.FindStatusCondition(tool.Status.Conditions, conditionType); c != nil {
+		got = strings.TrimSuffix(string(c.Status)+" "+c.Reason+": "+c.Message, ": ")
+	}
+	if !strings.HasPrefix(got, want) {
+		s.t.Errorf("condition %s is %q, want it to begin with %q", conditionType, got, want)
+	}
+}
+
+func TestARunningPodGetsTheToolOfTheArticle(t *testing.T) {
+	s := newStage(t)
+	pod := s.pod("web-1")
+	tool := s.tool()
+	own := containerOf(tool)
+	s.Get(t, pod)
+	want := []corev1.EphemeralContainer{{
+		EphemeralContainerCommon: corev1.EphemeralContainerCommon{
+			Name: own.Name, Image: "busybox", Command: []string{"sh"}, Stdin: true, TTY: true,
+			ImagePullPolicy: corev1.PullIfNotPresent, TerminationMessagePath: "/dev/termination-log",
+			TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+		},
+	}}
+	if diff := cmp.Diff(want, pod.Spec.EphemeralContainers); diff != "" {
+		t.Errorf("ephemeral containers (-want +got):\n%s", diff)
+	}
+	s.wantCounts(tool, 1, 1, 0)
+	s.wantCondition(tool, status.Ready, "True Ready")
+	s.wantCondition(tool, appsv1alpha1.ConditionInstalled, `True ToolInstalled: 1 pod has the container "`+own.Name+`"`)
+	wantPods := []appsv1alpha1.PodTool{{Name: "web-1", Container: own.Name, State: appsv1alpha1.ToolStarting}}
+	if diff := cmp.Diff(wantPods, tool.Status.Pods); diff != "" {
+		t.Errorf("status.pods (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"ToolInstalled", "ToolInstalled"}, s.Events.Reasons()); diff != "" {
+		t.Errorf("events, one on the pod and one on the tool (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPodThatComesLaterGetsTheToolWhenItRuns(t *testing.T) {
+	s := newStage(t)
+	tool := s.tool()
+	s.wantCondition(tool, appsv1alpha1.ConditionInstalled, "True NoPodMatches")
+	pod := s.pod("web-1")
+	s.phase(pod, corev1.PodPending)
+	s.Settle(t, s.r, tool)
+	s.wantTools(pod)
+	s.wantCondition(tool, status.Ready, "False WaitingForPods: waiting for pod web-1 to run")
+	s.phase(pod, corev1.PodRunning)
+	s.Settle(t, s.r, tool)
+	s.wantTools(pod, containerOf(tool).Name)
+	s.wantCondition(tool, status.Ready, "True")
+}
+
+func TestSeveralToolsComeInOneWriteAndNothingOfThePodIsLost(t *testing.T) {
+	s := newStage(t)
+	pod := s.pod("web-1")
+	s.addByHand(pod, "mine")
+	tracer := aTool(named("tracer"))
+	tracer.Namespace, tracer.UID = s.namespace, ""
+	s.Create(t, tracer)
+	before := pod.Generation
+	probe := s.tool()
+	s.wantTools(pod, "mine", containerOf(probe).Name, containerOf(tracer).Name)
+	if got := pod.Generation - before; got > 2 { // one by hand, one by us
+		t.Errorf("the pod's spec was written %d times", got)
+	}
+	writes := s.Writes()
+	s.Settle(t, s.r, tracer)
+	s.wantCounts(tracer, 1, 1, 0)
+	if got := s.Writes() - writes; got != 1 {
+		t.Errorf("the second tool's pass sent %d writes, want its status alone", got)
+	}
+}
+
+// addByHand gives the pod an ephemeral container, as "kubectl debug" does.
+func (s *stage) addByHand(pod *corev1.Pod, name string) {
+	s.t.Helper()
+	s.Get(s.t, pod)
+	pod.Spec.EphemeralContainers = append(pod.Spec.EphemeralContainers, corev1.EphemeralContainer{
+		EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: name, Image: "alpine"},
+	})
+	if err := s.Live.SubResource(subresource).Update(s.t.Context(), pod); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestARestartAndALostStatusInstallNothingTwice(t *testing.T) {
+	s := newStage(t)
+	pod := s.pod("web-1")
+	tool := s.tool()
+	testkit.EditStatus(t, s.Harness, tool, func(p *appsv1alpha1.PodBuggerTool) { p.Status = appsv1alpha1.PodBuggerToolStatus{} })
+	s.r = New(s.Client, s.Direct, s.pods, s.Events, s.Clock.Now)
+	s.Settle(t, s.r, tool)
+	s.wantTools(pod, containerOf(tool).Name)
+	s.wantCounts(tool, 1, 1, 0)
+}
+
+func TestAnotherNamespaceIsNeverTouched(t *testing.T) {
+	s := newStage(t)
+	elsewhere := s.pod("web-1", func(p *corev1.Pod) { p.Namespace = s.Namespace(t) })
+	tool := s.tool()
+	s.wantTools(elsewhere)
+	s.wantCounts(tool, 0, 0, 0)
+}
+
+func TestANewImageIsAFurtherContainer(t *testing.T) {
+	s := newStage(t)
+	pod := s.pod("web-1")
+	tool := s.tool()
+	first := containerOf(tool).Name
+	testkit.Edit(t, s.Harness, tool, func(p *appsv1alpha1.PodBuggerTool) { p.Spec.Image = "127.0.0.1:5000/tools/net:1.2" })
+	s.Settle(t, s.r, tool)
+	s.wantTools(pod, first, containerOf(tool).Name)
+	s.wantCounts(tool, 1, 1, 0)
+}
+
+func TestMaxPodsBoundsTheBlast(t *testing.T) {
+	s := newStage(t)
+	one, two := s.pod("web-1"), s.pod("web-2")
+	tool := s.tool(atMost(1))
+	s.wantTools(one, containerOf(tool).Name)
+	s.wantTools(two)
+	s.wantCounts(tool, 2, 1, 0)
+	s.wantCondition(tool, status.Ready, "True")
+	s.wantCondition(tool, appsv1alpha1.ConditionLimited,
+		"True MaxPodsReached: 1 pod that matches is left out, because spec.maxPods is 1")
+	if err := s.Live.Delete(t.Context(), one, client.GracePeriodSeconds(0)); err != nil {
+		t.Fatal(err)
+	}
+	s.Settle(t, s.r, tool)
+	s.wantTools(two, containerOf(tool).Name)
+	s.wantCondition(tool, appsv1alpha1.ConditionLimited, "False WithinLimit")
+}
+
+func TestPodSecurityRefusesInItsOwnWords(t *testing.T) {
+	s := newStage(t)
+	pod := s.pod("web-1")
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
+	enforce := func(level string) {
+		testkit.Edit(t, s.Harness, namespace, func(n *corev1.Namespace) {
+			n.Labels["pod-security.kubernetes.io/enforce"] = level
+		})
+	}
+	enforce("baseline")
+	privileged := func(p *appsv1alpha1.PodBuggerTool) {
+		p.Spec.SecurityContext = &corev1.SecurityContext{Privileged: new(true)}
+	}
+	// The API server learns of the namespace's label by a watch of its own.
+	testkit.Eventually(t, "Pod Security refuses privileged containers", func() bool {
+		probe := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "probe-"},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{
+				Name: "app", Image: "busybox", SecurityContext: &corev1.SecurityContext{Privileged: new(true)},
+			}}},
+		}
+		return s.Live.Create(t.Context(), probe, client.DryRunAll) != nil
+	})
+	tool := s.tool(privileged)
+	s.wantTools(pod)
+	s.wantCounts(tool, 1, 0, 1)
+	s.wantCondition(tool, status.Stalled, "True ToolRefused: the API server refused the tool in pod web-1: ")
+	if message := tool.Status.Pods[0].Message; !strings.Contains(message, "violates PodSecurity") {
+		t.Errorf("the message is %q", message)
+	}
+
+	writes := s.Writes()
+	if _, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(tool)); err != nil || s.Writes() != writes {
+		t.Errorf("a refused write is sent again: %d writes, %v", s.Writes()-writes, err)
+	}
+	enforce("privileged")
+	testkit.Eventually(t, "the refusal is tried again later and accepted", func() bool {
+		s.Clock.Step(flow.RecheckStalled)
+		s.Settle(t, s.r, tool)
+		return apimeta.IsStatusConditionTrue(tool.Status.Conditions, status.Ready)
+	})
+	s.wantTools(pod, containerOf(tool).Name)
+}
+
+func TestATargetThatThePodLacksIsRefusedAndTheOthersGetTheTool(t *testing.T) {
+	s := newStage(t)
+	other := func(p *corev1.Pod) { p.Spec.Containers[0].Name = "other" }
+	s.pod("web-1", other)
+	good := s.pod("web-2")
+	tool := s.tool(func(p *appsv1alpha1.PodBuggerTool) { p.Spec.TargetContainer = "app" })
+	s.wantTools(good, containerOf(tool).Name)
+	s.wantCounts(tool, 2, 1, 1)
+	s.wantCondition(tool, status.Ready, "False ToolRefused: the API server refused the tool in pod web-1: ")
+}
+
+func TestAToolThatIsRefusedDoesNotTakeItsCompanionAlong(t *testing.T) {
+	s := newStage(t)
+	pod := s.pod("web-1")
+	broken := aTool(named("broken"), func(p *appsv1alpha1.PodBuggerTool) { p.Spec.TargetContainer = "nowhere" })
+	broken.Namespace, broken.UID = s.namespace, ""
+	s.Create(t, broken)
+	tool := s.tool()
+	s.wantTools(pod, containerOf(tool).Name)
+	s.Settle(t, s.r, broken)
+	s.wantCounts(broken, 1, 0, 1)
+	s.wantTools(pod, containerOf(tool).Name)
+}
+
+func TestWhatTheNodeSaysIsTold(t *testing.T) {
+	s := newStage(t)
+	pod := s.pod("web-1")
+	tool := s.tool()
+	own := containerOf(tool).Name
+	for _, tt := range []struct {
+		state     corev1.ContainerState
+		want      appsv1alpha1.ToolState
+		message   string
+		condition string
+	}{
+		{
+			corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}},
+			appsv1alpha1.ToolStarting, "", "True ToolInstalled",
+		},
+		{
+			corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "Back-off pulling image"}},
+			appsv1alpha1.ToolFailed, "ImagePullBackOff: Back-off pulling image",
+			"False ToolFailed: waiting for the container to run in pod web-1: ImagePullBackOff: Back-off pulling image",
+		},
+		{
+			corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+			appsv1alpha1.ToolRunning, "", "True ToolInstalled",
+		},
+		{
+			corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 130, Reason: "Error"}},
+			appsv1alpha1.ToolEnded, "exit code 130", "True ToolInstalled",
+		},
+		{
+			corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 128, Reason: "StartError", Message: "no such file"}},
+			appsv1alpha1.ToolFailed, "StartError: no such file", "False ToolFailed",
+		},
+	} {
+		s.reports(pod, own, tt.state)
+		s.Settle(t, s.r, tool)
+		want := []appsv1alpha1.PodTool{{Name: "web-1", Container: own, State: tt.want, Message: tt.message}}
+		if diff := cmp.Diff(want, tool.Status.Pods); diff != "" {
+			t.Errorf("status.pods (-want +got):\n%s", diff)
+		}
+		s.wantCondition(tool, appsv1alpha1.ConditionInstalled, tt.condition)
+	}
+}
+
+func TestAPausedToolOnlyTells(t *testing.T) {
+	s := newStage(t)
+	pod := s.pod("web-1")
+	tool := s.tool(func(p *appsv1alpha1.PodBuggerTool) {
+		p.Annotations = map[string]string{status.PausedAnnotation: "true"}
+	})
+	s.wantTools(pod)
+	s.wantCounts(tool, 1, 0, 0)
+	s.wantCondition(tool, status.Paused, "True Paused")
+	s.wantCondition(tool, status.Ready, "False Installing")
+	testkit.Edit(t, s.Harness, tool, func(p *appsv1alpha1.PodBuggerTool) { p.Annotations = nil })
+	s.Settle(t, s.r, tool)
+	s.wantTools(pod, containerOf(tool).Name)
+}
+
+func TestADeletedToolLeavesItsContainers(t *testing.T) {
+	s := newStage(t)
+	pod := s.pod("web-1")
+	tool := s.tool()
+	own := containerOf(tool).Name
+	if err := s.Live.Delete(t.Context(), tool); err != nil {
+		t.Fatal(err)
+	}
+	s.SettleKey(t, s.r, client.ObjectKeyFromObject(tool))
+	s.wantTools(pod, own)
+	if s.Get(t, tool) {
+		t.Error("the tool is still there")
+	}
+}
+
+func TestPodsThatCannotBeReadAreACondition(t *testing.T) {
+	s := newStage(t)
+	tool := s.tool()
+	s.pods.err = errNotRead
+	if result, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(tool)); err != nil || result.RequeueAfter == 0 {
+		t.Errorf("a pass before the pods are read ends with %v, %v", result, err)
+	}
+	s.Get(t, tool)
+	s.wantCondition(tool, status.Ready, "True")
+
+	s.pods.err = errors.New("pods is forbidden")
+	if _, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(tool)); err == nil {
+		t.Error("the pass did not fail")
+	}
+	s.Get(t, tool)
+	s.wantCondition(tool, status.Reconciling, `True Error: cannot observe the pods of the tool: cannot list the pods of namespace "`+
+		s.namespace+`": pods is forbidden`)
+}
+
+func TestAListOfManyPodsShowsTheProblemsFirst(t *testing.T) {
+	t.Parallel()
+	tool := aTool(atMost(500))
+	pass := &scope{tool: tool, before: tool.DeepCopy(), seen: &observation{}, refused: map[string]error{"web-70": errors.New("no")}}
+	for number := range 80 {
+		pass.seen.pods = append(pass.seen.pods, aPod(number, with(tool)))
+	}
+	pass.seen.pods[70].Spec.EphemeralContainers = nil
+	var err error
+	if pass.decision, err = plan(tool, *pass.seen); err != nil {
+		t.Fatal(err)
+	}
+	describe(pass, flow.Done(), time.Unix(0, 0))
+	names := make([]string, 0, len(tool.Status.Pods))
+	for _, line := range tool.Status.Pods {
+		names = append(names, line.Name)
+	}
+	if len(names) != appsv1alpha1.MaxPodTools || !cmp.Equal(names, slices.Sorted(slices.Values(names))) || !strings.Contains(strings.Join(names, " "), "web-70") {
+		t.Errorf("status.pods names %d pods: %v", len(names), names)
+	}
+	if tool.Status.Failed != 1 || tool.Status.Installed != 79 {
+		t.Errorf("installed %d, failed %d", tool.Status.Installed, tool.Status.Failed)
+	}
+}

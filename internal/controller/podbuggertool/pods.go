@@ -1,0 +1,172 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podbuggertool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// errNotRead says that the pods of a namespace have been asked for and have not arrived.
+var errNotRead = errors.New("not read yet")
+
+// podSource is where a Reconciler reads pods.
+type podSource interface {
+	// Pods returns the pods of the namespace, which the caller must not change. It never waits: errNotRead says to come again.
+	Pods(ctx context.Context, namespace string) ([]corev1.Pod, error)
+	// Close ends the reading of a namespace that has no tool any more.
+	Close(namespace string)
+}
+
+// PodCaches caches the pods of the namespaces that have tools, and of no others: what a pass reads, and nothing of a cluster that
+// debugs nothing. It implements manager.Runnable; what it watches goes on until the manager ends.
+type PodCaches struct {
+	config *rest.Config
+	scheme *runtime.Scheme
+	// watch makes the events of a cache wake up the tools.
+	watch func(source cache.Cache) error
+
+	mu   sync.Mutex
+	open map[string]*podCache
+	// base is the context of the manager, nil until it has started.
+	base context.Context //nolint:containedctx // caches opened by a pass outlive it, and end with the manager
+}
+
+// podCache is the cache of one namespace.
+type podCache struct {
+	cache.Cache
+
+	stop context.CancelFunc
+	// failed is why the last list or watch failed.
+	failed atomic.Pointer[error]
+}
+
+// trouble says why the cache is not filled: nothing but that takes time, or what the API server answers.
+func (p *podCache) trouble() error {
+	if failed := p.failed.Load(); failed != nil {
+		return *failed
+	}
+	return errNotRead
+}
+
+// NewPodCaches returns caches that read with the configuration.
+func NewPodCaches(config *rest.Config, scheme *runtime.Scheme) *PodCaches {
+	return &PodCaches{config: config, scheme: scheme, open: make(map[string]*podCache)}
+}
+
+// Start implements manager.Runnable.
+func (p *PodCaches) Start(ctx context.Context) error {
+	p.mu.Lock()
+	p.base = ctx
+	p.mu.Unlock()
+	<-ctx.Done()
+	return nil
+}
+
+// Pods implements podSource.
+func (p *PodCaches) Pods(ctx context.Context, namespace string) ([]corev1.Pod, error) {
+	pods, err := p.of(ctx, namespace)
+	if err != nil {
+		return nil, err
+	}
+	informer, err := pods.GetInformer(ctx, &corev1.Pod{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, err
+	}
+	if !informer.HasSynced() {
+		return nil, pods.trouble()
+	}
+	var list corev1.PodList
+	if err := pods.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}
+
+// of returns the cache of the namespace, started and watched.
+func (p *PodCaches) of(ctx context.Context, namespace string) (*podCache, error) { //nolint:contextcheck // the cache outlives the pass that opens it
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if have := p.open[namespace]; have != nil {
+		return have, nil
+	}
+	if p.base == nil {
+		return nil, errNotRead
+	}
+	opened := &podCache{}
+	made, err := cache.New(p.config, cache.Options{
+		Scheme:            p.scheme,
+		DefaultNamespaces: map[string]cache.Config{namespace: {}},
+		DefaultTransform:  trim,
+		DefaultWatchErrorHandler: func(ctx context.Context, reflector *toolscache.Reflector, err error) {
+			opened.failed.Store(&err)
+			toolscache.DefaultWatchErrorHandler(ctx, reflector, err)
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot cache the pods of namespace %q: %w", namespace, err)
+	}
+	running, stop := context.WithCancel(p.base)
+	if err := p.watch(made); err != nil {
+		stop()
+		return nil, fmt.Errorf("cannot watch the pods of namespace %q: %w", namespace, err)
+	}
+	logger := log.FromContext(ctx)
+	go func() {
+		if err := made.Start(running); err != nil {
+			logger.Error(err, "The cache of a namespace's pods ended", "namespace", namespace)
+		}
+	}()
+	opened.Cache, opened.stop = made, stop
+	p.open[namespace] = opened
+	return opened, nil
+}
+
+// Close implements podSource.
+func (p *PodCaches) Close(namespace string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if have := p.open[namespace]; have != nil {
+		have.stop()
+		delete(p.open, namespace)
+	}
+}
+
+// trim keeps of a pod what says whether and how it has its tools.
+func trim(object any) (any, error) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return object, nil
+	}
+	kept := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID, ResourceVersion: pod.ResourceVersion,
+			CreationTimestamp: pod.CreationTimestamp, DeletionTimestamp: pod.DeletionTimestamp, Labels: pod.Labels,
+		},
+		Status: corev1.PodStatus{Phase: pod.Status.Phase},
+	}
+	for i := range pod.Spec.EphemeralContainers {
+		var container corev1.EphemeralContainer
+		container.Name = pod.Spec.EphemeralContainers[i].Name
+		kept.Spec.EphemeralContainers = append(kept.Spec.EphemeralContainers, container)
+	}
+	for i := range pod.Status.EphemeralContainerStatuses {
+		state := &pod.Status.EphemeralContainerStatuses[i]
+		kept.Status.EphemeralContainerStatuses = append(kept.Status.EphemeralContainerStatuses,
+			corev1.ContainerStatus{Name: state.Name, State: state.State})
+	}
+	return kept, nil
+}
