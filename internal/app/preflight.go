@@ -100,7 +100,7 @@ func checkCRDs(
 		return nil
 	}
 	slices.Sort(missing)
-	return fmt.Errorf("the API server at %s does not know %s: %s", restConfig.Host, strings.Join(missing, " and "), applyCRDs)
+	return fmt.Errorf("the API server at %s does not know %s: %s", restConfig.Host, strings.Join(missing, ", "), applyCRDs)
 }
 
 func serves(list *metav1.APIResourceList, kind string) bool {

@@ -185,8 +185,8 @@ func TestSentences(t *testing.T) {
 	}{
 		"the CRDs are missing": {
 			c.withoutCRDs, 1,
-			"windlass: the API server at " + c.config.Host + " does not know nodepools.nodes.lailin.xyz, podsets.apps.jicki.cn " +
-				"and podbuggertools.apps.jicki.cn: " +
+			"windlass: the API server at " + c.config.Host + " does not know nodepools.nodes.lailin.xyz, " +
+				"podbuggertools.apps.jicki.cn, podsets.apps.jicki.cn: " +
 				"apply the CRDs first with \"kubectl apply --server-side -k config/crd\"\n",
 		},
 		"the kubeconfig is missing": {
