@@ -41,7 +41,8 @@ MODULES            := . devcluster tools
 sources             = $(shell find $(1) -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*' 2>/dev/null)
 WINDLASS_SOURCES   := $(call sources,api cmd internal) go.mod go.sum
 DEVCLUSTER_SOURCES := $(call sources,devcluster)
-KUBERNETES         := $(addprefix bin/k8s/,etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok-controller kwokctl)
+KUBERNETES         := $(addprefix bin/k8s/,etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok-controller kwokctl \
+	containerd kubelet)
 
 TOOL           := go tool -modfile=$(abspath tools/go.mod)
 CONTROLLER_GEN := $(TOOL) controller-gen
@@ -50,7 +51,7 @@ LINT           := $(TOOL) golangci-lint
 ##@ Use
 
 .PHONY: build
-build: bin/windlass bin/devcluster $(KUBERNETES) ## Build the operator and a whole Kubernetes into bin/ (the default).
+build: bin/windlass bin/devcluster bin/noded $(KUBERNETES) ## Build the operator and a whole Kubernetes into bin/ (the default).
 
 bin/windlass: $(WINDLASS_SOURCES) bin/.version
 	go build -ldflags '$(WINDLASS_LDFLAGS)' -o $@ ./cmd/windlass
@@ -59,6 +60,10 @@ bin/windlass: $(WINDLASS_SOURCES) bin/.version
 bin/devcluster: $(DEVCLUSTER_SOURCES)
 	@echo 'building Kubernetes $(KUBE_VERSION) into $@; the first time takes some minutes'
 	go build -C devcluster -ldflags '$(DEVCLUSTER_LDFLAGS)' -o ../$@ .
+
+# The small programs of a real node, which every pod runs a copy of. Only Linux has real nodes, but the rule is for all.
+bin/noded: $(DEVCLUSTER_SOURCES)
+	GOOS=linux go build -C devcluster -ldflags '-s -w' -o ../$@ ./noded
 
 # The same program under its other names, which is how it knows what to be.
 $(KUBERNETES): | bin/devcluster

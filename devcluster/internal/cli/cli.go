@@ -87,7 +87,7 @@ func newRoot(stdin *os.File) *cobra.Command {
 	root.PersistentFlags().StringVar(&opts.dir, "dir", defaultDir(), "state directory, also from DEVCLUSTER_DIR")
 	root.AddCommand(
 		upCommand(opts), downCommand(opts), removeCommand(opts), stopCommand(opts),
-		listCommand(opts), kubeconfigCommand(opts), versionCommand(),
+		listCommand(opts), kubeconfigCommand(opts), imageCommand(opts), versionCommand(),
 	)
 	return root
 }

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/windlass-operator/windlass/devcluster/internal/cluster"
 	"github.com/windlass-operator/windlass/devcluster/internal/node"
@@ -19,6 +21,7 @@ import (
 // upFlags are the flags as they were given. Zero nodes and no word about nodes are two different wishes.
 type upFlags struct {
 	config, name, kubeconfig string
+	realNode                 string
 	nodes                    int
 	nodesGiven               bool
 }
@@ -27,11 +30,13 @@ type upFlags struct {
 func upCommand(opts *options) *cobra.Command {
 	flags := upFlags{}
 	cmd := &cobra.Command{
-		Use:   "up (--config FILE | --name NAME [--nodes COUNT]) [--kubeconfig FILE]",
+		Use:   "up (--config FILE | --name NAME [--nodes COUNT]) [--real-node[=NAME]] [--kubeconfig FILE]",
 		Short: "Start a cluster, or bring one that is there to what is asked for",
 		Long: "up starts a cluster, continues one that was stopped, repairs one that has crashed, or finds that all is well.\n\n" +
 			"With --config it reads RKE's cluster.yml, makes one simulated node for each entry, and writes\n" +
-			"kube_config_<file> beside it. Entries that were added, changed or removed since are followed.",
+			"kube_config_<file> beside it. Entries that were added, changed or removed since are followed.\n\n" +
+			"With --real-node a kubelet and containerd run on this machine and join as one more node, or as the entry of\n" +
+			"the file with that name. The cluster keeps that node until it is deleted.",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			flags.nodesGiven = cmd.Flags().Changed("nodes")
@@ -41,6 +46,9 @@ func upCommand(opts *options) *cobra.Command {
 	cmd.Flags().StringVar(&flags.config, "config", "", "cluster.yml of RKE to read")
 	cmd.Flags().StringVar(&flags.name, "name", "", "name of a cluster without a file")
 	cmd.Flags().IntVar(&flags.nodes, "nodes", 0, "simulated nodes to have; without it a cluster keeps those it has")
+	cmd.Flags().StringVar(&flags.realNode, "real-node", "",
+		"join a node that runs containers, under this name; needs Linux, root, runc and the CNI plugins")
+	cmd.Flags().Lookup("real-node").NoOptDefVal = "real"
 	cmd.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "file to write the kubeconfig to; other entries in it stay")
 	return cmd
 }
@@ -74,7 +82,11 @@ func (f upFlags) check() error {
 		return usageError{errors.New("--nodes does not go with --config: the file lists the nodes")}
 	case f.nodes < 0 || f.nodes > node.MaxNumbered:
 		return usageError{fmt.Errorf("--nodes must be between 0 and %d", node.MaxNumbered)}
-	case f.name != "":
+	}
+	if problems := validation.IsDNS1123Subdomain(f.realNode); f.realNode != "" && len(problems) > 0 {
+		return usageError{fmt.Errorf("--real-node %q is not usable: %s", f.realNode, strings.Join(problems, "; "))}
+	}
+	if f.name != "" {
 		return checkName(f.name)
 	}
 	return nil
@@ -83,7 +95,7 @@ func (f upFlags) check() error {
 // request turns the flags into what the cluster shall be like. Paths become absolute here, because they are recorded
 // and a later call may come from another directory.
 func (f upFlags) request(store *cluster.Store) (cluster.Request, error) {
-	request := cluster.Request{Name: f.name}
+	request := cluster.Request{Name: f.name, RealNode: f.realNode}
 	if f.kubeconfig != "" {
 		path, err := filepath.Abs(f.kubeconfig)
 		if err != nil {

@@ -18,23 +18,22 @@ const (
 	controllerManager = "kube-controller-manager"
 	scheduler         = "kube-scheduler"
 	kwokController    = "kwok-controller"
+	nodeInit          = "node-init"
+	containerd        = "containerd"
+	kubelet           = "kubelet"
 )
 
 // commands are the names that this executable has to be reachable under.
 func commands() []string {
-	return []string{etcd, apiServer, controllerManager, scheduler, kwokController, "kubectl", "kwokctl"}
+	return []string{etcd, apiServer, controllerManager, scheduler, kwokController, containerd, kubelet, "kubectl", "kwokctl"}
 }
 
 // binaries returns the directory with the symlinks to this executable: k8s beside it, as the build makes it, or one in
 // the state directory, so that the executable also works when it was copied elsewhere on its own.
 func (s *Store) binaries() (string, error) {
-	executable, err := os.Executable()
+	executable, err := executable()
 	if err != nil {
-		return "", fmt.Errorf("cannot find this executable: %w", err)
-	}
-	executable, err = filepath.EvalSymlinks(executable)
-	if err != nil {
-		return "", fmt.Errorf("cannot find this executable %q, was it replaced while it ran? run it again: %w", executable, err)
+		return "", err
 	}
 	beside := filepath.Join(filepath.Dir(executable), "k8s")
 	if linksTo(beside, executable) {
@@ -44,10 +43,23 @@ func (s *Store) binaries() (string, error) {
 	if linksTo(own, executable) {
 		return own, nil
 	}
-	if err := link(own, executable); err != nil {
+	if err := link(own, executable, commands()); err != nil {
 		return "", fmt.Errorf("cannot link the components in %q: %w", own, err)
 	}
 	return own, nil
+}
+
+// executable is the path of this program with links resolved.
+func executable() (string, error) {
+	called, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("cannot find this executable: %w", err)
+	}
+	resolved, err := filepath.EvalSymlinks(called)
+	if err != nil {
+		return "", fmt.Errorf("cannot find this executable %q, was it replaced while it ran? run it again: %w", called, err)
+	}
+	return resolved, nil
 }
 
 // linksTo reports whether every component in dir is this very executable; another one could be another version.
@@ -66,11 +78,11 @@ func linksTo(dir, executable string) bool {
 }
 
 // link makes the symlinks, over those of an executable that has moved.
-func link(dir, executable string) error {
+func link(dir, executable string, commands []string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	for _, command := range commands() {
+	for _, command := range commands {
 		// Renamed into place, because another cluster may be starting from the same directory right now.
 		temp := filepath.Join(dir, fmt.Sprintf(".%s-%d", command, os.Getpid()))
 		if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {

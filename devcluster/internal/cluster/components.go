@@ -4,9 +4,11 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 
 	"github.com/windlass-operator/windlass/devcluster/internal/node"
 	"github.com/windlass-operator/windlass/devcluster/internal/pki"
+	"github.com/windlass-operator/windlass/devcluster/internal/process"
 )
 
 // component is how one process of a cluster is started, judged and ended.
@@ -28,20 +31,35 @@ type component struct {
 	args  func(*cluster) []string
 	// grace is how long it may take to end by itself.
 	grace time.Duration
+	// real marks the components that only a cluster with a real node has.
+	real bool
+	// place prepares what the process needs and says where it runs. Nil means: nowhere special.
+	place func(*cluster, *process.Spec) error
+	// check takes the place of the probe for what does not listen on a port.
+	check func(context.Context, *cluster) error
+	// started is called after a fresh start, once the component works.
+	started func(context.Context, *cluster) error
 }
 
 // waves is the order of starting; stopping is the reverse. The API server must go after its controllers, or it waits
-// for their watches to end, and before etcd, or it waits for that.
+// for their watches to end, and before etcd, or it waits for that. The parts of a real node start beside them, since only
+// the kubelet needs the API server.
 func waves() [][]component {
 	return [][]component{
-		{{
-			name: etcd, probe: "/readyz", grace: 5 * time.Second, args: etcdArgs,
-			ports: func(p Ports) []int32 { return []int32{p.Etcd, p.EtcdPeer} },
-		}},
-		{{
-			name: apiServer, probe: "/readyz", grace: 10 * time.Second, args: apiServerArgs,
-			ports: func(p Ports) []int32 { return []int32{p.APIServer} },
-		}},
+		{
+			{
+				name: etcd, probe: "/readyz", grace: 5 * time.Second, args: etcdArgs,
+				ports: func(p Ports) []int32 { return []int32{p.Etcd, p.EtcdPeer} },
+			},
+			nodeInitComponent(),
+		},
+		{
+			{
+				name: apiServer, probe: "/readyz", grace: 10 * time.Second, args: apiServerArgs,
+				ports: func(p Ports) []int32 { return []int32{p.APIServer} },
+			},
+			containerdComponent(),
+		},
 		{
 			{
 				name: controllerManager, probe: "/healthz", grace: 5 * time.Second, args: controllerManagerArgs,
@@ -55,8 +73,21 @@ func waves() [][]component {
 				name: kwokController, probe: "/readyz", grace: 5 * time.Second, args: kwokArgs,
 				ports: func(p Ports) []int32 { return []int32{p.Kwok} },
 			},
+			kubeletComponent(),
 		},
 	}
+}
+
+// waves leaves out what this cluster does not have.
+func (c *cluster) waves() [][]component {
+	wanted := waves()
+	if c.state.RealNode != "" {
+		return wanted
+	}
+	for i := range wanted {
+		wanted[i] = slices.DeleteFunc(wanted[i], func(component component) bool { return component.real })
+	}
+	return wanted
 }
 
 const (
@@ -109,8 +140,9 @@ func apiServerArgs(c *cluster) []string {
 		"--proxy-client-key-file=" + c.pki.Key(pki.FrontProxyClient),
 		"--kubelet-client-certificate=" + c.pki.Cert(pki.KubeletClient),
 		"--kubelet-client-key=" + c.pki.Key(pki.KubeletClient),
+		"--kubelet-certificate-authority=" + c.pki.Cert(pki.CA),
 		// Simulated nodes have made-up internal addresses, which must never be dialled. Their kubelet is the kwok
-		// controller, and this is the type of address that they give it under.
+		// controller, and this is the type of address that they give it under. A real node's is given the same way.
 		"--kubelet-preferred-address-types=" + string(node.KubeletAddressType),
 		"--profiling=false",
 	}
@@ -149,7 +181,7 @@ func schedulerArgs(c *cluster) []string {
 func kwokArgs(c *cluster) []string {
 	return []string{
 		"--kubeconfig=" + c.componentKubeconfig(pki.KwokController), "--config=" + c.stagesPath(),
-		// Only the simulated nodes: a real one may join later, and its pods are not kwok's.
+		// Only the simulated nodes: a real one's pods are not kwok's.
 		"--manage-all-nodes=false", "--manage-nodes-with-annotation-selector=" + node.SimulatedAnnotation + "=" + node.SimulatedValue,
 		fmt.Sprintf("--node-port=%d", c.state.Ports.Kwok), "--node-ip=" + loopback,
 		"--server-address=" + address(c.state.Ports.Kwok),

@@ -59,6 +59,9 @@ func (c *cluster) writeComponentKubeconfigs() error {
 	for _, client := range []string{pki.ControllerManager, pki.Scheduler, pki.KwokController} {
 		paths[client] = c.componentKubeconfig(client)
 	}
+	if c.state.RealNode != "" {
+		paths[pki.Kubelet] = c.componentKubeconfig(pki.Kubelet)
+	}
 	for client, path := range paths {
 		config, err := c.kubeconfig(client)
 		if err != nil {

@@ -84,9 +84,9 @@ func (c *cluster) condition(ctx context.Context) Condition {
 	if err != nil {
 		return Unreadable
 	}
-	for _, wave := range waves() {
+	for _, wave := range c.waves() {
 		for _, component := range wave {
-			if len(running[component.name]) != 1 || prober.healthy(ctx, component, c.state.Ports) != nil {
+			if len(running[component.name]) != 1 || c.healthy(ctx, prober, component) != nil {
 				return Degraded
 			}
 		}

@@ -5,9 +5,11 @@ package cluster
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"net"
+	"net/netip"
 	"strconv"
 )
 
@@ -19,6 +21,7 @@ type Ports struct {
 	ControllerManager int32 `json:"controllerManager"`
 	Scheduler         int32 `json:"scheduler"`
 	Kwok              int32 `json:"kwok"`
+	Kubelet           int32 `json:"kubelet"`
 }
 
 // Ports are given out in blocks from a range below the one that systems take ports for outgoing connections from:
@@ -37,13 +40,23 @@ func portsOfBlock(block int32) Ports {
 	base := firstPort + block*blockSize
 	return Ports{
 		APIServer: base, Etcd: base + 1, EtcdPeer: base + 2,
-		ControllerManager: base + 3, Scheduler: base + 4, Kwok: base + 5,
+		ControllerManager: base + 3, Scheduler: base + 4, Kwok: base + 5, Kubelet: base + 6,
 	}
+}
+
+// podRange gives the pods of each block addresses of their own, so that two real nodes on one machine never share a
+// route. It counts down from the end of the range for benchmarks, whose beginning simulated nodes have.
+func (p Ports) podRange() netip.Prefix {
+	const end, size = 198<<24 | 20<<16, 64
+	block := uint32(p.APIServer-firstPort) / blockSize
+	var address [4]byte
+	binary.BigEndian.PutUint32(address[:], end-(block+1)*size)
+	return netip.PrefixFrom(netip.AddrFrom4(address), 32-6)
 }
 
 // all is what has to be free and what is reserved.
 func (p Ports) all() []int32 {
-	return []int32{p.APIServer, p.Etcd, p.EtcdPeer, p.ControllerManager, p.Scheduler, p.Kwok}
+	return []int32{p.APIServer, p.Etcd, p.EtcdPeer, p.ControllerManager, p.Scheduler, p.Kwok, p.Kubelet}
 }
 
 // choosePorts picks the first block from start on of which no port is reserved and all are free.

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/windlass-operator/windlass/devcluster/internal/process"
+	"github.com/windlass-operator/windlass/devcluster/internal/realnode"
 )
 
 const (
@@ -68,7 +69,7 @@ func (c *cluster) ensure(ctx context.Context, running map[string][]process.ID) e
 	if err != nil {
 		return err
 	}
-	for _, wave := range waves() {
+	for _, wave := range c.waves() {
 		group, ctx := errgroup.WithContext(ctx)
 		for _, component := range wave {
 			group.Go(func() error { return c.ensureComponent(ctx, prober, component, running[component.name]) })
@@ -82,6 +83,8 @@ func (c *cluster) ensure(ctx context.Context, running map[string][]process.ID) e
 
 // ensureComponent leaves a healthy process alone, which is what makes a second up quick and harmless.
 func (c *cluster) ensureComponent(ctx context.Context, prober *prober, component component, running []process.ID) error {
+	// What was running when this call began may have ended with the node that it was part of.
+	running = slices.DeleteFunc(running, func(id process.ID) bool { return !id.Alive() })
 	if len(running) == 1 {
 		err := c.await(ctx, prober, component, healPatience, nil)
 		if err == nil || ctx.Err() != nil {
@@ -113,22 +116,9 @@ func (c *cluster) start(ctx context.Context, prober *prober, component component
 	if err != nil {
 		return err
 	}
-	started, err := process.Start(ctx, process.Spec{
-		Path: filepath.Join(c.binaries, component.name),
-		Args: component.args(c),
-		Env:  environment(c, component.name),
-		Dir:  c.runDir(component.name),
-		Log:  c.logPath(component.name),
-	})
+	started, err := c.launch(ctx, component)
 	if err != nil {
 		return err
-	}
-	record, err := json.Marshal(started.ID)
-	if err != nil {
-		return fmt.Errorf("cannot encode the record of %s: %w", component.name, err)
-	}
-	if err := writeFile(c.recordPath(component.name), record); err != nil {
-		return fmt.Errorf("cannot record the process of %s: %w", component.name, err)
 	}
 	if err := c.await(ctx, prober, component, startPatience, started); err != nil {
 		if ctx.Err() != nil {
@@ -138,7 +128,38 @@ func (c *cluster) start(ctx context.Context, prober *prober, component component
 			component.name, err, c.state.Name, c.logPath(component.name), tail(c.logPath(component.name), logged))
 	}
 	c.store.progress.Done("%s is ready after %.1fs", component.name, time.Since(begin).Seconds())
-	return nil
+	if component.started == nil {
+		return nil
+	}
+	return component.started(ctx, c)
+}
+
+// launch starts the process of a component and puts it on record.
+func (c *cluster) launch(ctx context.Context, component component) (*process.Process, error) {
+	spec := process.Spec{
+		Path: filepath.Join(c.binaries, component.name),
+		Args: component.args(c),
+		Env:  environment(c, component.name),
+		Dir:  c.runDir(component.name),
+		Log:  c.logPath(component.name),
+	}
+	if component.place != nil {
+		if err := component.place(c, &spec); err != nil {
+			return nil, err
+		}
+	}
+	started, err := process.Start(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	record, err := json.Marshal(started.ID)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode the record of %s: %w", component.name, err)
+	}
+	if err := writeFile(c.recordPath(component.name), record); err != nil {
+		return nil, fmt.Errorf("cannot record the process of %s: %w", component.name, err)
+	}
+	return started, nil
 }
 
 // await waits until a component answers its probe, has ended, or has used up the patience. Started is nil for a process
@@ -154,7 +175,7 @@ func (c *cluster) await(ctx context.Context, prober *prober, component component
 	defer tick.Stop()
 	var last error
 	for {
-		err := prober.healthy(deadline, component, c.state.Ports)
+		err := c.healthy(deadline, prober, component)
 		if err == nil {
 			return nil
 		}
@@ -200,7 +221,16 @@ func (c *cluster) stop(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	// The one thing of a real node that does not end with its processes.
+	return realnode.RemoveCgroups(c.cgroup())
+}
+
+// healthy returns nil when a component does its work, else what keeps it from that.
+func (c *cluster) healthy(ctx context.Context, prober *prober, component component) error {
+	if component.check != nil {
+		return component.check(ctx, c)
+	}
+	return prober.healthy(ctx, component, c.state.Ports)
 }
 
 // rotate keeps a log from growing for ever and returns how much of it there is before the next start.

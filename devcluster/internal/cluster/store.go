@@ -34,6 +34,8 @@ type State struct {
 	Ports  Ports  `json:"ports"`
 	// Kubeconfigs are the files outside the state directory that hold an entry for this cluster.
 	Kubeconfigs []string `json:"kubeconfigs,omitempty"`
+	// RealNode is the name of the real node, empty where there is none.
+	RealNode string `json:"realNode,omitempty"`
 	// Nodes is the number of nodes the last call left behind, for a list of stopped clusters.
 	Nodes int `json:"nodes"`
 	// Complete is set when the first start has reached its end. What is not complete is made anew, never repaired.

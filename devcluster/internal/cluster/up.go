@@ -20,6 +20,7 @@ import (
 	"github.com/windlass-operator/windlass/devcluster/internal/node"
 	"github.com/windlass-operator/windlass/devcluster/internal/pki"
 	"github.com/windlass-operator/windlass/devcluster/internal/process"
+	"github.com/windlass-operator/windlass/devcluster/internal/realnode"
 )
 
 // Request is what a cluster shall be like.
@@ -29,6 +30,9 @@ type Request struct {
 	Config string
 	// Nodes are all simulated nodes it shall have. Nil leaves those there are.
 	Nodes []node.Spec
+	// RealNode is the name of a real node to have besides, or instead of the one that Nodes has under that name. Empty
+	// leaves things as they are: a cluster keeps its real node for good.
+	RealNode string
 	// Kubeconfig is an absolute path to write a kubeconfig to besides the one in the state directory.
 	Kubeconfig string
 }
@@ -46,6 +50,7 @@ type cluster struct {
 	dir      string
 	pki      pki.Dir
 	binaries string
+	machine  realnode.Machine
 	state    State
 }
 
@@ -88,6 +93,9 @@ func (s *Store) Up(ctx context.Context, request Request) (Result, error) {
 	}
 	c := s.cluster(state)
 	c.binaries = binaries
+	if err := c.prepareRealNode(request); err != nil {
+		return Result{}, err
+	}
 
 	idle, err := c.up(ctx, request, fresh)
 	switch {
@@ -140,6 +148,9 @@ func (c *cluster) up(ctx context.Context, request Request, fresh bool) (idle boo
 	if err := c.store.save(c.state); err != nil {
 		return idle, err
 	}
+	if err := c.issueNodeCertificates(); err != nil {
+		return idle, err
+	}
 	if err := c.writeComponentKubeconfigs(); err != nil {
 		return idle, err
 	}
@@ -190,9 +201,9 @@ func (c *cluster) stagesPath() string { return filepath.Join(c.dir, "kwok.yaml")
 // claimPorts makes sure that what has to be started finds its ports free. A stranger on one of them means a move of the
 // whole cluster, since every component knows another's port.
 func (c *cluster) claimPorts(ctx context.Context, running map[string][]process.ID) (map[string][]process.ID, error) {
-	for _, wave := range waves() {
+	for _, wave := range c.waves() {
 		for _, component := range wave {
-			if len(running[component.name]) > 0 {
+			if len(running[component.name]) > 0 || component.ports == nil {
 				continue
 			}
 			for _, port := range component.ports(c.state.Ports) {
@@ -223,12 +234,13 @@ func (c *cluster) populate(ctx context.Context, request Request) error {
 	if err := c.awaitServiceAccount(ctx, client); err != nil {
 		return err
 	}
+	simulated, entry := splitNodes(request.Nodes, c.state.RealNode)
 	nodes := node.Simulator{
-		Client: client, Version: c.state.Version, KubeletPort: c.state.Ports.Kwok,
+		Client: client, Version: c.state.Version, KubeletPort: c.state.Ports.Kwok, Real: c.state.RealNode,
 		Report: func(verb string, done, total int) { c.store.progress.Counting("%s nodes %d/%d", verb, done, total) },
 	}
 	if request.Nodes != nil {
-		change, err := nodes.Sync(ctx, request.Nodes)
+		change, err := nodes.Sync(ctx, simulated)
 		if err != nil {
 			return err
 		}
@@ -239,6 +251,12 @@ func (c *cluster) populate(ctx context.Context, request Request) error {
 	ready, err := nodes.AwaitReady(ctx)
 	if err != nil {
 		return err
+	}
+	if c.state.RealNode != "" {
+		if err := c.adoptRealNode(ctx, client, entry); err != nil {
+			return err
+		}
+		ready++
 	}
 	if ready != c.state.Nodes {
 		c.store.progress.Done("%d nodes are ready", ready)

@@ -45,7 +45,7 @@ func Lookup(name string) (Main, bool) {
 	case "kwokctl":
 		return kwokctl, true
 	default:
-		return nil, false
+		return lookupNode(name)
 	}
 }
 

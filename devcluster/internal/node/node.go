@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package node makes simulated nodes: Node objects that look as a kubelet would report them and that the kwok controller
-// keeps alive. No machine stands behind them, and no address of theirs is ever dialled.
+// keeps alive. No machine stands behind them, and no address of theirs is ever dialled. For a real node it is what a
+// cloud provider is elsewhere.
 package node
 
 import (
@@ -32,7 +33,7 @@ const (
 	ledgerAnnotation = "devcluster.windlass-operator.github.io/applied"
 )
 
-// Spec is what a simulated node shall be like.
+// Spec is what a node shall be like.
 type Spec struct {
 	Name string
 	// Address is shown as the node's internal address where it is an IP address.
@@ -40,6 +41,8 @@ type Spec struct {
 	Roles   []string
 	Labels  map[string]string
 	Taints  []corev1.Taint
+	// Real is set for a node with a kubelet, which sets the labels that every kubelet sets by itself.
+	Real bool
 }
 
 // Numbered returns specs for node-0000 and so on.
@@ -63,9 +66,23 @@ type ledger struct {
 	Taints []corev1.Taint `json:"taints,omitempty"`
 }
 
-// labels are those that every kubelet sets, and over them what was asked for. Roles come last: they are the contract.
+// labels are those that every kubelet sets, where there is none, and over them what was asked for. Roles come last: they
+// are the contract.
 func (s Spec) labels() map[string]string {
-	labels := map[string]string{
+	labels := map[string]string{}
+	if !s.Real {
+		labels = s.kubeletLabels()
+	}
+	maps.Copy(labels, s.Labels)
+	for _, role := range s.Roles {
+		labels[RolePrefix+role] = "true"
+	}
+	return labels
+}
+
+// kubeletLabels are the ones of a kubelet that is not there.
+func (s Spec) kubeletLabels() map[string]string {
+	return map[string]string{
 		corev1.LabelHostname:   s.Name,
 		corev1.LabelOSStable:   "linux",
 		corev1.LabelArchStable: runtime.GOARCH,
@@ -74,11 +91,6 @@ func (s Spec) labels() map[string]string {
 		"beta.kubernetes.io/arch": runtime.GOARCH,
 		"type":                    "kwok",
 	}
-	maps.Copy(labels, s.Labels)
-	for _, role := range s.Roles {
-		labels[RolePrefix+role] = "true"
-	}
-	return labels
 }
 
 // ledger is deterministic, so that an unchanged spec never looks like a change.

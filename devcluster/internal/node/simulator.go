@@ -35,6 +35,8 @@ type Simulator struct {
 	Version string
 	// KubeletPort is where the kwok controller answers as their kubelet.
 	KubeletPort int32
+	// Real is the name of the node that is none of the simulated ones, if there is such a node.
+	Real string
 	// Report is called with what is being done and how far it is.
 	Report func(verb string, done, total int)
 }
@@ -53,6 +55,7 @@ func (s *Simulator) Sync(ctx context.Context, specs []Spec) (Change, error) {
 	for i := range list.Items {
 		existing[list.Items[i].Name] = &list.Items[i]
 	}
+	delete(existing, s.Real)
 	var missing, present []Spec
 	for _, spec := range specs {
 		if node, ok := existing[spec.Name]; !ok {
@@ -79,7 +82,7 @@ func (s *Simulator) Sync(ctx context.Context, specs []Spec) (Change, error) {
 	}
 	if err == nil {
 		err = forEach(ctx, s, "checking", present, func(ctx context.Context, spec Spec) error {
-			wrote, err := s.change(ctx, spec)
+			wrote, err := change(ctx, s.Client, spec.Name, func(node *corev1.Node) error { return apply(node, spec) })
 			if wrote {
 				changed.Add(1)
 			}
@@ -129,26 +132,26 @@ func (s *Simulator) remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// change brings labels and taints of a node to the spec and reports whether that took a write.
-func (s *Simulator) change(ctx context.Context, spec Spec) (wrote bool, err error) {
+// change edits a node until the edit holds and reports whether that took a write.
+func change(ctx context.Context, client kubernetes.Interface, name string, edit func(*corev1.Node) error) (wrote bool, err error) {
 	err = retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		node, err := s.Client.CoreV1().Nodes().Get(ctx, spec.Name, metav1.GetOptions{})
+		node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		before := node.DeepCopy()
-		if err := apply(node, spec); err != nil {
+		if err := edit(node); err != nil {
 			return err
 		}
 		if equality.Semantic.DeepEqual(before, node) {
 			return nil
 		}
 		wrote = true
-		_, err = s.Client.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
+		_, err = client.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("cannot change node %q: %w", spec.Name, err)
+		return false, fmt.Errorf("cannot change node %q: %w", name, err)
 	}
 	return wrote, nil
 }
@@ -157,8 +160,11 @@ func (s *Simulator) change(ctx context.Context, spec Spec) (wrote bool, err erro
 // everything else stays as it is.
 func apply(node *corev1.Node, spec Spec) error {
 	var before ledger
-	if err := json.Unmarshal([]byte(node.Annotations[ledgerAnnotation]), &before); err != nil {
-		return fmt.Errorf("annotation %s is damaged, delete the node: %w", ledgerAnnotation, err)
+	// A real node comes without one: what its kubelet has set is nobody's to take away.
+	if raw, applied := node.Annotations[ledgerAnnotation]; applied {
+		if err := json.Unmarshal([]byte(raw), &before); err != nil {
+			return fmt.Errorf("annotation %s is damaged, delete the node: %w", ledgerAnnotation, err)
+		}
 	}
 	labels := spec.labels()
 	for _, key := range before.Labels {
@@ -174,6 +180,9 @@ func apply(node *corev1.Node, spec Spec) error {
 	applied, err := spec.ledger()
 	if err != nil {
 		return err
+	}
+	if node.Annotations == nil {
+		node.Annotations = map[string]string{}
 	}
 	node.Annotations[ledgerAnnotation] = applied
 	return nil

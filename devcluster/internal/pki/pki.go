@@ -56,7 +56,12 @@ const (
 	Scheduler         = "kube-scheduler"
 	KwokController    = "kwok-controller"
 	ServiceAccounts   = "service-accounts"
+	Kubelet           = "kubelet"
+	KubeletServer     = "kubelet-server"
 )
+
+// kubelets is the group that the node authorizer looks after.
+const kubelets = "system:nodes"
 
 // masters is the group that the API server itself makes almighty.
 const masters = "system:masters"
@@ -125,6 +130,55 @@ func Create(dir Dir, ips []net.IP, hosts []string) error {
 		}
 	}
 	return createServiceAccountKey(dir)
+}
+
+// IssueNode makes the two certificates of a real node's kubelet in a directory that Create has filled: Kubelet, which it
+// is known to the API server by, and KubeletServer, which it answers with on the loopback address. Those that are there
+// already stay.
+func IssueNode(dir Dir, node string) error {
+	by, err := load(dir, CA)
+	if err != nil {
+		return err
+	}
+	templates := map[string]*x509.Certificate{
+		Kubelet: {
+			Subject:     pkix.Name{CommonName: "system:node:" + node, Organization: []string{kubelets}},
+			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		},
+		KubeletServer: {
+			Subject:     pkix.Name{CommonName: "system:node:" + node, Organization: []string{kubelets}},
+			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+			DNSNames:    []string{"localhost", node},
+			IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		},
+	}
+	for name, template := range templates {
+		// The certificate is written after its key, so where it is both are.
+		if _, err := os.Stat(dir.Cert(name)); err == nil {
+			continue
+		}
+		if err := issue(dir, name, template, by); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load reads an authority that Create has made.
+func load(dir Dir, name string) (authority, error) {
+	certs, err := cert.CertsFromFile(dir.Cert(name))
+	if err != nil {
+		return authority{}, fmt.Errorf("cannot read authority %q: %w", name, err)
+	}
+	key, err := keyutil.PrivateKeyFromFile(dir.Key(name))
+	if err != nil {
+		return authority{}, fmt.Errorf("cannot read the key of authority %q: %w", name, err)
+	}
+	signer, ok := key.(crypto.Signer)
+	if !ok {
+		return authority{}, fmt.Errorf("cannot sign with the key of authority %q", name)
+	}
+	return authority{cert: certs[0], key: signer}, nil
 }
 
 // issue completes a template with what all leaves have in common. The serial number only has to be unique, which chance

@@ -34,6 +34,10 @@ type Spec struct {
 	Dir string
 	// Log takes standard output and standard error, appended.
 	Log string
+	// Namespaces starts it as the first process of a mount and a process namespace of its own. Linux and root only.
+	Namespaces bool
+	// Join starts it in the namespaces of a process that was started with Namespaces. The zero ID is none.
+	Join ID
 }
 
 // Process is a process started by this program.
@@ -58,7 +62,7 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	cmd.Stdout, cmd.Stderr = log, log
 	// A session of its own keeps the terminal's Ctrl-C and hang-up away from it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
+	if err := launch(cmd, spec); err != nil {
 		return nil, fmt.Errorf("cannot start %q: %w", spec.Path, err)
 	}
 	started, err := startedAt(cmd.Process.Pid)

@@ -1,0 +1,258 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/windlass-operator/windlass/devcluster/internal/node"
+	"github.com/windlass-operator/windlass/devcluster/internal/pki"
+	"github.com/windlass-operator/windlass/devcluster/internal/process"
+	"github.com/windlass-operator/windlass/devcluster/internal/realnode"
+)
+
+const (
+	// shim is the name that containerd expects the program under which it starts containers.
+	shim = "containerd-shim-runc-v2"
+	// clusterDNS is where pods would find a DNS server if somebody installed one.
+	clusterDNS = "10.96.0.10"
+)
+
+// nodeInitComponent is the first process of the node's own namespaces. Whatever ends it ends the node.
+func nodeInitComponent() component {
+	return component{
+		name: nodeInit, real: true, grace: 5 * time.Second,
+		args: func(c *cluster) []string { return []string{c.files().Lib(), c.files().Log()} },
+		place: func(c *cluster, spec *process.Spec) error {
+			spec.Path, spec.Namespaces = filepath.Join(c.store.nodeBinaries(), nodeInit), true
+			return c.furnishNode()
+		},
+		check: func(_ context.Context, c *cluster) error {
+			id, err := c.nodeInit()
+			if err != nil {
+				return err
+			}
+			return realnode.Furnished(id.PID)
+		},
+	}
+}
+
+// containerdComponent brings the image that every pod begins with along, because nothing can be pulled.
+func containerdComponent() component {
+	return component{
+		name: containerd, real: true, grace: 5 * time.Second, place: joinNode,
+		args: func(c *cluster) []string { return []string{"--config", c.files().Containerd(), "--log-level", "warn"} },
+		check: func(ctx context.Context, c *cluster) error {
+			return c.withRuntime(func(runtime realnode.Runtime) error { return runtime.Healthy(ctx) })
+		},
+		started: func(ctx context.Context, c *cluster) error {
+			return c.withRuntime(func(runtime realnode.Runtime) error { return c.importPause(ctx, runtime) })
+		},
+	}
+}
+
+// kubeletComponent is told that there is a cloud provider, which is this program: a kubelet alone would choose an
+// address of the machine that others can reach.
+func kubeletComponent() component {
+	return component{
+		name: kubelet, real: true, grace: 5 * time.Second, place: joinNode, probe: "/healthz",
+		ports: func(p Ports) []int32 { return []int32{p.Kubelet} },
+		args: func(c *cluster) []string {
+			return []string{
+				"--config=" + c.files().Kubelet(), "--kubeconfig=" + c.componentKubeconfig(pki.Kubelet),
+				"--hostname-override=" + c.state.RealNode, "--cloud-provider=external",
+			}
+		},
+	}
+}
+
+// files is the node's part of the cluster's directory.
+func (c *cluster) files() realnode.Files { return realnode.Files(filepath.Join(c.dir, "node")) }
+
+// nodeBinaries is the directory with the names of noded.
+func (s *Store) nodeBinaries() string { return filepath.Join(s.dir, "bin") }
+
+// cgroup is a name that no other cluster of any state directory has.
+func (c *cluster) cgroup() string {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(c.dir))
+	return fmt.Sprintf("devcluster-%016x", hash.Sum64())
+}
+
+// nodeInit returns the process that holds the node's namespaces.
+func (c *cluster) nodeInit() (process.ID, error) {
+	var id process.ID
+	raw, err := os.ReadFile(c.recordPath(nodeInit))
+	if err == nil {
+		err = json.Unmarshal(raw, &id)
+	}
+	if err != nil || !id.Alive() {
+		return process.ID{}, errors.New("the real node does not run")
+	}
+	return id, nil
+}
+
+// joinNode places a process in the node's namespaces.
+func joinNode(c *cluster, spec *process.Spec) error {
+	id, err := c.nodeInit()
+	spec.Join = id
+	return err
+}
+
+// withRuntime connects for one use only: containerd may have been replaced before the next.
+func (c *cluster) withRuntime(use func(realnode.Runtime) error) error {
+	id, err := c.nodeInit()
+	if err != nil {
+		return err
+	}
+	runtime, err := realnode.Connect(id.PID)
+	if err != nil {
+		return err
+	}
+	defer runtime.Close()
+	return use(runtime)
+}
+
+// prepareRealNode refuses what cannot be before anything is created or started.
+func (c *cluster) prepareRealNode(request Request) error {
+	if have := c.state.RealNode; have != "" && request.RealNode != "" && have != request.RealNode {
+		return fmt.Errorf("cluster %q has the real node %q and keeps it: leave out --real-node or use 'devcluster down --name %s' first",
+			c.state.Name, have, c.state.Name)
+	}
+	if request.RealNode != "" {
+		c.state.RealNode = request.RealNode
+	}
+	if c.state.RealNode == "" {
+		return nil
+	}
+	if c.state.Ports.Kubelet == 0 && c.state.Ports.APIServer != 0 {
+		// The cluster is older than real nodes are; its block of ports has room for one more.
+		c.state.Ports.Kubelet = c.state.Ports.APIServer + portsOfBlock(0).Kubelet - portsOfBlock(0).APIServer
+	}
+	executable, err := executable()
+	if err != nil {
+		return err
+	}
+	if c.machine, err = realnode.Find(c.dir, executable); err != nil {
+		return err
+	}
+	if err := link(c.store.nodeBinaries(), c.machine.Noded, []string{nodeInit, shim}); err != nil {
+		return fmt.Errorf("cannot link the programs of a real node in %q: %w", c.store.nodeBinaries(), err)
+	}
+	return nil
+}
+
+// issueNodeCertificates runs on every up, for a real node may join a cluster that has long been there.
+func (c *cluster) issueNodeCertificates() error {
+	if c.state.RealNode == "" {
+		return nil
+	}
+	return pki.IssueNode(c.pki, c.state.RealNode)
+}
+
+// furnishNode writes the configuration of a node that is about to start, and makes its cgroups anew: no process of it is
+// left in them.
+func (c *cluster) furnishNode() error {
+	if err := realnode.RemoveCgroups(c.cgroup()); err != nil {
+		return err
+	}
+	if err := realnode.CreateCgroups(c.cgroup()); err != nil {
+		return err
+	}
+	return c.files().Write(realnode.Settings{
+		Machine: c.machine, Port: c.state.Ports.Kubelet, Cgroup: c.cgroup(), Pods: c.state.Ports.podRange(),
+		Shim: filepath.Join(c.store.nodeBinaries(), shim), ClusterDNS: clusterDNS,
+		Authority: c.pki.Cert(pki.CA), Cert: c.pki.Cert(pki.KubeletServer), Key: c.pki.Key(pki.KubeletServer),
+	})
+}
+
+// importPause makes the image anew on every start, since noded may be another one by now.
+func (c *cluster) importPause(ctx context.Context, runtime realnode.Runtime) error {
+	return importProgram(ctx, runtime, realnode.PauseImage, c.machine.Noded, "pause")
+}
+
+// importProgram streams the image from its making to its import.
+func importProgram(ctx context.Context, runtime realnode.Runtime, ref, program, as string) error {
+	reader, writer := io.Pipe()
+	go func() { writer.CloseWithError(realnode.Wrap(ref, program, as, writer)) }()
+	err := runtime.Import(ctx, ref, reader)
+	// Whatever the import has left unread would hold up the writer for ever.
+	_ = reader.Close()
+	return err
+}
+
+// splitNodes takes the entry of the real node out of those that are simulated.
+func splitNodes(specs []node.Spec, name string) (simulated []node.Spec, entry *node.Spec) {
+	simulated = slices.DeleteFunc(slices.Clone(specs), func(spec node.Spec) bool {
+		if name == "" || spec.Name != name {
+			return false
+		}
+		entry = &spec
+		return true
+	})
+	return simulated, entry
+}
+
+// adoptRealNode gives the node its address and waits until it takes pods.
+func (c *cluster) adoptRealNode(ctx context.Context, client kubernetes.Interface, entry *node.Spec) error {
+	c.store.progress.Doing("waiting for the real node %q", c.state.RealNode)
+	begin := time.Now()
+	if err := node.Adopt(ctx, client, c.state.RealNode, entry); err != nil {
+		return fmt.Errorf("%w; see the logs %s and %s", err, c.logPath(kubelet), c.logPath(containerd))
+	}
+	c.store.progress.Done("real node %q is ready after %.1fs", c.state.RealNode, time.Since(begin).Seconds())
+	return nil
+}
+
+// Image is what to load into the containerd of a real node: exactly one of Archive and Program is set.
+type Image struct {
+	// Ref is the name it shall have.
+	Ref string
+	// Archive is the path of an image in the form of docker save or an OCI layout, in a tar file.
+	Archive string
+	// Program is the path of a static program to make an image of.
+	Program string
+}
+
+// ImportImage loads an image into the containerd of a cluster's real node.
+func (s *Store) ImportImage(ctx context.Context, name string, image Image) error {
+	if err := s.exists(name); err != nil {
+		return err
+	}
+	lock, err := s.lockCluster(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	state, err := s.load(name)
+	if err != nil {
+		return err
+	}
+	if state.RealNode == "" {
+		return fmt.Errorf("cluster %q has no real node to hold an image: run 'devcluster up --name %s --real-node' first", name, name)
+	}
+	return s.cluster(state).withRuntime(func(runtime realnode.Runtime) error {
+		if image.Program != "" {
+			return importProgram(ctx, runtime, image.Ref, image.Program, filepath.Base(image.Program))
+		}
+		archive, err := os.Open(image.Archive)
+		if err != nil {
+			return fmt.Errorf("cannot read image archive %q: %w", image.Archive, err)
+		}
+		// Only read from.
+		defer func() { _ = archive.Close() }()
+		return runtime.Import(ctx, image.Ref, archive)
+	})
+}

@@ -1,0 +1,105 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/retry"
+	cloudprovider "k8s.io/cloud-provider/api"
+)
+
+// registerPatience is how long a kubelet may take to register its node and to make it ready.
+const registerPatience = 2 * time.Minute
+
+// Adopt does for the node of a real kubelet what a cloud provider does elsewhere: it gives the node its address, which is
+// the loopback address, and lets pods onto it. Labels and taints of the spec are applied; nil leaves them as they are. It
+// returns when the node is ready.
+func Adopt(ctx context.Context, client kubernetes.Interface, name string, spec *Spec) error {
+	if err := awaitNode(ctx, client, name, "registered", func(*corev1.Node) bool { return true }); err != nil {
+		return err
+	}
+	if err := giveAddress(ctx, client, name); err != nil {
+		return err
+	}
+	_, err := change(ctx, client, name, func(node *corev1.Node) error {
+		node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
+			return taint.Key == cloudprovider.TaintExternalCloudProvider
+		})
+		if spec == nil {
+			return nil
+		}
+		real := *spec
+		real.Real = true
+		return apply(node, real)
+	})
+	if err != nil {
+		return err
+	}
+	return awaitNode(ctx, client, name, "ready", ready)
+}
+
+// giveAddress writes the addresses once. The kubelet keeps those that it finds.
+func giveAddress(ctx context.Context, client kubernetes.Interface, name string) error {
+	addresses := []corev1.NodeAddress{
+		{Type: corev1.NodeHostName, Address: name},
+		{Type: corev1.NodeInternalIP, Address: "127.0.0.1"},
+		{Type: KubeletAddressType, Address: "127.0.0.1"},
+	}
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+		if err != nil || slices.Equal(node.Status.Addresses, addresses) {
+			return err
+		}
+		node.Status.Addresses = addresses
+		_, err = client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("cannot give node %q its address: %w", name, err)
+	}
+	return nil
+}
+
+// awaitNode waits until a node has reached a state, which the error names.
+func awaitNode(ctx context.Context, client kubernetes.Interface, name, state string, reached func(*corev1.Node) bool) error {
+	last := errors.New("it is not")
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, registerPatience, true, func(ctx context.Context) (bool, error) {
+		node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+		if ctx.Err() != nil {
+			return false, nil // What the end of the patience has caused says nothing.
+		}
+		if err != nil {
+			last = err
+			return false, nil
+		}
+		last = notReadyBecause(node)
+		return reached(node), nil
+	})
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return fmt.Errorf("node %q is not %s after %s: %w", name, state, registerPatience, last)
+}
+
+// notReadyBecause is what the kubelet itself says.
+func notReadyBecause(node *corev1.Node) error {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady && condition.Status != corev1.ConditionTrue {
+			return errors.New(condition.Message)
+		}
+	}
+	return fmt.Errorf("taints %v", node.Spec.Taints)
+}

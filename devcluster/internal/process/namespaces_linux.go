@@ -1,0 +1,57 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package process
+
+import (
+	"fmt"
+	"os/exec"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// launch starts a command in the namespaces that its Spec asks for.
+func launch(cmd *exec.Cmd, spec Spec) error {
+	if spec.Namespaces {
+		cmd.SysProcAttr.Cloneflags = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID
+	}
+	if spec.Join.PID == 0 {
+		return cmd.Start()
+	}
+	result := make(chan error)
+	go func() {
+		// The thread that enters the namespaces is never given back: Go ends it with this goroutine.
+		runtime.LockOSThread()
+		if err := enter(spec.Join); err != nil {
+			result <- err
+			return
+		}
+		result <- cmd.Start()
+	}()
+	return <-result
+}
+
+// enter takes this thread into the mount namespace of a process, and the children it will have into the process
+// namespace as well.
+func enter(id ID) error {
+	process, err := unix.PidfdOpen(id.PID, 0)
+	if err != nil {
+		return fmt.Errorf("cannot open process %d: %w", id.PID, err)
+	}
+	// Only read from; nothing is lost when closing fails.
+	defer func() { _ = unix.Close(process) }()
+	// Checked after opening: from here on the number cannot become another process's.
+	if !id.Alive() {
+		return fmt.Errorf("process %d has ended", id.PID)
+	}
+	// A thread that shares its working directory with others may not change the mount namespace.
+	if err := unix.Unshare(unix.CLONE_FS); err != nil {
+		return fmt.Errorf("cannot part from the other threads: %w", err)
+	}
+	if err := unix.Setns(process, unix.CLONE_NEWNS|unix.CLONE_NEWPID); err != nil {
+		return fmt.Errorf("cannot enter the namespaces of process %d: %w", id.PID, err)
+	}
+	return nil
+}

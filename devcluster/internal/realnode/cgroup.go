@@ -1,0 +1,135 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package realnode
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// cgroupRoot is where every distribution mounts cgroups.
+const cgroupRoot = "/sys/fs/cgroup"
+
+// unified is the file that only version 2 has: it names the controllers that can be handed on.
+const unified = "cgroup.controllers"
+
+// controllers returns the directories below which a group has to be made: one for each mounted controller in version
+// 1, the only one in version 2.
+func controllers(root string) ([]string, error) {
+	if _, err := os.Stat(filepath.Join(root, unified)); err == nil {
+		return []string{root}, nil
+	}
+	files, err := filepath.Glob(filepath.Join(root, "*", "cgroup.procs"))
+	if err != nil {
+		return nil, fmt.Errorf("cannot look for cgroup controllers: %w", err)
+	}
+	var dirs []string
+	for _, file := range files {
+		dir := filepath.Dir(file)
+		// Links such as cpu and cpuacct to cpu,cpuacct would only lead to the same group again.
+		if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink == 0 {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) == 0 {
+		return nil, errors.New("no controller is mounted")
+	}
+	return dirs, nil
+}
+
+// CreateCgroups makes the group that everything the kubelet starts is in, by a name without slashes.
+func CreateCgroups(name string) error {
+	dirs, err := controllers(cgroupRoot)
+	if err != nil {
+		return fmt.Errorf("cannot create cgroup %q: %w", name, err)
+	}
+	for _, dir := range dirs {
+		if err := handOn(dir); err != nil {
+			return fmt.Errorf("cannot create cgroup %q: %w", name, err)
+		}
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("cannot create cgroup %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// handOn lets groups below a directory of version 2 use what the kubelet needs. Version 1 has nothing to hand on.
+func handOn(dir string) error {
+	available, err := os.ReadFile(filepath.Join(dir, unified))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for controller := range strings.FieldsSeq(string(available)) {
+		if !slices.Contains([]string{"cpu", "cpuset", "memory", "pids"}, controller) {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+"+controller), 0o600); err != nil {
+			return fmt.Errorf("cannot hand on controller %q: %w", controller, err)
+		}
+	}
+	return nil
+}
+
+// RemoveCgroups takes the group away with all below it. Its processes have to be gone; a group that is not there is
+// fine.
+func RemoveCgroups(name string) error {
+	dirs, err := controllers(cgroupRoot)
+	if err != nil {
+		return nil //nolint:nilerr // Without cgroups there are none to remove.
+	}
+	for _, dir := range dirs {
+		if err := removeGroup(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("cannot remove cgroup %q: %w", filepath.Join(dir, name), err)
+		}
+	}
+	return nil
+}
+
+// removeGroup removes groups from the leaves up. Files in them are the kernel's and go with them.
+func removeGroup(group string) error {
+	var groups []string
+	err := filepath.WalkDir(group, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil && entry.IsDir() {
+			groups = append(groups, path)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, path := range slices.Backward(groups) {
+		if err := removeWhenIdle(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeWhenIdle waits for the kernel, which takes a moment to let go of a group after its last process has ended.
+func removeWhenIdle(path string) error {
+	const patience = 10 * time.Second
+	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		err := syscall.Rmdir(path)
+		switch {
+		case err == nil, errors.Is(err, syscall.ENOENT):
+			return nil
+		case !errors.Is(err, syscall.EBUSY) || time.Now().After(deadline):
+			return err
+		}
+	}
+}

@@ -1,0 +1,219 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package realnode
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
+
+	containerd "github.com/containerd/containerd/v2/client"
+	"github.com/containerd/containerd/v2/core/images"
+	"github.com/containerd/containerd/v2/pkg/namespaces"
+	"github.com/containerd/errdefs"
+	"github.com/distribution/reference"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/opencontainers/go-digest"
+)
+
+// PauseImage holds the namespaces of every pod. It is made here of noded and never pulled.
+const PauseImage = "devcluster.local/pause:1"
+
+// namespace is where the kubelet's part of containerd keeps images and containers.
+const namespace = "k8s.io"
+
+// Runtime is the containerd of a running node.
+type Runtime struct{ client *containerd.Client }
+
+// Connect reaches a node's containerd from outside of the node, through the root directory of its first process.
+func Connect(pid int) (Runtime, error) {
+	path := inside(pid, socket)
+	client, err := containerd.New(path, containerd.WithTimeout(2*time.Second), containerd.WithDefaultNamespace(namespace))
+	if err != nil {
+		return Runtime{}, fmt.Errorf("cannot reach containerd at %q: %w", path, err)
+	}
+	return Runtime{client: client}, nil
+}
+
+// Close ends the connection.
+func (r Runtime) Close() { _ = r.client.Close() }
+
+// Healthy returns nil when containerd and its interface for the kubelet serve.
+func (r Runtime) Healthy(ctx context.Context) error {
+	serving, err := r.client.IsServing(ctx)
+	if err != nil {
+		return err
+	}
+	if !serving {
+		return errors.New("it does not serve yet")
+	}
+	return nil
+}
+
+// Furnished returns nil when the first process of a node has made all its mounts.
+func Furnished(pid int) error {
+	_, err := os.Stat(inside(pid, readyFile))
+	return err
+}
+
+// inside is a path of a node as seen from outside.
+func inside(pid int, path string) string {
+	return filepath.Join("/proc", strconv.Itoa(pid), "root", path)
+}
+
+// ParseReference completes the name of an image as the kubelet does: busybox:1.36 is docker.io/library/busybox:1.36.
+func ParseReference(ref string) (string, error) {
+	named, err := reference.ParseDockerRef(ref)
+	if err != nil {
+		return "", fmt.Errorf("cannot use %q as the name of an image: %w", ref, err)
+	}
+	return named.String(), nil
+}
+
+// Import loads an image archive, of docker save or an OCI layout, under a name, and replaces what had it. Names in the
+// archive do not matter, so it may hold one image only.
+func (r Runtime) Import(ctx context.Context, ref string, archive io.Reader) error {
+	ref, err := ParseReference(ref)
+	if err != nil {
+		return err
+	}
+	// Without a lease, containerd could collect what is not named yet.
+	ctx, done, err := r.client.WithLease(namespaces.WithNamespace(ctx, namespace))
+	if err != nil {
+		return fmt.Errorf("cannot import image %q: %w", ref, err)
+	}
+	defer func() { _ = done(context.WithoutCancel(ctx)) }()
+	found, err := r.client.Import(ctx, archive, containerd.WithDigestRef(func(d digest.Digest) string { return "import@" + d.String() }))
+	if err != nil {
+		return fmt.Errorf("cannot import image %q: %w", ref, err)
+	}
+	manifests := map[digest.Digest]images.Image{}
+	for _, image := range found {
+		manifests[image.Target.Digest] = image
+	}
+	if len(manifests) != 1 {
+		err = fmt.Errorf("cannot import image %q: the archive holds %d images and must hold one", ref, len(manifests))
+	}
+	for _, image := range manifests {
+		if err == nil {
+			err = r.adopt(ctx, ref, image)
+		}
+	}
+	return errors.Join(err, r.forget(ctx, ref, found))
+}
+
+// adopt gives an image its name, with the label that makes the kubelet see it. It is unpacked when a pod first needs it.
+func (r Runtime) adopt(ctx context.Context, ref string, image images.Image) error {
+	image.Name, image.Labels = ref, map[string]string{"io.cri-containerd.image": "managed"}
+	store := r.client.ImageService()
+	_, err := store.Create(ctx, image)
+	if errdefs.IsAlreadyExists(err) {
+		_, err = store.Update(ctx, image, "target", "labels")
+	}
+	if err != nil {
+		return fmt.Errorf("cannot name image %q: %w", ref, err)
+	}
+	return nil
+}
+
+// forget removes the names that an import has made besides the wanted one.
+func (r Runtime) forget(ctx context.Context, ref string, found []images.Image) error {
+	for _, image := range found {
+		if image.Name == ref {
+			continue
+		}
+		if err := r.client.ImageService().Delete(ctx, image.Name); err != nil && !errdefs.IsNotFound(err) {
+			return fmt.Errorf("cannot remove the name %q: %w", image.Name, err)
+		}
+	}
+	return nil
+}
+
+// Has reports whether there is an image of a name.
+func (r Runtime) Has(ctx context.Context, ref string) (bool, error) {
+	_, err := r.client.ImageService().Get(namespaces.WithNamespace(ctx, namespace), ref)
+	if errdefs.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Wrap makes the archive of an image with one static program in it, as /bin/<as>, which is also what it runs.
+func Wrap(ref, program, as string, out io.Writer) error {
+	ref, err := ParseReference(ref)
+	if err != nil {
+		return err
+	}
+	tag, err := name.NewTag(ref)
+	if err != nil {
+		return fmt.Errorf("cannot use %q as the name of an image: %w", ref, err)
+	}
+	image, err := imageOf(program, as)
+	if err != nil {
+		return fmt.Errorf("cannot pack program %q: %w", program, err)
+	}
+	if err := tarball.Write(tag, image, out); err != nil {
+		return fmt.Errorf("cannot write the image of program %q: %w", program, err)
+	}
+	return nil
+}
+
+// imageOf builds an image for this machine's own architecture, since the program is one of this machine.
+func imageOf(program, as string) (v1.Image, error) {
+	contents, err := os.ReadFile(program)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := layerOf(as, contents)
+	if err != nil {
+		return nil, err
+	}
+	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil })
+	if err != nil {
+		return nil, err
+	}
+	image, err := mutate.AppendLayers(empty.Image, layer)
+	if err != nil {
+		return nil, err
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	config = config.DeepCopy()
+	config.Architecture, config.OS = runtime.GOARCH, "linux"
+	config.Config = v1.Config{Entrypoint: []string{"/bin/" + as}, Env: []string{"PATH=/bin"}}
+	return mutate.ConfigFile(image, config)
+}
+
+// layerOf is a file system with one program in it. Times are left out, so that the same program is the same image.
+func layerOf(as string, contents []byte) ([]byte, error) {
+	var raw bytes.Buffer
+	archive := tar.NewWriter(&raw)
+	if err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: "bin/", Mode: 0o755}); err != nil {
+		return nil, err
+	}
+	if err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "bin/" + as, Mode: 0o755, Size: int64(len(contents))}); err != nil {
+		return nil, err
+	}
+	if _, err := archive.Write(contents); err != nil {
+		return nil, err
+	}
+	if err := archive.Close(); err != nil {
+		return nil, err
+	}
+	return raw.Bytes(), nil
+}
