@@ -295,6 +295,10 @@ func TestWrongCalls(t *testing.T) {
 		"a file that is not there":          {[]string{"up", "--config", "/nowhere.yml"}, 1, "no such file"},
 		"a file with a mistake":             {[]string{"up", "--config", bad}, 1, "nodes[0].role: at least one is needed"},
 		"stopping what is not there":        {[]string{"stop", "--name", "nobody"}, 1, "no such cluster"},
+		"a real node with a bad name":       {[]string{"up", "--name", "a", "--real-node=B_"}, 2, "not usable"},
+		"an image of nothing":               {[]string{"image", "import", "--name", "a", "--ref", "b:1"}, 2, "either --file or --binary"},
+		"an image without a name":           {[]string{"image", "import", "--name", "a", "--file", "x"}, 2, "as the name of an image"},
+		"an image for what is not there":    {[]string{"image", "import", "--name", "a", "--ref", "b:1", "--file", "x"}, 1, "no such cluster"},
 		"a kubeconfig of what is not there": {[]string{"kubeconfig", "--name", "nobody"}, 1, "no such cluster"},
 	}
 	for name, test := range tests {

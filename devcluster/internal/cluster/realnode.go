@@ -209,7 +209,13 @@ func splitNodes(specs []node.Spec, name string) (simulated []node.Spec, entry *n
 func (c *cluster) adoptRealNode(ctx context.Context, client kubernetes.Interface, entry *node.Spec) error {
 	c.store.progress.Doing("waiting for the real node %q", c.state.RealNode)
 	begin := time.Now()
-	if err := node.Adopt(ctx, client, c.state.RealNode, entry); err != nil {
+	registered := node.Registered{Name: c.state.RealNode}
+	// The record is written right after the start. Without one, the node was not started by a call that reached its end,
+	// and nothing of what it says is known to be old.
+	if record, err := os.Stat(c.recordPath(kubelet)); err == nil {
+		registered.Since = record.ModTime()
+	}
+	if err := node.Adopt(ctx, client, registered, entry); err != nil {
 		return fmt.Errorf("%w; see the logs %s and %s", err, c.logPath(kubelet), c.logPath(containerd))
 	}
 	c.store.progress.Done("real node %q is ready after %.1fs", c.state.RealNode, time.Since(begin).Seconds())

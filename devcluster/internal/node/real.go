@@ -21,10 +21,18 @@ import (
 // registerPatience is how long a kubelet may take to register its node and to make it ready.
 const registerPatience = 2 * time.Minute
 
+// Registered is a node as its kubelet has made it known.
+type Registered struct {
+	Name string
+	// Since is when the kubelet was started. What the node says of itself from before is not believed.
+	Since time.Time
+}
+
 // Adopt does for the node of a real kubelet what a cloud provider does elsewhere: it gives the node its address, which is
 // the loopback address, and lets pods onto it. Labels and taints of the spec are applied; nil leaves them as they are. It
 // returns when the node is ready.
-func Adopt(ctx context.Context, client kubernetes.Interface, name string, spec *Spec) error {
+func Adopt(ctx context.Context, client kubernetes.Interface, registered Registered, spec *Spec) error {
+	name := registered.Name
 	if err := awaitNode(ctx, client, name, "registered", func(*corev1.Node) bool { return true }); err != nil {
 		return err
 	}
@@ -45,7 +53,13 @@ func Adopt(ctx context.Context, client kubernetes.Interface, name string, spec *
 	if err != nil {
 		return err
 	}
-	return awaitNode(ctx, client, name, "ready", ready)
+	// The API server keeps time to the second.
+	since := registered.Since.Truncate(time.Second)
+	return awaitNode(ctx, client, name, "ready", func(node *corev1.Node) bool {
+		return ready(node) && slices.ContainsFunc(node.Status.Conditions, func(condition corev1.NodeCondition) bool {
+			return condition.Type == corev1.NodeReady && !condition.LastHeartbeatTime.Time.Before(since)
+		})
+	})
 }
 
 // giveAddress writes the addresses once. The kubelet keeps those that it finds.

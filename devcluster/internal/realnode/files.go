@@ -130,10 +130,11 @@ func kubeletConfig(s Settings) kubelet.KubeletConfiguration {
 		ClusterDomain:   "cluster.local",
 		MaxPods:         int32(1<<(32-s.Pods.Bits()) - 4),
 		VolumePluginDir: "/var/lib/kubelet/volume-plugins",
-		// An image that is collected cannot be pulled again, and a full disk is the machine's business.
+		// An image that is collected cannot be pulled again, and what else fills the machine is none of the node's
+		// business: a pod has its own limits, and must not go because a browser needs memory.
 		ImageGCHighThresholdPercent: new(int32(100)),
 		EvictionHard: map[string]string{
-			"memory.available": "100Mi", "nodefs.available": "1%", "nodefs.inodesFree": "1%", "imagefs.available": "1%",
+			"memory.available": "0%", "nodefs.available": "0%", "nodefs.inodesFree": "0%", "imagefs.available": "0%", "imagefs.inodesFree": "0%",
 		},
 	}
 }
