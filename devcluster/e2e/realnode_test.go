@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -203,6 +204,29 @@ func TestRealNodeRecovers(t *testing.T) {
 	before = n.traces()
 	s.kill("")
 	s.must("down", "--name", "real")
+	n.gone(before)
+	s.empty()
+}
+
+func TestRealNodeInterrupted(t *testing.T) {
+	s := newSandbox(t)
+	s.needRealNode()
+	for _, moment := range []string{"starting node-init", "starting containerd", "starting kubelet", "waiting for the real node"} {
+		s.interrupt(syscall.SIGINT, moment, "up", "--name", "half", "--real-node")
+		if left := s.processes(); len(left) > 0 {
+			t.Errorf("interrupted at %q: processes %v are left", moment, left)
+		}
+		s.empty()
+	}
+	s.interrupt(syscall.SIGKILL, "starting kubelet", "up", "--name", "half", "--real-node")
+	s.must("up", "--name", "half", "--real-node")
+	if processes := s.processes(); len(processes) != 8 {
+		t.Errorf("processes %v after a killed and a whole up, want 8", processes)
+	}
+	n := &realNode{s: s, name: "real", stateDir: filepath.Join(s.dir, "clusters/half")}
+	n.client, n.kubeconfig = s.up("--name", "half")
+	before := n.traces()
+	s.must("down", "--name", "half")
 	n.gone(before)
 	s.empty()
 }

@@ -33,7 +33,8 @@ func importCommand(opts *options) *cobra.Command {
 		Use:   "import --name NAME --ref REF (--file TAR | --binary FILE)",
 		Short: "Load an image into the containerd of a cluster's real node",
 		Long: "import loads an archive of docker save or an OCI layout, or makes an image of one static program, which becomes\n" +
-			"/bin/<its name> and the entry point. Pods use it under REF; with imagePullPolicy Always they would pull, and fail.",
+			"/bin/<its name> and the entry point. Pods use it under REF, which needs a tag; with imagePullPolicy Always they\n" +
+			"would pull, and fail: no registry is ever asked.",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkName(name); err != nil {

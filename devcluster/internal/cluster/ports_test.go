@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -69,6 +70,19 @@ func TestPortsStayInRange(t *testing.T) {
 			}
 			seen[port] = true
 		}
+	}
+}
+
+func TestPodRangesStayApart(t *testing.T) {
+	t.Parallel()
+	benchmarks := netip.MustParsePrefix("198.18.0.0/15")
+	seen := map[netip.Prefix]bool{}
+	for block := range int32(blocks) {
+		pods := portsOfBlock(block).podRange()
+		if pods != pods.Masked() || !benchmarks.Contains(pods.Addr()) || seen[pods] {
+			t.Fatalf("range %s of block %d is outside of %s, or given out twice", pods, block, benchmarks)
+		}
+		seen[pods] = true
 	}
 }
 

@@ -45,6 +45,38 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+func TestIssueNode(t *testing.T) {
+	t.Parallel()
+	dir := Dir(t.TempDir())
+	if err := Create(dir, []net.IP{net.ParseIP("127.0.0.1")}, []string{"localhost"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := IssueNode(dir, "alpha"); err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(read(t, dir, CA)[0])
+	for name, usage := range map[string]x509.ExtKeyUsage{Kubelet: x509.ExtKeyUsageClientAuth, KubeletServer: x509.ExtKeyUsageServerAuth} {
+		own := read(t, dir, name)[0]
+		if _, err := own.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{usage}}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if own.Subject.CommonName != "system:node:alpha" || own.Subject.Organization[0] != "system:nodes" {
+			t.Errorf("%s is of %s", name, own.Subject)
+		}
+		if named := own.VerifyHostname("127.0.0.1") == nil; named != (name == KubeletServer) {
+			t.Errorf("%s is good for 127.0.0.1: %v", name, named)
+		}
+	}
+	before := read(t, dir, Kubelet)[0]
+	if err := IssueNode(dir, "alpha"); err != nil {
+		t.Fatal(err)
+	}
+	if !read(t, dir, Kubelet)[0].Equal(before) {
+		t.Error("a second call has replaced the certificate that the kubelet runs with")
+	}
+}
+
 func read(t *testing.T, dir Dir, name string) []*x509.Certificate {
 	t.Helper()
 	certs, err := cert.CertsFromFile(dir.Cert(name))

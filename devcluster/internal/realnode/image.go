@@ -74,11 +74,15 @@ func inside(pid int, path string) string {
 	return filepath.Join("/proc", strconv.Itoa(pid), "root", path)
 }
 
-// ParseReference completes the name of an image as the kubelet does: busybox:1.36 is docker.io/library/busybox:1.36.
+// ParseReference completes the name of an image as the kubelet does: busybox:1.36 is docker.io/library/busybox:1.36. A
+// tag is needed, and another one than the default: that one is pulled anew for every pod, and nothing can be pulled.
 func ParseReference(ref string) (string, error) {
 	named, err := reference.ParseDockerRef(ref)
 	if err != nil {
 		return "", fmt.Errorf("cannot use %q as the name of an image: %w", ref, err)
+	}
+	if named.String() == reference.TagNameOnly(reference.TrimNamed(named)).String() {
+		return "", fmt.Errorf("cannot use %q as the name of an image: give it a tag such as :1, pods would pull it again otherwise", ref)
 	}
 	return named.String(), nil
 }
