@@ -19,16 +19,19 @@ BENCH ?=
 TESTFLAGS ?=
 
 # -- Versions ----------------------------------------------------------------------------------------------------------------
-# devcluster/go.mod says which Kubernetes and kwok this is; nothing else does.
+# devcluster/go.mod says which Kubernetes, kwok and containerd this is; nothing else does.
 
 VERSION      := $(shell git describe --tags --match 'v*' --dirty 2>/dev/null || echo v0.0.0-dev)
 KUBE_VERSION := $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2; exit }' devcluster/go.mod)
 KWOK_VERSION := $(shell awk '$$1 == "sigs.k8s.io/kwok" { print $$2; exit }' devcluster/go.mod)
+CONTAINERD_VERSION := $(shell awk '$$1 == "github.com/containerd/containerd/v2" { print $$2; exit }' devcluster/go.mod)
 KUBE_NUMBERS := $(subst ., ,$(KUBE_VERSION:v%=%))
 
 WINDLASS_LDFLAGS := -s -w \
 	-X github.com/windlass-operator/windlass/internal/app.version=$(VERSION)
-DEVCLUSTER_LDFLAGS := -s -w \
+NODED_LDFLAGS := -s -w \
+	-X github.com/containerd/containerd/v2/version.Version=$(CONTAINERD_VERSION:v%=%)
+DEVCLUSTER_LDFLAGS := $(NODED_LDFLAGS) \
 	-X k8s.io/component-base/version.gitVersion=$(KUBE_VERSION) \
 	-X k8s.io/component-base/version.gitMajor=$(word 1,$(KUBE_NUMBERS)) \
 	-X k8s.io/component-base/version.gitMinor=$(word 2,$(KUBE_NUMBERS)) \
@@ -63,7 +66,7 @@ bin/devcluster: $(DEVCLUSTER_SOURCES)
 
 # The small programs of a real node, which every pod runs a copy of. Only Linux has real nodes, but the rule is for all.
 bin/noded: $(DEVCLUSTER_SOURCES)
-	GOOS=linux go build -C devcluster -ldflags '-s -w' -o ../$@ ./noded
+	GOOS=linux go build -C devcluster -ldflags '$(NODED_LDFLAGS)' -o ../$@ ./noded
 
 # The same program under its other names, which is how it knows what to be.
 $(KUBERNETES): | bin/devcluster

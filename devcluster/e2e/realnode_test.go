@@ -235,7 +235,14 @@ func TestRealNodeOfAFile(t *testing.T) {
 	s := newSandbox(t)
 	config := filepath.Join(t.TempDir(), "cluster.yml")
 	write(t, config, "cluster_name: mixed\nnodes:\n- {address: alpha, role: [worker, gpu], labels: {zone: a}}\n- {address: beta, role: [worker]}\n")
+	simulated, _ := s.up("--config", config)
+	if _, kwok := getNode(t, simulated, "alpha").Annotations["kwok.x-k8s.io/node"]; !kwok {
+		t.Error("alpha is not simulated at first")
+	}
 	n := s.realNode("--config", config)
+	if _, kwok := getNode(t, n.client, "alpha").Annotations["kwok.x-k8s.io/node"]; kwok {
+		t.Error("alpha is still simulated")
+	}
 	s.must("up", "--config", config)
 	if nodes := s.list()[0].Nodes; nodes != 2 {
 		t.Errorf("%d nodes, want those of the file", nodes)
@@ -252,6 +259,26 @@ func TestRealNodeOfAFile(t *testing.T) {
 	before := n.traces()
 	s.must("remove", "--force", "--config", config)
 	n.gone(before)
+	s.empty()
+}
+
+func TestRealNodeThatCannotJoin(t *testing.T) {
+	s := newSandbox(t)
+	s.needRealNode()
+	s.up("--name", "old", "--nodes", "1")
+	// In the way of the directory that the node needs.
+	write(t, filepath.Join(s.dir, "clusters/old/node"), "")
+	if _, stderr, code := s.run("up", "--name", "old", "--real-node"); code != 1 || !strings.Contains(stderr, "cannot create directory") {
+		t.Errorf("got %d, %q", code, stderr)
+	}
+	if list := s.list(); list[0].State != "Running" || len(s.processes()) != 5 {
+		t.Errorf("list shows %+v with processes %v, want the cluster as it was", list, s.processes())
+	}
+	s.up("--name", "old", "--real-node")
+	if list := s.list(); list[0].State != "Running" || list[0].Nodes != 2 {
+		t.Errorf("list shows %+v, want the node to have joined", list)
+	}
+	s.must("down", "--name", "old")
 	s.empty()
 }
 

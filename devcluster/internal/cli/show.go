@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"text/tabwriter"
 
+	containerdversion "github.com/containerd/containerd/v2/version"
 	"github.com/spf13/cobra"
 	etcdversion "go.etcd.io/etcd/api/v3/version"
 	"k8s.io/component-base/version"
@@ -92,6 +93,6 @@ func versionCommand() *cobra.Command {
 
 // versionText comes from the stamps that the build sets, which are the same that the components report.
 func versionText() string {
-	return fmt.Sprintf("Kubernetes %s\netcd v%s\nkwok %s\n%s %s/%s\n",
-		version.Get().GitVersion, etcdversion.Version, consts.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("Kubernetes %s\netcd v%s\nkwok %s\ncontainerd v%s\n%s %s/%s\n",
+		version.Get().GitVersion, etcdversion.Version, consts.Version, containerdversion.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

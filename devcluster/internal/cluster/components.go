@@ -34,7 +34,7 @@ type component struct {
 	// real marks the components that only a cluster with a real node has.
 	real bool
 	// place prepares what the process needs and says where it runs. Nil means: nowhere special.
-	place func(*cluster, *process.Spec) error
+	place func(context.Context, *cluster, *process.Spec) error
 	// check takes the place of the probe for what does not listen on a port.
 	check func(context.Context, *cluster) error
 	// started is called after a fresh start, once the component works.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 )
 
 // Condition is the state of a cluster in one word.
@@ -98,11 +97,7 @@ func (c *cluster) condition(ctx context.Context) Condition {
 func (c *cluster) countNodes(ctx context.Context, otherwise int) int {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	config, err := c.restConfig()
-	if err != nil {
-		return otherwise
-	}
-	client, err := kubernetes.NewForConfig(config)
+	client, err := c.client()
 	if err != nil {
 		return otherwise
 	}

@@ -144,7 +144,7 @@ func (c *cluster) launch(ctx context.Context, component component) (*process.Pro
 		Log:  c.logPath(component.name),
 	}
 	if component.place != nil {
-		if err := component.place(c, &spec); err != nil {
+		if err := component.place(ctx, c, &spec); err != nil {
 			return nil, err
 		}
 	}
@@ -195,8 +195,13 @@ func (c *cluster) await(ctx context.Context, prober *prober, component component
 	}
 }
 
-// stop ends all processes of the cluster in the reverse order of starting, and what else works in its directories.
+// stop ends all processes of the cluster in the reverse order of starting.
 func (c *cluster) stop(ctx context.Context) error {
+	return c.stopThose(ctx, func(component) bool { return true })
+}
+
+// stopThose is stop for some of the components.
+func (c *cluster) stopThose(ctx context.Context, included func(component) bool) error {
 	running, err := c.survey()
 	if err != nil {
 		return err
@@ -205,8 +210,7 @@ func (c *cluster) stop(ctx context.Context) error {
 		var group errgroup.Group
 		for _, component := range wave {
 			ids := running[component.name]
-			delete(running, component.name)
-			if len(ids) == 0 {
+			if len(ids) == 0 || !included(component) {
 				continue
 			}
 			group.Go(func() error {

@@ -35,7 +35,7 @@ func nodeInitComponent() component {
 	return component{
 		name: nodeInit, real: true, grace: 5 * time.Second,
 		args: func(c *cluster) []string { return []string{c.files().Lib(), c.files().Log()} },
-		place: func(c *cluster, spec *process.Spec) error {
+		place: func(_ context.Context, c *cluster, spec *process.Spec) error {
 			spec.Path, spec.Namespaces = filepath.Join(c.store.nodeBinaries(), nodeInit), true
 			return c.furnishNode()
 		},
@@ -67,7 +67,18 @@ func containerdComponent() component {
 // address of the machine that others can reach.
 func kubeletComponent() component {
 	return component{
-		name: kubelet, real: true, grace: 5 * time.Second, place: joinNode, probe: "/healthz",
+		name: kubelet, real: true, grace: 5 * time.Second, probe: "/healthz",
+		place: func(ctx context.Context, c *cluster, spec *process.Spec) error {
+			// A kubelet takes over whatever node it finds under its name, and kwok would not let go of it.
+			client, err := c.client()
+			if err != nil {
+				return err
+			}
+			if err := node.MakeRoom(ctx, client, c.state.RealNode); err != nil {
+				return err
+			}
+			return joinNode(ctx, c, spec)
+		},
 		ports: func(p Ports) []int32 { return []int32{p.Kubelet} },
 		args: func(c *cluster) []string {
 			return []string{
@@ -105,7 +116,7 @@ func (c *cluster) nodeInit() (process.ID, error) {
 }
 
 // joinNode places a process in the node's namespaces.
-func joinNode(c *cluster, spec *process.Spec) error {
+func joinNode(_ context.Context, c *cluster, spec *process.Spec) error {
 	id, err := c.nodeInit()
 	spec.Join = id
 	return err
@@ -152,6 +163,18 @@ func (c *cluster) prepareRealNode(request Request) error {
 		return fmt.Errorf("cannot link the programs of a real node in %q: %w", c.store.nodeBinaries(), err)
 	}
 	return nil
+}
+
+// partRealNode takes a node away that could not join a cluster which was there before: that shall go on without.
+func (c *cluster) partRealNode(ctx context.Context) error {
+	if err := c.stopThose(ctx, func(component component) bool { return component.real }); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(string(c.files())); err != nil {
+		return fmt.Errorf("cannot remove directory %q: %w", c.files(), err)
+	}
+	c.state.RealNode = ""
+	return c.store.save(c.state)
 }
 
 // issueNodeCertificates runs on every up, for a real node may join a cluster that has long been there.

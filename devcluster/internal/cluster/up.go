@@ -96,6 +96,7 @@ func (s *Store) Up(ctx context.Context, request Request) (Result, error) {
 	if err := c.prepareRealNode(request); err != nil {
 		return Result{}, err
 	}
+	joins := state.RealNode == "" && c.state.RealNode != ""
 
 	idle, err := c.up(ctx, request, fresh)
 	switch {
@@ -106,6 +107,9 @@ func (s *Store) Up(ctx context.Context, request Request) (Result, error) {
 	case idle:
 		// Nothing ran before this call, so nothing shall run after it.
 		err = errors.Join(err, c.stop(context.WithoutCancel(ctx)))
+	}
+	if joins && !fresh {
+		err = errors.Join(err, c.partRealNode(context.WithoutCancel(ctx)))
 	}
 	return Result{}, err
 }
@@ -223,13 +227,9 @@ func (c *cluster) claimPorts(ctx context.Context, running map[string][]process.I
 
 // populate brings the nodes to what was asked for and waits until pods can be made and run.
 func (c *cluster) populate(ctx context.Context, request Request) error {
-	config, err := c.restConfig()
+	client, err := c.client()
 	if err != nil {
 		return err
-	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("cannot make a client of cluster %q: %w", c.state.Name, err)
 	}
 	if err := c.awaitServiceAccount(ctx, client); err != nil {
 		return err
@@ -263,6 +263,19 @@ func (c *cluster) populate(ctx context.Context, request Request) error {
 	}
 	c.state.Nodes = ready
 	return nil
+}
+
+// client is the administrator's.
+func (c *cluster) client() (kubernetes.Interface, error) {
+	config, err := c.restConfig()
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a client of cluster %q: %w", c.state.Name, err)
+	}
+	return client, nil
 }
 
 // awaitServiceAccount waits for the account that pods run as: until the controller manager has made it, the API server

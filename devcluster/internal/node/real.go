@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
@@ -60,6 +61,25 @@ func Adopt(ctx context.Context, client kubernetes.Interface, registered Register
 			return condition.Type == corev1.NodeReady && !condition.LastHeartbeatTime.Time.Before(since)
 		})
 	})
+}
+
+// MakeRoom deletes the simulated node of a name, if there is one. Its pods are the kubelet's from then on.
+func MakeRoom(ctx context.Context, client kubernetes.Interface, name string) error {
+	node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read node %q: %w", name, err)
+	}
+	if node.Annotations[SimulatedAnnotation] != SimulatedValue {
+		return nil
+	}
+	err = client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(node.UID))})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("cannot delete simulated node %q: %w", name, err)
+	}
+	return nil
 }
 
 // giveAddress writes the addresses once. The kubelet keeps those that it finds.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 )
@@ -67,5 +68,25 @@ func TestAdopt(t *testing.T) {
 				t.Errorf("addresses (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestMakeRoom(t *testing.T) {
+	t.Parallel()
+	simulated, err := Spec{Name: "simulated"}.object("v1", 1, metav1.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := fake.NewClientset(simulated, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "real"}})
+	for _, name := range []string{"simulated", "real", "missing"} {
+		if err := MakeRoom(t.Context(), client, name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := client.CoreV1().Nodes().Get(t.Context(), "simulated", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("the simulated node: got %v", err)
+	}
+	if _, err := client.CoreV1().Nodes().Get(t.Context(), "real", metav1.GetOptions{}); err != nil {
+		t.Errorf("the real node: %v", err)
 	}
 }

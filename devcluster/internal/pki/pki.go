@@ -134,7 +134,7 @@ func Create(dir Dir, ips []net.IP, hosts []string) error {
 
 // IssueNode makes the two certificates of a real node's kubelet in a directory that Create has filled: Kubelet, which it
 // is known to the API server by, and KubeletServer, which it answers with on the loopback address. Those that are there
-// already stay.
+// already for that node stay.
 func IssueNode(dir Dir, node string) error {
 	by, err := load(dir, CA)
 	if err != nil {
@@ -153,8 +153,9 @@ func IssueNode(dir Dir, node string) error {
 		},
 	}
 	for name, template := range templates {
-		// The certificate is written after its key, so where it is both are.
-		if _, err := os.Stat(dir.Cert(name)); err == nil {
+		// The certificate is written after its key, so where it is both are. One of another node is of an earlier attempt.
+		own, err := cert.CertsFromFile(dir.Cert(name))
+		if err == nil && own[0].Subject.CommonName == template.Subject.CommonName {
 			continue
 		}
 		if err := issue(dir, name, template, by); err != nil {

@@ -75,6 +75,12 @@ func TestIssueNode(t *testing.T) {
 	if !read(t, dir, Kubelet)[0].Equal(before) {
 		t.Error("a second call has replaced the certificate that the kubelet runs with")
 	}
+	if err := IssueNode(dir, "beta"); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, dir, Kubelet)[0].Subject.CommonName; got != "system:node:beta" {
+		t.Errorf("another node gets the certificate of %s", got)
+	}
 }
 
 func read(t *testing.T, dir Dir, name string) []*x509.Certificate {

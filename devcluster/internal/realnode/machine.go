@@ -41,7 +41,7 @@ func Find(dir, executable string) (Machine, error) {
 	}
 	for _, hidden := range hiddenDirs() {
 		if strings.HasPrefix(dir+"/", hidden+"/") || strings.HasPrefix(executable, hidden+"/") {
-			return Machine{}, fmt.Errorf("a real node has a %s of its own, so neither state nor binaries may lie below it: choose another --dir", hidden)
+			return Machine{}, fmt.Errorf("a real node needs state and binaries outside of %s, which it has one of its own of: choose another --dir", hidden)
 		}
 	}
 	m := Machine{Noded: filepath.Join(filepath.Dir(executable), "noded")}
