@@ -5,6 +5,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"encoding/binary"
 	"fmt"
@@ -61,6 +62,7 @@ func (s *sandbox) needRealNode(args ...string) {
 	if try {
 		args = []string{"--name", "try", "--real-node"}
 	}
+	s.t.Cleanup(s.clearAfterFailure)
 	_, stderr, code := s.run(append([]string{"up"}, args...)...)
 	if _, missing, refused := strings.Cut(stderr, "a real node needs "); refused {
 		s.t.Skipf("a real node needs %s", strings.TrimSpace(missing))
@@ -70,6 +72,24 @@ func (s *sandbox) needRealNode(args ...string) {
 	}
 	if try {
 		s.must("down", "--name", "try")
+	}
+}
+
+// clearAfterFailure takes away what killing the processes would leave: cgroups. After a success nothing may be left to take.
+func (s *sandbox) clearAfterFailure() {
+	if !s.t.Failed() {
+		return
+	}
+	clusters, err := os.ReadDir(filepath.Join(s.dir, "clusters"))
+	if err != nil {
+		s.t.Log(err)
+	}
+	for _, cluster := range clusters {
+		// The test's own context has ended by now.
+		cmd := exec.CommandContext(context.WithoutCancel(s.t.Context()), s.bin, "--dir", s.dir, "down", "--name", cluster.Name())
+		if out, err := cmd.CombinedOutput(); err != nil {
+			s.t.Logf("cannot clear cluster %s: %v\n%s", cluster.Name(), err, out)
+		}
 	}
 }
 
@@ -147,7 +167,7 @@ func (n *realNode) anonymous() *http.Client {
 	return &http.Client{
 		Timeout: 30 * time.Second,
 		Transport: &http.Transport{
-			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // It is the stranger in this test.
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
 			DisableKeepAlives: true,
 		},
 	}
@@ -286,8 +306,8 @@ func kernelForm(t *testing.T, ip string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bytes := address.As4()
-	return fmt.Sprintf("%08X", binary.LittleEndian.Uint32(bytes[:]))
+	octets := address.As4()
+	return fmt.Sprintf("%08X", binary.LittleEndian.Uint32(octets[:]))
 }
 
 // machineSettings are those that kubelets and network plugins are known to change.

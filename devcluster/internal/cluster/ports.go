@@ -5,7 +5,6 @@ package cluster
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"net"
@@ -47,11 +46,11 @@ func portsOfBlock(block int32) Ports {
 // podRange gives the pods of each block addresses of their own, so that two real nodes on one machine never share a
 // route. It counts down from the end of the range for benchmarks, whose beginning simulated nodes have.
 func (p Ports) podRange() netip.Prefix {
-	const end, size = 198<<24 | 20<<16, 64
-	block := uint32(p.APIServer-firstPort) / blockSize
-	var address [4]byte
-	binary.BigEndian.PutUint32(address[:], end-(block+1)*size)
-	return netip.PrefixFrom(netip.AddrFrom4(address), 32-6)
+	const perRange, perByte = 64, 256
+	// Counted from 198.18.0.0, of which the range has 512 times 256 addresses.
+	first := 512*perByte - (p.APIServer-firstPort)/blockSize*perRange - perRange
+	address := fmt.Sprintf("198.%d.%d.%d/26", 18+first/perByte/perByte, first/perByte%perByte, first%perByte)
+	return netip.MustParsePrefix(address)
 }
 
 // all is what has to be free and what is reserved.

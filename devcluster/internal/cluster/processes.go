@@ -226,7 +226,7 @@ func (c *cluster) stopThose(ctx context.Context, included func(component) bool) 
 		}
 	}
 	// The one thing of a real node that does not end with its processes.
-	return realnode.RemoveCgroups(c.cgroup())
+	return realnode.RemoveCgroups(context.WithoutCancel(ctx), c.cgroup())
 }
 
 // healthy returns nil when a component does its work, else what keeps it from that.

@@ -35,9 +35,9 @@ func nodeInitComponent() component {
 	return component{
 		name: nodeInit, real: true, grace: 5 * time.Second,
 		args: func(c *cluster) []string { return []string{c.files().Lib(), c.files().Log()} },
-		place: func(_ context.Context, c *cluster, spec *process.Spec) error {
+		place: func(ctx context.Context, c *cluster, spec *process.Spec) error {
 			spec.Path, spec.Namespaces = filepath.Join(c.store.nodeBinaries(), nodeInit), true
-			return c.furnishNode()
+			return c.furnishNode(ctx)
 		},
 		check: func(_ context.Context, c *cluster) error {
 			id, err := c.nodeInit()
@@ -187,8 +187,8 @@ func (c *cluster) issueNodeCertificates() error {
 
 // furnishNode writes the configuration of a node that is about to start, and makes its cgroups anew: no process of it is
 // left in them.
-func (c *cluster) furnishNode() error {
-	if err := realnode.RemoveCgroups(c.cgroup()); err != nil {
+func (c *cluster) furnishNode(ctx context.Context) error {
+	if err := realnode.RemoveCgroups(ctx, c.cgroup()); err != nil {
 		return err
 	}
 	if err := realnode.CreateCgroups(c.cgroup()); err != nil {

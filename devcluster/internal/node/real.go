@@ -47,9 +47,9 @@ func Adopt(ctx context.Context, client kubernetes.Interface, registered Register
 		if spec == nil {
 			return nil
 		}
-		real := *spec
-		real.Real = true
-		return apply(node, real)
+		wanted := *spec
+		wanted.Real = true
+		return apply(node, wanted)
 	})
 	if err != nil {
 		return err
@@ -106,18 +106,20 @@ func giveAddress(ctx context.Context, client kubernetes.Interface, name string) 
 
 // awaitNode waits until a node has reached a state, which the error names.
 func awaitNode(ctx context.Context, client kubernetes.Interface, name, state string, reached func(*corev1.Node) bool) error {
-	last := errors.New("it is not")
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, registerPatience, true, func(ctx context.Context) (bool, error) {
+	look := func(ctx context.Context) (bool, error) {
 		node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-		if ctx.Err() != nil {
-			return false, nil // What the end of the patience has caused says nothing.
-		}
 		if err != nil {
-			last = err
-			return false, nil
+			return false, err
 		}
-		last = notReadyBecause(node)
-		return reached(node), nil
+		return reached(node), notReadyBecause(node)
+	}
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, registerPatience, true, func(ctx context.Context) (bool, error) {
+		done, why := look(ctx)
+		if ctx.Err() == nil { // What the end of the patience has caused says nothing.
+			last = why
+		}
+		return done, nil
 	})
 	if err == nil {
 		return nil

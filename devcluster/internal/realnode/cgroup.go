@@ -4,6 +4,7 @@
 package realnode
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -84,13 +85,13 @@ func handOn(dir string) error {
 
 // RemoveCgroups takes the group away with all below it. Its processes have to be gone; a group that is not there is
 // fine.
-func RemoveCgroups(name string) error {
+func RemoveCgroups(ctx context.Context, name string) error {
 	dirs, err := controllers(cgroupRoot)
 	if err != nil {
 		return nil //nolint:nilerr // Without cgroups there are none to remove.
 	}
 	for _, dir := range dirs {
-		if err := removeGroup(filepath.Join(dir, name)); err != nil {
+		if err := removeGroup(ctx, filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("cannot remove cgroup %q: %w", filepath.Join(dir, name), err)
 		}
 	}
@@ -98,7 +99,7 @@ func RemoveCgroups(name string) error {
 }
 
 // removeGroup removes groups from the leaves up. Files in them are the kernel's and go with them.
-func removeGroup(group string) error {
+func removeGroup(ctx context.Context, group string) error {
 	var groups []string
 	err := filepath.WalkDir(group, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +114,7 @@ func removeGroup(group string) error {
 		return err
 	}
 	for _, path := range slices.Backward(groups) {
-		if err := removeWhenIdle(path); err != nil {
+		if err := removeWhenIdle(ctx, path); err != nil {
 			return err
 		}
 	}
@@ -121,15 +122,24 @@ func removeGroup(group string) error {
 }
 
 // removeWhenIdle waits for the kernel, which takes a moment to let go of a group after its last process has ended.
-func removeWhenIdle(path string) error {
+func removeWhenIdle(ctx context.Context, path string) error {
 	const patience = 10 * time.Second
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	deadline, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
 		err := syscall.Rmdir(path)
-		switch {
-		case err == nil, errors.Is(err, syscall.ENOENT):
+		if err == nil || errors.Is(err, syscall.ENOENT) {
 			return nil
-		case !errors.Is(err, syscall.EBUSY) || time.Now().After(deadline):
+		}
+		if !errors.Is(err, syscall.EBUSY) {
 			return err
+		}
+		select {
+		case <-deadline.Done():
+			return err
+		case <-tick.C:
 		}
 	}
 }

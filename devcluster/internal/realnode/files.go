@@ -63,7 +63,7 @@ func (f Files) Write(s Settings) error {
 	if err := os.MkdirAll(f.Log(), 0o700); err != nil {
 		return fmt.Errorf("cannot create directory %q: %w", f.Log(), err)
 	}
-	kubelet, err := yaml.Marshal(kubeletConfig(s))
+	node, err := yaml.Marshal(kubeletConfig(s))
 	if err != nil {
 		return fmt.Errorf("cannot encode the configuration of the kubelet: %w", err)
 	}
@@ -71,13 +71,13 @@ func (f Files) Write(s Settings) error {
 	if err != nil {
 		return err
 	}
-	containerd, err := f.containerdConfig(s)
+	runtime, err := f.containerdConfig(s)
 	if err != nil {
 		return err
 	}
 	for path, contents := range map[string][]byte{
-		f.Kubelet():    kubelet,
-		f.Containerd(): containerd,
+		f.Kubelet():    node,
+		f.Containerd(): runtime,
 		filepath.Join(f.networks(), "10-devcluster.conflist"): network,
 		filepath.Join(f.registries(), "_default/hosts.toml"):  []byte(noRegistry),
 	} {

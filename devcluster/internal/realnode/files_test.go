@@ -50,10 +50,12 @@ func TestPodsHaveNoWayOut(t *testing.T) {
 		Plugins []struct {
 			IPMasq bool `json:"ipMasq"`
 			IPAM   struct {
-				Routes []any
-				Ranges [][]struct{ Subnet string }
-			}
-		}
+				Routes []any `json:"routes"`
+				Ranges [][]struct {
+					Subnet string `json:"subnet"`
+				} `json:"ranges"`
+			} `json:"ipam"`
+		} `json:"plugins"`
 	}
 	if err := json.Unmarshal(raw, &config); err != nil {
 		t.Fatal(err)

@@ -41,12 +41,12 @@ func Find(dir, executable string) (Machine, error) {
 	}
 	for _, hidden := range hiddenDirs() {
 		if strings.HasPrefix(dir+"/", hidden+"/") || strings.HasPrefix(executable, hidden+"/") {
-			return Machine{}, fmt.Errorf("a real node needs state and binaries outside of %s, which it has one of its own of: choose another --dir", hidden)
+			return Machine{}, fmt.Errorf("a real node needs state and binaries outside of %[1]s, because it sees a %[1]s of its own: choose another --dir", hidden)
 		}
 	}
 	m := Machine{Noded: filepath.Join(filepath.Dir(executable), "noded")}
 	if _, err := os.Stat(m.Noded); err != nil {
-		return Machine{}, fmt.Errorf("a real node needs the program %s, which make build puts beside devcluster: %w", m.Noded, err)
+		return Machine{}, fmt.Errorf("a real node needs the program %s, which make build puts beside devcluster", m.Noded)
 	}
 	var err error
 	if m.Runc, err = exec.LookPath("runc"); err != nil {

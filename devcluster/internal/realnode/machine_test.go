@@ -116,13 +116,13 @@ func TestHandOn(t *testing.T) {
 func TestRemoveGroup(t *testing.T) {
 	t.Parallel()
 	group := filepath.Join(t.TempDir(), "group")
-	if err := removeGroup(group); err != nil {
+	if err := removeGroup(t.Context(), group); err != nil {
 		t.Errorf("a group that is not there: %v", err)
 	}
 	if err := os.MkdirAll(filepath.Join(group, "pods/besteffort/pod1"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := removeGroup(group); err != nil {
+	if err := removeGroup(t.Context(), group); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(group); !os.IsNotExist(err) {
