@@ -41,8 +41,9 @@ const nodeCount = 60
 // root is the top folder of the repository, seen from this package.
 const root = "../.."
 
-// cluster is the cluster that all tests share.
+// cluster is a cluster; most tests share one.
 type cluster struct {
+	name       string
 	dir        string
 	devcluster string
 	windlass   string
@@ -72,17 +73,14 @@ func run(m *testing.M) int {
 		shared.skip = "needs a whole cluster, which -short leaves out"
 		return m.Run()
 	}
-	c := &cluster{}
-	for path, name := range map[*string]string{&c.windlass: "windlass", &c.devcluster: "devcluster", &c.kubectl: "k8s/kubectl"} {
-		*path, _ = filepath.Abs(filepath.Join(root, "bin", name))
-		if _, err := os.Stat(*path); errors.Is(err, fs.ErrNotExist) {
-			shared.skip = fmt.Sprintf("needs %s: run \"make build\" first", *path)
-			return m.Run()
-		}
+	c := &cluster{name: "e2e"}
+	if missing := c.find(); missing != "" {
+		shared.skip = missing
+		return m.Run()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	err := c.start(ctx)
+	err := c.start(ctx, "--nodes", strconv.Itoa(nodeCount))
 	defer c.stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "cannot start the cluster of the tests: %v\n", err)
@@ -92,13 +90,24 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// start starts the cluster and applies what an administrator applies.
-func (c *cluster) start(ctx context.Context) (err error) {
+// find finds the programs, or says which one is missing.
+func (c *cluster) find() (missing string) {
+	for path, name := range map[*string]string{&c.windlass: "windlass", &c.devcluster: "devcluster", &c.kubectl: "k8s/kubectl"} {
+		*path, _ = filepath.Abs(filepath.Join(root, "bin", name))
+		if _, err := os.Stat(*path); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Sprintf("needs %s: run \"make build\" first", *path)
+		}
+	}
+	return ""
+}
+
+// start starts the cluster, with what is added to the call, and applies what an administrator applies.
+func (c *cluster) start(ctx context.Context, args ...string) (err error) {
 	if c.dir, err = os.MkdirTemp("", "windlass-e2e-"); err != nil {
 		return err
 	}
 	c.admin, c.manager = filepath.Join(c.dir, "admin"), filepath.Join(c.dir, "manager")
-	up := c.command(ctx, c.devcluster, "up", "--name", "e2e", "--nodes", strconv.Itoa(nodeCount), "--kubeconfig", c.admin)
+	up := c.command(ctx, c.devcluster, append([]string{"up", "--name", c.name, "--kubeconfig", c.admin}, args...)...)
 	if out, err := up.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot start devcluster: %w: %s", err, out)
 	}
@@ -154,7 +163,7 @@ func (c *cluster) stop() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if out, err := c.command(ctx, c.devcluster, "down", "--name", "e2e").CombinedOutput(); err != nil {
+	if out, err := c.command(ctx, c.devcluster, "down", "--name", c.name).CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "cannot delete the cluster of the tests: %v: %s\n", err, out)
 		return // its directory is needed for another try
 	}
