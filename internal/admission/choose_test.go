@@ -205,8 +205,8 @@ func TestNamespaceDefault(t *testing.T) {
 		return err == nil && pod.Spec.RuntimeClassName != nil
 	})
 	admitted(t, h, matching, labelled(other.Name))
-	if pod := admitted(t, h, matching); pod.Annotations[admission.DefaultAnnotation] != pool.Name {
-		t.Errorf("the annotation is %q, want the name of the pool", pod.Annotations[admission.DefaultAnnotation])
+	if pod := admitted(t, h, matching); pod.Annotations[nodesv1.DefaultAnnotation] != pool.Name {
+		t.Errorf("the annotation is %q, want the name of the pool", pod.Annotations[nodesv1.DefaultAnnotation])
 	}
 
 	cases := map[string]struct {

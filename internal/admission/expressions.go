@@ -5,9 +5,6 @@ package admission
 
 import nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 
-// DefaultAnnotation on a pod names the pool that it was given as the default of its namespace.
-const DefaultAnnotation = "nodes.lailin.xyz/default-pool"
-
 // The fields of an object that are absent are errors in CEL, so that every optional one is asked for with has first.
 const (
 	podLabels      = `has(object.metadata.labels) ? object.metadata.labels : {}`
@@ -27,6 +24,9 @@ const (
   params.spec.taints.map(t, t.key + '=' + (has(t.value) ? t.value : '') + ':' + t.effect) : [])`
 	oldTaints = `(has(params.status) && has(params.status.ledger) && has(params.status.ledger.taints) ?
   params.status.ledger.taints : [])`
+
+	// neighborTaints are those of the pools that share a node with this one, written in the same way.
+	neighborTaints = `(has(params.status) && has(params.status.neighborTaints) ? params.status.neighborTaints : [])`
 )
 
 // labelHonoured looks for what choosePatch adds, and so is false for a pool that does not exist.
@@ -47,7 +47,8 @@ func chooseVariables() []variable {
 		{"podTolerations", podTolerations},
 		{"poolLabels", poolLabels},
 		{"poolTaints", poolTaints},
-		{"taints", `variables.poolTaints + ` + oldTaints + `.filter(t, !(t in variables.poolTaints))`},
+		{"ownTaints", `variables.poolTaints + ` + oldTaints + `.filter(t, !(t in variables.poolTaints))`},
+		{"taints", `variables.ownTaints + ` + neighborTaints + `.filter(t, !(t in variables.ownTaints))`},
 		{"untolerated", untolerated},
 		{"fits", fits},
 		{"labelled", `'` + nodesv1.PoolLabel + `' in variables.podLabels && variables.podLabels['` + nodesv1.PoolLabel + `'] == variables.pool`},
@@ -75,8 +76,8 @@ const takesDefault = `has(params.spec.defaultFor) && variables.fits &&
 !has(object.spec.nodeName) &&
 !(has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet')) &&
 ('` + nodesv1.PoolLabel + `' in variables.podLabels ?
-  '` + DefaultAnnotation + `' in variables.podAnnotations &&
-  variables.podAnnotations['` + DefaultAnnotation + `'] == variables.podLabels['` + nodesv1.PoolLabel + `'] &&
+  '` + nodesv1.DefaultAnnotation + `' in variables.podAnnotations &&
+  variables.podAnnotations['` + nodesv1.DefaultAnnotation + `'] == variables.podLabels['` + nodesv1.PoolLabel + `'] &&
   variables.pool < variables.podLabels['` + nodesv1.PoolLabel + `'] :
   !has(object.spec.runtimeClassName) &&
   !variables.podSelector.exists(k, k.startsWith('` + nodesv1.MemberLabelPrefix + `')) &&
@@ -101,6 +102,6 @@ const choosePatch = `variables.labelled ? (!variables.fits ? [] :
   (has(object.metadata.labels) ? [] : [JSONPatch{op: 'add', path: '/metadata/labels', value: {}}]) +
   [JSONPatch{op: 'add', path: '/metadata/labels/' + jsonpatch.escapeKey('` + nodesv1.PoolLabel + `'), value: variables.pool}] +
   (has(object.metadata.annotations) ? [] : [JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}]) +
-  [JSONPatch{op: 'add', path: '/metadata/annotations/' + jsonpatch.escapeKey('` + DefaultAnnotation + `'), value: variables.pool}] +
+  [JSONPatch{op: 'add', path: '/metadata/annotations/' + jsonpatch.escapeKey('` + nodesv1.DefaultAnnotation + `'), value: variables.pool}] +
   (variables.classReady ? [JSONPatch{op: 'add', path: '/spec/runtimeClassName', value: variables.pool}] :
     has(object.spec.runtimeClassName) ? [JSONPatch{op: 'remove', path: '/spec/runtimeClassName'}] : [])`

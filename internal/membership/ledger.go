@@ -26,7 +26,7 @@ func Wanted(pool *nodesv1.NodePool) nodesv1.Ledger {
 		ledger.Annotations = append(ledger.Annotations, key)
 	}
 	for _, taint := range pool.Spec.Taints {
-		ledger.Taints = append(ledger.Taints, ledgerTaint(taintID(taint.Key, taint.Effect), taint.Value))
+		ledger.Taints = append(ledger.Taints, LedgerTaint(taint))
 	}
 	return Union(ledger, nodesv1.Ledger{})
 }
@@ -49,6 +49,11 @@ func Taints(ledger nodesv1.Ledger) []nodesv1.Taint {
 		taints = append(taints, nodesv1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)})
 	}
 	return taints
+}
+
+// LedgerTaint returns the taint as a ledger has it: "key=value:effect".
+func LedgerTaint(taint nodesv1.Taint) string {
+	return ledgerTaint(taintID(taint.Key, taint.Effect), taint.Value)
 }
 
 func ledgerTaint(id, value string) string {
@@ -91,6 +96,9 @@ func (p *Pool) wanted() map[aspect]map[string]string {
 		out[onAnnotations][key] = string(value)
 	}
 	for _, t := range p.Spec.Taints {
+		if t.Key == nodesv1.UninitializedTaint { // refused by the schema, but maybe older than that
+			continue
+		}
 		out[onTaints][taintID(t.Key, t.Effect)] = t.Value
 	}
 	return out

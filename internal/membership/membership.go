@@ -31,10 +31,6 @@ import (
 type Pool struct {
 	*nodesv1.NodePool
 
-	// KeepLeavers holds what nodes carry that are no longer members, or whose pool is being deleted, until the pool controller
-	// lets them go.
-	KeepLeavers bool
-
 	selector labels.Selector
 	segments []netip.Prefix
 }
@@ -101,6 +97,29 @@ func (p *Pool) has(node *corev1.Node, record Record) bool {
 // left reports whether the node is no longer a member, or the pool about to go.
 func (p *Pool) left(node *corev1.Node, record Record) bool {
 	return p.DeletionTimestamp != nil || !p.has(node, record)
+}
+
+// defers reports whether the pool bounds its rollout and it is not this node's turn yet.
+func (p *Pool) defers(node *corev1.Node) bool {
+	if p.Spec.Rollout == nil || p.DeletionTimestamp != nil {
+		return false
+	}
+	return p.Status.Rollout == nil || !slices.Contains(p.Status.Rollout.Nodes, node.Name)
+}
+
+// unbounded returns the pool as if each of its nodes had its turn.
+func (p *Pool) unbounded() *Pool {
+	unbounded, pool := *p, *p.NodePool
+	pool.Spec.Rollout = nil
+	unbounded.NodePool = &pool
+	return &unbounded
+}
+
+// Drains reports whether pods of the pool are being evicted from the node, which has left it.
+func (p *Pool) Drains(node *corev1.Node) bool {
+	return slices.ContainsFunc(p.Status.Draining, func(d nodesv1.DrainingNode) bool {
+		return d.UID == node.UID && !d.Drained
+	})
 }
 
 // holds reports whether what the pool has on nodes stays as it is: nothing is added, changed or removed for a pool that is

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
@@ -33,7 +31,14 @@ type merge struct {
 	claims   map[aspect]map[string]claim
 	released map[aspect]map[string]*string
 	pending  map[string]bool
-	plan     *Plan
+	// joined are the pools that put on the node what they want. incomplete is true while it is not all that its pools want.
+	joined     []string
+	incomplete bool
+	// deferred is true where a pool waits for the node's turn, though maybe with nothing to change.
+	deferred bool
+	// passed are the keys that a pool left to somebody else.
+	passed map[Key]bool
+	plan   *Plan
 }
 
 func newMerge(node *corev1.Node, pools Pools) *merge {
@@ -52,14 +57,26 @@ func newMerge(node *corev1.Node, pools Pools) *merge {
 	return m
 }
 
-// hold claims everything that the record names for the pool, as it is.
-func (m *merge) hold(pool *Pool) {
+// holds reports whether what the pool has on the node stays as it is: the pool holds everywhere, or the node is a member whose
+// turn has not come.
+func (m *merge) holds(pool *Pool) bool {
+	return pool.holds() || pool.defers(m.node) && !pool.left(m.node, m.before)
+}
+
+// hold claims what the record names for the pool, as it is.
+func (m *merge) hold(pool *Pool, which func(of aspect, key string) bool) {
 	for _, of := range aspects() {
 		for _, key := range m.before[pool.Name].keys(of) {
-			m.keep(pool.Name, of, key)
+			if which(of, key) {
+				m.keep(pool.Name, of, key)
+			}
 		}
 	}
 }
+
+func everything(aspect, string) bool { return true }
+
+func exceptMembership(of aspect, key string) bool { return !isMembership(of, key) }
 
 // keep claims one recorded key as it is.
 func (m *merge) keep(pool string, of aspect, key string) {
@@ -71,6 +88,7 @@ func (m *merge) keep(pool string, of aspect, key string) {
 
 // join claims what the pool wants, as far as it may have it.
 func (m *merge) join(pool *Pool) {
+	m.joined = append(m.joined, pool.Name)
 	wanted := pool.wanted()
 	m.wantRole(pool, wanted[onLabels])
 	for _, of := range aspects() {
@@ -101,7 +119,7 @@ func (m *merge) lost(pool *Pool) bool {
 func (m *merge) want(pool *Pool, of aspect, key, value string) {
 	recorded := slices.Contains(m.before[pool.Name].keys(of), key)
 	if !allows(pool.Status.Ledger, of, key, value) {
-		m.pending[pool.Name] = true
+		m.pending[pool.Name], m.incomplete = true, true
 		// A taint whose new value is not allowed yet keeps the old one, so that the node is never without it in between.
 		if recorded {
 			m.keep(pool.Name, of, key)
@@ -119,10 +137,16 @@ func (m *merge) want(pool *Pool, of aspect, key, value string) {
 	have, present := m.current[of][key]
 	foreign := present && !m.before.has(of, key) && !isMembership(of, key)
 	if foreign && !m.mayTake(pool, of, key, have, value) {
+		if m.passed == nil {
+			m.passed = map[Key]bool{}
+		}
+		m.passed[Key{of, key}] = true
 		return
 	}
 	m.claims[of][key] = claim{pool: pool.Name, value: value}
 	m.after.add(pool.Name, of, key)
+	// A pool that comes before this one and left the key to somebody else takes it over as soon as it is a pool's.
+	m.incomplete = m.incomplete || m.passed[Key{of, key}]
 }
 
 // mayTake decides about a key that somebody else has set.
@@ -187,7 +211,7 @@ func (m *merge) retireKey(pool *Pool, of aspect, key string) {
 	_, present := m.current[of][key]
 	orphan := pool.DeletionTimestamp != nil && pool.Spec.DeletionPolicy == nodesv1.DeletionOrphan
 	switch {
-	case claimed || !present || pool.holds():
+	case claimed || !present || m.holds(pool):
 	case orphan && !isMembership(of, key):
 	case !confirms(pool.Status.Ledger, of, key):
 		m.plan.Abandoned = append(m.plan.Abandoned, pool.Name)
@@ -240,99 +264,6 @@ func (m *merge) note(pool string, of aspect, key string) {
 		m.plan.Kept = map[string][]Key{}
 	}
 	m.plan.Kept[pool] = append(m.plan.Kept[pool], Key{of, key})
-}
-
-// finish turns the claims into changes of the node.
-func (m *merge) finish() *Plan {
-	m.plan.SetLabels, m.plan.RemoveLabels = m.changes(onLabels)
-	m.plan.SetAnnotations, m.plan.RemoveAnnotations = m.changes(onAnnotations)
-	m.finishTaints()
-
-	m.plan.Record = m.after.String()
-	m.plan.RecordChanged = m.plan.Record != m.node.Annotations[nodesv1.AppliedAnnotation]
-	for _, record := range []Record{m.before, m.after} {
-		for pool, entry := range record {
-			for _, of := range aspects() {
-				for _, key := range entry.keys(of) {
-					m.note(pool, of, key)
-				}
-			}
-		}
-	}
-	maps.DeleteFunc(m.pending, func(_ string, pending bool) bool { return !pending })
-	m.plan.Pending = slices.Sorted(maps.Keys(m.pending))
-	m.plan.Abandoned = sortedUnique(m.plan.Abandoned)
-	slices.Sort(m.plan.Drift)
-	return m.plan
-}
-
-// changes returns what to set and what to remove of labels or annotations.
-func (m *merge) changes(of aspect) (set map[string]string, remove []string) {
-	set = map[string]string{}
-	for key, claim := range m.claims[of] {
-		have, present := m.current[of][key]
-		if claim.held || (present && have == claim.value) {
-			continue
-		}
-		set[key] = claim.value
-		m.changed(claim.pool, of, key)
-	}
-	for key, value := range m.released[of] {
-		if value != nil {
-			set[key] = *value
-			continue
-		}
-		remove = append(remove, key)
-	}
-	return set, sortedUnique(remove)
-}
-
-// finishTaints keeps the order of the node's taints, replaces changed values in place and appends new taints sorted.
-func (m *merge) finishTaints() {
-	for _, t := range m.node.Spec.Taints {
-		id := taintID(t.Key, t.Effect)
-		value := t.Value
-		if claim, ok := m.claims[onTaints][id]; ok && !claim.held && claim.value != value {
-			value = claim.value
-			m.changed(claim.pool, onTaints, id)
-		}
-		if original, ok := m.released[onTaints][id]; ok {
-			if original == nil {
-				m.plan.TaintsChanged = true
-				continue
-			}
-			value = *original
-		}
-		if value != t.Value {
-			t.Value, t.TimeAdded = value, nil
-			m.plan.TaintsChanged = true
-		}
-		m.plan.Taints = append(m.plan.Taints, t)
-	}
-	for _, id := range slices.Sorted(maps.Keys(m.claims[onTaints])) {
-		if _, present := m.current[onTaints][id]; present || m.claims[onTaints][id].held {
-			continue
-		}
-		key, effect := splitTaintID(id)
-		m.plan.Taints = append(m.plan.Taints, corev1.Taint{Key: key, Value: m.claims[onTaints][id].value, Effect: effect})
-		m.plan.TaintsChanged = true
-		m.changed(m.claims[onTaints][id].pool, onTaints, id)
-	}
-}
-
-// changed notes that a pool's key is not on the node as it shall be: as drift if it had been recorded, and the pool had told
-// that all its nodes carry its spec.
-func (m *merge) changed(pool string, of aspect, key string) {
-	m.pending[pool] = true
-	if slices.Contains(m.before[pool].keys(of), key) && m.pools[pool].settled() {
-		m.plan.Drift = append(m.plan.Drift, of.describe(key))
-	}
-}
-
-// settled reports whether the pool has told that all its nodes carry its present spec.
-func (p *Pool) settled() bool {
-	synced := meta.FindStatusCondition(p.Status.Conditions, nodesv1.ConditionNodesSynced)
-	return synced != nil && synced.Status == metav1.ConditionTrue && synced.ObservedGeneration == p.Generation
 }
 
 func isMembership(of aspect, key string) bool {

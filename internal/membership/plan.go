@@ -5,6 +5,7 @@ package membership
 
 import (
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -32,7 +33,8 @@ type Plan struct {
 
 	// Members are the names of the pools that the node is in, the one that wins a conflict first.
 	Members []string
-	// Pending are the pools, sorted, that the node does not yet carry everything of, or still carries something of.
+	// Pending are the pools, sorted, that the node does not yet carry everything of, or still carries something of. One whose
+	// rollout has not come to the node is not among them.
 	Pending []string
 	// Leaving are the pools, sorted, that the node carries something of without being a member any more, or that are being
 	// deleted.
@@ -70,27 +72,60 @@ func (p *Plan) Empty() bool {
 // For each key the members decide in the order in which they win conflicts. A key that the node carries with another value
 // and that no record claims is somebody else's; the pool's overwrite policy says what happens to it. One with the wanted
 // value is as wanted and not claimed. A pool only takes part with keys that its ledger already holds, so that whatever is
-// written can be found again; a pool that is paused or in dry run holds what it has, before all others.
+// written can be found again; a pool that is paused or in dry run, or whose rollout has not come to the node, holds what it
+// has, before all others.
+//
+// A node that has left a pool and is being drained gives up the membership first, so that no pod of the pool comes back, and the
+// rest once it is drained.
 func NewPlan(node *corev1.Node, pools Pools) *Plan {
+	return decide(node, pools, func(string) bool { return true }).plan
+}
+
+// NewGatedPlan is NewPlan for a node that keeps what it carries of a pool that it left, or that is being deleted, until the gate
+// lets it go.
+func NewGatedPlan(node *corev1.Node, pools Pools, gate *Gate) *Plan {
+	return decide(node, pools, func(pool string) bool { return gate.Open(pool, node.Name) }).plan
+}
+
+// Behind reports whether the node has to follow the named pool, also where it has to wait for its turn.
+func Behind(node *corev1.Node, pools Pools, name string) bool {
+	pools = maps.Clone(pools)
+	pools[name] = pools[name].unbounded()
+	m := decide(node, pools, func(string) bool { return true })
+	// A key that another pool wants as well stays on the node, and only the record has to change.
+	return slices.Contains(m.plan.Pending, name) || (Record{name: m.before[name]}).String() != (Record{name: m.after[name]}).String()
+}
+
+func decide(node *corev1.Node, pools Pools, mayLeave func(pool string) bool) *merge {
 	m := newMerge(node, pools)
 	for _, name := range m.before.pools() {
 		pool, exists := pools[name]
-		if exists && (pool.holds() || pool.KeepLeavers && pool.left(node, m.before)) {
-			m.hold(pool)
+		switch {
+		case !exists:
+		case m.holds(pool):
+			m.hold(pool, everything)
+		case !pool.left(node, m.before):
+		case pool.Drains(node):
+			m.hold(pool, exceptMembership)
+		case !mayLeave(name):
+			m.hold(pool, everything)
 		}
 	}
 	for _, pool := range pools.members(node, m.before) {
 		m.plan.Members = append(m.plan.Members, pool.Name)
 		switch {
 		case pool.DeletionTimestamp != nil:
-		case pool.holds():
-			m.pending[pool.Name] = m.pending[pool.Name] || !pool.settled()
+		case m.holds(pool):
+			m.incomplete = m.incomplete || pool.holds() && !pool.Spec.DryRun
+			m.deferred = m.deferred || !pool.holds()
+			m.pending[pool.Name] = m.pending[pool.Name] || pool.holds() && !pool.settled()
 		default:
 			m.join(pool)
 		}
 	}
 	m.retire()
-	return m.finish()
+	m.finish()
+	return m
 }
 
 // Preview computes what the named pool would change on the node if it were not in dry run.

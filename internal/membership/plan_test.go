@@ -19,6 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/status"
@@ -318,15 +319,18 @@ func TestNewPlan(t *testing.T) {
 
 func TestLeaversAreKeptUntilTheyAreCounted(t *testing.T) {
 	t.Parallel()
-	all := byName(pools(full("gpu")))
-	all["gpu"].KeepLeavers = true
+	all, gate := byName(pools(full("gpu"))), &Gate{}
 	leaver := node(carries(full("gpu")))
-	if plan := NewPlan(leaver, all); !plan.Empty() || !slices.Equal(plan.Leaving, []string{"gpu"}) {
+	if plan := NewGatedPlan(leaver, all, gate); !plan.Empty() || !slices.Equal(plan.Leaving, []string{"gpu"}) {
 		t.Errorf("plan for a leaver is %+v", plan)
 	}
 	member := node(role("gpu"))
-	if plan := NewPlan(member, all); plan.Empty() {
+	if plan := NewGatedPlan(member, all, gate); plan.Empty() {
 		t.Error("a node that joins is kept out")
+	}
+	gate.Report("gpu", []string{leaver.Name}, true)
+	if plan := NewGatedPlan(leaver, all, gate); plan.Empty() {
+		t.Error("a leaver that was counted is kept in")
 	}
 }
 
@@ -352,7 +356,15 @@ func TestPlanProperties(t *testing.T) {
 		current := original.DeepCopy()
 		for range 4 {
 			shuffle(random, current, all)
+			closed := random.IntN(4) == 0
+			if closed { // as a kubelet that registers anew
+				taint(nodesv1.UninitializedTaint, "", corev1.TaintEffectNoSchedule)(current)
+			}
 			settle(t, seed, random, current, all)
+			if isMember := len(NewPlan(current, prepared(all)).Members) > 0; closed && isClosed(current) == isMember {
+				t.Fatalf("seed %d: a settled node in a pool: %t, and closed: %t", seed, isMember, isClosed(current))
+			}
+			open(current)
 			if plan := NewPlan(current, prepared(all)); len(plan.Pending) > 0 {
 				t.Fatalf("seed %d: a settled node is pending for %v", seed, plan.Pending)
 			}
@@ -382,7 +394,12 @@ func settle(t *testing.T, seed uint64, random *rand.Rand, node *corev1.Node, all
 	for range 50 {
 		before := fmt.Sprint(node, statuses(all))
 		if random.IntN(2) == 0 {
-			apply(t, node, NewPlan(node, prepared(all)))
+			closed, plan := isClosed(node), NewPlan(node, prepared(all))
+			apply(t, node, plan)
+			after := NewPlan(node, prepared(all))
+			if closed && !isClosed(node) && len(after.Members) > 0 && !after.Empty() {
+				t.Fatalf("seed %d: the node was opened before everything was there: %+v", seed, after)
+			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			if random.IntN(2) == 0 {
@@ -399,6 +416,12 @@ func settle(t *testing.T, seed uint64, random *rand.Rand, node *corev1.Node, all
 // keepPool does what the pool controller does to the pool's status: note originals, grow and shrink the ledger.
 func keepPool(node *corev1.Node, all map[string]*nodesv1.NodePool, name string) {
 	pool, plan := all[name], NewPlan(node, prepared(all))
+	behind := pool.Spec.Rollout != nil && Behind(node, prepared(all), name)
+	pool.Status.Rollout = nil
+	if pool.Spec.Rollout != nil && behind && slices.Contains(plan.Members, name) {
+		pool.Status.Rollout = &nodesv1.RolloutStatus{Nodes: []string{node.Name}}
+	}
+	drainOne(node, pool, plan)
 	for _, original := range plan.Originals {
 		if original.Pool == name {
 			pool.Status.Originals = Remember(pool.Status.Originals, node, original)
@@ -409,15 +432,48 @@ func keepPool(node *corev1.Node, all map[string]*nodesv1.NodePool, name string) 
 	}
 	if pool.DeletionTimestamp == nil {
 		pool.Status.Ledger = Union(pool.Status.Ledger, Wanted(pool))
-		if !slices.Contains(plan.Pending, name) {
+		if !behind && !slices.Contains(plan.Pending, name) {
 			pool.Status.Ledger = Wanted(pool)
 		}
 	}
 }
 
+// drainOne takes the drain of the node one step further.
+func drainOne(node *corev1.Node, pool *nodesv1.NodePool, plan *Plan) {
+	_, selectable := node.Labels[nodesv1.MemberLabel(pool.Name)]
+	switch {
+	case pool.Spec.Drain == nil || slices.Contains(plan.Members, pool.Name) && pool.DeletionTimestamp == nil:
+		pool.Status.Draining = nil
+	case len(pool.Status.Draining) == 0 && slices.Contains(plan.Leaving, pool.Name):
+		pool.Status.Draining = []nodesv1.DrainingNode{{Node: node.Name, UID: node.UID}}
+	case len(pool.Status.Draining) > 0 && pool.Status.Draining[0].Drained && !Carries(node, pool.Name):
+		pool.Status.Draining = nil
+	case len(pool.Status.Draining) > 0 && !selectable:
+		pool.Status.Draining[0].Drained = true
+	}
+}
+
+func isClosed(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == nodesv1.UninitializedTaint })
+}
+
+func open(node *corev1.Node) {
+	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == nodesv1.UninitializedTaint })
+}
+
 func quiet(node *corev1.Node, all map[string]*nodesv1.NodePool) bool {
+	for name := range all {
+		if all[name].Spec.Rollout != nil && Behind(node, prepared(all), name) {
+			return false
+		}
+	}
 	plan := NewPlan(node, prepared(all))
-	return plan.Empty() && len(plan.Originals)+len(plan.Pending) == 0
+	return plan.Empty() && len(plan.Originals)+len(plan.Pending) == 0 && !slices.ContainsFunc(statuses(all), moves)
+}
+
+// moves reports whether a turn has not been taken back or a drain has not come to its end.
+func moves(status nodesv1.NodePoolStatus) bool {
+	return status.Rollout != nil || len(status.Draining) > 0
 }
 
 func statuses(all map[string]*nodesv1.NodePool) []nodesv1.NodePoolStatus {
@@ -440,6 +496,13 @@ func shuffle(random *rand.Rand, node *corev1.Node, all map[string]*nodesv1.NodeP
 			node.Labels[nodesv1.RoleLabel(name)] = "true"
 		}
 		randomSpec(random, all[name])
+		all[name].Spec.Rollout, all[name].Spec.Drain = nil, nil
+		if random.IntN(3) == 0 {
+			all[name].Spec.Rollout = &nodesv1.Rollout{MaxConcurrent: intstr.FromInt32(1)}
+		}
+		if random.IntN(3) == 0 {
+			all[name].Spec.Drain = &nodesv1.Drain{Policy: nodesv1.DrainEvict}
+		}
 	}
 }
 

@@ -17,6 +17,11 @@ const (
 	ConditionAdmissionReady = "AdmissionReady"
 	// ConditionSafetyBrake is True when so many nodes would leave the pool at once that somebody has to say yes.
 	ConditionSafetyBrake = "SafetyBrake"
+	// ConditionRolledOut is True when no member waits for its turn under spec.rollout. Pools without spec.rollout do not have it.
+	ConditionRolledOut = "RolledOut"
+	// ConditionDrained is True when no node that left has pods to be evicted under spec.drain. Pools without spec.drain do not
+	// have it.
+	ConditionDrained = "Drained"
 )
 
 // Reasons of a NodePool's conditions and events.
@@ -59,6 +64,20 @@ const (
 	ReasonTooManyLeaving = "TooManyLeaving"
 	// ReasonBrakeReleased says that the nodes that are leaving may go.
 	ReasonBrakeReleased = "BrakeReleased"
+	// ReasonRolledOut says that every member had its turn.
+	ReasonRolledOut = "RolledOut"
+	// ReasonRollingOut says that some members are being changed while others wait for their turn.
+	ReasonRollingOut = "RollingOut"
+	// ReasonRolloutPausing says that members wait for the pause between two turns to end.
+	ReasonRolloutPausing = "RolloutPausing"
+	// ReasonTooManyUnavailable says that nobody has a turn because more members are not Ready than spec.rollout allows.
+	ReasonTooManyUnavailable = "TooManyUnavailable"
+	// ReasonNothingToDrain says that no node is leaving with pods to be evicted.
+	ReasonNothingToDrain = "NothingToDrain"
+	// ReasonDraining says that pods are being evicted from nodes that left the pool.
+	ReasonDraining = "Draining"
+	// ReasonDrainBlocked says that the eviction of pods is being refused, mostly by disruption budgets.
+	ReasonDrainBlocked = "DrainBlocked"
 	// ReasonInUse says that the pool is being deleted and running pods name its RuntimeClass.
 	ReasonInUse = "InUse"
 	// ReasonCleaningNodes says that the pool is being deleted and nodes still carry its labels or taints.
@@ -85,6 +104,10 @@ const (
 	ReasonRuntimeClassRecreated = "RuntimeClassRecreated"
 	// ReasonWouldEvict is the reason of the event for running pods that a new NoExecute taint is about to delete.
 	ReasonWouldEvict = "WouldEvict"
+	// ReasonPodsEvicted is the reason of the event for pods that were evicted from nodes that left the pool.
+	ReasonPodsEvicted = "PodsEvicted"
+	// ReasonDrainTimedOut is the reason of the event for a node that leaves with pods of the pool still running.
+	ReasonDrainTimedOut = "DrainTimedOut"
 	// ReasonCleaned is the reason of the event for a deleted pool whose labels and taints are off every node.
 	ReasonCleaned = "Cleaned"
 )

@@ -25,6 +25,14 @@ const (
 	// PoolLabel on a pod chooses the pool of that name, for pods that need another RuntimeClass than the pool's.
 	PoolLabel = "nodes.lailin.xyz/pool"
 
+	// DefaultAnnotation on a pod names the pool that it was given as the default of its namespace.
+	DefaultAnnotation = "nodes.lailin.xyz/default-pool"
+
+	// UninitializedTaint is the key of the taint that kubelets may register their nodes with
+	// (--register-with-taints=nodes.lailin.xyz/uninitialized:NoSchedule), so that no pod lands there before the node carries what
+	// its pools want. Windlass takes it off, whatever its value and effect, in the patch that completes the node, and never adds it.
+	UninitializedTaint = "nodes.lailin.xyz/uninitialized"
+
 	// Finalizer keeps a pool until its labels and taints are off every node.
 	Finalizer = "nodes.lailin.xyz/finalizer"
 

@@ -63,6 +63,12 @@ type NodePoolStatus struct {
 	// +optional
 	Ledger Ledger `json:"ledger,omitempty"`
 
+	// NeighborTaints are the taints, as "key=value:effect" and sorted, that other pools have or are about to have on nodes that
+	// they share with this one. Pods of this pool tolerate them as well, or they could run on no shared node.
+	// +optional
+	// +listType=set
+	NeighborTaints []string `json:"neighborTaints,omitempty"`
+
 	// Originals holds what the pool has replaced on nodes under overwrite: Restore, so that it can be put back. It is kept
 	// here and not on the nodes, because a kubelet may write its own node's annotations.
 	// +optional
@@ -71,13 +77,24 @@ type NodePoolStatus struct {
 	// +kubebuilder:validation:MaxItems=1000
 	Originals []Original `json:"originals,omitempty"`
 
+	// Rollout says where the rollout stands, while spec.rollout is set and nodes have to be changed.
+	// +optional
+	Rollout *RolloutStatus `json:"rollout,omitempty"`
+
+	// Draining are the nodes, sorted by name, that left the pool and whose pods are being evicted under spec.drain.
+	// +optional
+	// +listType=map
+	// +listMapKey=uid
+	// +kubebuilder:validation:MaxItems=100
+	Draining []DrainingNode `json:"draining,omitempty"`
+
 	// DryRun is what the pool would do to its nodes, while spec.dryRun is set.
 	// +optional
 	DryRun *DryRunReport `json:"dryRun,omitempty"`
 
 	// Conditions tell the state of the pool: Ready is the summary, Reconciling and Stalled say whether Windlass is still
-	// at work or cannot go on, and NodesSynced, RuntimeClassReady, HandlerAvailable, AdmissionReady, Conflicted, SafetyBrake and
-	// Paused are its parts.
+	// at work or cannot go on, and NodesSynced, RuntimeClassReady, HandlerAvailable, AdmissionReady, Conflicted, SafetyBrake,
+	// RolledOut, Drained and Paused are its parts. RolledOut is there with spec.rollout only, and Drained with spec.drain.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

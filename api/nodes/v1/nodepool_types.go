@@ -29,6 +29,12 @@ const DefaultHandler = "runc"
 // +kubebuilder:printcolumn:name="Priority",type=integer,priority=1,JSONPath=`.spec.priority`,description="Decides conflicts between pools: the higher one wins"
 // +kubebuilder:printcolumn:name="CPU",type=string,priority=1,JSONPath=`.status.allocatable.cpu`,description="Allocatable CPU of all members"
 // +kubebuilder:printcolumn:name="Memory",type=string,priority=1,JSONPath=`.status.allocatable.memory`,description="Allocatable memory of all members"
+// +kubebuilder:selectablefield:JSONPath=`.spec.handler`
+// +kubebuilder:selectablefield:JSONPath=`.spec.priority`
+// +kubebuilder:selectablefield:JSONPath=`.spec.overwrite`
+// +kubebuilder:selectablefield:JSONPath=`.spec.deletionPolicy`
+// +kubebuilder:selectablefield:JSONPath=`.spec.dryRun`
+// +kubebuilder:selectablefield:JSONPath=`.status.handler`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63",message="a pool's name is part of label keys and may have at most 63 characters"
 // +kubebuilder:validation:XValidation:rule="!(self.metadata.name in ['control-plane', 'controlplane', 'master', 'etcd']) || !has(self.spec) || !has(self.spec.taints) || self.spec.taints.all(t, t.effect != 'NoExecute')",message="a pool of control-plane nodes may not have a NoExecute taint: it would evict the control plane"
 type NodePool struct {
@@ -109,6 +115,16 @@ type NodePoolSpec struct {
 	// +kubebuilder:default=Clean
 	// +kubebuilder:validation:Enum=Clean;Orphan
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+
+	// Rollout bounds how many nodes are changed at a time when they join or when the spec changes. Nodes that leave are not
+	// counted. Default: all at once. Mutable.
+	// +optional
+	Rollout *Rollout `json:"rollout,omitempty"`
+
+	// Drain says what happens to the pods of the pool on a node that leaves it, and on all nodes when the pool is deleted with
+	// deletionPolicy: Clean. Default: they stay where they are. Mutable.
+	// +optional
+	Drain *Drain `json:"drain,omitempty"`
 
 	// AllowedNamespaces says whose pods may choose this pool. Default: those of all namespaces. Mutable; pods that exist are
 	// not touched.
@@ -207,6 +223,7 @@ type DefaultFor struct {
 }
 
 // Taint keeps pods that do not tolerate it off a node.
+// +kubebuilder:validation:XValidation:rule="self.key != 'nodes.lailin.xyz/uninitialized'",message="the taint nodes.lailin.xyz/uninitialized is for kubelets to register with: Windlass only ever takes it off"
 // +kubebuilder:validation:XValidation:rule="!self.key.startsWith('node.cloudprovider.kubernetes.io/') && (!self.key.startsWith('node.kubernetes.io/') || self.key == 'node.kubernetes.io/out-of-service')",message="taints under node.kubernetes.io/ and node.cloudprovider.kubernetes.io/ belong to Kubernetes"
 type Taint struct {
 	// Key is the taint's key: an optional DNS prefix and a slash, then a name of at most 63 characters. Required.

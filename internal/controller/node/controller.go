@@ -60,12 +60,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, fmt.Errorf("cannot list pools for node %q: %w", node.Name, err)
 	}
 	pools := membership.NewPools(list)
-	waits := r.closeGate(node, pools)
-	plan := membership.NewPlan(node, pools)
-	result := reconcile.Result{}
-	if waits && len(plan.Leaving) > 0 {
-		result.RequeueAfter = flow.Jitter(recheck(pools, plan.Leaving))
-	}
+	plan := membership.NewGatedPlan(node, pools, r.gate)
+	result := reconcile.Result{RequeueAfter: flow.Jitter(r.recheck(node, pools, plan.Leaving))}
 	r.joining.observe(node.Name, plan.Pending, r.now())
 	if plan.Empty() {
 		return result, nil
@@ -73,29 +69,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return result, r.apply(ctx, node, pools, plan)
 }
 
-// closeGate makes the pools keep the node's labels and taints, as far as it left them and no census has let it go, and reports
-// whether there is such a pool.
-func (r *Reconciler) closeGate(node *corev1.Node, pools membership.Pools) bool {
-	closed := false
-	for name, pool := range pools {
-		if !r.gate.Open(name, node.Name) {
-			pool.KeepLeavers = true
-			closed = true
-		}
-	}
-	return closed
-}
-
-// recheck returns when to ask again whether a node may leave: soon while a census is due, seldom while a person or running pods
-// have to decide. The end of the brake wakes the node up by itself.
-func recheck(pools membership.Pools, leaving []string) time.Duration {
+// recheck returns when to ask again whether a node may leave its pools, 0 if all have let it go: soon while a census is due, seldom
+// while a person, a drain or running pods have to decide. The end of the brake or of a drain wakes the node up by itself.
+func (r *Reconciler) recheck(node *corev1.Node, pools membership.Pools, leaving []string) time.Duration {
+	var after time.Duration
 	for _, name := range leaving {
 		pool := pools[name]
-		if !braked(pool.NodePool) && pool.DeletionTimestamp == nil {
+		switch {
+		case r.gate.Open(name, node.Name):
+		case !braked(pool.NodePool) && pool.DeletionTimestamp == nil && !pool.Drains(node):
 			return recheckGate
+		default:
+			after = recheckHeld
 		}
 	}
-	return recheckHeld
+	return after
 }
 
 // apply sends the plan. A node that vanished needs nothing; one that changed in the meantime comes back through the queue,

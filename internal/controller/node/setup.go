@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -35,7 +37,7 @@ func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, wo
 	return builder.ControllerManagedBy(mgr).
 		Named("node").
 		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
-		Watches(&nodesv1.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.nodesOf), builder.WithPredicates(poolChanged())).
+		Watches(&nodesv1.NodePool{}, r.nodesOfPool(), builder.WithPredicates(poolChanged())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)}).
 		Complete(r)
 }
@@ -58,22 +60,67 @@ func nodeChanged() predicate.Predicate {
 }
 
 // poolChanged lets through what can change a plan: the spec, the ledger, the originals, the finalizers, pausing, deletion,
-// and the pool controller's word on whether nodes may leave. The rest of the status is its report on this controller's work.
+// and the pool controller's word on whose turn it is and whether nodes may leave. The rest of the status is its report on this
+// controller's work.
 func poolChanged() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, ok := e.ObjectOld.(*nodesv1.NodePool)
 			after, isPool := e.ObjectNew.(*nodesv1.NodePool)
-			return ok && isPool && (before.Generation != after.Generation ||
-				before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-				status.IsPaused(before) != status.IsPaused(after) ||
-				!slices.Equal(before.Finalizers, after.Finalizers) ||
-				!equality.Semantic.DeepEqual(before.Status.Ledger, after.Status.Ledger) ||
-				!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals) ||
-				braked(before) != braked(after) || cleaning(before) != cleaning(after))
+			return ok && isPool && (changedForAll(before, after) || len(changedFor(before, after)) > 0)
 		},
 		GenericFunc: func(event.GenericEvent) bool { return false },
 	}
+}
+
+// changedForAll reports whether every node of the pool may be concerned.
+func changedForAll(before, after *nodesv1.NodePool) bool {
+	return before.Generation != after.Generation ||
+		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+		status.IsPaused(before) != status.IsPaused(after) ||
+		!slices.Equal(before.Finalizers, after.Finalizers) ||
+		!equality.Semantic.DeepEqual(before.Status.Ledger, after.Status.Ledger) ||
+		!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals) ||
+		braked(before) != braked(after) || cleaning(before) != cleaning(after)
+}
+
+// changedFor returns the names of those nodes whose turn it has become, or whose drain has begun or ended.
+func changedFor(before, after *nodesv1.NodePool) []string {
+	had, has := singledOut(before), singledOut(after)
+	var names []string
+	for key := range has {
+		if !had[key] {
+			names = append(names, key.node)
+		}
+	}
+	for key := range had {
+		if key.draining && !has[key] {
+			names = append(names, key.node)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// turn is what a pool's status says about one node.
+type turn struct {
+	node     string
+	draining bool
+}
+
+func singledOut(pool *nodesv1.NodePool) map[turn]bool {
+	out := map[turn]bool{}
+	if pool.Status.Rollout != nil {
+		for _, node := range pool.Status.Rollout.Nodes {
+			out[turn{node: node}] = true
+		}
+	}
+	for i := range pool.Status.Draining {
+		if !pool.Status.Draining[i].Drained {
+			out[turn{node: pool.Status.Draining[i].Node, draining: true}] = true
+		}
+	}
+	return out
 }
 
 // cleaning reports whether the pool controller has let go the nodes of a pool that is being deleted.
@@ -84,6 +131,33 @@ func cleaning(pool *nodesv1.NodePool) bool {
 
 func braked(pool *nodesv1.NodePool) bool {
 	return meta.IsStatusConditionTrue(pool.Status.Conditions, nodesv1.ConditionSafetyBrake)
+}
+
+// nodesOfPool wakes up the nodes that a change of a pool concerns: all of its nodes, or those that its status singles out.
+func (r *Reconciler) nodesOfPool() handler.EventHandler {
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	wake := func(ctx context.Context, q queue, pools ...client.Object) {
+		for _, pool := range pools {
+			for _, request := range r.nodesOf(ctx, pool) {
+				q.Add(request)
+			}
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { wake(ctx, q, e.Object) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { wake(ctx, q, e.Object) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
+			before, ok := e.ObjectOld.(*nodesv1.NodePool)
+			after, isPool := e.ObjectNew.(*nodesv1.NodePool)
+			if !ok || !isPool || changedForAll(before, after) {
+				wake(ctx, q, e.ObjectOld, e.ObjectNew)
+				return
+			}
+			for _, name := range changedFor(before, after) {
+				q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
+			}
+		},
+	}
 }
 
 // nodesOf returns the nodes that are in the pool or carry something of it.

@@ -118,11 +118,10 @@ func (r *Reconciler) dryRun(_ context.Context, s *scope) flow.Outcome {
 // pods name the pool, because their controllers could not replace them.
 func (r *Reconciler) release(ctx context.Context, s *scope) flow.Outcome {
 	s.pool.Status.Originals = planOriginals(s.pool, s.seen.nodes)
-	if outcome := r.awaitUsers(ctx, s); !outcome.IsDone() {
-		r.gate.Report(s.pool.Name, nil, false)
+	s.pool.Status.Rollout = nil
+	if outcome := r.emptyNodes(ctx, s); !outcome.IsDone() {
 		return outcome
 	}
-	r.gate.Report(s.pool.Name, s.seen.nodes.carrying, true)
 	if len(s.seen.nodes.carrying) > 0 {
 		return flow.Wait(nodesv1.ReasonCleaningNodes, cleaning(s.seen.nodes), 0)
 	}
@@ -146,6 +145,23 @@ func (r *Reconciler) release(ctx context.Context, s *scope) flow.Outcome {
 	if wrote {
 		s.events = append(s.events, cleaned(s.pool))
 	}
+	return flow.Done()
+}
+
+// emptyNodes lets nodes be cleaned once nobody is on them who chose the pool: those that are drained, or all of them when the pods
+// have ended by themselves.
+func (r *Reconciler) emptyNodes(ctx context.Context, s *scope) flow.Outcome {
+	if outcome := r.drain(ctx, s); !outcome.IsDone() {
+		return outcome
+	}
+	if drains(s.pool) {
+		return s.waits
+	}
+	if outcome := r.awaitUsers(ctx, s); !outcome.IsDone() {
+		r.gate.Report(s.pool.Name, nil, false)
+		return outcome
+	}
+	r.gate.Report(s.pool.Name, s.seen.nodes.carrying, true)
 	return flow.Done()
 }
 

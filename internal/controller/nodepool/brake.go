@@ -34,10 +34,10 @@ func acknowledged(pool *nodesv1.NodePool) bool {
 	return pool.Annotations[nodesv1.AcknowledgeAnnotation] == strconv.FormatInt(pool.Generation, 10)
 }
 
-// openGate lets those nodes go that the census found leaving, unless there are too many of them. A yes is used up when the wave
+// openGate lets those nodes go that the census found leaving, unless they have to be drained first or are too many. A yes is used up when the wave
 // is over.
 func (r *Reconciler) openGate(ctx context.Context, s *scope) flow.Outcome {
-	r.gate.Report(s.pool.Name, s.seen.nodes.leaving, !braked(s.pool, s.seen.nodes))
+	r.gate.Report(s.pool.Name, mayLeave(s.pool, s.seen.nodes), !braked(s.pool, s.seen.nodes))
 	if _, given := s.pool.Annotations[nodesv1.AcknowledgeAnnotation]; !given || len(s.seen.nodes.leaving) > 0 {
 		return flow.Done()
 	}

@@ -20,6 +20,10 @@ type census struct {
 	members, ready, shared int32
 	// pending are the names, sorted, of nodes that do not yet carry everything of the pool or still carry something of it.
 	pending []string
+	// behind are the names, sorted, of the members among them.
+	behind []string
+	// uids are the UIDs of the nodes that are leaving.
+	uids map[string]types.UID
 	// carrying are the names, sorted, of nodes that carry anything of the pool, members or not.
 	carrying []string
 	// leaving are the names, sorted, of those that carry something and are no longer members.
@@ -61,7 +65,9 @@ func count(name string, nodes []corev1.Node, pools membership.Pools) census {
 		conflicts: map[membership.Conflict]int{}, kept: map[types.UID][]membership.Key{},
 		handlers: map[string]int{}, offers: map[string][]string{},
 		capacity: corev1.ResourceList{}, allocated: corev1.ResourceList{},
+		uids: map[string]types.UID{},
 	}
+	bounded := pools[name].Spec.Rollout != nil
 	if pools[name].Spec.DryRun {
 		c.preview = newPreview()
 	}
@@ -74,7 +80,9 @@ func count(name string, nodes []corev1.Node, pools membership.Pools) census {
 	neighbours := map[string]bool{}
 	for _, node := range order {
 		plan := membership.NewPlan(node, pools)
-		c.add(name, node, plan)
+		// Who is behind is to be counted, also who has to wait for a turn.
+		behind := slices.Contains(plan.Pending, name) || bounded && membership.Behind(node, pools, name)
+		c.add(name, node, plan, behind)
 		if c.preview != nil {
 			c.preview.add(plan, membership.Preview(node, pools, name), node)
 		}
@@ -93,8 +101,7 @@ func count(name string, nodes []corev1.Node, pools membership.Pools) census {
 }
 
 // add counts one node.
-func (c *census) add(name string, node *corev1.Node, plan *membership.Plan) {
-	pending := slices.Contains(plan.Pending, name)
+func (c *census) add(name string, node *corev1.Node, plan *membership.Plan, pending bool) {
 	if pending {
 		c.pending = append(c.pending, node.Name)
 	}
@@ -103,6 +110,7 @@ func (c *census) add(name string, node *corev1.Node, plan *membership.Plan) {
 	}
 	if slices.Contains(plan.Leaving, name) {
 		c.leaving = append(c.leaving, node.Name)
+		c.uids[node.Name] = node.UID
 	}
 	c.kept[node.UID] = plan.Kept[name]
 	for _, original := range plan.Originals {
@@ -120,6 +128,9 @@ func (c *census) add(name string, node *corev1.Node, plan *membership.Plan) {
 			conflicted = true
 			c.conflicts[conflict]++
 		}
+	}
+	if pending {
+		c.behind = append(c.behind, node.Name)
 	}
 	c.members++
 	c.memberNodes = append(c.memberNodes, node.Name)

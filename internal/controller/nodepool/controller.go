@@ -51,9 +51,24 @@ type scope struct {
 	choosing choosing
 	// observed is true once seen is set.
 	observed bool
+	// waits is Done, or what the pass has to look at again without being woken up.
+	waits flow.Outcome
+	// waitsFor is how long that takes.
+	waitsFor time.Duration
 	// events are recorded after the status has been written.
 	events []event.Event
 }
+
+// comeBack makes the pass be repeated after that time, or earlier where something else asks for it. 0 asks for nothing.
+func (s *scope) comeBack(reason, message string, after time.Duration) {
+	if after <= 0 || s.waitsFor > 0 && s.waitsFor <= after {
+		return
+	}
+	s.waits, s.waitsFor = flow.Wait(reason, message, after), after
+}
+
+// again ends a pass that did all it could for now.
+func again(_ context.Context, s *scope) flow.Outcome { return s.waits }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
@@ -91,6 +106,9 @@ func (r *Reconciler) phases(pool *nodesv1.NodePool) []flow.Phase[*scope] {
 			{Name: "write the admission policies", Run: r.writeAdmission},
 			{Name: "write the RuntimeClass", Run: r.writeRuntimeClass},
 			{Name: "keep the ledger", Run: keepLedger},
+			{Name: "give nodes their turn", Run: r.giveTurns},
+			{Name: "drain the nodes that left", Run: r.drain},
+			{Name: "come back", Run: again},
 		}
 	}
 }

@@ -6,6 +6,7 @@ package nodepool
 import (
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
@@ -52,6 +53,8 @@ func troubles(before, after *nodesv1.NodePool) []event.Event {
 		{nodesv1.ConditionHandlerAvailable, nodesv1.ReasonHandlerMissing},
 		{nodesv1.ConditionConflicted, nodesv1.ReasonKeysHeldElsewhere},
 		{nodesv1.ConditionSafetyBrake, nodesv1.ReasonTooManyLeaving},
+		{nodesv1.ConditionDrained, nodesv1.ReasonDrainBlocked},
+		{nodesv1.ConditionRolledOut, nodesv1.ReasonTooManyUnavailable},
 		{status.Reconciling, nodesv1.ReasonInUse},
 		{status.Stalled, nodesv1.ReasonInvalidSelector},
 	} {
@@ -82,6 +85,22 @@ func classWritten(pool *nodesv1.NodePool, action classAction, wanted class) even
 		e.Note = fmt.Sprintf("Created RuntimeClass %s with handler %s", pool.Name, wanted.handler)
 	}
 	return e
+}
+
+// podsEvicted tells that pods were evicted from a node that left the pool.
+func podsEvicted(pool *nodesv1.NodePool, node string, pods int) event.Event {
+	return event.Event{
+		Regarding: pool, Reason: nodesv1.ReasonPodsEvicted, Action: "Drain",
+		Note: fmt.Sprintf("Evicted %s from node %s, which left the pool", podsInWords(pods), node),
+	}
+}
+
+// drainTimedOut tells that a node leaves with pods of the pool still running.
+func drainTimedOut(pool *nodesv1.NodePool, node *corev1.Node, pods int) event.Event {
+	return event.Event{
+		Regarding: pool, Related: node, Warning: true, Reason: nodesv1.ReasonDrainTimedOut, Action: "Drain",
+		Note: fmt.Sprintf("Let node %s leave with %s still running: the time to drain it is over", node.Name, podsInWords(pods)),
+	}
 }
 
 // cleaned tells that a deleted pool has left nothing behind.

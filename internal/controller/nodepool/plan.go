@@ -92,6 +92,16 @@ func tolerated(pool *nodesv1.NodePool) []nodesv1.Taint {
 	return membership.Taints(membership.Union(membership.Wanted(pool), pool.Status.Ledger))
 }
 
+// neighborTaints returns the taints of the pools that share a node with this one in the form of a ledger, sorted.
+func neighborTaints(nodes census) []string {
+	var list []string
+	for _, taint := range nodes.neighbours {
+		list = append(list, membership.LedgerTaint(taint))
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
 // planClass compares the RuntimeClass that there is with the wanted one.
 func planClass(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, wanted class) classAction {
 	switch {

@@ -34,10 +34,19 @@ func (r *Reconciler) podsToEvict(ctx context.Context, nodes []string, taints []n
 func (r *Reconciler) podsInUse(ctx context.Context, pool string) (int32, error) {
 	var users int32
 	err := r.eachRunningPod(ctx, func(pod *corev1.Pod) {
-		byClass := pod.Spec.RuntimeClassName != nil && *pod.Spec.RuntimeClassName == pool
-		users += one(byClass || pod.Labels[nodesv1.PoolLabel] == pool)
+		users += one(chose(pod, pool))
 	})
 	return users, err
+}
+
+// chose reports whether the pod names the pool, by its RuntimeClass or by the pod label.
+func chose(pod *corev1.Pod, pool string) bool {
+	byClass := pod.Spec.RuntimeClassName != nil && *pod.Spec.RuntimeClassName == pool
+	return byClass || pod.Labels[nodesv1.PoolLabel] == pool
+}
+
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 func (r *Reconciler) eachRunningPod(ctx context.Context, visit func(*corev1.Pod)) error {
@@ -49,8 +58,7 @@ func (r *Reconciler) eachRunningPod(ctx context.Context, visit func(*corev1.Pod)
 		}
 		for i := range list.Items {
 			pod := &list.Items[i]
-			ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-			if pod.Spec.NodeName != "" && !ended && pod.DeletionTimestamp == nil {
+			if pod.Spec.NodeName != "" && !ended(pod) && pod.DeletionTimestamp == nil {
 				visit(pod)
 			}
 		}

@@ -48,6 +48,7 @@ const (
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
+// +kubebuilder:rbac:groups="",resources=pods/eviction,verbs=create
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingadmissionpolicies;mutatingadmissionpolicybindings;validatingadmissionpolicies;validatingadmissionpolicybindings,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
@@ -106,7 +107,8 @@ func poolChanged() predicate.Predicate {
 				!maps.Equal(before.Annotations, after.Annotations) ||
 				!slices.Equal(before.Finalizers, after.Finalizers) ||
 				!equality.Semantic.DeepEqual(before.Status.Ledger, after.Status.Ledger) ||
-				!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals))
+				!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals) ||
+				!slices.Equal(drained(before), drained(after)))
 		},
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
 	}

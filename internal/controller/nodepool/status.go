@@ -22,27 +22,36 @@ import (
 // maxExamples is how many nodes, or keys, a message names.
 const maxExamples = 10
 
-// conditions returns what Ready depends on.
-func conditions() status.Declaration {
-	return status.Declaration{
+// conditions returns what Ready depends on. A pool that bounds no rollout or drains nothing has no condition for that.
+func conditions(pool *nodesv1.NodePool) status.Declaration {
+	declared := status.Declaration{
 		{Type: nodesv1.ConditionSafetyBrake, Negative: true},
 		{Type: nodesv1.ConditionRuntimeClassReady},
 		{Type: nodesv1.ConditionHandlerAvailable},
 		{Type: nodesv1.ConditionConflicted, Negative: true},
-		{Type: nodesv1.ConditionNodesSynced},
-		{Type: nodesv1.ConditionAdmissionReady, Info: true},
 	}
+	if pool.Spec.Drain != nil {
+		declared = append(declared, status.Declared{Type: nodesv1.ConditionDrained})
+	}
+	if pool.Spec.Rollout != nil {
+		declared = append(declared, status.Declared{Type: nodesv1.ConditionRolledOut})
+	}
+	return append(declared,
+		status.Declared{Type: nodesv1.ConditionNodesSynced},
+		status.Declared{Type: nodesv1.ConditionAdmissionReady, Info: true})
 }
 
 // project writes into the pool's status what the pass has seen and done.
 func project(s *scope, outcome flow.Outcome, now time.Time) {
-	marks := conditions().Begin()
+	marks := conditions(s.pool).Begin()
 	if s.observed {
 		countNodes(s)
 		markNodes(marks, s, outcome)
 		markConflicts(marks, s)
 		markHandler(marks, s)
 		markAdmission(marks, s, outcome)
+		markRollout(marks, s)
+		markDrain(marks, s)
 		markClass(marks, s, outcome)
 		markBrake(marks, s)
 	}
@@ -88,6 +97,7 @@ func countNodes(s *scope) {
 	s.pool.Status.PodsToEvict = s.seen.podsToEvict
 	s.pool.Status.Capacity = nodes.capacity
 	s.pool.Status.Allocatable = nodes.allocated
+	s.pool.Status.NeighborTaints = neighborTaints(nodes)
 }
 
 func markNodes(marks *status.Marks, s *scope, outcome flow.Outcome) {
@@ -149,6 +159,30 @@ func markBrake(marks *status.Marks, s *scope) {
 	marks.Stall(nodesv1.ReasonTooManyLeaving, message)
 }
 
+// markDrain says how far the nodes are drained that left a pool that drains.
+func markDrain(marks *status.Marks, s *scope) {
+	if s.pool.Spec.Drain == nil {
+		return
+	}
+	var names, blocked []string
+	left := 0
+	for _, entry := range undrained(s.pool) {
+		names = append(names, entry.Node)
+		blocked = append(blocked, entry.Blocked...)
+		left += int(entry.PodsLeft)
+	}
+	switch {
+	case len(blocked) > 0:
+		marks.False(nodesv1.ConditionDrained, nodesv1.ReasonDrainBlocked,
+			fmt.Sprintf("waiting for %s whose eviction is refused, mostly by a disruption budget: %s", podsInWords(len(blocked)), examples(blocked)))
+	case len(names) > 0:
+		marks.False(nodesv1.ConditionDrained, nodesv1.ReasonDraining,
+			fmt.Sprintf("waiting for %s to end on %s: %s", podsInWords(left), inWords(len(names)), examples(names)))
+	default:
+		marks.True(nodesv1.ConditionDrained, nodesv1.ReasonNothingToDrain, "")
+	}
+}
+
 func cleaning(nodes census) string {
 	return fmt.Sprintf("%s to be cleaned", inWords(len(nodes.carrying)))
 }
@@ -177,6 +211,13 @@ func examplesOf(list []string, separator string) string {
 		return strings.Join(list, separator)
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:maxExamples], separator), len(list)-maxExamples)
+}
+
+func podsInWords(n int) string {
+	if n == 1 {
+		return "1 pod"
+	}
+	return fmt.Sprintf("%d pods", n)
 }
 
 // inWords is a number of nodes in words.

@@ -20,6 +20,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &nodesv1.AllowedNamespacesApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("DefaultFor"):
 		return &nodesv1.DefaultForApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Drain"):
+		return &nodesv1.DrainApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("DrainingNode"):
+		return &nodesv1.DrainingNodeApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("DryRunReport"):
 		return &nodesv1.DryRunReportApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Ledger"):
@@ -32,6 +36,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &nodesv1.NodePoolStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Original"):
 		return &nodesv1.OriginalApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("Rollout"):
+		return &nodesv1.RolloutApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RolloutStatus"):
+		return &nodesv1.RolloutStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("Taint"):
 		return &nodesv1.TaintApplyConfiguration{}
 

@@ -45,6 +45,44 @@ var schemaYAML = typed.YAMLObject(`types:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector
 - name: com.github.windlass-operator.windlass.api.nodes.v1.DeletionPolicy
   scalar: string
+- name: com.github.windlass-operator.windlass.api.nodes.v1.Drain
+  map:
+    fields:
+    - name: policy
+      type:
+        namedType: com.github.windlass-operator.windlass.api.nodes.v1.DrainPolicy
+      default: None
+    - name: timeoutSeconds
+      type:
+        scalar: numeric
+      default: 600
+- name: com.github.windlass-operator.windlass.api.nodes.v1.DrainPolicy
+  scalar: string
+- name: com.github.windlass-operator.windlass.api.nodes.v1.DrainingNode
+  map:
+    fields:
+    - name: blocked
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: drained
+      type:
+        scalar: boolean
+    - name: node
+      type:
+        scalar: string
+    - name: podsLeft
+      type:
+        scalar: numeric
+      default: 0
+    - name: startTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: uid
+      type:
+        namedType: io.k8s.apimachinery.pkg.types.UID
 - name: com.github.windlass-operator.windlass.api.nodes.v1.DryRunReport
   map:
     fields:
@@ -139,6 +177,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.windlass-operator.windlass.api.nodes.v1.DeletionPolicy
       default: Clean
+    - name: drain
+      type:
+        namedType: com.github.windlass-operator.windlass.api.nodes.v1.Drain
     - name: dryRun
       type:
         scalar: boolean
@@ -166,6 +207,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: priority
       type:
         scalar: numeric
+    - name: rollout
+      type:
+        namedType: com.github.windlass-operator.windlass.api.nodes.v1.Rollout
     - name: taints
       type:
         list:
@@ -196,6 +240,14 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
       default: 0
+    - name: draining
+      type:
+        list:
+          elementType:
+            namedType: com.github.windlass-operator.windlass.api.nodes.v1.DrainingNode
+          elementRelationship: associative
+          keys:
+          - uid
     - name: dryRun
       type:
         namedType: com.github.windlass-operator.windlass.api.nodes.v1.DryRunReport
@@ -205,6 +257,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: ledger
       type:
         namedType: com.github.windlass-operator.windlass.api.nodes.v1.Ledger
+    - name: neighborTaints
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
     - name: nodeCount
       type:
         scalar: numeric
@@ -228,6 +286,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
       default: 0
+    - name: rollout
+      type:
+        namedType: com.github.windlass-operator.windlass.api.nodes.v1.RolloutStatus
     - name: sharedNodeCount
       type:
         scalar: numeric
@@ -262,6 +323,34 @@ var schemaYAML = typed.YAMLObject(`types:
         namedType: io.k8s.apimachinery.pkg.types.UID
 - name: com.github.windlass-operator.windlass.api.nodes.v1.OverwritePolicy
   scalar: string
+- name: com.github.windlass-operator.windlass.api.nodes.v1.Rollout
+  map:
+    fields:
+    - name: maxConcurrent
+      type:
+        namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+    - name: maxUnavailable
+      type:
+        namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+    - name: pauseSeconds
+      type:
+        scalar: numeric
+- name: com.github.windlass-operator.windlass.api.nodes.v1.RolloutStatus
+  map:
+    fields:
+    - name: nodes
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: turnTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: waitingNodeCount
+      type:
+        scalar: numeric
+      default: 0
 - name: com.github.windlass-operator.windlass.api.nodes.v1.Taint
   map:
     fields:
@@ -472,6 +561,16 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: untyped
 - name: io.k8s.apimachinery.pkg.types.UID
   scalar: string
+- name: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+  scalar: untyped
+  list:
+    elementType:
+      namedType: __untyped_atomic_
+    elementRelationship: atomic
+  map:
+    elementType:
+      namedType: __untyped_deduced_
+    elementRelationship: separable
 - name: __untyped_atomic_
   scalar: untyped
   list:

@@ -42,6 +42,12 @@ type NodePoolSpecApplyConfiguration struct {
 	// DeletionPolicy is what happens to the nodes when the pool is deleted. Clean: they lose what the pool put on them.
 	// Orphan: they keep it, except for the membership labels. Default: Clean. Mutable.
 	DeletionPolicy *nodesv1.DeletionPolicy `json:"deletionPolicy,omitempty"`
+	// Rollout bounds how many nodes are changed at a time when they join or when the spec changes. Nodes that leave are not
+	// counted. Default: all at once. Mutable.
+	Rollout *RolloutApplyConfiguration `json:"rollout,omitempty"`
+	// Drain says what happens to the pods of the pool on a node that leaves it, and on all nodes when the pool is deleted with
+	// deletionPolicy: Clean. Default: they stay where they are. Mutable.
+	Drain *DrainApplyConfiguration `json:"drain,omitempty"`
 	// AllowedNamespaces says whose pods may choose this pool. Default: those of all namespaces. Mutable; pods that exist are
 	// not touched.
 	AllowedNamespaces *AllowedNamespacesApplyConfiguration `json:"allowedNamespaces,omitempty"`
@@ -148,6 +154,22 @@ func (b *NodePoolSpecApplyConfiguration) WithDryRun(value bool) *NodePoolSpecApp
 // If called multiple times, the DeletionPolicy field is set to the value of the last call.
 func (b *NodePoolSpecApplyConfiguration) WithDeletionPolicy(value nodesv1.DeletionPolicy) *NodePoolSpecApplyConfiguration {
 	b.DeletionPolicy = &value
+	return b
+}
+
+// WithRollout sets the Rollout field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Rollout field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithRollout(value *RolloutApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.Rollout = value
+	return b
+}
+
+// WithDrain sets the Drain field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Drain field is set to the value of the last call.
+func (b *NodePoolSpecApplyConfiguration) WithDrain(value *DrainApplyConfiguration) *NodePoolSpecApplyConfiguration {
+	b.Drain = value
 	return b
 }
 

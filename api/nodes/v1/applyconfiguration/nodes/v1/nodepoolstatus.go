@@ -36,14 +36,21 @@ type NodePoolStatusApplyConfiguration struct {
 	// Ledger holds every key that Windlass may have put on a node for this pool. It is written before the first node is,
 	// and a key is only ever taken off a node when both the ledger and the node's own record name it.
 	Ledger *LedgerApplyConfiguration `json:"ledger,omitempty"`
+	// NeighborTaints are the taints, as "key=value:effect" and sorted, that other pools have or are about to have on nodes that
+	// they share with this one. Pods of this pool tolerate them as well, or they could run on no shared node.
+	NeighborTaints []string `json:"neighborTaints,omitempty"`
 	// Originals holds what the pool has replaced on nodes under overwrite: Restore, so that it can be put back. It is kept
 	// here and not on the nodes, because a kubelet may write its own node's annotations.
 	Originals []OriginalApplyConfiguration `json:"originals,omitempty"`
+	// Rollout says where the rollout stands, while spec.rollout is set and nodes have to be changed.
+	Rollout *RolloutStatusApplyConfiguration `json:"rollout,omitempty"`
+	// Draining are the nodes, sorted by name, that left the pool and whose pods are being evicted under spec.drain.
+	Draining []DrainingNodeApplyConfiguration `json:"draining,omitempty"`
 	// DryRun is what the pool would do to its nodes, while spec.dryRun is set.
 	DryRun *DryRunReportApplyConfiguration `json:"dryRun,omitempty"`
 	// Conditions tell the state of the pool: Ready is the summary, Reconciling and Stalled say whether Windlass is still
-	// at work or cannot go on, and NodesSynced, RuntimeClassReady, HandlerAvailable, AdmissionReady, Conflicted, SafetyBrake and
-	// Paused are its parts.
+	// at work or cannot go on, and NodesSynced, RuntimeClassReady, HandlerAvailable, AdmissionReady, Conflicted, SafetyBrake,
+	// RolledOut, Drained and Paused are its parts. RolledOut is there with spec.rollout only, and Drained with spec.drain.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 
@@ -141,6 +148,16 @@ func (b *NodePoolStatusApplyConfiguration) WithLedger(value *LedgerApplyConfigur
 	return b
 }
 
+// WithNeighborTaints adds the given value to the NeighborTaints field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the NeighborTaints field.
+func (b *NodePoolStatusApplyConfiguration) WithNeighborTaints(values ...string) *NodePoolStatusApplyConfiguration {
+	for i := range values {
+		b.NeighborTaints = append(b.NeighborTaints, values[i])
+	}
+	return b
+}
+
 // WithOriginals adds the given value to the Originals field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
 // If called multiple times, values provided by each call will be appended to the Originals field.
@@ -150,6 +167,27 @@ func (b *NodePoolStatusApplyConfiguration) WithOriginals(values ...*OriginalAppl
 			panic("nil value passed to WithOriginals")
 		}
 		b.Originals = append(b.Originals, *values[i])
+	}
+	return b
+}
+
+// WithRollout sets the Rollout field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Rollout field is set to the value of the last call.
+func (b *NodePoolStatusApplyConfiguration) WithRollout(value *RolloutStatusApplyConfiguration) *NodePoolStatusApplyConfiguration {
+	b.Rollout = value
+	return b
+}
+
+// WithDraining adds the given value to the Draining field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Draining field.
+func (b *NodePoolStatusApplyConfiguration) WithDraining(values ...*DrainingNodeApplyConfiguration) *NodePoolStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithDraining")
+		}
+		b.Draining = append(b.Draining, *values[i])
 	}
 	return b
 }

@@ -1,0 +1,134 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package membership
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+)
+
+// finish turns the claims into changes of the node.
+func (m *merge) finish() {
+	m.plan.SetLabels, m.plan.RemoveLabels = m.changes(onLabels)
+	m.plan.SetAnnotations, m.plan.RemoveAnnotations = m.changes(onAnnotations)
+	m.finishTaints()
+
+	m.plan.Record = m.after.String()
+	m.plan.RecordChanged = m.plan.Record != m.node.Annotations[nodesv1.AppliedAnnotation]
+	for _, record := range []Record{m.before, m.after} {
+		for pool, entry := range record {
+			for _, of := range aspects() {
+				for _, key := range entry.keys(of) {
+					m.note(pool, of, key)
+				}
+			}
+		}
+	}
+	maps.DeleteFunc(m.pending, func(_ string, pending bool) bool { return !pending })
+	m.plan.Pending = slices.Sorted(maps.Keys(m.pending))
+	m.plan.Abandoned = sortedUnique(m.plan.Abandoned)
+	slices.Sort(m.plan.Drift)
+}
+
+// changes returns what to set and what to remove of labels or annotations.
+func (m *merge) changes(of aspect) (set map[string]string, remove []string) {
+	set = map[string]string{}
+	for key, claim := range m.claims[of] {
+		have, present := m.current[of][key]
+		if claim.held || (present && have == claim.value) {
+			continue
+		}
+		set[key] = claim.value
+		m.changed(claim.pool, of, key)
+	}
+	for key, value := range m.released[of] {
+		if value != nil {
+			set[key] = *value
+			continue
+		}
+		remove = append(remove, key)
+	}
+	return set, sortedUnique(remove)
+}
+
+// finishTaints keeps the order of the node's taints, replaces changed values in place and appends new taints sorted.
+func (m *merge) finishTaints() {
+	for _, t := range m.node.Spec.Taints {
+		if t.Key == nodesv1.UninitializedTaint && m.initialize() {
+			continue
+		}
+		id := taintID(t.Key, t.Effect)
+		value := t.Value
+		if claim, ok := m.claims[onTaints][id]; ok && !claim.held && claim.value != value {
+			value = claim.value
+			m.changed(claim.pool, onTaints, id)
+		}
+		if original, ok := m.released[onTaints][id]; ok {
+			if original == nil {
+				m.plan.TaintsChanged = true
+				continue
+			}
+			value = *original
+		}
+		if value != t.Value {
+			t.Value, t.TimeAdded = value, nil
+			m.plan.TaintsChanged = true
+		}
+		m.plan.Taints = append(m.plan.Taints, t)
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.claims[onTaints])) {
+		if _, present := m.current[onTaints][id]; present || m.claims[onTaints][id].held {
+			continue
+		}
+		key, effect := splitTaintID(id)
+		m.plan.Taints = append(m.plan.Taints, corev1.Taint{Key: key, Value: m.claims[onTaints][id].value, Effect: effect})
+		m.plan.TaintsChanged = true
+		m.changed(m.claims[onTaints][id].pool, onTaints, id)
+	}
+}
+
+// initialize opens the node for pods if it is in a pool and the plan brings it everything that its pools want.
+func (m *merge) initialize() bool {
+	if m.incomplete || len(m.plan.Originals) > 0 || len(m.joined) == 0 && !m.deferred || m.deferred && !m.nobodyBehind() {
+		return false
+	}
+	m.plan.TaintsChanged = true
+	for _, pool := range m.joined {
+		m.pending[pool] = true
+	}
+	return true
+}
+
+// nobodyBehind reports whether none of the pools that wait for the node's turn would change it: then the turn never comes.
+func (m *merge) nobodyBehind() bool {
+	node := m.node.DeepCopy()
+	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == nodesv1.UninitializedTaint })
+	for _, name := range m.plan.Members {
+		if m.pools[name].defers(node) && Behind(node, m.pools, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// changed notes that a pool's key is not on the node as it shall be: as drift if it had been recorded, and the pool had told
+// that all its nodes carry its spec.
+func (m *merge) changed(pool string, of aspect, key string) {
+	m.pending[pool] = true
+	if slices.Contains(m.before[pool].keys(of), key) && m.pools[pool].settled() {
+		m.plan.Drift = append(m.plan.Drift, of.describe(key))
+	}
+}
+
+// settled reports whether the pool has told that all its nodes carry its present spec.
+func (p *Pool) settled() bool {
+	synced := meta.FindStatusCondition(p.Status.Conditions, nodesv1.ConditionNodesSynced)
+	return synced != nil && synced.Status == metav1.ConditionTrue && synced.ObservedGeneration == p.Generation
+}
