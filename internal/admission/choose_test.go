@@ -157,6 +157,33 @@ func TestPodLabelToleratesTaintsThatNodesStillHave(t *testing.T) {
 	wantScheduling(t, admitted(t, h, ns, labelled(pool.Name)), want)
 }
 
+func TestPodLabelToleratesTaintsOfPoolsThatShareANode(t *testing.T) {
+	t.Parallel()
+	h := harness(t)
+	pool := createPool(t, h, "label-neighbor", nodesv1.NodePoolSpec{
+		Taints: []nodesv1.Taint{{Key: "example.com/gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule}},
+	})
+	testkit.EditStatus(t, h, pool, func(pool *nodesv1.NodePool) {
+		pool.Status.NeighborTaints = []string{"example.com/batch=:NoExecute", "example.com/gpu=yes:NoSchedule", "team=a:NoSchedule"}
+	})
+	tolerated := corev1.Toleration{Key: "team", Operator: corev1.TolerationOpExists}
+	want := scheduling{
+		pool: pool.Name, selector: map[string]string{nodesv1.MemberLabel(pool.Name): ""},
+		tolerations: []corev1.Toleration{
+			tolerated,
+			tolerating("example.com/gpu", "yes", corev1.TaintEffectNoSchedule),
+			tolerating("example.com/batch", "", corev1.TaintEffectNoExecute),
+		},
+	}
+	own := func(pod *corev1.Pod) { pod.Spec.Tolerations = []corev1.Toleration{tolerated} }
+	ns := h.Namespace(t)
+	testkit.Eventually(t, "the API server has seen the neighbors", func() bool {
+		pod, err := try(t, h, ns, labelled(pool.Name), own)
+		return err == nil && len(tolerations(pod)) == len(want.tolerations)
+	})
+	wantScheduling(t, admitted(t, h, ns, labelled(pool.Name), own), want)
+}
+
 func TestPodLabelThatCannotBeHonouredIsRefused(t *testing.T) {
 	t.Parallel()
 	h := harness(t)

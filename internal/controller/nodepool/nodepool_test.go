@@ -57,6 +57,25 @@ func newWorld(t *testing.T) *world {
 	}
 }
 
+// restart returns the same world with controllers that have just started.
+func (w *world) restart() *world {
+	w.t.Helper()
+	gate, again := &membership.Gate{}, *w
+	again.pools = nodepool.New(w.Client, w.Live, w.Events, gate, w.Clock.Now, "windlass-system")
+	again.nodes = node.New(w.Client, w.Events, gate, w.Clock.Now)
+	again.targets = nil
+	for _, target := range w.targets {
+		switch target.Reconciler {
+		case w.pools:
+			target.Reconciler = again.pools
+		case w.nodes:
+			target.Reconciler = again.nodes
+		}
+		again.targets = append(again.targets, target)
+	}
+	return &again
+}
+
 func (w *world) name(short string) string { return w.prefix + "-" + short }
 
 // pool creates a pool with the labels a=<name> and the taint.

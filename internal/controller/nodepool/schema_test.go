@@ -62,6 +62,38 @@ func TestSchema(t *testing.T) {
 		"an annotation of Windlass": {
 			YAML: spec(`{annotations: {nodes.lailin.xyz/applied: x}}`), Refused: "not a pool's to set",
 		},
+		"a rollout and a drain, with defaults": {
+			YAML: spec(`{rollout: {maxConcurrent: 10%, pauseSeconds: 60, maxUnavailable: 0}, drain: {}}`),
+			Check: func(t *testing.T, stored *unstructured.Unstructured) {
+				t.Helper()
+				got, _, _ := unstructured.NestedMap(stored.Object, "spec", "drain")
+				if diff := cmp.Diff(map[string]any{"policy": "None", "timeoutSeconds": int64(600)}, got); diff != "" {
+					t.Errorf("the drain differs (-want +got):\n%s", diff)
+				}
+			},
+		},
+		"a drain that waits for ever": {YAML: spec(`{drain: {policy: Evict, timeoutSeconds: 0}}`)},
+		"a rollout without a bound": {
+			YAML: spec(`{rollout: {pauseSeconds: 1}}`), Refused: "maxConcurrent: Required value",
+		},
+		"a rollout of nobody": {
+			YAML: spec(`{rollout: {maxConcurrent: 0}}`), Refused: "maxConcurrent is a number of 1 or more",
+		},
+		"a rollout of no percent": {
+			YAML: spec(`{rollout: {maxConcurrent: 0%}}`), Refused: "maxConcurrent is a number of 1 or more",
+		},
+		"more unavailable than there are": {
+			YAML: spec(`{rollout: {maxConcurrent: 1, maxUnavailable: 101%}}`), Refused: "maxUnavailable is a number of 0 or more",
+		},
+		"a pause that is negative": {
+			YAML: spec(`{rollout: {maxConcurrent: 1, pauseSeconds: -1}}`), Refused: "spec.rollout.pauseSeconds",
+		},
+		"an unknown drain policy": {
+			YAML: spec(`{drain: {policy: Delete}}`), Refused: `supported values: "None", "Evict"`,
+		},
+		"the taint that only kubelets set": {
+			YAML: spec(`{taints: [{key: nodes.lailin.xyz/uninitialized, effect: NoSchedule}]}`), Refused: "only ever takes it off",
+		},
 		"one key with two effects":      {YAML: spec(`{taints: [{key: a, effect: NoSchedule}, {key: a, effect: NoExecute}]}`)},
 		"a taint out of service":        {YAML: spec(`{taints: [{key: node.kubernetes.io/out-of-service, effect: NoExecute}]}`)},
 		"a name of 63 characters":       {YAML: named(strings.Repeat("a", 63), `{}`)},
