@@ -26,6 +26,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/controller/podbuggertool"
 	"github.com/windlass-operator/windlass/internal/controller/podset"
 	"github.com/windlass-operator/windlass/internal/event"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 )
 
@@ -64,7 +65,11 @@ func controllers() []controller {
 			add: func(ctx context.Context, mgr manager.Manager, t tools) error {
 				// Two controllers under one name: the one of nodes lets no node leave a pool before the one of pools has counted.
 				gate := &membership.Gate{}
-				pools := nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), t.recorder, gate, t.now, t.namespace)
+				evict, err := kube.NewEvict(mgr.GetConfig(), mgr.GetHTTPClient())
+				if err != nil {
+					return err
+				}
+				pools := nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), evict, t.recorder, gate, t.now, t.namespace)
 				return errors.Join(
 					pools.SetupWithManager(ctx, mgr, t.workers),
 					node.New(mgr.GetClient(), t.recorder, gate, t.now).SetupWithManager(ctx, mgr, t.workers),

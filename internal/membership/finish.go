@@ -31,10 +31,22 @@ func (m *merge) finish() {
 			}
 		}
 	}
+	m.plan.Carrying = m.carrying()
 	maps.DeleteFunc(m.pending, func(_ string, pending bool) bool { return !pending })
 	m.plan.Pending = slices.Sorted(maps.Keys(m.pending))
 	m.plan.Abandoned = sortedUnique(m.plan.Abandoned)
 	slices.Sort(m.plan.Drift)
+}
+
+// carrying returns the pools that the record names, and those whose member label the node has.
+func (m *merge) carrying() []string {
+	names := suffixes(m.node, nodesv1.MemberLabelPrefix)
+	for name, entry := range m.before {
+		if !entry.empty() {
+			names = append(names, name)
+		}
+	}
+	return sortedUnique(names)
 }
 
 // changes returns what to set and what to remove of labels or annotations.

@@ -51,6 +51,13 @@ func Taints(ledger nodesv1.Ledger) []nodesv1.Taint {
 	return taints
 }
 
+// Covers reports whether the pool's ledger holds everything that its spec wants, so that nodes may follow.
+func Covers(pool *nodesv1.NodePool) bool {
+	grown := Union(Wanted(pool), pool.Status.Ledger)
+	held := pool.Status.Ledger
+	return len(grown.Labels) == len(held.Labels) && len(grown.Annotations) == len(held.Annotations) && len(grown.Taints) == len(held.Taints)
+}
+
 // LedgerTaint returns the taint as a ledger has it: "key=value:effect".
 func LedgerTaint(taint nodesv1.Taint) string {
 	return ledgerTaint(taintID(taint.Key, taint.Effect), taint.Value)
@@ -83,8 +90,8 @@ func confirms(ledger nodesv1.Ledger, of aspect, key string) bool {
 }
 
 // wanted returns the values that the pool wants on the node, by aspect and key.
-func (p *Pool) wanted() map[aspect]map[string]string {
-	out := map[aspect]map[string]string{
+func (p *Pool) wanted() [aspectCount]map[string]string {
+	out := [aspectCount]map[string]string{
 		onLabels:      {nodesv1.MemberLabel(p.Name): ""},
 		onAnnotations: {},
 		onTaints:      {},

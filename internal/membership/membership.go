@@ -12,7 +12,10 @@ package membership
 
 import (
 	"cmp"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"net/netip"
 	"slices"
@@ -131,6 +134,11 @@ func (p *Pool) holds() bool {
 	return status.IsPaused(p.NodePool) || p.Spec.DryRun || !slices.Contains(p.Finalizers, nodesv1.Finalizer)
 }
 
+// begins reports whether the pool holds only because its finalizer is still to come.
+func (p *Pool) begins() bool {
+	return !status.IsPaused(p.NodePool) && !p.Spec.DryRun && !slices.Contains(p.Finalizers, nodesv1.Finalizer)
+}
+
 // Pools are all pools by name.
 type Pools map[string]*Pool
 
@@ -142,6 +150,24 @@ func NewPools(list *nodesv1.NodePoolList) Pools {
 		pools[list.Items[i].Name], _ = NewPool(&list.Items[i])
 	}
 	return pools
+}
+
+// Version is equal for pools that give every node the same plan, and another one as soon as they may not. It is made of all that
+// a plan depends on, not of resourceVersions: the counts in a status change all the time.
+func (p Pools) Version() (string, error) {
+	hash := fnv.New128a()
+	encoder := json.NewEncoder(hash)
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		pool := p[name]
+		err := encoder.Encode([]any{
+			pool.UID, pool.Generation, pool.DeletionTimestamp, pool.Finalizers, status.IsPaused(pool.NodePool), pool.settled(), pool.Spec,
+			pool.Status.Ledger, pool.Status.Originals, pool.Status.Rollout, pool.Status.Draining,
+		})
+		if err != nil {
+			return "", fmt.Errorf("cannot encode pool %q: %w", name, err)
+		}
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
 // members returns the pools that the node is in, the one that wins a conflict first: by priority, then the older one, then

@@ -27,9 +27,9 @@ type merge struct {
 	before, after Record
 	// current is what the node has, claims what it shall have, released what nobody claims any more: the value to restore, or
 	// nil to remove.
-	current  map[aspect]map[string]string
-	claims   map[aspect]map[string]claim
-	released map[aspect]map[string]*string
+	current  [aspectCount]map[string]string
+	claims   [aspectCount]map[string]claim
+	released [aspectCount]map[string]*string
 	pending  map[string]bool
 	// joined are the pools that put on the node what they want. incomplete is true while it is not all that its pools want.
 	joined     []string
@@ -45,9 +45,9 @@ func newMerge(node *corev1.Node, pools Pools) *merge {
 	m := &merge{
 		node: node, pools: pools,
 		before: ParseRecord(node), after: Record{},
-		current:  map[aspect]map[string]string{onLabels: node.Labels, onAnnotations: node.Annotations, onTaints: {}},
-		claims:   map[aspect]map[string]claim{onLabels: {}, onAnnotations: {}, onTaints: {}},
-		released: map[aspect]map[string]*string{onLabels: {}, onAnnotations: {}, onTaints: {}},
+		current:  [aspectCount]map[string]string{onLabels: node.Labels, onAnnotations: node.Annotations, onTaints: {}},
+		claims:   [aspectCount]map[string]claim{onLabels: {}, onAnnotations: {}, onTaints: {}},
+		released: [aspectCount]map[string]*string{onLabels: {}, onAnnotations: {}, onTaints: {}},
 		pending:  map[string]bool{},
 		plan:     &Plan{},
 	}
@@ -119,7 +119,7 @@ func (m *merge) lost(pool *Pool) bool {
 func (m *merge) want(pool *Pool, of aspect, key, value string) {
 	recorded := slices.Contains(m.before[pool.Name].keys(of), key)
 	if !allows(pool.Status.Ledger, of, key, value) {
-		m.pending[pool.Name], m.incomplete = true, true
+		m.pending[pool.Name], m.incomplete, m.plan.Early = true, true, true
 		// A taint whose new value is not allowed yet keeps the old one, so that the node is never without it in between.
 		if recorded {
 			m.keep(pool.Name, of, key)
@@ -230,8 +230,14 @@ func (m *merge) retireKey(pool *Pool, of aspect, key string) {
 // handOver makes sure that what is to be put back one day is known to whoever decides the key: a pool that gives a key up
 // to another one keeps its record of it until the other has noted the original.
 func (m *merge) handOver() {
-	for _, name := range slices.Sorted(maps.Keys(m.pools)) {
-		giver := m.pools[name]
+	var givers []*Pool
+	for _, pool := range m.pools {
+		if pool.noted(m.node) { // hardly ever
+			givers = append(givers, pool)
+		}
+	}
+	slices.SortFunc(givers, func(a, b *Pool) int { return strings.Compare(a.Name, b.Name) })
+	for _, giver := range givers {
 		for _, of := range aspects() {
 			for _, key := range slices.Sorted(maps.Keys(m.claims[of])) {
 				m.handOverKey(giver, of, key)

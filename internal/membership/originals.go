@@ -75,6 +75,11 @@ func Forget(list []nodesv1.Original, kept map[types.UID][]Key) []nodesv1.Origina
 	return out
 }
 
+// noted reports whether the pool has noted anything for the node.
+func (p *Pool) noted(node *corev1.Node) bool {
+	return slices.ContainsFunc(p.Status.Originals, func(o nodesv1.Original) bool { return o.UID == node.UID })
+}
+
 // original returns what the pool has noted for the key on the node.
 func (p *Pool) original(node *corev1.Node, of aspect, key string) (string, bool) {
 	for i := range p.Status.Originals {

@@ -39,6 +39,11 @@ type Plan struct {
 	// Leaving are the pools, sorted, that the node carries something of without being a member any more, or that are being
 	// deleted.
 	Leaving []string
+	// Carrying are the pools, sorted, that the node carries anything of, by its record or by a member label.
+	Carrying []string
+	// Early is true while a pool of the node is new or has a new spec, and its finalizer or its ledger is still to come: then more
+	// will follow in a moment.
+	Early bool
 	// Conflicts are the keys that a pool wants on the node and cannot have.
 	Conflicts []Conflict
 	// Originals are values that a pool's status has to hold before the pool may have their keys.
@@ -65,6 +70,17 @@ type Conflict struct {
 func (p *Plan) Empty() bool {
 	return len(p.SetLabels)+len(p.RemoveLabels)+len(p.SetAnnotations)+len(p.RemoveAnnotations) == 0 &&
 		!p.TaintsChanged && !p.RecordChanged
+}
+
+// IsPending reports whether the pool is among the pending ones.
+func (p *Plan) IsPending(pool string) bool { return slices.Contains(p.Pending, pool) }
+
+// Summary returns the plan without what is to be written: what there is to say about the node.
+func (p *Plan) Summary() *Plan {
+	return &Plan{
+		Members: p.Members, Pending: p.Pending, Leaving: p.Leaving, Carrying: p.Carrying, Conflicts: p.Conflicts,
+		Originals: p.Originals, Kept: p.Kept, Drift: p.Drift, Abandoned: p.Abandoned, Early: p.Early,
+	}
 }
 
 // NewPlan computes what has to change on the node. The result depends on nothing but the arguments.
@@ -118,6 +134,7 @@ func decide(node *corev1.Node, pools Pools, mayLeave func(pool string) bool) *me
 		case m.holds(pool):
 			m.incomplete = m.incomplete || pool.holds() && !pool.Spec.DryRun
 			m.deferred = m.deferred || !pool.holds()
+			m.plan.Early = m.plan.Early || pool.begins()
 			m.pending[pool.Name] = m.pending[pool.Name] || pool.holds() && !pool.settled()
 		default:
 			m.join(pool)

@@ -301,9 +301,9 @@ func TestNewPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := NewPlan(tc.node, byName(tc.pool))
-			ignore := cmpopts.IgnoreFields(Plan{}, "Record", "Taints", "Kept", "Members")
+			ignore := cmpopts.IgnoreFields(Plan{}, "Record", "Taints", "Kept", "Members", "Carrying", "Early")
 			if tc.want.RecordChanged {
-				ignore = cmpopts.IgnoreFields(Plan{}, "Taints", "Kept", "Members")
+				ignore = cmpopts.IgnoreFields(Plan{}, "Taints", "Kept", "Members", "Carrying", "Early")
 			}
 			if diff := cmp.Diff(&tc.want, got, cmpopts.EquateEmpty(), ignore, cmp.AllowUnexported(Key{})); diff != "" {
 				t.Errorf("plan differs (-want +got):\n%s", diff)

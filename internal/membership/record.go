@@ -125,10 +125,11 @@ const (
 	onLabels aspect = iota
 	onAnnotations
 	onTaints
+	aspectCount = iota
 )
 
 // aspects are all of them, in the order in which they are told.
-func aspects() []aspect { return []aspect{onLabels, onAnnotations, onTaints} }
+func aspects() [aspectCount]aspect { return [...]aspect{onLabels, onAnnotations, onTaints} }
 
 // describe names a key for people.
 func (a aspect) describe(key string) string {

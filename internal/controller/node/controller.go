@@ -25,6 +25,9 @@ import (
 const (
 	// recheckGate is when to ask again whether a node may leave a pool. It is longer than a census takes to come.
 	recheckGate = time.Second
+	// maxEarly is how long a node waits for all of its pools to be ready for it, so that it is written once and not for each of
+	// them. Longer than that, no pool holds up another one.
+	maxEarly = 2 * time.Second
 	// recheckHeld is when to ask again where somebody else has to act first.
 	recheckHeld = 5 * time.Second
 )
@@ -47,7 +50,8 @@ func New(c client.Client, recorder event.Recorder, gate *membership.Gate, now fu
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	node := &corev1.Node{}
-	if err := r.client.Get(ctx, request.NamespacedName, node); err != nil {
+	// Nothing below changes the node but what is sent to the API server.
+	if err := r.client.Get(ctx, request.NamespacedName, node, client.UnsafeDisableDeepCopy); err != nil {
 		r.joining.observe(request.Name, nil, r.now())
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -62,9 +66,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	pools := membership.NewPools(list)
 	plan := membership.NewGatedPlan(node, pools, r.gate)
 	result := reconcile.Result{RequeueAfter: flow.Jitter(r.recheck(node, pools, plan.Leaving))}
-	r.joining.observe(node.Name, plan.Pending, r.now())
+	since := r.joining.observe(node.Name, plan.Pending, r.now())
 	if plan.Empty() {
 		return result, nil
+	}
+	if left := maxEarly - r.now().Sub(since); plan.Early && !since.IsZero() && left > 0 {
+		return reconcile.Result{RequeueAfter: left}, nil
 	}
 	return result, r.apply(ctx, node, pools, plan)
 }

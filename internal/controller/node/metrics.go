@@ -43,13 +43,13 @@ type waiting struct {
 	since time.Time
 }
 
-// observe notes which pools the node waits for, none if it waits for nothing.
-func (j *joining) observe(node string, pools []string, now time.Time) {
+// observe notes which pools the node waits for, none if it waits for nothing, and returns since when it has been waiting.
+func (j *joining) observe(node string, pools []string, now time.Time) time.Time {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if len(pools) == 0 {
 		delete(j.since, node)
-		return
+		return time.Time{}
 	}
 	if j.since == nil {
 		j.since = map[string]waiting{}
@@ -59,6 +59,7 @@ func (j *joining) observe(node string, pools []string, now time.Time) {
 		before.since = now
 	}
 	j.since[node] = waiting{pools: pools, since: before.since}
+	return before.since
 }
 
 // applied measures how long the node has waited.

@@ -144,12 +144,20 @@ func (r *Reconciler) nodesOfPool() handler.EventHandler {
 		}
 	}
 	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { wake(ctx, q, e.Object) },
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) {
+			if pool, ok := e.Object.(*nodesv1.NodePool); !ok || !begins(pool) {
+				wake(ctx, q, e.Object)
+			}
+		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { wake(ctx, q, e.Object) },
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
 			before, ok := e.ObjectOld.(*nodesv1.NodePool)
 			after, isPool := e.ObjectNew.(*nodesv1.NodePool)
-			if !ok || !isPool || changedForAll(before, after) {
+			switch {
+			case !ok || !isPool:
+			case begins(after): // nobody can follow yet, and the change that lets them wakes them up
+				return
+			case changedForAll(before, after):
 				wake(ctx, q, e.ObjectOld, e.ObjectNew)
 				return
 			}
@@ -158,6 +166,11 @@ func (r *Reconciler) nodesOfPool() handler.EventHandler {
 			}
 		},
 	}
+}
+
+// begins reports whether a pool is new and has not yet written down what it may put on nodes.
+func begins(pool *nodesv1.NodePool) bool {
+	return pool.DeletionTimestamp == nil && len(pool.Status.Ledger.Labels) == 0 && !status.IsPaused(pool) && !pool.Spec.DryRun
 }
 
 // nodesOf returns the nodes that are in the pool or carry something of it.

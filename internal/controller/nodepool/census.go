@@ -59,15 +59,29 @@ type noted struct {
 	original membership.Original
 }
 
-// count takes the census of the named pool over the nodes that are in it or carry something of it.
-func count(name string, nodes []corev1.Node, pools membership.Pools) census {
+// take takes the census of the named pool over the nodes that are in it or carry something of it, and remembers it.
+func (m *memory) take(name string, nodes []corev1.Node, pools membership.Pools) (census, error) {
+	version, err := pools.Version()
+	if err != nil {
+		return census{}, err
+	}
+	found := make(map[types.UID]finding, len(nodes))
+	before := m.recall(name)
+	defer func() { m.keep(name, found) }()
+	return count(name, nodes, pools, func(node *corev1.Node) finding {
+		found[node.UID] = look(name, node, pools, version, before)
+		return found[node.UID]
+	}), nil
+}
+
+// count takes the census with what is found on each node.
+func count(name string, nodes []corev1.Node, pools membership.Pools, find func(*corev1.Node) finding) census {
 	c := census{
 		conflicts: map[membership.Conflict]int{}, kept: map[types.UID][]membership.Key{},
 		handlers: map[string]int{}, offers: map[string][]string{},
 		capacity: corev1.ResourceList{}, allocated: corev1.ResourceList{},
 		uids: map[string]types.UID{},
 	}
-	bounded := pools[name].Spec.Rollout != nil
 	if pools[name].Spec.DryRun {
 		c.preview = newPreview()
 	}
@@ -79,12 +93,11 @@ func count(name string, nodes []corev1.Node, pools membership.Pools) census {
 	slices.SortFunc(order, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 	neighbours := map[string]bool{}
 	for _, node := range order {
-		plan := membership.NewPlan(node, pools)
-		// Who is behind is to be counted, also who has to wait for a turn.
-		behind := slices.Contains(plan.Pending, name) || bounded && membership.Behind(node, pools, name)
-		c.add(name, node, plan, behind)
+		found := find(node)
+		plan := found.plan
+		c.add(name, node, plan, found.behind)
 		if c.preview != nil {
-			c.preview.add(plan, membership.Preview(node, pools, name), node)
+			c.preview.add(membership.NewPlan(node, pools), membership.Preview(node, pools, name), node)
 		}
 		if slices.Contains(plan.Members, name) {
 			for _, other := range plan.Members {
@@ -105,14 +118,14 @@ func (c *census) add(name string, node *corev1.Node, plan *membership.Plan, pend
 	if pending {
 		c.pending = append(c.pending, node.Name)
 	}
-	if membership.Carries(node, name) {
+	if slices.Contains(plan.Carrying, name) {
 		c.carrying = append(c.carrying, node.Name)
 	}
 	if slices.Contains(plan.Leaving, name) {
 		c.leaving = append(c.leaving, node.Name)
 		c.uids[node.Name] = node.UID
 	}
-	c.kept[node.UID] = plan.Kept[name]
+	c.kept[node.UID] = slices.Clip(plan.Kept[name])
 	for _, original := range plan.Originals {
 		if original.Pool == name {
 			c.originals = append(c.originals, noted{node: node, original: original})

@@ -13,6 +13,7 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
@@ -24,19 +25,22 @@ type Reconciler struct {
 	live     client.Reader
 	cache    client.Reader
 	recorder event.Recorder
+	evictPod kube.Evict
 	gate     *membership.Gate
+	memory   memory
 	now      func() time.Time
 	// namespace is the operator's own, empty outside of a cluster.
 	namespace string
 }
 
 // New returns a reconciler that reads and writes through c, whose reads have to wait for its own writes. Live reads past
-// every cache; it is asked before pods are evicted and before a pool is let go. The gate is shared with the node controller. Namespace is the one that the operator runs in, whose pods no policy matches; it is
+// every cache; it is asked before pods are evicted and before a pool is let go. Evict evicts a pod from a node that left. The gate is shared with the node controller. Namespace is the one that the operator runs in, whose pods no policy matches; it is
 // empty outside of a cluster.
 func New(
-	c client.Client, live client.Reader, recorder event.Recorder, gate *membership.Gate, now func() time.Time, namespace string,
+	c client.Client, live client.Reader, evict kube.Evict, recorder event.Recorder, gate *membership.Gate, now func() time.Time,
+	namespace string,
 ) *Reconciler {
-	return &Reconciler{client: c, live: live, recorder: recorder, gate: gate, now: now, namespace: namespace}
+	return &Reconciler{client: c, live: live, evictPod: evict, recorder: recorder, gate: gate, now: now, namespace: namespace}
 }
 
 // scope is what one pass works on.
@@ -75,6 +79,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	pool := &nodesv1.NodePool{}
 	if err := r.client.Get(ctx, request.NamespacedName, pool); err != nil {
 		r.gate.Report(request.Name, nil, false)
+		r.memory.recall(request.Name)
 		forget(request.Name)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}

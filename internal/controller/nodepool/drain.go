@@ -11,10 +11,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
@@ -169,10 +167,7 @@ func (r *Reconciler) evict(ctx context.Context, s *scope, entry *nodesv1.Drainin
 			continue
 		}
 		asked++
-		err := r.client.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{
-			ObjectMeta:    metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace},
-			DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: new(types.UID(pod.UID))}},
-		})
+		err := r.evictPod(ctx, pod)
 		switch {
 		case err == nil:
 			evicted++

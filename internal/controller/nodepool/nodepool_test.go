@@ -19,10 +19,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/controller/node"
 	"github.com/windlass-operator/windlass/internal/controller/nodepool"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
@@ -52,16 +54,29 @@ func newWorld(t *testing.T) *world {
 	gate := &membership.Gate{}
 	return &world{
 		Harness: h, t: t, prefix: prefix,
-		pools: nodepool.New(h.Client, h.Live, h.Events, gate, h.Clock.Now, "windlass-system"),
+		pools: nodepool.New(h.Client, h.Live, newEvict(t, h), h.Events, gate, h.Clock.Now, "windlass-system"),
 		nodes: node.New(h.Client, h.Events, gate, h.Clock.Now),
 	}
+}
+
+func newEvict(t *testing.T, h *testkit.Harness) kube.Evict {
+	t.Helper()
+	transport, err := rest.HTTPClientFor(h.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	evict, err := kube.NewEvict(h.Config, transport)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return evict
 }
 
 // restart returns the same world with controllers that have just started.
 func (w *world) restart() *world {
 	w.t.Helper()
 	gate, again := &membership.Gate{}, *w
-	again.pools = nodepool.New(w.Client, w.Live, w.Events, gate, w.Clock.Now, "windlass-system")
+	again.pools = nodepool.New(w.Client, w.Live, newEvict(w.t, w.Harness), w.Events, gate, w.Clock.Now, "windlass-system")
 	again.nodes = node.New(w.Client, w.Events, gate, w.Clock.Now)
 	again.targets = nil
 	for _, target := range w.targets {

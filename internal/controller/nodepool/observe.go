@@ -53,7 +53,9 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 	if err != nil {
 		return flow.Fail(err)
 	}
-	s.seen.nodes = count(s.pool.Name, nodes, pools)
+	if s.seen.nodes, err = r.memory.take(s.pool.Name, nodes, pools); err != nil {
+		return flow.Fail(err)
+	}
 	if taints := evicting(s.pool); len(taints) > 0 && s.pool.DeletionTimestamp == nil {
 		if s.seen.podsToEvict, err = r.podsToEvict(ctx, s.seen.nodes.memberNodes, taints); err != nil {
 			return flow.Fail(err)

@@ -164,8 +164,10 @@ func (r *Reconciler) wouldPick(ctx context.Context, object client.Object) []stri
 	}
 	var names []string
 	for i := range list.Items {
-		pool, err := membership.NewPool(&list.Items[i])
-		if err == nil && pool.Spec.DryRun && pool.Has(node) {
+		if !list.Items[i].Spec.DryRun {
+			continue
+		}
+		if pool, err := membership.NewPool(&list.Items[i]); err == nil && pool.Has(node) {
 			names = append(names, pool.Name)
 		}
 	}

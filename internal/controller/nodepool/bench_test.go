@@ -1,0 +1,87 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/membership"
+)
+
+// BenchmarkCensus counts a pool of a thousand nodes of which ten have changed since it was counted last.
+func BenchmarkCensus(b *testing.B) {
+	list := &nodesv1.NodePoolList{}
+	for i := range 10 {
+		pool := nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprintf("pool-%d", i), UID: types.UID(fmt.Sprint(i)), Finalizers: []string{nodesv1.Finalizer},
+		}}
+		pool.Spec.Labels = map[string]nodesv1.LabelValue{"tier": "gold"}
+		pool.Status.Ledger = membership.Wanted(&pool)
+		list.Items = append(list.Items, pool)
+	}
+	nodes := make([]corev1.Node, 1000)
+	for i := range nodes {
+		nodes[i] = corev1.Node{ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprintf("node-%d", i), UID: types.UID(fmt.Sprint(i)), ResourceVersion: "1",
+			Labels: map[string]string{nodesv1.RoleLabel("pool-3"): "", nodesv1.RoleLabel("pool-4"): ""},
+		}}
+		nodes[i].Status.Capacity = corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("8"), corev1.ResourceMemory: resource.MustParse("32Gi"), corev1.ResourcePods: resource.MustParse("110"),
+		}
+		nodes[i].Status.Allocatable = nodes[i].Status.Capacity
+	}
+	pools, m := membership.NewPools(list), &memory{}
+	b.ReportAllocs()
+	for round := 0; b.Loop(); round++ {
+		for i := range 10 {
+			nodes[(round*10+i)%len(nodes)].ResourceVersion = fmt.Sprint(round)
+		}
+		if _, err := m.take("pool-3", nodes, pools); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func TestMemoryForgetsNothingThatChanged(t *testing.T) {
+	t.Parallel()
+	pool := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "p", Generation: 1, Finalizers: []string{nodesv1.Finalizer}}}
+	pool.Spec.Labels = map[string]nodesv1.LabelValue{"a": "1"}
+	pool.Status.Ledger = membership.Wanted(pool)
+	node := corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name: "n", UID: "n", ResourceVersion: "1", Labels: map[string]string{nodesv1.RoleLabel("p"): ""},
+	}}
+	m := &memory{}
+	census := func() census {
+		t.Helper()
+		pools := membership.NewPools(&nodesv1.NodePoolList{Items: []nodesv1.NodePool{*pool}})
+		c, err := m.take("p", []corev1.Node{node}, pools)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	if c := census(); len(c.behind) != 1 || c.members != 1 {
+		t.Errorf("a node that joins is not behind: %+v", c)
+	}
+	delete(node.Labels, nodesv1.RoleLabel("p"))
+	if c := census(); c.members != 1 {
+		t.Errorf("what has no new version was looked at again: %+v", c)
+	}
+	node.ResourceVersion = "2"
+	if c := census(); c.members != 0 {
+		t.Errorf("a changed node was not looked at again: %+v", c)
+	}
+	pool.Generation, pool.Spec.NodeSelector = 2, &metav1.LabelSelector{MatchLabels: map[string]string{"zone": "a"}}
+	node.Labels["zone"] = "a"
+	if c := census(); c.members != 1 {
+		t.Errorf("a changed pool was not looked at again: %+v", c)
+	}
+}
