@@ -5,6 +5,7 @@ package nodepool
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +22,7 @@ func BenchmarkCensus(b *testing.B) {
 	list := &nodesv1.NodePoolList{}
 	for i := range 10 {
 		pool := nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("pool-%d", i), UID: types.UID(fmt.Sprint(i)), Finalizers: []string{nodesv1.Finalizer},
+			Name: fmt.Sprintf("pool-%d", i), UID: types.UID(strconv.Itoa(i)), Finalizers: []string{nodesv1.Finalizer},
 		}}
 		pool.Spec.Labels = map[string]nodesv1.LabelValue{"tier": "gold"}
 		pool.Status.Ledger = membership.Wanted(&pool)
@@ -30,7 +31,7 @@ func BenchmarkCensus(b *testing.B) {
 	nodes := make([]corev1.Node, 1000)
 	for i := range nodes {
 		nodes[i] = corev1.Node{ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("node-%d", i), UID: types.UID(fmt.Sprint(i)), ResourceVersion: "1",
+			Name: fmt.Sprintf("node-%d", i), UID: types.UID(strconv.Itoa(i)), ResourceVersion: "1",
 			Labels: map[string]string{nodesv1.RoleLabel("pool-3"): "", nodesv1.RoleLabel("pool-4"): ""},
 		}}
 		nodes[i].Status.Capacity = corev1.ResourceList{
@@ -42,7 +43,7 @@ func BenchmarkCensus(b *testing.B) {
 	b.ReportAllocs()
 	for round := 0; b.Loop(); round++ {
 		for i := range 10 {
-			nodes[(round*10+i)%len(nodes)].ResourceVersion = fmt.Sprint(round)
+			nodes[(round*10+i)%len(nodes)].ResourceVersion = strconv.Itoa(round)
 		}
 		if _, err := m.take("pool-3", nodes, pools); err != nil {
 			b.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -401,6 +402,39 @@ func TestANodeIsWrittenOnce(t *testing.T) {
 	w.SettleKey(t, w.nodes, types.NamespacedName{Name: n.Name})
 	if got := w.Writes() - before; got != 1 {
 		t.Errorf("joining pool %s took %d writes of the node, want 1", pool.Name, got)
+	}
+}
+
+func TestANodeInTwoNewPoolsIsWrittenOnce(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "a", "b")
+	a, b := w.pool("a", label("a", "1")), w.pool("b", label("b", "1"))
+	w.SettleKey(t, w.pools, types.NamespacedName{Name: a.Name})
+	key := types.NamespacedName{Name: n.Name}
+	result, err := w.Reconcile(t, w.nodes, key)
+	if err != nil || result.RequeueAfter <= 0 || len(w.labels(n)) != 0 {
+		t.Errorf("the node does not wait for its second pool: %+v, %v, labels %v", result, err, w.labels(n))
+	}
+	w.SettleKey(t, w.pools, types.NamespacedName{Name: b.Name})
+	before := w.Writes()
+	w.SettleKey(t, w.nodes, key)
+	if got := w.Writes() - before; got != 1 || w.labels(n)["a"] != "1" || w.labels(n)["b"] != "1" {
+		t.Errorf("joining both took %d writes, labels %v", got, w.labels(n))
+	}
+}
+
+func TestAPoolThatDoesNotBeginHoldsUpNobodyForLong(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "a", "b")
+	a := w.pool("a", label("a", "1"))
+	w.pool("b", label("b", "1"))
+	w.SettleKey(t, w.pools, types.NamespacedName{Name: a.Name})
+	key := types.NamespacedName{Name: n.Name}
+	w.SettleKey(t, w.nodes, key)
+	w.Clock.Step(2 * time.Second)
+	w.SettleKey(t, w.nodes, key)
+	if got := w.labels(n); got["a"] != "1" || got["b"] != "" {
+		t.Errorf("labels are %v", got)
 	}
 }
 
