@@ -72,17 +72,6 @@ func (p *Plan) Empty() bool {
 		!p.TaintsChanged && !p.RecordChanged
 }
 
-// IsPending reports whether the pool is among the pending ones.
-func (p *Plan) IsPending(pool string) bool { return slices.Contains(p.Pending, pool) }
-
-// Summary returns the plan without what is to be written: what there is to say about the node.
-func (p *Plan) Summary() *Plan {
-	return &Plan{
-		Members: p.Members, Pending: p.Pending, Leaving: p.Leaving, Carrying: p.Carrying, Conflicts: p.Conflicts,
-		Originals: p.Originals, Kept: p.Kept, Drift: p.Drift, Abandoned: p.Abandoned, Early: p.Early,
-	}
-}
-
 // NewPlan computes what has to change on the node. The result depends on nothing but the arguments.
 //
 // For each key the members decide in the order in which they win conflicts. A key that the node carries with another value

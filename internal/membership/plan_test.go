@@ -472,8 +472,8 @@ func quiet(node *corev1.Node, all map[string]*nodesv1.NodePool) bool {
 }
 
 // moves reports whether a turn has not been taken back or a drain has not come to its end.
-func moves(status nodesv1.NodePoolStatus) bool {
-	return status.Rollout != nil || len(status.Draining) > 0
+func moves(s nodesv1.NodePoolStatus) bool {
+	return s.Rollout != nil || len(s.Draining) > 0
 }
 
 func statuses(all map[string]*nodesv1.NodePool) []nodesv1.NodePoolStatus {

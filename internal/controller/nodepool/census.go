@@ -66,11 +66,16 @@ func (m *memory) take(name string, nodes []corev1.Node, pools membership.Pools) 
 		return census{}, err
 	}
 	found := make(map[types.UID]finding, len(nodes))
-	before := m.recall(name)
-	defer func() { m.keep(name, found) }()
+	before := m.recall(name, version)
+	defer func() { m.keep(name, findings{version: version, nodes: found}) }()
+	var members []string
 	return count(name, nodes, pools, func(node *corev1.Node) finding {
-		found[node.UID] = look(name, node, pools, version, before)
-		return found[node.UID]
+		one := look(name, node, pools, before)
+		if slices.Equal(one.members, members) { // neighbors by name are mostly in the same pools: remember these once
+			one.members = members
+		}
+		members, found[node.UID] = one.members, one
+		return one
 	}), nil
 }
 
@@ -94,13 +99,12 @@ func count(name string, nodes []corev1.Node, pools membership.Pools, find func(*
 	neighbours := map[string]bool{}
 	for _, node := range order {
 		found := find(node)
-		plan := found.plan
-		c.add(name, node, plan, found.behind)
+		c.add(node, found, slices.Contains(found.members, name))
 		if c.preview != nil {
 			c.preview.add(membership.NewPlan(node, pools), membership.Preview(node, pools, name), node)
 		}
-		if slices.Contains(plan.Members, name) {
-			for _, other := range plan.Members {
+		if slices.Contains(found.members, name) {
+			for _, other := range found.members {
 				neighbours[other] = other != name
 			}
 		}
@@ -114,43 +118,38 @@ func count(name string, nodes []corev1.Node, pools membership.Pools, find func(*
 }
 
 // add counts one node.
-func (c *census) add(name string, node *corev1.Node, plan *membership.Plan, pending bool) {
-	if pending {
+func (c *census) add(node *corev1.Node, found finding, member bool) {
+	if found.behind {
 		c.pending = append(c.pending, node.Name)
 	}
-	if slices.Contains(plan.Carrying, name) {
+	if found.carrying {
 		c.carrying = append(c.carrying, node.Name)
 	}
-	if slices.Contains(plan.Leaving, name) {
+	if found.leaving {
 		c.leaving = append(c.leaving, node.Name)
 		c.uids[node.Name] = node.UID
 	}
-	c.kept[node.UID] = slices.Clip(plan.Kept[name])
-	for _, original := range plan.Originals {
-		if original.Pool == name {
-			c.originals = append(c.originals, noted{node: node, original: original})
-			c.kept[node.UID] = append(c.kept[node.UID], original.Key)
-		}
+	c.kept[node.UID] = slices.Clip(found.kept)
+	for _, original := range found.originals {
+		c.originals = append(c.originals, noted{node: node, original: original})
+		c.kept[node.UID] = append(c.kept[node.UID], original.Key)
 	}
-	if !slices.Contains(plan.Members, name) {
+	if !member {
 		return
 	}
-	conflicted := false
-	for _, conflict := range plan.Conflicts {
-		if conflict.Pool == name {
-			conflicted = true
-			c.conflicts[conflict]++
-		}
+	for _, conflict := range found.conflicts {
+		c.conflicts[conflict]++
 	}
-	if pending {
+	if found.behind {
 		c.behind = append(c.behind, node.Name)
 	}
+	conflicted := len(found.conflicts) > 0
 	c.members++
 	c.memberNodes = append(c.memberNodes, node.Name)
 	c.ready += one(isReady(node))
-	c.shared += one(len(plan.Members) > 1)
+	c.shared += one(len(found.members) > 1)
 	c.conflicted += one(conflicted)
-	c.unsynced += one(pending || conflicted)
+	c.unsynced += one(found.behind || conflicted)
 	c.addHandlers(node)
 	sum(c.capacity, node.Status.Capacity)
 	sum(c.allocated, node.Status.Allocatable)

@@ -79,7 +79,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	pool := &nodesv1.NodePool{}
 	if err := r.client.Get(ctx, request.NamespacedName, pool); err != nil {
 		r.gate.Report(request.Name, nil, false)
-		r.memory.recall(request.Name)
+		r.memory.recall(request.Name, "")
 		forget(request.Name)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
