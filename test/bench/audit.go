@@ -71,22 +71,30 @@ func (a *auditLog) mark() (int64, error) {
 	return info.Size(), nil
 }
 
-// since counts the writes from a mark on.
+// since counts the writes from a mark on. A mark may lie in the middle of a line, because the file grows page by page under a write:
+// that line was begun before it, and does not count.
 func (a *auditLog) since(mark int64) (writes, error) {
 	file, err := os.Open(a.path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the audit log: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	if _, err := file.Seek(mark, io.SeekStart); err != nil {
+	if _, err := file.Seek(max(mark-1, 0), io.SeekStart); err != nil {
 		return nil, fmt.Errorf("cannot read the audit log: %w", err)
 	}
-	return countWrites(file)
+	reader := bufio.NewReader(file)
+	if mark > 0 {
+		if _, err := reader.ReadBytes('\n'); errors.Is(err, io.EOF) {
+			return writes{}, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("cannot read the audit log: %w", err)
+		}
+	}
+	return countWrites(reader)
 }
 
-func countWrites(log io.Reader) (writes, error) {
+func countWrites(reader *bufio.Reader) (writes, error) {
 	counts := writes{}
-	reader := bufio.NewReader(log)
 	for {
 		line, err := reader.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {

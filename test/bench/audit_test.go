@@ -4,6 +4,9 @@
 package main
 
 import (
+	"bufio"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,7 +24,7 @@ const auditLines = `{"verb":"patch","userAgent":"windlass/v1","objectRef":{"reso
 
 func TestCountWrites(t *testing.T) {
 	t.Parallel()
-	counts, err := countWrites(strings.NewReader(auditLines))
+	counts, err := countWrites(bufio.NewReader(strings.NewReader(auditLines)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,9 +52,37 @@ func TestCountWrites(t *testing.T) {
 	}
 }
 
+func TestCountSinceAMark(t *testing.T) {
+	t.Parallel()
+	log := &auditLog{path: filepath.Join(t.TempDir(), "audit.log")}
+	if err := os.WriteFile(log.path, []byte(auditLines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second := int64(strings.Index(auditLines, "\n") + 1)
+	cases := map[string]struct {
+		mark int64
+		want int
+	}{
+		"the beginning":                        {0, 6},
+		"the middle of the first line":         {second / 2, 5},
+		"between two lines":                    {second, 5},
+		"after the first letter of the second": {second + 1, 4},
+		"the end":                              {int64(len(auditLines)), 0},
+	}
+	for name, tc := range cases {
+		counts, err := log.since(tc.mark)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := counts.sum(); got != tc.want {
+			t.Errorf("%s: %d writes, want %d", name, got, tc.want)
+		}
+	}
+}
+
 func TestCountWritesRefusesWhatIsNoLog(t *testing.T) {
 	t.Parallel()
-	if _, err := countWrites(strings.NewReader("what\n")); err == nil {
+	if _, err := countWrites(bufio.NewReader(strings.NewReader("what\n"))); err == nil {
 		t.Error("a line that is no JSON is accepted")
 	}
 }
