@@ -1,0 +1,348 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/danielgtaylor/huma/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+const appsTag = "apps"
+
+type appOutput struct {
+	Status int
+	Body   view.AppState
+}
+
+type appInput struct {
+	Rehearsal
+
+	Body *view.App `required:"false"`
+}
+
+type appsInput struct {
+	Namespace string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace; without it all that the caller may see"`
+}
+
+type appTarget struct {
+	Namespace string `path:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace of the app"`
+	Name      string `path:"name" maxLength:"63" pattern:"^[a-z]([-a-z0-9]*[a-z0-9])?$" doc:"Name of the app"`
+}
+
+// registerApps registers the routes of apps.
+func (g *Gateway) registerApps() {
+	op := func(id, method, path, summary string, status int, about string) huma.Operation {
+		return huma.Operation{
+			OperationID: "apps-" + id, Method: method, Path: path, Summary: summary, Tags: []string{appsTag}, DefaultStatus: status,
+			Responses: answers(map[int]*huma.Response{status: {Description: about}}), MaxBodyBytes: maxBody,
+		}
+	}
+	huma.Register(g.api, op("list", http.MethodGet, "/v1/apps", "List apps", http.StatusOK, "Apps"), g.listApps)
+	create := op("create", http.MethodPost, "/v1/apps", "Create a Deployment and its Service, both or neither", http.StatusCreated, "The app")
+	create.Description = "Without a body the example is created."
+	create.Responses["200"] = &huma.Response{Description: "The app as it would be created"}
+	create.Responses["200"].Content = map[string]*huma.MediaType{mediaJSON: {Schema: ref("AppState")}}
+	create.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{mediaJSON: {Example: view.DefaultApp()}}}
+	huma.Register(g.api, create, g.createApp)
+	huma.Register(g.api, op("get", http.MethodGet, "/v1/apps/{ns}/{name}", "Read one", http.StatusOK, "The app"), g.getApp)
+	huma.Register(g.api, op("delete", http.MethodDelete, "/v1/apps/{ns}/{name}", "Delete both, whichever is already gone",
+		http.StatusOK, "What became of both"), g.deleteApp)
+}
+
+// kindOf returns the row of a kind that apps are made of.
+func (g *Gateway) kindOf(plural string) (int, *kind) {
+	i, _ := byPlural(g.kinds, plural)
+	return i, &g.kinds[i]
+}
+
+// createApp creates both or neither. Both are tried first without storing them, so that what can be refused is refused
+// before anything is there; what fails nevertheless takes the first one back.
+func (g *Gateway) createApp(ctx context.Context, in *appInput) (*appOutput, error) {
+	who, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	app := view.DefaultApp()
+	if in.Body != nil {
+		app = *in.Body
+	}
+	missing, err := g.missingNamespace(ctx, who, &app)
+	if err != nil {
+		return nil, err
+	}
+	if missing && in.DryRun != "" { // nothing can be tried in a namespace that is not there
+		return previewApp(&app)
+	}
+	if missing {
+		if err := g.createNamespace(ctx, who, app.Namespace); err != nil {
+			return nil, err
+		}
+	}
+	deployment, service, err := g.createParts(ctx, who, &app, "All")
+	if err != nil {
+		return nil, err
+	}
+	status := http.StatusOK
+	if in.DryRun == "" {
+		status = http.StatusCreated
+		if deployment, service, err = g.createParts(ctx, who, &app, ""); err != nil {
+			return nil, err
+		}
+	}
+	state, err := view.ReadApp(app.Namespace, app.Name, deployment, service)
+	return &appOutput{Status: status, Body: state}, err
+}
+
+func previewApp(app *view.App) (*appOutput, error) {
+	deployment, err := json.Marshal(app.Deployment())
+	if err != nil {
+		return nil, err
+	}
+	service, err := json.Marshal(app.Service())
+	if err != nil {
+		return nil, err
+	}
+	state, err := view.ReadApp(app.Namespace, app.Name, deployment, service)
+	return &appOutput{Status: http.StatusOK, Body: state}, err
+}
+
+// missingNamespace reports whether the namespace has to be created first, and the caller wants that.
+func (g *Gateway) missingNamespace(ctx context.Context, who *caller, app *view.App) (bool, error) {
+	if !app.CreateNamespace {
+		return false, nil
+	}
+	_, k := g.kindOf(namespacesPlural)
+	_, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: k.path("", app.Namespace, "")})
+	problem, refused := errors.AsType[*view.Problem](err)
+	if refused && problem.Status == http.StatusNotFound {
+		return true, nil
+	}
+	return false, err
+}
+
+func (g *Gateway) createNamespace(ctx context.Context, who *caller, name string) error {
+	_, k := g.kindOf(namespacesPlural)
+	body, err := json.Marshal(&corev1.Namespace{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = g.send(ctx, who, k, "", name, creation(k, "", body, ""))
+	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusConflict {
+		return nil // somebody else was faster
+	}
+	return err
+}
+
+func creation(k *kind, namespace string, body []byte, dry string) call {
+	query := url.Values{"fieldValidation": {"Strict"}, "fieldManager": {fieldManager}}
+	setIf(query, "dryRun", dry)
+	return call{method: http.MethodPost, path: k.path(namespace, "", ""), query: query, body: body, contentType: mediaJSON}
+}
+
+// createParts creates the Deployment and the Service. If the Service fails, the Deployment is deleted again: that very one.
+func (g *Gateway) createParts(ctx context.Context, who *caller, app *view.App, dry string) (deployment, service []byte, err error) {
+	first, err := g.createPart(ctx, who, deploymentsPlural, app, app.Deployment(), dry)
+	if err != nil {
+		return nil, nil, err
+	}
+	second, err := g.createPart(ctx, who, servicesPlural, app, app.Service(), dry)
+	if err == nil || dry != "" {
+		return first, second, err
+	}
+	// The caller may have gone; what he has half done is undone nevertheless.
+	undo := context.WithoutCancel(ctx)
+	if undoErr := g.deletePart(undo, who, deploymentsPlural, app.Namespace, app.Name, uidOf(first)); undoErr != nil {
+		problem := *asProblem(err)
+		problem.Detail += " The Deployment could not be taken back: " + asProblem(undoErr).Detail
+		return nil, nil, &problem
+	}
+	return nil, nil, err
+}
+
+func (g *Gateway) createPart(ctx context.Context, who *caller, plural string, app *view.App, object any, dry string) ([]byte, error) {
+	index, k := g.kindOf(plural)
+	body, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := g.send(ctx, who, k, app.Namespace, app.Name, creation(k, app.Namespace, body, dry))
+	if err != nil {
+		return nil, err
+	}
+	out, err := view.Strip(answer.body)
+	if err == nil && dry == "" {
+		g.settle(ctx, index, app.Namespace, app.Name, http.MethodPost, out)
+	}
+	return out, err
+}
+
+// part returns an object that has the app's name, nil where there is none.
+func (g *Gateway) part(ctx context.Context, who *caller, plural, namespace, name string) ([]byte, error) {
+	_, k := g.kindOf(plural)
+	answer, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: k.path(namespace, name, "")})
+	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return view.Strip(answer.body)
+}
+
+// parts returns both parts of an app; what only has its name is no part of it.
+func (g *Gateway) parts(ctx context.Context, who *caller, at *appTarget) (deployment, service []byte, err error) {
+	deployment, errDeployment := g.part(ctx, who, deploymentsPlural, at.Namespace, at.Name)
+	service, errService := g.part(ctx, who, servicesPlural, at.Namespace, at.Name)
+	return deployment, service, errors.Join(errDeployment, errService)
+}
+
+func (g *Gateway) getApp(ctx context.Context, in *appTarget) (*appOutput, error) {
+	who, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	deployment, service, err := g.parts(ctx, who, in)
+	if err != nil {
+		return nil, asProblem(err)
+	}
+	if deployment != nil && !view.IsAppPart(deployment) {
+		deployment = nil
+	}
+	if service != nil && !view.IsAppPart(service) {
+		service = nil
+	}
+	if deployment == nil && service == nil {
+		return nil, view.NewProblem(http.StatusNotFound, "NotFound", "There is no app of that name.")
+	}
+	state, err := view.ReadApp(in.Namespace, in.Name, deployment, service)
+	return &appOutput{Status: http.StatusOK, Body: state}, err
+}
+
+type deletionOutput struct{ Body view.AppDeletion }
+
+// deleteApp deletes both parts. Each is tried whatever becomes of the other.
+func (g *Gateway) deleteApp(ctx context.Context, in *appTarget) (*deletionOutput, error) {
+	who, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &deletionOutput{}
+	var failed []view.FieldError
+	var first *view.Problem
+	for plural, result := range map[string]*string{deploymentsPlural: &out.Body.Deployment, servicesPlural: &out.Body.Service} {
+		*result, err = g.deleteIfPart(ctx, who, plural, in)
+		if err != nil {
+			first = asProblem(err)
+			failed = append(failed, view.FieldError{Location: plural, Message: first.Detail})
+		}
+	}
+	if first != nil {
+		problem := *first
+		problem.Errors = failed
+		return nil, &problem
+	}
+	return out, nil
+}
+
+func (g *Gateway) deleteIfPart(ctx context.Context, who *caller, plural string, at *appTarget) (string, error) {
+	object, err := g.part(ctx, who, plural, at.Namespace, at.Name)
+	switch {
+	case err != nil:
+		return "", err
+	case object == nil:
+		return view.PartGone, nil
+	case !view.IsAppPart(object):
+		return view.PartForeign, nil
+	default:
+		return view.PartDeleted, g.deletePart(ctx, who, plural, at.Namespace, at.Name, uidOf(object))
+	}
+}
+
+func uidOf(object []byte) types.UID {
+	var read sketch
+	if json.Unmarshal(object, &read) != nil {
+		return ""
+	}
+	return read.Metadata.UID
+}
+
+// deletePart deletes that very object; that it is gone already is as good.
+func (g *Gateway) deletePart(ctx context.Context, who *caller, plural, namespace, name string, uid types.UID) error {
+	index, k := g.kindOf(plural)
+	options := metav1.DeleteOptions{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}, Preconditions: &metav1.Preconditions{UID: &uid},
+		PropagationPolicy: new(metav1.DeletePropagationBackground),
+	}
+	body, err := json.Marshal(options)
+	if err != nil {
+		return err
+	}
+	answer, err := g.send(ctx, who, k, namespace, name, call{
+		method: http.MethodDelete, path: k.path(namespace, name, ""), body: body, contentType: mediaJSON,
+	})
+	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusNotFound {
+		return nil
+	}
+	if err == nil {
+		g.settle(ctx, index, namespace, name, http.MethodDelete, answer.body)
+	}
+	return err
+}
+
+type appsOutput struct{ Body view.AppList }
+
+// listApps lists the apps whose Deployment or Service is there, with both where the caller may list both.
+func (g *Gateway) listApps(ctx context.Context, in *appsInput) (*appsOutput, error) {
+	who, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	deployments, err := g.labelled(ctx, who, deploymentsPlural, in.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	services, err := g.labelled(ctx, who, servicesPlural, in.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	out := &appsOutput{Body: view.AppList{Items: []view.AppState{}}}
+	for _, pair := range view.Pair(deployments, services) {
+		state, err := view.ReadApp(pair.Namespace, pair.Name, pair.Deployment, pair.Service)
+		if err != nil {
+			return nil, err
+		}
+		out.Body.Items = append(out.Body.Items, state)
+	}
+	return out, nil
+}
+
+// labelled lists the parts of apps of one kind.
+func (g *Gateway) labelled(ctx context.Context, who *caller, plural, namespace string) ([]*view.Item, error) {
+	index, k := g.kindOf(plural)
+	query, err := view.ParseQuery(view.AppLabel+"="+view.AppLabelValue, "", "", "", 0, "")
+	if err != nil {
+		return nil, err
+	}
+	if items, _, ok := g.hub.stores[index].list(); ok {
+		if of := g.rights.scopeOf(ctx, who, k, namespace, "list"); !of.empty() {
+			return query.Select(items, func(item *view.Item) bool {
+				return of.admits(item.Namespace) && (namespace == "" || item.Namespace == namespace)
+			}).Items, nil
+		}
+	}
+	items, _, err := g.listLive(ctx, who, k, namespace, &ListInput{LabelSelector: view.AppLabel + "=" + view.AppLabelValue})
+	return items, err
+}

@@ -1,0 +1,254 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+// TestLists has the first two defects: a list that worked by accident, and an error that was an empty success.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	admin, nobody := r.user(t, "", everything()), r.user(t, "default")
+	for _, plural := range []string{"nodes", "namespaces", "deployments", "services", "nodepools", "podsets"} {
+		t.Run(plural, func(t *testing.T) {
+			got := r.do(t, http.MethodGet, "/v1/"+plural, admin, "")
+			if got.status != http.StatusOK || !strings.Contains(string(got.body), `"items":[`) {
+				t.Errorf("an administrator gets %d: %s", got.status, got.body)
+			}
+			got = r.do(t, http.MethodGet, "/v1/"+plural, nobody, "")
+			if got.status != http.StatusForbidden {
+				t.Fatalf("nobody gets %d: %s", got.status, got.body)
+			}
+			var status metav1.Status
+			must(t, json.Unmarshal(got.problem(t).Kubernetes, &status))
+			if status.Reason != metav1.StatusReasonForbidden || status.Code != http.StatusForbidden {
+				t.Errorf("the refusal carries %+v, want the API server's own", status)
+			}
+			if got := r.do(t, http.MethodGet, "/v1/"+plural, "", ""); got.status != http.StatusUnauthorized ||
+				!strings.HasPrefix(got.header.Get("WWW-Authenticate"), "Bearer") {
+				t.Errorf("without a token the answer is %d %v", got.status, got.header)
+			}
+		})
+	}
+}
+
+// TestUpstreamCodes has the third: everything was 500.
+func TestUpstreamCodes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	admin := r.user(t, "", everything())
+	ns := r.Namespace(t)
+	service := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"web","namespace":"` + ns + `"},"spec":{"ports":[{"port":80}]}}`
+	for _, step := range []struct {
+		name, method, path, body string
+		status                   int
+		reason                   string
+	}{
+		{"what is not there is not found", http.MethodGet, "/v1/services/" + ns + "/web", "", 404, "NotFound"},
+		{"it is created", http.MethodPost, "/v1/services", service, 201, ""},
+		{"a second time it is there already", http.MethodPost, "/v1/services", service, 409, "AlreadyExists"},
+		{"what is not valid is told field by field", http.MethodPost, "/v1/services", strings.Replace(service, "80", "99999", 1), 422, "Invalid"},
+		{
+			"an unknown field is refused, not dropped", http.MethodPost, "/v1/services",
+			strings.Replace(service, `"spec":{`, `"spec":{"prots":[],`, 1), 400, "BadRequest",
+		},
+		{"in a namespace that is not there", http.MethodPost, "/v1/services?ns=nowhere", strings.Replace(service, ns, "nowhere", 1), 404, "NotFound"},
+		{"it is deleted", http.MethodDelete, "/v1/services/" + ns + "/web", "", 200, ""},
+		{"and then it is gone", http.MethodDelete, "/v1/services/" + ns + "/web", "", 404, "NotFound"},
+	} {
+		got := r.do(t, step.method, step.path, admin, step.body)
+		if got.status != step.status {
+			t.Fatalf("%s: status %d, want %d: %s", step.name, got.status, step.status, got.body)
+		}
+		if step.reason == "" {
+			continue
+		}
+		if problem := got.problem(t); problem.Type != view.ProblemType+step.reason || len(problem.Kubernetes) == 0 {
+			t.Errorf("%s: problem %+v", step.name, problem)
+		}
+	}
+}
+
+// TestAppIsCreatedAndDeletedAsOne has the fourth and fifth: half of a pair that stays behind, and everything fixed in the code.
+func TestAppIsCreatedAndDeletedAsOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	admin := r.user(t, "", everything())
+
+	got := r.do(t, http.MethodPost, "/v1/apps", admin, "")
+	if got.status != http.StatusCreated {
+		t.Fatalf("status %d: %s", got.status, got.body)
+	}
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "testing", Name: "k8s-test-stub"}}
+	service := &corev1.Service{ObjectMeta: deployment.ObjectMeta}
+	if !r.Get(t, deployment) || !r.Get(t, service) {
+		t.Fatal("the article's objects are not there")
+	}
+	if *deployment.Spec.Replicas != 2 || deployment.Spec.Template.Spec.Containers[0].Image != "nginx:alpine" ||
+		service.Spec.Type != corev1.ServiceTypeNodePort || service.Spec.Ports[0].NodePort == 0 ||
+		deployment.Spec.Selector.MatchLabels["app"] != "k8s-test-app" {
+		t.Errorf("they are not as the article has them: %+v %+v", deployment.Spec, service.Spec)
+	}
+	if got := r.do(t, http.MethodPost, "/v1/apps", admin, ""); got.status != http.StatusConflict {
+		t.Errorf("a second one: %d", got.status)
+	}
+	if got := r.do(t, http.MethodGet, "/v1/apps?ns=testing", admin, ""); !strings.Contains(string(got.body), `"name":"k8s-test-stub"`) {
+		t.Errorf("the list is %s", got.body)
+	}
+
+	// The Deployment is gone already: the Service must not stay behind.
+	must(t, r.Live.Delete(t.Context(), deployment))
+	for _, want := range []string{`{"deployment":"gone","service":"deleted"}`, `{"deployment":"gone","service":"gone"}`} {
+		got := r.do(t, http.MethodDelete, "/v1/apps/testing/k8s-test-stub", admin, "")
+		if got.status != http.StatusOK || strings.TrimSpace(string(got.body)) != want {
+			t.Errorf("status %d with %s, want %s", got.status, got.body, want)
+		}
+	}
+	if r.Get(t, service) {
+		t.Error("the Service is still there")
+	}
+}
+
+func TestAppIsCreatedWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ns := r.Namespace(t)
+	app := `{"name":"web","namespace":"` + ns + `","image":"web:1","nodePool":"gpu"}`
+	half := r.user(t, ns, rule("*", "apps", "deployments"), rule("get", "", "services"))
+	if got := r.do(t, http.MethodPost, "/v1/apps", half, app); got.status != http.StatusForbidden {
+		t.Fatalf("who may create only one of the two gets %d: %s", got.status, got.body)
+	}
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "web"}}
+	if r.Get(t, deployment) {
+		t.Fatal("the Deployment is there, and no Service")
+	}
+	admin := r.user(t, "", everything())
+	r.Create(t, &corev1.Service{ObjectMeta: deployment.ObjectMeta, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}}})
+	if got := r.do(t, http.MethodPost, "/v1/apps", admin, app); got.status != http.StatusConflict || r.Get(t, deployment) {
+		t.Fatalf("where the Service's name is taken, the answer is %d: %s", got.status, got.body)
+	}
+	if got := r.do(t, http.MethodDelete, "/v1/apps/"+ns+"/web", admin, ""); !strings.Contains(string(got.body), `"service":"foreign"`) {
+		t.Errorf("a Service that is no part of an app: %s", got.body)
+	}
+	if got := r.do(t, http.MethodPost, "/v1/apps?dryRun=All", admin, strings.ReplaceAll(app, "web", "dry")); got.status != http.StatusOK ||
+		!strings.Contains(string(got.body), `"runtimeClassName":"gpu"`) && !strings.Contains(string(got.body), `"nodePool":"gpu"`) {
+		t.Errorf("a rehearsal: %d %s", got.status, got.body)
+	}
+	deployment.Name = "dry"
+	if r.Get(t, deployment) {
+		t.Error("the rehearsal has created something")
+	}
+}
+
+// TestAccountMayWriteNothing has the sixth, seventh, eighth and tenth: roles that nobody is bound to, secrets by name, and an account
+// that may delete nodes.
+func TestAccountMayWriteNothing(t *testing.T) {
+	t.Parallel()
+	manifest, err := os.ReadFile(filepath.Join(testkit.Root(), "config", "rbac", "gateway_role.yaml"))
+	must(t, err)
+	documents := strings.Split(string(manifest), "\n---\n")
+	sa, role, binding := &corev1.ServiceAccount{}, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}
+	must(t, yaml.UnmarshalStrict([]byte(documents[0]), sa))
+	must(t, yaml.UnmarshalStrict([]byte(documents[1]), role))
+	must(t, yaml.UnmarshalStrict([]byte(documents[2]), binding))
+	if binding.RoleRef.Name != role.Name || binding.Subjects[0].Name != sa.Name || binding.Subjects[0].Namespace != sa.Namespace {
+		t.Errorf("the binding %+v does not bind the role to the account", binding)
+	}
+	if len(sa.Secrets) > 0 {
+		t.Errorf("the account names secrets: %v", sa.Secrets)
+	}
+	got := map[string][]string{}
+	for _, rule := range role.Rules {
+		for _, resource := range rule.Resources {
+			got[rule.APIGroups[0]+"/"+resource] = rule.Verbs
+		}
+	}
+	want := map[string][]string{
+		"authentication.k8s.io/tokenreviews": {"create"}, "authorization.k8s.io/subjectaccessreviews": {"create"},
+	}
+	for _, k := range kinds() {
+		want[k.gvk.Group+"/"+k.plural] = []string{"get", "list", "watch"}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rights of the gateway (-want by the table of kinds +got):\n%s", diff)
+	}
+}
+
+// TestPages has the ninth: no pages, and managedFields in everything.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	admin := r.user(t, "", everything())
+	ns := r.Namespace(t)
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		body := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"` + name + `","labels":{"tier":"` + name + `"}},"spec":{"ports":[{"port":1}]}}`
+		if got := r.do(t, http.MethodPost, "/v1/services?ns="+ns, admin, body); got.status != http.StatusCreated {
+			t.Fatalf("status %d: %s", got.status, got.body)
+		}
+	}
+	var all []string
+	token := ""
+	for range 3 {
+		got := r.do(t, http.MethodGet, "/v1/services?limit=2&ns="+ns+"&continue="+token, admin, "")
+		all = append(all, got.names(t)...)
+		var list metav1.PartialObjectMetadataList
+		must(t, json.Unmarshal(got.body, &list))
+		token = list.Continue
+	}
+	if diff := cmp.Diff([]string{ns + "/a", ns + "/b", ns + "/c", ns + "/d", ns + "/e"}, all); diff != "" || token != "" {
+		t.Errorf("pages (-want +got):\n%s", diff)
+	}
+	for query, want := range map[string][]string{
+		"labelSelector=tier%20in%20(a,c)":  {ns + "/a", ns + "/c"},
+		"fieldSelector=metadata.name=b":    {ns + "/b"},
+		"fieldSelector=spec.type=NodePort": {},
+		"q=tier=d":                         {ns + "/d"},
+		"managedFields=true&q=tier=e":      {ns + "/e"},
+	} {
+		if diff := cmp.Diff(want, r.do(t, http.MethodGet, "/v1/services?ns="+ns+"&"+query, admin, "").names(t)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+	newest := r.do(t, http.MethodGet, "/v1/services?sort=-created&ns="+ns, admin, "").names(t)
+	if len(newest) != 5 {
+		t.Errorf("the newest are %v", newest)
+	}
+	for path, want := range map[string]bool{"": false, "?managedFields=true": true} {
+		got := r.do(t, http.MethodGet, "/v1/services/"+ns+"/a"+path, admin, "")
+		if strings.Contains(string(got.body), "managedFields") != want {
+			t.Errorf("%q: managedFields are there: %t, want %t", path, !want, want)
+		}
+	}
+	table := r.do(t, http.MethodGet, "/v1/services?ns="+ns, admin, "", "Accept", mediaTable)
+	var columns metav1.Table
+	must(t, json.Unmarshal(table.body, &columns))
+	if len(columns.Rows) != 5 || !slices.ContainsFunc(columns.ColumnDefinitions, func(c metav1.TableColumnDefinition) bool { return c.Name == "Cluster-IP" }) {
+		t.Errorf("the table has %d rows and the columns %v", len(columns.Rows), columns.ColumnDefinitions)
+	}
+	text := r.do(t, http.MethodGet, "/v1/services/"+ns+"/a/yaml", admin, "")
+	if !strings.Contains(string(text.body), "kind: Service\n") {
+		t.Errorf("the YAML is %s", text.body)
+	}
+	if got := r.do(t, http.MethodGet, "/v1/services/"+ns+"/a/events", admin, ""); got.status != http.StatusOK {
+		t.Errorf("events: %d %s", got.status, got.body)
+	}
+}

@@ -1,0 +1,121 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// Names of schemas.
+const (
+	schemaObject  = "KubernetesObject"
+	schemaList    = "KubernetesList"
+	schemaTable   = "KubernetesTable"
+	schemaProblem = "Problem"
+)
+
+// Media types.
+const (
+	mediaJSON    = "application/json"
+	mediaYAML    = "application/yaml"
+	mediaProblem = "application/problem+json"
+	mediaEvents  = "text/event-stream"
+	mediaTable   = "application/json;as=Table;v=v1;g=meta.k8s.io"
+)
+
+// describe adds what is the same for all routes to the description of the API.
+func describe(api *huma.OpenAPI) {
+	api.Info.Description = "Everything the console and a script need, with the caller's own rights. Objects of Kubernetes are as the " +
+		"API server has them and are validated there; managedFields are left out unless asked for."
+	api.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"bearer": {Type: "http", Scheme: "bearer", Description: "A token that the API server of the cluster accepts"},
+	}
+	api.Security = []map[string][]string{{"bearer": {}}}
+	schemas := api.Components.Schemas
+	schemas.Schema(reflect.TypeFor[view.Problem](), true, schemaProblem)
+	text := &huma.Schema{Type: huma.TypeString}
+	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+	schemas.Map()[schemaObject] = &huma.Schema{
+		Type: huma.TypeObject, AdditionalProperties: true, Description: "An object as the API server has it",
+		Properties: map[string]*huma.Schema{"apiVersion": text, "kind": text, "metadata": object},
+		Required:   []string{"apiVersion", "kind", "metadata"},
+	}
+	schemas.Map()[schemaList] = &huma.Schema{
+		Type: huma.TypeObject, AdditionalProperties: true, Description: "A list as the API server has it",
+		Properties: map[string]*huma.Schema{
+			"apiVersion": text, "kind": text,
+			"metadata": {
+				Type: huma.TypeObject, AdditionalProperties: true,
+				Properties: map[string]*huma.Schema{
+					"resourceVersion": text, "continue": text, "remainingItemCount": {Type: huma.TypeInteger},
+				},
+			},
+			"items": {Type: huma.TypeArray, Items: ref(schemaObject)},
+		},
+		Required: []string{"apiVersion", "kind", "metadata", "items"},
+	}
+	schemas.Map()[schemaTable] = &huma.Schema{
+		Type: huma.TypeObject, AdditionalProperties: true, Description: "A list as kubectl prints it",
+		Properties: map[string]*huma.Schema{
+			"kind":              {Type: huma.TypeString, Enum: []any{"Table"}},
+			"columnDefinitions": {Type: huma.TypeArray, Items: object}, "rows": {Type: huma.TypeArray, Items: object},
+		},
+		Required: []string{"kind", "columnDefinitions", "rows"},
+	}
+	for _, schema := range schemas.Map() {
+		schema.PrecomputeMessages()
+	}
+}
+
+func ref(name string) *huma.Schema { return &huma.Schema{Ref: "#/components/schemas/" + name} }
+
+// answers describes what a route may answer: what is good, and the problems that all routes have.
+func answers(good map[int]*huma.Response) map[string]*huma.Response {
+	out := map[string]*huma.Response{}
+	for _, code := range []int{
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusGone,
+		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
+		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout,
+	} {
+		out[strconv.Itoa(code)] = response(http.StatusText(code), mediaProblem, schemaProblem)
+	}
+	out["default"] = response("Any other problem", mediaProblem, schemaProblem)
+	for code, what := range good {
+		out[strconv.Itoa(code)] = what
+	}
+	return out
+}
+
+// response describes one answer: pairs of media type and schema.
+func response(about string, mediaAndSchema ...string) *huma.Response {
+	out := &huma.Response{Description: about, Content: map[string]*huma.MediaType{}}
+	for i := 0; i+1 < len(mediaAndSchema); i += 2 {
+		out.Content[mediaAndSchema[i]] = &huma.MediaType{Schema: ref(mediaAndSchema[i+1])}
+	}
+	return out
+}
+
+// Document returns the description as it is served and committed.
+func Document(api *huma.OpenAPI) ([]byte, error) {
+	raw, err := json.Marshal(api)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode the description of the API: %w", err)
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, raw, "", " "); err != nil {
+		return nil, fmt.Errorf("cannot indent the description of the API: %w", err)
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), nil
+}

@@ -1,0 +1,321 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"mime"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// rig is a gateway under its shipped account in front of a real API server.
+type rig struct {
+	*testkit.Harness
+
+	g    *Gateway
+	base string
+	log  *logLines
+}
+
+type logLines struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *logLines) logger() logr.Logger {
+	return funcr.New(func(_, args string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.lines = append(l.lines, args)
+	}, funcr.Options{})
+}
+
+func (l *logLines) with(text string) []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(l.lines), func(line string) bool { return !strings.Contains(line, text) })
+}
+
+// account is the gateway's own account, made once for all tests of the package.
+var account = sync.OnceValues(func() (string, error) {
+	raw, err := os.ReadFile(filepath.Join(testkit.Root(), "config", "rbac", "gateway_role.yaml"))
+	return string(raw), err
+})
+
+// newRig starts a gateway that runs until the end of the test.
+func newRig(t *testing.T, change ...func(*Options)) *rig {
+	t.Helper()
+	r := &rig{Harness: testkit.New(t), log: &logLines{}}
+	r.install(t)
+	config := rest.AnonymousClientConfig(r.Config)
+	config.BearerToken = r.token(t, "windlass-system", "windlass-gateway")
+	config.QPS = -1
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(t, err)
+	options := Options{Config: config, Listener: listener, RightsTTL: 200 * time.Millisecond, Heartbeat: 100 * time.Millisecond, Log: r.log.logger()}
+	for _, c := range change {
+		c(&options)
+	}
+	r.g, err = New(t.Context(), options)
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.g.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		must(t, <-done)
+	})
+	r.base = strings.TrimSuffix(strings.Split(r.g.URL(), "?")[0], "/")
+	testkit.Eventually(t, "the stores are in step", r.g.Synced)
+	return r
+}
+
+// install applies the shipped rights of the gateway.
+func (r *rig) install(t *testing.T) {
+	t.Helper()
+	manifest, err := account()
+	must(t, err)
+	r.ensure(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "windlass-system"}})
+	for document := range strings.SplitSeq(manifest, "\n---\n") {
+		var kind metav1.TypeMeta
+		must(t, yaml.Unmarshal([]byte(document), &kind))
+		object, err := r.Live.Scheme().New(kind.GroupVersionKind())
+		must(t, err)
+		must(t, yaml.UnmarshalStrict([]byte(document), object))
+		r.ensure(t, object.(client.Object))
+	}
+}
+
+func (r *rig) ensure(t *testing.T, object client.Object) {
+	t.Helper()
+	if err := r.Live.Create(t.Context(), object); err != nil && !apierrors.IsAlreadyExists(err) {
+		t.Fatal(err)
+	}
+}
+
+// token returns a token of the account, which is made if it is not there.
+func (r *rig) token(t *testing.T, namespace, name string) string {
+	t.Helper()
+	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	r.ensure(t, sa)
+	review := &authenticationv1.TokenRequest{}
+	must(t, r.Live.SubResource("token").Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: sa.ObjectMeta}, review))
+	return review.Status.Token
+}
+
+// user returns the token of a new account with the rules in the namespace, or everywhere if it is empty.
+func (r *rig) user(t *testing.T, namespace string, rules ...rbacv1.PolicyRule) string {
+	t.Helper()
+	home := r.Namespace(t)
+	token := r.token(t, home, "user")
+	r.grant(t, home, namespace, rules...)
+	return token
+}
+
+// grant gives the rules to the user whose home that is.
+func (r *rig) grant(t *testing.T, home, namespace string, rules ...rbacv1.PolicyRule) client.Object {
+	t.Helper()
+	subjects := []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: home, Name: "user"}}
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: home + "-"}, Rules: rules}
+	r.Create(t, role)
+	ref := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name}
+	if namespace == "" {
+		binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: role.Name}, RoleRef: ref, Subjects: subjects}
+		r.Create(t, binding)
+		return binding
+	}
+	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: role.Name, Namespace: namespace}, RoleRef: ref, Subjects: subjects}
+	r.Create(t, binding)
+	return binding
+}
+
+// everything is the rule of an administrator, and reading that of a guest.
+func everything() rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}
+}
+
+func rule(verbs string, group string, resources ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: strings.Split(verbs, ",")}
+}
+
+// answer is what a request got.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// do sends a request and holds its answer against the description of the API.
+func (r *rig) do(t *testing.T, method, path, token, body string, header ...string) answer {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, r.base+path, strings.NewReader(body))
+	must(t, err)
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+		if header[i] == "Host" {
+			request.Host = header[i+1]
+		}
+	}
+	response, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(request)
+	must(t, err)
+	defer func() { _ = response.Body.Close() }()
+	raw, err := io.ReadAll(response.Body)
+	must(t, err)
+	out := answer{response.StatusCode, response.Header, raw}
+	r.check(t, request, out)
+	return out
+}
+
+// check holds an answer against the description: it has to name the route, the status and the media type, and the body has to be
+// as its schema says.
+func (r *rig) check(t *testing.T, request *http.Request, got answer) {
+	t.Helper()
+	where := request.Method + " " + request.URL.Path
+	media, parameters, err := mime.ParseMediaType(got.header.Get("Content-Type"))
+	if err != nil && len(got.body) > 0 {
+		t.Fatalf("%s answers with the Content-Type %q: %v", where, got.header.Get("Content-Type"), err)
+	}
+	if parameters["as"] != "" {
+		media = mediaTable
+	}
+	op := operationFor(r.g.OpenAPI(), request.Method, request.URL.Path)
+	if op == nil { // not of the API: only its problems are
+		if got.status >= 400 && media != mediaProblem {
+			t.Fatalf("%s answers %d with %s", where, got.status, media)
+		}
+		return
+	}
+	documented := op.Responses[strconv.Itoa(got.status)]
+	if documented == nil && got.status >= 400 {
+		documented = op.Responses["default"]
+	}
+	if documented == nil {
+		t.Fatalf("%s answers %d, of which the description says nothing: %s", where, got.status, got.body)
+	}
+	content := documented.Content[media]
+	if content == nil {
+		t.Fatalf("%s answers %d with %q, described are %v", where, got.status, media, slices.Collect(maps.Keys(documented.Content)))
+	}
+	if !strings.HasSuffix(media, "json") && media != mediaTable {
+		return
+	}
+	var value any
+	must(t, json.Unmarshal(got.body, &value))
+	result := &huma.ValidateResult{}
+	schemas := r.g.OpenAPI().Components.Schemas
+	huma.Validate(schemas, content.Schema, huma.NewPathBuffer(nil, 0), huma.ModeReadFromServer, value, result)
+	if len(result.Errors) > 0 {
+		t.Fatalf("%s answers %d with what its schema does not allow: %v\n%s", where, got.status, result.Errors, got.body)
+	}
+}
+
+// operationFor returns the operation that the path belongs to.
+func operationFor(api *huma.OpenAPI, method, path string) *huma.Operation {
+	for template, item := range api.Paths {
+		if !fits(template, path) {
+			continue
+		}
+		switch method {
+		case http.MethodGet:
+			return item.Get
+		case http.MethodPost:
+			return item.Post
+		case http.MethodPut:
+			return item.Put
+		case http.MethodPatch:
+			return item.Patch
+		case http.MethodDelete:
+			return item.Delete
+		}
+	}
+	return nil
+}
+
+func fits(template, path string) bool {
+	want, got := strings.Split(template, "/"), strings.Split(path, "/")
+	if len(want) != len(got) {
+		return false
+	}
+	for i := range want {
+		if want[i] != got[i] && !strings.HasPrefix(want[i], "{") {
+			return false
+		}
+	}
+	return true
+}
+
+// problem reads a problem, which an answer has to be.
+func (a answer) problem(t *testing.T) *view.Problem {
+	t.Helper()
+	out := &view.Problem{}
+	decoder := json.NewDecoder(bytes.NewReader(a.body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(out); err != nil || a.header.Get("Content-Type") != mediaProblem {
+		t.Fatalf("status %d with %q is no problem: %v: %s", a.status, a.header.Get("Content-Type"), err, a.body)
+	}
+	if out.Status != a.status || out.Instance != "urn:windlass:request:"+a.header.Get("X-Request-Id") {
+		t.Errorf("the problem %+v does not fit its answer %d", out, a.status)
+	}
+	return out
+}
+
+// names returns the names, with namespaces, of a list.
+func (a answer) names(t *testing.T) []string {
+	t.Helper()
+	if a.status != http.StatusOK {
+		t.Fatalf("status %d: %s", a.status, a.body)
+	}
+	var list struct {
+		Items []struct{ Metadata metav1.ObjectMeta }
+	}
+	must(t, json.Unmarshal(a.body, &list))
+	out := []string{}
+	for _, item := range list.Items {
+		out = append(out, strings.TrimPrefix(item.Metadata.Namespace+"/"+item.Metadata.Name, "/"))
+	}
+	return out
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

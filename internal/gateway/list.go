@@ -1,0 +1,203 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// ListInput is what a list may be asked with.
+type ListInput struct {
+	Accept        string `header:"Accept" doc:"application/json;as=Table;v=v1;g=meta.k8s.io for a table"`
+	Limit         int    `query:"limit" minimum:"0" maximum:"10000" doc:"At most so many; the answer's metadata.continue gets the next ones"`
+	Continue      string `query:"continue" maxLength:"2048" doc:"metadata.continue of the page before"`
+	LabelSelector string `query:"labelSelector" maxLength:"4096" doc:"Labels, as kubectl takes them: app=web,tier!=test"`
+	FieldSelector string `query:"fieldSelector" maxLength:"4096" doc:"Fields, as kubectl takes them: metadata.name=web"`
+	Search        string `query:"q" maxLength:"256" doc:"Words that all have to be in the namespace, name or labels"`
+	Sort          string `query:"sort" enum:"name,created,-created" default:"name" doc:"Order"`
+	ManagedFields bool   `query:"managedFields" doc:"Keep metadata.managedFields"`
+}
+
+type namespacedList struct {
+	ListInput
+
+	Namespace string `query:"ns" maxLength:"63" doc:"Namespace; without it all that the caller may see"`
+}
+
+// Resolve implements huma.Resolver.
+func (l *namespacedList) Resolve(huma.Context) []error {
+	if l.Namespace != "" && len(validation.IsDNS1123Label(l.Namespace)) > 0 {
+		return []error{&huma.ErrorDetail{Location: "query.ns", Message: "is no name of a namespace"}}
+	}
+	return nil
+}
+
+// list answers a list: from the store for what the caller may list, and else from the API server.
+func (g *Gateway) list(ctx context.Context, index int, namespace string, in *ListInput) (*huma.StreamResponse, error) {
+	who, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	query, err := view.ParseQuery(in.LabelSelector, in.FieldSelector, in.Search, in.Sort, in.Limit, in.Continue)
+	if wantsTable(in.Accept) { // whose pages are the API server's
+		return g.table(ctx, who, &g.kinds[index], namespace, in)
+	}
+	if err != nil {
+		return nil, fieldErrors(err)
+	}
+	k := &g.kinds[index]
+	if !in.ManagedFields && query.KnowsFields() {
+		if items, version, ok := g.hub.stores[index].list(); ok {
+			of := g.rights.scopeOf(ctx, who, k, namespace, "list")
+			if !of.empty() || k.plural == namespacesPlural {
+				page := query.Select(g.admitted(ctx, who, k, items, of))
+				if !of.empty() || len(page.Items) > 0 {
+					reads.WithLabelValues("cache").Inc()
+					return writeList(k, strconv.FormatUint(version, 10), page), nil
+				}
+			}
+		}
+	}
+	reads.WithLabelValues("server").Inc()
+	items, version, err := g.listLive(ctx, who, k, namespace, in)
+	if err != nil {
+		return nil, err
+	}
+	return writeList(k, version, query.Select(items, nil)), nil
+}
+
+// admitted returns what a list is selected from. Of a namespace that the caller may only see something in, he gets the name.
+func (g *Gateway) admitted(
+	ctx context.Context, who *caller, k *kind, items []*view.Item, of scope,
+) (from []*view.Item, admits func(*view.Item) bool) {
+	if of.all {
+		return items, nil
+	}
+	if k.plural != namespacesPlural {
+		return items, func(item *view.Item) bool { return of.admits(scopeKey(k, item)) }
+	}
+	visible := g.rights.visible(ctx, who)
+	out := make([]*view.Item, 0, len(of.namespaces)+len(visible.namespaces))
+	for _, item := range items {
+		switch {
+		case of.admits(item.Name):
+			out = append(out, item)
+		case visible.admits(item.Name):
+			out = append(out, view.NameOnly(k.gvk, item.Name))
+		}
+	}
+	return out, nil
+}
+
+func writeList(k *kind, version string, page view.Page) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		ctx.SetHeader("Content-Type", mediaJSON)
+		ctx.SetStatus(http.StatusOK)
+		// Who no longer listens cannot be told so.
+		_ = view.WriteList(ctx.BodyWriter(), k.gvk, version, page)
+	}}
+}
+
+// listLive asks the API server as the caller. Who may not list everywhere gets what he may list, namespace by namespace.
+func (g *Gateway) listLive(ctx context.Context, who *caller, k *kind, namespace string, in *ListInput) ([]*view.Item, string, error) {
+	query := url.Values{}
+	setIf(query, "labelSelector", in.LabelSelector)
+	setIf(query, "fieldSelector", in.FieldSelector)
+	var out []*view.Item
+	version := "0"
+	err := g.eachNamespace(ctx, who, k, namespace, func(in2 string) error {
+		answer, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: k.path(in2, "", ""), query: query})
+		if err != nil {
+			return err
+		}
+		items, newest, err := view.ReadList(answer.body, k.gvk, in.ManagedFields)
+		out, version = append(out, items...), view.NewestVersion(version, newest)
+		return err
+	})
+	return out, version, err
+}
+
+// eachNamespace calls list for the namespace, or for all at once, or, if that is forbidden, for each that the caller may list the
+// kind in. If there is none, the refusal stands.
+func (g *Gateway) eachNamespace(ctx context.Context, who *caller, k *kind, namespace string, list func(namespace string) error) error {
+	err := list(namespace)
+	problem, refused := errors.AsType[*view.Problem](err)
+	if namespace != "" || !k.namespaced || !refused || problem.Status != http.StatusForbidden {
+		return err
+	}
+	of := g.rights.scopeOf(ctx, who, k, "", "list")
+	if of.empty() {
+		return err
+	}
+	for _, in := range names(of) {
+		if err := list(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func setIf(query url.Values, key, value string) {
+	if value != "" {
+		query.Set(key, value)
+	}
+}
+
+func wantsTable(accept string) bool { return strings.Contains(accept, "as=Table") }
+
+// table passes on the API server's own table, with its columns and pages.
+func (g *Gateway) table(ctx context.Context, who *caller, k *kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
+	if in.Search != "" || in.Sort != "" && in.Sort != view.SortName {
+		return nil, fieldErrors(&view.FieldError{Location: "query", Message: "q and sort are for lists of objects: a table is the API server's"})
+	}
+	query := url.Values{}
+	setIf(query, "labelSelector", in.LabelSelector)
+	setIf(query, "fieldSelector", in.FieldSelector)
+	setIf(query, "continue", in.Continue)
+	if in.Limit > 0 {
+		query.Set("limit", strconv.Itoa(in.Limit))
+	}
+	var merged map[string]json.RawMessage
+	var rows []json.RawMessage
+	err := g.eachNamespace(ctx, who, k, namespace, func(in string) error {
+		answer, err := g.upstream.do(ctx, who, call{
+			method: http.MethodGet, path: k.path(in, "", ""), query: query, accept: mediaTable + "," + mediaJSON,
+		})
+		if err != nil {
+			return err
+		}
+		var part []json.RawMessage
+		merged = nil
+		if err := errors.Join(json.Unmarshal(answer.body, &merged), json.Unmarshal(merged["rows"], &part)); err != nil {
+			return err
+		}
+		rows = append(rows, part...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if rows == nil {
+		rows = []json.RawMessage{}
+	}
+	if merged["rows"], err = json.Marshal(rows); err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(merged)
+	if err != nil {
+		return nil, err
+	}
+	return (&reply{status: http.StatusOK, media: mediaTable, body: body}).stream(), nil
+}

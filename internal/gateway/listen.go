@@ -1,0 +1,85 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
+)
+
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	// drain is how long requests may take to end after the gateway was told to.
+	drain = 10 * time.Second
+)
+
+// serve accepts connections until the context ends, and then lets running requests end. There is no timeout of a whole
+// answer, which would cut streams: every route sets its own.
+func (g *Gateway) serve(ctx context.Context) error {
+	server := &http.Server{
+		Handler: g.handler, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		Protocols: new(http.Protocols), BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		ErrorLog: serverLog(g.options.Log),
+	}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetHTTP2(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
+	listener, err := g.encrypt(ctx)
+	if err != nil {
+		return errors.Join(err, g.options.Listener.Close())
+	}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	select {
+	case err := <-done:
+		return fmt.Errorf("cannot serve on %s: %w", listener.Addr(), err)
+	case <-ctx.Done():
+	}
+	close(g.stopping)
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	if err := server.Shutdown(end); err != nil {
+		return errors.Join(fmt.Errorf("cannot end in order: %w", err), server.Close())
+	}
+	return nil
+}
+
+// encrypt returns the listener, with TLS where there is a certificate.
+func (g *Gateway) encrypt(ctx context.Context) (net.Listener, error) {
+	if g.options.CertFile == "" {
+		return g.options.Listener, nil
+	}
+	watcher, err := certwatcher.New(g.options.CertFile, g.options.KeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the certificate %q: %w", g.options.CertFile, err)
+	}
+	go func() {
+		if err := watcher.Start(ctx); err != nil {
+			g.options.Log.Error(err, "Cannot follow the certificate")
+		}
+	}()
+	return tls.NewListener(g.options.Listener, &tls.Config{
+		MinVersion: tls.VersionTLS12, GetCertificate: watcher.GetCertificate, NextProtos: []string{"h2", "http/1.1"},
+	}), nil
+}
+
+var _ interface{ Write([]byte) (int, error) } = logWriter{}
+
+// logWriter passes on what net/http complains about, which is mostly what clients do wrong.
+type logWriter struct{ log logr.Logger }
+
+// Write implements io.Writer.
+func (l logWriter) Write(line []byte) (int, error) {
+	l.log.V(1).Info("HTTP server", "message", string(line))
+	return len(line), nil
+}

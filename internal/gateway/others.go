@@ -1,0 +1,63 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Me is who calls, and where he may see something.
+type Me struct {
+	// User is the name that the API server knows him by.
+	User string `json:"user" doc:"Name that the API server knows the caller by"`
+	// Groups he is in.
+	Groups []string `json:"groups" doc:"Groups that the caller is in"`
+	// Session is true for a request that acts as the kubeconfig.
+	Session bool `json:"session" doc:"Whether the request acts as the kubeconfig of whoever started the server"`
+	// AllNamespaces is true for who may list namespaces.
+	AllNamespaces bool `json:"allNamespaces" doc:"Whether the caller may list all namespaces"`
+	// Namespaces that he may list something in.
+	Namespaces []string `json:"namespaces" doc:"Namespaces in which the caller may list something; empty if allNamespaces is true"`
+}
+
+type meOutput struct{ Body Me }
+
+func (g *Gateway) registerOthers() {
+	huma.Register(g.api, huma.Operation{
+		OperationID: "me", Method: http.MethodGet, Path: "/v1/me", Summary: "Who calls, and where he may see something",
+		Tags: []string{"me"}, Responses: answers(map[int]*huma.Response{http.StatusOK: {Description: "The caller"}}),
+	}, g.me)
+	huma.Register(g.api, huma.Operation{
+		OperationID: "watch", Method: http.MethodGet, Path: watchPath, Summary: "Follow objects as a stream of events", Tags: []string{"watch"},
+		Description: "Events: snapshot (kind, items, more; at the end done), upsert (kind, object), delete (kind, namespace, name, uid), " +
+			"resync (forget everything, a snapshot follows), denied (kind, namespaces; null for all), expired (the token; the stream " +
+			"ends). A comment comes when nothing else does.",
+		Responses: answers(map[int]*huma.Response{http.StatusOK: {
+			Description: "Events", Content: map[string]*huma.MediaType{mediaEvents: {Schema: &huma.Schema{Type: huma.TypeString}}},
+		}}),
+	}, g.watch)
+	schemas := g.api.OpenAPI().Components.Schemas.Map()
+	// What huma would answer errors with; every error is turned into a Problem.
+	delete(schemas, "ErrorModel")
+	delete(schemas, "ErrorDetail")
+}
+
+func (g *Gateway) me(ctx context.Context, _ *struct{}) (*meOutput, error) {
+	who, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, k := g.kindOf(namespacesPlural)
+	out := &meOutput{Body: Me{User: who.user.GetName(), Groups: who.user.GetGroups(), Session: who.session, Namespaces: []string{}}}
+	if out.Body.Groups == nil {
+		out.Body.Groups = []string{}
+	}
+	if out.Body.AllNamespaces = g.rights.may(ctx, who, k, "", "", "list"); !out.Body.AllNamespaces {
+		out.Body.Namespaces = append(out.Body.Namespaces, names(g.rights.visible(ctx, who))...)
+	}
+	return out, nil
+}

@@ -1,0 +1,116 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/danielgtaylor/huma/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"sigs.k8s.io/yaml"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// getInput is what an object may be asked with.
+type getInput struct {
+	Target
+
+	ManagedFields bool `query:"managedFields" doc:"Keep metadata.managedFields"`
+}
+
+// get answers with an object.
+func (g *Gateway) get(ctx context.Context, index int, in *getInput) (*huma.StreamResponse, error) {
+	body, err := g.read(ctx, index, in)
+	if err != nil {
+		return nil, err
+	}
+	return (&reply{status: http.StatusOK, media: mediaJSON, body: body}).stream(), nil
+}
+
+// yaml answers with an object as YAML.
+func (g *Gateway) yaml(ctx context.Context, index int, in *getInput) (*huma.StreamResponse, error) {
+	body, err := g.read(ctx, index, in)
+	if err != nil {
+		return nil, err
+	}
+	if body, err = yaml.JSONToYAML(body); err != nil {
+		return nil, fmt.Errorf("cannot write an object as YAML: %w", err)
+	}
+	return (&reply{status: http.StatusOK, media: mediaYAML, body: body}).stream(), nil
+}
+
+// read returns an object: from the store where it is there and the caller may get it, and else from the API server, which knows
+// best what is not there.
+func (g *Gateway) read(ctx context.Context, index int, in *getInput) ([]byte, error) {
+	who, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k := &g.kinds[index]
+	if item, exists := g.hub.stores[index].get(in.namespace, in.name); exists && !in.ManagedFields {
+		within := in.namespace
+		if k.plural == namespacesPlural {
+			within = in.name // as the API server reads such a path
+		}
+		if g.rights.may(ctx, who, k, within, in.name, "get") {
+			reads.WithLabelValues("cache").Inc()
+			return item.JSON, nil
+		}
+	}
+	reads.WithLabelValues("server").Inc()
+	answer, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: k.path(in.namespace, in.name, "")})
+	if err != nil || in.ManagedFields {
+		return bodyOf(answer), err
+	}
+	return view.Strip(answer.body)
+}
+
+func bodyOf(answer *result) []byte {
+	if answer == nil {
+		return nil
+	}
+	return answer.body
+}
+
+// maxEvents bounds the events about one object.
+const maxEvents = "500"
+
+// events answers with the events about an object. Those about what belongs to no namespace are in "default".
+func (g *Gateway) events(ctx context.Context, k *kind, of Target) (*huma.StreamResponse, error) {
+	who, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	within := of.namespace
+	if !k.namespaced {
+		within = metav1.NamespaceDefault
+	}
+	selector := fields.Set{"involvedObject.kind": k.gvk.Kind, "involvedObject.name": of.name}
+	if k.namespaced {
+		selector["involvedObject.namespace"] = of.namespace
+	}
+	answer, err := g.upstream.do(ctx, who, call{
+		method: http.MethodGet, path: resourcePath(corev1.SchemeGroupVersion.WithResource("events"), within, "", ""),
+		query: url.Values{"fieldSelector": {selector.AsSelector().String()}, "limit": {maxEvents}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	gvk := corev1.SchemeGroupVersion.WithKind("Event")
+	items, version, err := view.ReadList(answer.body, gvk, false)
+	if err != nil {
+		return nil, err
+	}
+	query, err := view.ParseQuery("", "", "", view.SortCreated, 0, "")
+	if err != nil {
+		return nil, err
+	}
+	return writeList(&kind{gvk: gvk}, version, query.Select(items, nil)), nil
+}

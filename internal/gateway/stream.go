@@ -1,0 +1,386 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+const watchPath = "/v1/watch"
+
+const (
+	// writeTimeout is how long a reader may take for one batch of events before he counts as gone.
+	writeTimeout = 30 * time.Second
+	// snapshotBytes is how large one event of a snapshot may be before the next one begins.
+	snapshotBytes = 256 << 10
+	// maxStreams bounds the streams of everybody together.
+	maxStreams = 5000
+	// retryMillis is how long a browser waits before it comes back.
+	retryMillis = 2000
+)
+
+// streams counts the open streams of each caller.
+type streams struct {
+	mu        sync.Mutex
+	perCaller int
+	open      map[string]int
+	all       int
+}
+
+func newStreams(perCaller int) *streams {
+	return &streams{perCaller: perCaller, open: map[string]int{}}
+}
+
+// enter counts a stream, if there may be another one.
+func (s *streams) enter(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[key] >= s.perCaller || s.all >= maxStreams {
+		return false
+	}
+	s.open[key]++
+	s.all++
+	return true
+}
+
+func (s *streams) leave(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all--
+	if s.open[key]--; s.open[key] == 0 {
+		delete(s.open, key)
+	}
+}
+
+// watchInput is what is followed.
+type watchInput struct {
+	Kinds       string `query:"kinds" maxLength:"512" doc:"Kinds, as the routes call them, separated by commas; default all"`
+	Namespace   string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace; without it all that the caller may see"`
+	LastEventID string `header:"Last-Event-ID" maxLength:"128" doc:"The id of the last event that was seen, to go on from there"`
+}
+
+// watch answers with a stream of events.
+func (g *Gateway) watch(ctx context.Context, in *watchInput) (*huma.StreamResponse, error) {
+	who, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := g.chosen(in.Kinds)
+	if err != nil {
+		return nil, err
+	}
+	if in.Namespace != "" && len(validation.IsDNS1123Label(in.Namespace)) > 0 {
+		return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "is no name of a namespace"})
+	}
+	if !g.streams.enter(who.key()) {
+		return nil, tooMany(time.Second)
+	}
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		defer g.streams.leave(who.key())
+		r, w := humago.Unwrap(ctx)
+		s := &stream{
+			g: g, who: who, wanted: wanted, namespace: in.Namespace, control: http.NewResponseController(w),
+			out: bufio.NewWriterSize(w, 4096),
+		}
+		w.Header().Set("Content-Type", mediaEvents)
+		w.Header().Set("X-Accel-Buffering", "no") // or a proxy would keep the events for itself
+		w.WriteHeader(http.StatusOK)
+		streamsOpen.Inc()
+		defer streamsOpen.Dec()
+		// A reader who has gone ends the stream, and that is all there is to it.
+		_ = s.run(r.Context(), in.LastEventID)
+	}}, nil
+}
+
+// chosen returns which kinds of the table are wanted.
+func (g *Gateway) chosen(list string) ([]bool, error) {
+	out := make([]bool, len(g.kinds))
+	if list == "" {
+		for i := range out {
+			out[i] = true
+		}
+		return out, nil
+	}
+	for plural := range strings.SplitSeq(list, ",") {
+		at, known := byPlural(g.kinds, strings.TrimSpace(plural))
+		if !known {
+			return nil, fieldErrors(&view.FieldError{Location: "query.kinds", Message: fmt.Sprintf("%q is no kind", plural)})
+		}
+		out[at] = true
+	}
+	return out, nil
+}
+
+// stream is one reader's connection. Only its own goroutine uses it.
+type stream struct {
+	g         *Gateway
+	who       *caller
+	wanted    []bool
+	namespace string
+	control   *http.ResponseController
+	out       *bufio.Writer
+
+	reader *reader
+	scopes scopes
+	hash   string
+}
+
+// scope asks what the caller may see now.
+func (s *stream) scope(ctx context.Context) scopes {
+	out := make(scopes, len(s.wanted))
+	for i, wanted := range s.wanted {
+		if !wanted {
+			continue
+		}
+		k := &s.g.kinds[i]
+		within := s.namespace
+		if !k.namespaced {
+			within = ""
+		}
+		out[i] = s.g.rights.scopeOf(ctx, s.who, k, within, "list", "watch")
+	}
+	return out
+}
+
+// run writes events until the reader, the caller's rights or the gateway end.
+func (s *stream) run(ctx context.Context, lastID string) error {
+	s.scopes = s.scope(ctx)
+	s.hash = s.scopes.hash()
+	var begin snapshot
+	s.reader, begin = s.g.hub.follow(s.scopes, lastID)
+	defer s.g.hub.leave(s.reader)
+	if err := s.begin(begin, lastID); err != nil {
+		return err
+	}
+	heartbeat := time.NewTicker(s.g.options.Heartbeat)
+	defer heartbeat.Stop()
+	// Not all streams ask at the same moment.
+	ttl := s.g.options.RightsTTL
+	recheck := time.NewTicker(ttl + time.Duration(rand.Int64N(int64(ttl)/4+1)))
+	defer recheck.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.g.stopping:
+			return nil
+		case event := <-s.reader.queue:
+			err = s.events(event)
+		case <-heartbeat.C:
+			_, err = s.out.WriteString(": still here\n\n")
+		case <-recheck.C:
+			var end bool
+			if end, err = s.recheck(ctx); end {
+				return s.flush()
+			}
+		}
+		if err == nil {
+			err = s.flush()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// begin writes what a reader starts with.
+func (s *stream) begin(of snapshot, lastID string) error {
+	if _, err := fmt.Fprintf(s.out, "retry: %d\n\n", retryMillis); err != nil {
+		return err
+	}
+	if of.resumed {
+		for _, event := range of.missed {
+			if err := s.event(event); err != nil {
+				return err
+			}
+		}
+		return s.flush()
+	}
+	for i, wanted := range s.wanted {
+		if wanted && s.scopes[i].empty() {
+			if err := s.denied(i, nil); err != nil {
+				return err
+			}
+		}
+	}
+	if lastID != "" {
+		if err := s.resync(); err != nil {
+			return err
+		}
+	}
+	return s.snapshot(of)
+}
+
+// events writes an event and those that wait behind it. Who has lost one begins anew.
+func (s *stream) events(event *frame) error {
+	for {
+		if s.reader.lost.Load() {
+			if err := s.resync(); err != nil {
+				return err
+			}
+			return s.snapshot(s.g.hub.renew(s.reader, s.scopes))
+		}
+		if err := s.event(event); err != nil {
+			return err
+		}
+		select {
+		case event = <-s.reader.queue:
+		default:
+			return nil
+		}
+	}
+}
+
+func (s *stream) event(event *frame) error {
+	if err := s.g.hub.writeID(s.out, event.sequence, s.hash); err != nil {
+		return err
+	}
+	return s.write(event.payload)
+}
+
+// write gives the reader time for what is written next: a buffer that is full goes out by itself.
+func (s *stream) write(raw []byte) error {
+	// What cannot have a deadline, such as a recorder in a test, needs none.
+	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout)) //nolint:forbidigo // because a socket has no other clock
+	_, err := s.out.Write(raw)
+	return err
+}
+
+func (s *stream) flush() error {
+	if err := s.write(nil); err != nil {
+		return err
+	}
+	if err := s.out.Flush(); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+// tell writes an event of the gateway's own.
+func (s *stream) tell(name string, data any) error {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	return s.write(fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, raw))
+}
+
+func (s *stream) resync() error { return s.tell("resync", struct{}{}) }
+
+func (s *stream) denied(kindIndex int, namespaces []string) error {
+	return s.tell("denied", map[string]any{"kind": s.g.kinds[kindIndex].plural, "namespaces": namespaces})
+}
+
+// snapshot writes everything of the scopes, in events of bounded size. The last one of each kind says so, and the last one of all
+// carries the id from which the stream goes on.
+func (s *stream) snapshot(of snapshot) error {
+	for i := range of.items {
+		if s.scopes[i].empty() || !s.wanted[i] {
+			continue
+		}
+		if err := s.snapshotOf(i, of.items[i]); err != nil {
+			return err
+		}
+	}
+	if err := s.g.hub.writeID(s.out, of.sequence, s.hash); err != nil {
+		return err
+	}
+	if err := s.tell("snapshot", map[string]any{"done": true}); err != nil {
+		return err
+	}
+	return s.flush()
+}
+
+func (s *stream) snapshotOf(kindIndex int, items []*view.Item) error {
+	k := &s.g.kinds[kindIndex]
+	var chunk []byte
+	open := func() { chunk = fmt.Appendf(chunk[:0], "event: snapshot\ndata: {\"kind\":%q,\"items\":[", k.plural) }
+	open()
+	first := true
+	for _, item := range items {
+		if !s.scopes[kindIndex].admits(scopeKey(k, item)) {
+			continue
+		}
+		if !first && len(chunk)+len(item.JSON) > snapshotBytes {
+			if err := s.write(append(chunk, "],\"more\":true}\n\n"...)); err != nil {
+				return err
+			}
+			open()
+			first = true
+		}
+		if !first {
+			chunk = append(chunk, ',')
+		}
+		chunk, first = append(chunk, item.JSON...), false
+	}
+	return s.write(append(chunk, "],\"more\":false}\n\n"...))
+}
+
+// recheck asks again who the caller is and what he may see. It returns true when the stream has to end.
+func (s *stream) recheck(ctx context.Context) (end bool, err error) {
+	if !s.g.identity.valid(ctx, s.who) {
+		return true, s.tell("expired", struct{}{})
+	}
+	now := s.scope(ctx)
+	if ctx.Err() != nil {
+		return true, ctx.Err()
+	}
+	hash := now.hash()
+	if hash == s.hash {
+		return false, nil
+	}
+	before := s.scopes
+	s.scopes, s.hash = now, hash
+	nothing := true
+	for i := range now {
+		nothing = nothing && now[i].empty()
+		if err := s.tellLost(i, before[i], now[i]); err != nil {
+			return true, err
+		}
+	}
+	of := s.g.hub.renew(s.reader, now)
+	if nothing {
+		return true, nil
+	}
+	// What was in the queue is gone, so everybody begins anew; rights change seldom.
+	if err := s.resync(); err != nil {
+		return true, err
+	}
+	return false, s.snapshot(of)
+}
+
+// tellLost says what of a kind may no longer be seen.
+func (s *stream) tellLost(kindIndex int, before, now scope) error {
+	if before.empty() || now.all {
+		return nil
+	}
+	if before.all || now.empty() {
+		return s.denied(kindIndex, nil)
+	}
+	var lost []string
+	for _, namespace := range names(before) {
+		if !now.admits(namespace) {
+			lost = append(lost, namespace)
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	return s.denied(kindIndex, lost)
+}

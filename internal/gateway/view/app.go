@@ -1,0 +1,229 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// AppLabel and AppLabelValue mark both parts of an app, which have the app's name.
+const (
+	AppLabel      = "app.kubernetes.io/managed-by"
+	AppLabelValue = "windlass-api"
+)
+
+// App is a Deployment and its Service as one thing.
+type App struct {
+	// Name of both.
+	Name string `json:"name" minLength:"1" maxLength:"63" pattern:"^[a-z]([-a-z0-9]*[a-z0-9])?$" doc:"Name of the Deployment and of the Service" example:"k8s-test-stub"`
+	// Namespace of both.
+	Namespace string `json:"namespace" minLength:"1" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace of both" example:"testing"`
+	// CreateNamespace makes the namespace if it is not there.
+	CreateNamespace bool `json:"createNamespace,omitempty" doc:"Create the namespace if it is not there. It stays when the app goes"`
+	// Labels of both, which also select the pods.
+	Labels map[string]string `json:"labels,omitempty" maxProperties:"32" doc:"Labels of both and of the pods, which they select; default app: the name"`
+	// Image that runs.
+	Image string `json:"image" minLength:"1" maxLength:"1024" doc:"Image of the container" example:"nginx:alpine"`
+	// Replicas wanted.
+	Replicas *int32 `json:"replicas,omitempty" minimum:"0" maximum:"100000" default:"1" doc:"Number of pods"`
+	// Port of the Service.
+	Port int32 `json:"port,omitempty" minimum:"1" maximum:"65535" default:"80" doc:"Port of the Service"`
+	// TargetPort of the container.
+	TargetPort int32 `json:"targetPort,omitempty" minimum:"1" maximum:"65535" doc:"Port of the container; default the port of the Service"`
+	// ServiceType of the Service.
+	ServiceType string `json:"serviceType,omitempty" enum:"ClusterIP,NodePort,LoadBalancer" default:"ClusterIP" doc:"How the Service is reached"`
+	// NodePool that the pods run on.
+	NodePool string `json:"nodePool,omitempty" maxLength:"63" pattern:"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$" doc:"Node pool that the pods run on; default any node"`
+}
+
+// DefaultApp returns what is created when nothing is said: a web server in two copies.
+func DefaultApp() App {
+	return App{
+		Name: "k8s-test-stub", Namespace: "testing", CreateNamespace: true, Labels: map[string]string{"app": "k8s-test-app"},
+		Image: "nginx:alpine", Replicas: new(int32(2)), Port: 80, TargetPort: 80, ServiceType: string(corev1.ServiceTypeNodePort),
+	}
+}
+
+// selector returns the labels that select the pods.
+func (a *App) selector() map[string]string {
+	if len(a.Labels) == 0 {
+		return map[string]string{"app": a.Name}
+	}
+	return maps.Clone(a.Labels)
+}
+
+func (a *App) meta() metav1.ObjectMeta {
+	labels := a.selector()
+	labels[AppLabel] = AppLabelValue
+	return metav1.ObjectMeta{
+		Name: a.Name, Namespace: a.Namespace, Labels: labels, Annotations: map[string]string{"creator": AppLabelValue},
+	}
+}
+
+// Deployment returns the Deployment of the app.
+func (a *App) Deployment() *appsv1.Deployment {
+	quarter := intstr.FromString("25%")
+	target := a.targetPort()
+	spec := corev1.PodSpec{
+		Containers: []corev1.Container{{
+			Name: "app", Image: a.Image, Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: target}},
+		}},
+		RestartPolicy: corev1.RestartPolicyAlways, DNSPolicy: corev1.DNSClusterFirst, AutomountServiceAccountToken: new(true),
+	}
+	if a.NodePool != "" {
+		spec.RuntimeClassName = &a.NodePool // the pool's RuntimeClass has the pool's name, and brings the pods there
+	}
+	return &appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: a.meta(),
+		Spec: appsv1.DeploymentSpec{
+			Replicas: a.Replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: a.selector()},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: a.selector()}, Spec: spec},
+			Strategy: appsv1.DeploymentStrategy{
+				Type:          appsv1.RollingUpdateDeploymentStrategyType,
+				RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: &quarter, MaxSurge: &quarter},
+			},
+		},
+	}
+}
+
+// Service returns the Service of the app.
+func (a *App) Service() *corev1.Service {
+	return &corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: a.meta(),
+		Spec: corev1.ServiceSpec{
+			Type: corev1.ServiceType(a.ServiceType), Selector: a.selector(),
+			Ports: []corev1.ServicePort{{
+				Name: "http", Protocol: corev1.ProtocolTCP, Port: max(a.Port, 1), TargetPort: intstr.FromInt32(a.targetPort()),
+			}},
+		},
+	}
+}
+
+func (a *App) targetPort() int32 {
+	if a.TargetPort != 0 {
+		return a.TargetPort
+	}
+	return max(a.Port, 1)
+}
+
+// AppState is an app as it is: both parts, of which one may be missing.
+type AppState struct {
+	// Name of the app.
+	Name string `json:"name" doc:"Name of the app"`
+	// Namespace of the app.
+	Namespace string `json:"namespace" doc:"Namespace of the app"`
+	// Image that runs.
+	Image string `json:"image,omitempty" doc:"Image of the first container"`
+	// NodePool that the pods run on.
+	NodePool string `json:"nodePool,omitempty" doc:"Node pool that the pods run on"`
+	// Replicas wanted.
+	Replicas int32 `json:"replicas" doc:"Pods wanted"`
+	// Available pods.
+	Available int32 `json:"available" doc:"Pods that are available"`
+	// Deployment as the API server has it.
+	Deployment Object `json:"deployment,omitempty" doc:"The Deployment; missing if it is gone"`
+	// Service as the API server has it.
+	Service Object `json:"service,omitempty" doc:"The Service; missing if it is gone"`
+}
+
+// AppList is a list of apps.
+type AppList struct {
+	// Items in the order of namespaces and names.
+	Items []AppState `json:"items" doc:"Apps in the order of namespaces and names"`
+}
+
+// ReadApp returns the state of an app from its parts, either of which may be nil.
+func ReadApp(namespace, name string, deployment, service []byte) (AppState, error) {
+	out := AppState{Name: name, Namespace: namespace, Deployment: deployment, Service: service}
+	if deployment == nil {
+		return out, nil
+	}
+	read := &appsv1.Deployment{}
+	if err := json.Unmarshal(deployment, read); err != nil {
+		return out, fmt.Errorf("cannot read Deployment %q: %w", name, err)
+	}
+	if read.Spec.Replicas != nil {
+		out.Replicas = *read.Spec.Replicas
+	}
+	out.Available = read.Status.AvailableReplicas
+	if class := read.Spec.Template.Spec.RuntimeClassName; class != nil {
+		out.NodePool = *class
+	}
+	if containers := read.Spec.Template.Spec.Containers; len(containers) > 0 {
+		out.Image = containers[0].Image
+	}
+	return out, nil
+}
+
+// IsAppPart reports whether an object is a part of an app.
+func IsAppPart(raw []byte) bool {
+	var object struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+	}
+	return json.Unmarshal(raw, &object) == nil && object.Metadata.Labels[AppLabel] == AppLabelValue
+}
+
+// What becomes of a part of an app that is deleted.
+const (
+	// PartDeleted is for a part that was there.
+	PartDeleted = "deleted"
+	// PartGone is for a part that was not there any more.
+	PartGone = "gone"
+	// PartForeign is for an object of that name that is no part of an app, and stays.
+	PartForeign = "foreign"
+)
+
+// AppDeletion says what became of the parts.
+type AppDeletion struct {
+	// Deployment of the app.
+	Deployment string `json:"deployment" enum:"deleted,gone,foreign" doc:"What became of the Deployment"`
+	// Service of the app.
+	Service string `json:"service" enum:"deleted,gone,foreign" doc:"What became of the Service"`
+}
+
+// AppParts are the two parts of an app, either of which may be nil.
+type AppParts struct {
+	// Namespace and Name of the app.
+	Namespace, Name string
+	// Deployment and Service as JSON.
+	Deployment, Service []byte
+}
+
+// Pair brings Deployments and Services of the same name together. Both lists are ordered by namespace and name, and so is
+// what is returned.
+func Pair(deployments, services []*Item) []AppParts {
+	var out []AppParts
+	for len(deployments)+len(services) > 0 {
+		var next AppParts
+		order := 0
+		switch {
+		case len(deployments) == 0:
+			order = 1
+		case len(services) == 0:
+			order = -1
+		default:
+			order = Compare(deployments[0], services[0])
+		}
+		if order <= 0 {
+			next = AppParts{Namespace: deployments[0].Namespace, Name: deployments[0].Name, Deployment: deployments[0].JSON}
+			deployments = deployments[1:]
+		}
+		if order >= 0 {
+			next.Namespace, next.Name, next.Service = services[0].Namespace, services[0].Name, services[0].JSON
+			services = services[1:]
+		}
+		out = append(out, next)
+	}
+	return out
+}

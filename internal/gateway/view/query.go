@@ -1,0 +1,193 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Bounds of what a caller may send.
+const (
+	// MaxSelector bounds selectors and search words, in bytes.
+	MaxSelector = 4096
+	// MaxContinue bounds the token of the next page, in bytes.
+	MaxContinue = 2048
+)
+
+// Orders in which a list may be wanted.
+const (
+	// SortName orders by namespace and name, which is the default.
+	SortName = "name"
+	// SortCreated puts the oldest first.
+	SortCreated = "created"
+	// SortNewest puts the newest first.
+	SortNewest = "-created"
+)
+
+// Query is what a list selects: the objects that match all of it, in an order, a page at a time.
+type Query struct {
+	labels labels.Selector
+	fields fields.Selector
+	words  []string
+	sort   string
+	limit  int
+	after  *cursor
+}
+
+// cursor is where a page ended: the next one begins behind it, whatever has come or gone meanwhile.
+type cursor struct {
+	Sort      string    `json:"s"`
+	Namespace string    `json:"ns,omitempty"`
+	Name      string    `json:"n"`
+	Created   time.Time `json:"c,omitzero"`
+}
+
+// ParseQuery reads a query. Everything that is wrong is one error each.
+func ParseQuery(labelSelector, fieldSelector, q, sort string, limit int, after string) (*Query, error) {
+	var errs []error
+	query := &Query{words: strings.Fields(strings.ToLower(q)), sort: cmp.Or(sort, SortName), limit: limit}
+	if len(labelSelector)+len(fieldSelector)+len(q) > MaxSelector {
+		return nil, &FieldError{Location: "query", Message: fmt.Sprintf("selectors and q may have %d bytes together", MaxSelector)}
+	}
+	var err error
+	if query.labels, err = labels.Parse(labelSelector); err != nil {
+		errs = append(errs, &FieldError{Location: "query.labelSelector", Message: err.Error()})
+	}
+	if query.fields, err = fields.ParseSelector(fieldSelector); err != nil {
+		errs = append(errs, &FieldError{Location: "query.fieldSelector", Message: err.Error()})
+	}
+	if !slices.Contains([]string{SortName, SortCreated, SortNewest}, query.sort) {
+		errs = append(errs, &FieldError{Location: "query.sort", Message: "is one of name, created, -created"})
+	}
+	if after != "" {
+		if query.after, err = parseCursor(after); err != nil || query.after.Sort != query.sort {
+			errs = append(errs, &FieldError{
+				Location: "query.continue", Message: "is no token of this list: start again without it, and keep sort as it was",
+			})
+		}
+	}
+	return query, errors.Join(errs...)
+}
+
+func parseCursor(token string) (*cursor, error) {
+	if len(token) > MaxContinue {
+		return nil, errors.New("cannot read a token that long")
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil {
+		return nil, fmt.Errorf("cannot decode the token: %w", err)
+	}
+	out := &cursor{}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return nil, fmt.Errorf("cannot decode the token: %w", err)
+	}
+	return out, nil
+}
+
+func (c *cursor) token() string {
+	raw, err := json.Marshal(c)
+	if err != nil {
+		return "" // a time beyond the year 9999, which no API server writes
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// KnowsFields reports whether the fields of the query can be told from an item. The API server knows more of them.
+func (q *Query) KnowsFields() bool {
+	for _, requirement := range q.fields.Requirements() {
+		if requirement.Field != "metadata.name" && requirement.Field != "metadata.namespace" {
+			return false
+		}
+	}
+	return true
+}
+
+// Selects reports whether the query leaves objects out or puts them into an order of its own.
+func (q *Query) Selects() bool { return len(q.words) > 0 || q.sort != SortName }
+
+// Page is a part of a list.
+type Page struct {
+	// Items of the page.
+	Items []*Item
+	// Continue is the token of the next page, empty on the last one.
+	Continue string
+	// Remaining is how many come after this page.
+	Remaining int
+}
+
+// Select returns the page of the items, which are ordered by namespace and name, that the query asks for. It does not
+// change them.
+func (q *Query) Select(items []*Item, admits func(*Item) bool) Page {
+	if admits == nil && q.everything() {
+		return Page{Items: items}
+	}
+	out := make([]*Item, 0, min(len(items), 1024))
+	for _, item := range items {
+		if (admits == nil || admits(item)) && q.matches(item) {
+			out = append(out, item)
+		}
+	}
+	order := q.order()
+	if q.sort != SortName {
+		slices.SortFunc(out, order)
+	}
+	if q.after != nil {
+		last := &Item{Namespace: q.after.Namespace, Name: q.after.Name, Created: q.after.Created}
+		begin, found := slices.BinarySearchFunc(out, last, order)
+		if found {
+			begin++
+		}
+		out = out[begin:]
+	}
+	if q.limit <= 0 || q.limit >= len(out) {
+		return Page{Items: out}
+	}
+	last := out[q.limit-1]
+	next := &cursor{Sort: q.sort, Namespace: last.Namespace, Name: last.Name}
+	if q.sort != SortName {
+		next.Created = last.Created
+	}
+	return Page{Items: out[:q.limit], Continue: next.token(), Remaining: len(out) - q.limit}
+}
+
+func (q *Query) everything() bool {
+	return q.labels.Empty() && q.fields.Empty() && len(q.words) == 0 && q.sort == SortName && q.after == nil && q.limit <= 0
+}
+
+func (q *Query) matches(item *Item) bool {
+	if !q.labels.Matches(item.Labels) {
+		return false
+	}
+	if !q.fields.Empty() && !q.fields.Matches(fields.Set{"metadata.name": item.Name, "metadata.namespace": item.Namespace}) {
+		return false
+	}
+	for _, word := range q.words {
+		if !strings.Contains(item.search, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// order compares by time first where the query says so; names make it total.
+func (q *Query) order() func(a, b *Item) int {
+	switch q.sort {
+	case SortCreated:
+		return func(a, b *Item) int { return cmp.Or(a.Created.Compare(b.Created), Compare(a, b)) }
+	case SortNewest:
+		return func(a, b *Item) int { return cmp.Or(b.Created.Compare(a.Created), Compare(a, b)) }
+	default:
+		return Compare
+	}
+}

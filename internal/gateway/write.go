@@ -1,0 +1,244 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// fieldManager is whose fields those are that are written through the API, unless the caller says another name.
+const fieldManager = "windlass-api"
+
+// catchUp is how long an answer waits until its own write can be read.
+const catchUp = 2 * time.Second
+
+// Rehearsal is a parameter of every write.
+type Rehearsal struct {
+	// DryRun is All for a write that is only tried.
+	DryRun string `query:"dryRun" enum:"All" doc:"All: only say what would happen"`
+}
+
+// CreateInput is what an object is created with.
+type CreateInput struct {
+	Rehearsal
+
+	ContentType  string `header:"Content-Type" doc:"application/json or application/yaml"`
+	FieldManager string `query:"fieldManager" maxLength:"128" doc:"Who owns the fields; default windlass-api"`
+	RawBody      []byte
+}
+
+type namespacedCreate struct {
+	CreateInput
+
+	Namespace string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace; default: the one in the object"`
+}
+
+// applyInput is what an object is applied with.
+type applyInput struct {
+	CreateInput
+	Target
+
+	Force bool `query:"force" doc:"Take over fields that others own"`
+}
+
+// deleteInput is what an object is deleted with.
+type deleteInput struct {
+	Rehearsal
+	Target
+
+	Propagation string `query:"propagationPolicy" enum:"Background,Foreground,Orphan" default:"Background" doc:"What becomes of what it owns"`
+	UID         string `query:"uid" maxLength:"64" doc:"Delete it only if this is its UID"`
+}
+
+// scaleInput is how many replicas are wanted.
+type scaleInput struct {
+	Rehearsal
+	Target
+
+	Body struct {
+		Replicas int32 `json:"replicas" minimum:"0" doc:"How many are wanted"`
+	}
+}
+
+// sketch is what of a body has to fit the path.
+type sketch struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Metadata   metav1.ObjectMeta `json:"metadata"`
+}
+
+// readSketch reads a body as far as the path says something about it. Everything else is validated by the API server.
+func readSketch(k *kind, contentType string, body []byte) (*sketch, string, error) {
+	media, _, err := mime.ParseMediaType(cmp.Or(contentType, mediaJSON))
+	if err != nil || media != mediaJSON && media != mediaYAML {
+		return nil, "", view.NewProblem(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
+			"The body has to be application/json or application/yaml.")
+	}
+	out := &sketch{}
+	if media == mediaYAML {
+		err = yaml.Unmarshal(body, out)
+	} else {
+		err = json.Unmarshal(body, out)
+	}
+	if err != nil {
+		return nil, "", view.NewProblem(http.StatusBadRequest, "BadRequest", "The body is no object: "+err.Error())
+	}
+	if apiVersion := k.gvk.GroupVersion().String(); out.APIVersion != apiVersion || out.Kind != k.gvk.Kind {
+		return nil, "", fieldErrors(&view.FieldError{
+			Location: "body", Message: "has to have apiVersion: " + apiVersion + " and kind: " + k.gvk.Kind,
+		})
+	}
+	return out, media, nil
+}
+
+// parameters returns the query of a write.
+func (in *CreateInput) parameters() url.Values {
+	query := url.Values{"fieldValidation": {"Strict"}, "fieldManager": {cmp.Or(in.FieldManager, fieldManager)}}
+	setIf(query, "dryRun", in.DryRun)
+	return query
+}
+
+func (g *Gateway) create(ctx context.Context, index int, namespace string, in *CreateInput) (*huma.StreamResponse, error) {
+	k := &g.kinds[index]
+	body, media, err := readSketch(k, in.ContentType, in.RawBody)
+	if err != nil {
+		return nil, err
+	}
+	if k.namespaced {
+		namespace = cmp.Or(namespace, body.Metadata.Namespace)
+		if namespace == "" {
+			return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "is missing, and so is metadata.namespace"})
+		}
+	}
+	return g.write(ctx, index, body.Metadata.Name, namespace, call{
+		method: http.MethodPost, path: k.path(namespace, "", ""), query: in.parameters(), body: in.RawBody, contentType: media,
+	})
+}
+
+func (g *Gateway) apply(ctx context.Context, index int, in *applyInput) (*huma.StreamResponse, error) {
+	k := &g.kinds[index]
+	body, _, err := readSketch(k, in.ContentType, in.RawBody)
+	if err != nil {
+		return nil, err
+	}
+	if cmp.Or(body.Metadata.Name, in.name) != in.name || cmp.Or(body.Metadata.Namespace, in.namespace) != in.namespace {
+		return nil, fieldErrors(&view.FieldError{Location: "body.metadata", Message: "names another object than the path"})
+	}
+	query := in.parameters()
+	if in.Force {
+		query.Set("force", "true")
+	}
+	return g.write(ctx, index, in.name, in.namespace, call{
+		method: http.MethodPatch, path: k.path(in.namespace, in.name, ""), query: query, body: in.RawBody,
+		contentType: string(types.ApplyYAMLPatchType), // JSON is YAML
+	})
+}
+
+func (g *Gateway) delete(ctx context.Context, index int, in *deleteInput) (*huma.StreamResponse, error) {
+	k := &g.kinds[index]
+	options := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletionPropagation(in.Propagation))}
+	options.SetGroupVersionKind(metav1.Unversioned.WithKind("DeleteOptions"))
+	options.APIVersion = "v1"
+	if in.UID != "" {
+		options.Preconditions = &metav1.Preconditions{UID: new(types.UID(in.UID))}
+	}
+	if in.DryRun != "" {
+		options.DryRun = []string{in.DryRun}
+	}
+	body, err := json.Marshal(options)
+	if err != nil {
+		return nil, err
+	}
+	return g.write(ctx, index, in.name, in.namespace, call{
+		method: http.MethodDelete, path: k.path(in.namespace, in.name, ""), body: body, contentType: mediaJSON,
+		query: dryRunQuery(in.DryRun),
+	})
+}
+
+func dryRunQuery(value string) url.Values {
+	query := url.Values{}
+	setIf(query, "dryRun", value)
+	return query
+}
+
+func (g *Gateway) scale(ctx context.Context, index int, in *scaleInput) (*huma.StreamResponse, error) {
+	k := &g.kinds[index]
+	body, err := json.Marshal(map[string]any{"spec": map[string]any{"replicas": in.Body.Replicas}})
+	if err != nil {
+		return nil, err
+	}
+	query := dryRunQuery(in.DryRun)
+	query.Set("fieldManager", fieldManager)
+	return g.write(ctx, index, in.name, in.namespace, call{
+		method: http.MethodPatch, path: k.path(in.namespace, in.name, "scale"), query: query, body: body,
+		contentType: string(types.MergePatchType),
+	})
+}
+
+// write sends a write as the caller, notes who did what, and waits until it can be read.
+func (g *Gateway) write(ctx context.Context, index int, name, namespace string, c call) (*huma.StreamResponse, error) {
+	who, err := callerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := g.send(ctx, who, &g.kinds[index], namespace, name, c)
+	if err != nil {
+		return nil, err
+	}
+	body, err := view.Strip(answer.body)
+	if err != nil {
+		return nil, err
+	}
+	if c.query.Get("dryRun") == "" {
+		g.settle(ctx, index, namespace, name, c.method, body)
+	}
+	return (&reply{status: answer.status, media: mediaJSON, body: body, warnings: answer.warnings}).stream(), nil
+}
+
+// send sends a write and leaves a line in the log: who, what and with which result, never with what.
+func (g *Gateway) send(ctx context.Context, who *caller, k *kind, namespace, name string, c call) (*result, error) {
+	answer, err := g.upstream.do(ctx, who, c)
+	status := 0
+	if answer != nil {
+		status = answer.status
+	} else {
+		status = asProblem(err).Status
+	}
+	g.options.Log.Info("Write", "user", who.user.GetName(), "session", who.session, "method", c.method, "kind", k.gvk.Kind,
+		"namespace", namespace, "name", name, "dryRun", c.query.Get("dryRun") != "", "status", status, "request", instance(ctx))
+	return answer, err
+}
+
+// settle waits, but not for long, until the store has seen a write, so that the caller reads what he wrote.
+func (g *Gateway) settle(ctx context.Context, index int, namespace, name, method string, body []byte) {
+	var written sketch
+	if err := json.Unmarshal(body, &written); err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, catchUp)
+	defer cancel()
+	s := g.hub.stores[index]
+	key := view.Key(namespace, cmp.Or(name, written.Metadata.Name))
+	// A store that does not catch up makes the next read older, and nothing else.
+	_ = s.await(ctx, func() bool {
+		item, exists := s.items[key]
+		if method == http.MethodDelete {
+			return !exists || item.Deleting || written.Metadata.UID != "" && item.UID != written.Metadata.UID
+		}
+		return s.version >= versionOf(written.Metadata.ResourceVersion)
+	})
+}
