@@ -47,8 +47,8 @@ func TestExecute(t *testing.T) {
 			args: []string{"manager", "--version"}, out: "windlass v0.0.0-unset\n",
 		},
 		"an unknown command": {
-			args: []string{"run"}, code: 2,
-			err: "windlass: unknown command \"run\" for \"windlass\"\nSee 'windlass --help'.\n",
+			args: []string{"controllers"}, code: 2,
+			err: "windlass: unknown command \"controllers\" for \"windlass\"\nSee 'windlass --help'.\n",
 		},
 		"an unknown flag": {
 			args: []string{"manager", "--thread=1"}, code: 2,

@@ -10,7 +10,6 @@ import (
 	"io"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -43,7 +42,7 @@ func NewCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newManagerCommand(), newVersionCommand())
+	root.AddCommand(newManagerCommand(), newGatewayCommand(), newUICommand(), newVersionCommand())
 	return root
 }
 
@@ -55,14 +54,7 @@ func newManagerCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		Version: version,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			conf.FromEnv(config.OS())
-			if err := conf.Validate(); err != nil {
-				return err
-			}
-			if err := run(cmd.Context(), &conf, cmd.ErrOrStderr(), time.Now); err != nil {
-				return failure{err}
-			}
-			return nil
+			return execute(cmd, &conf, nil)
 		},
 	}
 	command.SetVersionTemplate("windlass {{.Version}}\n")

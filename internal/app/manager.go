@@ -30,8 +30,11 @@ const (
 	startAbort = time.Second
 )
 
-// run runs the manager until the context ends, which is no error, or something makes it impossible to go on.
-func run(ctx context.Context, conf *config.Config, log io.Writer, now func() time.Time) error {
+// run runs the manager until the context ends, which is no error, or something makes it impossible to go on. tell, which may
+// be nil, is called with the URL of the HTTP API.
+func run(
+	ctx context.Context, conf *config.Config, log io.Writer, now func() time.Time, tell func(url string) error,
+) error {
 	restConfig, err := restConfig(conf.Kubeconfig)
 	if err != nil {
 		return err
@@ -56,6 +59,9 @@ func run(ctx context.Context, conf *config.Config, log io.Writer, now func() tim
 		return err
 	}
 	if err := addControllers(ctx, mgr, list, conf, now); err != nil {
+		return err
+	}
+	if err := addGateway(ctx, mgr, restConfig, conf, tell); err != nil {
 		return err
 	}
 	logger.Info("Starting", "version", version, "server", restConfig.Host, "controllers", names(list),
@@ -169,6 +175,7 @@ func checkAddresses(ctx context.Context, conf *config.Config) error {
 	for _, server := range []struct{ flag, address string }{
 		{"--metrics-bind-address", conf.MetricsBindAddress},
 		{"--health-probe-bind-address", conf.HealthProbeBindAddress},
+		{conf.Gateway.AddressFlag(), conf.Gateway.BindAddress},
 	} {
 		if server.address == "0" {
 			continue

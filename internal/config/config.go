@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package config is what "windlass manager" can be told: defaults, flags, environment, and the check of all of it at once.
+// Package config is what "windlass manager" and "windlass gateway" can be told: defaults, flags, environment, and the check of all of it at once.
 package config
 
 import (
@@ -57,6 +57,12 @@ type Config struct {
 	// LogToStderr is accepted for manifests that set it and has no effect: logs always go to standard error.
 	LogToStderr bool
 
+	// Gateway is the HTTP API.
+	Gateway Gateway
+
+	// OnlyGateway runs no controllers. No flag sets it.
+	OnlyGateway bool
+
 	known []string
 }
 
@@ -76,14 +82,14 @@ func Default(known ...string) Config {
 		MetricsBindAddress:     "127.0.0.1:8080",
 		HealthProbeBindAddress: ":8081",
 		LogToStderr:            true,
+		Gateway:                Gateway{BindAddress: off, RequestsPerSecond: 100},
 		known:                  known,
 	}
 }
 
 // BindFlags declares the flags. Their defaults are the values that c has at the time of the call.
 func (c *Config) BindFlags(fs *pflag.FlagSet) {
-	fs.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig,
-		"`file` to reach the cluster with (default $KUBECONFIG, else the Pod's own rights, else ~/.kube/config)")
+	c.bindKubeconfig(fs)
 	fs.StringSliceVar(&c.Controllers, "controllers", c.Controllers, fmt.Sprintf(
 		"controllers to run: '*' is all, 'foo' is foo, '-foo' is not foo; known are %s", strings.Join(c.known, ", ")))
 	fs.BoolVar(&c.LeaderElect, "leader-elect", c.LeaderElect,
@@ -94,6 +100,22 @@ func (c *Config) BindFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.HolderIdentity, "holder-identity", c.HolderIdentity,
 		"`name` that this instance signs the Lease with (default $POD_NAME, else the host name with a random suffix)")
 	fs.IntVar(&c.Threads, "threads", c.Threads, "how many objects each controller works on at the same time")
+	c.bindServerFlags(fs)
+	c.Gateway.BindFlags(fs, "gateway-")
+}
+
+// BindCommonFlags declares the flags that a process without controllers has.
+func (c *Config) BindCommonFlags(fs *pflag.FlagSet) {
+	c.bindKubeconfig(fs)
+	c.bindServerFlags(fs)
+}
+
+func (c *Config) bindKubeconfig(fs *pflag.FlagSet) {
+	fs.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig,
+		"`file` to reach the cluster with (default $KUBECONFIG, else the Pod's own rights, else ~/.kube/config)")
+}
+
+func (c *Config) bindServerFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.MetricsBindAddress, "metrics-bind-address", c.MetricsBindAddress,
 		"`host:port` that serves /metrics without authentication, \"0\" for none")
 	fs.StringVar(&c.HealthProbeBindAddress, "health-probe-bind-address", c.HealthProbeBindAddress,

@@ -48,11 +48,14 @@ func TestFlags(t *testing.T) {
 			args: []string{
 				"--kubeconfig=k", "--controllers=*,-podset", "--lease-lock-name=l", "--lease-lock-namespace=ns",
 				"--holder-identity=me", "--threads=2", "--metrics-bind-address=0", "--health-probe-bind-address=:9",
+				"--gateway-bind-address=127.0.0.1:7", "--gateway-tls-cert-file=c", "--gateway-tls-private-key-file=p",
+				"--gateway-session-file=s", "--gateway-requests-per-second=3",
 			},
 			want: func(c *Config) {
 				c.Kubeconfig, c.Controllers = "k", []string{"*", "-podset"}
 				c.LeaseLockName, c.LeaseLockNamespace, c.HolderIdentity = "l", "ns", "me"
 				c.Threads, c.MetricsBindAddress, c.HealthProbeBindAddress = 2, "0", ":9"
+				c.Gateway = Gateway{BindAddress: "127.0.0.1:7", CertFile: "c", KeyFile: "p", SessionFile: "s", RequestsPerSecond: 3}
 			},
 		},
 	}
@@ -68,7 +71,7 @@ func TestFlags(t *testing.T) {
 			if test.want != nil {
 				test.want(&want)
 			}
-			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{}, Gateway{})); diff != "" {
 				t.Errorf("configuration (-want +got):\n%s", diff)
 			}
 		})
@@ -197,6 +200,17 @@ func TestValidate(t *testing.T) {
 		},
 		"the lease is not looked at without an election": {
 			modify: func(c *Config) { c.LeaderElect, c.LeaseLockName, c.HolderIdentity = false, "", "" },
+		},
+		"a session needs the loopback address": {
+			modify: func(c *Config) { c.Gateway.BindAddress, c.Gateway.SessionFile = ":8090", "url" },
+			want:   []string{`needs an address of the loopback interface and not ":8090"`},
+		},
+		"the files of a certificate go together": {
+			modify: func(c *Config) { c.Gateway.BindAddress, c.Gateway.CertFile = "localhost:1", "cert" },
+			want:   []string{"go together"},
+		},
+		"the HTTP API alone needs no controllers": {
+			modify: func(c *Config) { c.Controllers, c.OnlyGateway, c.LeaderElect = nil, true, false },
 		},
 		"everything wrong is told at once": {
 			modify: func(c *Config) {

@@ -19,7 +19,10 @@ const off = "0"
 
 // Validate returns everything that is wrong, so that nobody has to mend one flag to hear of the next.
 func (c *Config) Validate() error {
-	errs := c.validateControllers()
+	var errs []error
+	if !c.OnlyGateway {
+		errs = c.validateControllers()
+	}
 	if c.Threads < 1 || c.Threads > MaxThreads {
 		errs = append(errs, fmt.Errorf("--threads is %d and must be from 1 to %d", c.Threads, MaxThreads))
 	}
@@ -28,6 +31,7 @@ func (c *Config) Validate() error {
 	}
 	errs = append(errs, c.validateLease()...)
 	errs = append(errs, c.validateAddresses()...)
+	errs = append(errs, c.Gateway.validate()...)
 	return errors.Join(errs...)
 }
 
