@@ -336,12 +336,8 @@ func (g *Gateway) labelled(ctx context.Context, who *caller, plural, namespace s
 	if err != nil {
 		return nil, err
 	}
-	if items, _, ok := g.hub.stores[index].list(); ok {
-		if of := g.rights.scopeOf(ctx, who, k, namespace, "list"); !of.empty() {
-			return query.Select(items, func(item *view.Item) bool {
-				return of.admits(item.Namespace) && (namespace == "" || item.Namespace == namespace)
-			}).Items, nil
-		}
+	if items, _, ok := g.listStored(ctx, who, index, namespace); ok {
+		return query.Select(items).Items, nil
 	}
 	items, _, err := g.listLive(ctx, who, k, namespace, &ListInput{LabelSelector: view.AppLabel + "=" + view.AppLabelValue})
 	return items, err

@@ -24,6 +24,9 @@ const (
 	schemaProblem = "Problem"
 )
 
+// fieldKind is the field that says what an object, or an event about one, is.
+const fieldKind = "kind"
+
 // Media types.
 const (
 	mediaJSON    = "application/json"
@@ -47,13 +50,13 @@ func describe(api *huma.OpenAPI) {
 	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 	schemas.Map()[schemaObject] = &huma.Schema{
 		Type: huma.TypeObject, AdditionalProperties: true, Description: "An object as the API server has it",
-		Properties: map[string]*huma.Schema{"apiVersion": text, "kind": text, "metadata": object},
-		Required:   []string{"apiVersion", "kind", "metadata"},
+		Properties: map[string]*huma.Schema{"apiVersion": text, fieldKind: text, "metadata": object},
+		Required:   []string{"apiVersion", fieldKind, "metadata"},
 	}
 	schemas.Map()[schemaList] = &huma.Schema{
 		Type: huma.TypeObject, AdditionalProperties: true, Description: "A list as the API server has it",
 		Properties: map[string]*huma.Schema{
-			"apiVersion": text, "kind": text,
+			"apiVersion": text, fieldKind: text,
 			"metadata": {
 				Type: huma.TypeObject, AdditionalProperties: true,
 				Properties: map[string]*huma.Schema{
@@ -62,15 +65,15 @@ func describe(api *huma.OpenAPI) {
 			},
 			"items": {Type: huma.TypeArray, Items: ref(schemaObject)},
 		},
-		Required: []string{"apiVersion", "kind", "metadata", "items"},
+		Required: []string{"apiVersion", fieldKind, "metadata", "items"},
 	}
 	schemas.Map()[schemaTable] = &huma.Schema{
 		Type: huma.TypeObject, AdditionalProperties: true, Description: "A list as kubectl prints it",
 		Properties: map[string]*huma.Schema{
-			"kind":              {Type: huma.TypeString, Enum: []any{"Table"}},
+			fieldKind:           {Type: huma.TypeString, Enum: []any{"Table"}},
 			"columnDefinitions": {Type: huma.TypeArray, Items: object}, "rows": {Type: huma.TypeArray, Items: object},
 		},
-		Required: []string{"kind", "columnDefinitions", "rows"},
+		Required: []string{fieldKind, "columnDefinitions", "rows"},
 	}
 	for _, schema := range schemas.Map() {
 		schema.PrecomputeMessages()

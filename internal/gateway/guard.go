@@ -5,16 +5,16 @@ package gateway
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	stdlog "log" //nolint:depguard // because net/http wants one to complain to
+	"maps"
 	"net/http"
 	"path"
 	"runtime/debug"
 	"strings"
 	"time"
-
-	"crypto/rand"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-logr/logr"
@@ -127,9 +127,7 @@ func (g *Gateway) writeError(w http.ResponseWriter, r *http.Request, err error) 
 		g.options.Log.Info("Cannot answer a request", "request", problem.Instance, "status", problem.Status, "cause", err.Error())
 	}
 	if more, ok := errors.AsType[huma.HeadersError](err); ok {
-		for key, values := range more.GetHeaders() {
-			w.Header()[key] = values
-		}
+		maps.Copy(w.Header(), more.GetHeaders())
 	}
 	if problem.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="windlass"`)

@@ -90,8 +90,8 @@ func (i *identity) of(r *http.Request) (*caller, error) {
 		return nil, unauthorized("The bearer token is none that the cluster knows.")
 	}
 	// A flood of invented tokens becomes no flood of reviews.
-	if wait := i.failures.after(remoteHost(r)); wait > 0 {
-		return nil, tooMany(wait)
+	if pause := i.failures.after(remoteHost(r)); pause > 0 {
+		return nil, tooMany(pause)
 	}
 	response, ok, err := i.tokens.AuthenticateRequest(tokenRequest(r, token))
 	switch {
@@ -158,8 +158,8 @@ func (g *Gateway) authenticate(next http.Handler) http.Handler {
 			g.writeError(w, r, err)
 			return
 		}
-		if wait := g.limits.take(who.key()); wait > 0 {
-			g.writeError(w, r, tooMany(wait))
+		if pause := g.limits.take(who.key()); pause > 0 {
+			g.writeError(w, r, tooMany(pause))
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))

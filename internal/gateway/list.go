@@ -59,15 +59,9 @@ func (g *Gateway) list(ctx context.Context, index int, namespace string, in *Lis
 	}
 	k := &g.kinds[index]
 	if !in.ManagedFields && query.KnowsFields() {
-		if items, version, ok := g.hub.stores[index].list(); ok {
-			of := g.rights.scopeOf(ctx, who, k, namespace, "list")
-			if !of.empty() || k.plural == namespacesPlural {
-				page := query.Select(g.admitted(ctx, who, k, items, of))
-				if !of.empty() || len(page.Items) > 0 {
-					reads.WithLabelValues("cache").Inc()
-					return writeList(k, strconv.FormatUint(version, 10), page), nil
-				}
-			}
+		if items, version, ok := g.listStored(ctx, who, index, namespace); ok {
+			reads.WithLabelValues("cache").Inc()
+			return writeList(k, strconv.FormatUint(version, 10), query.Select(items)), nil
 		}
 	}
 	reads.WithLabelValues("server").Inc()
@@ -75,19 +69,32 @@ func (g *Gateway) list(ctx context.Context, index int, namespace string, in *Lis
 	if err != nil {
 		return nil, err
 	}
-	return writeList(k, version, query.Select(items, nil)), nil
+	return writeList(k, version, query.Select(items)), nil
 }
 
-// admitted returns what a list is selected from. Of a namespace that the caller may only see something in, he gets the name.
-func (g *Gateway) admitted(
-	ctx context.Context, who *caller, k *kind, items []*view.Item, of scope,
-) (from []*view.Item, admits func(*view.Item) bool) {
-	if of.all {
-		return items, nil
+// listStored returns what of the store the caller may list; not ok if that is nothing, or the store is not in step.
+func (g *Gateway) listStored(ctx context.Context, who *caller, index int, namespace string) ([]*view.Item, uint64, bool) {
+	k := &g.kinds[index]
+	items, version, ok := g.hub.stores[index].list()
+	if !ok {
+		return nil, 0, false
 	}
-	if k.plural != namespacesPlural {
-		return items, func(item *view.Item) bool { return of.admits(scopeKey(k, item)) }
+	of := g.rights.scopeOf(ctx, who, k, namespace, "list")
+	switch {
+	case of.all:
+		return items, version, true
+	case k.plural == namespacesPlural:
+		items = g.nameable(ctx, who, k, items, of)
+		return items, version, len(items) > 0
+	case of.empty():
+		return nil, 0, false
+	default:
+		return view.Within(items, names(of)), version, true
 	}
+}
+
+// nameable returns the namespaces that the caller may get, and of those that he may only see something in their names.
+func (g *Gateway) nameable(ctx context.Context, who *caller, k *kind, items []*view.Item, of scope) []*view.Item {
 	visible := g.rights.visible(ctx, who)
 	out := make([]*view.Item, 0, len(of.namespaces)+len(visible.namespaces))
 	for _, item := range items {
@@ -98,7 +105,7 @@ func (g *Gateway) admitted(
 			out = append(out, view.NameOnly(k.gvk, item.Name))
 		}
 	}
-	return out, nil
+	return out
 }
 
 func writeList(k *kind, version string, page view.Page) *huma.StreamResponse {

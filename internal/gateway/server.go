@@ -103,7 +103,10 @@ func New(ctx context.Context, options Options) (*Gateway, error) {
 	if g.upstream, err = newUpstream(options.Config); err != nil {
 		return nil, err
 	}
-	return g, g.route()
+	if err := g.route(); err != nil {
+		return nil, err
+	}
+	return g, nil
 }
 
 // openSession makes the session of the kubeconfig's user.

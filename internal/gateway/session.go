@@ -54,7 +54,7 @@ func (s *session) begin(next http.Handler) http.Handler {
 			return
 		}
 		if s.carries(r, r.URL.Query().Get(sessionParameter)) {
-			http.SetCookie(w, &http.Cookie{
+			http.SetCookie(w, &http.Cookie{ //nolint:gosec // because it is secure where the connection is: here it is the loopback
 				Name: s.cookieName, Value: s.cookie, Path: "/", HttpOnly: true, Secure: r.TLS != nil,
 				SameSite: http.SameSiteStrictMode,
 			})

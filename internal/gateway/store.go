@@ -113,7 +113,7 @@ func (*store) Resync() error { return nil }
 func (s *store) Bookmark(version string) error {
 	newest, err := strconv.ParseUint(version, 10, 64)
 	if err != nil {
-		return nil //nolint:nilerr // because a version that is no number cannot be compared, and nothing else is lost
+		return nil // a version that is no number cannot be compared, and nothing else is lost
 	}
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
@@ -231,7 +231,7 @@ func (s *store) upsertPayload(item *view.Item) []byte {
 
 func (s *store) deletePayload(item *view.Item) []byte {
 	raw, err := json.Marshal(map[string]string{
-		"kind": s.hub.kinds[s.index].plural, "namespace": item.Namespace, "name": item.Name, "uid": string(item.UID),
+		fieldKind: s.hub.kinds[s.index].plural, "namespace": item.Namespace, "name": item.Name, "uid": string(item.UID),
 	})
 	if err != nil {
 		return nil // strings can always be encoded

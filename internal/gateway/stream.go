@@ -90,7 +90,7 @@ func (g *Gateway) watch(ctx context.Context, in *watchInput) (*huma.StreamRespon
 	if !g.streams.enter(who.key()) {
 		return nil, tooMany(time.Second)
 	}
-	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+	return &huma.StreamResponse{Body: func(ctx huma.Context) { //nolint:contextcheck // because a stream lives as long as its request
 		defer g.streams.leave(who.key())
 		r, w := humago.Unwrap(ctx)
 		s := &stream{
@@ -284,103 +284,5 @@ func (s *stream) tell(name string, data any) error {
 func (s *stream) resync() error { return s.tell("resync", struct{}{}) }
 
 func (s *stream) denied(kindIndex int, namespaces []string) error {
-	return s.tell("denied", map[string]any{"kind": s.g.kinds[kindIndex].plural, "namespaces": namespaces})
-}
-
-// snapshot writes everything of the scopes, in events of bounded size. The last one of each kind says so, and the last one of all
-// carries the id from which the stream goes on.
-func (s *stream) snapshot(of snapshot) error {
-	for i := range of.items {
-		if s.scopes[i].empty() || !s.wanted[i] {
-			continue
-		}
-		if err := s.snapshotOf(i, of.items[i]); err != nil {
-			return err
-		}
-	}
-	if err := s.g.hub.writeID(s.out, of.sequence, s.hash); err != nil {
-		return err
-	}
-	if err := s.tell("snapshot", map[string]any{"done": true}); err != nil {
-		return err
-	}
-	return s.flush()
-}
-
-func (s *stream) snapshotOf(kindIndex int, items []*view.Item) error {
-	k := &s.g.kinds[kindIndex]
-	var chunk []byte
-	open := func() { chunk = fmt.Appendf(chunk[:0], "event: snapshot\ndata: {\"kind\":%q,\"items\":[", k.plural) }
-	open()
-	first := true
-	for _, item := range items {
-		if !s.scopes[kindIndex].admits(scopeKey(k, item)) {
-			continue
-		}
-		if !first && len(chunk)+len(item.JSON) > snapshotBytes {
-			if err := s.write(append(chunk, "],\"more\":true}\n\n"...)); err != nil {
-				return err
-			}
-			open()
-			first = true
-		}
-		if !first {
-			chunk = append(chunk, ',')
-		}
-		chunk, first = append(chunk, item.JSON...), false
-	}
-	return s.write(append(chunk, "],\"more\":false}\n\n"...))
-}
-
-// recheck asks again who the caller is and what he may see. It returns true when the stream has to end.
-func (s *stream) recheck(ctx context.Context) (end bool, err error) {
-	if !s.g.identity.valid(ctx, s.who) {
-		return true, s.tell("expired", struct{}{})
-	}
-	now := s.scope(ctx)
-	if ctx.Err() != nil {
-		return true, ctx.Err()
-	}
-	hash := now.hash()
-	if hash == s.hash {
-		return false, nil
-	}
-	before := s.scopes
-	s.scopes, s.hash = now, hash
-	nothing := true
-	for i := range now {
-		nothing = nothing && now[i].empty()
-		if err := s.tellLost(i, before[i], now[i]); err != nil {
-			return true, err
-		}
-	}
-	of := s.g.hub.renew(s.reader, now)
-	if nothing {
-		return true, nil
-	}
-	// What was in the queue is gone, so everybody begins anew; rights change seldom.
-	if err := s.resync(); err != nil {
-		return true, err
-	}
-	return false, s.snapshot(of)
-}
-
-// tellLost says what of a kind may no longer be seen.
-func (s *stream) tellLost(kindIndex int, before, now scope) error {
-	if before.empty() || now.all {
-		return nil
-	}
-	if before.all || now.empty() {
-		return s.denied(kindIndex, nil)
-	}
-	var lost []string
-	for _, namespace := range names(before) {
-		if !now.admits(namespace) {
-			lost = append(lost, namespace)
-		}
-	}
-	if len(lost) == 0 {
-		return nil
-	}
-	return s.denied(kindIndex, lost)
+	return s.tell("denied", map[string]any{fieldKind: s.g.kinds[kindIndex].plural, "namespaces": namespaces})
 }

@@ -212,7 +212,7 @@ func (g *Gateway) write(ctx context.Context, index int, name, namespace string, 
 // send sends a write and leaves a line in the log: who, what and with which result, never with what.
 func (g *Gateway) send(ctx context.Context, who *caller, k *kind, namespace, name string, c call) (*result, error) {
 	answer, err := g.upstream.do(ctx, who, c)
-	status := 0
+	var status int
 	if answer != nil {
 		status = answer.status
 	} else {

@@ -206,13 +206,11 @@ func Pair(deployments, services []*Item) []AppParts {
 	var out []AppParts
 	for len(deployments)+len(services) > 0 {
 		var next AppParts
-		order := 0
+		order := 1
 		switch {
-		case len(deployments) == 0:
-			order = 1
 		case len(services) == 0:
 			order = -1
-		default:
+		case len(deployments) > 0:
 			order = Compare(deployments[0], services[0])
 		}
 		if order <= 0 {

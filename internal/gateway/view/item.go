@@ -6,6 +6,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,4 +88,19 @@ func NameOnly(gvk schema.GroupVersionKind, name string) *Item {
 		return &Item{Name: name, JSON: []byte("{}")} // strings can always be encoded
 	}
 	return item
+}
+
+// Within returns those of the items, which are ordered, that are in the namespaces, which are ordered too.
+func Within(items []*Item, namespaces []string) []*Item {
+	var out []*Item
+	for _, namespace := range namespaces {
+		begin, _ := slices.BinarySearchFunc(items, &Item{Namespace: namespace}, Compare)
+		// No name of a namespace contains a zero, so this comes right behind the last one.
+		end, _ := slices.BinarySearchFunc(items, &Item{Namespace: namespace + "\x00"}, Compare)
+		if len(namespaces) == 1 {
+			return items[begin:end:end]
+		}
+		out = append(out, items[begin:end]...)
+	}
+	return out
 }

@@ -44,7 +44,7 @@ type FieldError struct {
 func (e *FieldError) Error() string { return e.Location + ": " + e.Message }
 
 // Problem is an error as RFC 9457 has it, with the API server's own beside it where it comes from there.
-type Problem struct {
+type Problem struct { //nolint:errname // because RFC 9457 calls it so
 	// Type is a stable name of the reason.
 	Type string `json:"type" doc:"A URN that names the reason and does not change" example:"urn:windlass:problem:NotFound"`
 	// Title is the text of the status code.

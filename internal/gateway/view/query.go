@@ -128,13 +128,13 @@ type Page struct {
 
 // Select returns the page of the items, which are ordered by namespace and name, that the query asks for. It does not
 // change them.
-func (q *Query) Select(items []*Item, admits func(*Item) bool) Page {
-	if admits == nil && q.everything() {
+func (q *Query) Select(items []*Item) Page {
+	if q.everything() {
 		return Page{Items: items}
 	}
 	out := make([]*Item, 0, min(len(items), 1024))
 	for _, item := range items {
-		if (admits == nil || admits(item)) && q.matches(item) {
+		if q.matches(item) {
 			out = append(out, item)
 		}
 	}
