@@ -6,7 +6,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -128,7 +127,7 @@ func writeSession(path, url string) error {
 	if err != nil {
 		return fmt.Errorf("cannot write the session file: %w", err)
 	}
-	_, err = io.WriteString(file, url+"\n")
+	_, err = file.WriteString(url + "\n")
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
 	}
@@ -148,7 +147,7 @@ func browse(ctx context.Context, url string) error {
 	if runtime.GOOS == "darwin" {
 		opener = "open"
 	}
-	command := exec.CommandContext(context.WithoutCancel(ctx), opener, url)
+	command := exec.CommandContext(context.WithoutCancel(ctx), opener, url) //nolint:gosec // because both are our own
 	if err := command.Start(); err != nil {
 		return nil //nolint:nilerr // because the URL can be opened by hand
 	}

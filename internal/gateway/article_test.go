@@ -30,6 +30,7 @@ func TestLists(t *testing.T) {
 	admin, nobody := r.user(t, "", everything()), r.user(t, "default")
 	for _, plural := range []string{"nodes", "namespaces", "deployments", "services", "nodepools", "podsets"} {
 		t.Run(plural, func(t *testing.T) {
+			t.Parallel()
 			got := r.do(t, http.MethodGet, "/v1/"+plural, admin, "")
 			if got.status != http.StatusOK || !strings.Contains(string(got.body), `"items":[`) {
 				t.Errorf("an administrator gets %d: %s", got.status, got.body)

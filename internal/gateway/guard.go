@@ -62,7 +62,7 @@ func (g *Gateway) guard(next http.Handler) http.Handler {
 		if r.URL.Path != watchPath {
 			ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
 			defer cancel()
-			r = r.WithContext(ctx)
+			r = r.WithContext(ctx) //nolint:contextcheck // because it is the context of the request, with an end
 			deadline, _ := ctx.Deadline()
 			// What cannot have a deadline, such as a recorder in a test, needs none.
 			_ = http.NewResponseController(w).SetWriteDeadline(deadline.Add(time.Second))

@@ -113,7 +113,11 @@ func (r *rig) install(t *testing.T) {
 		object, err := r.Live.Scheme().New(kind.GroupVersionKind())
 		must(t, err)
 		must(t, yaml.UnmarshalStrict([]byte(document), object))
-		r.ensure(t, object.(client.Object))
+		writable, ok := object.(client.Object)
+		if !ok {
+			t.Fatalf("%T is no object", object)
+		}
+		r.ensure(t, writable)
 	}
 }
 
@@ -303,12 +307,12 @@ func (a answer) names(t *testing.T) []string {
 		t.Fatalf("status %d: %s", a.status, a.body)
 	}
 	var list struct {
-		Items []struct{ Metadata metav1.ObjectMeta }
+		Items []metav1.PartialObjectMetadata `json:"items"`
 	}
 	must(t, json.Unmarshal(a.body, &list))
 	out := []string{}
 	for _, item := range list.Items {
-		out = append(out, strings.TrimPrefix(item.Metadata.Namespace+"/"+item.Metadata.Name, "/"))
+		out = append(out, strings.TrimPrefix(item.Namespace+"/"+item.Name, "/"))
 	}
 	return out
 }

@@ -22,7 +22,7 @@ import (
 
 // TestAnswersAreWhatTheAPIServerAllows is a property: for random rights and requests the gateway allows exactly what the API server
 // says, to the same user, that he can do.
-func TestAnswersAreWhatTheAPIServerAllows(t *testing.T) {
+func TestAnswersAreWhatTheAPIServerAllows(t *testing.T) { //nolint:tparallel // because the users share one source of randomness
 	t.Parallel()
 	r := newRig(t)
 	namespaces := []string{r.Namespace(t), r.Namespace(t), r.Namespace(t)}
@@ -33,8 +33,8 @@ func TestAnswersAreWhatTheAPIServerAllows(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 1))
-	for i := range 12 {
-		t.Run(fmt.Sprintf("user %d", i), func(t *testing.T) { //nolint:paralleltest // because they share one source of randomness
+	for i := range 12 { //nolint:paralleltest // because the users share one source of randomness
+		t.Run(fmt.Sprintf("user %d", i), func(t *testing.T) {
 			home := r.Namespace(t)
 			token := r.token(t, home, "user")
 			for range random.IntN(4) {

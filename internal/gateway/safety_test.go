@@ -161,6 +161,7 @@ func TestSession(t *testing.T) {
 		"the cookie through another's name": {"", []string{"Cookie", pair, "Host", "evil.example"}, 421},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			got := r.do(t, http.MethodGet, "/v1/me", c.token, "", c.header...)
 			if got.status != c.want {
 				t.Errorf("status %d, want %d: %s", got.status, c.want, got.body)
@@ -229,8 +230,11 @@ func TestApply(t *testing.T) {
 		query, body string
 		status      int
 	}{
-		{"?dryRun=All", body("one"), 201}, {"", body("one"), 201}, {"", body("two"), 200},
-		{"?fieldManager=other", body("three"), 409}, {"?fieldManager=other&force=true", body("three"), 200},
+		{"?dryRun=All", body("one"), 201},
+		{"", body("one"), 201},
+		{"", body("two"), 200},
+		{"?fieldManager=other", body("three"), 409},
+		{"?fieldManager=other&force=true", body("three"), 200},
 	} {
 		got := r.do(t, http.MethodPut, path+step.query, admin, step.body)
 		if got.status != step.status {

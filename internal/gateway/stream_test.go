@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -188,7 +189,7 @@ func object(kindName, namespace, name string, version int) *unstructured.Unstruc
 	out := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kindName}}
 	out.SetNamespace(namespace)
 	out.SetName(name)
-	out.SetResourceVersion(fmt.Sprint(version))
+	out.SetResourceVersion(strconv.Itoa(version))
 	return out
 }
 

@@ -31,6 +31,7 @@ func scenarios() []scenario {
 		{name: "restart", about: "the manager comes back to a cluster that is as it should be", run: restart},
 		{name: "memory", about: "what the manager holds", run: memory},
 		{name: "pools", about: "many pools at once, and nodes in two of them; runs alone", alone: true, run: pools},
+		{name: "gateway", about: "lists and streams of the HTTP API, against the API server; runs alone", alone: true, run: gatewayLists},
 		{name: variantPodSets, about: "many PodSets at once, against as many Deployments", whole: true, run: podSets},
 	}
 }

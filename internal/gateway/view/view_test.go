@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ func TestPagesMakeTheList(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var items []*Item
 	for i := range 100 {
-		items = append(items, item(t, string('a'+rune(i%4)), fmt.Sprintf("n%03d", i), random.IntN(10), map[string]string{"mod": fmt.Sprint(i % 3)}))
+		items = append(items, item(t, string('a'+rune(i%4)), fmt.Sprintf("n%03d", i), random.IntN(10), map[string]string{"mod": strconv.Itoa(i % 3)}))
 	}
 	slices.SortFunc(items, Compare)
 	for _, sort := range []string{SortName, SortCreated, SortNewest} {
@@ -146,9 +147,16 @@ func TestPair(t *testing.T) {
 	services := []*Item{item(t, "a", "2", 0, nil), item(t, "a", "3", 0, nil)}
 	var got []string
 	for _, parts := range Pair(deployments, services) {
-		got = append(got, fmt.Sprintf("%s/%s %t %t", parts.Namespace, parts.Name, parts.Deployment != nil, parts.Service != nil))
+		line := parts.Namespace + "/" + parts.Name + " "
+		if parts.Deployment != nil {
+			line += "D"
+		}
+		if parts.Service != nil {
+			line += "S"
+		}
+		got = append(got, line)
 	}
-	want := []string{"a/1 true false", "a/2 false true", "a/3 true true", "b/1 true false"}
+	want := []string{"a/1 D", "a/2 S", "a/3 DS", "b/1 D"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("pairs (-want +got):\n%s", diff)
 	}

@@ -1,0 +1,145 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ask sends a request to the HTTP API.
+func ask(ctx context.Context, method, url, token, body string) (int, string, error) {
+	request, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = response.Body.Close() }()
+	raw, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(raw), err
+}
+
+// TestUI is the article's tour through "windlass ui": one URL, nodes and namespaces, a Deployment with its Service whose pods
+// run, both gone again, and a clean end.
+func TestUI(t *testing.T) {
+	c := need(t)
+	command := c.command(context.WithoutCancel(t.Context()), c.windlass, "ui", "--no-open", "--kubeconfig", c.admin)
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Create(filepath.Join(t.TempDir(), "ui.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }()
+	command.Stderr = log
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := false
+	t.Cleanup(func() {
+		if !ended {
+			_ = command.Process.Kill()
+			_ = command.Wait()
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	base, secret, ok := strings.Cut(strings.TrimSpace(line), "/?session=")
+	if err != nil || !ok || !strings.HasPrefix(base, "http://127.0.0.1:") {
+		t.Fatalf("it prints %q: %v", line, err)
+	}
+	expect := func(method, path, body string, status int, want string) {
+		t.Helper()
+		got, text, err := ask(t.Context(), method, base+path, secret, body)
+		if err != nil || got != status || !strings.Contains(text, want) {
+			t.Fatalf("%s %s: %d %v, want %d with %q: %.2000s", method, path, got, err, status, want, text)
+		}
+	}
+	expect(http.MethodGet, "/v1/me", "", 200, `"session":true`)
+	expect(http.MethodGet, "/v1/nodes", "", 200, `"kind":"NodeList"`)
+	expect(http.MethodGet, "/v1/namespaces", "", 200, `"name":"kube-system"`)
+	expect(http.MethodPost, "/v1/apps", "", 201, `"image":"nginx:alpine"`)
+	t.Cleanup(func() { // a namespace stays for a while, and must not be in the way of the next run
+		_ = c.client.Delete(context.WithoutCancel(t.Context()), namespaced("testing"))
+	})
+	eventually(t, "both pods of the article run", func(ctx context.Context) error {
+		pods := &corev1.PodList{}
+		if err := c.client.List(ctx, pods, client.InNamespace("testing"), client.MatchingLabels{"app": "k8s-test-app"}); err != nil {
+			return err
+		}
+		running := 0
+		for i := range pods.Items {
+			if pods.Items[i].Status.Phase == corev1.PodRunning {
+				running++
+			}
+		}
+		if running != 2 {
+			return fmt.Errorf("%d run", running)
+		}
+		return nil
+	})
+	expect(http.MethodGet, "/v1/deployments?ns=testing", "", 200, `"name":"k8s-test-stub"`)
+	expect(http.MethodDelete, "/v1/apps/testing/k8s-test-stub", "", 200, `{"deployment":"deleted","service":"deleted"}`)
+	err = c.client.Get(t.Context(), client.ObjectKey{Namespace: "testing", Name: "k8s-test-stub"}, &appsv1.Deployment{})
+	if client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("afterwards the Deployment is there: %v", err)
+	}
+	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	ended = true
+	if err := command.Wait(); err != nil {
+		t.Errorf("it does not end in order: %v", err)
+	}
+	if raw, err := os.ReadFile(log.Name()); err != nil || strings.Contains(string(raw), secret) {
+		t.Errorf("the log has the secret (%v)", err)
+	}
+}
+
+func namespaced(name string) *corev1.Namespace {
+	out := &corev1.Namespace{}
+	out.Name = name
+	return out
+}
+
+// TestManagerServesTheAPI runs the API beside the controllers, as make run does.
+func TestManagerServesTheAPI(t *testing.T) {
+	c := need(t)
+	session := filepath.Join(t.TempDir(), "session")
+	address := freeAddress(t)
+	c.startManager(t, "--kubeconfig", c.admin, "--gateway-bind-address", address, "--gateway-session-file", session).ready()
+	raw, err := os.ReadFile(session)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(session); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the session file is readable for others: %v %v", info, err)
+	}
+	_, secret, _ := strings.Cut(strings.TrimSpace(string(raw)), "session=")
+	eventually(t, "nodes are listed", func(ctx context.Context) error {
+		status, body, err := ask(ctx, http.MethodGet, "http://"+address+"/v1/nodes?limit=1", secret, "")
+		if err == nil && (status != 200 || !strings.Contains(body, `"NodeList"`)) {
+			err = fmt.Errorf("status %d: %s", status, body)
+		}
+		return err
+	})
+}
