@@ -127,6 +127,9 @@ func (c *Config) bindServerFlags(fs *pflag.FlagSet) {
 
 // Enabled reports whether the named controller shall run.
 func (c *Config) Enabled(name string) bool {
+	if c.OnlyGateway {
+		return false
+	}
 	all := false
 	for _, entry := range c.Controllers {
 		switch entry {

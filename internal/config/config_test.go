@@ -78,6 +78,14 @@ func TestFlags(t *testing.T) {
 	}
 }
 
+func TestTheGatewayAloneRunsNoController(t *testing.T) {
+	t.Parallel()
+	c := valid(func(c *Config) { c.OnlyGateway = true })
+	if c.Enabled("nodepool") || c.Enabled("podset") {
+		t.Error("controllers are enabled")
+	}
+}
+
 func TestFromEnv(t *testing.T) {
 	t.Parallel()
 	type result struct{ Namespace, Identity string }

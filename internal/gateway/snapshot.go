@@ -6,6 +6,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -15,6 +16,12 @@ import (
 func (s *stream) snapshot(of snapshot) error {
 	for i := range of.items {
 		if s.scopes[i].empty() || !s.wanted[i] {
+			continue
+		}
+		if slices.Contains(of.stale, i) { // whose store begins to work later sends everybody back to a snapshot
+			if err := s.denied(i, nil); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := s.snapshotOf(i, of.items[i]); err != nil {

@@ -143,3 +143,45 @@ func TestManagerServesTheAPI(t *testing.T) {
 		return err
 	})
 }
+
+// TestGatewayAlone runs the API under its shipped account, which may do so little that nothing else could run with it.
+func TestGatewayAlone(t *testing.T) {
+	c := need(t)
+	account := c.accountConfig(t, "windlass-gateway")
+	address, health := freeAddress(t), freeAddress(t)
+	log, err := os.Create(filepath.Join(t.TempDir(), "gateway.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }()
+	command := c.command(context.WithoutCancel(t.Context()), c.windlass, "gateway", "--kubeconfig", account, "--bind-address", address,
+		"--health-probe-bind-address", health, "--metrics-bind-address=0")
+	command.Stdout, command.Stderr = log, log
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Signal(syscall.SIGTERM)
+		if err := command.Wait(); err != nil {
+			t.Errorf("it does not end in order: %v", err)
+		}
+		raw, err := os.ReadFile(log.Name())
+		if err != nil || strings.Contains(string(raw), "forbidden") || strings.Contains(string(raw), `"controllers"=["`) {
+			t.Errorf("its log is (%v):\n%s", err, raw)
+		}
+	})
+	eventually(t, "it is ready", func(ctx context.Context) error {
+		status, _, err := ask(ctx, http.MethodGet, "http://"+health+"/readyz", "", "")
+		if err == nil && status != http.StatusOK {
+			err = fmt.Errorf("status %d", status)
+		}
+		return err
+	})
+	token := c.do(t, "create", "token", "windlass", "-n", namespace)
+	for path, want := range map[string]int{"/v1/nodes": 200, "/v1/services": 403, "/v1/nodepools": 200} {
+		status, body, err := ask(t.Context(), http.MethodGet, "http://"+address+path, strings.TrimSpace(token), "")
+		if err != nil || status != want {
+			t.Errorf("%s: %d %v, want %d: %.500s", path, status, err, want, body)
+		}
+	}
+}

@@ -140,20 +140,34 @@ func (c *cluster) start(ctx context.Context, args ...string) (err error) {
 
 // writeManagerConfig writes a kubeconfig with a token of the manager's ServiceAccount.
 func (c *cluster) writeManagerConfig(ctx context.Context) error {
+	return c.writeAccountConfig(ctx, serviceAccount, c.manager)
+}
+
+// accountConfig returns a kubeconfig with a token of a ServiceAccount in the manager's namespace.
+func (c *cluster) accountConfig(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := c.writeAccountConfig(t.Context(), name, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func (c *cluster) writeAccountConfig(ctx context.Context, name, path string) error {
 	account := &corev1.ServiceAccount{}
-	account.Namespace, account.Name = namespace, serviceAccount
+	account.Namespace, account.Name = namespace, name
 	request := &authenticationv1.TokenRequest{}
 	if err := c.client.SubResource("token").Create(ctx, account, request); err != nil {
-		return fmt.Errorf("cannot request a token for the manager: %w", err)
+		return fmt.Errorf("cannot request a token for %q: %w", name, err)
 	}
 	return clientcmd.WriteToFile(clientcmdapi.Config{
 		Clusters: map[string]*clientcmdapi.Cluster{"e2e": {
 			Server: c.config.Host, CertificateAuthorityData: c.config.CAData, CertificateAuthority: c.config.CAFile,
 		}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"manager": {Token: request.Status.Token}},
-		Contexts:       map[string]*clientcmdapi.Context{"e2e": {Cluster: "e2e", AuthInfo: "manager"}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{name: {Token: request.Status.Token}},
+		Contexts:       map[string]*clientcmdapi.Context{"e2e": {Cluster: "e2e", AuthInfo: name}},
 		CurrentContext: "e2e",
-	}, c.manager)
+	}, path)
 }
 
 // stop deletes the cluster.

@@ -1,0 +1,323 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	gatewayAccount = "windlass-gateway"
+	// gatewayNamespaces and the Deployments in each of them are the cluster that is listed: 5,000 pods' worth.
+	gatewayNamespaces     = 50
+	gatewayDeploymentsPer = 10
+	gatewayReplicas       = 10
+	// gatewayCallers share the streams.
+	gatewayCallers = 10
+	// listWorkers ask at the same time for listWindow.
+	listWorkers = 8
+	listWindow  = 3 * time.Second
+)
+
+// gatewayBench is a running gateway with callers.
+type gatewayBench struct {
+	*bench
+
+	rig     *rig
+	section *section
+	process *process
+	base    string
+	tokens  []string
+	// direct is the API server as the first caller.
+	direct *rest.Config
+}
+
+// gatewayLists measures lists through the gateway against the same lists straight from the API server and against an
+// uncached List for each request, and then what streams cost.
+func gatewayLists(ctx context.Context, b *bench, r *rig) (section, error) {
+	s := section{Title: fmt.Sprintf("HTTP API: %d nodes, %d Deployments in %d namespaces", b.options.Nodes,
+		gatewayNamespaces*gatewayDeploymentsPer, gatewayNamespaces)}
+	g := &gatewayBench{bench: b, rig: r, section: &s}
+	if err := g.stage(ctx); err != nil {
+		return s, err
+	}
+	if err := g.start(ctx); err != nil {
+		return s, err
+	}
+	article, stop, err := g.article(ctx)
+	if err != nil {
+		return s, err
+	}
+	defer stop()
+	for _, list := range []struct{ name, own, server string }{
+		{"nodes", "/v1/nodes", "/api/v1/nodes"},
+		{"Deployments", "/v1/deployments", "/apis/apps/v1/deployments"},
+	} {
+		if err := g.lists(ctx, list.name, list.own, list.server, article); err != nil {
+			return s, err
+		}
+	}
+	s.note("nothing is compressed on the way; %d requests at a time, for %s a round; the bench reads and drops what it gets", listWorkers, listWindow)
+	return s, g.streams(ctx)
+}
+
+// stage makes what is listed, and the callers.
+func (g *gatewayBench) stage(ctx context.Context) error {
+	g.tell("      adding %d nodes and %d Deployments", g.options.Nodes, gatewayNamespaces*gatewayDeploymentsPer)
+	if err := g.rig.addNodes(ctx, g.options.Nodes); err != nil {
+		return err
+	}
+	for i := range gatewayNamespaces {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("team-%02d", i)}}
+		if err := client.IgnoreAlreadyExists(g.rig.client.Create(ctx, namespace)); err != nil {
+			return fmt.Errorf("cannot create namespace %q: %w", namespace.Name, err)
+		}
+	}
+	err := forEach(ctx, writers, gatewayNamespaces*gatewayDeploymentsPer, func(ctx context.Context, i int) error {
+		return client.IgnoreAlreadyExists(g.rig.client.Create(ctx, gatewayDeployment(i)))
+	})
+	if err != nil {
+		return fmt.Errorf("cannot create a Deployment: %w", err)
+	}
+	reader := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: "bench-reader"},
+		Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{"", "apps"}, Resources: []string{"nodes", "namespaces", "deployments"}, Verbs: []string{"get", "list", "watch"},
+		}},
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "bench-reader"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "bench-reader"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "system:serviceaccounts:team-00"}},
+	}
+	if err := errors.Join(g.rig.client.Create(ctx, reader), g.rig.client.Create(ctx, binding)); err != nil {
+		return fmt.Errorf("cannot add the callers' rights: %w", err)
+	}
+	for i := range gatewayCallers {
+		token, err := g.rig.accountToken(ctx, "team-00", fmt.Sprintf("caller-%d", i))
+		if err != nil {
+			return err
+		}
+		g.tokens = append(g.tokens, token)
+	}
+	g.direct = rest.AnonymousClientConfig(g.rig.config)
+	g.direct.BearerToken, g.direct.QPS, g.direct.UserAgent = g.tokens[0], -1, agentArticle+"/1"
+	g.direct.DisableCompression = true
+	return nil
+}
+
+func gatewayDeployment(i int) *appsv1.Deployment {
+	labels := map[string]string{"app": fmt.Sprintf("web-%03d", i)}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: fmt.Sprintf("team-%02d", i%gatewayNamespaces), Name: fmt.Sprintf("web-%03d", i), Labels: labels,
+		},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: new(int32(gatewayReplicas)), Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "registry.example.com/web:v1"}}},
+			},
+		},
+	}
+}
+
+// accountToken returns a token of a ServiceAccount, which is made if it is not there.
+func (r *rig) accountToken(ctx context.Context, namespace, name string) (string, error) {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	if err := client.IgnoreAlreadyExists(r.client.Create(ctx, account.DeepCopy())); err != nil {
+		return "", fmt.Errorf("cannot create account %q: %w", name, err)
+	}
+	request := &authenticationv1.TokenRequest{}
+	if err := r.client.SubResource("token").Create(ctx, account, request); err != nil {
+		return "", fmt.Errorf("cannot request a token for %q: %w", name, err)
+	}
+	return request.Status.Token, nil
+}
+
+// start starts the gateway under its shipped account.
+func (g *gatewayBench) start(ctx context.Context) error {
+	token, err := g.rig.accountToken(ctx, systemNamespace, gatewayAccount)
+	if err != nil {
+		return err
+	}
+	account := rest.AnonymousClientConfig(g.rig.config)
+	account.BearerToken = token
+	kubeconfig := filepath.Join(g.rig.dir, "gateway.kubeconfig")
+	if err := writeKubeconfig(kubeconfig, account); err != nil {
+		return err
+	}
+	address, err := freeAddress(ctx)
+	if err != nil {
+		return err
+	}
+	g.base = "http://" + address
+	g.process, err = g.rig.startProcess("gateway", g.rig.windlass, "gateway", "--kubeconfig", kubeconfig, "--bind-address", address,
+		"--requests-per-second=0", "--metrics-bind-address=0", "--health-probe-bind-address=0")
+	if err != nil {
+		return err
+	}
+	g.rig.others = append(g.rig.others, g.process)
+	web := &http.Client{}
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		if err := g.process.ended(); err != nil {
+			return err
+		}
+		if _, err := fetch(waiting, web, g.base+"/v1/nodes?limit=1", g.tokens[0]); err == nil {
+			return pause(ctx, settled)
+		}
+		if err := pause(waiting, 20*time.Millisecond); err != nil {
+			return fmt.Errorf("cannot wait any longer for the gateway: %w; the end of its log:\n%s", err, g.process.tail())
+		}
+	}
+}
+
+// article serves lists as the article does: an uncached List through client-go for each request, encoded anew.
+func (g *gatewayBench) article(ctx context.Context) (base string, stop func(), err error) {
+	clients, err := kubernetes.NewForConfig(g.direct)
+	if err != nil {
+		return "", nil, fmt.Errorf("cannot make a client: %w", err)
+	}
+	answer := func(w http.ResponseWriter, list any, err error) {
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		if err := json.NewEncoder(w).Encode(list); err != nil {
+			g.tell("cannot answer: %v", err)
+		}
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v1/nodes", func(w http.ResponseWriter, r *http.Request) {
+		list, err := clients.CoreV1().Nodes().List(r.Context(), metav1.ListOptions{})
+		answer(w, list, err)
+	})
+	mux.HandleFunc("/v1/deployments", func(w http.ResponseWriter, r *http.Request) {
+		list, err := clients.AppsV1().Deployments("").List(r.Context(), metav1.ListOptions{})
+		answer(w, list, err)
+	})
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("cannot listen: %w", err)
+	}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }()
+	return "http://" + listener.Addr().String(), func() { _ = server.Close() }, nil
+}
+
+// lists measures one list in three ways, in turns.
+func (g *gatewayBench) lists(ctx context.Context, name, own, server, article string) error {
+	direct, err := rest.HTTPClientFor(g.direct)
+	if err != nil {
+		return fmt.Errorf("cannot make a client: %w", err)
+	}
+	plain := &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: listWorkers}}
+	rate, slow := map[string]*series{}, map[string]*series{}
+	var variants []variant
+	for _, v := range []struct {
+		name, url, token string
+		web              *http.Client
+	}{
+		{"gateway", g.base + own, g.tokens[0], plain},
+		{"API server", g.rig.config.Host + server, "", direct},
+		{"article", article + own, "", plain},
+	} {
+		rate[v.name] = g.section.measure(name+", "+v.name, "lists a second")
+		slow[v.name] = g.section.measure(name+", "+v.name+", p99", "ms")
+		variants = append(variants, variant{v.name, func(ctx context.Context, round int) error {
+			perSecond, p99, err := hammer(ctx, v.web, v.url, v.token)
+			rate[v.name].add(round, perSecond)
+			slow[v.name].add(round, p99)
+			return err
+		}})
+	}
+	if err := g.interleave(ctx, variants...); err != nil {
+		return err
+	}
+	for _, other := range []string{"API server", "article"} {
+		g.section.Ratios = append(g.section.Ratios,
+			compare(name+" a second, gateway to "+other, rate["gateway"], rate[other], 0),
+			compare(name+" p99, gateway to "+other, slow["gateway"], slow[other], 0))
+	}
+	return nil
+}
+
+// hammer asks for the same again and again, listWorkers at a time.
+func hammer(ctx context.Context, web *http.Client, url, token string) (perSecond, p99 float64, err error) {
+	var (
+		mu    sync.Mutex
+		took  []float64
+		group sync.WaitGroup
+		errs  []error
+	)
+	begun := time.Now()
+	for range listWorkers {
+		group.Go(func() {
+			for time.Since(begun) < listWindow {
+				asked := time.Now()
+				_, err := fetch(ctx, web, url, token)
+				mu.Lock()
+				took, errs = append(took, float64(time.Since(asked))/float64(time.Millisecond)), append(errs, err)
+				mu.Unlock()
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	elapsed := time.Since(begun).Seconds()
+	return float64(len(took)) / elapsed, percentile(took, 99), errors.Join(errs...)
+}
+
+// fetch reads an answer to its end and returns its length.
+func fetch(ctx context.Context, web *http.Client, url, token string) (int64, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return 0, fmt.Errorf("cannot ask %q: %w", url, err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := web.Do(request)
+	if err != nil {
+		return 0, fmt.Errorf("cannot ask %q: %w", url, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	length, err := io.Copy(io.Discard, response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("cannot ask %q: %s", url, response.Status)
+	}
+	return length, err
+}
+
+// percentile returns the value that so many percent of the values are not above.
+func percentile(values []float64, percent int) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(len(sorted)-1, len(sorted)*percent/100)]
+}

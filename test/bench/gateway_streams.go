@@ -1,0 +1,178 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	streamCount      = 500
+	changesPerSecond = 100
+	// streamWindow is how long a round of changes lasts.
+	streamWindow = 5 * time.Second
+	// sentAnnotation carries when a change was sent, in nanoseconds.
+	sentAnnotation = "bench.example.com/sent"
+)
+
+// followers are the open streams, and what they have seen of the changes of a round.
+type followers struct {
+	begun, seen atomic.Int64
+	mu          sync.Mutex
+	took        []float64
+	failed      []error
+}
+
+// streams opens streams, reads what they cost, and measures how long a change takes to all of them.
+func (g *gatewayBench) streams(ctx context.Context) error {
+	g.tell("      opening %d streams", streamCount)
+	before, _ := resident(g.process.pid)
+	f := &followers{}
+	open, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	defer func() { cancel(); group.Wait() }()
+	web := &http.Client{Transport: &http.Transport{DisableCompression: true}}
+	for i := range streamCount {
+		group.Go(func() { f.follow(open, web, g.base+"/v1/watch?kinds=deployments", g.tokens[i%gatewayCallers]) })
+	}
+	if err := f.await(ctx, &f.begun, streamCount); err != nil {
+		return err
+	}
+	if err := pause(ctx, settled); err != nil {
+		return err
+	}
+	after, _ := resident(g.process.pid)
+	memory := g.section.measure("memory of a stream that is open", "KiB")
+	memory.add(1, (after-before)*1024/streamCount)
+	latency := g.section.measure("from the write to the event, p99", "ms")
+	middle := g.section.measure("from the write to the event, median", "ms")
+	busy := g.section.measure("CPU of the gateway with changes", "ms per s")
+	peak := g.section.measure("memory of a stream under changes, at most", "KiB")
+	for round := range g.options.Rounds + 1 {
+		f.seen.Store(0)
+		f.took = nil
+		used, at := cpuTime(g.process.pid), time.Now()
+		if err := g.change(ctx); err != nil {
+			return err
+		}
+		want := int64(streamCount) * int64(changesPerSecond*streamWindow/time.Second)
+		if err := f.await(ctx, &f.seen, want); err != nil {
+			return err
+		}
+		busy.add(round, float64(cpuTime(g.process.pid)-used)/float64(time.Millisecond)/time.Since(at).Seconds())
+		f.mu.Lock()
+		latency.add(round, percentile(f.took, 99))
+		middle.add(round, percentile(f.took, 50))
+		f.mu.Unlock()
+		now, _ := resident(g.process.pid)
+		peak.add(round, (now-before)*1024/streamCount)
+	}
+	g.section.note("%d streams of %d callers, %d changes a second, %d events a second; the bench that reads them shares the machine",
+		streamCount, gatewayCallers, changesPerSecond, streamCount*changesPerSecond)
+	return nil
+}
+
+// follow reads a stream. It is counted when its snapshot is complete, and for every change.
+func (f *followers) follow(ctx context.Context, web *http.Client, url, token string) {
+	err := f.read(ctx, web, url, token)
+	if ctx.Err() == nil {
+		f.mu.Lock()
+		f.failed = append(f.failed, errors.Join(err, errors.New("cannot go on without a stream that has ended")))
+		f.mu.Unlock()
+	}
+}
+
+func (f *followers) read(ctx context.Context, web *http.Client, url, token string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := web.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("cannot follow: %s", response.Status)
+	}
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(make([]byte, 0, 16<<10), 4<<20)
+	upsert := false
+	for lines.Scan() {
+		line := lines.Bytes()
+		switch {
+		case bytes.HasPrefix(line, []byte("event: ")):
+			upsert = bytes.HasSuffix(line, []byte("upsert"))
+		case bytes.Equal(line, []byte(`data: {"done":true}`)):
+			f.begun.Add(1)
+		case upsert && bytes.HasPrefix(line, []byte("data: ")):
+			f.note(line)
+		}
+	}
+	return lines.Err()
+}
+
+// note reads when the change was sent.
+func (f *followers) note(line []byte) {
+	_, rest, found := bytes.Cut(line, []byte(sentAnnotation+`":"`))
+	if !found {
+		return
+	}
+	digits, _, _ := bytes.Cut(rest, []byte(`"`))
+	sent, err := strconv.ParseInt(string(digits), 10, 64)
+	if err != nil {
+		return
+	}
+	took := float64(time.Now().UnixNano()-sent) / float64(time.Millisecond)
+	f.mu.Lock()
+	f.took = append(f.took, took)
+	f.mu.Unlock()
+	f.seen.Add(1)
+}
+
+// await waits until so many have been counted.
+func (f *followers) await(ctx context.Context, counter *atomic.Int64, want int64) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for counter.Load() < want {
+		f.mu.Lock()
+		err := errors.Join(f.failed...)
+		f.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		if err := pause(ctx, 5*time.Millisecond); err != nil {
+			return fmt.Errorf("cannot wait any longer: %d of %d were seen: %w", counter.Load(), want, err)
+		}
+	}
+	return nil
+}
+
+// change changes Deployments, so many a second.
+func (g *gatewayBench) change(ctx context.Context) error {
+	count := int(changesPerSecond * streamWindow / time.Second)
+	begun := time.Now()
+	return forEach(ctx, writers, count, func(ctx context.Context, i int) error {
+		at := begun.Add(time.Duration(i) * time.Second / changesPerSecond)
+		if err := pause(ctx, time.Until(at)); err != nil {
+			return err
+		}
+		deployment := gatewayDeployment(i % (gatewayNamespaces * gatewayDeploymentsPer))
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, sentAnnotation, time.Now().UnixNano())
+		return g.rig.client.Patch(ctx, deployment, client.RawPatch(types.MergePatchType, []byte(patch)))
+	})
+}
