@@ -99,6 +99,7 @@ func addGateway(
 	api, err := gateway.New(ctx, gateway.Options{
 		Config: restConfig, Listener: listener, CertFile: conf.Gateway.CertFile, KeyFile: conf.Gateway.KeyFile,
 		Session:           conf.Gateway.Session || conf.Gateway.SessionFile != "",
+		Namespaces:        contextNamespaces(conf.Kubeconfig),
 		RequestsPerSecond: conf.Gateway.RequestsPerSecond, Version: version, Log: mgr.GetLogger().WithName("gateway"),
 	})
 	if err != nil {

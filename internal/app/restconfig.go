@@ -65,3 +65,16 @@ func cause(err error) error {
 	}
 	return err
 }
+
+// contextNamespaces returns the namespace that the kubeconfig's context names, if there is one.
+func contextNamespaces(kubeconfig string) []string {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	if kubeconfig != "" {
+		rules = &clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}
+	}
+	namespace, _, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).Namespace()
+	if err != nil || namespace == "" {
+		return nil
+	}
+	return []string{namespace}
+}

@@ -81,12 +81,22 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 	config := rest.AnonymousClientConfig(r.Config)
 	config.BearerToken = r.token(t, "windlass-system", "windlass-gateway")
 	config.QPS = -1
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
-	options := Options{Config: config, Listener: listener, RightsTTL: 200 * time.Millisecond, Heartbeat: 100 * time.Millisecond, Log: r.log.logger()}
+	options := Options{Config: config}
 	for _, c := range change {
 		c(&options)
 	}
+	r.serve(t, options)
+	testkit.Eventually(t, "the stores are in step", r.g.Synced)
+	return r
+}
+
+// serve starts a gateway that runs until the end of the test.
+func (r *rig) serve(t *testing.T, options Options) {
+	t.Helper()
+	var err error
+	options.Listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(t, err)
+	options.RightsTTL, options.Heartbeat, options.Log = 200*time.Millisecond, 100*time.Millisecond, r.log.logger()
 	r.g, err = New(t.Context(), options)
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -97,8 +107,6 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 		must(t, <-done)
 	})
 	r.base = strings.TrimSuffix(strings.Split(r.g.URL(), "?")[0], "/")
-	testkit.Eventually(t, "the stores are in step", r.g.Synced)
-	return r
 }
 
 // install applies the shipped rights of the gateway.

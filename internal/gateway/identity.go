@@ -5,12 +5,14 @@ package gateway
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
+	utilcache "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/authenticatorfactory"
@@ -58,7 +60,16 @@ type identity struct {
 	tokens   authenticator.Request
 	session  *session
 	failures *limiter
+	// good are tokens that were taken lately, by their hash. A flood of invented ones from the same address, which may be that
+	// of a proxy, does not touch them.
+	good *utilcache.LRUExpireCache
 }
+
+// goodMemory is for how long, and goodTokens for how many tokens it is remembered that they were taken.
+const (
+	goodMemory = 10 * time.Minute
+	goodTokens = 4096
+)
 
 // reviewBackoff is how a review is repeated that got no answer.
 func reviewBackoff() *wait.Backoff {
@@ -73,7 +84,7 @@ func newIdentity(client authenticationclient.AuthenticationV1Interface, s *sessi
 	if err != nil {
 		return nil, fmt.Errorf("cannot make the authenticator: %w", err)
 	}
-	return &identity{tokens: tokens, session: s, failures: newLimiter(5, 20)}, nil
+	return &identity{tokens: tokens, session: s, failures: newLimiter(5, 20), good: utilcache.NewLRUExpireCache(goodTokens)}, nil
 }
 
 // of returns who sent the request.
@@ -90,15 +101,20 @@ func (i *identity) of(r *http.Request) (*caller, error) {
 		return nil, unauthorized("The bearer token is none that the cluster knows.")
 	}
 	// A flood of invented tokens becomes no flood of reviews.
-	if pause := i.failures.after(remoteHost(r)); pause > 0 {
-		return nil, tooMany(pause)
+	hash := sha256.Sum256([]byte(token))
+	if _, known := i.good.Get(hash); !known {
+		if pause := i.failures.after(remoteHost(r)); pause > 0 {
+			return nil, tooMany(pause)
+		}
 	}
 	response, ok, err := i.tokens.AuthenticateRequest(tokenRequest(r, token))
 	switch {
 	case ok:
+		i.good.Add(hash, true, goodMemory)
 		return &caller{user: response.User, token: token}, nil
 	case isInvalidToken(err):
 		i.failures.take(remoteHost(r))
+		i.good.Remove(hash)
 		return nil, unauthorized("The bearer token is none that the cluster knows.")
 	default:
 		return nil, fmt.Errorf("cannot review a token: %w", err)

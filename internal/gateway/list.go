@@ -66,7 +66,10 @@ func (g *Gateway) list(ctx context.Context, index int, namespace string, in *Lis
 	}
 	reads.WithLabelValues("server").Inc()
 	items, version, err := g.listLive(ctx, who, k, namespace, in)
-	if err != nil {
+	if err != nil && k.plural == namespacesPlural {
+		items = g.nameable(ctx, who, k, nil, scope{})
+	}
+	if err != nil && len(items) == 0 {
 		return nil, err
 	}
 	return writeList(k, version, query.Select(items)), nil
@@ -94,8 +97,15 @@ func (g *Gateway) listStored(ctx context.Context, who *caller, index int, namesp
 }
 
 // nameable returns the namespaces that the caller may get, and of those that he may only see something in their names.
+// Without items, which is where there is no store, they are all names.
 func (g *Gateway) nameable(ctx context.Context, who *caller, k *kind, items []*view.Item, of scope) []*view.Item {
 	visible := g.rights.visible(ctx, who)
+	if items == nil {
+		for _, name := range names(visible) {
+			items = append(items, view.NameOnly(k.gvk, name))
+		}
+		return items
+	}
 	out := make([]*view.Item, 0, len(of.namespaces)+len(visible.namespaces))
 	for _, item := range items {
 		switch {

@@ -37,9 +37,11 @@ type rights struct {
 	answers *utilcache.LRUExpireCache
 	scopes  *utilcache.LRUExpireCache
 	ttl     time.Duration
+	// known are asked about where the namespaces are not in a store.
+	known []string
 }
 
-func newRights(h *hub, client authorizationclient.AuthorizationV1Interface, ttl time.Duration) (*rights, error) {
+func newRights(h *hub, client authorizationclient.AuthorizationV1Interface, ttl time.Duration, known []string) (*rights, error) {
 	review, err := authorizerfactory.DelegatingAuthorizerConfig{
 		SubjectAccessReviewClient: client, AllowCacheTTL: ttl, DenyCacheTTL: ttl / 2, WebhookRetryBackoff: reviewBackoff(),
 	}.New()
@@ -47,7 +49,8 @@ func newRights(h *hub, client authorizationclient.AuthorizationV1Interface, ttl 
 		return nil, fmt.Errorf("cannot make the authorizer: %w", err)
 	}
 	return &rights{
-		hub: h, review: review, self: client.SelfSubjectAccessReviews(), ttl: ttl,
+		known: known,
+		hub:   h, review: review, self: client.SelfSubjectAccessReviews(), ttl: ttl,
 		answers: utilcache.NewLRUExpireCache(selfMemory), scopes: utilcache.NewLRUExpireCache(scopeMemory),
 	}, nil
 }
@@ -147,6 +150,20 @@ func (r *rights) visible(ctx context.Context, who *caller) scope {
 	})
 }
 
+// candidates returns the namespaces that there are, or that are known to be.
+func (r *rights) candidates() []string {
+	at, _ := byPlural(r.hub.kinds, namespacesPlural)
+	items, _, ok := r.hub.stores[at].list()
+	if !ok {
+		return r.known
+	}
+	out := make([]string, 0, len(items))
+	for _, item := range items {
+		out = append(out, item.Name)
+	}
+	return out
+}
+
 // within asks about every namespace. The answer is remembered for a fifth of the time that single answers are, so that a
 // list is not a thousand look-ups.
 func (r *rights) within(ctx context.Context, who *caller, about string, check func(ctx context.Context, namespace string) bool) scope {
@@ -156,24 +173,22 @@ func (r *rights) within(ctx context.Context, who *caller, about string, check fu
 			return out
 		}
 	}
-	at, _ := byPlural(r.hub.kinds, namespacesPlural)
-	items, _, _ := r.hub.stores[at].list()
 	out := scope{namespaces: map[string]struct{}{}}
 	var (
 		asking sync.WaitGroup
 		mu     sync.Mutex
 		free   = make(chan struct{}, askers)
 	)
-	for _, item := range items {
+	for _, name := range r.candidates() {
 		free <- struct{}{}
 		asking.Go(func() {
 			defer func() { <-free }()
-			if !check(ctx, item.Name) {
+			if !check(ctx, name) {
 				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			out.namespaces[item.Name] = struct{}{}
+			out.namespaces[name] = struct{}{}
 		})
 	}
 	asking.Wait()

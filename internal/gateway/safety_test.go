@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/rest"
 
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 	"github.com/windlass-operator/windlass/internal/testkit"
@@ -106,6 +107,8 @@ func TestEveryErrorIsAProblem(t *testing.T) {
 func TestInventedTokens(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	good := r.user(t, "default")
+	r.do(t, http.MethodGet, "/v1/me", good, "")
 	var last answer
 	for range 40 {
 		if last = r.do(t, http.MethodGet, "/v1/me", "invented", ""); last.status == http.StatusTooManyRequests {
@@ -114,6 +117,9 @@ func TestInventedTokens(t *testing.T) {
 		if last.status != http.StatusUnauthorized {
 			t.Fatalf("status %d: %s", last.status, last.body)
 		}
+	}
+	if known := r.do(t, http.MethodGet, "/v1/me", good, ""); known.status != http.StatusOK {
+		t.Errorf("a flood of others keeps out who was there before: %d %s", known.status, known.body)
 	}
 	if last.status != http.StatusTooManyRequests || last.header.Get("Retry-After") == "" || last.problem(t).Type != view.ProblemType+"TooManyRequests" {
 		t.Errorf("a flood ends with %d %v", last.status, last.header)
@@ -183,6 +189,37 @@ func TestSession(t *testing.T) {
 	}
 	if lines := r.log.with(secret); len(lines) > 0 {
 		t.Errorf("the log has the secret: %q", lines)
+	}
+}
+
+// TestSessionOfOneNamespace is local mode for who may see one namespace and nothing else: there is no cache at all, and
+// he gets that one.
+func TestSessionOfOneNamespace(t *testing.T) {
+	t.Parallel()
+	h := testkit.New(t)
+	r := &rig{Harness: h, log: &logLines{}}
+	ns := r.Namespace(t)
+	token := r.user(t, ns, rule("get,list,watch", "", "services"))
+	r.service(t, ns, "a")
+	config := rest.AnonymousClientConfig(r.Config)
+	config.BearerToken, config.QPS = token, -1
+	r.serve(t, Options{Config: config, Session: true, Namespaces: []string{ns}})
+	location, err := url.Parse(r.g.URL())
+	must(t, err)
+	secret := location.Query().Get("session")
+	for path, want := range map[string][]string{
+		"/v1/namespaces": {ns}, "/v1/services": {ns + "/a"}, "/v1/services?ns=" + ns + "&q=a&sort=-created": {ns + "/a"},
+	} {
+		if diff := cmp.Diff(want, r.do(t, http.MethodGet, path, secret, "").names(t)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
+		}
+	}
+	if got := r.do(t, http.MethodGet, "/v1/deployments", secret, ""); got.status != http.StatusForbidden {
+		t.Errorf("Deployments: %d %s", got.status, got.body)
+	}
+	begin := r.follow(t, secret, ns, "", "services").until("the snapshot", done)
+	if diff := cmp.Diff([]string{"denied services", "snapshot"}, begin); diff != "" {
+		t.Errorf("a stream without a store (-want +got):\n%s", diff)
 	}
 }
 

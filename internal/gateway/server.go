@@ -44,6 +44,8 @@ type Options struct {
 	Heartbeat time.Duration
 	// Root serves everything outside of the API, such as a console. Default: nil, which serves a list of links at /.
 	Root http.Handler
+	// Namespaces are asked about where namespaces cannot be listed: that of a kubeconfig. Default: none.
+	Namespaces []string
 	// Version is told in the description of the API.
 	Version string
 	// Log gets one line for each write.
@@ -97,7 +99,7 @@ func New(ctx context.Context, options Options) (*Gateway, error) {
 	if g.identity, err = newIdentity(clients.AuthenticationV1(), g.session, options.RightsTTL); err != nil {
 		return nil, err
 	}
-	if g.rights, err = newRights(g.hub, clients.AuthorizationV1(), options.RightsTTL); err != nil {
+	if g.rights, err = newRights(g.hub, clients.AuthorizationV1(), options.RightsTTL, options.Namespaces); err != nil {
 		return nil, err
 	}
 	if g.upstream, err = newUpstream(options.Config); err != nil {

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -241,7 +242,7 @@ func (g *gatewayBench) lists(ctx context.Context, name, own, server, article str
 		web              *http.Client
 	}{
 		{"gateway", g.base + own, g.tokens[0], plain},
-		{"API server", g.rig.config.Host + server, "", direct},
+		{"API server", strings.TrimSuffix(g.rig.config.Host, "/") + server, "", direct},
 		{"article", article + own, "", plain},
 	} {
 		rate[v.name] = g.section.measure(name+", "+v.name, "lists a second")
