@@ -61,7 +61,7 @@ func (g *Gateway) list(ctx context.Context, index int, namespace string, in *Lis
 	if !in.ManagedFields && query.KnowsFields() {
 		if items, version, ok := g.listStored(ctx, who, index, namespace); ok {
 			reads.WithLabelValues("cache").Inc()
-			return writeList(k, strconv.FormatUint(version, 10), query.Select(items)), nil
+			return writeList(k, strconv.FormatUint(version, 10), query.Select(items))
 		}
 	}
 	reads.WithLabelValues("server").Inc()
@@ -72,7 +72,7 @@ func (g *Gateway) list(ctx context.Context, index int, namespace string, in *Lis
 	if err != nil && len(items) == 0 {
 		return nil, err
 	}
-	return writeList(k, version, query.Select(items)), nil
+	return writeList(k, version, query.Select(items))
 }
 
 // listStored returns what of the store the caller may list; not ok if that is nothing, or the store is not in step.
@@ -118,13 +118,18 @@ func (g *Gateway) nameable(ctx context.Context, who *caller, k *kind, items []*v
 	return out
 }
 
-func writeList(k *kind, version string, page view.Page) *huma.StreamResponse {
+func writeList(k *kind, version string, page view.Page) (*huma.StreamResponse, error) {
+	list, err := view.NewList(k.gvk, version, page)
+	if err != nil {
+		return nil, err
+	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", mediaJSON)
+		ctx.SetHeader("Content-Length", strconv.Itoa(list.Size()))
 		ctx.SetStatus(http.StatusOK)
 		// Who no longer listens cannot be told so.
-		_ = view.WriteList(ctx.BodyWriter(), k.gvk, version, page)
-	}}
+		_ = list.Write(ctx.BodyWriter())
+	}}, nil
 }
 
 // listLive asks the API server as the caller. Who may not list everywhere gets what he may list, namespace by namespace.

@@ -112,5 +112,5 @@ func (g *Gateway) events(ctx context.Context, k *kind, of Target) (*huma.StreamR
 	if err != nil {
 		return nil, err
 	}
-	return writeList(&kind{gvk: gvk}, version, query.Select(items)), nil
+	return writeList(&kind{gvk: gvk}, version, query.Select(items))
 }

@@ -37,29 +37,34 @@ func (s *stream) snapshot(of snapshot) error {
 	return s.flush()
 }
 
+// snapshotOf writes items straight from where they are: five hundred readers who come at once must not each hold a copy.
 func (s *stream) snapshotOf(kindIndex int, items []*view.Item) error {
 	k := &s.g.kinds[kindIndex]
-	var chunk []byte
-	open := func() { chunk = fmt.Appendf(chunk[:0], "event: snapshot\ndata: {\"kind\":%q,\"items\":[", k.plural) }
-	open()
-	first := true
+	head := fmt.Appendf(nil, "event: snapshot\ndata: {\"kind\":%q,\"items\":[", k.plural)
+	if err := s.write(head); err != nil {
+		return err
+	}
+	written := 0
 	for _, item := range items {
 		if !s.scopes[kindIndex].admits(scopeKey(k, item)) {
 			continue
 		}
-		if !first && len(chunk)+len(item.JSON) > snapshotBytes {
-			if err := s.write(append(chunk, "],\"more\":true}\n\n"...)); err != nil {
-				return err
-			}
-			open()
-			first = true
+		separator := ","
+		switch {
+		case written == 0:
+			separator = ""
+		case written+len(item.JSON) > snapshotBytes:
+			separator, written = "],\"more\":true}\n\n"+string(head), 0
 		}
-		if !first {
-			chunk = append(chunk, ',')
+		if err := s.write([]byte(separator)); err != nil {
+			return err
 		}
-		chunk, first = append(chunk, item.JSON...), false
+		if err := s.write(item.JSON); err != nil {
+			return err
+		}
+		written += len(item.JSON)
 	}
-	return s.write(append(chunk, "],\"more\":false}\n\n"...))
+	return s.write([]byte("],\"more\":false}\n\n"))
 }
 
 // recheck asks again who the caller is and what he may see. It returns true when the stream has to end.

@@ -4,6 +4,7 @@
 package view
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,9 +17,20 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// WriteList writes a page as the API server writes a list. The items are copied as they are, which is why a list costs
-// little.
-func WriteList(w io.Writer, gvk schema.GroupVersionKind, version string, page Page) error {
+// tail ends a list.
+const tail = "]}\n"
+
+// writeBuffer is how much of a list is written at once, in bytes: large enough for few calls of the system.
+const writeBuffer = 64 << 10
+
+// List is a page as the API server writes a list. Its items are copied as they are, which is why it costs little.
+type List struct {
+	head  []byte
+	items []*Item
+}
+
+// NewList returns the list of a page.
+func NewList(gvk schema.GroupVersionKind, version string, page Page) (*List, error) {
 	meta := metav1.ListMeta{ResourceVersion: version, Continue: page.Continue}
 	if page.Remaining > 0 {
 		meta.RemainingItemCount = new(int64(page.Remaining))
@@ -29,33 +41,34 @@ func WriteList(w io.Writer, gvk schema.GroupVersionKind, version string, page Pa
 		Metadata   metav1.ListMeta `json:"metadata"`
 	}{gvk.GroupVersion().String(), gvk.Kind + "List", meta})
 	if err != nil {
-		return fmt.Errorf("cannot encode a list: %w", err)
+		return nil, fmt.Errorf("cannot encode a list: %w", err)
 	}
 	// The closing brace makes room for the items.
-	if _, err := io.WriteString(w, string(head[:len(head)-1])+`,"items":[`); err != nil {
-		return err
-	}
-	for i, item := range page.Items {
-		if i > 0 {
-			if _, err := io.WriteString(w, ","); err != nil {
-				return err
-			}
-		}
-		if _, err := w.Write(item.JSON); err != nil {
-			return err
-		}
-	}
-	_, err = io.WriteString(w, "]}\n")
-	return err
+	return &List{head: append(head[:len(head)-1], `,"items":[`...), items: page.Items}, nil
 }
 
-// ListSize returns about how many bytes WriteList writes.
-func ListSize(page Page) int {
-	size := 256 + len(page.Items)
-	for _, item := range page.Items {
+// Size returns how many bytes Write writes.
+func (l *List) Size() int {
+	size := len(l.head) + max(0, len(l.items)-1) + len(tail)
+	for _, item := range l.items {
 		size += len(item.JSON)
 	}
 	return size
+}
+
+// Write writes the list.
+func (l *List) Write(w io.Writer) error {
+	out := bufio.NewWriterSize(w, min(writeBuffer, l.Size()))
+	// An error stays with the buffer, which returns it at the end.
+	_, _ = out.Write(l.head)
+	for i, item := range l.items {
+		if i > 0 {
+			_ = out.WriteByte(',')
+		}
+		_, _ = out.Write(item.JSON)
+	}
+	_, _ = out.WriteString(tail)
+	return out.Flush()
 }
 
 // ReadList reads what the API server has listed, in the order of namespaces and names, with its resourceVersion. Items of a

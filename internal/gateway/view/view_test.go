@@ -81,8 +81,12 @@ func TestWriteList(t *testing.T) {
 	var out bytes.Buffer
 	page := Page{Items: []*Item{item(t, "a", "b", 0, nil), item(t, "a", "c", 0, nil)}, Continue: "t", Remaining: 3}
 	gvk := schema.GroupVersionKind{Version: "v1", Kind: "Service"}
-	if err := WriteList(&out, gvk, "7", page); err != nil {
+	written, err := NewList(gvk, "7", page)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if err := written.Write(&out); err != nil || out.Len() != written.Size() {
+		t.Fatalf("%d bytes are written, promised are %d: %v", out.Len(), written.Size(), err)
 	}
 	var list struct {
 		metav1.TypeMeta
