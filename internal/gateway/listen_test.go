@@ -57,11 +57,11 @@ func TestTLS(t *testing.T) {
 }
 
 // TestStopEndsStreams holds that an orderly end does not wait for readers, who would stay for ever.
-func TestStopEndsStreams(t *testing.T) {
+func TestStopEndsStreams(t *testing.T) { //nolint:tparallel // because the end of the inner test is what the outer one waits for
 	t.Parallel()
 	outer := t
 	var f *follower
-	t.Run("a gateway that ends", func(t *testing.T) { //nolint:paralleltest // because its end is what the test waits for
+	t.Run("a gateway that ends", func(t *testing.T) {
 		r := newRig(t)
 		f = r.follow(outer, r.user(t, "", everything()), "", "", "nodes") // which ends with the outer test
 		f.until("the snapshot", done)

@@ -61,6 +61,16 @@ func (g *gatewayBench) streams(ctx context.Context) error {
 	after, _ := resident(g.process.pid)
 	memory := g.section.measure("memory of a stream that is open", "KiB")
 	memory.add(1, (after-before)*1024/streamCount)
+	if err := g.changes(ctx, f, before); err != nil {
+		return err
+	}
+	g.section.note("%d streams of %d callers, %d changes a second, %d events a second; the bench that reads them shares the machine",
+		streamCount, gatewayCallers, changesPerSecond, streamCount*changesPerSecond)
+	return nil
+}
+
+// changes changes Deployments in rounds and notes what the streams see of it. before is the memory without them, in MiB.
+func (g *gatewayBench) changes(ctx context.Context, f *followers, before float64) error {
 	latency := g.section.measure("from the write to the event, p99", "ms")
 	middle := g.section.measure("from the write to the event, median", "ms")
 	busy := g.section.measure("CPU of the gateway with changes", "ms per s")
@@ -84,8 +94,6 @@ func (g *gatewayBench) streams(ctx context.Context) error {
 		now, _ := resident(g.process.pid)
 		peak.add(round, (now-before)*1024/streamCount)
 	}
-	g.section.note("%d streams of %d callers, %d changes a second, %d events a second; the bench that reads them shares the machine",
-		streamCount, gatewayCallers, changesPerSecond, streamCount*changesPerSecond)
 	return nil
 }
 
