@@ -69,7 +69,7 @@ func (g *gatewayBench) streams(ctx context.Context) error {
 	return nil
 }
 
-// changes changes Deployments in rounds and notes what the streams see of it. before is the memory without them, in MiB.
+// changes sends writes in rounds and notes what the streams see of it. before is the memory without them, in MiB.
 func (g *gatewayBench) changes(ctx context.Context, f *followers, before float64) error {
 	latency := g.section.measure("from the write to the event, p99", "ms")
 	middle := g.section.measure("from the write to the event, median", "ms")
