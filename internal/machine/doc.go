@@ -1,0 +1,18 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package machine is the contract between a VirtualMachine and whatever runs it: a container engine, a hypervisor, or a
+// simulation. A driver below this package observes and acts; it decides nothing, remembers nothing that a restart must not
+// lose, and knows nothing of Kubernetes.
+//
+// What every driver promises, and the suite in contract proves:
+//
+//   - Identity is what the driver wrote into the machine (installation, UID), never the machine's name. A machine that is
+//     not ours is never touched, whatever it is called.
+//   - Every action is idempotent: creating what exists adopts it, starting what runs, stopping what stands and deleting
+//     what is gone succeed. A caller that died half-way calls again.
+//   - Every call ends when its context does, with the context's error somewhere in the chain.
+//   - Errors say what kind they are (errors.Is with the values of errors.go). Whatever cannot be told apart is returned as
+//     it is, and the caller tries again later.
+//   - A driver is safe for use by several goroutines. Calls for one machine are made one at a time; the caller sees to it.
+package machine
