@@ -18,19 +18,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
 // watched are the kinds that the controllers' caches hold, with what the caches hold of them.
 func watched() map[client.ObjectList][]client.ListOption {
 	return map[client.ObjectList][]client.ListOption{
-		&appsv1alpha1.PodBuggerToolList{}:   nil,
-		&appsv1alpha1.PodSetList{}:          nil,
-		&nodesv1.NodePoolList{}:             nil,
-		&appsv1.DeploymentList{}:            nil,
-		&policyv1.PodDisruptionBudgetList{}: nil,
-		&corev1.NodeList{}:                  nil,
-		&nodev1.RuntimeClassList{}:          nil,
+		&appsv1alpha1.PodBuggerToolList{}:         nil,
+		&appsv1alpha1.PodSetList{}:                nil,
+		&nodesv1.NodePoolList{}:                   nil,
+		&appsv1.DeploymentList{}:                  nil,
+		&policyv1.PodDisruptionBudgetList{}:       nil,
+		&corev1.NodeList{}:                        nil,
+		&nodev1.RuntimeClassList{}:                nil,
+		&cloudnativev1alpha1.VirtualMachineList{}: nil,
 		&corev1.PodList{}: {
 			client.MatchingLabels{appsv1alpha1.LabelApp: appsv1alpha1.LabelAppValue},
 		},

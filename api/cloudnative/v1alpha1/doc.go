@@ -1,0 +1,9 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package v1alpha1 holds the VirtualMachine kind: a machine that a driver runs on a host, be it a container or a guest.
+//
+// +kubebuilder:object:generate=true
+// +kubebuilder:ac:generate=true
+// +groupName=cloudnative.tw
+package v1alpha1
