@@ -10,6 +10,19 @@ import (
 
 // Driver runs machines on one host.
 type Driver interface {
+	Observer
+	Actor
+
+	// Prepare fetches what the machine is made from, as the pull policy says, and returns when it is there. It may take
+	// minutes. ErrImageNotFound, ErrImagePull or ErrInvalid if it cannot be had.
+	Prepare(ctx context.Context, spec Spec) error
+
+	// Close releases the connection. The machines go on.
+	Close() error
+}
+
+// Observer is the half of a Driver that reads and changes nothing.
+type Observer interface {
 	// Info asks the host what it is. It is the health check: an error wraps ErrUnreachable when the host does not answer.
 	Info(ctx context.Context) (Info, error)
 
@@ -19,10 +32,18 @@ type Driver interface {
 	// List observes every machine of the installation, stopped ones too, in the order of their UIDs.
 	List(ctx context.Context, installation string) ([]Observed, error)
 
-	// Prepare fetches what the machine is made from, as the pull policy says, and returns when it is there. It may take
-	// minutes. ErrImageNotFound, ErrImagePull or ErrInvalid if it cannot be had.
-	Prepare(ctx context.Context, spec Spec) error
+	// Stats reads the counters of every running machine of the installation in as few calls as the host allows, keyed by
+	// the UID of the VirtualMachine. A machine whose counters cannot be read is left out.
+	Stats(ctx context.Context, installation string) (map[string]Sample, error)
 
+	// Watch sends an event for everything that happens to a machine of the installation, until ctx ends or the connection
+	// breaks; then the channel is closed and the caller has to look at everything once and watch again. Events say that
+	// something happened and to whom, not what is: the reader calls Get. What happens after Watch has returned is sent.
+	Watch(ctx context.Context, installation string) (<-chan Event, error)
+}
+
+// Actor is the half of a Driver that changes machines.
+type Actor interface {
 	// Create makes the machine without starting it, or adopts the one with the identity that exists already, whatever its
 	// resources and its state. ErrConflict if the only name left belongs to somebody else, ErrImageNotFound if Prepare was
 	// not called, ErrNoCapacity or ErrInvalid if the host refuses the size or the shape. What a failed Create has begun,
@@ -41,21 +62,17 @@ type Driver interface {
 	Resize(ctx context.Context, id Identity, to Resources) error
 
 	// Delete powers the machine off and removes it with all that was made for it (writable layer, anonymous volumes, disks
-	// that Create made, seed images). Success if there is none.
+	// that Create made, seed images). Success if there is none. A machine that does not obey a soft stop is not deleted:
+	// ErrBusy.
 	Delete(ctx context.Context, id Identity, how PowerOff) error
-
-	// Stats reads the counters of every running machine of the installation in as few calls as the host allows, keyed by
-	// the UID of the VirtualMachine. A machine whose counters cannot be read is left out.
-	Stats(ctx context.Context, installation string) (map[string]Sample, error)
-
-	// Watch sends an event for everything that happens to a machine of the installation, until ctx ends or the connection
-	// breaks; then the channel is closed and the caller has to look at everything once and watch again. Events say that
-	// something happened and to whom, not what is: the reader calls Get.
-	Watch(ctx context.Context, installation string) (<-chan Event, error)
-
-	// Close releases the connection. The machines go on.
-	Close() error
 }
+
+// The names of the drivers, as a VirtualMachine and a hosts file give them.
+const (
+	DriverDocker    = "docker"
+	DriverLibvirt   = "libvirt"
+	DriverSimulated = "simulated"
+)
 
 // Info is what a host says of itself.
 type Info struct {

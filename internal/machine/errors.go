@@ -22,6 +22,8 @@ var (
 	ErrImagePull = errors.New("cannot fetch image")
 	// ErrNoCapacity: the host cannot give that much.
 	ErrNoCapacity = errors.New("host has not enough capacity")
+	// ErrNoHost: no host with that name, or none with that driver, is configured.
+	ErrNoHost = errors.New("no such host is configured")
 	// ErrUnreachable: the host does not answer, so nothing is known of its machines.
 	ErrUnreachable = errors.New("host unreachable")
 	// ErrBusy: the machine does not obey right now.

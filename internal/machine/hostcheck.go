@@ -1,0 +1,130 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Bounds of a host.
+const (
+	maxEndpoint = 2048
+	maxPath     = 4096
+	maxCalls    = 256
+)
+
+// validate returns everything that is wrong with the host.
+func (h Host) validate() []error {
+	var errs []error
+	for _, problem := range validation.IsDNS1123Label(h.Name) {
+		errs = append(errs, fmt.Errorf("name %.64q is no DNS label: %s", h.Name, problem))
+	}
+	schemes := schemesOf(h.Driver)
+	if schemes == nil {
+		errs = append(errs, fmt.Errorf("driver is %.64q and must be %s, %s or %s",
+			h.Driver, DriverDocker, DriverLibvirt, DriverSimulated))
+	}
+	if h.MaxCalls < 1 || h.MaxCalls > maxCalls {
+		errs = append(errs, fmt.Errorf("maxCalls is %d and must be from 1 to %d", h.MaxCalls, maxCalls))
+	}
+	endpoint, err := parseEndpoint(h.Endpoint, schemes)
+	if err != nil {
+		return append(errs, err)
+	}
+	errs = append(errs, h.validateTLS(endpoint.Scheme)...)
+	return append(errs, h.validateSSH(endpoint.Scheme)...)
+}
+
+// schemesOf returns what the endpoints of a driver begin with, and nothing for a driver that there is not.
+func schemesOf(driver string) []string {
+	switch driver {
+	case DriverDocker:
+		return []string{"unix", "tcp", "ssh"}
+	case DriverLibvirt:
+		return []string{"qemu", "qemu+unix", "qemu+tcp", "qemu+tls", "qemu+ssh", "test", "test+unix"}
+	case DriverSimulated:
+		return []string{"simulated"}
+	default:
+		return nil
+	}
+}
+
+// parseEndpoint checks the form of the endpoint. Its errors never repeat it whole: somebody may have written a password there.
+func parseEndpoint(endpoint string, schemes []string) (*url.URL, error) {
+	if len(endpoint) > maxEndpoint {
+		return nil, fmt.Errorf("endpoint has %d bytes and must not have more than %d", len(endpoint), maxEndpoint)
+	}
+	if endpoint == "" {
+		return nil, errors.New("endpoint is missing")
+	}
+	parsed, err := url.Parse(endpoint)
+	if err != nil {
+		return nil, errors.New("endpoint is no URL")
+	}
+	if _, password := parsed.User.Password(); password {
+		return nil, errors.New("endpoint holds a password, which is not supported: use a key file")
+	}
+	if len(schemes) > 0 && !slices.Contains(schemes, parsed.Scheme) {
+		return nil, fmt.Errorf("endpoint begins with %.32q and must begin with %s://",
+			parsed.Scheme+"://", strings.Join(schemes, "://, "))
+	}
+	switch parsed.Scheme {
+	case "unix":
+		if parsed.Host != "" || !filepath.IsAbs(parsed.Path) {
+			return nil, errors.New("endpoint has to name a socket by its whole path, as in unix:///run/docker.sock")
+		}
+	case "tcp", "ssh", "qemu+tcp", "qemu+tls", "qemu+ssh":
+		if parsed.Hostname() == "" {
+			return nil, fmt.Errorf("endpoint has to name a machine after %s://", parsed.Scheme)
+		}
+	}
+	return parsed, nil
+}
+
+func (h Host) validateTLS(scheme string) []error {
+	if h.TLS == nil {
+		return nil
+	}
+	var errs []error
+	if scheme != "tcp" && scheme != "qemu+tls" {
+		errs = append(errs, fmt.Errorf("tls is for endpoints that begin with tcp:// or qemu+tls://, not %s://", scheme))
+	}
+	if (h.TLS.Cert == "") != (h.TLS.Key == "") {
+		errs = append(errs, errors.New("tls.cert and tls.key are one without the other"))
+	}
+	return append(errs, checkPaths("tls.ca", h.TLS.CA, "tls.cert", h.TLS.Cert, "tls.key", h.TLS.Key)...)
+}
+
+func (h Host) validateSSH(scheme string) []error {
+	if h.SSH == nil {
+		return nil
+	}
+	var errs []error
+	if scheme != "ssh" && scheme != "qemu+ssh" {
+		errs = append(errs, fmt.Errorf("ssh is for endpoints that begin with ssh:// or qemu+ssh://, not %s://", scheme))
+	}
+	return append(errs, checkPaths("ssh.identityFile", h.SSH.IdentityFile, "ssh.knownHostsFile", h.SSH.KnownHostsFile)...)
+}
+
+// checkPaths wants whole paths: where a manager was started from is nobody's business. It takes fields and their values in turn.
+func checkPaths(fieldsAndPaths ...string) []error {
+	var errs []error
+	for pair := range slices.Chunk(fieldsAndPaths, 2) {
+		field, path := pair[0], pair[1]
+		switch {
+		case len(path) > maxPath:
+			errs = append(errs, fmt.Errorf("%s has %d bytes and must not have more than %d", field, len(path), maxPath))
+		case path != "" && !filepath.IsAbs(path):
+			errs = append(errs, fmt.Errorf("%s is %.64q and must be a whole path", field, path))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,176 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+// Bounds of a hosts file.
+const (
+	maxHostsFile = 256 << 10
+	maxHosts     = 256
+)
+
+// hostsFile is a hosts file as it is written.
+type hostsFile struct {
+	Hosts []hostEntry `json:"hosts"`
+}
+
+type hostEntry struct {
+	Name     string        `json:"name"`
+	Driver   string        `json:"driver"`
+	Endpoint string        `json:"endpoint"`
+	TLS      *tlsEntry     `json:"tls"`
+	SSH      *sshEntry     `json:"ssh"`
+	Capacity capacityEntry `json:"capacity"`
+	MaxCalls *int          `json:"maxCalls"`
+}
+
+type tlsEntry struct {
+	CA   string `json:"ca"`
+	Cert string `json:"cert"`
+	Key  string `json:"key"`
+}
+
+type sshEntry struct {
+	IdentityFile   string `json:"identityFile"`
+	KnownHostsFile string `json:"knownHostsFile"`
+}
+
+// capacityEntry holds whatever was written: a quantity may be a number or a string, and a wrong one shall not hide the
+// next mistake.
+type capacityEntry struct {
+	CPU      any `json:"cpu"`
+	Memory   any `json:"memory"`
+	RootDisk any `json:"rootDisk"`
+}
+
+// ParseHosts reads a hosts file:
+//
+//	hosts:
+//	- name: rack-1                     # a DNS label
+//	  driver: docker                   # docker, libvirt or simulated
+//	  endpoint: tcp://rack-1:2376      # or unix:///run/docker.sock, ssh://ops@rack-1, qemu:///system, simulated://
+//	  tls: {ca: /etc/rack-1/ca.pem, cert: /etc/rack-1/cert.pem, key: /etc/rack-1/key.pem}
+//	  capacity: {cpu: 16, memory: 64Gi, rootDisk: 500Gi}
+//	  maxCalls: 8
+//	- name: rack-2
+//	  driver: docker
+//	  endpoint: ssh://ops@rack-2
+//	  ssh: {identityFile: /etc/rack-2/id, knownHostsFile: /etc/rack-2/known_hosts}
+//
+// Name, driver and endpoint are required. Unknown fields are refused. The hosts come sorted by name, and the error holds everything
+// that is wrong, each with the host it is about. The named files are not read.
+func ParseHosts(data []byte) ([]Host, error) {
+	if len(data) > maxHostsFile {
+		return nil, fmt.Errorf("cannot read the hosts file: it has %d bytes and must not have more than %d", len(data), maxHostsFile)
+	}
+	raw, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the hosts file: %w", err)
+	}
+	var file hostsFile
+	strict, err := json.UnmarshalStrict(raw, &file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the hosts file: %w", err)
+	}
+	if len(file.Hosts) > maxHosts {
+		return nil, fmt.Errorf("cannot read the hosts file: it has %d hosts and must not have more than %d", len(file.Hosts), maxHosts)
+	}
+	errs := strict
+	if len(file.Hosts) == 0 {
+		errs = append(errs, errors.New("hosts is empty: there has to be one at least"))
+	}
+	hosts, problems := file.hosts()
+	if errs = append(errs, problems...); len(errs) > 0 {
+		return nil, fmt.Errorf("cannot use the hosts file: %w", errors.Join(errs...))
+	}
+	return hosts, nil
+}
+
+// hosts returns the hosts by name, and everything that is wrong with them.
+func (f hostsFile) hosts() ([]Host, []error) {
+	var errs []error
+	hosts := make([]Host, 0, len(f.Hosts))
+	seen := map[string]bool{}
+	for i, entry := range f.Hosts {
+		at := fmt.Sprintf("hosts[%d]", i)
+		if entry.Name != "" {
+			at = fmt.Sprintf("%s %q", at, entry.Name)
+		}
+		host, problems := entry.host()
+		if seen[host.Name] && host.Name != "" {
+			problems = append(problems, errors.New("the name is taken by a host before it"))
+		}
+		seen[host.Name] = true
+		for _, problem := range problems {
+			errs = append(errs, fmt.Errorf("%s: %w", at, problem))
+		}
+		hosts = append(hosts, host)
+	}
+	slices.SortFunc(hosts, func(a, b Host) int { return cmp.Compare(a.Name, b.Name) })
+	return hosts, errs
+}
+
+// host returns the entry as a Host, with everything that is wrong with it.
+func (e hostEntry) host() (Host, []error) {
+	host := Host{Name: e.Name, Driver: e.Driver, Endpoint: e.Endpoint, MaxCalls: DefaultMaxCalls}
+	if e.TLS != nil {
+		host.TLS = &TLSFiles{CA: e.TLS.CA, Cert: e.TLS.Cert, Key: e.TLS.Key}
+	}
+	if e.SSH != nil {
+		host.SSH = &SSHFiles{IdentityFile: e.SSH.IdentityFile, KnownHostsFile: e.SSH.KnownHostsFile}
+	}
+	if e.MaxCalls != nil {
+		host.MaxCalls = *e.MaxCalls
+	}
+	var errs []error
+	quantity := func(field string, value any, scale resource.Scale) int64 {
+		n, err := parseQuantity(value, scale)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("capacity.%s %w", field, err))
+		}
+		return n
+	}
+	host.Capacity = Resources{
+		MilliCPU:      quantity("cpu", e.Capacity.CPU, resource.Milli),
+		MemoryBytes:   quantity("memory", e.Capacity.Memory, 0),
+		RootDiskBytes: quantity("rootDisk", e.Capacity.RootDisk, 0),
+	}
+	return host, append(host.validate(), errs...)
+}
+
+// parseQuantity reads a quantity that was written as a number or a string; nothing is 0.
+func parseQuantity(value any, scale resource.Scale) (int64, error) {
+	if value == nil {
+		return 0, nil
+	}
+	text := fmt.Sprint(value)
+	if number, ok := value.(float64); ok && number == math.Trunc(number) && math.Abs(number) < 1<<53 {
+		text = fmt.Sprintf("%d", int64(number))
+	}
+	quantity, err := resource.ParseQuantity(text)
+	if err != nil {
+		return 0, fmt.Errorf("is %.64q and must be a quantity like 16 or 64Gi", text)
+	}
+	if quantity.Sign() <= 0 {
+		return 0, fmt.Errorf("is %.64q and must be more than nothing; leave it out to take what the host says", text)
+	}
+	if quantity.CmpInt64(maxQuantity) > 0 {
+		return 0, fmt.Errorf("is %.64q and must not be more than %d", text, int64(maxQuantity))
+	}
+	return quantity.ScaledValue(scale), nil
+}
+
+// maxQuantity keeps a thousandth of any quantity within an int64.
+const maxQuantity = math.MaxInt64 / 1000
