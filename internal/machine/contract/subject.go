@@ -18,10 +18,14 @@ type Subject struct {
 	Driver machine.Driver
 	// Again opens another driver on the same host, as a restarted manager would.
 	Again func(t *testing.T) machine.Driver
-	// Spec returns a spec that the host can run, with the given identity and all else set; it keeps running until it is stopped.
+	// Spec returns a spec that the host can run, with the given identity and all else set; it keeps running until it is stopped and
+	// obeys a soft stop. A dozen of them have to fit on the host, and each of them doubled.
 	Spec func(id machine.Identity) machine.Spec
 	// MissingImage is the name of an image that is not there, and PullPolicy Always or IfNotPresent has to be refused.
 	MissingImage string
+	// RefusedImage is the name of an image that cannot be fetched now, although it may be there: a registry that refuses or does
+	// not answer. Empty where nothing is ever fetched.
+	RefusedImage string
 	// Kill ends the machine from outside, as a crash would.
 	Kill func(t *testing.T, id machine.Identity)
 	// Remove takes the machine away from outside.

@@ -1,0 +1,66 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package contract
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// departing: a host that is away says nothing of its machines, least of all that they are gone.
+func departing() cases {
+	return cases{
+		"a host that goes away is unreachable, and comes back with its machines": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.Cut != nil, "the host cannot be cut off")
+			spec := tr.running(t)
+			before := tr.get(t, spec.Identity)
+			events := tr.watch(t, tr.installation)
+
+			mend := tr.Cut(t)
+			mended := false
+			defer func() {
+				if !mended {
+					mend(t)
+				}
+			}()
+			for call, do := range calls(tr.Driver, spec) {
+				wantAway(t, call, do)
+			}
+			awaitEnd(t, events)
+
+			mended = true
+			mend(t)
+			eventually(t, "the host answers again", func() bool {
+				_, err := tr.Driver.Info(limited(t))
+				return err == nil
+			})
+			tr.wantSame(t, before)
+			adopted, err := tr.Driver.Create(limited(t), spec)
+			wantSuccess(t, "Create of a machine that was there before", err)
+			if adopted.ID != before.ID {
+				t.Errorf("the machine was %q and is %q", before.ID, adopted.ID)
+			}
+			again := tr.watch(t, tr.installation)
+			wantSuccess(t, "Delete", tr.Driver.Delete(limited(t), spec.Identity, pullThePlug()))
+			hear(t, again, spec.Identity, "deleted")
+		},
+	}
+}
+
+// wantAway wants a call to a host that is away to say so. One that hangs may end with its context instead.
+func wantAway(t *testing.T, call string, do func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	err := do(ctx)
+	if errors.Is(err, machine.ErrNotFound) {
+		t.Errorf("%s of a host that is away says that a machine is gone: %v", call, err)
+		return
+	}
+	wantError(t, call+" of a host that is away", err, machine.ErrUnreachable, context.DeadlineExceeded)
+}

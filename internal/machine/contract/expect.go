@@ -1,0 +1,90 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package contract
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// eventually waits until the check holds.
+func eventually(t *testing.T, what string, check func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !check() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("gave up waiting until %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// wantError fails unless the error is of one of the kinds.
+func wantError(t *testing.T, call string, err error, kinds ...error) {
+	t.Helper()
+	for _, kind := range kinds {
+		if errors.Is(err, kind) {
+			return
+		}
+	}
+	t.Errorf("%s returned %v, want an error that is one of %v", call, err, kinds)
+}
+
+func wantSuccess(t *testing.T, call string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%s: %v", call, err)
+	}
+}
+
+// awaitState waits until the machine is in the state: what happens to a process is seen a moment later.
+func (tr *trial) awaitState(t *testing.T, id machine.Identity, want machine.State) machine.Observed {
+	t.Helper()
+	var observed machine.Observed
+	eventually(t, "the machine is "+string(want), func() bool {
+		observed = tr.get(t, id)
+		return observed.State == want
+	})
+	return observed
+}
+
+// wantState wants the machine to be in the state now.
+func (tr *trial) wantState(t *testing.T, id machine.Identity, want machine.State) {
+	t.Helper()
+	if observed := tr.get(t, id); observed.State != want {
+		t.Errorf("the machine is %s, want %s", observed.State, want)
+	}
+}
+
+// wantNone wants that there is no such machine, for whoever asks.
+func (tr *trial) wantNone(t *testing.T, id machine.Identity) {
+	t.Helper()
+	_, err := tr.Driver.Get(limited(t), id)
+	wantError(t, "Get of a machine that does not exist", err, machine.ErrNotFound)
+	list, err := tr.Driver.List(limited(t), id.Installation)
+	wantSuccess(t, "List", err)
+	for _, observed := range list {
+		if observed.UID == id.UID {
+			t.Errorf("List has %+v, which does not exist", observed)
+		}
+	}
+}
+
+// wantSame wants the machine to be the very one that was seen before, and not a new one in its place.
+func (tr *trial) wantSame(t *testing.T, before machine.Observed) machine.Observed {
+	t.Helper()
+	now := tr.get(t, before.Identity)
+	if now.ID != before.ID || now.NativeName != before.NativeName || !now.CreatedAt.Equal(before.CreatedAt) {
+		t.Errorf("the machine was replaced: it was %+v and is %+v", before, now)
+	}
+	return now
+}

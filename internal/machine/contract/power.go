@@ -1,0 +1,104 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package contract
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// grace is how long a machine that obeys gets to do so, on a loaded host; shortGrace is for those that do not.
+const (
+	grace      = time.Minute
+	shortGrace = time.Second
+)
+
+// powering: on is on, off is off, and saying so twice changes nothing.
+func powering() cases {
+	return cases{
+		"a machine that is started runs": func(t *testing.T, tr *trial) {
+			spec := tr.created(t)
+			wantSuccess(t, "Start", tr.Driver.Start(limited(t), spec.Identity))
+			observed := tr.awaitState(t, spec.Identity, machine.StateRunning)
+			if observed.ExitCode != nil || observed.Cause != "" {
+				t.Errorf("a machine that runs has ended with %+v", observed)
+			}
+		},
+		"starting what runs does nothing": func(t *testing.T, tr *trial) {
+			spec := tr.running(t)
+			before := tr.get(t, spec.Identity)
+			wantSuccess(t, "Start again", tr.Driver.Start(limited(t), spec.Identity))
+			if diff := cmp.Diff(before, tr.get(t, spec.Identity)); diff != "" {
+				t.Errorf("it changed (-before +after):\n%s", diff)
+			}
+		},
+		"a machine that obeys is stopped in every way": func(t *testing.T, tr *trial) {
+			spec := tr.created(t)
+			for _, mode := range []machine.PowerOffMode{machine.Soft, machine.TrySoft, machine.Hard} {
+				tr.start(t, spec.Identity)
+				err := tr.Driver.Stop(limited(t), spec.Identity, machine.PowerOff{Mode: mode, Grace: grace})
+				wantSuccess(t, "Stop "+string(mode), err)
+				tr.wantState(t, spec.Identity, machine.StateStopped)
+			}
+		},
+		"stopping what is off does nothing": func(t *testing.T, tr *trial) {
+			spec := tr.stopped(t)
+			before := tr.get(t, spec.Identity)
+			for _, mode := range []machine.PowerOffMode{machine.Soft, machine.TrySoft, machine.Hard} {
+				err := tr.Driver.Stop(limited(t), spec.Identity, machine.PowerOff{Mode: mode, Grace: shortGrace})
+				wantSuccess(t, "Stop "+string(mode), err)
+			}
+			if diff := cmp.Diff(before, tr.get(t, spec.Identity)); diff != "" {
+				t.Errorf("it changed (-before +after):\n%s", diff)
+			}
+		},
+		"stopping what has never run does nothing": func(t *testing.T, tr *trial) {
+			spec := tr.created(t)
+			wantSuccess(t, "Stop", tr.Driver.Stop(limited(t), spec.Identity, pullThePlug()))
+			tr.wantState(t, spec.Identity, machine.StateCreated)
+		},
+		"a stopped machine is still seen and starts again": func(t *testing.T, tr *trial) {
+			spec := tr.running(t)
+			before := tr.get(t, spec.Identity)
+			tr.stop(t, spec.Identity)
+			tr.wantSame(t, before)
+			tr.start(t, spec.Identity)
+			tr.wantSame(t, before)
+		},
+		"what does not exist is neither started nor stopped": func(t *testing.T, tr *trial) {
+			id := tr.identity()
+			wantError(t, "Start", tr.Driver.Start(limited(t), id), machine.ErrNotFound)
+			wantError(t, "Stop", tr.Driver.Stop(limited(t), id, pullThePlug()), machine.ErrNotFound)
+		},
+		"a soft stop that is not obeyed gives up": func(t *testing.T, tr *trial) {
+			spec := tr.stubborn(t)
+			err := tr.Driver.Stop(limited(t), spec.Identity, machine.PowerOff{Mode: machine.Soft, Grace: shortGrace})
+			wantError(t, "Stop", err, machine.ErrBusy)
+			observed := tr.get(t, spec.Identity)
+			if observed.State != machine.StateRunning && observed.State != machine.StateStopping {
+				t.Errorf("the machine is %s, although it was asked only", observed.State)
+			}
+		},
+		"a soft stop that is not obeyed ends at the plug": func(t *testing.T, tr *trial) {
+			spec := tr.stubborn(t)
+			err := tr.Driver.Stop(limited(t), spec.Identity, machine.PowerOff{Mode: machine.TrySoft, Grace: shortGrace})
+			wantSuccess(t, "Stop", err)
+			tr.wantState(t, spec.Identity, machine.StateStopped)
+		},
+	}
+}
+
+// stubborn returns the spec of a machine that runs and does not obey a soft stop.
+func (tr *trial) stubborn(t *testing.T) machine.Spec {
+	t.Helper()
+	tr.needs(t, tr.Ignore != nil, "every machine obeys a soft stop")
+	spec := tr.Ignore(tr.spec())
+	tr.create(t, spec)
+	tr.start(t, spec.Identity)
+	return spec
+}

@@ -1,0 +1,98 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package contract
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// resizing: live where the driver says so, else while off, and never in silence.
+func resizing() cases {
+	moreCPU := func(r machine.Resources) machine.Resources { r.MilliCPU *= 2; return r }
+	moreMemory := func(r machine.Resources) machine.Resources { r.MemoryBytes *= 2; return r }
+	return cases{
+		"CPU grows and shrinks while the machine runs": func(t *testing.T, tr *trial) {
+			tr.resizeRunning(t, moreCPU, tr.info.Capabilities.LiveCPU)
+		},
+		"memory grows and shrinks while the machine runs": func(t *testing.T, tr *trial) {
+			tr.resizeRunning(t, moreMemory, tr.info.Capabilities.LiveMemory)
+		},
+		"a machine that has never run is resized": func(t *testing.T, tr *trial) {
+			tr.resizeOff(t, tr.created(t))
+		},
+		"a machine that is off is resized, and runs with that": func(t *testing.T, tr *trial) {
+			spec := tr.stopped(t)
+			to := tr.resizeOff(t, spec)
+			tr.start(t, spec.Identity)
+			tr.wantSize(t, spec.Identity, to)
+		},
+		"the size that it has is no change": func(t *testing.T, tr *trial) {
+			spec := tr.running(t)
+			before := tr.get(t, spec.Identity)
+			wantSuccess(t, "Resize", tr.Driver.Resize(limited(t), spec.Identity, spec.Resources))
+			if diff := cmp.Diff(before, tr.get(t, spec.Identity)); diff != "" {
+				t.Errorf("it changed (-before +after):\n%s", diff)
+			}
+		},
+		"more CPU than the host has is refused and changes nothing": func(t *testing.T, tr *trial) {
+			spec := tr.stopped(t)
+			to := spec.Resources
+			to.MilliCPU = 2*tr.info.Capacity.MilliCPU + 1000
+			wantError(t, "Resize", tr.Driver.Resize(limited(t), spec.Identity, to), machine.ErrNoCapacity)
+			tr.wantSize(t, spec.Identity, spec.Resources)
+		},
+		"what does not exist has no size": func(t *testing.T, tr *trial) {
+			spec := tr.spec()
+			wantError(t, "Resize", tr.Driver.Resize(limited(t), spec.Identity, spec.Resources), machine.ErrNotFound)
+		},
+	}
+}
+
+// resizeRunning grows a machine that runs and shrinks it again, if that can be done live, and else wants to be told.
+func (tr *trial) resizeRunning(t *testing.T, more func(machine.Resources) machine.Resources, live bool) {
+	t.Helper()
+	spec := tr.running(t)
+	before := tr.get(t, spec.Identity)
+	err := tr.Driver.Resize(limited(t), spec.Identity, more(spec.Resources))
+	if !live {
+		wantError(t, "Resize of a machine that runs", err, machine.ErrRestartRequired)
+		tr.wantState(t, spec.Identity, machine.StateRunning)
+		return
+	}
+	wantSuccess(t, "Resize to twice the size", err)
+	tr.wantSize(t, spec.Identity, more(spec.Resources))
+	wantSuccess(t, "Resize back", tr.Driver.Resize(limited(t), spec.Identity, spec.Resources))
+	tr.wantSize(t, spec.Identity, spec.Resources)
+	now := tr.wantSame(t, before)
+	if now.State != machine.StateRunning || !now.StartedAt.Equal(before.StartedAt) {
+		t.Errorf("the machine was restarted: it was %+v and is %+v", before, now)
+	}
+}
+
+// resizeOff doubles a machine that is off.
+func (tr *trial) resizeOff(t *testing.T, spec machine.Spec) machine.Resources {
+	t.Helper()
+	to := spec.Resources
+	to.MilliCPU, to.MemoryBytes = 2*to.MilliCPU, 2*to.MemoryBytes
+	before := tr.get(t, spec.Identity)
+	wantSuccess(t, "Resize of a machine that is off", tr.Driver.Resize(limited(t), spec.Identity, to))
+	tr.wantSize(t, spec.Identity, to)
+	if now := tr.wantSame(t, before); now.State != before.State {
+		t.Errorf("the machine was %s and is %s", before.State, now.State)
+	}
+	return to
+}
+
+// wantSize compares what both drivers and hosts know of: processors and memory.
+func (tr *trial) wantSize(t *testing.T, id machine.Identity, want machine.Resources) {
+	t.Helper()
+	got := tr.get(t, id).Resources
+	if got.MilliCPU != want.MilliCPU || got.MemoryBytes != want.MemoryBytes {
+		t.Errorf("the machine has %+v, want %+v", got, want)
+	}
+}

@@ -1,0 +1,94 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package contract
+
+import (
+	"testing"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// measuring: counters of what runs, which grow until the machine is started anew.
+func measuring() cases {
+	return cases{
+		"what runs has counters, and what is off has none": func(t *testing.T, tr *trial) {
+			runs, off, never := tr.running(t), tr.stopped(t), tr.created(t)
+			sample := tr.sample(t, runs.UID)
+			if sample.At.IsZero() || sample.Boot == "" || sample.MemoryBytes <= 0 {
+				t.Errorf("the sample is incomplete: %+v", sample)
+			}
+			if sample.Limits.MilliCPU != runs.Resources.MilliCPU || sample.Limits.MemoryBytes != runs.Resources.MemoryBytes {
+				t.Errorf("the sample has the limits %+v, want %+v", sample.Limits, runs.Resources)
+			}
+			all := tr.stats(t, tr.installation)
+			for _, uid := range []string{off.UID, never.UID} {
+				if sample, ok := all[uid]; ok {
+					t.Errorf("a machine that is off has the sample %+v", sample)
+				}
+			}
+		},
+		"another installation has no counters": func(t *testing.T, tr *trial) {
+			tr.running(t)
+			if all := tr.stats(t, newUUID()); len(all) != 0 {
+				t.Errorf("Stats has %+v, want none", all)
+			}
+		},
+		"counters do not go backwards": func(t *testing.T, tr *trial) {
+			spec := tr.running(t)
+			before := tr.sample(t, spec.UID)
+			eventually(t, "the next sample is there", func() bool { return tr.sample(t, spec.UID).At.After(before.At) })
+			after := tr.sample(t, spec.UID)
+			if after.CPU < before.CPU || after.Boot != before.Boot {
+				t.Errorf("the counters began anew: %+v, then %+v", before, after)
+			}
+		},
+		"a machine that works uses CPU, within its limit": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.Load != nil, "no machine can be told to work")
+			spec := tr.Load(tr.spec())
+			tr.create(t, spec)
+			tr.start(t, spec.Identity)
+			before := tr.sample(t, spec.UID)
+			var usage machine.Usage
+			eventually(t, "it has used CPU", func() bool {
+				var known bool
+				usage, known = machine.Measure(before, tr.sample(t, spec.UID), tr.info.Capacity)
+				return known && usage.CPUCores > 0
+			})
+			// A kernel lets a group have what it saved of the period before: twice the limit is beyond any doubt.
+			if usage.CPUPercent > 200 {
+				t.Errorf("it uses %.0f percent of its limit", usage.CPUPercent)
+			}
+		},
+		"counters begin anew with a new start": func(t *testing.T, tr *trial) {
+			spec := tr.running(t)
+			before := tr.sample(t, spec.UID)
+			tr.stop(t, spec.Identity)
+			tr.start(t, spec.Identity)
+			if after := tr.sample(t, spec.UID); after.Boot == before.Boot {
+				t.Errorf("both runs are boot %q", after.Boot)
+			}
+		},
+	}
+}
+
+func (tr *trial) stats(t *testing.T, installation string) map[string]machine.Sample {
+	t.Helper()
+	all, err := tr.Driver.Stats(limited(t), installation)
+	if err != nil {
+		t.Fatalf("Stats: %v", err)
+	}
+	return all
+}
+
+// sample waits for a sample of a machine that runs: its counters may come a moment after it does.
+func (tr *trial) sample(t *testing.T, uid string) machine.Sample {
+	t.Helper()
+	var sample machine.Sample
+	eventually(t, "the machine has counters", func() bool {
+		var ok bool
+		sample, ok = tr.stats(t, tr.installation)[uid]
+		return ok
+	})
+	return sample
+}

@@ -1,0 +1,137 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package contract
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// watching: whatever happens to a machine of the installation is heard of.
+func watching() cases {
+	return cases{
+		"every step of a life is heard of": func(t *testing.T, tr *trial) {
+			events := tr.watch(t, tr.installation)
+			spec := tr.spec()
+			tr.create(t, spec)
+			hear(t, events, spec.Identity, "created")
+			drain(events)
+			tr.start(t, spec.Identity)
+			hear(t, events, spec.Identity, "started")
+			drain(events)
+			tr.stop(t, spec.Identity)
+			hear(t, events, spec.Identity, "stopped")
+			drain(events)
+			wantSuccess(t, "Delete", tr.Driver.Delete(limited(t), spec.Identity, pullThePlug()))
+			hear(t, events, spec.Identity, "deleted")
+		},
+		"a machine that is killed is heard of": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.Kill != nil, "nobody kills a machine from outside")
+			spec := tr.running(t)
+			events := tr.watch(t, tr.installation)
+			tr.Kill(t, spec.Identity)
+			hear(t, events, spec.Identity, "killed")
+		},
+		"a machine that is taken away is heard of": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.Remove != nil, "nobody takes a machine away from outside")
+			spec := tr.created(t)
+			events := tr.watch(t, tr.installation)
+			tr.Remove(t, spec.Identity)
+			hear(t, events, spec.Identity, "taken away")
+		},
+		"other installations are not heard of": func(t *testing.T, tr *trial) {
+			foreign, own := tr.identity(), tr.identity()
+			foreign.Installation = newUUID()
+			events := tr.watch(t, tr.installation)
+			tr.create(t, tr.Spec(foreign))
+			tr.create(t, tr.Spec(own))
+			// Events come in order: when this one is there, the other would have been.
+			first := hear(t, events, own, "created")
+			if first.UID == foreign.UID {
+				t.Errorf("an event of another installation came: %+v", first)
+			}
+		},
+		"a watch ends when its context does": func(t *testing.T, tr *trial) {
+			ctx, cancel := context.WithCancel(t.Context())
+			events, err := tr.Driver.Watch(ctx, tr.installation)
+			if err != nil {
+				t.Fatalf("Watch: %v", err)
+			}
+			cancel()
+			awaitEnd(t, events)
+		},
+		"a watcher that does not read holds up nobody": func(t *testing.T, tr *trial) {
+			tr.watch(t, tr.installation)
+			for range 20 {
+				spec := tr.created(t)
+				wantSuccess(t, "Delete", tr.Driver.Delete(limited(t), spec.Identity, pullThePlug()))
+			}
+		},
+	}
+}
+
+func (tr *trial) watch(t *testing.T, installation string) <-chan machine.Event {
+	t.Helper()
+	events, err := tr.Driver.Watch(t.Context(), installation)
+	if err != nil {
+		t.Fatalf("Watch: %v", err)
+	}
+	return events
+}
+
+// hear waits for an event of the machine, and returns the first event that came at all.
+func hear(t *testing.T, events <-chan machine.Event, id machine.Identity, what string) machine.Event {
+	t.Helper()
+	var first machine.Event
+	deadline := time.After(patience)
+	for {
+		select {
+		case e, open := <-events:
+			if !open {
+				t.Fatalf("the watch ended before it told that machine %q was %s", id.UID, what)
+			}
+			if first == (machine.Event{}) {
+				first = e
+			}
+			if e == (machine.Event{UID: id.UID, Namespace: id.Namespace, Name: id.Name}) {
+				return first
+			}
+		case <-deadline:
+			t.Fatalf("nobody told that machine %q was %s", id.UID, what)
+		}
+	}
+}
+
+// drain drops the events that are there.
+func drain(events <-chan machine.Event) {
+	for {
+		select {
+		case _, open := <-events:
+			if !open {
+				return
+			}
+		default:
+			return
+		}
+	}
+}
+
+// awaitEnd waits until the channel is closed.
+func awaitEnd(t *testing.T, events <-chan machine.Event) {
+	t.Helper()
+	deadline := time.After(patience)
+	for {
+		select {
+		case _, open := <-events:
+			if !open {
+				return
+			}
+		case <-deadline:
+			t.Fatal("the watch does not end")
+		}
+	}
+}
