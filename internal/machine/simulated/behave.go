@@ -1,0 +1,115 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package simulated
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// latency of a call.
+func (h *Host) latency(call Call) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.script.Latency[AnyCall] + h.script.Latency[call]
+}
+
+// judge returns the fault that happens to a call, nil if it goes well, and an error if the host is away.
+func (h *Host) judge(call Call, uid string) (*Fault, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.away {
+		return nil, fmt.Errorf("%w: the simulated host is away", machine.ErrUnreachable)
+	}
+	for i := range h.script.Faults {
+		fault := &h.script.Faults[i]
+		if fault.Call != AnyCall && fault.Call != call || fault.UID != "" && fault.UID != uid {
+			continue
+		}
+		if fault.Skip > 0 {
+			fault.Skip--
+			continue
+		}
+		if fault.Share > 0 && h.dice.Float64() >= fault.Share {
+			continue
+		}
+		happens := *fault
+		if happens.Err == nil {
+			happens.Err = errFault
+		}
+		if fault.Times--; fault.Times == 0 {
+			h.script.Faults = append(h.script.Faults[:i], h.script.Faults[i+1:]...)
+		}
+		return &happens, nil
+	}
+	return nil, nil
+}
+
+// wait until the time is over, the channel is closed, or the context ends, of which only the last is an error.
+func wait(ctx context.Context, h *Host, d time.Duration, or <-chan struct{}) error {
+	if d <= 0 {
+		return nil
+	}
+	over := make(chan struct{})
+	timer := h.script.Clock.AfterFunc(d, func() { close(over) })
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-over:
+	case <-or:
+	}
+	return nil
+}
+
+// stop turns the machine off, and waits for one that does not want to.
+func (h *Host) stop(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
+	off, err := h.askToStop(id, how)
+	if err != nil || off == nil {
+		return err
+	}
+	err = wait(ctx, h, how.Grace, off)
+
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	g := h.find(id)
+	switch {
+	case g == nil || g.off != off || !g.running():
+		return nil
+	case err == nil && how.Mode == machine.TrySoft:
+		h.halt(g, killedExitCode, "")
+		return nil
+	}
+	g.state = machine.StateRunning
+	h.tell(g)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: it did not stop within %s", machine.ErrBusy, how.Grace)
+}
+
+// askToStop turns a machine off that can be turned off at once. For any other it returns the channel that is closed when it is off.
+func (h *Host) askToStop(id machine.Identity, how machine.PowerOff) (<-chan struct{}, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	g := h.find(id)
+	switch {
+	case g == nil:
+		return nil, machine.ErrNotFound
+	case !g.running():
+		return nil, nil
+	case how.Mode == machine.Hard:
+		h.halt(g, killedExitCode, "")
+		return nil, nil
+	case !g.behaviour.ignoreStop:
+		h.halt(g, stoppedExitCode, "")
+		return nil, nil
+	}
+	g.state = machine.StateStopping
+	h.tell(g)
+	return g.off, nil
+}

@@ -1,0 +1,295 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package simulated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// version of the simulation, as Info gives it.
+const version = "1"
+
+// driver is a connection to a host.
+type driver struct {
+	host   *Host
+	closed atomic.Bool
+}
+
+// do makes a call as slow and as faulty as the script wants it.
+func (d *driver) do(ctx context.Context, call Call, uid string, work func(h *Host) error) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("cannot %s: %w", call, err)
+	}
+	if err := wait(ctx, d.host, d.host.latency(call), nil); err != nil {
+		return fmt.Errorf("cannot %s: %w", call, err)
+	}
+	fault, err := d.host.judge(call, uid)
+	switch {
+	case d.closed.Load():
+		return fmt.Errorf("cannot %s: %w: the driver is closed", call, machine.ErrUnreachable)
+	case err != nil:
+		return fmt.Errorf("cannot %s: %w", call, err)
+	case fault != nil && fault.Hang:
+		<-ctx.Done()
+		return fmt.Errorf("cannot %s: %w", call, ctx.Err())
+	case fault != nil && !fault.Late:
+		return fmt.Errorf("cannot %s: %w", call, fault.Err)
+	}
+	if err := work(d.host); err != nil {
+		return fmt.Errorf("cannot %s: %w", call, err)
+	}
+	if fault != nil {
+		return fmt.Errorf("cannot %s: %w", call, fault.Err)
+	}
+	return nil
+}
+
+// locked makes work that needs nothing but the host's lock.
+func locked(work func(h *Host) error) func(h *Host) error {
+	return func(h *Host) error {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return work(h)
+	}
+}
+
+// Info implements machine.Driver.
+func (d *driver) Info(ctx context.Context) (machine.Info, error) {
+	var out machine.Info
+	err := d.do(ctx, CallInfo, "", locked(func(h *Host) error {
+		out = machine.Info{
+			Driver:   machine.DriverSimulated,
+			Version:  version,
+			Capacity: h.script.Capacity,
+			Capabilities: machine.Capabilities{
+				LiveCPU:    !h.script.Fixed.CPU,
+				LiveMemory: !h.script.Fixed.Memory,
+				Containers: true,
+			},
+		}
+		return nil
+	}))
+	return out, err
+}
+
+// Get implements machine.Driver.
+func (d *driver) Get(ctx context.Context, id machine.Identity) (machine.Observed, error) {
+	var out machine.Observed
+	err := d.do(ctx, CallGet, id.UID, locked(func(h *Host) error {
+		g := h.find(id)
+		if g == nil {
+			return machine.ErrNotFound
+		}
+		out = g.observe()
+		return nil
+	}))
+	return out, err
+}
+
+// List implements machine.Driver.
+func (d *driver) List(ctx context.Context, installation string) ([]machine.Observed, error) {
+	var out []machine.Observed
+	err := d.do(ctx, CallList, "", locked(func(h *Host) error {
+		guests := h.owned[installation]
+		out = make([]machine.Observed, 0, len(guests))
+		for _, uid := range uids(guests) {
+			out = append(out, guests[uid].observe())
+		}
+		return nil
+	}))
+	return out, err
+}
+
+// Stats implements machine.Driver.
+func (d *driver) Stats(ctx context.Context, installation string) (map[string]machine.Sample, error) {
+	var out map[string]machine.Sample
+	err := d.do(ctx, CallStats, "", locked(func(h *Host) error {
+		guests, now := h.owned[installation], h.script.Clock.Now()
+		out = make(map[string]machine.Sample, len(guests))
+		for uid, g := range guests {
+			if g.running() {
+				out[uid] = g.sample(now)
+			}
+		}
+		return nil
+	}))
+	return out, err
+}
+
+// Watch implements machine.Driver.
+func (d *driver) Watch(ctx context.Context, installation string) (<-chan machine.Event, error) {
+	w := newWatcher(installation)
+	err := d.do(ctx, CallWatch, "", locked(func(h *Host) error {
+		h.watchers[w] = struct{}{}
+		return nil
+	}))
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		w.run(ctx)
+		d.host.mu.Lock()
+		defer d.host.mu.Unlock()
+		delete(d.host.watchers, w)
+	}()
+	return w.out, nil
+}
+
+// Prepare implements machine.Driver.
+func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
+	return d.do(ctx, CallPrepare, spec.UID, locked(func(h *Host) error {
+		name := spec.Image.Name
+		switch {
+		case name == "":
+			return fmt.Errorf("%w: it has no image", machine.ErrInvalid)
+		case h.images[name] && spec.Image.PullPolicy != machine.PullAlways:
+			return nil
+		case repository(name) == "missing":
+			return fmt.Errorf("%w: there is no %q", machine.ErrImageNotFound, name)
+		case spec.Image.PullPolicy == machine.PullNever:
+			return fmt.Errorf("%w: %q is not here and must not be fetched", machine.ErrImageNotFound, name)
+		case repository(name) == "refused":
+			return fmt.Errorf("%w: the registry of %q refuses", machine.ErrImagePull, name)
+		}
+		h.images[name] = true
+		return nil
+	}))
+}
+
+// repository returns the last part of an image's name, without tag and digest.
+func repository(name string) string {
+	name, _, _ = strings.Cut(name, "@")
+	name = name[strings.LastIndex(name, "/")+1:]
+	name, _, _ = strings.Cut(name, ":")
+	return name
+}
+
+// Create implements machine.Driver.
+func (d *driver) Create(ctx context.Context, spec machine.Spec) (machine.Observed, error) {
+	var out machine.Observed
+	err := d.do(ctx, CallCreate, spec.UID, locked(func(h *Host) error {
+		g := h.find(spec.Identity)
+		if g == nil {
+			var err error
+			if g, err = h.create(spec); err != nil {
+				return err
+			}
+		}
+		out = g.observe()
+		return nil
+	}))
+	return out, err
+}
+
+// create makes a machine that there is not.
+func (h *Host) create(spec machine.Spec) (*guest, error) {
+	if spec.Installation == "" || spec.UID == "" || spec.Name == "" {
+		return nil, fmt.Errorf("%w: it has no identity", machine.ErrInvalid)
+	}
+	if spec.Boot != (machine.Boot{}) || len(spec.Disks) > 0 || len(spec.Networks) > 0 || !spec.CloudInit.IsZero() {
+		return nil, fmt.Errorf("%w: boot, disks, networks and cloud-init are for guests", machine.ErrUnsupported)
+	}
+	behaviour, err := parseBehaviour(spec.Env)
+	if err != nil {
+		return nil, err
+	}
+	if !h.images[spec.Image.Name] {
+		return nil, fmt.Errorf("%w: %q is not here", machine.ErrImageNotFound, spec.Image.Name)
+	}
+	if err := h.room(machine.Resources{}, spec.Resources); err != nil {
+		return nil, err
+	}
+	return h.add(spec, behaviour)
+}
+
+// Start implements machine.Driver.
+func (d *driver) Start(ctx context.Context, id machine.Identity) error {
+	return d.do(ctx, CallStart, id.UID, locked(func(h *Host) error {
+		g := h.find(id)
+		switch {
+		case g == nil:
+			return machine.ErrNotFound
+		case g.running():
+			return nil
+		}
+		h.start(g)
+		return nil
+	}))
+}
+
+// start turns a machine on that is off, and sees to it that it goes off when it wants to.
+func (h *Host) start(g *guest) {
+	g.start(h.script.Load)
+	h.tell(g)
+	if g.behaviour.exitAfter == 0 {
+		return
+	}
+	boot := g.boots
+	h.script.Clock.AfterFunc(g.behaviour.exitAfter, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if g.running() && g.boots == boot {
+			h.halt(g, g.behaviour.exitCode, "")
+		}
+	})
+}
+
+// Stop implements machine.Driver.
+func (d *driver) Stop(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
+	return d.do(ctx, CallStop, id.UID, func(h *Host) error { return h.stop(ctx, id, how) })
+}
+
+// Resize implements machine.Driver.
+func (d *driver) Resize(ctx context.Context, id machine.Identity, to machine.Resources) error {
+	return d.do(ctx, CallResize, id.UID, locked(func(h *Host) error {
+		g := h.find(id)
+		if g == nil {
+			return machine.ErrNotFound
+		}
+		now := g.spec.Resources
+		if err := h.room(now, to); err != nil {
+			return err
+		}
+		switch {
+		case now == to:
+			return nil
+		case g.running() && (h.script.Fixed.CPU && now.MilliCPU != to.MilliCPU || h.script.Fixed.Memory && now.MemoryBytes != to.MemoryBytes):
+			return machine.ErrRestartRequired
+		}
+		h.used = plus(plus(h.used, now, -1), to, 1)
+		g.resize(to)
+		h.tell(g)
+		return nil
+	}))
+}
+
+// Delete implements machine.Driver.
+func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
+	return d.do(ctx, CallDelete, id.UID, func(h *Host) error {
+		switch err := h.stop(ctx, id, how); {
+		case errors.Is(err, machine.ErrNotFound):
+			return nil
+		case err != nil:
+			return err
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if g := h.find(id); g != nil {
+			h.remove(g)
+		}
+		return nil
+	})
+}
+
+// Close implements machine.Driver.
+func (d *driver) Close() error {
+	d.closed.Store(true)
+	return nil
+}

@@ -1,0 +1,219 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package simulated
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// Variables of a machine's environment that say how it behaves.
+const (
+	// EnvLoad is the share of its CPU limit that the machine uses, evenly, from 0 to 1. Without it, it uses that of the script,
+	// sometimes more and sometimes less.
+	EnvLoad = "SIMULATE_LOAD"
+	// EnvIgnoreStop makes the machine not obey a soft stop if it is true.
+	EnvIgnoreStop = "SIMULATE_IGNORE_STOP"
+	// EnvExitAfter is a time like 30s, after which the machine goes off by itself.
+	EnvExitAfter = "SIMULATE_EXIT_AFTER"
+	// EnvExitCode is the code that it then ends with. Default: 0.
+	EnvExitCode = "SIMULATE_EXIT_CODE"
+)
+
+// Exit codes as a container's process has them.
+const (
+	killedExitCode  = 137
+	stoppedExitCode = 0
+)
+
+// behaviour is what a machine's environment says of it.
+type behaviour struct {
+	load       *float64
+	ignoreStop bool
+	exitAfter  time.Duration
+	exitCode   int32
+}
+
+func parseBehaviour(env []machine.EnvVar) (behaviour, error) {
+	var out behaviour
+	for _, variable := range env {
+		var err error
+		switch variable.Name {
+		case EnvLoad:
+			var load float64
+			load, err = strconv.ParseFloat(variable.Value, 64)
+			if !(load >= 0 && load <= 1) {
+				err = strconv.ErrRange
+			}
+			out.load = &load
+		case EnvIgnoreStop:
+			out.ignoreStop, err = strconv.ParseBool(variable.Value)
+		case EnvExitAfter:
+			out.exitAfter, err = time.ParseDuration(variable.Value)
+		case EnvExitCode:
+			var code int64
+			code, err = strconv.ParseInt(variable.Value, 10, 32)
+			out.exitCode = int32(code)
+		}
+		if err != nil {
+			return out, fmt.Errorf("%w: variable %s has a value that it cannot have", machine.ErrInvalid, variable.Name)
+		}
+	}
+	return out, nil
+}
+
+// guest is a machine of a host, under the host's lock. One without identity is somebody else's.
+type guest struct {
+	id, name  string
+	spec      machine.Spec // with the resources that it has now
+	behaviour behaviour
+	clock     clock.PassiveClock
+
+	state                            machine.State
+	createdAt, startedAt, finishedAt time.Time
+	exitCode                         *int32
+	cause                            string
+	boots                            int
+	// off is closed when the machine goes off.
+	off chan struct{}
+
+	meter meter
+}
+
+func (g *guest) running() bool {
+	return g.state == machine.StateRunning || g.state == machine.StateStopping
+}
+
+// start turns the machine on.
+func (g *guest) start(load float64) {
+	g.boots++
+	g.state, g.startedAt, g.finishedAt = machine.StateRunning, g.clock.Now(), time.Time{}
+	g.exitCode, g.cause = nil, ""
+	g.off = make(chan struct{})
+	g.meter = newMeter(g.spec.UID, load, g.behaviour.load, g.cores(), g.startedAt)
+}
+
+// halt turns it off.
+func (g *guest) halt(exitCode int32, cause string) {
+	g.state, g.finishedAt = machine.StateStopped, g.clock.Now()
+	g.exitCode, g.cause = &exitCode, cause
+	close(g.off)
+}
+
+// resize gives it another size.
+func (g *guest) resize(to machine.Resources) {
+	g.spec.Resources = to
+	if g.running() {
+		g.meter.change(g.cores(), g.clock.Now())
+	}
+}
+
+// cores that it may use: one where it has no limit.
+func (g *guest) cores() float64 {
+	if g.spec.Resources.MilliCPU == 0 {
+		return 1
+	}
+	return float64(g.spec.Resources.MilliCPU) / 1000
+}
+
+func (g *guest) observe() machine.Observed {
+	out := machine.Observed{
+		Identity:   g.spec.Identity,
+		ID:         g.id,
+		NativeName: g.name,
+		State:      g.state,
+		SpecHash:   g.spec.Hash,
+		Resources:  g.spec.Resources,
+		CreatedAt:  g.createdAt,
+		StartedAt:  g.startedAt,
+		FinishedAt: g.finishedAt,
+		Cause:      g.cause,
+	}
+	if g.exitCode != nil {
+		out.ExitCode = new(*g.exitCode)
+	}
+	return out
+}
+
+// Memory that a machine without a limit uses.
+const unlimitedMemory = 128 << 20
+
+func (g *guest) sample(now time.Time) machine.Sample {
+	memory := int64(unlimitedMemory)
+	if limit := g.spec.Resources.MemoryBytes; limit > 0 {
+		memory = limit * 3 / 10
+	}
+	return machine.Sample{
+		At:          now,
+		Boot:        g.id + "/" + strconv.Itoa(g.boots),
+		CPU:         g.meter.read(now),
+		MemoryBytes: memory,
+		Limits:      g.spec.Resources,
+	}
+}
+
+// meter is a CPU counter: the integral over time of a load that swings around its mean.
+type meter struct {
+	load, swing, phase, cores float64
+	begin, since              time.Time
+	// spent until since, and what was read last: rounding shall not turn the counter back.
+	spent, last time.Duration
+}
+
+// The load of a machine that was not told exactly swings by up to half, once in ten minutes.
+const (
+	period   = 10 * time.Minute
+	maxSwing = 0.5
+)
+
+func newMeter(uid string, mean float64, exact *float64, cores float64, now time.Time) meter {
+	m := meter{load: mean, cores: cores, begin: now, since: now}
+	if exact != nil {
+		m.load = *exact
+		return m
+	}
+	// The peak is never more than there is; machines peak at different times.
+	m.swing = min(maxSwing, 1/m.load-1)
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(uid)) // never fails
+	m.phase = 2 * math.Pi * float64(hash.Sum32()) / math.MaxUint32
+	return m
+}
+
+// read returns the CPU time spent since the start.
+func (m *meter) read(now time.Time) time.Duration {
+	busy := m.integral(now) - m.integral(m.since)
+	m.last = max(m.last, m.spent+time.Duration(busy*m.load*m.cores*float64(time.Second)))
+	return m.last
+}
+
+// change goes on with another number of processors.
+func (m *meter) change(cores float64, now time.Time) {
+	m.spent = m.read(now)
+	m.cores, m.since = cores, now
+}
+
+// integral from the start of 1 + swing × sin(…), in seconds.
+func (m *meter) integral(now time.Time) float64 {
+	t, circle := now.Sub(m.begin).Seconds(), 2*math.Pi/period.Seconds()
+	return t - m.swing/circle*(math.Cos(circle*t+m.phase)-math.Cos(m.phase))
+}
+
+// uids of the machines of an installation in order.
+func uids(guests map[string]*guest) []string {
+	out := make([]string, 0, len(guests))
+	for uid := range guests {
+		out = append(out, uid)
+	}
+	slices.Sort(out)
+	return out
+}
