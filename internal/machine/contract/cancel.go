@@ -26,7 +26,7 @@ func cancelling() cases {
 		"a stop that waits ends with its context": func(t *testing.T, tr *trial) {
 			spec := tr.stubborn(t)
 			// The grace is far beyond the deadline, so that only the deadline can end the call.
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*tr.ShortGrace)
 			defer cancel()
 			err := tr.Driver.Stop(ctx, spec.Identity, machine.PowerOff{Mode: machine.Soft, Grace: time.Hour})
 			wantError(t, "Stop", err, context.DeadlineExceeded)

@@ -34,13 +34,13 @@ func deleting() cases {
 		"a machine that does not obey a soft stop is not deleted": func(t *testing.T, tr *trial) {
 			spec := tr.stubborn(t)
 			before := tr.get(t, spec.Identity)
-			err := tr.Driver.Delete(limited(t), spec.Identity, machine.PowerOff{Mode: machine.Soft, Grace: shortGrace})
+			err := tr.Driver.Delete(limited(t), spec.Identity, machine.PowerOff{Mode: machine.Soft, Grace: tr.ShortGrace})
 			wantError(t, "Delete", err, machine.ErrBusy)
 			tr.wantSame(t, before)
 		},
 		"a machine that does not obey is deleted at the plug": func(t *testing.T, tr *trial) {
 			spec := tr.stubborn(t)
-			err := tr.Driver.Delete(limited(t), spec.Identity, machine.PowerOff{Mode: machine.TrySoft, Grace: shortGrace})
+			err := tr.Driver.Delete(limited(t), spec.Identity, machine.PowerOff{Mode: machine.TrySoft, Grace: tr.ShortGrace})
 			wantSuccess(t, "Delete", err)
 			tr.wantNone(t, spec.Identity)
 		},

@@ -12,11 +12,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// grace is how long a machine that obeys gets to do so, on a loaded host; shortGrace is for those that do not.
-const (
-	grace      = time.Minute
-	shortGrace = time.Second
-)
+// grace is how long a machine that obeys gets to do so, on a loaded host.
+const grace = time.Minute
 
 // powering: on is on, off is off, and saying so twice changes nothing.
 func powering() cases {
@@ -50,7 +47,7 @@ func powering() cases {
 			spec := tr.stopped(t)
 			before := tr.get(t, spec.Identity)
 			for _, mode := range []machine.PowerOffMode{machine.Soft, machine.TrySoft, machine.Hard} {
-				err := tr.Driver.Stop(limited(t), spec.Identity, machine.PowerOff{Mode: mode, Grace: shortGrace})
+				err := tr.Driver.Stop(limited(t), spec.Identity, machine.PowerOff{Mode: mode, Grace: tr.ShortGrace})
 				wantSuccess(t, "Stop "+string(mode), err)
 			}
 			if diff := cmp.Diff(before, tr.get(t, spec.Identity)); diff != "" {
@@ -77,7 +74,7 @@ func powering() cases {
 		},
 		"a soft stop that is not obeyed gives up": func(t *testing.T, tr *trial) {
 			spec := tr.stubborn(t)
-			err := tr.Driver.Stop(limited(t), spec.Identity, machine.PowerOff{Mode: machine.Soft, Grace: shortGrace})
+			err := tr.Driver.Stop(limited(t), spec.Identity, machine.PowerOff{Mode: machine.Soft, Grace: tr.ShortGrace})
 			wantError(t, "Stop", err, machine.ErrBusy)
 			observed := tr.get(t, spec.Identity)
 			if observed.State != machine.StateRunning && observed.State != machine.StateStopping {
@@ -86,7 +83,7 @@ func powering() cases {
 		},
 		"a soft stop that is not obeyed ends at the plug": func(t *testing.T, tr *trial) {
 			spec := tr.stubborn(t)
-			err := tr.Driver.Stop(limited(t), spec.Identity, machine.PowerOff{Mode: machine.TrySoft, Grace: shortGrace})
+			err := tr.Driver.Stop(limited(t), spec.Identity, machine.PowerOff{Mode: machine.TrySoft, Grace: tr.ShortGrace})
 			wantSuccess(t, "Stop", err)
 			tr.wantState(t, spec.Identity, machine.StateStopped)
 		},

@@ -4,6 +4,7 @@
 package contract
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -31,6 +32,7 @@ type cases map[string]func(t *testing.T, tr *trial)
 // installation of its own, which it removes.
 func Run(t *testing.T, subject Subject) {
 	t.Helper()
+	subject.ShortGrace = cmp.Or(subject.ShortGrace, time.Second)
 	t.Cleanup(func() {
 		if err := subject.Driver.Close(); err != nil {
 			t.Errorf("the driver does not close: %v", err)

@@ -7,6 +7,7 @@ package contract
 
 import (
 	"testing"
+	"time"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
@@ -35,6 +36,8 @@ type Subject struct {
 	Occupy func(t *testing.T, id machine.Identity) (untouched func(t *testing.T))
 	// Cut makes the host unreachable, and returns what brings it back.
 	Cut func(t *testing.T) (mend func(t *testing.T))
+	// ShortGrace is what machines that do not obey are given. Default: a second, the smallest that some hosts know.
+	ShortGrace time.Duration
 	// Ignore makes machines that do not obey a soft stop, nil where none can be made.
 	Ignore func(spec machine.Spec) machine.Spec
 	// Load makes a machine that uses the processor, nil where it cannot be told to.

@@ -69,6 +69,7 @@ func subject(host *simulated.Host) contract.Subject {
 			host.SetAway(true)
 			return func(*testing.T) { host.SetAway(false) }
 		},
+		ShortGrace: 10 * time.Millisecond,
 		Ignore: func(spec machine.Spec) machine.Spec {
 			spec.Env = append(spec.Env, machine.EnvVar{Name: simulated.EnvIgnoreStop, Value: "true"})
 			return spec
