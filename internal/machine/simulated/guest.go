@@ -58,7 +58,9 @@ func parseBehaviour(env []machine.EnvVar) (behaviour, error) {
 		case EnvIgnoreStop:
 			out.ignoreStop, err = strconv.ParseBool(variable.Value)
 		case EnvExitAfter:
-			out.exitAfter, err = time.ParseDuration(variable.Value)
+			if out.exitAfter, err = time.ParseDuration(variable.Value); out.exitAfter < 0 {
+				err = strconv.ErrRange
+			}
 		case EnvExitCode:
 			var code int64
 			code, err = strconv.ParseInt(variable.Value, 10, 32)
