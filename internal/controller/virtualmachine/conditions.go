@@ -1,0 +1,159 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualmachine
+
+import (
+	"cmp"
+	"fmt"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// declaration lists the conditions, those that come first in a machine's life first. A size that waits for a restart, because the
+// policy says so, is told and does not keep the machine from being Ready.
+func declaration(pass *scope) status.Declaration {
+	list := status.Declaration{
+		{Type: cloudnativev1alpha1.ConditionDriverReady},
+		{Type: cloudnativev1alpha1.ConditionImageReady},
+		{Type: cloudnativev1alpha1.ConditionProvisioned},
+		{Type: cloudnativev1alpha1.ConditionPowerSynced},
+		{Type: cloudnativev1alpha1.ConditionResourcesSynced, Info: pass.decision.pending != ""},
+		{Type: cloudnativev1alpha1.ConditionRestartRequired, Negative: true, Info: true},
+	}
+	if pass.seen.health.Info.Driver != "" {
+		list = append(list, status.Declared{Type: cloudnativev1alpha1.ConditionSoftwareEmulation, Negative: true, Info: true})
+	}
+	return list
+}
+
+// mark marks every condition that the pass can speak of.
+func mark(pass *scope, outcome flow.Outcome) *status.Marks {
+	marks := declaration(pass).Begin()
+	seen := pass.seen
+	markHost(marks, seen)
+	if seen.observed && seen.hostProblem == nil {
+		markImage(marks, pass)
+		markProvisioned(marks, pass)
+		markPower(marks, pass, outcome)
+		markSize(marks, pass)
+	}
+	if status.IsPaused(pass.vm) {
+		marks.Pause()
+	}
+	outcome.Mark(marks)
+	return marks
+}
+
+func markHost(marks *status.Marks, seen observation) {
+	switch {
+	case seen.hostProblem != nil:
+		marks.False(cloudnativev1alpha1.ConditionDriverReady, seen.hostProblem.Reason(), seen.hostProblem.Message())
+	case seen.observed && seen.at.host != "":
+		marks.True(cloudnativev1alpha1.ConditionDriverReady, cloudnativev1alpha1.ReasonDriverReady, "")
+	}
+	if seen.health.Info.Emulated {
+		marks.True(cloudnativev1alpha1.ConditionSoftwareEmulation, cloudnativev1alpha1.ReasonEmulated,
+			"the host runs guests without the help of its processor, and slowly")
+		return
+	}
+	marks.False(cloudnativev1alpha1.ConditionSoftwareEmulation, cloudnativev1alpha1.ReasonAccelerated, "")
+}
+
+// operating returns the operation that goes on, or that the pass has just decided on; nil for none.
+func operating(pass *scope) *operation {
+	if pass.decision.next != nil {
+		return pass.decision.next
+	}
+	if pass.seen.op.running() {
+		return &pass.seen.op.operation
+	}
+	return nil
+}
+
+func markImage(marks *status.Marks, pass *scope) {
+	failure := pass.decision.failure
+	op := operating(pass)
+	switch {
+	case failure != nil && (failure.Reason == cloudnativev1alpha1.ReasonImageNotFound || failure.Reason == cloudnativev1alpha1.ReasonImagePullFailed):
+		marks.False(cloudnativev1alpha1.ConditionImageReady, failure.Reason, pass.decision.trouble)
+	case pass.seen.found != nil, pass.seen.op.running() && pass.seen.op.at != stepPrepare:
+		marks.True(cloudnativev1alpha1.ConditionImageReady, cloudnativev1alpha1.ReasonImageReady, "")
+	case op != nil && op.has(stepPrepare):
+		marks.False(cloudnativev1alpha1.ConditionImageReady, op.reason, "waiting for the image")
+	default:
+		marks.Unknown(cloudnativev1alpha1.ConditionImageReady, cloudnativev1alpha1.ReasonPending, "")
+	}
+}
+
+func markProvisioned(marks *status.Marks, pass *scope) {
+	failure := pass.decision.failure
+	known := pass.vm.Status.Server != nil && pass.vm.Status.Server.ID != ""
+	op := operating(pass)
+	switch {
+	case pass.seen.found != nil, !pass.seen.looked && known:
+		marks.True(cloudnativev1alpha1.ConditionProvisioned, cloudnativev1alpha1.ReasonProvisioned, "")
+	case failure != nil:
+		marks.False(cloudnativev1alpha1.ConditionProvisioned, failure.Reason, pass.decision.trouble)
+	case op != nil:
+		marks.False(cloudnativev1alpha1.ConditionProvisioned, op.reason, "waiting for "+underway(*op))
+	default:
+		marks.False(cloudnativev1alpha1.ConditionProvisioned, cloudnativev1alpha1.ReasonPending, "there is no machine")
+	}
+}
+
+func markPower(marks *status.Marks, pass *scope, outcome flow.Outcome) {
+	op, found := operating(pass), pass.seen.found
+	state := machine.State("")
+	if found != nil {
+		state = found.State
+	}
+	strategy := strategyOf(pass.vm)
+	switch {
+	case op != nil && (op.has(stepStart) || op.has(stepStop) || op.has(stepRemove)):
+		marks.False(cloudnativev1alpha1.ConditionPowerSynced, op.reason, "waiting for "+underway(*op))
+	case state == machine.StateRunning && strategy != cloudnativev1alpha1.RunHalted:
+		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonRunning, "")
+	case (state == machine.StateStopped || state == machine.StateCreated) && strategy == cloudnativev1alpha1.RunHalted:
+		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonStopped, "")
+	case state == machine.StateStopped && pass.decision.phase == cloudnativev1alpha1.PhaseStopped:
+		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonCompleted, ending(found))
+	case !pass.seen.looked:
+		marks.Unknown(cloudnativev1alpha1.ConditionPowerSynced, cmp.Or(outcome.Reason(), cloudnativev1alpha1.ReasonPending), outcome.Message())
+	default:
+		marks.False(cloudnativev1alpha1.ConditionPowerSynced, cmp.Or(outcome.Reason(), cloudnativev1alpha1.ReasonPending), outcome.Message())
+	}
+}
+
+// markSize marks what the machine is made of.
+func markSize(marks *status.Marks, pass *scope) {
+	found, op, decided := pass.seen.found, operating(pass), pass.decision
+	if decided.pending != "" {
+		marks.True(cloudnativev1alpha1.ConditionRestartRequired, decided.pending, decided.pendingText)
+	} else {
+		marks.False(cloudnativev1alpha1.ConditionRestartRequired, cloudnativev1alpha1.ReasonUpToDate, "")
+	}
+	if found == nil {
+		reason := cloudnativev1alpha1.ReasonPending
+		if op != nil {
+			reason = op.reason
+		}
+		marks.Unknown(cloudnativev1alpha1.ConditionResourcesSynced, reason, "")
+		return
+	}
+	want := pass.seen.spec.Resources
+	text := fmt.Sprintf("the machine has %s, the spec says %s", sizeText(found.Resources), sizeText(want))
+	switch {
+	case sameSize(found.Resources, want):
+		marks.True(cloudnativev1alpha1.ConditionResourcesSynced, cloudnativev1alpha1.ReasonResourcesSynced, "")
+	case decided.pending == cloudnativev1alpha1.ReasonResizePending:
+		marks.False(cloudnativev1alpha1.ConditionResourcesSynced, decided.pending, text)
+	case decided.failure != nil && !ended(decided.failure.Reason):
+		marks.False(cloudnativev1alpha1.ConditionResourcesSynced, decided.failure.Reason, text+": "+decided.trouble)
+	default:
+		marks.False(cloudnativev1alpha1.ConditionResourcesSynced, cloudnativev1alpha1.ReasonResizing, text)
+	}
+}

@@ -1,0 +1,162 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualmachine
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// defaultGrace is how long a machine may take to turn itself off.
+const defaultGrace = 30 * time.Second
+
+// secrets are what the Secrets hold that a spec names.
+type secrets struct {
+	// registry authenticates at the image's registry, nil for none.
+	registry *machine.RegistryAuth
+	// userData of a guest.
+	userData string
+}
+
+// identity returns whose machine it is.
+func identity(vm *cloudnativev1alpha1.VirtualMachine, installation string) machine.Identity {
+	return machine.Identity{Installation: installation, UID: string(vm.UID), Namespace: vm.Namespace, Name: vm.Name}
+}
+
+// specOf translates the spec for a driver, with every default filled in.
+func specOf(vm *cloudnativev1alpha1.VirtualMachine, installation, driver string, held secrets) machine.Spec {
+	spec := machine.Spec{
+		Identity:  identity(vm, installation),
+		Resources: resourcesOf(vm.Spec.Resource, driver),
+		Image: machine.Image{
+			Name:       vm.Spec.Image.Name,
+			PullPolicy: machine.PullPolicy(cmp.Or(vm.Spec.Image.PullPolicy, cloudnativev1alpha1.PullIfNotPresent)),
+			Registry:   held.registry,
+		},
+		Command: vm.Spec.Command,
+		Args:    vm.Spec.Args,
+	}
+	if driver != machine.DriverLibvirt {
+		spec.Image.Name = cmp.Or(spec.Image.Name, cloudnativev1alpha1.DefaultImage)
+	}
+	for _, variable := range vm.Spec.Env {
+		spec.Env = append(spec.Env, machine.EnvVar(variable))
+	}
+	for _, port := range vm.Spec.Ports {
+		spec.Ports = append(spec.Ports, portOf(port))
+	}
+	if boot := vm.Spec.Boot; boot != nil {
+		spec.Boot = machine.Boot(*boot)
+	}
+	for _, disk := range vm.Spec.Disks {
+		made := machine.Disk{Name: disk.Name, Source: disk.Source, ReadOnly: disk.ReadOnly}
+		if disk.Size != nil {
+			made.SizeBytes = disk.Size.Value()
+		}
+		spec.Disks = append(spec.Disks, made)
+	}
+	for _, network := range vm.Spec.Networks {
+		spec.Networks = append(spec.Networks, machine.Network{
+			Name: network.Name, Type: machine.NetworkType(cmp.Or(network.Type, cloudnativev1alpha1.NetworkUser)),
+			Source: network.Source, MAC: network.MAC,
+		})
+	}
+	spec.CloudInit = cloudInitOf(vm.Spec.CloudInit, held.userData)
+	spec.Hash = hashOf(spec)
+	return spec
+}
+
+func portOf(port cloudnativev1alpha1.Port) machine.Port {
+	return machine.Port{
+		Name: port.Name, Port: uint16(port.Port), HostPort: uint16(port.HostPort), //nolint:gosec // because the schema bounds both
+		HostIP: port.HostIP, Protocol: machine.Protocol(cmp.Or(port.Protocol, cloudnativev1alpha1.ProtocolTCP)),
+	}
+}
+
+// cloudInitOf returns what the guest is given at its first boot: the user's data, or some that lets the keys in.
+func cloudInitOf(wanted *cloudnativev1alpha1.CloudInit, secret string) machine.CloudInit {
+	if wanted == nil {
+		return machine.CloudInit{}
+	}
+	data := cmp.Or(wanted.UserData, secret)
+	if data == "" && len(wanted.SSHAuthorizedKeys) > 0 {
+		var config strings.Builder
+		config.WriteString("#cloud-config\nssh_authorized_keys:\n")
+		for _, key := range wanted.SSHAuthorizedKeys {
+			// A JSON string is a YAML string, whatever is in it.
+			quoted, _ := json.Marshal(key) //nolint:errchkjson // because a string can always be written
+			config.WriteString("- " + string(quoted) + "\n")
+		}
+		data = config.String()
+	}
+	return machine.CloudInit{UserData: data, NetworkData: wanted.NetworkData}
+}
+
+// resourcesOf reads the sizes: cpu to the thousandth and memory to the byte. A container has no root disk.
+func resourcesOf(list corev1.ResourceList, driver string) machine.Resources {
+	size := machine.Resources{
+		MilliCPU:    list.Cpu().MilliValue(),
+		MemoryBytes: list.Memory().Value(),
+	}
+	if disk, ok := list[cloudnativev1alpha1.ResourceRootDisk]; ok && driver != machine.DriverDocker {
+		size.RootDiskBytes = disk.Value()
+	}
+	return size
+}
+
+// sameSize compares what can be changed once a machine exists.
+func sameSize(a, b machine.Resources) bool {
+	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes
+}
+
+// powerOffOf returns how the machine is turned off.
+func powerOffOf(vm *cloudnativev1alpha1.VirtualMachine) machine.PowerOff {
+	how := machine.PowerOff{
+		Mode:  machine.PowerOffMode(cmp.Or(vm.Spec.PowerOff.Mode, cloudnativev1alpha1.PowerOffTrySoft)),
+		Grace: defaultGrace,
+	}
+	if seconds := vm.Spec.PowerOff.GracePeriodSeconds; seconds != nil {
+		how.Grace = time.Duration(*seconds) * time.Second
+	}
+	return how
+}
+
+// hashOf returns the hash of everything that a machine cannot be given in place. It may hold secrets, and the hash can be read on
+// the host: the UID in it keeps equal secrets from having equal hashes.
+func hashOf(spec machine.Spec) string {
+	raw, _ := json.Marshal(struct { //nolint:errchkjson // because strings and numbers can always be written
+		UID           string
+		Image         string
+		Command, Args []string
+		Env           []machine.EnvVar
+		Ports         []machine.Port
+		Boot          machine.Boot
+		Disks         []machine.Disk
+		Networks      []machine.Network
+		CloudInit     machine.CloudInit
+	}{
+		spec.UID, spec.Image.Name, spec.Command, spec.Args, spec.Env, spec.Ports, spec.Boot, spec.Disks, spec.Networks, spec.CloudInit,
+	})
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:16])
+}
+
+// strategyOf returns when the machine runs.
+func strategyOf(vm *cloudnativev1alpha1.VirtualMachine) cloudnativev1alpha1.RunStrategy {
+	return cmp.Or(vm.Spec.RunStrategy, cloudnativev1alpha1.RunAlways)
+}
+
+// updatePolicyOf returns what a change may do.
+func updatePolicyOf(vm *cloudnativev1alpha1.VirtualMachine) cloudnativev1alpha1.UpdatePolicy {
+	return cmp.Or(vm.Spec.UpdatePolicy, cloudnativev1alpha1.UpdateLive)
+}
