@@ -25,28 +25,28 @@ type driver struct {
 // do makes a call as slow and as faulty as the script wants it.
 func (d *driver) do(ctx context.Context, call Call, uid string, work func(h *Host) error) error {
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("cannot %s: %w", call, err)
+		return fmt.Errorf("simulated %s: %w", call, err)
 	}
 	if err := wait(ctx, d.host, d.host.latency(call), nil); err != nil {
-		return fmt.Errorf("cannot %s: %w", call, err)
+		return fmt.Errorf("simulated %s: %w", call, err)
 	}
 	fault, err := d.host.judge(call, uid)
 	switch {
 	case d.closed.Load():
-		return fmt.Errorf("cannot %s: %w: the driver is closed", call, machine.ErrUnreachable)
+		return fmt.Errorf("simulated %s: %w: the driver is closed", call, machine.ErrUnreachable)
 	case err != nil:
-		return fmt.Errorf("cannot %s: %w", call, err)
+		return fmt.Errorf("simulated %s: %w", call, err)
 	case fault != nil && fault.Hang:
 		<-ctx.Done()
-		return fmt.Errorf("cannot %s: %w", call, ctx.Err())
+		return fmt.Errorf("simulated %s: %w", call, ctx.Err())
 	case fault != nil && !fault.Late:
-		return fmt.Errorf("cannot %s: %w", call, fault.Err)
+		return fmt.Errorf("simulated %s: %w", call, fault.Err)
 	}
 	if err := work(d.host); err != nil {
-		return fmt.Errorf("cannot %s: %w", call, err)
+		return fmt.Errorf("simulated %s: %w", call, err)
 	}
 	if fault != nil {
-		return fmt.Errorf("cannot %s: %w", call, fault.Err)
+		return fmt.Errorf("simulated %s: %w", call, fault.Err)
 	}
 	return nil
 }

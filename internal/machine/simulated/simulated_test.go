@@ -88,7 +88,7 @@ func TestUsageFollowsTheClock(t *testing.T) {
 				run(t, driver, spec(1, c.env...))
 				for range 100 {
 					before := stats(t, driver)[identity(1).UID]
-					pass(t, 7 * time.Second)
+					pass(t, 7*time.Second)
 					usage, known := machine.Measure(before, stats(t, driver)[identity(1).UID], machine.Resources{})
 					const rounding = 0.001
 					if !known || usage.CPUPercent < c.least-rounding || usage.CPUPercent > c.top+rounding {
@@ -115,9 +115,9 @@ func TestCounterGoesOnThroughAResize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		driver := simulated.NewHost(simulated.Script{}).Open()
 		run(t, driver, spec(1, machine.EnvVar{Name: simulated.EnvLoad, Value: "1"}))
-		pass(t, 10 * time.Second)
+		pass(t, 10*time.Second)
 		must(t, driver.Resize(t.Context(), identity(1), machine.Resources{MilliCPU: 4000, MemoryBytes: 4e9}))
-		pass(t, 10 * time.Second)
+		pass(t, 10*time.Second)
 		sample := stats(t, driver)[identity(1).UID]
 		if want := 60 * time.Second; (sample.CPU - want).Abs() > time.Microsecond {
 			t.Errorf("10 s of two and 10 s of four processors are %s, want %s", sample.CPU, want)
@@ -152,10 +152,10 @@ func TestEarlierRunDoesNotEndALaterOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		driver := simulated.NewHost(simulated.Script{}).Open()
 		run(t, driver, spec(1, machine.EnvVar{Name: simulated.EnvExitAfter, Value: "30s"}))
-		pass(t, 20 * time.Second)
+		pass(t, 20*time.Second)
 		must(t, driver.Stop(t.Context(), identity(1), machine.PowerOff{Mode: machine.Hard}))
 		must(t, driver.Start(t.Context(), identity(1)))
-		pass(t, 20 * time.Second)
+		pass(t, 20*time.Second)
 		if got := get(t, driver, 1); got.State != machine.StateRunning {
 			t.Errorf("the machine is %s 20 s after its second start, want it to run for 30 s", got.State)
 		}

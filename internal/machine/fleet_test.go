@@ -1,0 +1,473 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/simulated"
+)
+
+// yard is a fleet of simulated hosts under way, with everything that it has told.
+type yard struct {
+	*machine.Fleet
+
+	hosts map[string]*simulated.Host
+
+	mu      sync.Mutex
+	notices []machine.Notice
+}
+
+// newYard starts a fleet inside a bubble of synctest. Edit may change how.
+func newYard(t *testing.T, scripts map[string]simulated.Script, edit func(*machine.FleetOptions, []machine.Host)) *yard {
+	t.Helper()
+	y := &yard{hosts: map[string]*simulated.Host{}}
+	var hosts []machine.Host
+	for name, script := range scripts {
+		y.hosts[name] = simulated.NewHost(script)
+		hosts = append(hosts, machine.Host{Name: name, Driver: machine.DriverSimulated})
+	}
+	options := machine.FleetOptions{
+		Installation: "here",
+		Open: func(_ context.Context, host machine.Host) (machine.Driver, error) {
+			return y.hosts[host.Name].Open(), nil
+		},
+		Notify: func(_ context.Context, notice machine.Notice) {
+			y.mu.Lock()
+			defer y.mu.Unlock()
+			y.notices = append(y.notices, notice)
+		},
+	}
+	if edit != nil {
+		edit(&options, hosts)
+	}
+	y.Fleet = machine.NewFleet(hosts, options)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- y.Start(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("Start: %v", err)
+		}
+	})
+	return y
+}
+
+// told returns what was told of the host so far, without machines' names.
+func (y *yard) told(host string) []machine.NoticeKind {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	var out []machine.NoticeKind
+	for _, notice := range y.notices {
+		if notice.Host == host {
+			out = append(out, notice.Kind)
+		}
+	}
+	return out
+}
+
+// driver returns the driver of a host that has to be there.
+func (y *yard) driver(t *testing.T, host string) machine.Driver {
+	t.Helper()
+	driver, ok := y.Driver(host)
+	if !ok {
+		t.Fatalf("there is no host %q", host)
+	}
+	return driver
+}
+
+func (y *yard) wantHealth(t *testing.T, host string, want error) {
+	t.Helper()
+	health := y.Health(host)
+	if !errors.Is(health.Err, want) || want == nil && health.Err != nil {
+		t.Errorf("the health of %s is %v, want %v", host, health.Err, want)
+	}
+}
+
+// pass lets time pass inside the bubble, and everything settle.
+func pass(t *testing.T, d time.Duration) {
+	t.Helper()
+	<-time.After(d)
+	synctest.Wait()
+}
+
+func testSpec(n int) machine.Spec {
+	uid := fmt.Sprintf("uid-%04d", n)
+	return machine.Spec{
+		Identity: machine.Identity{Installation: "here", UID: uid, Namespace: "default", Name: "vm-" + uid},
+		Image:    machine.Image{Name: "nginx:1.17.4"},
+	}
+}
+
+func TestFleetConnects(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, map[string]simulated.Script{"b": {}, "a": {Capacity: machine.Resources{MilliCPU: 1000}}}, nil)
+		synctest.Wait()
+		for _, host := range []string{"a", "b"} {
+			y.wantHealth(t, host, nil)
+			want := []machine.NoticeKind{machine.HostUp, machine.LookAgain}
+			if diff := cmp.Diff(want, y.told(host)); diff != "" {
+				t.Errorf("told of %s (-want +got):\n%s", host, diff)
+			}
+		}
+		states := y.Hosts()
+		if len(states) != 2 || states[0].Host.Name != "a" || states[1].Host.Name != "b" {
+			t.Fatalf("the hosts are %+v, want a and b", states)
+		}
+		if cpu := states[0].Capacity().MilliCPU; cpu != 1000 {
+			t.Errorf("a has %d millicores, want what it says: 1000", cpu)
+		}
+	})
+}
+
+func TestFleetBeforeItStarts(t *testing.T) {
+	t.Parallel()
+	fleet := machine.NewFleet([]machine.Host{{Name: "a"}}, machine.FleetOptions{})
+	health := fleet.Health("a")
+	if health.Asked || !errors.Is(health.Err, machine.ErrUnreachable) {
+		t.Errorf("a host that nobody has asked is %+v", health)
+	}
+	driver, ok := fleet.Driver("a")
+	if !ok {
+		t.Fatal("there is no host a")
+	}
+	if _, err := driver.Get(t.Context(), machine.Identity{}); !errors.Is(err, machine.ErrUnreachable) {
+		t.Errorf("Get: %v, want %v", err, machine.ErrUnreachable)
+	}
+}
+
+func TestFleetWithoutTheHost(t *testing.T) {
+	t.Parallel()
+	fleet := machine.NewFleet(nil, machine.FleetOptions{})
+	if _, ok := fleet.Driver("a"); ok {
+		t.Error("there is a driver of a host that is not configured")
+	}
+	if health := fleet.Health("a"); !health.Asked || !errors.Is(health.Err, machine.ErrNoHost) {
+		t.Errorf("the host is %+v, want %v", health, machine.ErrNoHost)
+	}
+}
+
+func TestHangingHostHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hang := simulated.Script{Faults: []simulated.Fault{{Hang: true}}}
+		y := newYard(t, map[string]simulated.Script{"hangs": hang, "well": {}}, nil)
+		synctest.Wait()
+		y.wantHealth(t, "well", nil)
+		if health := y.Health("hangs"); health.Asked {
+			t.Errorf("the host that hangs is known to be %+v before its time is over", health)
+		}
+		pass(t, time.Minute)
+		y.wantHealth(t, "hangs", machine.ErrUnreachable)
+		y.wantHealth(t, "hangs", context.DeadlineExceeded)
+		y.wantHealth(t, "well", nil)
+
+		// Nobody waits for a host that is known to be down.
+		begin := time.Now() //nolint:forbidigo // because this is the bubble's time, which passes only when all wait
+		_, err := y.driver(t, "hangs").List(t.Context(), "here")
+		if !errors.Is(err, machine.ErrUnreachable) {
+			t.Errorf("List: %v, want %v", err, machine.ErrUnreachable)
+		}
+		if waited := time.Since(begin); waited != 0 { //nolint:forbidigo // see above
+			t.Errorf("the caller waited for %s", waited)
+		}
+	})
+}
+
+func TestHostGoesAndComesBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, map[string]simulated.Script{"a": {}}, nil)
+		synctest.Wait()
+		y.hosts["a"].SetAway(true)
+		pass(t, time.Minute)
+		y.wantHealth(t, "a", machine.ErrUnreachable)
+		since := y.Health("a").Since
+		pass(t, 10*time.Minute)
+		if later := y.Health("a"); !later.Since.Equal(since) || later.Info.Driver == "" {
+			t.Errorf("while it is away its health is %+v, want it since %s and with what it last said", later, since)
+		}
+		y.hosts["a"].SetAway(false)
+		pass(t, time.Minute)
+		y.wantHealth(t, "a", nil)
+		want := []machine.NoticeKind{
+			machine.HostUp, machine.LookAgain, machine.HostDown, machine.HostUp, machine.LookAgain,
+		}
+		if diff := cmp.Diff(want, y.told("a")); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestOneLostAnswerTurnsNothingDown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, map[string]simulated.Script{"a": {}}, nil)
+		synctest.Wait()
+		y.hosts["a"].Inject(simulated.Fault{Call: simulated.CallInfo, Times: 1})
+		pass(t, 10*time.Minute)
+		y.wantHealth(t, "a", nil)
+		if told := y.told("a"); slices.Contains(told, machine.HostDown) {
+			t.Errorf("told %v, although only one answer was lost", told)
+		}
+	})
+}
+
+func TestFailedCallHasTheHostAsked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, map[string]simulated.Script{"a": {}}, func(options *machine.FleetOptions, _ []machine.Host) {
+			options.ProbeInterval = time.Hour
+		})
+		synctest.Wait()
+		y.hosts["a"].Inject(simulated.Fault{Call: simulated.CallGet, Err: machine.ErrUnreachable, Times: 1})
+		y.hosts["a"].Inject(simulated.Fault{Call: simulated.CallInfo, Err: machine.ErrUnreachable})
+		if _, err := y.driver(t, "a").Get(t.Context(), machine.Identity{}); !errors.Is(err, machine.ErrUnreachable) {
+			t.Fatalf("Get: %v, want %v", err, machine.ErrUnreachable)
+		}
+		pass(t, 10*time.Second)
+		y.wantHealth(t, "a", machine.ErrUnreachable)
+	})
+}
+
+func TestFleetTellsOfMachines(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, map[string]simulated.Script{"a": {}}, nil)
+		synctest.Wait()
+		driver, spec := y.driver(t, "a"), testSpec(1)
+		if err := driver.Prepare(t.Context(), spec); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := driver.Create(t.Context(), spec); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		y.mu.Lock()
+		defer y.mu.Unlock()
+		want := machine.Notice{Host: "a", Kind: machine.MachineChanged, Event: machine.Event{
+			UID: spec.UID, Namespace: spec.Namespace, Name: spec.Name,
+		}}
+		if !slices.Contains(y.notices, want) {
+			t.Errorf("told %+v, want %+v among it", y.notices, want)
+		}
+	})
+}
+
+func TestBrokenWatchIsTakenUpAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, map[string]simulated.Script{"a": {Faults: []simulated.Fault{{Call: simulated.CallWatch, Times: 3}}}}, nil)
+		pass(t, time.Minute)
+		want := []machine.NoticeKind{machine.HostUp, machine.LookAgain}
+		if diff := cmp.Diff(want, y.told("a")); diff != "" {
+			t.Errorf("told after three refused watches (-want +got):\n%s", diff)
+		}
+		// The host is away for less time than it takes to notice, but the watch has ended.
+		y.hosts["a"].SetAway(true)
+		y.hosts["a"].SetAway(false)
+		pass(t, time.Minute)
+		if diff := cmp.Diff(append(want, machine.LookAgain), y.told("a")); diff != "" {
+			t.Errorf("told after a broken watch (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestDriverIsOpenedUntilItCan(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		attempts := 0
+		y := newYard(t, map[string]simulated.Script{"a": {}}, func(options *machine.FleetOptions, _ []machine.Host) {
+			open := options.Open
+			options.Open = func(ctx context.Context, host machine.Host) (machine.Driver, error) {
+				if attempts++; attempts < 3 {
+					return nil, errors.New("the key file is missing")
+				}
+				return open(ctx, host)
+			}
+		})
+		synctest.Wait()
+		y.wantHealth(t, "a", machine.ErrUnreachable)
+		pass(t, time.Minute)
+		y.wantHealth(t, "a", nil)
+		if attempts != 3 {
+			t.Errorf("it was opened %d times, want 3", attempts)
+		}
+	})
+}
+
+func TestCallHasATimeLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, map[string]simulated.Script{"a": {}}, nil)
+		synctest.Wait()
+		y.hosts["a"].Inject(simulated.Fault{Call: simulated.CallGet, Hang: true})
+		_, err := y.driver(t, "a").Get(t.Context(), machine.Identity{})
+		if !errors.Is(err, machine.ErrUnreachable) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Get: %v, want %v and %v", err, machine.ErrUnreachable, context.DeadlineExceeded)
+		}
+		// The caller's own end is not the host's fault.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := y.driver(t, "a").Get(ctx, machine.Identity{}); errors.Is(err, machine.ErrUnreachable) {
+			t.Errorf("Get with a deadline of the caller: %v, which blames the host", err)
+		}
+	})
+}
+
+// crowded counts how many calls it serves at the same time.
+type crowded struct {
+	machine.Driver
+
+	now, most atomic.Int64
+}
+
+func (c *crowded) Start(ctx context.Context, id machine.Identity) error {
+	now := c.now.Add(1)
+	defer c.now.Add(-1)
+	for most := c.most.Load(); now > most && !c.most.CompareAndSwap(most, now); most = c.most.Load() {
+	}
+	return c.Driver.Start(ctx, id)
+}
+
+func TestHostIsNotCrowded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var driver *crowded
+		slow := simulated.Script{
+			Images:  []string{"nginx:1.17.4"},
+			Latency: map[simulated.Call]time.Duration{simulated.CallStart: time.Minute, simulated.CallPrepare: time.Hour},
+		}
+		y := newYard(t, map[string]simulated.Script{"a": slow}, func(options *machine.FleetOptions, hosts []machine.Host) {
+			open := options.Open
+			options.Open = func(ctx context.Context, host machine.Host) (machine.Driver, error) {
+				inner, err := open(ctx, host)
+				driver = &crowded{Driver: inner}
+				return driver, err
+			}
+			hosts[0].MaxCalls = 3
+		})
+		synctest.Wait()
+		shared := y.driver(t, "a")
+		var group sync.WaitGroup
+		for n := range 10 {
+			group.Go(func() {
+				spec := testSpec(n)
+				if _, err := shared.Create(t.Context(), spec); err != nil {
+					t.Errorf("Create: %v", err)
+				}
+				if err := shared.Start(t.Context(), spec.Identity); err != nil {
+					t.Errorf("Start: %v", err)
+				}
+			})
+			// Slow images stand in nobody's way.
+			group.Go(func() {
+				if err := shared.Prepare(t.Context(), testSpec(n)); err != nil {
+					t.Errorf("Prepare: %v", err)
+				}
+			})
+		}
+		pass(t, time.Second)
+		begin := time.Now() //nolint:forbidigo // because this is the bubble's time, which passes only when all wait
+		if _, err := shared.List(t.Context(), "here"); err != nil {
+			t.Errorf("List: %v", err)
+		}
+		if waited := time.Since(begin); waited != 0 { //nolint:forbidigo // see above
+			t.Errorf("whoever only looks waited for %s", waited)
+		}
+		group.Wait()
+		if most := driver.most.Load(); most != 3 {
+			t.Errorf("%d machines were started at the same time, want 3", most)
+		}
+	})
+}
+
+func TestWaitingForALaneEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, map[string]simulated.Script{"a": {
+			Latency: map[simulated.Call]time.Duration{simulated.CallStart: time.Minute},
+		}}, func(_ *machine.FleetOptions, hosts []machine.Host) { hosts[0].MaxCalls = 1 })
+		synctest.Wait()
+		var group sync.WaitGroup
+		group.Go(func() {
+			if err := y.driver(t, "a").Start(t.Context(), machine.Identity{}); !errors.Is(err, machine.ErrNotFound) {
+				t.Errorf("Start: %v, want %v", err, machine.ErrNotFound)
+			}
+		})
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := y.driver(t, "a").Start(ctx, machine.Identity{}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Start: %v, want %v", err, context.DeadlineExceeded)
+		}
+		group.Wait()
+	})
+}
+
+func TestCallsAreMeasured(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		got := map[string]time.Duration{}
+		y := newYard(t, map[string]simulated.Script{"a": {Latency: map[simulated.Call]time.Duration{
+			simulated.CallGet: 3 * time.Second,
+		}}}, func(options *machine.FleetOptions, _ []machine.Host) {
+			options.Measure = func(host, call string, took time.Duration, err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				if errors.Is(err, machine.ErrNotFound) {
+					got[host+" "+call] = took
+				}
+			}
+		})
+		synctest.Wait()
+		_, _ = y.driver(t, "a").Get(t.Context(), machine.Identity{})
+		mu.Lock()
+		defer mu.Unlock()
+		if diff := cmp.Diff(map[string]time.Duration{"a get": 3 * time.Second}, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestRooms(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		away := simulated.Script{Faults: []simulated.Fault{{Err: errors.New("no route")}}}
+		y := newYard(t, map[string]simulated.Script{"a": {}, "b": away}, func(_ *machine.FleetOptions, hosts []machine.Host) {
+			for i := range hosts {
+				hosts[i].Capacity = machine.Resources{MilliCPU: 8000}
+			}
+		})
+		pass(t, time.Minute)
+		got := y.Rooms(map[string]machine.Taken{"a": {Resources: machine.Resources{MilliCPU: 500}, Machines: 1}})
+		want := []machine.Room{
+			{
+				Name: "a", Driver: machine.DriverSimulated, Machines: 1, Used: machine.Resources{MilliCPU: 500},
+				Capacity: machine.Resources{MilliCPU: 8000, MemoryBytes: 256 << 30, RootDiskBytes: 4 << 40},
+			},
+			{
+				Name: "b", Driver: machine.DriverSimulated, Capacity: machine.Resources{MilliCPU: 8000},
+				Problem: "host unreachable: simulated info: no route",
+			},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}

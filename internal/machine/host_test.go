@@ -1,0 +1,258 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+const fullHosts = `
+hosts:
+- name: rack-2
+  driver: docker
+  endpoint: ssh://ops@rack-2
+  ssh: {identityFile: /etc/rack-2/id, knownHostsFile: /etc/rack-2/known_hosts}
+- name: rack-1
+  driver: docker
+  endpoint: tcp://rack-1:2376
+  tls: {ca: /etc/rack-1/ca.pem, cert: /etc/rack-1/cert.pem, key: /etc/rack-1/key.pem}
+  capacity: {cpu: 16, memory: 64Gi, rootDisk: 500G}
+  maxCalls: 4
+- name: hyper
+  driver: libvirt
+  endpoint: qemu:///system
+  capacity: {cpu: "1500m", memory: 4000000000}
+- name: play
+  driver: simulated
+  endpoint: simulated://?latency=20ms
+`
+
+func TestParseHosts(t *testing.T) {
+	t.Parallel()
+	got, err := ParseHosts([]byte(fullHosts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Host{
+		{
+			Name: "hyper", Driver: DriverLibvirt, Endpoint: "qemu:///system", MaxCalls: DefaultMaxCalls,
+			Capacity: Resources{MilliCPU: 1500, MemoryBytes: 4e9},
+		},
+		{Name: "play", Driver: DriverSimulated, Endpoint: "simulated://?latency=20ms", MaxCalls: DefaultMaxCalls},
+		{
+			Name: "rack-1", Driver: DriverDocker, Endpoint: "tcp://rack-1:2376", MaxCalls: 4,
+			TLS:      &TLSFiles{CA: "/etc/rack-1/ca.pem", Cert: "/etc/rack-1/cert.pem", Key: "/etc/rack-1/key.pem"},
+			Capacity: Resources{MilliCPU: 16_000, MemoryBytes: 64 << 30, RootDiskBytes: 500e9},
+		},
+		{
+			Name: "rack-2", Driver: DriverDocker, Endpoint: "ssh://ops@rack-2", MaxCalls: DefaultMaxCalls,
+			SSH: &SSHFiles{IdentityFile: "/etc/rack-2/id", KnownHostsFile: "/etc/rack-2/known_hosts"},
+		},
+	}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// entry returns a hosts file with one host, of which some lines are others.
+func entry(lines ...string) string {
+	fields := map[string]string{"name": "a", "driver": "docker", "endpoint": "tcp://a:2376"}
+	var extra strings.Builder
+	for _, line := range lines {
+		field, value, _ := strings.Cut(line, ": ")
+		if _, known := fields[field]; known {
+			fields[field] = value
+			continue
+		}
+		fmt.Fprintf(&extra, "  %s\n", line)
+	}
+	return fmt.Sprintf("hosts:\n- name: %s\n  driver: %s\n  endpoint: %s\n%s",
+		fields["name"], fields["driver"], fields["endpoint"], extra.String())
+}
+
+func TestParseHostsRefuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		file string
+		want []string
+	}{
+		"nothing":                 {"", []string{"hosts is empty"}},
+		"no hosts":                {"hosts: []", []string{"hosts is empty"}},
+		"no YAML":                 {"hosts: [", []string{"cannot read the hosts file"}},
+		"a list":                  {"- name: a", []string{"cannot read the hosts file"}},
+		"a field given twice":     {"hosts: []\nhosts: []", []string{"cannot read the hosts file"}},
+		"a field that is unknown": {entry("colour: red"), []string{`unknown field "hosts[0].colour"`}},
+		"unknown fields and more": {
+			entry("colour: red", "driver: xen", "size: 9"),
+			[]string{`"hosts[0].colour"`, `"hosts[0].size"`, `hosts[0] "a": driver is "xen"`},
+		},
+		"everything missing": {
+			"hosts: [{}]",
+			[]string{`hosts[0]: name "" is no DNS label`, `hosts[0]: driver is ""`, "hosts[0]: endpoint is missing"},
+		},
+		"one name twice": {
+			strings.TrimSpace(fullHosts) + "\n- {name: play, driver: simulated, endpoint: 'simulated://'}",
+			[]string{`hosts[4] "play": the name is taken by a host before it`},
+		},
+		"mistakes of several hosts": {
+			"hosts: [{name: a, driver: docker, endpoint: 'http://a'}, {name: B, driver: docker, endpoint: 'tcp://b'}]",
+			[]string{`hosts[0] "a": endpoint begins with "http://"`, `hosts[1] "B": name "B" is no DNS label`},
+		},
+		"an endpoint of another driver": {entry("endpoint: qemu:///system"), []string{`begins with "qemu://" and must begin with unix://, tcp://, ssh://`}},
+		"an endpoint without machine":   {entry("endpoint: tcp://"), []string{"has to name a machine after tcp://"}},
+		"an endpoint without scheme":    {entry("endpoint: rack-1"), []string{`begins with "://"`}},
+		"an endpoint that is no URL":    {entry(`endpoint: "tcp://a b"`), []string{"endpoint is no URL"}},
+		"an endpoint with half a path":  {entry("endpoint: unix://docker.sock"), []string{"by its whole path"}},
+		"an endpoint without end":       {entry("endpoint: tcp://" + strings.Repeat("a", maxEndpoint)), []string{"must not have more than 2048"}},
+		"TLS for a socket":              {entry("endpoint: unix:///a", "tls: {ca: /ca}"), []string{"tls is for endpoints that begin with tcp://"}},
+		"a certificate without key":     {entry("tls: {ca: /ca, cert: /c}"), []string{"tls.cert and tls.key are one without the other"}},
+		"a path that is not whole":      {entry("tls: {ca: ca.pem}"), []string{`tls.ca is "ca.pem" and must be a whole path`}},
+		"SSH files without SSH":         {entry("ssh: {identityFile: /id}"), []string{"ssh is for endpoints that begin with ssh://"}},
+		"a capacity in words":           {entry("capacity: {cpu: many}"), []string{`capacity.cpu is "many" and must be a quantity`}},
+		"a capacity of a list":          {entry("capacity: {cpu: [1]}"), []string{`capacity.cpu is "[1]" and must be a quantity`}},
+		"a capacity below nothing":      {entry("capacity: {memory: -1Gi, cpu: 0}"), []string{`capacity.memory is "-1Gi"`, `capacity.cpu is "0" and must be more than nothing`}},
+		"a capacity beyond all":         {entry("capacity: {memory: 9E}"), []string{`capacity.memory is "9E" and must not be more than`}},
+		"no calls":                      {entry("maxCalls: 0"), []string{"maxCalls is 0 and must be from 1 to 256"}},
+		"more bytes than can be":        {"#" + strings.Repeat("x", maxHostsFile), []string{"must not have more than 262144"}},
+		"more hosts than can be":        {"hosts: [" + strings.Repeat("{},", maxHosts+1) + "]", []string{"it has 257 hosts and must not have more than 256"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hosts, err := ParseHosts([]byte(c.file))
+			if err == nil {
+				t.Fatalf("it was accepted: %+v", hosts)
+			}
+			for _, sentence := range c.want {
+				if !strings.Contains(err.Error(), sentence) {
+					t.Errorf("the error is\n%s\nwant in it\n%s", err, sentence)
+				}
+			}
+		})
+	}
+}
+
+func TestPasswordIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2"
+	for name, endpoint := range map[string]string{
+		"in its place":           "ssh://ops:" + secret + "@rack-1",
+		"in what is no URL":      "ssh://ops:" + secret + " @rack-1",
+		"with a scheme unknown":  "http://ops:" + secret + "@rack-1",
+		"with no scheme at all":  "ops:" + secret + "@rack-1",
+		"with a port of letters": "tcp://ops:" + secret + "@rack-1:port",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := ParseHosts([]byte(entry("endpoint: '" + endpoint + "'")))
+			if err == nil || strings.Contains(err.Error(), secret) {
+				t.Errorf("the error is %q", strings.ReplaceAll(fmt.Sprint(err), secret, "(the password)"))
+			}
+		})
+	}
+}
+
+func TestHostsFromEnvironment(t *testing.T) {
+	t.Parallel()
+	files := func(directory string) *TLSFiles {
+		return &TLSFiles{CA: directory + "/ca.pem", Cert: directory + "/cert.pem", Key: directory + "/key.pem"}
+	}
+	for name, c := range map[string]struct {
+		env      map[string]string
+		endpoint string
+		tls      *TLSFiles
+	}{
+		"nothing is the local socket":   {nil, "unix:///var/run/docker.sock", nil},
+		"a socket elsewhere":            {map[string]string{"DOCKER_HOST": "unix:///run/d.sock"}, "unix:///run/d.sock", nil},
+		"TCP":                           {map[string]string{"DOCKER_HOST": "tcp://127.0.0.1:1234"}, "tcp://127.0.0.1:1234", nil},
+		"TCP without port":              {map[string]string{"DOCKER_HOST": "tcp://rack-1"}, "tcp://rack-1:2375", nil},
+		"no scheme":                     {map[string]string{"DOCKER_HOST": "rack-1:99"}, "tcp://rack-1:99", nil},
+		"no scheme and no port":         {map[string]string{"DOCKER_HOST": "rack-1"}, "tcp://rack-1:2375", nil},
+		"IPv6 without port":             {map[string]string{"DOCKER_HOST": "tcp://[::1]"}, "tcp://[::1]:2375", nil},
+		"SSH":                           {map[string]string{"DOCKER_HOST": "ssh://ops@rack-1"}, "ssh://ops@rack-1", nil},
+		"a path alone is no TLS":        {map[string]string{"DOCKER_HOST": "tcp://a:1", "DOCKER_CERT_PATH": "/c"}, "tcp://a:1", nil},
+		"a socket has no TLS":           {map[string]string{"DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": "/c"}, "unix:///var/run/docker.sock", nil},
+		"TLS in the home directory":     {map[string]string{"DOCKER_HOST": "a:1", "DOCKER_TLS_VERIFY": "1", "HOME": "/home/ops"}, "tcp://a:1", files("/home/ops/.docker")},
+		"TLS is on whatever is written": {map[string]string{"DOCKER_HOST": "a:1", "DOCKER_TLS_VERIFY": "0", "DOCKER_CERT_PATH": "/c"}, "tcp://a:1", files("/c")},
+		"TLS as in the manual": {
+			map[string]string{"DOCKER_HOST": "tcp://rack-1", "DOCKER_TLS_VERIFY": "1", "DOCKER_TLS": "1", "DOCKER_CERT_PATH": "/etc/docker-certs"},
+			"tcp://rack-1:2376", files("/etc/docker-certs"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := HostsFromEnvironment(func(name string) string { return c.env[name] })
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []Host{{Name: "default", Driver: DriverDocker, Endpoint: c.endpoint, TLS: c.tls, MaxCalls: DefaultMaxCalls}}
+			if diff := gocmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHostsFromEnvironmentRefuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		env  map[string]string
+		want string
+	}{
+		"TLS that is not verified": {map[string]string{"DOCKER_TLS": "1"}, "set DOCKER_TLS_VERIFY=1"},
+		"another protocol":         {map[string]string{"DOCKER_HOST": "npipe:////./pipe/docker"}, `endpoint begins with "npipe://"`},
+		"half a path": {
+			map[string]string{"DOCKER_HOST": "a:1", "DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": "certs"}, "must be a whole path",
+		},
+		"no home directory": {map[string]string{"DOCKER_HOST": "a:1", "DOCKER_TLS_VERIFY": "1"}, "must be a whole path"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := HostsFromEnvironment(func(name string) string { return c.env[name] })
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the error is %v, want in it %q", err, c.want)
+			}
+		})
+	}
+}
+
+// FuzzParseHosts wants every file to be refused with an error or to give hosts that can be used.
+func FuzzParseHosts(f *testing.F) {
+	for _, seed := range []string{
+		fullHosts, "", "hosts: []", "hosts: [{}]", "hosts: null", "hosts: [null]", entry("capacity: {cpu: 1e3}"),
+		entry("capacity: {memory: 0x10}"), entry("tls: {}"), "{hosts: [{name: &a b, driver: *a}]}", entry("maxCalls: 1.5"),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		hosts, err := ParseHosts(data)
+		if err != nil {
+			if len(hosts) > 0 {
+				t.Fatalf("hosts and an error: %+v, %v", hosts, err)
+			}
+			return
+		}
+		if len(hosts) == 0 || len(hosts) > maxHosts {
+			t.Fatalf("%d hosts were accepted", len(hosts))
+		}
+		names := map[string]bool{}
+		for _, host := range hosts {
+			if problems := host.validate(); len(problems) > 0 || names[host.Name] {
+				t.Fatalf("%+v was accepted: %v", host, problems)
+			}
+			if host.Capacity.MilliCPU < 0 || host.Capacity.MemoryBytes < 0 || host.Capacity.RootDiskBytes < 0 {
+				t.Fatalf("a host has less than nothing: %+v", host)
+			}
+			names[host.Name] = true
+		}
+		if !slices.IsSortedFunc(hosts, func(a, b Host) int { return cmp.Compare(a.Name, b.Name) }) {
+			t.Fatalf("not sorted: %+v", hosts)
+		}
+	})
+}
