@@ -107,7 +107,7 @@ func TestParseHostsRefuses(t *testing.T) {
 		},
 		"an endpoint of another driver": {entry("endpoint: qemu:///system"), []string{`begins with "qemu://" and must begin with unix://, tcp://, ssh://`}},
 		"an endpoint without machine":   {entry("endpoint: tcp://"), []string{"has to name a machine after tcp://"}},
-		"an endpoint without scheme":    {entry("endpoint: rack-1"), []string{`begins with "://"`}},
+		"an endpoint without scheme":    {entry("endpoint: rack-1"), []string{"endpoint has no scheme"}},
 		"an endpoint that is no URL":    {entry(`endpoint: "tcp://a b"`), []string{"endpoint is no URL"}},
 		"an endpoint with half a path":  {entry("endpoint: unix://docker.sock"), []string{"by its whole path"}},
 		"an endpoint without end":       {entry("endpoint: tcp://" + strings.Repeat("a", maxEndpoint)), []string{"must not have more than 2048"}},

@@ -72,6 +72,9 @@ func parseEndpoint(endpoint string, schemes []string) (*url.URL, error) {
 	if _, password := parsed.User.Password(); password {
 		return nil, errors.New("endpoint holds a password, which is not supported: use a key file")
 	}
+	if parsed.Scheme == "" {
+		return nil, errors.New("endpoint has no scheme, which is what comes before ://")
+	}
 	if len(schemes) > 0 && !slices.Contains(schemes, parsed.Scheme) {
 		return nil, fmt.Errorf("endpoint begins with %.32q and must begin with %s://",
 			parsed.Scheme+"://", strings.Join(schemes, "://, "))

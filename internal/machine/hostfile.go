@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/json"
@@ -157,7 +158,7 @@ func parseQuantity(value any, scale resource.Scale) (int64, error) {
 	}
 	text := fmt.Sprint(value)
 	if number, ok := value.(float64); ok && number == math.Trunc(number) && math.Abs(number) < 1<<53 {
-		text = fmt.Sprintf("%d", int64(number))
+		text = strconv.FormatInt(int64(number), 10)
 	}
 	quantity, err := resource.ParseQuantity(text)
 	if err != nil {

@@ -82,22 +82,26 @@ func TestPlaceRefuses(t *testing.T) {
 	}{
 		"nothing is configured": {nil, "", ErrNoHost, "no such host is configured: there is none for simulated machines"},
 		"nothing of the driver": {
-			[]Room{{Name: "a", Driver: DriverDocker}}, "", ErrNoHost,
+			[]Room{{Name: "a", Driver: DriverDocker}},
+			"", ErrNoHost,
 			"no such host is configured: there is none for simulated machines",
 		},
 		"the wanted one is not there": {
 			[]Room{room("a", 8, 8, 0, 0)}, "b", ErrNoHost, `no such host is configured: there is none called "b"`,
 		},
 		"the wanted one is of another driver": {
-			[]Room{{Name: "b", Driver: DriverDocker}}, "b", ErrNoHost,
+			[]Room{{Name: "b", Driver: DriverDocker}},
+			"b", ErrNoHost,
 			`no such host is configured: host "b" runs docker machines, not simulated ones`,
 		},
 		"none is well": {
-			[]Room{problem(room("b", 8, 8, 0, 0), "no answer"), problem(room("a", 8, 8, 0, 0), "no route")}, "", ErrUnreachable,
+			[]Room{problem(room("b", 8, 8, 0, 0), "no answer"), problem(room("a", 8, 8, 0, 0), "no route")},
+			"", ErrUnreachable,
 			"host unreachable: a is not well (no route); b is not well (no answer)",
 		},
 		"each lacks something else": {
-			[]Room{room("a", 4, 64, 2, 0), room("b", 16, 8, 0, 6), room("c", 2, 2, 2, 2), problem(room("d", 1, 1, 0, 0), "gone")}, "",
+			[]Room{room("a", 4, 64, 2, 0), room("b", 16, 8, 0, 6), room("c", 2, 2, 2, 2), problem(room("d", 1, 1, 0, 0), "gone")},
+			"",
 			ErrNoCapacity, "host has not enough capacity: a has CPU 2 of 4 free, 2500m needed; " +
 				"b has memory 2Gi of 8Gi free, 4G needed; " +
 				"c has CPU 0 of 2 free, 2500m needed and memory 0 of 2Gi free, 4G needed; d is not well (gone)",

@@ -131,9 +131,11 @@ func TestMachineGoesOffByItself(t *testing.T) {
 		driver := simulated.NewHost(simulated.Script{}).Open()
 		events, err := driver.Watch(t.Context(), "here")
 		must(t, err)
-		begin := time.Now() //nolint:forbidigo // because the bubble's time is the host's
+		begin := time.Now()
 		run(t, driver, spec(1,
-			machine.EnvVar{Name: simulated.EnvExitAfter, Value: "30s"}, machine.EnvVar{Name: simulated.EnvExitCode, Value: "3"}))
+			machine.EnvVar{Name: simulated.EnvExitAfter, Value: "30s"},
+			machine.EnvVar{Name: simulated.EnvExitCode, Value: "3"},
+		))
 		for get(t, driver, 1).State == machine.StateRunning {
 			<-events
 		}
@@ -192,31 +194,38 @@ func TestFaults(t *testing.T) {
 	}{
 		"a call fails every time": {
 			simulated.Fault{Call: simulated.CallCreate, Err: machine.ErrBusy},
-			[]error{machine.ErrBusy, machine.ErrBusy, machine.ErrBusy}, 0,
+			[]error{machine.ErrBusy, machine.ErrBusy, machine.ErrBusy},
+			0,
 		},
 		"a call fails twice": {
 			simulated.Fault{Call: simulated.CallCreate, Err: machine.ErrBusy, Times: 2},
-			[]error{machine.ErrBusy, machine.ErrBusy, nil}, 1,
+			[]error{machine.ErrBusy, machine.ErrBusy, nil},
+			1,
 		},
 		"a call fails from the second time on": {
 			simulated.Fault{Call: simulated.CallCreate, Err: machine.ErrBusy, Skip: 1},
-			[]error{nil, machine.ErrBusy}, 1,
+			[]error{nil, machine.ErrBusy},
+			1,
 		},
 		"a late fault does the work": {
 			simulated.Fault{Call: simulated.CallCreate, Err: machine.ErrUnreachable, Late: true, Times: 1},
-			[]error{machine.ErrUnreachable}, 1,
+			[]error{machine.ErrUnreachable},
+			1,
 		},
 		"a call that hangs ends with its context": {
 			simulated.Fault{Call: simulated.CallCreate, Hang: true},
-			[]error{context.DeadlineExceeded}, 0,
+			[]error{context.DeadlineExceeded},
+			0,
 		},
 		"other calls are not meant": {
 			simulated.Fault{Call: simulated.CallStart, Err: machine.ErrBusy},
-			[]error{nil}, 1,
+			[]error{nil},
+			1,
 		},
 		"other machines are not meant": {
 			simulated.Fault{UID: "somebody", Err: machine.ErrBusy},
-			[]error{nil}, 1,
+			[]error{nil},
+			1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

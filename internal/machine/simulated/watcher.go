@@ -70,11 +70,11 @@ func (w *watcher) wake() {
 func (w *watcher) run(ctx context.Context) {
 	defer close(w.out)
 	for {
-		next, any, ended := w.next()
+		next, found, ended := w.next()
 		if ended {
 			return
 		}
-		if !any {
+		if !found {
 			select {
 			case <-ctx.Done():
 				return
