@@ -31,11 +31,11 @@ func departing() cases {
 			for call, do := range calls(tr.Driver, spec) {
 				wantAway(t, call, do)
 			}
-			awaitEnd(t, events)
+			tr.awaitEnd(t, events)
 
 			mended = true
 			mend(t)
-			eventually(t, "the host answers again", func() bool {
+			tr.eventually(t, "the host answers again", func() bool {
 				_, err := tr.Driver.Info(limited(t))
 				return err == nil
 			})
@@ -47,7 +47,7 @@ func departing() cases {
 			}
 			again := tr.watch(t, tr.installation)
 			wantSuccess(t, "Delete", tr.Driver.Delete(limited(t), spec.Identity, pullThePlug()))
-			hear(t, again, spec.Identity, "deleted")
+			tr.hear(t, again, spec.Identity, "deleted")
 		},
 	}
 }

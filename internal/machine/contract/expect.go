@@ -13,9 +13,9 @@ import (
 )
 
 // eventually waits until the check holds.
-func eventually(t *testing.T, what string, check func() bool) {
+func (tr *trial) eventually(t *testing.T, what string, check func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), tr.Patience)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -50,7 +50,7 @@ func wantSuccess(t *testing.T, call string, err error) {
 func (tr *trial) awaitState(t *testing.T, id machine.Identity, want machine.State) machine.Observed {
 	t.Helper()
 	var observed machine.Observed
-	eventually(t, "the machine is "+string(want), func() bool {
+	tr.eventually(t, "the machine is "+string(want), func() bool {
 		observed = tr.get(t, id)
 		return observed.State == want
 	})

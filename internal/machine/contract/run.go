@@ -14,7 +14,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// patience is how long a case waits for one call or for one thing to become true, on the slowest host there is.
+// patience is how long a case waits for one call, and if the subject does not say otherwise for one thing to become true, on the
+// slowest host there is.
 const patience = 2 * time.Minute
 
 // trial is one case under way: the subject, and an installation that no other case shares.
@@ -33,6 +34,7 @@ type cases map[string]func(t *testing.T, tr *trial)
 func Run(t *testing.T, subject Subject) {
 	t.Helper()
 	subject.ShortGrace = cmp.Or(subject.ShortGrace, time.Second)
+	subject.Patience = cmp.Or(subject.Patience, patience)
 	t.Cleanup(func() {
 		if err := subject.Driver.Close(); err != nil {
 			t.Errorf("the driver does not close: %v", err)

@@ -37,7 +37,7 @@ func measuring() cases {
 		"counters do not go backwards": func(t *testing.T, tr *trial) {
 			spec := tr.running(t)
 			before := tr.sample(t, spec.UID)
-			eventually(t, "the next sample is there", func() bool { return tr.sample(t, spec.UID).At.After(before.At) })
+			tr.eventually(t, "the next sample is there", func() bool { return tr.sample(t, spec.UID).At.After(before.At) })
 			after := tr.sample(t, spec.UID)
 			if after.CPU < before.CPU || after.Boot != before.Boot {
 				t.Errorf("the counters began anew: %+v, then %+v", before, after)
@@ -50,7 +50,7 @@ func measuring() cases {
 			tr.start(t, spec.Identity)
 			before := tr.sample(t, spec.UID)
 			var usage machine.Usage
-			eventually(t, "it has used CPU", func() bool {
+			tr.eventually(t, "it has used CPU", func() bool {
 				var known bool
 				usage, known = machine.Measure(before, tr.sample(t, spec.UID), tr.info.Capacity)
 				return known && usage.CPUCores > 0
@@ -85,7 +85,7 @@ func (tr *trial) stats(t *testing.T, installation string) map[string]machine.Sam
 func (tr *trial) sample(t *testing.T, uid string) machine.Sample {
 	t.Helper()
 	var sample machine.Sample
-	eventually(t, "the machine has counters", func() bool {
+	tr.eventually(t, "the machine has counters", func() bool {
 		var ok bool
 		sample, ok = tr.stats(t, tr.installation)[uid]
 		return ok

@@ -38,6 +38,8 @@ type Subject struct {
 	Cut func(t *testing.T) (mend func(t *testing.T))
 	// ShortGrace is what machines that do not obey are given. Default: a second, the smallest that some hosts know.
 	ShortGrace time.Duration
+	// Patience is how long a case waits for something to become true. Default: 2 min.
+	Patience time.Duration
 	// Ignore makes machines that do not obey a soft stop, nil where none can be made.
 	Ignore func(spec machine.Spec) machine.Spec
 	// Load makes a machine that uses the processor, nil where it cannot be told to.

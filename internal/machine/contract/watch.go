@@ -18,30 +18,30 @@ func watching() cases {
 			events := tr.watch(t, tr.installation)
 			spec := tr.spec()
 			tr.create(t, spec)
-			hear(t, events, spec.Identity, "created")
+			tr.hear(t, events, spec.Identity, "created")
 			drain(events)
 			tr.start(t, spec.Identity)
-			hear(t, events, spec.Identity, "started")
+			tr.hear(t, events, spec.Identity, "started")
 			drain(events)
 			tr.stop(t, spec.Identity)
-			hear(t, events, spec.Identity, "stopped")
+			tr.hear(t, events, spec.Identity, "stopped")
 			drain(events)
 			wantSuccess(t, "Delete", tr.Driver.Delete(limited(t), spec.Identity, pullThePlug()))
-			hear(t, events, spec.Identity, "deleted")
+			tr.hear(t, events, spec.Identity, "deleted")
 		},
 		"a machine that is killed is heard of": func(t *testing.T, tr *trial) {
 			tr.needs(t, tr.Kill != nil, "nobody kills a machine from outside")
 			spec := tr.running(t)
 			events := tr.watch(t, tr.installation)
 			tr.Kill(t, spec.Identity)
-			hear(t, events, spec.Identity, "killed")
+			tr.hear(t, events, spec.Identity, "killed")
 		},
 		"a machine that is taken away is heard of": func(t *testing.T, tr *trial) {
 			tr.needs(t, tr.Remove != nil, "nobody takes a machine away from outside")
 			spec := tr.created(t)
 			events := tr.watch(t, tr.installation)
 			tr.Remove(t, spec.Identity)
-			hear(t, events, spec.Identity, "taken away")
+			tr.hear(t, events, spec.Identity, "taken away")
 		},
 		"other installations are not heard of": func(t *testing.T, tr *trial) {
 			foreign, own := tr.identity(), tr.identity()
@@ -50,7 +50,7 @@ func watching() cases {
 			tr.create(t, tr.Spec(foreign))
 			tr.create(t, tr.Spec(own))
 			// Events come in order: when this one is there, the other would have been.
-			first := hear(t, events, own, "created")
+			first := tr.hear(t, events, own, "created")
 			if first.UID == foreign.UID {
 				t.Errorf("an event of another installation came: %+v", first)
 			}
@@ -62,7 +62,7 @@ func watching() cases {
 				t.Fatalf("Watch: %v", err)
 			}
 			cancel()
-			awaitEnd(t, events)
+			tr.awaitEnd(t, events)
 		},
 		"a watcher that does not read holds up nobody": func(t *testing.T, tr *trial) {
 			tr.watch(t, tr.installation)
@@ -84,10 +84,10 @@ func (tr *trial) watch(t *testing.T, installation string) <-chan machine.Event {
 }
 
 // hear waits for an event of the machine, and returns the first event that came at all.
-func hear(t *testing.T, events <-chan machine.Event, id machine.Identity, what string) machine.Event {
+func (tr *trial) hear(t *testing.T, events <-chan machine.Event, id machine.Identity, what string) machine.Event {
 	t.Helper()
 	var first machine.Event
-	deadline := time.After(patience)
+	deadline := time.After(tr.Patience)
 	for {
 		select {
 		case e, open := <-events:
@@ -121,9 +121,9 @@ func drain(events <-chan machine.Event) {
 }
 
 // awaitEnd waits until the channel is closed.
-func awaitEnd(t *testing.T, events <-chan machine.Event) {
+func (tr *trial) awaitEnd(t *testing.T, events <-chan machine.Event) {
 	t.Helper()
-	deadline := time.After(patience)
+	deadline := time.After(tr.Patience)
 	for {
 		select {
 		case _, open := <-events:
