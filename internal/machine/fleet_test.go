@@ -227,6 +227,37 @@ func TestOneLostAnswerTurnsNothingDown(t *testing.T) {
 	})
 }
 
+func TestFirstLostAnswerSaysNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		lost := simulated.Script{Faults: []simulated.Fault{{Call: simulated.CallInfo, Times: 1}}}
+		y := newYard(t, map[string]simulated.Script{"a": lost}, nil)
+		synctest.Wait()
+		if health := y.Health("a"); health.Asked {
+			t.Errorf("after one lost answer the host is known to be %+v", health)
+		}
+		pass(t, 10*time.Second)
+		want := []machine.NoticeKind{machine.HostUp, machine.LookAgain}
+		if diff := cmp.Diff(want, y.told("a")); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestHostThatWasNeverThere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, map[string]simulated.Script{"a": {Faults: []simulated.Fault{{Err: errors.New("no route")}}}}, nil)
+		pass(t, time.Hour)
+		if health := y.Health("a"); !health.Asked || !errors.Is(health.Err, machine.ErrUnreachable) {
+			t.Errorf("the health is %+v, want %v", health, machine.ErrUnreachable)
+		}
+		if diff := cmp.Diff([]machine.NoticeKind{machine.HostDown}, y.told("a")); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestFailedCallHasTheHostAsked(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -142,12 +142,12 @@ func (m *member) report(ctx context.Context, info Info, err error, failures int)
 	before := m.state
 	switch {
 	case err == nil:
-		m.state.Err, m.state.Info = nil, info
-	case before.Err != nil || failures >= failuresUntilDown:
-		m.state.Err = err
+		m.state.Err, m.state.Info, m.state.Asked = nil, info, true
+	case failures >= failuresUntilDown:
+		m.state.Err, m.state.Asked = err, true
 	}
-	m.state.Asked = true
-	came, went := before.Err != nil && m.state.Err == nil, (before.Err == nil || !before.Asked) && m.state.Err != nil
+	came := before.Err != nil && m.state.Err == nil
+	went := (before.Err == nil || !before.Asked) && m.state.Err != nil && m.state.Asked
 	if came || went {
 		m.state.Since = m.options.Clock.Now()
 		close(m.turned)
@@ -181,13 +181,13 @@ func (m *member) listen(ctx context.Context) {
 			pause(ctx, jitter(backoff(failures)))
 			continue
 		}
+		begin := m.options.Clock.Now()
 		m.options.Notify(ctx, Notice{Host: m.host.Name, Kind: LookAgain})
-		heard := false
 		for e := range events {
-			heard = true
 			m.options.Notify(ctx, Notice{Host: m.host.Name, Kind: MachineChanged, Event: e})
 		}
-		if failures++; heard {
+		// One that held is taken up again at once; one that breaks off each time is not to cost a look at everything each time.
+		if failures++; m.options.Clock.Since(begin) > lastRetry {
 			failures = 1
 		}
 		m.suspect()
