@@ -21,7 +21,7 @@ import (
 // +kubebuilder:printcolumn:name="Driver",type=string,priority=1,JSONPath=`.status.server.driver`,description="What runs the machine"
 // +kubebuilder:printcolumn:name="Host",type=string,priority=1,JSONPath=`.status.server.host`,description="Where the machine is"
 // +kubebuilder:printcolumn:name="Address",type=string,priority=1,JSONPath=`.status.server.addresses[0]`,description="The machine's first address"
-// +kubebuilder:validation:XValidation:rule="(has(self.spec.host) ? self.spec.host : ”) == (has(oldSelf.spec.host) ? oldSelf.spec.host : ”) || !has(oldSelf.status) || !has(oldSelf.status.server) || !has(oldSelf.status.server.host) || (has(self.spec.host) && self.spec.host == oldSelf.status.server.host)",message="the machine has a host and stays there: spec.host cannot change any more"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.server) || !has(oldSelf.status.server.host) || (has(self.spec.host) && self.spec.host == oldSelf.status.server.host) || (!has(self.spec.host) && !has(oldSelf.spec.host))",message="the machine has a host and stays there: spec.host cannot change any more"
 type VirtualMachine struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -37,7 +37,7 @@ type VirtualMachine struct {
 
 // VirtualMachineSpec is the desired state of a VirtualMachine.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.driver) ? self.driver : ”) == (has(oldSelf.driver) ? oldSelf.driver : ”)",message="driver is immutable"
+// +kubebuilder:validation:XValidation:rule="has(self.driver) == has(oldSelf.driver) && (!has(self.driver) || self.driver == oldSelf.driver)",message="driver is immutable"
 // +kubebuilder:validation:XValidation:rule="!has(self.driver) || self.driver != 'docker' || !(has(self.boot) || has(self.disks) || has(self.networks) || has(self.cloudInit))",message="boot, disks, networks and cloudInit are for guests: the driver docker has none"
 // +kubebuilder:validation:XValidation:rule="!has(self.driver) || self.driver != 'libvirt' || !(has(self.command) || has(self.args) || has(self.env) || has(self.ports))",message="command, args, env and ports are for containers: the driver libvirt has none"
 type VirtualMachineSpec struct {

@@ -60,7 +60,7 @@ type Reconciler struct {
 	defaultDriver string
 
 	fleet *machine.Fleet
-	// drivers are the drivers of the hosts by name, and limited those whose capacity is configured.
+	// drivers are the drivers of the hosts by name, and limited those that never take more than they have.
 	drivers map[string]string
 	limited map[string]bool
 
@@ -82,7 +82,10 @@ func New(options Options) *Reconciler {
 		retained: retainedList{client: options.Client, live: options.Live, namespace: options.Namespace},
 	}
 	for _, host := range options.Hosts {
-		r.drivers[host.Name], r.limited[host.Name] = host.Driver, host.Capacity != machine.Resources{}
+		r.drivers[host.Name] = host.Driver
+		// What a container is given is a limit and no reservation, so a Docker Engine takes more than it has unless it is told
+		// what to give away.
+		r.limited[host.Name] = host.Driver != machine.DriverDocker || host.Capacity != machine.Resources{}
 	}
 	r.operations = newOperations(options.Now, r.bell.ring)
 	r.fleet = machine.NewFleet(options.Hosts, machine.FleetOptions{

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/windlass-operator/windlass/internal/machine"
@@ -39,8 +38,6 @@ type operation struct {
 	how    machine.PowerOff
 	// generation of the object that asked for it.
 	generation int64
-	// restartAt is the restart that it serves by starting the machine, nil for none.
-	restartAt *metav1.Time
 	// again says that the machine has run before.
 	again bool
 }
@@ -232,16 +229,4 @@ func (o *operations) drain(ctx context.Context) {
 	case <-ended:
 	case <-ctx.Done():
 	}
-}
-
-// idle reports whether no operation goes on.
-func (o *operations) idle() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, s := range o.byKey {
-		if !s.done {
-			return false
-		}
-	}
-	return true
 }

@@ -164,8 +164,8 @@ func (l *ledger) drop(key types.NamespacedName) {
 	delete(l.byKey, key)
 }
 
-// choose places a machine and notes it. A host whose capacity nobody has configured is overcommitted once no host has room, as
-// long as the machine alone fits there: limits are no reservations.
+// choose places a machine and notes it. Hosts that are not limited are overcommitted once no host has room, as long as the machine
+// alone fits there.
 func (l *ledger) choose(
 	ctx context.Context, r *Reconciler, key types.NamespacedName, need machine.Resources, driver, wanted string,
 ) (string, error) {

@@ -241,8 +241,12 @@ func (p *planner) run(reason string, steps ...step) {
 		p.outcome = flow.Wait(p.seen.secretProblem.reason, p.seen.secretProblem.text, recheckSecret)
 		return
 	}
+	spec := p.seen.spec
+	if p.seen.found != nil && reason != cloudnativev1alpha1.ReasonReplacing {
+		spec.Resources.RootDiskBytes = p.seen.found.Resources.RootDiskBytes // which stays as it was made
+	}
 	p.next = &operation{
-		reason: reason, steps: steps, spec: p.seen.spec, how: powerOffOf(p.vm), generation: p.vm.Generation,
+		reason: reason, steps: steps, spec: spec, how: powerOffOf(p.vm), generation: p.vm.Generation,
 		again: p.seen.found != nil && p.seen.found.State != machine.StateCreated,
 	}
 	p.under(*p.next)
