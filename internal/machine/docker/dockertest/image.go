@@ -1,0 +1,87 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package dockertest
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"github.com/moby/moby/client"
+)
+
+// Image is the name of an image that the engine has. Its program serves HTTP on port 80 until it is asked to stop; see package guest for
+// what its arguments can make of it.
+const Image = "nginx:1.17.4"
+
+// Import gives the engine the image under another name, with changes in the words of a Dockerfile.
+func (d *Daemon) Import(ctx context.Context, name string, changes ...string) error {
+	layer, err := Layer()
+	if err != nil {
+		return err
+	}
+	api, err := d.Client()
+	if err != nil {
+		return err
+	}
+	defer api.Close() //nolint:errcheck // because it has no state
+	changes = append([]string{`ENTRYPOINT ["/guest"]`, "EXPOSE 80"}, changes...)
+	source := client.ImageImportSource{Source: bytes.NewReader(layer), SourceName: "-"}
+	result, err := api.ImageImport(ctx, source, name, client.ImageImportOptions{Changes: changes})
+	if err != nil {
+		return fmt.Errorf("cannot import image %q: %w", name, err)
+	}
+	defer result.Close()
+	if _, err := io.Copy(io.Discard, result); err != nil {
+		return fmt.Errorf("cannot import image %q: %w", name, err)
+	}
+	return nil
+}
+
+// Layer returns the files of the image as a tar archive.
+func Layer() ([]byte, error) { return layer() }
+
+// layer compiles the program once for a process.
+var layer = sync.OnceValues(func() ([]byte, error) { //nolint:gochecknoglobals // because compiling takes its time
+	dir, err := os.MkdirTemp("", prefix+strconv.Itoa(os.Getpid())+"-")
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a directory: %w", err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // because the next sweep takes what is left
+	path := filepath.Join(dir, "guest")
+	const program = "github.com/windlass-operator/windlass/internal/machine/docker/dockertest/guest"
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, program)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("cannot compile the guest: %w\n%s", err, out)
+	}
+	return archive(path)
+})
+
+// archive returns the program as the only file of an image.
+func archive(path string) ([]byte, error) {
+	program, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the guest: %w", err)
+	}
+	var out bytes.Buffer
+	writer := tar.NewWriter(&out)
+	if err := writer.WriteHeader(&tar.Header{Name: "guest", Mode: 0o755, Size: int64(len(program))}); err != nil {
+		return nil, fmt.Errorf("cannot pack the guest: %w", err)
+	}
+	if _, err := writer.Write(program); err != nil {
+		return nil, fmt.Errorf("cannot pack the guest: %w", err)
+	}
+	if err := writer.Close(); err != nil {
+		return nil, fmt.Errorf("cannot pack the guest: %w", err)
+	}
+	return out.Bytes(), nil
+}

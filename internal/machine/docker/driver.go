@@ -1,0 +1,114 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/moby/moby/client"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// Limits for calls whose context has none. A pull may be of many gigabytes over a thin line.
+const (
+	callLimit = 2 * time.Minute
+	pullLimit = 30 * time.Minute
+)
+
+// parallel is how many containers are asked at the same time, on behalf of one call.
+const parallel = 8
+
+// driver is a connection to an engine. It remembers nothing but what cannot change.
+type driver struct {
+	api    *client.Client
+	images *incarnations
+	closed chan struct{}
+	close  sync.Once
+}
+
+// Open returns the driver of the host. It reads the host's TLS files, which is all that can fail; it connects with its first call. A
+// client certificate that is renewed under the same name is used from the next connection on.
+func Open(_ context.Context, host machine.Host) (machine.Driver, error) {
+	options, err := connect(host)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open host %q: %w", host.Name, err)
+	}
+	api, err := client.New(options...)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open host %q: %w", host.Name, err)
+	}
+	return &driver{api: api, images: newIncarnations(), closed: make(chan struct{})}, nil
+}
+
+// Close implements machine.Driver. Watches end.
+func (d *driver) Close() error {
+	d.close.Do(func() { close(d.closed) })
+	return d.api.Close()
+}
+
+// Info implements machine.Driver.
+func (d *driver) Info(ctx context.Context) (machine.Info, error) {
+	ctx, cancel := bound(ctx, callLimit)
+	defer cancel()
+	result, err := d.api.Info(ctx, client.InfoOptions{})
+	if err != nil {
+		return machine.Info{}, explain(ctx, "ask the host", err)
+	}
+	info := result.Info
+	return machine.Info{
+		Driver:   machine.DriverDocker,
+		Version:  info.ServerVersion,
+		Capacity: machine.Resources{MilliCPU: int64(info.NCPU) * 1000, MemoryBytes: info.MemTotal},
+		Capabilities: machine.Capabilities{
+			LiveCPU:    info.CPUCfsQuota,
+			LiveMemory: info.MemoryLimit,
+			Containers: true,
+		},
+	}, nil
+}
+
+// errSilent is why a call ends that nobody else has limited.
+var errSilent = fmt.Errorf("%w: no answer in time: %w", machine.ErrUnreachable, context.DeadlineExceeded)
+
+// bound limits a call that has no limit yet.
+func bound(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if _, limited := ctx.Deadline(); limited {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, limit, errSilent)
+}
+
+// each calls do for every item, some at the same time, and returns what it returned, in order. The first error ends it.
+func each[T, R any](ctx context.Context, items []T, do func(context.Context, T) (R, error)) ([]R, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group sync.WaitGroup
+	out, free := make([]R, len(items)), make(chan struct{}, parallel)
+	for i, item := range items {
+		free <- struct{}{}
+		group.Go(func() {
+			defer func() { <-free }()
+			if ctx.Err() != nil {
+				return
+			}
+			var err error
+			if out[i], err = do(ctx, item); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	group.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// errGone ends the search for a container that has just been removed.
+var errGone = errors.New("no such container any more")

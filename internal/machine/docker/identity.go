@@ -1,0 +1,163 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package docker
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"regexp"
+	"slices"
+	"sync"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// The labels that make a container ours.
+const (
+	labelInstallation = "cloudnative.tw/installation"
+	labelUID          = "cloudnative.tw/vm-uid"
+	labelNamespace    = "cloudnative.tw/vm-namespace"
+	labelName         = "cloudnative.tw/vm-name"
+	labelHash         = "cloudnative.tw/spec-hash"
+	labelIncarnation  = "cloudnative.tw/incarnation"
+)
+
+// labelsOf returns the labels of a new container.
+func labelsOf(spec machine.Spec) map[string]string {
+	return map[string]string{
+		labelInstallation: spec.Installation,
+		labelUID:          spec.UID,
+		labelNamespace:    spec.Namespace,
+		labelName:         spec.Name,
+		labelHash:         spec.Hash,
+		labelIncarnation:  rand.Text(),
+	}
+}
+
+// identityOf reads a container's labels.
+func identityOf(labels map[string]string) machine.Identity {
+	return machine.Identity{
+		Installation: labels[labelInstallation],
+		UID:          labels[labelUID],
+		Namespace:    labels[labelNamespace],
+		Name:         labels[labelName],
+	}
+}
+
+// containerName is what the engine takes for a name: two characters at least.
+var containerName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]+$`)
+
+// namesOf returns the names that a container may get, the nicest first.
+func namesOf(id machine.Identity) []string {
+	long := fmt.Sprintf("%s-%s-%.8s", id.Namespace, id.Name, id.UID)
+	return slices.DeleteFunc([]string{id.Name, long}, func(name string) bool { return !containerName.MatchString(name) })
+}
+
+// find returns the containers of the machine, the true one first. More than one there are only if two managers have made
+// them at the same moment.
+func (d *driver) find(ctx context.Context, id machine.Identity) ([]container.Summary, error) {
+	if id.Installation == "" || id.UID == "" {
+		return nil, nil
+	}
+	return d.list(ctx, within(id.Installation).Add("label", labelUID+"="+id.UID))
+}
+
+// only returns the container of the machine, or ErrNotFound.
+func (d *driver) only(ctx context.Context, id machine.Identity) (container.Summary, error) {
+	found, err := d.find(ctx, id)
+	if err != nil {
+		return container.Summary{}, err
+	}
+	if len(found) == 0 {
+		return container.Summary{}, fmt.Errorf("cannot find the container of machine %q: %w", id.UID, machine.ErrNotFound)
+	}
+	return found[0], nil
+}
+
+// list returns the containers that pass the filters and are ours, in whatever state, by UID and age.
+func (d *driver) list(ctx context.Context, filters client.Filters) ([]container.Summary, error) {
+	result, err := d.api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: filters})
+	if err != nil {
+		return nil, explain(ctx, "list containers", err)
+	}
+	ours := make([]container.Summary, 0, len(result.Items))
+	for _, c := range result.Items {
+		if c.Labels[labelInstallation] == "" || c.Labels[labelUID] == "" {
+			continue
+		}
+		copied, err := d.copied(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if !copied {
+			ours = append(ours, c)
+		}
+	}
+	slices.SortFunc(ours, func(a, b container.Summary) int {
+		return cmp.Or(cmp.Compare(a.Labels[labelUID], b.Labels[labelUID]), cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
+	})
+	return ours, nil
+}
+
+// machines returns the true container of every machine of the installation.
+func (d *driver) machines(ctx context.Context, filters client.Filters) ([]container.Summary, error) {
+	found, err := d.list(ctx, filters)
+	return slices.CompactFunc(found, func(a, b container.Summary) bool { return a.Labels[labelUID] == b.Labels[labelUID] }), err
+}
+
+// within returns a filter for what belongs to the installation.
+func within(installation string) client.Filters {
+	return make(client.Filters).Add("label", labelInstallation+"="+installation)
+}
+
+// copied tells whether somebody made the container from an image of one of ours, and it has its labels from there.
+func (d *driver) copied(ctx context.Context, c container.Summary) (bool, error) {
+	inherited, ok := d.images.get(c.ImageID)
+	if !ok {
+		image, err := d.api.ImageInspect(ctx, c.ImageID)
+		switch {
+		case errdefs.IsNotFound(err):
+			return false, nil // The image was removed by force, which nobody does to a copy that is worth keeping.
+		case err != nil:
+			return false, explain(ctx, "inspect an image", err)
+		case image.Config != nil:
+			inherited = image.Config.Labels[labelIncarnation]
+		}
+		d.images.put(c.ImageID, inherited)
+	}
+	return inherited != "" && inherited == c.Labels[labelIncarnation], nil
+}
+
+// incarnations remembers the label of images by their IDs, which are digests: what is behind one never changes.
+type incarnations struct {
+	mu    sync.Mutex
+	known map[string]string
+}
+
+// maxImages bounds what is remembered. A host seldom has a tenth of that.
+const maxImages = 1024
+
+func newIncarnations() *incarnations { return &incarnations{known: map[string]string{}} }
+
+func (i *incarnations) get(image string) (string, bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	incarnation, ok := i.known[image]
+	return incarnation, ok
+}
+
+func (i *incarnations) put(image, incarnation string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.known) >= maxImages {
+		clear(i.known)
+	}
+	i.known[image] = incarnation
+}

@@ -1,0 +1,116 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package docker
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/containerd/errdefs"
+	"github.com/distribution/reference"
+	"github.com/moby/moby/api/pkg/authconfig"
+	"github.com/moby/moby/api/types/registry"
+	"github.com/moby/moby/client"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// Prepare implements machine.Driver. The image is of the platform that the engine prefers, which is its own.
+func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
+	ctx, cancel := bound(ctx, pullLimit)
+	defer cancel()
+	image := spec.Image
+	what := fmt.Sprintf("fetch image %.255q", image.Name)
+	if _, err := reference.ParseNormalizedNamed(image.Name); err != nil {
+		return fmt.Errorf("cannot %s: %w: %w", what, machine.ErrInvalid, err)
+	}
+	if image.PullPolicy != machine.PullAlways {
+		here, err := d.here(ctx, image.Name)
+		switch {
+		case err != nil:
+			return explain(ctx, what, err)
+		case here:
+			return nil
+		case image.PullPolicy == machine.PullNever:
+			return fmt.Errorf("cannot %s: %w: it is not on the host, and must not be fetched", what, machine.ErrImageNotFound)
+		}
+	}
+	if err := d.pull(ctx, image, what); err != nil {
+		return err
+	}
+	here, err := d.here(ctx, image.Name)
+	if err == nil && !here {
+		return fmt.Errorf("cannot %s: %w: the engine fetched it and does not have it", what, machine.ErrImagePull)
+	}
+	return explain(ctx, what, err)
+}
+
+// here tells whether the engine has the image.
+func (d *driver) here(ctx context.Context, name string) (bool, error) {
+	_, err := d.api.ImageInspect(ctx, name)
+	if errdefs.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// pull fetches the image and returns when all of it is there.
+func (d *driver) pull(ctx context.Context, image machine.Image, what string) error {
+	options := client.ImagePullOptions{}
+	if auth := image.Registry; auth != nil {
+		encoded, err := authconfig.Encode(registry.AuthConfig{
+			Username: auth.Username, Password: auth.Password, ServerAddress: auth.ServerAddress,
+		})
+		if err != nil {
+			return fmt.Errorf("cannot %s: cannot encode the credentials: %w", what, machine.ErrInvalid)
+		}
+		options.RegistryAuth = encoded
+	}
+	progress, err := d.api.ImagePull(ctx, image.Name, options)
+	if err == nil {
+		// The engine gives up when nobody reads, and says only here what went wrong after it had begun.
+		err = progress.Wait(ctx)
+	}
+	if err == nil || ctx.Err() != nil {
+		return explain(ctx, what, err)
+	}
+	// Whoever answered instead of a registry may repeat what it was sent, so only words are handed on, and not the error.
+	return fmt.Errorf("cannot %s: %w: %s", what, pullKind(err), redact(err.Error(), image.Registry))
+}
+
+// pullKind says what a pull that failed means.
+func pullKind(err error) error {
+	switch {
+	case unreachable(err):
+		return machine.ErrUnreachable
+	case errdefs.IsNotFound(err), strings.Contains(err.Error(), "manifest unknown"):
+		return machine.ErrImageNotFound
+	case errdefs.IsInvalidArgument(err):
+		return machine.ErrInvalid
+	default:
+		return machine.ErrImagePull
+	}
+}
+
+// maxWords bounds what an engine or a registry can say in an error.
+const maxWords = 1024
+
+// redact takes the credentials out of a text, in each form in which they are sent, and shortens it.
+func redact(text string, auth *machine.RegistryAuth) string {
+	if auth != nil && auth.Password != "" {
+		const hidden = "[hidden]"
+		pair := []byte(auth.Username + ":" + auth.Password)
+		text = strings.NewReplacer(
+			base64.StdEncoding.EncodeToString(pair), hidden,
+			base64.URLEncoding.EncodeToString(pair), hidden,
+			auth.Password, hidden,
+		).Replace(text)
+	}
+	if len(text) > maxWords {
+		text = strings.ToValidUTF8(text[:maxWords], "") + "…"
+	}
+	return text
+}

@@ -1,0 +1,187 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package docker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/network"
+	"github.com/moby/moby/client"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// Get implements machine.Driver.
+func (d *driver) Get(ctx context.Context, id machine.Identity) (machine.Observed, error) {
+	ctx, cancel := bound(ctx, callLimit)
+	defer cancel()
+	return d.get(ctx, id)
+}
+
+func (d *driver) get(ctx context.Context, id machine.Identity) (machine.Observed, error) {
+	found, err := d.only(ctx, id)
+	if err != nil {
+		return machine.Observed{}, err
+	}
+	observed, err := d.inspect(ctx, found.ID)
+	if errors.Is(err, errGone) {
+		err = fmt.Errorf("cannot inspect the container of machine %q: %w", id.UID, machine.ErrNotFound)
+	}
+	return observed, err
+}
+
+// List implements machine.Driver.
+func (d *driver) List(ctx context.Context, installation string) ([]machine.Observed, error) {
+	ctx, cancel := bound(ctx, callLimit)
+	defer cancel()
+	found, err := d.machines(ctx, within(installation))
+	if err != nil {
+		return nil, err
+	}
+	out, err := each(ctx, found, func(ctx context.Context, c container.Summary) (machine.Observed, error) {
+		observed, err := d.inspect(ctx, c.ID)
+		if errors.Is(err, errGone) {
+			return machine.Observed{}, nil
+		}
+		return observed, err
+	})
+	return slices.DeleteFunc(out, func(o machine.Observed) bool { return o.ID == "" }), err
+}
+
+// inspect observes a container. errGone if it has been removed in the meantime.
+func (d *driver) inspect(ctx context.Context, id string) (machine.Observed, error) {
+	result, err := d.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	if errdefs.IsNotFound(err) {
+		return machine.Observed{}, errGone
+	}
+	if err != nil {
+		return machine.Observed{}, explain(ctx, "inspect a container", err)
+	}
+	return observe(result.Container), nil
+}
+
+// observe says what a container is in the words of machines.
+func observe(c container.InspectResponse) machine.Observed {
+	out := machine.Observed{
+		ID:         c.ID,
+		NativeName: strings.TrimPrefix(c.Name, "/"),
+		State:      machine.StateUnknown,
+		CreatedAt:  moment(c.Created),
+	}
+	if c.Config != nil {
+		out.Identity, out.SpecHash = identityOf(c.Config.Labels), c.Config.Labels[labelHash]
+	}
+	if c.HostConfig != nil {
+		out.Resources = resourcesOf(c.HostConfig.Resources)
+	}
+	if c.State == nil {
+		return out
+	}
+	out.State = stateOf(c.State.Status)
+	out.StartedAt, out.FinishedAt = moment(c.State.StartedAt), moment(c.State.FinishedAt)
+	switch out.State {
+	case machine.StateStopped:
+		out.ExitCode = new(int32(c.State.ExitCode)) //nolint:gosec // because exit codes have eight bits
+		out.Cause = causeOf(c.State)
+	case machine.StateCreated:
+		out.Cause = causeOf(c.State) // A start may have failed.
+	case machine.StateRunning, machine.StatePaused:
+		out.Addresses, out.Ports = networkOf(c.NetworkSettings)
+	default:
+	}
+	return out
+}
+
+// stateOf translates the states that the engine knows.
+func stateOf(state container.ContainerState) machine.State {
+	switch state {
+	case container.StateCreated:
+		return machine.StateCreated
+	case container.StateRunning:
+		return machine.StateRunning
+	case container.StatePaused:
+		return machine.StatePaused
+	case container.StateRemoving:
+		return machine.StateStopping
+	case container.StateExited, container.StateDead, container.StateRestarting:
+		// Restarting is off, with the engine about to start it again: somebody has given it another policy.
+		return machine.StateStopped
+	default:
+		return machine.StateUnknown
+	}
+}
+
+// causeOf says why a container is off, if it was not asked to be.
+func causeOf(state *container.State) string {
+	switch {
+	case state.OOMKilled:
+		return "OOMKilled"
+	case state.Error != "":
+		return state.Error
+	case state.Status == container.StateDead:
+		return "dead: the engine could not remove it"
+	default:
+		return ""
+	}
+}
+
+// resourcesOf reads the limits of a container.
+func resourcesOf(r container.Resources) machine.Resources {
+	return machine.Resources{MilliCPU: r.NanoCPUs / nanosPerMilli, MemoryBytes: r.Memory}
+}
+
+// networkOf returns where a container that runs is to be found.
+func networkOf(settings *container.NetworkSettings) (addresses []string, ports []machine.Port) {
+	if settings == nil {
+		return nil, nil
+	}
+	for _, endpoint := range settings.Networks {
+		if endpoint.IPAddress.IsValid() {
+			addresses = append(addresses, endpoint.IPAddress.String())
+		}
+		if endpoint.GlobalIPv6Address.IsValid() {
+			addresses = append(addresses, endpoint.GlobalIPv6Address.String())
+		}
+	}
+	slices.Sort(addresses)
+	for port, bindings := range settings.Ports {
+		for _, binding := range bindings {
+			ports = append(ports, portOf(port, binding))
+		}
+	}
+	slices.SortFunc(ports, func(a, b machine.Port) int {
+		return cmp.Or(cmp.Compare(a.Port, b.Port), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.HostIP, b.HostIP),
+			cmp.Compare(a.HostPort, b.HostPort))
+	})
+	return addresses, ports
+}
+
+func portOf(port network.Port, binding network.PortBinding) machine.Port {
+	out := machine.Port{Port: port.Num(), Protocol: machine.Protocol(strings.ToUpper(string(port.Proto())))}
+	if binding.HostIP.IsValid() {
+		out.HostIP = binding.HostIP.String()
+	}
+	if number, err := strconv.ParseUint(binding.HostPort, 10, 16); err == nil {
+		out.HostPort = uint16(number)
+	}
+	return out
+}
+
+// moment reads a time of the engine, who writes the first of January of the year 1 for never.
+func moment(text string) time.Time {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || at.Year() <= 1 {
+		return time.Time{}
+	}
+	return at
+}

@@ -1,0 +1,180 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package docker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// The signals that turn a container off. An image may want another one for the first.
+const (
+	signalAsk  = "SIGTERM"
+	signalPull = "SIGKILL"
+)
+
+// Start implements machine.Driver. One that is paused goes on.
+func (d *driver) Start(ctx context.Context, id machine.Identity) error {
+	ctx, cancel := bound(ctx, callLimit)
+	defer cancel()
+	found, err := d.only(ctx, id)
+	if err != nil {
+		return err
+	}
+	switch found.State {
+	case container.StateRunning:
+		return nil
+	case container.StatePaused:
+		return d.resume(ctx, found.ID)
+	default:
+		_, err = d.api.ContainerStart(ctx, found.ID, client.ContainerStartOptions{})
+		return explain(ctx, fmt.Sprintf("start container %.12q", found.ID), err)
+	}
+}
+
+// Stop implements machine.Driver.
+func (d *driver) Stop(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
+	ctx, cancel := bound(ctx, callLimit+how.Grace)
+	defer cancel()
+	found, err := d.only(ctx, id)
+	if err != nil {
+		return err
+	}
+	return d.stop(ctx, found, how)
+}
+
+// Delete implements machine.Driver.
+func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
+	ctx, cancel := bound(ctx, callLimit+how.Grace)
+	defer cancel()
+	found, err := d.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, c := range found {
+		if err := d.stop(ctx, c, how); err != nil && !errors.Is(err, machine.ErrNotFound) {
+			return err
+		}
+		if err := d.remove(ctx, c.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stop turns a container off and waits until it is.
+func (d *driver) stop(ctx context.Context, c container.Summary, how machine.PowerOff) error {
+	switch c.State {
+	case container.StateCreated, container.StateExited, container.StateDead, container.StateRemoving:
+		return nil
+	case container.StatePaused:
+		// What is frozen hears no signal, not even the last one.
+		if err := d.resume(ctx, c.ID); err != nil {
+			return err
+		}
+	default:
+	}
+	if how.Mode == machine.Hard {
+		return d.signal(ctx, c.ID, signalPull, 0)
+	}
+	ask, err := d.askingSignal(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	// Without a grace it is asked and looked at once.
+	err = d.signal(ctx, c.ID, ask, max(how.Grace, time.Millisecond))
+	if errors.Is(err, machine.ErrBusy) && how.Mode == machine.TrySoft {
+		return d.signal(ctx, c.ID, signalPull, 0)
+	}
+	return err
+}
+
+// askingSignal returns the signal that the image wants to be asked with.
+func (d *driver) askingSignal(ctx context.Context, id string) (string, error) {
+	result, err := d.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	if err != nil {
+		return "", explain(ctx, "inspect a container", err)
+	}
+	if config := result.Container.Config; config != nil {
+		return cmp.Or(config.StopSignal, signalAsk), nil
+	}
+	return signalAsk, nil
+}
+
+// signal sends a signal and waits until the container is off: ErrBusy if it is not within the grace. Without a grace only ctx ends the
+// wait.
+func (d *driver) signal(ctx context.Context, id, signal string, grace time.Duration) error {
+	what := fmt.Sprintf("stop container %.12q", id)
+	_, err := d.api.ContainerKill(ctx, id, client.ContainerKillOptions{Signal: signal})
+	if err != nil && !errdefs.IsConflict(err) { // A conflict says that it does not run.
+		return explain(ctx, what, err)
+	}
+	waiting, cancel := ctx, context.CancelFunc(func() {})
+	if grace > 0 {
+		waiting, cancel = context.WithTimeout(ctx, grace)
+	}
+	defer cancel()
+	err = d.wait(waiting, id, container.WaitConditionNotRunning)
+	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
+		return fmt.Errorf("cannot %s: %w: it did not obey %s within %s", what, machine.ErrBusy, signal, grace)
+	}
+	return explain(ctx, what, err)
+}
+
+// wait waits until the engine says that the condition holds.
+func (d *driver) wait(ctx context.Context, id string, condition container.WaitCondition) error {
+	// Whichever comes first, the client's other half has to end: it does with this context.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	waited := d.api.ContainerWait(ctx, id, client.ContainerWaitOptions{Condition: condition})
+	select {
+	case <-waited.Result:
+		return nil
+	case err := <-waited.Error:
+		return err
+	}
+}
+
+// resume lets a paused container go on.
+func (d *driver) resume(ctx context.Context, id string) error {
+	_, err := d.api.ContainerUnpause(ctx, id, client.ContainerUnpauseOptions{})
+	if errdefs.IsConflict(err) {
+		return nil // It is not paused any more.
+	}
+	return explain(ctx, fmt.Sprintf("resume container %.12q", id), err)
+}
+
+// remove removes a container that is off, with its anonymous volumes, and waits until it is gone.
+func (d *driver) remove(ctx context.Context, id string) error {
+	what := fmt.Sprintf("remove container %.12q", id)
+	_, err := d.api.ContainerRemove(ctx, id, client.ContainerRemoveOptions{RemoveVolumes: true})
+	if errdefs.IsConflict(err) {
+		err = d.gone(ctx, id, err)
+	}
+	if errdefs.IsNotFound(err) {
+		return nil
+	}
+	return explain(ctx, what, err)
+}
+
+// gone waits for a container that somebody else is removing. The refusal stands if nobody is: somebody has started it again.
+func (d *driver) gone(ctx context.Context, id string, refusal error) error {
+	result, err := d.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	if err != nil {
+		return err
+	}
+	if state := result.Container.State; state == nil || state.Status != container.StateRemoving {
+		return refusal
+	}
+	return d.wait(ctx, id, container.WaitConditionRemoved)
+}
