@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/controller/node"
@@ -46,6 +47,7 @@ type tools struct {
 	recorder event.Recorder
 	workers  int
 	now      func() time.Time
+	conf     *config.Config
 	// namespace is the one that the manager runs in, empty outside of a cluster.
 	namespace string
 }
@@ -100,6 +102,7 @@ func controllers() []controller {
 				return podbuggertool.New(mgr.GetClient(), direct, pods, t.recorder, t.now).SetupWithManager(mgr, pods)
 			},
 		},
+		{name: "virtualmachine", reads: []client.Object{&cloudnativev1alpha1.VirtualMachine{}}, add: addMachines},
 	}
 }
 
@@ -149,7 +152,7 @@ func addControllers(ctx context.Context, mgr manager.Manager, list []controller,
 	}
 	for _, c := range list {
 		recorder := event.NewRecorder(mgr.GetEventRecorder("windlass-" + c.name))
-		if err := c.add(ctx, mgr, tools{recorder: recorder, workers: conf.Threads, now: now, namespace: conf.OwnNamespace}); err != nil {
+		if err := c.add(ctx, mgr, tools{recorder: recorder, workers: conf.Threads, now: now, conf: conf, namespace: conf.OwnNamespace}); err != nil {
 			return fmt.Errorf("cannot set up controller %q: %w", c.name, err)
 		}
 	}

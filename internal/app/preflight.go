@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/kube"
@@ -80,7 +81,7 @@ func checkCRDs(
 	served := map[string]*metav1.APIResourceList{}
 	var missing []string
 	for _, gvk := range needed {
-		if gvk.Group != nodesv1.GroupName && gvk.Group != appsv1alpha1.GroupName {
+		if gvk.Group != nodesv1.GroupName && gvk.Group != appsv1alpha1.GroupName && gvk.Group != cloudnativev1alpha1.GroupName {
 			continue
 		}
 		groupVersion := gvk.GroupVersion().String()

@@ -57,6 +57,9 @@ type Config struct {
 	// LogToStderr is accepted for manifests that set it and has no effect: logs always go to standard error.
 	LogToStderr bool
 
+	// Machines is about VirtualMachines.
+	Machines Machines
+
 	// Gateway is the HTTP API.
 	Gateway Gateway
 
@@ -83,6 +86,7 @@ func Default(known ...string) Config {
 		HealthProbeBindAddress: ":8081",
 		LogToStderr:            true,
 		Gateway:                Gateway{BindAddress: off, RequestsPerSecond: 100},
+		Machines:               defaultMachines(),
 		known:                  known,
 	}
 }
@@ -100,6 +104,7 @@ func (c *Config) BindFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.HolderIdentity, "holder-identity", c.HolderIdentity,
 		"`name` that this instance signs the Lease with (default $POD_NAME, else the host name with a random suffix)")
 	fs.IntVar(&c.Threads, "threads", c.Threads, "how many objects each controller works on at the same time")
+	c.Machines.bindFlags(fs)
 	c.bindServerFlags(fs)
 	c.Gateway.BindFlags(fs, "gateway-")
 }

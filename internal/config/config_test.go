@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -37,7 +38,7 @@ func TestFlags(t *testing.T) {
 	}{
 		"no flags leave the defaults": {},
 		"arguments of the article's manifest are accepted": {
-			args: []string{"--v=2", "--logtostderr=true", "--leader-elect=false"},
+			args: []string{"--v=2", "--logtostderr=true", "--vm-driver=docker", "--leader-elect=false"},
 			want: func(c *Config) { c.Verbosity, c.LeaderElect = 2, false },
 		},
 		"a short -v works as in Kubernetes": {
@@ -50,8 +51,11 @@ func TestFlags(t *testing.T) {
 				"--holder-identity=me", "--threads=2", "--metrics-bind-address=0", "--health-probe-bind-address=:9",
 				"--gateway-bind-address=127.0.0.1:7", "--gateway-tls-cert-file=c", "--gateway-tls-private-key-file=p",
 				"--gateway-session-file=s", "--gateway-requests-per-second=3",
+				"--vm-driver=libvirt", "--vm-hosts=h", "--orphan-policy=delete", "--orphan-grace=1m", "--usage-in-status=off",
+				"--vm-sample-period=5s",
 			},
 			want: func(c *Config) {
+				c.Machines = Machines{"libvirt", "h", "delete", time.Minute, "off", 5 * time.Second}
 				c.Kubeconfig, c.Controllers = "k", []string{"*", "-podset"}
 				c.LeaseLockName, c.LeaseLockNamespace, c.HolderIdentity = "l", "ns", "me"
 				c.Threads, c.MetricsBindAddress, c.HealthProbeBindAddress = 2, "0", ":9"
@@ -219,6 +223,13 @@ func TestValidate(t *testing.T) {
 		},
 		"the HTTP API alone needs no controllers": {
 			modify: func(c *Config) { c.Controllers, c.OnlyGateway, c.LeaderElect = nil, true, false },
+		},
+		"what is not known of machines is told": {
+			modify: func(c *Config) { c.Machines = Machines{"fake", "", "keep", -time.Second, "always", time.Millisecond} },
+			want: []string{
+				`--vm-driver "fake" is not known: there are docker, libvirt, simulated`, `--orphan-policy "keep" is not known`,
+				`--usage-in-status "always" is not known`, "--orphan-grace is -1s", "--vm-sample-period is 1ms",
+			},
 		},
 		"everything wrong is told at once": {
 			modify: func(c *Config) {

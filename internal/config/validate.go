@@ -30,6 +30,7 @@ func (c *Config) Validate() error {
 		errs = append(errs, fmt.Errorf("-v is %d and must be from 0 to 10", c.Verbosity))
 	}
 	errs = append(errs, c.validateLease()...)
+	errs = append(errs, c.Machines.validate()...)
 	errs = append(errs, c.validateAddresses()...)
 	errs = append(errs, c.Gateway.validate()...)
 	return errors.Join(errs...)
