@@ -193,10 +193,15 @@ func TestHostGoesAndComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		y := newYard(t, map[string]simulated.Script{"a": {}}, nil)
 		synctest.Wait()
+		pass(t, time.Minute)
+		up := y.Health("a").Since
 		y.hosts["a"].SetAway(true)
 		pass(t, time.Minute)
 		y.wantHealth(t, "a", machine.ErrUnreachable)
 		since := y.Health("a").Since
+		if down := since.Sub(up); down <= time.Minute || down >= 2*time.Minute {
+			t.Errorf("it is down since %s after it came, want that in its second minute", down)
+		}
 		pass(t, 10*time.Minute)
 		if later := y.Health("a"); !later.Since.Equal(since) || later.Info.Driver == "" {
 			t.Errorf("while it is away its health is %+v, want it since %s and with what it last said", later, since)
