@@ -40,7 +40,7 @@ func (l *retainedList) add(ctx context.Context, vm *cloudnativev1alpha1.VirtualM
 	err = l.client.Create(ctx, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: retainedName},
 		Data:       map[string]string{string(vm.UID): entry},
-	}, patch.FieldOwner)
+	}, patch.FieldOwner, client.DisableReadYourWritesConsistency)
 	if apierrors.IsAlreadyExists(err) {
 		return l.write(ctx, map[string]any{string(vm.UID): entry})
 	}
@@ -88,5 +88,7 @@ func (l *retainedList) write(ctx context.Context, entries map[string]any) error 
 		return fmt.Errorf("cannot write which machines stay: %w", err)
 	}
 	list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.namespace, Name: retainedName}}
-	return l.client.Patch(ctx, list, client.RawPatch(types.MergePatchType, body), patch.FieldOwner)
+	// Nobody waits for a cache to see this: it would have to hold every ConfigMap of the cluster.
+	return l.client.Patch(ctx, list, client.RawPatch(types.MergePatchType, body), patch.FieldOwner,
+		client.DisableReadYourWritesConsistency)
 }

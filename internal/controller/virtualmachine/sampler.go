@@ -214,7 +214,7 @@ func (s *sampler) write(ctx context.Context, vm *cloudnativev1alpha1.VirtualMach
 					WithCPUCores(percent(usage.CPUCores)).
 					WithMemoryBytes(usage.MemoryBytes).
 					WithSampledAt(metav1.NewTime(usage.SampledAt.Truncate(time.Second))))))
-	err := s.writer.Status().Apply(ctx, desired, usageOwner, client.ForceOwnership)
+	err := s.writer.Status().Apply(ctx, desired, usageOwner, client.ForceOwnership, client.DisableReadYourWritesConsistency)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("cannot write the usage of %q: %w", client.ObjectKeyFromObject(vm), err)
 	}

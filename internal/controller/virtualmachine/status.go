@@ -26,7 +26,7 @@ const maxReason = 1024
 func describe(pass *scope, outcome flow.Outcome) {
 	vm, seen, decided := pass.vm, pass.seen, pass.decision
 	vm.Status.Phase = cmp.Or(phaseOf(pass), vm.Status.Phase, cloudnativev1alpha1.PhasePending)
-	vm.Status.Server = serverOf(vm.Status.Server, seen, decided)
+	vm.Status.Server = serverOf(vm.Status.Server, seen)
 	if pass.settled {
 		vm.Status.StartFailure, vm.Status.Reason = decided.failure, decided.trouble
 		if decided.served != nil {
@@ -57,9 +57,7 @@ func phaseOf(pass *scope) cloudnativev1alpha1.Phase {
 }
 
 // serverOf shows the machine. What cannot be seen now stays as it was; a machine that is gone leaves only where it was.
-func serverOf(
-	was *cloudnativev1alpha1.Server, seen observation, decided decision,
-) *cloudnativev1alpha1.Server {
+func serverOf(was *cloudnativev1alpha1.Server, seen observation) *cloudnativev1alpha1.Server {
 	if seen.at.host == "" {
 		return was
 	}
@@ -87,7 +85,7 @@ func serverOf(
 			Protocol: cloudnativev1alpha1.Protocol(port.Protocol),
 		})
 	}
-	if was != nil && found.State == machine.StateRunning && decided.next == nil {
+	if was != nil && found.State == machine.StateRunning {
 		where.Usage = was.Usage // the sampler's
 	}
 	return where
