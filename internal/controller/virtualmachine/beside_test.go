@@ -251,7 +251,7 @@ func TestSecretsAreUsedAndNeverShown(t *testing.T) {
 			Name: "registry.example/refused:1", PullSecret: &cloudnativev1alpha1.LocalSecret{Name: "registry"},
 		}
 	})
-	s.want(vm, pending_, "Ready=False/Pending", "Reconciling=True/SecretNotFound")
+	s.want(vm, waiting, "Ready=False/Pending", "Reconciling=True/SecretNotFound")
 	secret := &corev1.Secret{Type: corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{
 		corev1.DockerConfigJsonKey: []byte(`{"auths":{"registry.example":{"username":"me","password":"hunter2"}}}`),
 	}}
@@ -259,14 +259,14 @@ func TestSecretsAreUsedAndNeverShown(t *testing.T) {
 	s.Create(t, secret)
 	s.settle(vm)
 	s.want(vm, pulling, "Ready=False/ImagePullFailed")
-	raw := vm.Status.Reason
+	told := []string{vm.Status.Reason}
 	for _, condition := range vm.Status.Conditions {
-		raw += condition.Message
+		told = append(told, condition.Message)
 	}
-	for _, told := range s.Events.Take() {
-		raw += told.Note
+	for _, e := range s.Events.Take() {
+		told = append(told, e.Note)
 	}
-	if strings.Contains(raw, "hunter2") {
+	if raw := strings.Join(told, "\n"); strings.Contains(raw, "hunter2") {
 		t.Errorf("the password is told: %s", raw)
 	}
 	held, err := s.r.readSecrets(t.Context(), vm)

@@ -24,7 +24,7 @@ const (
 
 // succeeded tells what an operation has done.
 func succeeded(vm *cloudnativev1alpha1.VirtualMachine, op progress) []event.Event {
-	reason, note := "", ""
+	var reason, note string
 	switch op.reason {
 	case cloudnativev1alpha1.ReasonProvisioning:
 		reason, note = cloudnativev1alpha1.ReasonCreated, "Created the machine"

@@ -44,7 +44,7 @@ type observation struct {
 	// spec is what the machine shall be.
 	spec machine.Spec
 	// secretProblem is why a Secret cannot be used, nil if all can.
-	secretProblem *secretProblem
+	secretProblem *secretError
 }
 
 // capabilities of the host's driver.
@@ -82,7 +82,7 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	if pass.vm.DeletionTimestamp == nil {
 		var err error
 		held, err = r.readSecrets(ctx, pass.vm)
-		if problem, ok := errors.AsType[*secretProblem](err); ok {
+		if problem, ok := errors.AsType[*secretError](err); ok {
 			seen.secretProblem = problem
 		} else if err != nil {
 			return flow.Fail(err)

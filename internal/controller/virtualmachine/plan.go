@@ -158,8 +158,8 @@ func (p *planner) clear() { p.failure, p.trouble = nil, "" }
 
 // backoff is how long to wait after that many failures in a row.
 func backoff(count int32) time.Duration {
-	n := time.Duration(min(max(count, 1), 6)) // the sixth is beyond the cap
-	return min(firstBackoff*n*n, lastBackoff)
+	n := min(max(count, 1), 6) // the sixth is beyond the cap
+	return min(time.Duration(n*n)*firstBackoff, lastBackoff)
 }
 
 // ended reports whether the reason is that of a machine which was started, and has ended or gone.

@@ -30,11 +30,11 @@ const (
 	dockerHub = "https://index.docker.io/v1/"
 )
 
-// secretProblem says why a Secret cannot be used. It never holds what is in the Secret.
-type secretProblem struct{ reason, text string }
+// secretError says why a Secret cannot be used. It never holds what is in the Secret.
+type secretError struct{ reason, text string }
 
 // Error implements error.
-func (p *secretProblem) Error() string { return p.text }
+func (p *secretError) Error() string { return p.text }
 
 // readSecrets reads the Secrets that the spec names, past the cache: the manager may get a Secret whose name it knows, and watch
 // none.
@@ -46,7 +46,7 @@ func (r *Reconciler) readSecrets(ctx context.Context, vm *cloudnativev1alpha1.Vi
 			return held, err
 		}
 		if held.registry, err = registryAuth(raw, cmp.Or(vm.Spec.Image.Name, cloudnativev1alpha1.DefaultImage)); err != nil {
-			return held, &secretProblem{
+			return held, &secretError{
 				reason: cloudnativev1alpha1.ReasonSecretInvalid, text: fmt.Sprintf("cannot use Secret %q: %v", ref.Name, err),
 			}
 		}
@@ -66,7 +66,7 @@ func (r *Reconciler) readSecret(ctx context.Context, namespace, name, key string
 	var secret corev1.Secret
 	err := r.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &secret)
 	if apierrors.IsNotFound(err) {
-		return nil, &secretProblem{
+		return nil, &secretError{
 			reason: cloudnativev1alpha1.ReasonSecretNotFound, text: fmt.Sprintf("Secret %q to be created", name),
 		}
 	}
@@ -75,7 +75,7 @@ func (r *Reconciler) readSecret(ctx context.Context, namespace, name, key string
 	}
 	raw, ok := secret.Data[key]
 	if !ok {
-		return nil, &secretProblem{
+		return nil, &secretError{
 			reason: cloudnativev1alpha1.ReasonSecretNotFound, text: fmt.Sprintf("Secret %q to have the key %q", name, key),
 		}
 	}

@@ -134,16 +134,17 @@ func powerOffOf(vm *cloudnativev1alpha1.VirtualMachine) machine.PowerOff {
 // hashOf returns the hash of everything that a machine cannot be given in place. It may hold secrets, and the hash can be read on
 // the host: the UID in it keeps equal secrets from having equal hashes.
 func hashOf(spec machine.Spec) string {
-	raw, _ := json.Marshal(struct { //nolint:errchkjson // because strings and numbers can always be written
-		UID           string
-		Image         string
-		Command, Args []string
-		Env           []machine.EnvVar
-		Ports         []machine.Port
-		Boot          machine.Boot
-		Disks         []machine.Disk
-		Networks      []machine.Network
-		CloudInit     machine.CloudInit
+	raw, _ := json.Marshal(struct { //nolint:errchkjson,musttag // because strings and numbers can always be written, and nobody reads them back
+		UID       string            `json:"uid"`
+		Image     string            `json:"image"`
+		Command   []string          `json:"command"`
+		Args      []string          `json:"args"`
+		Env       []machine.EnvVar  `json:"env"`
+		Ports     []machine.Port    `json:"ports"`
+		Boot      machine.Boot      `json:"boot"`
+		Disks     []machine.Disk    `json:"disks"`
+		Networks  []machine.Network `json:"networks"`
+		CloudInit machine.CloudInit `json:"cloudInit"`
 	}{
 		spec.UID, spec.Image.Name, spec.Command, spec.Args, spec.Env, spec.Ports, spec.Boot, spec.Disks, spec.Networks, spec.CloudInit,
 	})
