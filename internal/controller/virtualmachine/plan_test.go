@@ -1,0 +1,269 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualmachine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// sees returns what a pass sees of the article's machine: a running container, changed as asked.
+func sees(vm *cloudnativev1alpha1.VirtualMachine, change ...func(*observation)) observation {
+	spec := specOf(vm, "installation", machine.DriverDocker, secrets{})
+	seen := observation{
+		observed: true, looked: true, at: placement{machine.DriverDocker, "a"}, spec: spec,
+		health: machine.Health{Asked: true, Info: machine.Info{
+			Driver: machine.DriverDocker, Capabilities: machine.Capabilities{Containers: true, LiveCPU: true, LiveMemory: true},
+		}},
+		found: &machine.Observed{
+			Identity: spec.Identity, ID: "x", State: machine.StateRunning, SpecHash: spec.Hash, Resources: spec.Resources,
+			StartedAt: noon.Add(-time.Hour),
+		},
+	}
+	for _, c := range change {
+		c(&seen)
+	}
+	return seen
+}
+
+func state(s machine.State) func(*observation) { return func(o *observation) { o.found.State = s } }
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	none := func(o *observation) { o.found = nil }
+	other := func(o *observation) { o.found.SpecHash = "another" }
+	small := func(o *observation) { o.found.Resources.MilliCPU = 1 }
+	guest := func(o *observation) { o.health.Info.Capabilities = machine.Capabilities{Guests: true} }
+	ended := func(reason string, err error, steps ...step) func(*observation) {
+		return func(o *observation) {
+			o.op = &progress{operation: operation{reason: reason, steps: steps}, at: steps[len(steps)-1], done: true, began: noon, err: err}
+		}
+	}
+	goes := func(generation int64, at step) func(*observation) {
+		return func(o *observation) {
+			o.op = &progress{operation: operation{reason: "Provisioning", generation: generation, steps: []step{at}}, at: at, began: noon}
+		}
+	}
+	restart := func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.RestartAt = new(metav1.NewTime(noon)) }
+	waits := func(reason string) vmEdit {
+		return func(vm *cloudnativev1alpha1.VirtualMachine) {
+			vm.Status.StartFailure = &cloudnativev1alpha1.StartFailure{
+				Count: 1, Reason: reason, RetryAfter: new(metav1.NewTime(noon.Add(time.Second))),
+			}
+		}
+	}
+	tests := map[string]struct {
+		vm   []vmEdit
+		seen []func(*observation)
+		// want is "steps phase reason".
+		want string
+	}{
+		"a machine that is as it should be is left alone": {want: "[] Active "},
+		"one that is not there is made":                   {seen: []func(*observation){none}, want: "[fetch the image of create start] Creating Provisioning"},
+		"a halted one is made and not started": {
+			vm: []vmEdit{runs("Halted")}, seen: []func(*observation){none}, want: "[fetch the image of create] Creating Provisioning",
+		},
+		"one that was never started is started": {seen: []func(*observation){state(machine.StateCreated)}, want: "[start] Creating Starting"},
+		"one that runs and shall not is turned off": {
+			vm: []vmEdit{runs("Halted")}, want: "[stop]  Stopping",
+		},
+		"one that is suspended is left alone": {seen: []func(*observation){state(machine.StatePaused)}, want: "[] Stopped Held"},
+		"one that is suspended and shall be off is turned off": {
+			vm: []vmEdit{runs("Halted")}, seen: []func(*observation){state(machine.StatePaused)}, want: "[stop]  Stopping",
+		},
+		"one that is on its way off is waited for": {seen: []func(*observation){state(machine.StateStopping)}, want: "[]  Stopping"},
+		"a restart is done":                        {vm: []vmEdit{restart}, want: "[stop start] Creating Restarting"},
+		"a restart of a changed container replaces it": {
+			vm: []vmEdit{restart}, seen: []func(*observation){other}, want: "[fetch the image of remove create start] Creating Replacing",
+		},
+		"a restart of a changed guest keeps its disks": {
+			vm: []vmEdit{restart}, seen: []func(*observation){other, guest}, want: "[stop start] Creating Restarting",
+		},
+		"a restart brings another size": {
+			vm: []vmEdit{restart}, seen: []func(*observation){small}, want: "[stop resize start] Creating Restarting",
+		},
+		"a restart that failed waits for its time": {vm: []vmEdit{restart, waits("StopFailed")}, want: "[] Active StopFailed"},
+		"a restart does not wait for a crash": {
+			vm: []vmEdit{restart, waits("Crashed")}, seen: []func(*observation){state(machine.StateStopped)}, want: "[start] Creating Starting",
+		},
+		"a crash waits for its time": {
+			vm: []vmEdit{waits("Crashed")}, seen: []func(*observation){state(machine.StateStopped)}, want: "[] CrashLoopBackOff Crashed",
+		},
+		"an image waits for its time":    {vm: []vmEdit{waits("ImageNotFound")}, seen: []func(*observation){none}, want: "[] ImagePullBackOff ImageNotFound"},
+		"another size is given at once":  {seen: []func(*observation){small}, want: "[resize]  Resizing"},
+		"another image waits":            {seen: []func(*observation){other}, want: "[] Active "},
+		"a guest of another image waits": {seen: []func(*observation){other, guest}, want: "[] Active "},
+		"an operation is waited for":     {seen: []func(*observation){goes(1, stepPrepare)}, want: "[] Creating Provisioning"},
+		"an outdated pull is given up":   {seen: []func(*observation){goes(0, stepPrepare)}, want: "[] Creating Provisioning canceled"},
+		"an outdated creation goes on":   {seen: []func(*observation){goes(0, stepCreate)}, want: "[] Creating Provisioning"},
+		"a start that failed is counted": {seen: []func(*observation){state(machine.StateCreated), ended("Starting", errors.New("no"), stepStart)}, want: "[] Failed StartFailed"},
+		"a start that was ended is not": {
+			seen: []func(*observation){state(machine.StateCreated), func(o *observation) {
+				ended("Starting", fmt.Errorf("no: %w", context.Canceled), stepStart)(o)
+				o.op.canceled = true
+			}}, want: "[start] Creating Starting",
+		},
+		"a machine that ended right after its start has crashed": {
+			seen: []func(*observation){state(machine.StateStopped), ended("Starting", nil, stepStart)}, want: "[] CrashLoopBackOff Crashed",
+		},
+		"one that was turned off by us has not": {
+			seen: []func(*observation){state(machine.StateStopped), ended("Stopping", nil, stepStop)}, want: "[start] Creating Starting",
+		},
+		"a replacement that failed half-way is no loss": {
+			seen: []func(*observation){none, ended("Replacing", machine.ErrBusy, stepRemove, stepCreate)}, want: "[] Failed CreateFailed",
+		},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			vm := aMachine(append([]vmEdit{func(vm *cloudnativev1alpha1.VirtualMachine) {
+				vm.Status = cloudnativev1alpha1.VirtualMachineStatus{ObservedGeneration: 1}
+			}}, test.vm...)...)
+			d := plan(vm, sees(vm, test.seen...), noon)
+			var steps []step
+			if d.next != nil {
+				steps = d.next.steps
+			}
+			got := fmt.Sprintf("%v %s %s", steps, d.phase, d.outcome.Reason())
+			if d.cancel {
+				got += " canceled"
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestPlanKeepsItsPromises holds random plans against what every plan has to be.
+func TestPlanKeepsItsPromises(t *testing.T) {
+	t.Parallel()
+	dice := rand.New(rand.NewPCG(1, 2))
+	pick := func(n int) int { return dice.IntN(n) }
+	states := []machine.State{
+		machine.StateCreated, machine.StateRunning, machine.StatePaused, machine.StateStopping, machine.StateStopped, machine.StateUnknown,
+	}
+	reasons := []string{"Crashed", "InstanceLost", "ImageNotFound", "InvalidSpec", "StartFailed", "ResizeFailed"}
+	for range 20_000 {
+		vm := aMachine(
+			runs([]cloudnativev1alpha1.RunStrategy{"", "Always", "RerunOnFailure", "Once", "Halted"}[pick(5)]),
+			func(vm *cloudnativev1alpha1.VirtualMachine) {
+				vm.Spec.UpdatePolicy = []cloudnativev1alpha1.UpdatePolicy{"", "Live", "Restart", "Manual"}[pick(4)]
+				vm.Status.ObservedGeneration = int64(pick(2))
+				if pick(2) == 0 {
+					vm.Spec.RestartAt = new(metav1.NewTime(noon.Add(time.Duration(pick(7)-3) * time.Minute)))
+				}
+				if pick(2) == 0 {
+					vm.Status.Server = &cloudnativev1alpha1.Server{ID: "x", State: stateText(states[pick(6)])}
+				}
+				if pick(2) == 0 {
+					vm.Status.StartFailure = &cloudnativev1alpha1.StartFailure{
+						Count: int32(pick(9)), Reason: reasons[pick(6)], RetryAfter: new(metav1.NewTime(noon.Add(time.Duration(pick(3)-1) * time.Minute))),
+					}
+				}
+			})
+		seen := sees(vm, state(states[pick(6)]), func(o *observation) {
+			if pick(3) == 0 {
+				o.found.SpecHash = "another"
+			}
+			if pick(3) == 0 {
+				o.found.Resources.MemoryBytes = 1
+			}
+			if pick(4) == 0 {
+				o.found = nil
+			}
+			if pick(3) == 0 {
+				o.op = &progress{operation: operation{reason: "Starting", steps: []step{stepStart}}, at: stepStart, done: pick(2) == 0}
+			}
+			if o.op.ended() && pick(2) == 0 {
+				o.op.err = machine.ErrBusy
+			}
+		})
+		before := vm.DeepCopy()
+		d := plan(vm, seen, noon)
+		describe := func() string { return fmt.Sprintf("vm %+v\nseen %+v\nplan %+v", before, seen, d) }
+		if diff := cmp.Diff(before, vm); diff != "" {
+			t.Fatalf("the plan changes the object: %s\n%s", diff, describe())
+		}
+		switch {
+		case d.next != nil && seen.op.running():
+			t.Fatalf("two operations at once: %s", describe())
+		case d.next != nil && strategyOf(vm) == cloudnativev1alpha1.RunHalted && d.next.has(stepStart):
+			t.Fatalf("a halted machine is started: %s", describe())
+		case d.next != nil && d.next.has(stepRemove) && d.next.reason != cloudnativev1alpha1.ReasonReplacing:
+			t.Fatalf("a machine is removed: %s", describe())
+		case d.next != nil && d.next.has(stepCreate) && !d.next.has(stepPrepare):
+			t.Fatalf("a machine is made without an image: %s", describe())
+		case d.next != nil && d.outcome.IsDone():
+			t.Fatalf("something is done and nothing waited for: %s", describe())
+		case d.release:
+			t.Fatalf("an object that lives is let go: %s", describe())
+		case d.failure != nil && d.failure.RetryAfter != nil && d.failure.RetryAfter.Sub(noon) > lastBackoff:
+			t.Fatalf("an attempt is further away than the longest backoff: %s", describe())
+		}
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	var got []int
+	for count := range int32(9) {
+		got = append(got, int(backoff(count).Seconds()))
+	}
+	if diff := cmp.Diff([]int{10, 10, 40, 90, 160, 250, 300, 300, 300}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestSecretsAreHashedPerMachine(t *testing.T) {
+	t.Parallel()
+	one, two := aMachine(), aMachine(func(vm *cloudnativev1alpha1.VirtualMachine) { vm.UID = "another" })
+	for _, vm := range []*cloudnativev1alpha1.VirtualMachine{one, two} {
+		vm.Spec.CloudInit = &cloudnativev1alpha1.CloudInit{UserDataSecretRef: &cloudnativev1alpha1.SecretKey{Name: "seed"}}
+	}
+	hash := func(vm *cloudnativev1alpha1.VirtualMachine, data string) string {
+		return specOf(vm, "installation", machine.DriverLibvirt, secrets{userData: data}).Hash
+	}
+	if hash(one, "a") == hash(one, "b") || hash(one, "a") == hash(two, "a") || hash(one, "a") != hash(one, "a") {
+		t.Error("the hash is not of machine and content")
+	}
+}
+
+func TestRegistryAuth(t *testing.T) {
+	t.Parallel()
+	config := `{"auths":{"https://index.docker.io/v1/":{"auth":"bWU6c2VjcmV0"},"registry.example:5000":{"username":"you","password":"p"}}}`
+	tests := map[string]struct {
+		config, image string
+		want          *machine.RegistryAuth
+		err           bool
+	}{
+		"an image of Docker Hub":     {config, "nginx:1", &machine.RegistryAuth{Username: "me", Password: "secret", ServerAddress: dockerHub}, false},
+		"the same with its name":     {config, "docker.io/library/nginx", &machine.RegistryAuth{Username: "me", Password: "secret", ServerAddress: dockerHub}, false},
+		"an image of another one":    {config, "registry.example:5000/a/b@sha256:1", &machine.RegistryAuth{Username: "you", Password: "p", ServerAddress: "registry.example:5000"}, false},
+		"a registry that is missing": {config, "elsewhere.example/a", nil, false},
+		"no configuration":           {"hunter2", "nginx", nil, true},
+		"an auth that is none":       {`{"auths":{"docker.io":{"auth":"%"}}}`, "nginx", nil, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := registryAuth([]byte(test.config), test.image)
+			if diff := cmp.Diff(test.want, got); diff != "" || (err != nil) != test.err {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
