@@ -73,8 +73,6 @@ const (
 
 // Reasons of a machine that is on its way, and of the events that tell of steps.
 const (
-	// ReasonPlaced is the reason of the event for a machine that has got its host.
-	ReasonPlaced = "Placed"
 	// ReasonPending says that there is no machine so far.
 	ReasonPending = "Pending"
 	// ReasonProvisioning says that the image is being fetched or the machine is being made.

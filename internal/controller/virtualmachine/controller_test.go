@@ -72,7 +72,7 @@ func TestTheArticlesMachineBecomesActive(t *testing.T) {
 	s.want(vm, active, "Ready=True/Ready", "DriverReady=True/DriverReady", "ImageReady=True/ImageReady", "Provisioned=True/Provisioned",
 		"PowerSynced=True/Running", "ResourcesSynced=True/ResourcesSynced", "RestartRequired=False/UpToDate",
 		"SoftwareEmulation=False/Accelerated", "Reconciling=False/Idle", "Stalled=False/NotStalled")
-	s.wantEvents("Placed", "Created")
+	s.wantEvents("Created")
 	found := s.on("a", vm)
 	want := &cloudnativev1alpha1.Server{
 		ID: found.ID, Name: "test-vm", Driver: "simulated", Host: s.name("a"), State: "running", StartedAt: vm.Status.Server.StartedAt,
@@ -807,7 +807,7 @@ func TestStatusThatIsNotWrittenLosesNothing(t *testing.T) {
 	testkit.Edit(t, s.Harness, vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Labels = map[string]string{"a": "b"} })
 	s.settle(vm)
 	s.want(vm, active)
-	if diff := cmp.Diff([]string{"Placed", "Created"}, s.Events.Reasons()); diff != "" {
+	if diff := cmp.Diff([]string{"Created"}, s.Events.Reasons()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }

@@ -15,21 +15,20 @@ import (
 
 // What Windlass was doing when an event happened.
 const (
-	actionPlace     = "Place"
 	actionOperate   = "Operate"
 	actionReconcile = "Reconcile"
 	actionDelete    = "Delete"
 	actionSweep     = "Sweep"
 )
 
-// succeeded tells what an operation has done.
-func succeeded(vm *cloudnativev1alpha1.VirtualMachine, op progress) []event.Event {
+// succeeded tells what an operation has done, and where: one event for a machine that is made, because each is a write.
+func succeeded(vm *cloudnativev1alpha1.VirtualMachine, at placement, op progress) []event.Event {
 	var reason, note string
 	switch op.reason {
 	case cloudnativev1alpha1.ReasonProvisioning:
-		reason, note = cloudnativev1alpha1.ReasonCreated, "Created the machine"
+		reason, note = cloudnativev1alpha1.ReasonCreated, fmt.Sprintf("Created the machine on host %q", at.host)
 		if op.adopted {
-			reason, note = cloudnativev1alpha1.ReasonAdopted, "Adopted the machine, which was there already"
+			reason, note = cloudnativev1alpha1.ReasonAdopted, fmt.Sprintf("Adopted the machine that was on host %q already", at.host)
 		}
 		if op.has(stepStart) {
 			note += " and started it"
@@ -55,14 +54,6 @@ func succeeded(vm *cloudnativev1alpha1.VirtualMachine, op progress) []event.Even
 // failed tells that something went wrong, in the words of the host.
 func failed(vm *cloudnativev1alpha1.VirtualMachine, reason, text string) event.Event {
 	return event.Event{Regarding: vm, Warning: true, Reason: reason, Action: actionOperate, Note: text}
-}
-
-// placed tells which host was chosen.
-func placed(vm *cloudnativev1alpha1.VirtualMachine, at placement) event.Event {
-	return event.Event{
-		Regarding: vm, Reason: cloudnativev1alpha1.ReasonPlaced, Action: actionPlace,
-		Note: fmt.Sprintf("Chose host %q with driver %s", at.host, at.driver),
-	}
 }
 
 // retained tells that a machine stays without its object.

@@ -64,7 +64,6 @@ func (r *Reconciler) place(ctx context.Context, pass *scope) flow.Outcome {
 			pass.seen.observed, pass.seen.hostProblem = true, problem
 			return *problem
 		}
-		pass.events = append(pass.events, placed(vm, at))
 	}
 	before := vm.DeepCopy()
 	if !slices.Contains(vm.Finalizers, cloudnativev1alpha1.Finalizer) {

@@ -134,7 +134,7 @@ func (p *planner) succeed(op progress) {
 			p.served = at
 		}
 	}
-	p.events = append(p.events, succeeded(p.vm, op)...)
+	p.events = append(p.events, succeeded(p.vm, p.seen.at, op)...)
 }
 
 // fail counts a failure and says when to try again.
