@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -142,6 +143,7 @@ func (s *sampler) sample(ctx context.Context, host string) error {
 		return fmt.Errorf("cannot list VirtualMachines: %w", err)
 	}
 	has := s.fleet().Health(host).Info.Capacity
+	var problem error
 	for i := range list.Items {
 		vm := &list.Items[i]
 		sample, ok := samples[string(vm.UID)]
@@ -149,11 +151,13 @@ func (s *sampler) sample(ctx context.Context, host string) error {
 		if !measured || !s.due(vm, usage) {
 			continue
 		}
-		if err := s.write(ctx, vm, usage); err != nil {
-			return err
+		// One that cannot be written keeps nobody else from being; what is told is the first of them.
+		problem = cmp.Or(problem, s.write(ctx, vm, usage))
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
-	return nil
+	return problem
 }
 
 // take keeps a sample, and returns the usage since the one before.
@@ -215,7 +219,10 @@ func (s *sampler) write(ctx context.Context, vm *cloudnativev1alpha1.VirtualMach
 					WithMemoryBytes(usage.MemoryBytes).
 					WithSampledAt(metav1.NewTime(usage.SampledAt.Truncate(time.Second))))))
 	err := s.writer.Status().Apply(ctx, desired, usageOwner, client.ForceOwnership, client.DisableReadYourWritesConsistency)
-	if client.IgnoreNotFound(err) != nil {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil // the object is gone, or another one has its name
+	}
+	if err != nil {
 		return fmt.Errorf("cannot write the usage of %q: %w", client.ObjectKeyFromObject(vm), err)
 	}
 	usageWrites.Inc()
