@@ -32,6 +32,7 @@ func scenarios() []scenario {
 		{name: "memory", about: "what the manager holds", run: memory},
 		{name: "pools", about: "many pools at once, and nodes in two of them; runs alone", alone: true, run: pools},
 		{name: "gateway", about: "lists and streams of the HTTP API, against the API server; runs alone", alone: true, run: gatewayLists},
+		{name: variantMachines, about: "many VirtualMachines at once on simulated hosts, and while nothing changes; runs alone", alone: true, run: machines},
 		{name: variantPodSets, about: "many PodSets at once, against as many Deployments", whole: true, run: podSets},
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Exit codes.
@@ -71,6 +72,9 @@ type options struct {
 	Rounds    int      `json:"rounds"`
 	PodSets   int      `json:"podsets"`
 	Pods      int      `json:"pods"`
+	Machines  int      `json:"vms"`
+	// Window is how long the machines are watched while nothing changes.
+	Window time.Duration `json:"window"`
 	// Windlass is the program that is measured.
 	Windlass string `json:"-"`
 	JSON     string `json:"-"`
@@ -94,6 +98,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.IntVar(&opts.Rounds, "rounds", 5, "rounds that count; one more comes before them and is dropped")
 	flags.IntVar(&opts.PodSets, "podsets", 500, "number of PodSets that are created at once")
 	flags.IntVar(&opts.Pods, "pods", 5000, "number of pods of PodSets in the scenario memory")
+	flags.IntVar(&opts.Machines, "vms", 1000, "number of VirtualMachines that are created at once")
+	flags.DurationVar(&opts.Window, "window", 5*time.Minute, "how long VirtualMachines are watched while nothing changes")
 	flags.StringVar(&opts.Windlass, "windlass", "", "`program` to measure (default bin/windlass)")
 	flags.StringVar(&opts.JSON, "json", "", "`file` to write the results to as JSON")
 	flags.BoolVar(&opts.Check, "check", false, "fail if a number of writes is not what it should be")
@@ -126,7 +132,7 @@ func (o options) validate(rest, known []string) error {
 			return fmt.Errorf("cannot run scenario %q: there are %s", name, strings.Join(known, ", "))
 		}
 	}
-	for name, value := range map[string]int{"nodes": o.Nodes, "rounds": o.Rounds, variantPodSets: o.PodSets, "pods": o.Pods} {
+	for name, value := range map[string]int{"nodes": o.Nodes, "rounds": o.Rounds, variantPodSets: o.PodSets, "pods": o.Pods, variantMachines: o.Machines} {
 		if value < 1 {
 			return fmt.Errorf("cannot run with -%s=%d: it has to be positive", name, value)
 		}

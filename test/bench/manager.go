@@ -27,9 +27,9 @@ type manager struct {
 	ready, leader time.Duration
 }
 
-// startManager starts the manager with the rights that it is shipped with, and returns when it is ready, leads and has
-// nothing to write.
-func (r *rig) startManager(ctx context.Context) (*manager, error) {
+// startManager starts the manager with the rights that it is shipped with and with more arguments, and returns when it is
+// ready, leads and has nothing to write.
+func (r *rig) startManager(ctx context.Context, more ...string) (*manager, error) {
 	health, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
@@ -49,9 +49,10 @@ func (r *rig) startManager(ctx context.Context) (*manager, error) {
 	}
 	defer leads.cancel()
 	begun := time.Now()
-	m.process, err = r.startProcess(agentWindlass, r.windlass,
+	m.process, err = r.startProcess(agentWindlass, r.windlass, append([]string{
 		"manager", "--kubeconfig", r.managerKubeconfig(), "--lease-lock-namespace", systemNamespace,
-		"--holder-identity", identity, "--metrics-bind-address", m.metrics, "--health-probe-bind-address", health)
+		"--holder-identity", identity, "--metrics-bind-address", m.metrics, "--health-probe-bind-address", health,
+	}, more...)...)
 	if err != nil {
 		return nil, err
 	}
