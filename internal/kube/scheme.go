@@ -12,6 +12,7 @@ import (
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
@@ -21,6 +22,7 @@ func NewScheme() *runtime.Scheme {
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
 	utilruntime.Must(appsv1alpha1.AddToScheme(scheme))
 	utilruntime.Must(cloudnativev1alpha1.AddToScheme(scheme))
+	utilruntime.Must(clusterprovisionerv1alpha1.AddToScheme(scheme))
 	utilruntime.Must(nodesv1.AddToScheme(scheme))
 	return scheme
 }

@@ -1,0 +1,169 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ClusterStatus is the observed state of a Cluster.
+type ClusterStatus struct {
+	// ObservedGeneration is the generation of the spec that this status describes.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// AppliedConfig is the configuration that the tool last applied, with its digest in the first line and without private keys,
+	// passwords and tokens: two of them are equal if and only if the configurations are.
+	// +optional
+	// +kubebuilder:validation:MaxLength=65536
+	AppliedConfig string `json:"appliedConfig,omitempty"`
+
+	// AppliedConfigHash is the digest of the configuration that was last applied; neither comments nor the order of keys count.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	AppliedConfigHash string `json:"appliedConfigHash,omitempty"`
+
+	// AppliedAt is when it was applied.
+	// +optional
+	AppliedAt *metav1.Time `json:"appliedAt,omitempty"`
+
+	// ToolVersion is what the tool says of itself.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	ToolVersion string `json:"toolVersion,omitempty"`
+
+	// KubernetesVersion is the version of the cluster's API server.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	KubernetesVersion string `json:"kubernetesVersion,omitempty"`
+
+	// Endpoint is the address of the cluster's API server.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Endpoint string `json:"endpoint,omitempty"`
+
+	// Nodes counts the cluster's nodes.
+	// +optional
+	Nodes *ClusterNodes `json:"nodes,omitempty"`
+
+	// LastOperation is the run of the tool that is under way, or was the last.
+	// +optional
+	LastOperation *Operation `json:"lastOperation,omitempty"`
+
+	// NextRetryTime is when a failed run is repeated.
+	// +optional
+	NextRetryTime *metav1.Time `json:"nextRetryTime,omitempty"`
+
+	// Plan is the change that is about to be applied, or waits for an approval.
+	// +optional
+	Plan *Plan `json:"plan,omitempty"`
+
+	// KubeconfigRef is the Secret that holds the cluster's kubeconfig under the key "value".
+	// +optional
+	KubeconfigRef *corev1.SecretReference `json:"kubeconfigRef,omitempty"`
+
+	// SkippedNodes are machines that the tool could not reach and went on without: what runs there may still run.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=256
+	SkippedNodes []string `json:"skippedNodes,omitempty"`
+
+	// Conditions tell the state of the cluster: Ready is the summary, Reconciling and Stalled say whether Windlass is still at work
+	// or cannot go on; ConfigValid, Provisioned, KubeconfigAvailable, Healthy and Degraded say what of it.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ClusterNodes counts a cluster's nodes.
+type ClusterNodes struct {
+	// Desired is how many nodes the configuration names.
+	// +optional
+	// +kubebuilder:default=0
+	Desired int32 `json:"desired"`
+
+	// Ready is how many nodes the cluster has that are ready.
+	// +optional
+	// +kubebuilder:default=0
+	Ready int32 `json:"ready"`
+}
+
+// Action is what a run of a tool is for.
+//
+// +kubebuilder:validation:Enum=Up;Remove
+type Action string
+
+// The actions.
+const (
+	ActionUp     Action = "Up"
+	ActionRemove Action = "Remove"
+)
+
+// Operation is one run of a tool.
+type Operation struct {
+	// ID tells this run from every other of the cluster. Its log is in the ConfigMap <name of the cluster>-<id>.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	ID string `json:"id"`
+
+	// Action is what it is for.
+	// +required
+	Action Action `json:"action"`
+
+	// Stage is what the tool says it is doing, or did last.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Stage string `json:"stage,omitempty"`
+
+	// StartTime is when it was started.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// EndTime is when it ended. Absent while it is under way.
+	// +optional
+	EndTime *metav1.Time `json:"endTime,omitempty"`
+
+	// Attempt counts the runs for one configuration, from 1.
+	// +optional
+	Attempt int32 `json:"attempt,omitempty"`
+
+	// ConfigHash is the digest of the configuration it applies.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	ConfigHash string `json:"configHash,omitempty"`
+
+	// ExitCode of the tool. Absent while it runs, and where a signal ended it.
+	// +optional
+	ExitCode *int32 `json:"exitCode,omitempty"`
+
+	// Reason is what kind of failure it was, empty where it succeeded or runs.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason,omitempty"`
+
+	// Message says how it ended, in the tool's words where it failed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+}
+
+// Plan is what a change of the configuration will do.
+type Plan struct {
+	// ID is what approves it: it changes with the configuration.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	ID string `json:"id"`
+
+	// Summary says what changes: nodes, roles, the version, services.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Summary string `json:"summary,omitempty"`
+
+	// Destructive is true when it may lose something: a node that is removed, a network that changes, a version that goes back.
+	// +optional
+	Destructive bool `json:"destructive,omitempty"`
+}

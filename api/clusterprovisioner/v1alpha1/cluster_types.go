@@ -1,0 +1,332 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Cluster is a whole Kubernetes cluster that a tool such as RKE provisions from a configuration. Windlass runs the tool when the
+// object is created and whenever its configuration changes, watches the cluster's health, keeps the tool's state and the
+// cluster's kubeconfig in Secrets, and has the tool remove everything when the object is deleted.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:scope=Cluster,categories=windlass
+// +kubebuilder:subresource:status
+// +kubebuilder:printcolumn:name="Provisioned",type=string,JSONPath=`.status.conditions[?(@.type=="Provisioned")].status`,description="Whether the tool has applied the present configuration"
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the cluster answers and is as configured"
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why it is, or is not"
+// +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.status.kubernetesVersion`,description="Version of the cluster's Kubernetes"
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Provisioner",type=string,priority=1,JSONPath=`.spec.provisioner`,description="The tool"
+// +kubebuilder:printcolumn:name="Nodes",type=integer,priority=1,JSONPath=`.status.nodes.ready`,description="Nodes of the cluster that are ready"
+// +kubebuilder:printcolumn:name="Stage",type=string,priority=1,JSONPath=`.status.lastOperation.stage`,description="What the tool did last"
+// +kubebuilder:printcolumn:name="Endpoint",type=string,priority=1,JSONPath=`.status.endpoint`,description="Address of the cluster's API server"
+type Cluster struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// Spec is the desired state.
+	// +required
+	Spec ClusterSpec `json:"spec"`
+
+	// Status is what Windlass has observed and done.
+	// +optional
+	Status ClusterStatus `json:"status,omitempty"`
+}
+
+// Provisioner names the tool that provisions a cluster.
+//
+// +kubebuilder:validation:Enum=rke;devcluster;k0sctl;kind;eksctl;exec
+type Provisioner string
+
+// The provisioners: presets of one that runs a tool.
+const (
+	ProvisionerRKE        Provisioner = "rke"
+	ProvisionerDevcluster Provisioner = "devcluster"
+	ProvisionerK0sctl     Provisioner = "k0sctl"
+	ProvisionerKind       Provisioner = "kind"
+	ProvisionerEksctl     Provisioner = "eksctl"
+	ProvisionerExec       Provisioner = "exec"
+)
+
+// ClusterSpec is the desired state of a Cluster.
+//
+// +kubebuilder:validation:XValidation:rule="(has(self.configPath) && size(self.configPath) > 0) != has(self.config)",message="give exactly one of configPath and config"
+// +kubebuilder:validation:XValidation:rule="has(self.exec) == (has(self.provisioner) && self.provisioner == 'exec')",message="exec describes the tool of the provisioner exec, and of no other"
+// +kubebuilder:validation:XValidation:rule="(has(self.provisioner) ? self.provisioner : 'rke') == (has(oldSelf.provisioner) ? oldSelf.provisioner : 'rke')",message="provisioner is immutable: another tool cannot remove what this one made"
+type ClusterSpec struct {
+	// ConfigPath is the path of the tool's configuration on the machine that runs Windlass, under --config-root where that is
+	// set. The tool runs with this very path, and writes its state and the kubeconfig beside it. The file is read again and
+	// again: a change of its text is applied. Exactly one of configPath and config. Mutable.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	// +kubebuilder:validation:Pattern=`^(/[^\x00]*)?$`
+	ConfigPath string `json:"configPath,omitempty"`
+
+	// Config is the tool's configuration, or where it is. Exactly one of configPath and config. Mutable.
+	// +optional
+	Config *ConfigSource `json:"config,omitempty"`
+
+	// Provisioner is the tool: rke, devcluster, k0sctl, kind, eksctl, or exec for one described by exec. Default: rke. Immutable.
+	// +optional
+	// +kubebuilder:default=rke
+	Provisioner Provisioner `json:"provisioner,omitempty"`
+
+	// Exec describes a tool. Required with the provisioner exec, else refused. Mutable.
+	// +optional
+	Exec *ExecSpec `json:"exec,omitempty"`
+
+	// SSHAuth is how the tool reaches the machines. Default: what the configuration says. Mutable.
+	// +optional
+	SSHAuth *SSHAuth `json:"sshAuth,omitempty"`
+
+	// Timeouts bound the runs of the tool. Mutable; a run that is under way keeps those it was started with.
+	// +optional
+	Timeouts Timeouts `json:"timeouts,omitempty"`
+
+	// Retry says how a failed run is repeated. Mutable.
+	// +optional
+	Retry Retry `json:"retry,omitempty"`
+
+	// Approval says whether a change of the configuration is applied at once (Auto), or published in status.plan and applied when
+	// the annotation clusterprovisioner.rke.io/approve holds the plan's id (Manual). Default: Auto. Mutable.
+	// +optional
+	// +kubebuilder:default=Auto
+	Approval Approval `json:"approval,omitempty"`
+
+	// Health says how the cluster's health is watched. Mutable.
+	// +optional
+	Health Health `json:"health,omitempty"`
+
+	// DeletionPolicy says what becomes of the cluster when this object is deleted: Delete has the tool remove it, Orphan leaves
+	// it as it is. Default: Delete. Mutable.
+	// +optional
+	// +kubebuilder:default=Delete
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+
+	// KubeconfigSecretRef is where the cluster's kubeconfig goes, under the key "value". Default: the Secret <name>-kubeconfig in
+	// the namespace that Windlass runs in. Mutable.
+	// +optional
+	KubeconfigSecretRef *corev1.SecretReference `json:"kubeconfigSecretRef,omitempty"`
+}
+
+// ConfigSource is a tool's configuration, or where it is.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.inline), has(self.secretRef), has(self.configMapRef)].filter(x, x).size() == 1",message="give exactly one of inline, secretRef and configMapRef"
+type ConfigSource struct {
+	// Inline is the configuration itself. Private keys and passwords are refused here: everybody who may read the Cluster could
+	// read them.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=262144
+	Inline string `json:"inline,omitempty"`
+
+	// SecretRef is a key of a Secret, the one place for a configuration with keys in it.
+	// +optional
+	SecretRef *KeyReference `json:"secretRef,omitempty"`
+
+	// ConfigMapRef is a key of a ConfigMap. Private keys and passwords are refused there.
+	// +optional
+	ConfigMapRef *KeyReference `json:"configMapRef,omitempty"`
+}
+
+// KeyReference is a key of a Secret or ConfigMap.
+type KeyReference struct {
+	// Namespace of the object.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace"`
+
+	// Name of the object.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// Key in the object's data.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key"`
+}
+
+// ExecSpec describes a tool: how it is called, and what it writes. Each list is a program and its arguments, run without a shell. In
+// every argument, file name and value these are replaced: {config} by the path of the configuration, {name} by the name of the
+// Cluster, {dir} by the working directory.
+type ExecSpec struct {
+	// Up applies the configuration: it creates the cluster, or changes it. It is run again after a failure and for each change.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=4096
+	Up []string `json:"up"`
+
+	// Remove removes the cluster, and succeeds if there is none.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=4096
+	Remove []string `json:"remove"`
+
+	// Version prints the tool's version. Default: none is told.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=4096
+	Version []string `json:"version,omitempty"`
+
+	// Env is added to the tool's environment, which otherwise has PATH, HOME and the locale only. It is no place for secrets.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	Env []ExecEnv `json:"env,omitempty"`
+
+	// StateFiles are the files, as patterns relative to the working directory such as "*.rkestate", that the tool needs next
+	// time. They are kept in a Secret. Default: none.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=255
+	StateFiles []string `json:"stateFiles,omitempty"`
+
+	// KubeconfigFile is the file, relative to the working directory, that the tool writes the kubeconfig to. Default: none; the
+	// cluster's health is then not known.
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	KubeconfigFile string `json:"kubeconfigFile,omitempty"`
+}
+
+// ExecEnv is a variable of a tool's environment.
+type ExecEnv struct {
+	// Name of the variable.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]*$`
+	Name string `json:"name"`
+
+	// Value of the variable. Default: empty.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Value string `json:"value,omitempty"`
+}
+
+// SSHAuth is how a tool reaches machines.
+type SSHAuth struct {
+	// PrivateKeySecretRef is the key of a Secret that holds an SSH private key. It reaches the tool through a file of mode 0600 in
+	// the working directory, or an agent, and nothing else.
+	// +optional
+	PrivateKeySecretRef *KeyReference `json:"privateKeySecretRef,omitempty"`
+
+	// KnownHostsRef is the key of a ConfigMap with the machines' host keys, in the format of known_hosts.
+	// +optional
+	KnownHostsRef *KeyReference `json:"knownHostsRef,omitempty"`
+}
+
+// Timeouts bound the runs of a tool.
+type Timeouts struct {
+	// Up bounds one run that applies the configuration. Default: 30m.
+	// +optional
+	// +kubebuilder:default="30m"
+	Up metav1.Duration `json:"up,omitempty"`
+
+	// Remove bounds one run that removes the cluster. Default: 15m.
+	// +optional
+	// +kubebuilder:default="15m"
+	Remove metav1.Duration `json:"remove,omitempty"`
+
+	// Grace is how long a run that was told to end may take to save its state before it is killed. Default: 2m.
+	// +optional
+	// +kubebuilder:default="2m"
+	Grace metav1.Duration `json:"grace,omitempty"`
+}
+
+// Retry says how a failed run is repeated: after Initial, then after twice as long each time, up to Max.
+type Retry struct {
+	// Attempts bounds the runs for one configuration. Afterwards only a change, or the annotation clusterprovisioner.rke.io/retry,
+	// starts anew. A removal is tried without end, every Max. Default: 5.
+	// +optional
+	// +kubebuilder:default=5
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Attempts int32 `json:"attempts,omitempty"`
+
+	// Initial is the pause after the first failure. Default: 30s.
+	// +optional
+	// +kubebuilder:default="30s"
+	Initial metav1.Duration `json:"initial,omitempty"`
+
+	// Max is the longest pause. Default: 30m.
+	// +optional
+	// +kubebuilder:default="30m"
+	Max metav1.Duration `json:"max,omitempty"`
+}
+
+// Approval says whether a change needs a person.
+//
+// +kubebuilder:validation:Enum=Auto;Manual
+type Approval string
+
+// The ways of approving a change.
+const (
+	ApprovalAuto   Approval = "Auto"
+	ApprovalManual Approval = "Manual"
+)
+
+// Health says how a cluster's health is watched: by an authenticated request for /readyz.
+type Health struct {
+	// Interval between two requests. Default: 15s.
+	// +optional
+	// +kubebuilder:default="15s"
+	Interval metav1.Duration `json:"interval,omitempty"`
+
+	// Timeout of one request. Default: 5s.
+	// +optional
+	// +kubebuilder:default="5s"
+	Timeout metav1.Duration `json:"timeout,omitempty"`
+
+	// FailureThreshold is how many requests in a row have to fail until the cluster counts as not ready. One success makes it
+	// ready again. Default: 3.
+	// +optional
+	// +kubebuilder:default=3
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	FailureThreshold int32 `json:"failureThreshold,omitempty"`
+}
+
+// DeletionPolicy says what becomes of a cluster whose object is deleted.
+//
+// +kubebuilder:validation:Enum=Delete;Orphan
+type DeletionPolicy string
+
+// The deletion policies.
+const (
+	DeletionDelete DeletionPolicy = "Delete"
+	DeletionOrphan DeletionPolicy = "Orphan"
+)
+
+// ClusterList is a list of Clusters.
+//
+// +kubebuilder:object:root=true
+type ClusterList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	// Items are the Clusters.
+	Items []Cluster `json:"items"`
+}
+
+// GetConditions returns the conditions in the status.
+func (c *Cluster) GetConditions() []metav1.Condition { return c.Status.Conditions }
+
+// SetConditions replaces the conditions in the status.
+func (c *Cluster) SetConditions(conditions []metav1.Condition) { c.Status.Conditions = conditions }
+
+// SetObservedGeneration records the generation of the spec that the status describes.
+func (c *Cluster) SetObservedGeneration(generation int64) { c.Status.ObservedGeneration = generation }

@@ -1,0 +1,32 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Finalizers and annotations.
+const (
+	// ClusterFinalizer keeps a Cluster until what the tool made has been removed.
+	ClusterFinalizer = "clusterprovisioner.rke.io/provisioner"
+	// LegacyFinalizer is the article's finalizer, without a domain. It is never set any more, and taken off where it is met.
+	LegacyFinalizer = "provisioner"
+	// KubeconfigFinalizer keeps a Kubeconfig until what it made in its cluster has been revoked.
+	KubeconfigFinalizer = "clusterprovisioner.rke.io/kubeconfig"
+	// VersionAnnotation holds the version of the cluster's Kubernetes.
+	VersionAnnotation = "clusterprovisioner.rke.io/kubernetes-version"
+	// ApproveAnnotation approves the plan with the id that is its value.
+	ApproveAnnotation = "clusterprovisioner.rke.io/approve"
+	// RetryAnnotation starts the attempts anew when its value changes, whatever failed before.
+	RetryAnnotation = "clusterprovisioner.rke.io/retry"
+)
+
+// The names of Secrets and what is in them.
+const (
+	// KubeconfigSecretSuffix follows the name of the Cluster or Kubeconfig in the name of its Secret, as Cluster API has it.
+	KubeconfigSecretSuffix = "-kubeconfig"
+	// KubeconfigSecretKey is the key of a Secret that holds a kubeconfig, as Cluster API and Flux read it.
+	KubeconfigSecretKey = "value"
+	// ClusterNameLabel names the cluster on the Secret, as Cluster API has it.
+	ClusterNameLabel = "cluster.x-k8s.io/cluster-name"
+	// ClusterUIDLabel says whose state, log or kubeconfig an object is.
+	ClusterUIDLabel = "clusterprovisioner.rke.io/cluster-uid"
+)
