@@ -1,0 +1,166 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provision
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// MaxConfig bounds a configuration, in bytes.
+const MaxConfig = 256 << 10
+
+// Config is a tool's configuration as far as Windlass understands it. Of a configuration that is not RKE's, only the digest and the
+// secrets are known.
+type Config struct {
+	// Digest tells configurations apart. Neither comments nor the order of keys count.
+	Digest string
+	// Text is the configuration without secrets, as sorted YAML.
+	Text string
+	// Secrets are the values that must not show.
+	Secrets []string
+	// SecretKeys are the paths of keys with a secret in them, sorted, as in nodes[0].ssh_key.
+	SecretKeys []string
+	// Version of Kubernetes that it asks for, empty if none.
+	Version string
+	// Nodes that it names, in order.
+	Nodes []Node
+	// Settings are its other top-level keys, each as one digest of its value.
+	Settings map[string]string
+}
+
+// Node is a machine that a configuration names.
+type Node struct {
+	// Name is what Kubernetes calls it: hostname_override, or the address.
+	Name    string
+	Address string
+	// Roles, sorted.
+	Roles []string
+}
+
+// document is the shape of RKE's cluster.yml, as far as it is read. k0sctl has its hosts elsewhere.
+type document struct {
+	Nodes []struct {
+		Address          string   `json:"address"`
+		HostnameOverride string   `json:"hostname_override"`
+		Role             []string `json:"role"`
+	} `json:"nodes"`
+	KubernetesVersion string `json:"kubernetes_version"`
+}
+
+// ReadConfig reads a configuration: YAML or JSON, a map at the top.
+func ReadConfig(raw []byte) (Config, error) {
+	if len(raw) > MaxConfig {
+		return Config{}, fmt.Errorf("cannot read configuration: it has %d bytes and may have %d", len(raw), MaxConfig)
+	}
+	var tree map[string]any
+	if err := yaml.Unmarshal(raw, &tree); err != nil {
+		return Config{}, fmt.Errorf("cannot read configuration: %s", Redact(err.Error()))
+	}
+	if len(tree) == 0 {
+		return Config{}, errors.New("cannot read configuration: it is empty")
+	}
+	config := Config{Digest: digest(tree), Settings: map[string]string{}}
+	for key, value := range tree {
+		if key != "nodes" && key != "kubernetes_version" {
+			config.Settings[key] = digest(value)
+		}
+	}
+	// What is not RKE's may have anything under these names.
+	var doc document
+	if yaml.Unmarshal(raw, &doc) == nil {
+		config.Version = doc.KubernetesVersion
+		for _, node := range doc.Nodes {
+			name := node.HostnameOverride
+			if name == "" {
+				name = node.Address
+			}
+			config.Nodes = append(config.Nodes, Node{Name: name, Address: node.Address, Roles: slices.Sorted(slices.Values(node.Role))})
+		}
+	}
+	clean, ok := config.hide("", tree).(map[string]any)
+	if !ok {
+		return Config{}, errors.New("cannot read configuration: it is no map")
+	}
+	slices.Sort(config.SecretKeys)
+	text, err := yaml.Marshal(clean)
+	if err != nil {
+		return Config{}, fmt.Errorf("cannot write configuration without secrets: %w", err)
+	}
+	config.Text = Redact(string(text))
+	return config, nil
+}
+
+// digest returns a digest of a tree. JSON sorts the keys of maps, so that equal trees have equal digests.
+func digest(tree any) string {
+	raw, err := json.Marshal(tree)
+	if err != nil {
+		panic(fmt.Sprintf("cannot encode what was decoded: %v", err))
+	}
+	sum := sha256.Sum256(raw)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// secretNames are the keys whose values are secrets, in lower case without separators.
+func isSecretName(key string) bool {
+	plain := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
+	switch plain {
+	case "sshkey", "sshprivatekey", "privatekey", "password", "passwd", "secretkey", "accesskey", "token", "clientsecret", "secret",
+		"sshkeypassphrase", "apikey", "aadclientsecret", "awssecretaccesskey", "key":
+		return true
+	}
+	return false
+}
+
+// hide returns the tree without secrets, and notes which there were. A path, as in ssh_key_path, is no secret.
+func (c *Config) hide(at string, tree any) any {
+	switch value := tree.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(value))
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			path := strings.TrimPrefix(at+"."+key, ".")
+			if text, isText := value[key].(string); isText && text != "" && (isSecretName(key) || pemBegin.MatchString(text)) {
+				c.Secrets = append(c.Secrets, text)
+				c.SecretKeys = append(c.SecretKeys, path)
+				out[key] = redacted
+				continue
+			}
+			out[key] = c.hide(path, value[key])
+		}
+		return out
+	case []any:
+		out := make([]any, 0, len(value))
+		for i, item := range value {
+			out = append(out, c.hide(fmt.Sprintf("%s[%d]", at, i), item))
+		}
+		return out
+	case string:
+		if pemBegin.MatchString(value) {
+			c.Secrets, c.SecretKeys = append(c.Secrets, value), append(c.SecretKeys, at)
+			return redacted
+		}
+	}
+	return tree
+}
+
+// maxApplied bounds the text that Applied returns, in bytes.
+const maxApplied = 32 << 10
+
+// Applied returns what a status says about the configuration: its digest in the first line, which makes two of them equal only if the
+// configurations are, and the text without secrets.
+func (c Config) Applied() string {
+	text := c.Text
+	if len(text) > maxApplied {
+		text = strings.ToValidUTF8(text[:maxApplied], "") + "\n# ... cut\n"
+	}
+	return "# " + c.Digest + "\n" + text
+}

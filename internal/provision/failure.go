@@ -1,0 +1,150 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provision
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Failure is what went wrong with a run.
+type Failure struct {
+	// Reason is one of the reasons below.
+	Reason string
+	// Message is the line of the log that tells, or the last one.
+	Message string
+	// Retryable says that the same run may succeed later. What cannot heal by itself waits for a change.
+	Retryable bool
+}
+
+// Reasons of failures.
+const (
+	ReasonSSHAuth           = "SSHAuth"
+	ReasonSSHTunnel         = "SSHTunnel"
+	ReasonUnsupportedDocker = "UnsupportedDocker"
+	ReasonPortInUse         = "PortInUse"
+	ReasonDiskFull          = "DiskFull"
+	ReasonEtcdUnhealthy     = "EtcdUnhealthy"
+	ReasonImagePull         = "ImagePull"
+	ReasonCertMismatch      = "CertMismatch"
+	ReasonStateLost         = "StateLost"
+	ReasonTimeout           = "Timeout"
+	ReasonInterrupted       = "Interrupted"
+	ReasonBinaryMissing     = "BinaryMissing"
+	ReasonUnknown           = "Unknown"
+)
+
+// symptom is what a kind of failure looks like in a log.
+type symptom struct {
+	reason    string
+	retryable bool
+	pattern   *regexp.Regexp
+}
+
+// symptoms are looked for in this order: what names a cause comes before what follows from it. A refused key, for instance, is told
+// beside the tunnel that could not be made with it.
+func symptoms() []symptom {
+	return []symptom{
+		{ReasonDiskFull, true, regexp.MustCompile(`(?i)no space left on device|disk quota exceeded`)},
+		{ReasonSSHAuth, false, regexp.MustCompile(`(?i)unable to authenticate|permission denied \(publickey|error while reading ssh key|` +
+			`ssh: no key found|cannot decode encrypted private key|host key mismatch|knownhosts: key`)},
+		{ReasonUnsupportedDocker, false, regexp.MustCompile(`(?i)unsupported docker version|cannot connect to the docker daemon|` +
+			`unable to access the docker socket|can't retrieve docker info`)},
+		{ReasonStateLost, false, regexp.MustCompile(`(?i)(failed|unable) to (load|read|parse|get)[^\n]*state|state file[^\n]*(missing|corrupt|not found)`)},
+		{ReasonPortInUse, true, regexp.MustCompile(`(?i)address already in use|port is already allocated|port \d+ is (already )?in use`)},
+		{ReasonSSHTunnel, true, regexp.MustCompile(`(?i)set up ssh tunneling|can't establish dialer connection|unable to access node with address|` +
+			`failed to dial ssh|failed to connect to the following[^\n]*host|ssh: connect to host`)},
+		{ReasonCertMismatch, false, regexp.MustCompile(`(?i)x509: certificate (signed by unknown authority|is valid for|has expired)|tls: bad certificate`)},
+		{ReasonImagePull, true, regexp.MustCompile(`(?i)(can't|cannot|failed to|error) pull(ing)?[^\n]*image|pull access denied|manifest[^\n]* unknown`)},
+		{ReasonEtcdUnhealthy, true, regexp.MustCompile(`(?i)etcd[^\n]*(unhealthy|not healthy|failed to bring up)|failed to bring up etcd`)},
+	}
+}
+
+// Classify says from the log of a failed run what went wrong.
+func Classify(log string) Failure {
+	for _, s := range symptoms() {
+		if at := s.pattern.FindStringIndex(log); at != nil {
+			return Failure{Reason: s.reason, Message: lineAt(log, at[0]), Retryable: s.retryable}
+		}
+	}
+	return Failure{Reason: ReasonUnknown, Message: lastLine(log), Retryable: true}
+}
+
+// maxLine bounds a line that is quoted, in bytes.
+const maxLine = 512
+
+func lineAt(log string, at int) string {
+	line := log[strings.LastIndexByte(log[:at], '\n')+1:]
+	line, _, _ = strings.Cut(line, "\n")
+	return quote(line)
+}
+
+func lastLine(log string) string {
+	last := ""
+	for line := range strings.Lines(log) {
+		if strings.TrimSpace(line) != "" {
+			last = line
+		}
+	}
+	return quote(last)
+}
+
+func quote(line string) string {
+	line = strings.TrimSpace(line)
+	if len(line) > maxLine {
+		line = strings.ToValidUTF8(line[:maxLine-3], "") + "..."
+	}
+	return line
+}
+
+// The lines by which tools say that they go on without a machine.
+var (
+	removingHost = regexp.MustCompile(`Removing host \[([^\]\s]+)\] from node lists`)
+	noTunnel     = regexp.MustCompile(`Failed to set up SSH tunneling for host \[([^\]\s]+)\]`)
+)
+
+// Skipped returns the machines that the tool could not reach and went on without, sorted. A tool that skips one may well succeed.
+func Skipped(log string) []string {
+	var hosts []string
+	for _, pattern := range []*regexp.Regexp{removingHost, noTunnel} {
+		for _, match := range pattern.FindAllStringSubmatch(log, -1) {
+			hosts = append(hosts, match[1])
+		}
+	}
+	slices.Sort(hosts)
+	return slices.Compact(hosts)
+}
+
+// The forms of a line that opens a stage: RKE's and k0sctl's through logrus, kind's bullets, eksctl's and devcluster's plain words.
+var (
+	logrusLine = regexp.MustCompile(`^(?:time="[^"]*" )?(?:level=)?(?:INFO|info)(?:\[[^\]]*\])? ?(?:msg=)?"?(.*?)"?$`)
+	bullet     = regexp.MustCompile(`^[\s]*[•✓✗][\s]+(.*?)(?:[\s]*[^\w\s.)]*\s*)$`)
+	stamped    = regexp.MustCompile(`^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S* \[[^\]]*\]\s+(.*)$`)
+)
+
+// maxStage bounds the name of a stage, in bytes.
+const maxStage = 200
+
+// Stage returns what the log says that the tool does now: its last line that tells of progress, without times and decoration.
+// Empty where none does.
+func Stage(log string) string {
+	stage := ""
+	for line := range strings.Lines(log) {
+		line = strings.TrimRight(line, "\r\n")
+		for _, form := range []*regexp.Regexp{logrusLine, stamped, bullet} {
+			if match := form.FindStringSubmatch(line); match != nil && strings.TrimSpace(match[1]) != "" {
+				stage = strings.TrimSpace(match[1])
+				break
+			}
+		}
+		if text, ok := strings.CutPrefix(line, "devcluster: "); ok {
+			stage = text
+		}
+	}
+	if len(stage) > maxStage {
+		stage = strings.ToValidUTF8(stage[:maxStage-3], "") + "..."
+	}
+	return stage
+}

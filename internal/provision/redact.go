@@ -1,0 +1,87 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provision
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// redacted stands where a secret was.
+const redacted = "[redacted]"
+
+// The forms that secrets have in the logs and configurations of tools.
+var (
+	pemBegin = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*-----`)
+	pemEnd   = regexp.MustCompile(`-----END [A-Z0-9 ]*-----`)
+	// secretPair is a key whose name says that its value is secret, in YAML, JSON, or as an argument.
+	secretPair = regexp.MustCompile(`(?i)(["']?[\w.-]*(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|client-key-data|private[_-]?key|ssh_key)["']?\s*[:=]\s*)("[^"]*"|'[^']*'|[^\s,}"']+)`)
+	bearer     = regexp.MustCompile(`(?i)(bearer\s+)[A-Za-z0-9._~+/-]{8,}=*`)
+	jwt        = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)
+)
+
+// Redactor takes private keys, passwords and tokens out of a text, line by line. It remembers whether it stands within a PEM block.
+// The zero value knows no secrets by heart and finds those that have a known form.
+type Redactor struct {
+	known []string
+	inPEM bool
+}
+
+// minSecret is how long a value has to be to be taken out wherever it stands: shorter ones occur by chance.
+const minSecret = 6
+
+// NewRedactor returns a Redactor that besides takes out the given secrets wherever they stand, line by line where they have several.
+func NewRedactor(secrets ...string) *Redactor {
+	r := &Redactor{}
+	for _, secret := range secrets {
+		for line := range strings.Lines(secret) {
+			if line = strings.TrimSpace(line); len(line) >= minSecret {
+				r.known = append(r.known, line)
+			}
+		}
+	}
+	// The longest first: what is left of a secret that contains another one must not show.
+	slices.SortFunc(r.known, func(a, b string) int { return len(b) - len(a) })
+	return r
+}
+
+// Line redacts one line. Lines have to be given in order.
+func (r *Redactor) Line(line string) string {
+	if r.inPEM {
+		end := pemEnd.FindStringIndex(line)
+		if end == nil {
+			return ""
+		}
+		r.inPEM = false
+		return r.Line(line[end[1]:])
+	}
+	if begin := pemBegin.FindStringIndex(line); begin != nil {
+		r.inPEM = true
+		return r.plain(line[:begin[0]]) + redacted + r.Line(line[begin[1]:])
+	}
+	return r.plain(line)
+}
+
+// plain redacts a text without PEM blocks.
+func (r *Redactor) plain(text string) string {
+	for _, secret := range r.known {
+		text = strings.ReplaceAll(text, secret, redacted)
+	}
+	text = secretPair.ReplaceAllString(text, "${1}"+redacted)
+	text = bearer.ReplaceAllString(text, "${1}"+redacted)
+	return jwt.ReplaceAllString(text, redacted)
+}
+
+// Redact takes the secrets out of a text.
+func Redact(text string, secrets ...string) string {
+	r := NewRedactor(secrets...)
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		content := strings.TrimRight(line, "\n")
+		out.WriteString(r.Line(content))
+		out.WriteString(line[len(content):])
+	}
+	return out.String()
+}

@@ -1,0 +1,124 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provision
+
+import (
+	"fmt"
+	"path"
+	"strings"
+)
+
+// Tool is a program that provisions clusters, and how it is called. In arguments, the values of the environment and names of files
+// these are replaced: {config} by the path of the configuration, {configname} by its file name, {name} by the name of the cluster, {dir} by
+// the directory of the configuration. Nothing passes through a shell.
+type Tool struct {
+	// Name of the tool: that of a preset, or "exec".
+	Name string
+	// Up, Remove and Version are a program and its arguments each. Version may be empty.
+	Up, Remove, Version []string
+	// AgentFlags are added to Up and Remove where the tool has to be told of an SSH agent.
+	AgentFlags []string
+	// Env is added to the environment, as NAME=value.
+	Env []string
+	// PassEnv are the variables that the tool gets from our own environment, where they are set.
+	PassEnv []string
+	// ConfigName is what the configuration is called in the working directory.
+	ConfigName string
+	// StateFiles are patterns of the files, in the directory of the configuration, that the tool needs the next time.
+	StateFiles []string
+	// KubeconfigFile is the file there that the tool writes the kubeconfig to; empty if it writes none.
+	KubeconfigFile string
+	// KeepsDaemons says that processes which the tool leaves behind in sessions of their own are the cluster.
+	KeepsDaemons bool
+}
+
+// Preset returns the tool of that name.
+func Preset(name string) (Tool, error) {
+	switch name {
+	case "rke":
+		return Tool{
+			Name: name, ConfigName: "cluster.yml",
+			Up:             []string{"rke", "up", "--config", "{config}"},
+			Remove:         []string{"rke", "remove", "--force", "--config", "{config}"},
+			Version:        []string{"rke", "--version"},
+			AgentFlags:     []string{"--ssh-agent-auth"},
+			StateFiles:     []string{"*.rkestate"},
+			KubeconfigFile: "kube_config_{configname}",
+			PassEnv:        []string{"RANCHER_METADATA_URL", "DEVCLUSTER_DIR"},
+			KeepsDaemons:   true, // RKE leaves none; a stand-in that runs the cluster on this machine does
+		}, nil
+	case "devcluster":
+		return Tool{
+			Name: name, ConfigName: "cluster.yml",
+			Up:             []string{"devcluster", "up", "--config", "{config}"},
+			Remove:         []string{"devcluster", "remove", "--force", "--config", "{config}"},
+			Version:        []string{"devcluster", "--version"},
+			KubeconfigFile: "kube_config_{configname}",
+			PassEnv:        []string{"DEVCLUSTER_DIR"},
+			KeepsDaemons:   true,
+		}, nil
+	case "k0sctl":
+		return Tool{
+			Name: name, ConfigName: "k0sctl.yaml",
+			Up: []string{"k0sctl", "apply", "--config", "{config}", "--disable-telemetry", "--kubeconfig-out", "{dir}/kube_config_{configname}"},
+			// k0sctl asks before it resets, unless it is forced.
+			Remove:         []string{"k0sctl", "reset", "--config", "{config}", "--force", "--disable-telemetry"},
+			Version:        []string{"k0sctl", "version"},
+			KubeconfigFile: "kube_config_{configname}",
+		}, nil
+	case "kind":
+		return Tool{
+			Name: name, ConfigName: "kind.yaml",
+			Up:             []string{"kind", "create", "cluster", "--name", "{name}", "--config", "{config}", "--kubeconfig", "{dir}/kube_config_{configname}"},
+			Remove:         []string{"kind", "delete", "cluster", "--name", "{name}", "--kubeconfig", "{dir}/kube_config_{configname}"},
+			Version:        []string{"kind", "version"},
+			KubeconfigFile: "kube_config_{configname}",
+			PassEnv:        []string{"DOCKER_HOST", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "KIND_EXPERIMENTAL_PROVIDER"},
+		}, nil
+	case "eksctl":
+		return Tool{
+			Name: name, ConfigName: "eksctl.yaml",
+			Up:             []string{"eksctl", "create", "cluster", "--config-file", "{config}", "--kubeconfig", "{dir}/kube_config_{configname}"},
+			Remove:         []string{"eksctl", "delete", "cluster", "--config-file", "{config}", "--wait"},
+			Version:        []string{"eksctl", "version"},
+			KubeconfigFile: "kube_config_{configname}",
+			PassEnv: []string{
+				"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE",
+				"AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE",
+			},
+		}, nil
+	}
+	return Tool{}, fmt.Errorf("cannot find preset %q", name)
+}
+
+// Expand replaces the placeholders in a text, for the configuration at configPath.
+func Expand(text, name, configPath string) string {
+	return strings.NewReplacer(
+		"{config}", configPath, "{configname}", path.Base(configPath), "{name}", name, "{dir}", path.Dir(configPath),
+	).Replace(text)
+}
+
+// Argv returns the call for an action.
+func (t Tool) Argv(action Action, name, configPath string, agent bool) []string {
+	template := t.Up
+	if action == Remove {
+		template = t.Remove
+	}
+	argv := make([]string, 0, len(template)+len(t.AgentFlags))
+	for _, argument := range template {
+		argv = append(argv, Expand(argument, name, configPath))
+	}
+	if agent {
+		argv = append(argv, t.AgentFlags...)
+	}
+	return argv
+}
+
+// KubeconfigPath returns where the tool writes the kubeconfig, empty if it writes none.
+func (t Tool) KubeconfigPath(name, configPath string) string {
+	if t.KubeconfigFile == "" {
+		return ""
+	}
+	return path.Join(path.Dir(configPath), Expand(t.KubeconfigFile, name, configPath))
+}
