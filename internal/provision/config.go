@@ -87,11 +87,13 @@ func ReadConfig(raw []byte) (Config, error) {
 			config.Nodes = append(config.Nodes, Node{Name: name, Address: node.Address, Roles: slices.Sorted(slices.Values(node.Role))})
 		}
 	}
-	clean, ok := config.hide("", tree).(map[string]any)
+	found := &secrets{}
+	clean, ok := found.hide("", tree).(map[string]any)
 	if !ok {
 		return Config{}, errors.New("cannot read configuration: it is no map")
 	}
-	slices.Sort(config.SecretKeys)
+	slices.Sort(found.keys)
+	config.Secrets, config.SecretKeys = found.values, found.keys
 	text, err := yaml.Marshal(clean)
 	if err != nil {
 		return Config{}, fmt.Errorf("cannot write configuration without secrets: %w", err)
@@ -110,42 +112,45 @@ func digest(tree any) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// secretNames are the keys whose values are secrets, in lower case without separators.
+// isSecretName reports whether the value of a key of that name is a secret, however the words of the name are separated.
 func isSecretName(key string) bool {
 	plain := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
 	switch plain {
 	case "sshkey", "sshprivatekey", "privatekey", "password", "passwd", "secretkey", "accesskey", "token", "clientsecret", "secret",
-		"sshkeypassphrase", "apikey", "aadclientsecret", "awssecretaccesskey", "key":
+		"sshkeypassphrase", "apikey", "aadclientsecret", "awssecretaccesskey":
 		return true
 	}
 	return false
 }
 
+// secrets collects what a tree holds of them.
+type secrets struct{ keys, values []string }
+
 // hide returns the tree without secrets, and notes which there were. A path, as in ssh_key_path, is no secret.
-func (c *Config) hide(at string, tree any) any {
+func (s *secrets) hide(at string, tree any) any {
 	switch value := tree.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(value))
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			path := strings.TrimPrefix(at+"."+key, ".")
 			if text, isText := value[key].(string); isText && text != "" && (isSecretName(key) || pemBegin.MatchString(text)) {
-				c.Secrets = append(c.Secrets, text)
-				c.SecretKeys = append(c.SecretKeys, path)
+				s.values = append(s.values, text)
+				s.keys = append(s.keys, path)
 				out[key] = redacted
 				continue
 			}
-			out[key] = c.hide(path, value[key])
+			out[key] = s.hide(path, value[key])
 		}
 		return out
 	case []any:
 		out := make([]any, 0, len(value))
 		for i, item := range value {
-			out = append(out, c.hide(fmt.Sprintf("%s[%d]", at, i), item))
+			out = append(out, s.hide(fmt.Sprintf("%s[%d]", at, i), item))
 		}
 		return out
 	case string:
 		if pemBegin.MatchString(value) {
-			c.Secrets, c.SecretKeys = append(c.Secrets, value), append(c.SecretKeys, at)
+			s.values, s.keys = append(s.values, value), append(s.keys, at)
 			return redacted
 		}
 	}

@@ -134,7 +134,7 @@ func Stage(log string) string {
 	for line := range strings.Lines(log) {
 		line = strings.TrimRight(line, "\r\n")
 		for _, form := range []*regexp.Regexp{logrusLine, stamped, bullet} {
-			if match := form.FindStringSubmatch(line); match != nil && strings.TrimSpace(match[1]) != "" {
+			if match := form.FindStringSubmatch(line); len(match) > 1 && strings.TrimSpace(match[1]) != "" {
 				stage = strings.TrimSpace(match[1])
 				break
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // Provisioner runs tools that provision clusters.
-type Provisioner interface {
+type Provisioner interface { //nolint:interfacebloat // a run is started, followed, ended, read and forgotten: nobody needs a part of that
 	// Start begins a run and returns at once. A run with the id of the request that is under way or has ended is left as it is.
 	// ErrBusy if another run of the cluster is under way, ErrLimit if as many runs are under way as may, ErrToolMissing, and
 	// ErrDiskFull if there is no room to begin.

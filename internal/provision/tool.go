@@ -33,56 +33,63 @@ type Tool struct {
 	KeepsDaemons bool
 }
 
+// What most tools have in common.
+const (
+	configFlag     = "--config"
+	configPlace    = "{config}"
+	kubeconfigName = "kube_config_{configname}"
+)
+
 // Preset returns the tool of that name.
 func Preset(name string) (Tool, error) {
 	switch name {
 	case "rke":
 		return Tool{
 			Name: name, ConfigName: "cluster.yml",
-			Up:             []string{"rke", "up", "--config", "{config}"},
-			Remove:         []string{"rke", "remove", "--force", "--config", "{config}"},
+			Up:             []string{"rke", "up", configFlag, configPlace},
+			Remove:         []string{"rke", "remove", "--force", configFlag, configPlace},
 			Version:        []string{"rke", "--version"},
 			AgentFlags:     []string{"--ssh-agent-auth"},
 			StateFiles:     []string{"*.rkestate"},
-			KubeconfigFile: "kube_config_{configname}",
+			KubeconfigFile: kubeconfigName,
 			PassEnv:        []string{"RANCHER_METADATA_URL", "DEVCLUSTER_DIR"},
 			KeepsDaemons:   true, // RKE leaves none; a stand-in that runs the cluster on this machine does
 		}, nil
 	case "devcluster":
 		return Tool{
 			Name: name, ConfigName: "cluster.yml",
-			Up:             []string{"devcluster", "up", "--config", "{config}"},
-			Remove:         []string{"devcluster", "remove", "--force", "--config", "{config}"},
+			Up:             []string{"devcluster", "up", configFlag, configPlace},
+			Remove:         []string{"devcluster", "remove", "--force", configFlag, configPlace},
 			Version:        []string{"devcluster", "--version"},
-			KubeconfigFile: "kube_config_{configname}",
+			KubeconfigFile: kubeconfigName,
 			PassEnv:        []string{"DEVCLUSTER_DIR"},
 			KeepsDaemons:   true,
 		}, nil
 	case "k0sctl":
 		return Tool{
 			Name: name, ConfigName: "k0sctl.yaml",
-			Up: []string{"k0sctl", "apply", "--config", "{config}", "--disable-telemetry", "--kubeconfig-out", "{dir}/kube_config_{configname}"},
+			Up: []string{"k0sctl", "apply", configFlag, configPlace, "--disable-telemetry", "--kubeconfig-out", "{dir}/" + kubeconfigName},
 			// k0sctl asks before it resets, unless it is forced.
-			Remove:         []string{"k0sctl", "reset", "--config", "{config}", "--force", "--disable-telemetry"},
+			Remove:         []string{"k0sctl", "reset", configFlag, configPlace, "--force", "--disable-telemetry"},
 			Version:        []string{"k0sctl", "version"},
-			KubeconfigFile: "kube_config_{configname}",
+			KubeconfigFile: kubeconfigName,
 		}, nil
 	case "kind":
 		return Tool{
 			Name: name, ConfigName: "kind.yaml",
-			Up:             []string{"kind", "create", "cluster", "--name", "{name}", "--config", "{config}", "--kubeconfig", "{dir}/kube_config_{configname}"},
-			Remove:         []string{"kind", "delete", "cluster", "--name", "{name}", "--kubeconfig", "{dir}/kube_config_{configname}"},
+			Up:             []string{"kind", "create", "cluster", "--name", "{name}", configFlag, configPlace, "--kubeconfig", "{dir}/" + kubeconfigName},
+			Remove:         []string{"kind", "delete", "cluster", "--name", "{name}", "--kubeconfig", "{dir}/" + kubeconfigName},
 			Version:        []string{"kind", "version"},
-			KubeconfigFile: "kube_config_{configname}",
+			KubeconfigFile: kubeconfigName,
 			PassEnv:        []string{"DOCKER_HOST", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "KIND_EXPERIMENTAL_PROVIDER"},
 		}, nil
 	case "eksctl":
 		return Tool{
 			Name: name, ConfigName: "eksctl.yaml",
-			Up:             []string{"eksctl", "create", "cluster", "--config-file", "{config}", "--kubeconfig", "{dir}/kube_config_{configname}"},
-			Remove:         []string{"eksctl", "delete", "cluster", "--config-file", "{config}", "--wait"},
+			Up:             []string{"eksctl", "create", "cluster", "--config-file", configPlace, "--kubeconfig", "{dir}/" + kubeconfigName},
+			Remove:         []string{"eksctl", "delete", "cluster", "--config-file", configPlace, "--wait"},
 			Version:        []string{"eksctl", "version"},
-			KubeconfigFile: "kube_config_{configname}",
+			KubeconfigFile: kubeconfigName,
 			PassEnv: []string{
 				"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE",
 				"AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE",
@@ -95,7 +102,7 @@ func Preset(name string) (Tool, error) {
 // Expand replaces the placeholders in a text, for the configuration at configPath.
 func Expand(text, name, configPath string) string {
 	return strings.NewReplacer(
-		"{config}", configPath, "{configname}", path.Base(configPath), "{name}", name, "{dir}", path.Dir(configPath),
+		configPlace, configPath, "{configname}", path.Base(configPath), "{name}", name, "{dir}", path.Dir(configPath),
 	).Replace(text)
 }
 

@@ -1,0 +1,147 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/windlass-operator/windlass/internal/provision"
+)
+
+// Permissions: nothing of a cluster is anybody else's to read.
+const (
+	dirMode  = 0o700
+	fileMode = 0o600
+)
+
+// layout knows where the files of one cluster are.
+type layout struct{ dir string }
+
+func (l layout) work() string    { return filepath.Join(l.dir, "work") }
+func (l layout) run() string     { return filepath.Join(l.dir, "run") }
+func (l layout) lock() string    { return filepath.Join(l.run(), "lock") }
+func (l layout) request() string { return filepath.Join(l.run(), "request.json") }
+func (l layout) record() string  { return filepath.Join(l.run(), "record.json") }
+func (l layout) result() string  { return filepath.Join(l.run(), "result.json") }
+func (l layout) log() string     { return filepath.Join(l.run(), "log") }
+
+// configPath returns where the configuration is.
+func (l layout) configPath(place provision.Place, tool provision.Tool) string {
+	if place.ConfigPath != "" {
+		return filepath.Clean(place.ConfigPath)
+	}
+	name := tool.ConfigName
+	if name == "" {
+		name = "cluster.yml"
+	}
+	return filepath.Join(l.work(), name)
+}
+
+// request is what the supervisor is told. It holds no secret: the private key comes through a pipe.
+type request struct {
+	ID      string           `json:"id"`
+	Action  provision.Action `json:"action"`
+	Argv    []string         `json:"argv"`
+	Env     []string         `json:"env"`
+	Dir     string           `json:"dir"`
+	Timeout time.Duration    `json:"timeout"`
+	Grace   time.Duration    `json:"grace"`
+	// KeepsDaemons says that what the tool leaves behind in sessions of its own is the cluster.
+	KeepsDaemons bool `json:"keepsDaemons"`
+}
+
+// private is what the supervisor is told through a pipe.
+type private struct {
+	// PrivateKey is served by an SSH agent.
+	PrivateKey []byte `json:"privateKey,omitempty"`
+	// Secrets are taken out of the log.
+	Secrets []string `json:"secrets,omitempty"`
+}
+
+// record is what the supervisor does.
+type record struct {
+	ID        string           `json:"id"`
+	Action    provision.Action `json:"action"`
+	StartedAt time.Time        `json:"startedAt"`
+	// Supervisor and Tool identify the two processes. Tool is zero until it has been started.
+	Supervisor process `json:"supervisor"`
+	Tool       process `json:"tool"`
+}
+
+// process identifies a process beyond its number, which is used again.
+type process struct {
+	PID int `json:"pid"`
+	// Started is its start time in clock ticks since the boot.
+	Started uint64 `json:"started"`
+	// Boot is the machine's boot that it belongs to.
+	Boot string `json:"boot"`
+}
+
+// result is how a run ended.
+type result struct {
+	ID       string    `json:"id"`
+	EndedAt  time.Time `json:"endedAt"`
+	ExitCode *int32    `json:"exitCode,omitempty"`
+	Signal   string    `json:"signal,omitempty"`
+	// TimedOut and Canceled say who ended it.
+	TimedOut bool `json:"timedOut,omitempty"`
+	Canceled bool `json:"canceled,omitempty"`
+	// Problem is why the tool could not be started.
+	Problem string `json:"problem,omitempty"`
+	// Dropped is how much of the output did not fit into the log, in bytes.
+	Dropped int64 `json:"dropped,omitempty"`
+}
+
+// read reads a file of JSON. A file that is not there leaves the value as it is, and is reported as false.
+func read(path string, into any) (bool, error) {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return false, fmt.Errorf("cannot read %q: %w", path, err)
+	}
+	return true, nil
+}
+
+// write replaces a file in one step: whoever reads it sees the old or the new, whatever happens in between.
+func write(path string, content []byte) error {
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return noRoom(err)
+	}
+	defer func() { _ = os.Remove(temporary.Name()) }()
+	_, err = temporary.Write(content)
+	err = errors.Join(err, temporary.Sync(), temporary.Close())
+	if err != nil {
+		return noRoom(err)
+	}
+	return noRoom(os.Rename(temporary.Name(), path))
+}
+
+func writeJSON(path string, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("cannot encode %q: %w", path, err)
+	}
+	return write(path, raw)
+}
+
+// noRoom says of an error that the disk is full, where that is what it is.
+func noRoom(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("%w: %w", provision.ErrDiskFull, err)
+	}
+	return err
+}

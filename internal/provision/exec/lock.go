@@ -1,0 +1,38 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exec
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// take takes the lock without waiting, and returns the file that holds it; nil where somebody else has it.
+func take(path string, how int) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, fileMode)
+	if err != nil {
+		return nil, noRoom(err)
+	}
+	if err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB); err != nil {
+		_ = file.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, nil //nolint:nilnil // no lock and no error is an answer
+		}
+		return nil, err
+	}
+	return file, nil
+}
+
+// held reports whether a supervisor holds the lock.
+func held(path string) (bool, error) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	file, err := take(path, syscall.LOCK_SH)
+	if err != nil || file == nil {
+		return file == nil && err == nil, err
+	}
+	return false, file.Close()
+}

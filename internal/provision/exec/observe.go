@@ -1,0 +1,221 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/windlass-operator/windlass/internal/provision"
+)
+
+// Bounds of what a tool leaves behind, in bytes. A Secret holds 1 MiB.
+const (
+	maxStateFiles = 16
+	maxFile       = 8 << 20
+)
+
+// versionTimeout bounds the question for a tool's version.
+const versionTimeout = 10 * time.Second
+
+// Observe implements provision.Provisioner.
+func (r *Runner) Observe(_ context.Context, cluster string) (provision.Run, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	files, err := r.of(cluster)
+	if err != nil {
+		return provision.Run{}, err
+	}
+	var asked request
+	known, err := read(files.request(), &asked)
+	if err != nil {
+		return provision.Run{}, err
+	}
+	if !known {
+		return provision.Run{}, provision.ErrNoRun
+	}
+	busy, err := held(files.lock())
+	if err != nil {
+		return provision.Run{}, fmt.Errorf("cannot look at the lock: %w", err)
+	}
+	run := provision.Run{ID: asked.ID, Action: asked.Action, Phase: provision.Running}
+	var begun record
+	if known, err := read(files.record(), &begun); err == nil && known {
+		run.StartedAt = begun.StartedAt
+	}
+	whole := tail(files.log(), maxLog)
+	run.Stage, run.Skipped = provision.Stage(whole), provision.Skipped(whole)
+	run.Log = lastBytes(whole, provision.MaxLog)
+	if busy {
+		return run, nil
+	}
+	var ended result
+	if known, err := read(files.result(), &ended); err != nil || !known || ended.ID != asked.ID {
+		run.Phase = provision.Interrupted
+		run.Failure = &provision.Failure{
+			Reason: provision.ReasonInterrupted, Message: "the run ended without telling how: its process was killed, or the machine restarted",
+			Retryable: true,
+		}
+		return run, nil
+	}
+	run.EndedAt, run.ExitCode = ended.EndedAt, ended.ExitCode
+	run.Phase, run.Failure = judge(ended, asked, whole)
+	return run, nil
+}
+
+// judge says how a run ended.
+func judge(ended result, asked request, log string) (provision.Phase, *provision.Failure) {
+	switch {
+	case ended.Problem != "":
+		return provision.Failed, &provision.Failure{Reason: provision.ReasonBinaryMissing, Message: ended.Problem}
+	case ended.TimedOut:
+		return provision.Failed, &provision.Failure{
+			Reason:    provision.ReasonTimeout,
+			Message:   fmt.Sprintf("the run was ended after %s: %s", asked.Timeout, provision.Classify(log).Message),
+			Retryable: true,
+		}
+	case ended.Canceled:
+		return provision.Interrupted, &provision.Failure{
+			Reason: provision.ReasonInterrupted, Message: "the run was told to end", Retryable: true,
+		}
+	case ended.ExitCode != nil && *ended.ExitCode == 0:
+		return provision.Succeeded, nil
+	}
+	failure := provision.Classify(log)
+	if failure.Message == "" {
+		failure.Message = how(ended)
+	}
+	return provision.Failed, &failure
+}
+
+func how(ended result) string {
+	if ended.ExitCode != nil {
+		return fmt.Sprintf("exit code %d", *ended.ExitCode)
+	}
+	return "ended by signal " + ended.Signal
+}
+
+// Cancel implements provision.Provisioner.
+func (r *Runner) Cancel(_ context.Context, cluster string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	files, err := r.of(cluster)
+	if err != nil {
+		return err
+	}
+	busy, err := held(files.lock())
+	if err != nil || !busy {
+		return err
+	}
+	var begun record
+	if known, err := read(files.record(), &begun); err != nil || !known {
+		return errors.Join(err, provision.ErrBusy) // it is just starting: the caller comes again
+	}
+	if !begun.Supervisor.alive() {
+		return nil
+	}
+	return syscall.Kill(begun.Supervisor.PID, syscall.SIGTERM)
+}
+
+// Collect implements provision.Provisioner.
+func (r *Runner) Collect(_ context.Context, place provision.Place, tool provision.Tool) (provision.Artifacts, error) {
+	files, err := r.of(place.Cluster)
+	if err != nil {
+		return provision.Artifacts{}, err
+	}
+	config := files.configPath(place, tool)
+	collected := provision.Artifacts{State: map[string][]byte{}, KubeconfigPath: tool.KubeconfigPath(place.Name, config)}
+	for _, pattern := range tool.StateFiles {
+		pattern = provision.Expand(pattern, place.Name, config)
+		if pattern != filepath.Base(pattern) {
+			return collected, fmt.Errorf("cannot use %q as a state file: it names a directory", pattern)
+		}
+		paths, err := filepath.Glob(filepath.Join(filepath.Dir(config), pattern))
+		if err != nil {
+			return collected, fmt.Errorf("cannot find state files %q: %w", pattern, err)
+		}
+		for _, path := range paths[:min(len(paths), maxStateFiles)] {
+			content, err := readFile(path)
+			if err != nil {
+				return collected, err
+			}
+			collected.State[filepath.Base(path)] = content
+		}
+	}
+	if collected.KubeconfigPath != "" {
+		collected.Kubeconfig, err = readFile(collected.KubeconfigPath)
+		if errors.Is(err, os.ErrNotExist) {
+			return collected, nil
+		}
+	}
+	return collected, err
+}
+
+// readFile reads a regular file of bounded size; no link is followed, because a tool does not choose what Windlass reads.
+func readFile(path string) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxFile {
+		return nil, fmt.Errorf("cannot read %q: it is no file, or larger than %d bytes", path, maxFile)
+	}
+	return io.ReadAll(io.LimitReader(file, maxFile))
+}
+
+// Forget implements provision.Provisioner.
+func (r *Runner) Forget(_ context.Context, cluster string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	files, err := r.of(cluster)
+	if err != nil {
+		return err
+	}
+	busy, err := held(files.lock())
+	if err != nil {
+		return err
+	}
+	if busy {
+		return provision.ErrBusy
+	}
+	if err := os.RemoveAll(files.dir); err != nil {
+		return fmt.Errorf("cannot remove directory %q: %w", files.dir, err)
+	}
+	return nil
+}
+
+// Version implements provision.Provisioner.
+func (r *Runner) Version(ctx context.Context, tool provision.Tool) (string, error) {
+	if len(tool.Version) == 0 {
+		return "", nil
+	}
+	program, err := r.find(tool.Version[0])
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	command := exec.CommandContext(ctx, program, tool.Version[1:]...)
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + r.options.Root}
+	command.WaitDelay = time.Second
+	out, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("cannot ask %q for its version: %w", program, err)
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	return lastBytes(provision.Redact(line), 200), nil
+}

@@ -1,0 +1,25 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package exec
+
+import (
+	"os"
+	"syscall"
+)
+
+// Elsewhere than on Linux nobody can adopt processes or be told of a parent's end: what a tool leaves in sessions of its own stays.
+
+func adopt() error { return nil }
+
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+func self() process { return identify(os.Getpid()) }
+
+func identify(pid int) process { return process{PID: pid} }
+
+func (p process) alive() bool { return p.PID > 0 && syscall.Kill(p.PID, 0) == nil }
+
+func endChildren() {}

@@ -1,0 +1,288 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/windlass-operator/windlass/internal/provision"
+)
+
+// Options say how tools are run.
+type Options struct {
+	// Root is the directory that everything is kept in. It has to outlive the process, or runs cannot be found again.
+	Root string
+	// Paths says where tools are, by the name they are called by. What is not listed is looked for in PATH.
+	Paths map[string]string
+	// Limit is how many runs may be under way at the same time.
+	Limit int
+	// Supervisor is the command that runs Supervise with the directory of the run as its last argument.
+	Supervisor []string
+	// Environment returns our own environment, as NAME=value.
+	Environment func() []string
+}
+
+// Runner implements provision.Provisioner.
+type Runner struct {
+	options Options
+	changed chan string
+
+	// mu makes the steps of one call one step for all others.
+	mu sync.Mutex
+}
+
+// New returns a Runner, which makes its root.
+func New(options Options) (*Runner, error) {
+	root, err := filepath.Abs(options.Root)
+	if err != nil {
+		return nil, fmt.Errorf("cannot find %q: %w", options.Root, err)
+	}
+	options.Root = root
+	if err := os.MkdirAll(root, dirMode); err != nil {
+		return nil, fmt.Errorf("cannot make directory %q: %w", root, err)
+	}
+	return &Runner{options: options, changed: make(chan string, 64)}, nil
+}
+
+// of returns the layout of a cluster. Its UID becomes the name of a directory.
+func (r *Runner) of(cluster string) (layout, error) {
+	if cluster == "" || cluster != filepath.Base(cluster) || strings.HasPrefix(cluster, ".") {
+		return layout{}, fmt.Errorf("cannot use %q as the name of a directory", cluster)
+	}
+	return layout{dir: filepath.Join(r.options.Root, cluster)}, nil
+}
+
+// Start implements provision.Provisioner.
+func (r *Runner) Start(ctx context.Context, wanted provision.Request) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	files, err := r.of(wanted.Cluster)
+	if err != nil {
+		return err
+	}
+	for _, dir := range []string{files.dir, files.work(), files.run()} {
+		if err := os.MkdirAll(dir, dirMode); err != nil {
+			return fmt.Errorf("cannot make directory %q: %w", dir, noRoom(err))
+		}
+	}
+	lock, err := take(files.lock(), syscall.LOCK_EX)
+	if err != nil {
+		return fmt.Errorf("cannot lock the run of %q: %w", wanted.Name, err)
+	}
+	if lock == nil {
+		return r.underWay(files, wanted.ID)
+	}
+	defer func() { _ = lock.Close() }() // the supervisor has its own hold of the same lock
+	var last record
+	if known, err := read(files.record(), &last); err == nil && known && last.ID == wanted.ID {
+		return nil // it has ended, or was interrupted
+	}
+	if count, err := r.count(); err != nil || count > r.options.Limit {
+		return errors.Join(err, limit(count > r.options.Limit))
+	}
+	endRemains(last)
+	argv, err := r.prepare(files, wanted)
+	if err != nil {
+		return err
+	}
+	return r.launch(ctx, files, lock, argv, wanted)
+}
+
+func limit(reached bool) error {
+	if reached {
+		return provision.ErrLimit
+	}
+	return nil
+}
+
+// underWay answers for a lock that somebody holds: the supervisor of this very run, or that of another.
+func (r *Runner) underWay(files layout, id string) error {
+	var asked request
+	if known, err := read(files.request(), &asked); err != nil || known && asked.ID == id {
+		return err
+	}
+	return provision.ErrBusy
+}
+
+// count returns how many runs are under way, the one whose lock was just taken among them.
+func (r *Runner) count() (int, error) {
+	clusters, err := os.ReadDir(r.options.Root)
+	if err != nil {
+		return 0, err
+	}
+	count := 0
+	for _, cluster := range clusters {
+		busy, err := held(layout{dir: filepath.Join(r.options.Root, cluster.Name())}.lock())
+		if err != nil {
+			return 0, err
+		}
+		if busy {
+			count++
+		}
+	}
+	return count, nil
+}
+
+// prepare writes what the tool reads, and returns its call.
+func (r *Runner) prepare(files layout, wanted provision.Request) ([]string, error) {
+	config := files.configPath(wanted.Place, wanted.Tool)
+	if wanted.ConfigPath == "" {
+		if err := write(config, wanted.Config); err != nil {
+			return nil, fmt.Errorf("cannot write the configuration: %w", err)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(wanted.State)) {
+		path := filepath.Join(filepath.Dir(config), filepath.Base(name))
+		if _, err := os.Lstat(path); err == nil {
+			continue // what is there is newer: it was written by the last run on this machine
+		}
+		if err := write(path, wanted.State[name]); err != nil {
+			return nil, fmt.Errorf("cannot write the state %q: %w", name, err)
+		}
+	}
+	if len(wanted.KnownHosts) > 0 {
+		ssh := filepath.Join(files.work(), ".ssh")
+		if err := os.MkdirAll(ssh, dirMode); err != nil {
+			return nil, fmt.Errorf("cannot make directory %q: %w", ssh, noRoom(err))
+		}
+		if err := write(filepath.Join(ssh, "known_hosts"), wanted.KnownHosts); err != nil {
+			return nil, fmt.Errorf("cannot write the known hosts: %w", err)
+		}
+	}
+	argv := wanted.Tool.Argv(wanted.Action, wanted.Name, config, len(wanted.PrivateKey) > 0)
+	program, err := r.find(argv[0])
+	if err != nil {
+		return nil, err
+	}
+	return append([]string{program}, argv[1:]...), nil
+}
+
+// find returns the path of a tool.
+func (r *Runner) find(name string) (string, error) {
+	if path, ok := r.options.Paths[name]; ok {
+		name = path
+	}
+	path, err := exec.LookPath(name)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", provision.ErrToolMissing, err)
+	}
+	return path, nil
+}
+
+// launch starts the supervisor and hands it the lock. It does not wait for it: the run belongs to nobody.
+func (r *Runner) launch(ctx context.Context, files layout, lock *os.File, argv []string, wanted provision.Request) error {
+	for _, old := range []string{files.result(), files.record(), files.log(), files.log() + ".1"} {
+		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("cannot remove what the last run left: %w", err)
+		}
+	}
+	if err := writeJSON(files.request(), request{
+		ID: wanted.ID, Action: wanted.Action, Argv: argv, Env: r.environment(files, wanted), Dir: files.work(),
+		Timeout: wanted.Timeout, Grace: wanted.Grace, KeepsDaemons: wanted.Tool.KeepsDaemons,
+	}); err != nil {
+		return fmt.Errorf("cannot write the request: %w", err)
+	}
+	in, out, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("cannot make a pipe: %w", err)
+	}
+	defer func() { _ = in.Close() }()
+	command := exec.CommandContext(context.WithoutCancel(ctx), r.options.Supervisor[0], append(slices.Clone(r.options.Supervisor[1:]), files.dir)...)
+	command.Env, command.Dir = []string{}, files.run()
+	command.ExtraFiles = []*os.File{lock, in}
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := command.Start(); err != nil {
+		_ = out.Close()
+		return fmt.Errorf("cannot start the supervisor: %w", err)
+	}
+	go func() { _ = command.Wait() }()
+	if err := send(out, private{PrivateKey: wanted.PrivateKey, Secrets: wanted.Secrets}); err != nil {
+		return fmt.Errorf("cannot tell the supervisor its secrets: %w", err)
+	}
+	return nil
+}
+
+// environment is what the tool gets: what a program needs to run at all, what its preset passes on, and what the spec adds.
+func (r *Runner) environment(files layout, wanted provision.Request) []string {
+	pass := append([]string{
+		"PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
+		"no_proxy",
+	}, wanted.Tool.PassEnv...)
+	env := []string{"HOME=" + files.work(), "TMPDIR=" + files.work()}
+	for _, variable := range r.options.Environment() {
+		if name, _, _ := strings.Cut(variable, "="); slices.Contains(pass, name) {
+			env = append(env, variable)
+		}
+	}
+	config := files.configPath(wanted.Place, wanted.Tool)
+	for _, variable := range wanted.Tool.Env {
+		env = append(env, provision.Expand(variable, wanted.Name, config))
+	}
+	return env
+}
+
+// Changed implements provision.Provisioner.
+func (r *Runner) Changed() <-chan string { return r.changed }
+
+// lookEvery is how often the logs and locks of runs are looked at.
+const lookEvery = 500 * time.Millisecond
+
+// Watch sends the clusters whose run has taken a step or has ended to Changed, until ctx ends. It finds runs that an earlier process
+// started like those of this one.
+func (r *Runner) Watch(ctx context.Context) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	seen := map[string]string{}
+	for {
+		now := r.look()
+		for cluster, state := range now {
+			if seen[cluster] != state {
+				select {
+				case r.changed <- cluster:
+					seen[cluster] = state
+				default: // the reader is slow: next time
+				}
+			}
+		}
+		maps.DeleteFunc(seen, func(cluster, _ string) bool { _, there := now[cluster]; return !there })
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// look returns for each cluster what tells whether its run has changed: whether it is under way, and how much it has printed.
+func (r *Runner) look() map[string]string {
+	clusters, err := os.ReadDir(r.options.Root)
+	if err != nil {
+		return nil
+	}
+	states := make(map[string]string, len(clusters))
+	for _, cluster := range clusters {
+		files := layout{dir: filepath.Join(r.options.Root, cluster.Name())}
+		busy, _ := held(files.lock())
+		size := int64(0)
+		if info, err := os.Stat(files.log()); err == nil {
+			size = info.Size()
+		}
+		states[cluster.Name()] = fmt.Sprint(busy, size)
+	}
+	return states
+}

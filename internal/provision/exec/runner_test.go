@@ -1,0 +1,415 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exec
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/windlass-operator/windlass/internal/provision"
+)
+
+// netDialer dials sockets of this machine.
+type netDialer struct{}
+
+func (*netDialer) dial(path string) (net.Conn, error) { return net.Dial("unix", path) } //nolint:noctx // the tool has none
+
+func TestAToolThatWorks(t *testing.T) {
+	s := newStage(t)
+	s.start(s.part("work", "up-1"))
+	run := s.ended()
+	if run.Phase != provision.Succeeded || run.Failure != nil || *run.ExitCode != 0 || run.ID != "up-1" || run.Action != provision.Up {
+		t.Errorf("the run is %+v", run)
+	}
+	if want := "[etcd] Building up etcd plane.."; run.Stage != want {
+		t.Errorf("the stage is %q, want %q", run.Stage, want)
+	}
+	if run.StartedAt.IsZero() || run.EndedAt.Before(run.StartedAt) {
+		t.Errorf("it ran from %s to %s", run.StartedAt, run.EndedAt)
+	}
+	got, err := s.Collect(t.Context(), s.part("", "").Place, s.part("", "").Tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := provision.Artifacts{
+		State: map[string][]byte{"cluster.rkestate": []byte("state")}, Kubeconfig: []byte("kubeconfig"),
+		KubeconfigPath: filepath.Join(filepath.Dir(s.config), "kube_config_cluster.yml"),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("artifacts (-want +got):\n%s", diff)
+	}
+}
+
+func TestARunHappensOnce(t *testing.T) {
+	s := newStage(t)
+	s.start(s.part("hang", "up-1"))
+	s.has("hangs")
+	s.start(s.part("hang", "up-1"))
+	if err := s.Start(t.Context(), s.part("hang", "up-2")); !errors.Is(err, provision.ErrBusy) {
+		t.Errorf("a second run ends with %v", err)
+	}
+	back := s.again()
+	if err := back.Start(t.Context(), s.part("hang", "up-1")); err != nil {
+		t.Errorf("the same run, started by another manager: %v", err)
+	}
+	if run, err := back.Observe(t.Context(), "uid-1"); err != nil || run.Phase != provision.Running || run.ID != "up-1" {
+		t.Errorf("another manager sees %+v, %v", run, err)
+	}
+	if err := back.Forget(t.Context(), "uid-1"); !errors.Is(err, provision.ErrBusy) {
+		t.Errorf("forgetting a run that is under way: %v", err)
+	}
+	if err := back.Cancel(t.Context(), "uid-1"); err != nil {
+		t.Fatal(err)
+	}
+	if run := s.ended(); run.Phase != provision.Interrupted {
+		t.Errorf("the canceled run is %+v", run)
+	}
+	s.start(s.part("hang", "up-1"))
+	if got := s.calls(); got != 1 {
+		t.Errorf("the tool was called %d times, want once", got)
+	}
+}
+
+func TestFailuresAreTold(t *testing.T) {
+	for sentence, tt := range map[string]struct {
+		change func(*provision.Request)
+		part   string
+		reason string
+		says   string
+		code   int32
+	}{
+		"an exit code":   {part: "fail", reason: provision.ReasonImagePull, says: "cannot pull image rancher/hyperkube", code: 7},
+		"no word at all": {part: "third", reason: provision.ReasonUnknown, says: "exit code 1", code: 1},
+		"a tool that hangs": {
+			part: "hang", reason: provision.ReasonTimeout, says: "the run was ended after 200ms",
+			change: func(r *provision.Request) { r.Timeout = 200 * time.Millisecond }, code: -1,
+		},
+		"a tool that does not hear": {
+			part: "deaf", reason: provision.ReasonTimeout, says: "the run was ended after 200ms",
+			change: func(r *provision.Request) { r.Timeout, r.Grace = 200*time.Millisecond, 100*time.Millisecond }, code: -1,
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newStage(t)
+			wanted := s.part(tt.part, "up-1")
+			if tt.change != nil {
+				tt.change(&wanted)
+			}
+			s.start(wanted)
+			run := s.ended()
+			if run.Phase != provision.Failed || run.Failure.Reason != tt.reason || !strings.Contains(run.Failure.Message, tt.says) {
+				t.Errorf("the run is %s: %+v", run.Phase, run.Failure)
+			}
+			if tt.code >= 0 && (run.ExitCode == nil || *run.ExitCode != tt.code) {
+				t.Errorf("the exit code is %v, want %d", run.ExitCode, tt.code)
+			}
+			s.until("nothing of it is left", func() bool { return len(s.traces()) == 0 })
+		})
+	}
+}
+
+func TestATryThatFailsIsRepeated(t *testing.T) {
+	s := newStage(t)
+	for attempt := range 3 {
+		s.start(s.part("third", "up-"+strconv.Itoa(attempt)))
+		run := s.ended()
+		if want := attempt == 2; (run.Phase == provision.Succeeded) != want {
+			t.Errorf("attempt %d is %s", attempt, run.Phase)
+		}
+	}
+}
+
+func TestATimeoutLeavesTimeToSaveTheState(t *testing.T) {
+	s := newStage(t)
+	s.start(s.part("obey", "up-1", func(r *provision.Request) { r.Timeout = 500 * time.Millisecond }))
+	s.has("hangs")
+	if run := s.ended(); run.Failure == nil || run.Failure.Reason != provision.ReasonTimeout {
+		t.Errorf("the run is %+v", run)
+	}
+	if got := s.has("cluster.rkestate"); got != "saved at the last moment" {
+		t.Errorf("the state is %q", got)
+	}
+}
+
+func TestAKilledSupervisorIsAnInterruption(t *testing.T) {
+	s := newStage(t)
+	s.start(s.part("hang", "up-1"))
+	s.has("hangs")
+	begun := s.record()
+	if err := syscall.Kill(begun.Supervisor.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	run := s.ended()
+	if run.Phase != provision.Interrupted || run.Failure.Reason != provision.ReasonInterrupted || !run.Failure.Retryable {
+		t.Errorf("the run is %+v", run)
+	}
+	s.until("the tool has gone with its supervisor", func() bool { return !begun.Tool.alive() })
+	s.start(s.part("work", "up-2"))
+	if run := s.ended(); run.Phase != provision.Succeeded {
+		t.Errorf("the next run is %+v", run)
+	}
+}
+
+func TestDaemonsStayOnlyWhereTheyAreTheCluster(t *testing.T) {
+	for sentence, tt := range map[string]struct {
+		part  string
+		keeps bool
+		stays bool
+	}{
+		"a tool that is not expected to leave any":   {"daemon", false, false},
+		"a tool whose daemons are the cluster":       {"daemon", true, true},
+		"a tool that fails, whatever it has started": {"failing-daemon", true, false},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newStage(t)
+			s.start(s.part(tt.part, "up-1", func(r *provision.Request) { r.Tool.KeepsDaemons = tt.keeps }))
+			s.ended()
+			pid, err := strconv.Atoi(s.has("daemon"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			daemon := identify(pid)
+			if !tt.stays {
+				s.until("the daemon is gone", func() bool { return !daemon.alive() })
+				return
+			}
+			if !daemon.alive() {
+				t.Error("the daemon is gone")
+			}
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestNothingSecretIsLogged(t *testing.T) {
+	s := newStage(t)
+	s.start(s.part("leak", "up-1", func(r *provision.Request) { r.Secrets = []string{"the-known-secret"} }))
+	run := s.ended()
+	for _, secret := range []string{"MIIEpAIBAAKCAQEA", "hunter22", "the-known-secret", "abcdefghijkl"} {
+		raw, err := os.ReadFile(layout{dir: filepath.Join(s.root, "uid-1")}.log())
+		if err != nil || strings.Contains(run.Log, secret) || strings.Contains(string(raw), secret) {
+			t.Errorf("%s shows (%v):\n%s", secret, err, run.Log)
+		}
+	}
+	if !strings.Contains(run.Log, "no end of line") {
+		t.Errorf("what has no end of line is lost:\n%s", run.Log)
+	}
+}
+
+func TestALogIsBounded(t *testing.T) {
+	s := newStage(t)
+	s.start(s.part("flood", "up-1"))
+	run := s.ended()
+	if len(run.Log) > provision.MaxLog || run.Stage != "the last line" {
+		t.Errorf("the log has %d bytes, the stage is %q", len(run.Log), run.Stage)
+	}
+	total := int64(0)
+	for _, name := range []string{"log", "log.1"} {
+		if info, err := os.Stat(filepath.Join(s.root, "uid-1", "run", name)); err == nil {
+			total += info.Size()
+		}
+	}
+	if total > 2*maxLog {
+		t.Errorf("the log takes %d bytes", total)
+	}
+	var ended result
+	if _, err := read(layout{dir: filepath.Join(s.root, "uid-1")}.result(), &ended); err != nil || ended.Dropped == 0 {
+		t.Errorf("dropped are %d bytes, %v", ended.Dropped, err)
+	}
+}
+
+func TestSkippedMachinesAreTold(t *testing.T) {
+	s := newStage(t)
+	s.start(s.part("skip", "remove-1", func(r *provision.Request) { r.Action = provision.Remove }))
+	run := s.ended()
+	if diff := cmp.Diff([]string{"127.0.0.9"}, run.Skipped); run.Phase != provision.Succeeded || diff != "" {
+		t.Errorf("the run is %s; skipped (-want +got):\n%s", run.Phase, diff)
+	}
+}
+
+func TestAMissingToolIsAnAnswer(t *testing.T) {
+	s := newStage(t)
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, []byte("no program"), fileMode); err != nil {
+		t.Fatal(err)
+	}
+	for _, program := range []string{"no-such-tool", "/no/such/tool", plain} {
+		err := s.Start(t.Context(), s.part("work", "up-1", func(r *provision.Request) { r.Tool.Up[0] = program }))
+		if !errors.Is(err, provision.ErrToolMissing) || !strings.Contains(err.Error(), program) {
+			t.Errorf("%s: %v", program, err)
+		}
+	}
+	if _, err := s.Observe(t.Context(), "uid-1"); !errors.Is(err, provision.ErrNoRun) {
+		t.Errorf("a run that never began is %v", err)
+	}
+	if _, err := s.Version(t.Context(), provision.Tool{Version: []string{"no-such-tool"}}); !errors.Is(err, provision.ErrToolMissing) {
+		t.Errorf("its version is %v", err)
+	}
+}
+
+func TestTheLimitHoldsAcrossClusters(t *testing.T) {
+	s := newStage(t)
+	other := func(name string) func(*provision.Request) {
+		return func(r *provision.Request) {
+			r.Cluster, r.ConfigPath = name, filepath.Join(t.TempDir(), "cluster.yml")
+		}
+	}
+	s.start(s.part("hang", "up-1"))
+	s.start(s.part("hang", "up-1", other("uid-2")))
+	if err := s.Start(t.Context(), s.part("work", "up-1", other("uid-3"))); !errors.Is(err, provision.ErrLimit) {
+		t.Errorf("a third run: %v", err)
+	}
+	s.until("the second run is told to end", func() bool { return s.Cancel(t.Context(), "uid-2") == nil })
+	s.until("there is room again", func() bool { return s.Start(t.Context(), s.part("work", "up-1", other("uid-3"))) == nil })
+	s.until("all others have ended", func() bool {
+		for _, cluster := range []string{"uid-2", "uid-3"} {
+			if run, err := s.Observe(t.Context(), cluster); err != nil || run.Phase == provision.Running {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func TestStateIsRestoredWhereItIsLost(t *testing.T) {
+	s := newStage(t)
+	restore := func(r *provision.Request) {
+		r.ConfigPath, r.Config = "", []byte("nodes: []\n")
+		r.State = map[string][]byte{"cluster.rkestate": []byte("from the Secret"), "../escape.rkestate": []byte("no")}
+	}
+	wanted := s.part("skip", "up-1", restore)
+	s.start(wanted)
+	s.ended()
+	state := func() string {
+		got, err := s.Collect(t.Context(), wanted.Place, wanted.Tool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(got.State["cluster.rkestate"])
+	}
+	if got := state(); got != "from the Secret" {
+		t.Errorf("the state is %q", got)
+	}
+	work := filepath.Join(s.root, "uid-1", "work")
+	if err := os.WriteFile(filepath.Join(work, "cluster.rkestate"), []byte("newer"), fileMode); err != nil {
+		t.Fatal(err)
+	}
+	s.start(s.part("skip", "up-2", restore))
+	s.ended()
+	if got := state(); got != "newer" {
+		t.Errorf("the state is %q, want what the tool left", got)
+	}
+	if _, err := os.Stat(filepath.Join(s.root, "uid-1", "escape.rkestate")); err == nil {
+		t.Error("a name led out of the directory")
+	}
+	info, err := os.Stat(filepath.Join(work, "cluster.yml"))
+	if err != nil || info.Mode().Perm() != fileMode {
+		t.Errorf("the configuration is %v, %v", info, err)
+	}
+	if err := s.Forget(t.Context(), "uid-1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(s.root, "uid-1")); err == nil {
+		t.Error("the directory is still there")
+	}
+}
+
+func TestTheEnvironmentIsWhatIsAllowed(t *testing.T) {
+	s := newStage(t)
+	s.start(s.part("environment", "up-1", func(r *provision.Request) {
+		r.Tool.PassEnv, r.Tool.Env = []string{"PASSED"}, []string{"CLUSTER={name}"}
+	}))
+	s.ended()
+	work := filepath.Join(s.root, "uid-1", "work")
+	want := strings.Join([]string{"HOME=" + work, "TMPDIR=" + work, "PATH=" + os.Getenv("PATH"), "PASSED=yes", "CLUSTER=one"}, "\n")
+	if diff := cmp.Diff(want, s.has("environment")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAKeyReachesTheToolThroughAnAgentOnly(t *testing.T) {
+	s := newStage(t)
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(key, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded := pem.EncodeToMemory(block)
+	s.start(s.part("sign", "up-1", func(r *provision.Request) { r.PrivateKey = encoded }))
+	if run := s.ended(); run.Phase != provision.Succeeded {
+		t.Fatalf("the run is %+v", run)
+	}
+	if got := s.has("signed"); got != "ssh-ed25519" {
+		t.Errorf("the tool found %q", got)
+	}
+	secret := strings.Split(string(encoded), "\n")[1]
+	err = filepath.WalkDir(s.root, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if strings.Contains(string(raw), secret) {
+			return fmt.Errorf("%s holds the key", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWatchTellsOfStepsAndEnds(t *testing.T) {
+	s := newStage(t)
+	watching, stop := make(chan error, 1), t.Context()
+	go func() { watching <- s.Watch(stop) }()
+	s.start(s.part("work", "up-1"))
+	s.ended()
+	deadline := time.After(time.Minute)
+	select {
+	case cluster := <-s.Changed():
+		if cluster != "uid-1" {
+			t.Errorf("the cluster is %q", cluster)
+		}
+	case <-deadline:
+		t.Fatal("nothing was told")
+	}
+}
+
+func TestNamesDoNotLeadOut(t *testing.T) {
+	s := newStage(t)
+	for _, cluster := range []string{"", ".", "..", "../x", "a/b", ".hidden"} {
+		if err := s.Start(t.Context(), s.part("work", "up-1", func(r *provision.Request) { r.Cluster = cluster })); err == nil {
+			t.Errorf("%q was accepted", cluster)
+		}
+		if err := s.Forget(t.Context(), cluster); err == nil {
+			t.Errorf("%q was forgotten", cluster)
+		}
+	}
+	link := filepath.Join(filepath.Dir(s.config), "link.rkestate")
+	if err := os.Symlink("/etc/passwd", link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Collect(t.Context(), s.part("", "").Place, s.part("", "").Tool); err == nil {
+		t.Error("a link was followed")
+	}
+}

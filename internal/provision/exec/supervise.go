@@ -1,0 +1,207 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exec
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/windlass-operator/windlass/internal/provision"
+)
+
+// The descriptors that the supervisor is started with, besides the standard ones.
+const (
+	lockDescriptor = 3
+	pipeDescriptor = 4
+)
+
+// maxPrivate bounds what comes through the pipe, in bytes.
+const maxPrivate = 4 << 20
+
+// send writes what the supervisor is told through the pipe, and closes it.
+func send(pipe *os.File, secrets private) error {
+	raw, err := json.Marshal(secrets)
+	if err == nil {
+		_, err = pipe.Write(raw)
+	}
+	return errors.Join(err, pipe.Close())
+}
+
+// Supervise is the supervisor of one run, whose files are in the directory: it starts the tool, logs what it prints, and writes how it
+// ended. It is started by a Runner and by nobody else. The error says that the run could not even be described; how the tool ended is
+// none.
+func Supervise(ctx context.Context, dir string, now func() time.Time) error {
+	// The tool dies with the thread that starts it, should the supervisor be killed.
+	runtime.LockOSThread()
+	files := layout{dir: dir}
+	var asked request
+	if known, err := read(files.request(), &asked); err != nil || !known {
+		return errors.Join(err, fmt.Errorf("cannot find a request in %q", files.run()))
+	}
+	secrets, err := receive()
+	if err != nil {
+		return err
+	}
+	if err := adopt(); err != nil {
+		return err
+	}
+	s := &supervisor{
+		files: files, asked: asked, now: now,
+		record: record{ID: asked.ID, Action: asked.Action, StartedAt: now().UTC(), Supervisor: self()},
+	}
+	if err := writeJSON(files.record(), s.record); err != nil {
+		return err
+	}
+	// A full disk must not keep the result from being told: its room is taken now.
+	if err := os.WriteFile(files.result()+".room", make([]byte, resultRoom), fileMode); err != nil {
+		return noRoom(err)
+	}
+	return s.finish(s.run(ctx, secrets))
+}
+
+// resultRoom is how much room a result takes, in bytes.
+const resultRoom = 4096
+
+// receive reads what was sent through the pipe.
+func receive() (private, error) {
+	pipe := os.NewFile(pipeDescriptor, "pipe")
+	defer func() { _ = pipe.Close() }()
+	syscall.CloseOnExec(lockDescriptor) // only the supervisor's life is the run's
+	raw, err := io.ReadAll(io.LimitReader(pipe, maxPrivate))
+	if err != nil {
+		return private{}, fmt.Errorf("cannot read the secrets: %w", err)
+	}
+	var secrets private
+	if err := json.Unmarshal(raw, &secrets); err != nil {
+		return private{}, errors.New("cannot read the secrets: whoever sent them ended before")
+	}
+	return secrets, nil
+}
+
+// supervisor supervises one run.
+type supervisor struct {
+	files  layout
+	asked  request
+	now    func() time.Time
+	record record
+}
+
+// run runs the tool to its end.
+func (s *supervisor) run(ctx context.Context, secrets private) (ended result) {
+	ended.ID = s.asked.ID
+	redactor := provision.NewRedactor(append(secrets.Secrets, string(secrets.PrivateKey))...)
+	log, err := newLogFile(s.files.log(), redactor)
+	if err != nil {
+		ended.Problem = "cannot open the log: " + err.Error()
+		return ended
+	}
+	defer func() { ended.Dropped, _ = log.Close() }()
+	env := s.asked.Env
+	if len(secrets.PrivateKey) > 0 {
+		socket, stop, err := serveAgent(secrets.PrivateKey)
+		if err != nil {
+			ended.Problem = "cannot serve the SSH key: " + err.Error()
+			return ended
+		}
+		defer stop()
+		env = append(env, "SSH_AUTH_SOCK="+socket)
+	}
+
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, syscall.SIGTERM, syscall.SIGINT)
+	defer signal.Stop(told)
+	command := exec.CommandContext(context.WithoutCancel(ctx), s.asked.Argv[0], s.asked.Argv[1:]...)
+	command.Env, command.Dir, command.Stdout, command.Stderr = env, s.asked.Dir, log, log
+	command.SysProcAttr = attributes()
+	command.WaitDelay = outputDelay
+	if err := command.Start(); err != nil {
+		ended.Problem = "cannot start the tool: " + err.Error()
+		return ended
+	}
+	s.record.Tool = identify(command.Process.Pid)
+	if err := writeJSON(s.files.record(), s.record); err != nil {
+		_, _ = fmt.Fprintf(log, "cannot record the tool's process: %v\n", err)
+	}
+	ended.TimedOut, ended.Canceled = s.await(command, told)
+	state := command.ProcessState
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		ended.Signal = status.Signal().String()
+	} else {
+		ended.ExitCode = new(int32(state.ExitCode())) //nolint:gosec // an exit code has 8 bits
+	}
+	return ended
+}
+
+// outputDelay is how long the output is read after the tool has ended: a process that it left behind may hold it for ever.
+const outputDelay = 2 * time.Second
+
+// await waits until the tool ends, by itself or because its time is over or it was told to, and ends what it leaves behind.
+func (s *supervisor) await(command *exec.Cmd, told <-chan os.Signal) (timedOut, canceled bool) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = command.Wait()
+	}()
+	group := command.Process.Pid
+	timeout := time.NewTimer(s.asked.Timeout)
+	defer timeout.Stop()
+	select {
+	case <-done:
+		clean := command.ProcessState.ExitCode() == 0
+		_ = syscall.Kill(-group, syscall.SIGKILL)
+		if !clean || !s.asked.KeepsDaemons {
+			endChildren()
+		}
+		return false, false
+	case <-timeout.C:
+		timedOut = true
+	case <-told:
+		canceled = true
+	}
+	_ = syscall.Kill(-group, syscall.SIGTERM)
+	grace := time.NewTimer(s.asked.Grace)
+	defer grace.Stop()
+	select {
+	case <-done:
+	case <-grace.C:
+	}
+	_ = syscall.Kill(-group, syscall.SIGKILL)
+	endChildren()
+	<-done
+	return timedOut, canceled
+}
+
+// finish writes the result into the room that was kept for it.
+func (s *supervisor) finish(ended result) error {
+	ended.EndedAt = s.now().UTC()
+	if len(ended.Problem) > resultRoom/4 {
+		ended.Problem = ended.Problem[:resultRoom/4]
+	}
+	raw, err := json.Marshal(ended)
+	if err != nil {
+		return fmt.Errorf("cannot encode the result: %w", err)
+	}
+	room := s.files.result() + ".room"
+	file, err := os.OpenFile(room, os.O_WRONLY, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(raw)
+	if err == nil {
+		err = file.Truncate(int64(len(raw)))
+	}
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("cannot write the result: %w", err)
+	}
+	return os.Rename(room, s.files.result())
+}
