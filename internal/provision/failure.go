@@ -148,3 +148,13 @@ func Stage(log string) string {
 	}
 	return stage
 }
+
+// Retryable reports whether a run that failed for the reason may succeed when it is repeated.
+func Retryable(reason string) bool {
+	for _, s := range symptoms() {
+		if s.reason == reason {
+			return s.retryable
+		}
+	}
+	return reason != ReasonBinaryMissing
+}

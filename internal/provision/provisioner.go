@@ -63,7 +63,8 @@ type Request struct {
 	ID     string
 	Action Action
 	Tool   Tool
-	// Config is the configuration, written to the working directory where ConfigPath is empty.
+	// Config is the configuration, written to the working directory where ConfigPath is empty, and back to ConfigPath where the file
+	// is gone.
 	Config []byte
 	// State is written back where the tool looks for it, unless it is still there.
 	State map[string][]byte

@@ -105,7 +105,8 @@ const (
 
 // Operation is one run of a tool.
 type Operation struct {
-	// ID tells this run from every other of the cluster. Its log is in the ConfigMap <name of the cluster>-<id>.
+	// ID tells this run from every other of the cluster. The end of its log is in the ConfigMap <name of the cluster>-log in the
+	// namespace that Windlass runs in.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	ID string `json:"id"`

@@ -15,6 +15,10 @@ const (
 	VersionAnnotation = "clusterprovisioner.rke.io/kubernetes-version"
 	// ApproveAnnotation approves the plan with the id that is its value.
 	ApproveAnnotation = "clusterprovisioner.rke.io/approve"
+	// AcceptSkippedAnnotation with the value "true" lets a Cluster go although the tool could not reach all machines.
+	AcceptSkippedAnnotation = "clusterprovisioner.rke.io/accept-skipped-nodes"
+	// OperationAnnotation on a Secret or ConfigMap names the run that its content is from.
+	OperationAnnotation = "clusterprovisioner.rke.io/operation"
 	// RetryAnnotation starts the attempts anew when its value changes, whatever failed before.
 	RetryAnnotation = "clusterprovisioner.rke.io/retry"
 )
@@ -25,6 +29,10 @@ const (
 	KubeconfigSecretSuffix = "-kubeconfig"
 	// KubeconfigSecretKey is the key of a Secret that holds a kubeconfig, as Cluster API and Flux read it.
 	KubeconfigSecretKey = "value"
+	// StateSecretSuffix follows the name of the Cluster in the name of the Secret that holds the tool's state.
+	StateSecretSuffix = "-state"
+	// LogSuffix follows the name of the Cluster in the name of the ConfigMap that holds the end of the last run's log.
+	LogSuffix = "-log"
 	// ClusterNameLabel names the cluster on the Secret, as Cluster API has it.
 	ClusterNameLabel = "cluster.x-k8s.io/cluster-name"
 	// ClusterUIDLabel says whose state, log or kubeconfig an object is.

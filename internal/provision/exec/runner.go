@@ -138,7 +138,8 @@ func (r *Runner) count() (int, error) {
 // prepare writes what the tool reads, and returns its call.
 func (r *Runner) prepare(files layout, wanted provision.Request) ([]string, error) {
 	config := files.configPath(wanted.Place, wanted.Tool)
-	if wanted.ConfigPath == "" {
+	// A file of the user's is never written over; but what was provisioned from one that is gone can only be removed with it.
+	if _, err := os.Stat(config); wanted.ConfigPath == "" || errors.Is(err, os.ErrNotExist) && len(wanted.Config) > 0 {
 		if err := write(config, wanted.Config); err != nil {
 			return nil, fmt.Errorf("cannot write the configuration: %w", err)
 		}

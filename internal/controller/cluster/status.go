@@ -1,0 +1,234 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/provision"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// Bounds of texts in the status, in bytes, as its schema says.
+const (
+	maxMessage = 1024
+	maxSummary = 4096
+)
+
+// declaration lists the conditions that Ready depends on, the most telling first.
+func declaration() status.Declaration {
+	return status.Declaration{
+		{Type: clusterprovisionerv1alpha1.ConditionConfigValid},
+		{Type: clusterprovisionerv1alpha1.ConditionProvisioned},
+		{Type: clusterprovisionerv1alpha1.ConditionKubeconfigAvailable},
+		{Type: clusterprovisionerv1alpha1.ConditionHealthy},
+		{Type: clusterprovisionerv1alpha1.ConditionDegraded, Negative: true},
+	}
+}
+
+// describe writes what a pass has seen and how it ended into the Cluster's status. Where the pass could not look, what the status says
+// stays, and every condition is Unknown.
+func describe(pass *scope, outcome flow.Outcome, now time.Time) {
+	marks := declaration().Begin()
+	if pass.seen != nil {
+		report(pass, now)
+		markConfig(marks, pass)
+		markProvisioned(marks, pass, outcome)
+		markKubeconfig(marks, pass)
+		markHealthy(marks, pass)
+		markDegraded(marks, pass)
+	}
+	if status.IsPaused(pass.cluster) {
+		marks.Pause()
+	}
+	outcome.Mark(marks)
+	marks.Apply(pass.cluster, now)
+}
+
+// report writes everything of the status that is no condition.
+func report(pass *scope, now time.Time) {
+	written, seen := &pass.cluster.Status, pass.seen
+	reportOperation(pass, now)
+	if run := pass.finished; run != nil {
+		written.SkippedNodes = run.Skipped[:min(len(run.Skipped), maxSkipped)]
+		if run.Phase == provision.Succeeded && run.Action == provision.Up {
+			reportApplied(pass, now)
+		}
+	}
+	written.NextRetryTime = timeOf(pass.decision.retryAt)
+	written.Plan = pass.decision.change
+	if written.Plan != nil {
+		written.Plan.Summary = clip(written.Plan.Summary, maxSummary)
+	}
+	if pass.written != nil {
+		written.KubeconfigRef = pass.written
+	}
+	if seen.version != "" {
+		written.ToolVersion = seen.version
+	}
+	if seen.health.version != "" {
+		written.KubernetesVersion = seen.health.version
+	}
+	if seen.health.endpoint != "" {
+		written.Endpoint = seen.health.endpoint
+	}
+	if len(seen.config.Nodes) > 0 || seen.health.known {
+		written.Nodes = &clusterprovisionerv1alpha1.ClusterNodes{
+			Desired: int32(len(seen.config.Nodes)), Ready: seen.health.readyNodes, //nolint:gosec // a configuration has 256 KiB
+		}
+	}
+}
+
+// maxSkipped is how many skipped machines the status names, as its schema says.
+const maxSkipped = 256
+
+// reportOperation tells of the run that the pass has started, or of the one that it saw.
+func reportOperation(pass *scope, now time.Time) {
+	written := &pass.cluster.Status
+	if pass.started {
+		next := pass.decision.start
+		written.LastOperation = &clusterprovisionerv1alpha1.Operation{
+			ID: next.id, Action: clusterprovisionerv1alpha1.Action(next.action), Attempt: next.attempt, ConfigHash: next.digest,
+			StartTime: timeOf(now),
+		}
+		return
+	}
+	run := pass.seen.run
+	if run == nil {
+		return
+	}
+	last := written.LastOperation
+	if last == nil || last.ID != run.ID {
+		// The pass that started it did not live to say so.
+		last = &clusterprovisionerv1alpha1.Operation{ID: run.ID, Action: clusterprovisionerv1alpha1.Action(run.Action), Attempt: attemptOf(run.ID)}
+		if strings.HasPrefix(run.ID, "up-"+short(pass.seen.config.Digest,
+			pass.cluster.Annotations[clusterprovisionerv1alpha1.RetryAnnotation])+"-") {
+			last.ConfigHash = pass.seen.config.Digest
+		}
+	}
+	if !run.StartedAt.IsZero() {
+		last.StartTime = timeOf(run.StartedAt)
+	}
+	if run.Stage != "" {
+		last.Stage = run.Stage
+	}
+	if pass.finished != nil {
+		last.EndTime, last.ExitCode, last.Message = timeOf(run.EndedAt), run.ExitCode, ""
+		if last.EndTime == nil {
+			last.EndTime = timeOf(now) // nobody saw it; from now on it counts as over
+		}
+		if run.Failure != nil {
+			last.Reason, last.Message = run.Failure.Reason, clip(run.Failure.Message, maxMessage)
+		}
+	}
+	written.LastOperation = last
+}
+
+// attemptOf returns the number at the end of a run's id.
+func attemptOf(id string) int32 {
+	var attempt int32
+	if _, err := fmt.Sscanf(id[strings.LastIndexByte(id, '-')+1:], "%d", &attempt); err != nil {
+		return 1
+	}
+	return attempt
+}
+
+// reportApplied tells which configuration the tool has applied: the one that the run was started with, which need not be the present one.
+func reportApplied(pass *scope, now time.Time) {
+	written := &pass.cluster.Status
+	written.AppliedAt = timeOf(now)
+	applied, err := provision.ReadConfig(pass.seen.stored.applied)
+	if err != nil {
+		return
+	}
+	written.AppliedConfigHash, written.AppliedConfig = applied.Digest, applied.Applied()
+	pass.decision.change = nil
+}
+
+func markConfig(marks *status.Marks, pass *scope) {
+	if problem := pass.seen.problem; problem != nil {
+		marks.False(clusterprovisionerv1alpha1.ConditionConfigValid, problem.reason, problem.message)
+		return
+	}
+	marks.True(clusterprovisionerv1alpha1.ConditionConfigValid, clusterprovisionerv1alpha1.ReasonConfigRead, "")
+}
+
+// markProvisioned says whether there is a cluster. A later change that fails does not undo it: Degraded tells of that.
+func markProvisioned(marks *status.Marks, pass *scope, outcome flow.Outcome) {
+	cluster := pass.cluster
+	last := cluster.Status.LastOperation
+	switch {
+	case last != nil && last.Action == clusterprovisionerv1alpha1.ActionRemove && last.EndTime != nil && last.Reason == "":
+		marks.False(clusterprovisionerv1alpha1.ConditionProvisioned, clusterprovisionerv1alpha1.ReasonRemoved, "the tool has removed the cluster")
+	case cluster.Status.AppliedConfigHash != "":
+		marks.True(clusterprovisionerv1alpha1.ConditionProvisioned, clusterprovisionerv1alpha1.ReasonApplied, "")
+	case last != nil && last.Reason != "":
+		marks.False(clusterprovisionerv1alpha1.ConditionProvisioned, last.Reason, failed(last))
+	case outcome.Reason() != "":
+		marks.False(clusterprovisionerv1alpha1.ConditionProvisioned, outcome.Reason(), outcome.Message())
+	default:
+		marks.False(clusterprovisionerv1alpha1.ConditionProvisioned, clusterprovisionerv1alpha1.ReasonApplying, "")
+	}
+}
+
+// failed says how a run failed.
+func failed(last *clusterprovisionerv1alpha1.Operation) string {
+	message := fmt.Sprintf("attempt %d failed", last.Attempt)
+	if last.Message != "" {
+		message += ": " + last.Message
+	}
+	return message
+}
+
+func markKubeconfig(marks *status.Marks, pass *scope) {
+	conditionType := clusterprovisionerv1alpha1.ConditionKubeconfigAvailable
+	switch {
+	case pass.refused != nil:
+		marks.False(conditionType, pass.refused.reason, pass.refused.message)
+	case len(pass.seen.kubeconfig) > 0:
+		ref := pass.cluster.Status.KubeconfigRef
+		marks.True(conditionType, clusterprovisionerv1alpha1.ReasonKubeconfigWritten,
+			fmt.Sprintf("Secret %s/%s", ref.Namespace, ref.Name))
+	default:
+		marks.False(conditionType, clusterprovisionerv1alpha1.ReasonKubeconfigMissing, "the tool has written no kubeconfig")
+	}
+}
+
+func markHealthy(marks *status.Marks, pass *scope) {
+	state := pass.seen.health
+	switch {
+	case !state.known:
+		marks.Unknown(clusterprovisionerv1alpha1.ConditionHealthy, clusterprovisionerv1alpha1.ReasonNotProbed, "the API server has not been asked so far")
+	case state.ready:
+		marks.True(clusterprovisionerv1alpha1.ConditionHealthy, clusterprovisionerv1alpha1.ReasonAnswering, "")
+	default:
+		marks.False(clusterprovisionerv1alpha1.ConditionHealthy, clusterprovisionerv1alpha1.ReasonNotAnswering, state.message)
+	}
+}
+
+func markDegraded(marks *status.Marks, pass *scope) {
+	written := pass.cluster.Status
+	last := written.LastOperation
+	switch {
+	case len(written.SkippedNodes) > 0:
+		marks.True(clusterprovisionerv1alpha1.ConditionDegraded, clusterprovisionerv1alpha1.ReasonNodesSkipped, clip(fmt.Sprintf(
+			"the tool could not reach %s and went on without: what runs there may still run", strings.Join(written.SkippedNodes, ", ")), maxMessage))
+	case last != nil && last.Reason != "" && written.AppliedConfigHash != "":
+		marks.True(clusterprovisionerv1alpha1.ConditionDegraded, last.Reason, failed(last))
+	default:
+		marks.False(clusterprovisionerv1alpha1.ConditionDegraded, clusterprovisionerv1alpha1.ReasonNotDegraded, "")
+	}
+}
+
+// clip bounds a text.
+func clip(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit-3], "") + "..."
+}
