@@ -19,20 +19,23 @@ import (
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
 // watched are the kinds that the controllers' caches hold, with what the caches hold of them.
 func watched() map[client.ObjectList][]client.ListOption {
 	return map[client.ObjectList][]client.ListOption{
-		&appsv1alpha1.PodBuggerToolList{}:         nil,
-		&appsv1alpha1.PodSetList{}:                nil,
-		&nodesv1.NodePoolList{}:                   nil,
-		&appsv1.DeploymentList{}:                  nil,
-		&policyv1.PodDisruptionBudgetList{}:       nil,
-		&corev1.NodeList{}:                        nil,
-		&nodev1.RuntimeClassList{}:                nil,
-		&cloudnativev1alpha1.VirtualMachineList{}: nil,
+		&appsv1alpha1.PodBuggerToolList{}:            nil,
+		&appsv1alpha1.PodSetList{}:                   nil,
+		&nodesv1.NodePoolList{}:                      nil,
+		&appsv1.DeploymentList{}:                     nil,
+		&policyv1.PodDisruptionBudgetList{}:          nil,
+		&corev1.NodeList{}:                           nil,
+		&nodev1.RuntimeClassList{}:                   nil,
+		&cloudnativev1alpha1.VirtualMachineList{}:    nil,
+		&clusterprovisionerv1alpha1.ClusterList{}:    nil,
+		&clusterprovisionerv1alpha1.KubeconfigList{}: nil,
 		&corev1.PodList{}: {
 			client.MatchingLabels{appsv1alpha1.LabelApp: appsv1alpha1.LabelAppValue},
 		},

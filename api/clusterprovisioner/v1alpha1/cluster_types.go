@@ -4,6 +4,8 @@
 package v1alpha1
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -85,10 +87,12 @@ type ClusterSpec struct {
 
 	// Timeouts bound the runs of the tool. Mutable; a run that is under way keeps those it was started with.
 	// +optional
+	// +kubebuilder:default={}
 	Timeouts Timeouts `json:"timeouts,omitempty"`
 
 	// Retry says how a failed run is repeated. Mutable.
 	// +optional
+	// +kubebuilder:default={}
 	Retry Retry `json:"retry,omitempty"`
 
 	// Approval says whether a change of the configuration is applied at once (Auto), or published in status.plan and applied when
@@ -99,6 +103,7 @@ type ClusterSpec struct {
 
 	// Health says how the cluster's health is watched. Mutable.
 	// +optional
+	// +kubebuilder:default={}
 	Health Health `json:"health,omitempty"`
 
 	// DeletionPolicy says what becomes of the cluster when this object is deleted: Delete has the tool remove it, Orphan leaves
@@ -267,6 +272,19 @@ type Retry struct {
 	// +kubebuilder:default="30m"
 	Max metav1.Duration `json:"max,omitempty"`
 }
+
+// What a duration of zero stands for: the defaults of the fields, for objects that were written without them.
+const (
+	DefaultUpTimeout      = 30 * time.Minute
+	DefaultRemoveTimeout  = 15 * time.Minute
+	DefaultGrace          = 2 * time.Minute
+	DefaultAttempts       = 5
+	DefaultRetryInitial   = 30 * time.Second
+	DefaultRetryMax       = 30 * time.Minute
+	DefaultHealthInterval = 15 * time.Second
+	DefaultHealthTimeout  = 5 * time.Second
+	DefaultHealthFailures = 3
+)
 
 // Approval says whether a change needs a person.
 //

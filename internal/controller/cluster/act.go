@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,10 +61,11 @@ func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 	}
 	request := provision.Request{
 		Place: pass.seen.place, ID: next.id, Action: next.action, Tool: pass.seen.tool, Config: next.raw, State: kept.state,
-		Timeout: cluster.Spec.Timeouts.Up.Duration, Grace: cluster.Spec.Timeouts.Grace.Duration,
+		Timeout: cmp.Or(cluster.Spec.Timeouts.Up.Duration, clusterprovisionerv1alpha1.DefaultUpTimeout),
+		Grace:   cmp.Or(cluster.Spec.Timeouts.Grace.Duration, clusterprovisionerv1alpha1.DefaultGrace),
 	}
 	if next.action == provision.Remove {
-		request.Timeout = cluster.Spec.Timeouts.Remove.Duration
+		request.Timeout = cmp.Or(cluster.Spec.Timeouts.Remove.Duration, clusterprovisionerv1alpha1.DefaultRemoveTimeout)
 	}
 	if config, err := provision.ReadConfig(next.raw); err == nil {
 		request.Secrets = config.Secrets

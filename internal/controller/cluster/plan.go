@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -134,7 +135,7 @@ func again(
 	switch {
 	case !provision.Retryable(last.Reason):
 		return flow.Stall(last.Reason, errors.New(last.Message)), time.Time{}
-	case attempt > max(retry.Attempts, 1):
+	case attempt > cmp.Or(retry.Attempts, clusterprovisionerv1alpha1.DefaultAttempts):
 		return flow.Stall(last.Reason, fmt.Errorf("gave up after %d attempts: %s", last.Attempt, last.Message)), time.Time{}
 	}
 	return pause(last, backoff(retry, last.Attempt), now)
@@ -159,13 +160,14 @@ func pause(last *clusterprovisionerv1alpha1.Operation, after time.Duration, now 
 
 // backoff is the pause after so many failures: twice as long each time, up to the maximum.
 func backoff(retry clusterprovisionerv1alpha1.Retry, failures int32) time.Duration {
-	pause, most := retry.Initial.Duration, retry.Max.Duration
+	pause := cmp.Or(retry.Initial.Duration, clusterprovisionerv1alpha1.DefaultRetryInitial)
+	most := max(cmp.Or(retry.Max.Duration, clusterprovisionerv1alpha1.DefaultRetryMax), pause)
 	for range failures - 1 {
 		if pause *= 2; pause >= most {
 			return most
 		}
 	}
-	return min(pause, max(most, retry.Initial.Duration))
+	return pause
 }
 
 // planRemoval has the cluster removed, and lets the object go when it is.

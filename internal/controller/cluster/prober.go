@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -106,7 +107,7 @@ func (p *Prober) Watch(cluster *clusterprovisionerv1alpha1.Cluster, kubeconfig [
 	if err != nil {
 		return err
 	}
-	target.Timeout = cluster.Spec.Health.Timeout.Duration
+	target.Timeout = cmp.Or(cluster.Spec.Health.Timeout.Duration, clusterprovisionerv1alpha1.DefaultHealthTimeout)
 	client, err := kubernetes.NewForConfig(target)
 	if err != nil {
 		return fmt.Errorf("cannot make a client for cluster %q: %w", cluster.Name, err)
@@ -162,7 +163,7 @@ func (p *probe) loop(ctx context.Context, tell func(string)) {
 		after := before
 		if err := p.ask(ctx); err != nil {
 			failures++
-			if failures >= max(p.spec.FailureThreshold, 1) {
+			if failures >= cmp.Or(p.spec.FailureThreshold, clusterprovisionerv1alpha1.DefaultHealthFailures) {
 				after.known, after.ready, after.message = true, false, provision.Redact(err.Error())
 			}
 		} else {
@@ -182,19 +183,13 @@ func (p *probe) loop(ctx context.Context, tell func(string)) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(jitter(p.spec.Interval.Duration)):
+		case <-time.After(jitter(cmp.Or(p.spec.Interval.Duration, clusterprovisionerv1alpha1.DefaultHealthInterval))):
 		}
 	}
 }
 
-// defaultInterval is the interval of a spec that has none.
-const defaultInterval = 15 * time.Second
-
 // jitter spreads an interval by a fifth in both directions.
 func jitter(interval time.Duration) time.Duration {
-	if interval <= 0 {
-		interval = defaultInterval
-	}
 	return time.Duration(float64(interval) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // it spreads load and protects nothing
 }
 

@@ -85,6 +85,7 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: health
       type:
         namedType: com.github.windlass-operator.windlass.api.clusterprovisioner.v1alpha1.Health
+      default: {}
     - name: kubeconfigSecretRef
       type:
         namedType: io.k8s.api.core.v1.SecretReference
@@ -95,12 +96,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: retry
       type:
         namedType: com.github.windlass-operator.windlass.api.clusterprovisioner.v1alpha1.Retry
+      default: {}
     - name: sshAuth
       type:
         namedType: com.github.windlass-operator.windlass.api.clusterprovisioner.v1alpha1.SSHAuth
     - name: timeouts
       type:
         namedType: com.github.windlass-operator.windlass.api.clusterprovisioner.v1alpha1.Timeouts
+      default: {}
 - name: com.github.windlass-operator.windlass.api.clusterprovisioner.v1alpha1.ClusterStatus
   map:
     fields:

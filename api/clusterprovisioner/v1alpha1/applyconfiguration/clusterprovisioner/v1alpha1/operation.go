@@ -12,7 +12,8 @@ import (
 //
 // Operation is one run of a tool.
 type OperationApplyConfiguration struct {
-	// ID tells this run from every other of the cluster. Its log is in the ConfigMap <name of the cluster>-<id>.
+	// ID tells this run from every other of the cluster. The end of its log is in the ConfigMap <name of the cluster>-log in the
+	// namespace that Windlass runs in.
 	ID *string `json:"id,omitempty"`
 	// Action is what it is for.
 	Action *clusterprovisionerv1alpha1.Action `json:"action,omitempty"`

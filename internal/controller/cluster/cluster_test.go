@@ -1,0 +1,400 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+func TestAClusterComesUpAndIsRemoved(t *testing.T) {
+	s := newStage(t)
+	s.create()
+	s.becomes(status.Ready, "True")
+	s.settled()
+	if got := s.calls(); got != "up" {
+		t.Errorf("the tool was called for %q", got)
+	}
+	written := s.cluster.Status
+	if written.KubernetesVersion == "" || s.cluster.Annotations[clusterprovisionerv1alpha1.VersionAnnotation] != written.KubernetesVersion {
+		t.Errorf("the version is %q, the annotation %v", written.KubernetesVersion, s.cluster.Annotations)
+	}
+	if written.Endpoint != s.Config.Host || written.Nodes.Desired != 1 || written.LastOperation.Attempt != 1 {
+		t.Errorf("the status is %+v", written)
+	}
+	if !strings.HasPrefix(written.AppliedConfig, "# "+written.AppliedConfigHash+"\n") {
+		t.Errorf("the applied configuration is\n%s", written.AppliedConfig)
+	}
+	secret := s.secret(clusterprovisionerv1alpha1.KubeconfigSecretSuffix)
+	if _, err := kube.Target(secret.Data["value"]); err != nil || secret.Labels["cluster.x-k8s.io/cluster-name"] != s.cluster.Name {
+		t.Errorf("the kubeconfig is not usable: %v, labels %v", err, secret.Labels)
+	}
+	owned := &clusterprovisionerv1alpha1.Kubeconfig{ObjectMeta: metav1.ObjectMeta{Name: s.cluster.Name}}
+	if !s.Get(t, owned) || owned.Spec.ConfigPath != filepath.Join(s.dir, "kube_config_cluster.yml") {
+		t.Errorf("the Kubeconfig is %+v", owned.Spec)
+	}
+	if ref := owned.OwnerReferences[0]; ref.APIVersion != "clusterprovisioner.rke.io/v1alpha1" || !*ref.Controller {
+		t.Errorf("its owner is %+v", ref)
+	}
+
+	s.delete()
+	s.gone()
+	if got := s.calls(); got != "up remove" {
+		t.Errorf("the tool was called for %q", got)
+	}
+}
+
+// TestAChangedFileIsAppliedOnce is the article's promise, and its first defect: rke up ran at least twice.
+func TestAChangedFileIsAppliedOnce(t *testing.T) {
+	s := newStage(t)
+	s.create()
+	s.becomes(status.Ready, "True")
+	s.file("cluster.yml", "# only a comment\n"+configText)
+	s.settled()
+	s.file("cluster.yml", configText+"- {address: 127.0.0.2, role: [worker]}\n")
+	s.until("the change is applied", func() bool { return s.calls() == "up up" && s.is(status.Ready, "True") })
+	s.settled()
+	if s.calls() != "up up" || s.cluster.Status.Nodes.Desired != 2 {
+		t.Errorf("calls %q, nodes %+v", s.calls(), s.cluster.Status.Nodes)
+	}
+	if got := string(s.secret(clusterprovisionerv1alpha1.StateSecretSuffix).Data["config"]); !strings.Contains(got, "127.0.0.2") {
+		t.Errorf("the copy of the configuration is\n%s", got)
+	}
+}
+
+func TestARestartAtAnyMomentStartsNothingTwice(t *testing.T) {
+	s := newStage(t)
+	s.create()
+	for passes := range 12 {
+		s.restart()
+		if s.pass(); s.is(status.Ready, "True") && passes > 8 {
+			break
+		}
+		// A status that was lost is as if the manager had died before it wrote it.
+		if passes == 2 || passes == 5 {
+			s.forgetStatus()
+		}
+	}
+	s.becomes(status.Ready, "True")
+	s.forgetStatus()
+	s.restart()
+	s.becomes(status.Ready, "True")
+	if got := s.calls(); got != "up" {
+		t.Errorf("the tool was called for %q", got)
+	}
+}
+
+// forgetStatus empties the status.
+func (s *stage) forgetStatus() {
+	s.t.Helper()
+	s.Get(s.t, s.cluster)
+	s.cluster.Status = clusterprovisionerv1alpha1.ClusterStatus{}
+	if err := s.Live.Status().Update(s.t.Context(), s.cluster); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestARunThatFailsIsRepeatedWithPauses(t *testing.T) {
+	s := newStage(t)
+	s.file("up.fails", "Failed to pull image: can't pull Docker image x\nFailed to pull image: can't pull Docker image y\n")
+	s.create(quick)
+	s.becomes(status.Ready, "False ImagePull: attempt 1 failed: FATA[0002] Failed to pull image")
+	s.becomes(status.Reconciling, "True Retrying: waiting for attempt 2 after ImagePull")
+	if got := string(s.secret(clusterprovisionerv1alpha1.StateSecretSuffix).Data["state.cluster.rkestate"]); got == "" {
+		t.Error("the state of a failed run is not kept")
+	}
+	s.settled()
+	if s.calls() != "up" || s.cluster.Status.NextRetryTime == nil {
+		t.Errorf("calls %q, next retry %v", s.calls(), s.cluster.Status.NextRetryTime)
+	}
+	s.until("it has succeeded", func() bool { s.later(); return s.is(status.Ready, "True") })
+	if got := s.calls(); got != "up up up" {
+		t.Errorf("the tool was called for %q", got)
+	}
+	log := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.cluster.Name + "-log"}}
+	if !s.Get(t, log) || !strings.Contains(log.Data["log"], "up begins") {
+		t.Errorf("the log is %q", log.Data["log"])
+	}
+}
+
+func TestWhatCannotHealByItselfWaitsForAChange(t *testing.T) {
+	s := newStage(t)
+	s.file("up.fails", "ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey]\n")
+	s.create(quick)
+	s.becomes(status.Stalled, "True SSHAuth")
+	s.later()
+	s.settled()
+	s.edit(annotate(clusterprovisionerv1alpha1.RetryAnnotation, "1"))
+	s.becomes(status.Ready, "True")
+	if got := s.calls(); got != "up up" {
+		t.Errorf("the tool was called for %q", got)
+	}
+}
+
+func TestAttemptsAreBounded(t *testing.T) {
+	s := newStage(t)
+	s.file("up.fails", strings.Repeat("no known words\n", 9))
+	s.create(quick)
+	s.until("it gives up", func() bool { s.later(); return s.is(status.Stalled, "True Unknown: gave up after 4 attempts") })
+	if got := s.calls(); got != "up up up up" {
+		t.Errorf("the tool was called for %q", got)
+	}
+}
+
+func TestAFailedChangeDegradesAClusterThatExists(t *testing.T) {
+	s := newStage(t)
+	s.create(quick)
+	s.becomes(status.Ready, "True")
+	s.file("up.fails", "etcd cluster is unhealthy\n")
+	s.file("cluster.yml", configText+"ssh_agent_auth: true\n")
+	s.becomes(clusterprovisionerv1alpha1.ConditionDegraded, "True EtcdUnhealthy")
+	if !s.is(clusterprovisionerv1alpha1.ConditionProvisioned, "True") || !s.is(clusterprovisionerv1alpha1.ConditionHealthy, "True") {
+		t.Errorf("conditions are %v", s.cluster.Status.Conditions)
+	}
+}
+
+func TestATimeoutEndsARunAndKeepsItsState(t *testing.T) {
+	s := newStage(t)
+	s.file("up.hangs", "")
+	s.create(quick, func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Spec.Timeouts.Up = metav1.Duration{Duration: 500 * time.Millisecond}
+	})
+	s.becomes(status.Ready, "False Timeout")
+	if got := s.secret(clusterprovisionerv1alpha1.StateSecretSuffix).Data["state.cluster.rkestate"]; len(got) == 0 {
+		t.Error("what the tool saved in time is lost")
+	}
+}
+
+func TestAKilledSupervisorIsInterruptedAndRepeated(t *testing.T) {
+	s := newStage(t)
+	s.file("up.hangs", "")
+	s.create(quick)
+	s.until("the tool runs", func() bool { return s.calls() == "up" })
+	s.becomes(status.Reconciling, "True Applying")
+	s.killSupervisor()
+	s.remove("up.hangs")
+	s.becomes(status.Ready, "False Interrupted")
+	s.until("it has succeeded", func() bool { s.later(); return s.is(status.Ready, "True") })
+}
+
+// killSupervisor kills the processes of the run, as a restart of the machine would.
+func (s *stage) killSupervisor() {
+	s.t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, path := range files {
+		raw, _ := os.ReadFile(path)
+		if args := strings.Split(string(raw), "\x00"); len(args) > 2 && args[1] == "supervise" && strings.HasSuffix(args[2], string(s.cluster.UID)) {
+			var pid int
+			for _, digit := range filepath.Base(filepath.Dir(path)) {
+				pid = pid*10 + int(digit-'0')
+			}
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestAClusterThatIsDeletedWhileItComesUp(t *testing.T) {
+	s := newStage(t)
+	s.file("up.hangs", "")
+	s.create()
+	s.until("the tool runs", func() bool { return s.calls() == "up" })
+	s.delete()
+	s.gone()
+	if got := s.calls(); got != "up remove" {
+		t.Errorf("the tool was called for %q", got)
+	}
+}
+
+func TestARemovalIsRepeatedUntilItSucceeds(t *testing.T) {
+	s := newStage(t)
+	s.create(quick)
+	s.becomes(status.Ready, "True")
+	s.file("remove.fails", strings.Repeat("nobody knows why\n", 6))
+	s.delete()
+	s.until("five removals have failed", func() bool { s.later(); return strings.Count(s.calls(), "remove") >= 5 })
+	s.until("it is gone", func() bool { s.later(); return !s.Get(t, s.cluster) })
+}
+
+func TestARemovalThatSkippedAMachineIsNotBelieved(t *testing.T) {
+	s := newStage(t)
+	s.create(quick)
+	s.becomes(status.Ready, "True")
+	s.file("remove.skips", "127.0.0.9")
+	s.delete()
+	s.becomes(clusterprovisionerv1alpha1.ConditionDegraded, "True NodesSkipped: the tool could not reach 127.0.0.9")
+	if !slices.Equal(s.cluster.Status.SkippedNodes, []string{"127.0.0.9"}) {
+		t.Errorf("skipped are %v", s.cluster.Status.SkippedNodes)
+	}
+	s.edit(annotate(clusterprovisionerv1alpha1.AcceptSkippedAnnotation, "true"))
+	s.gone()
+}
+
+func TestACopyOfTheConfigurationRemovesTheCluster(t *testing.T) {
+	s := newStage(t)
+	s.create()
+	s.becomes(status.Ready, "True")
+	s.remove("cluster.yml")
+	s.becomes(status.Stalled, "True ConfigNotFound")
+	s.delete()
+	s.gone()
+	if got := s.calls(); got != "up remove" {
+		t.Errorf("the tool was called for %q", got)
+	}
+}
+
+func TestAnOrphanIsLetGoAndTheClusterStays(t *testing.T) {
+	s := newStage(t)
+	s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Spec.DeletionPolicy = clusterprovisionerv1alpha1.DeletionOrphan
+	})
+	s.becomes(status.Ready, "True")
+	s.delete()
+	s.gone()
+	if got := s.calls(); got != "up" {
+		t.Errorf("the tool was called for %q", got)
+	}
+}
+
+func TestWhatWasNeverProvisionedIsLetGo(t *testing.T) {
+	s := newStage(t)
+	s.remove("cluster.yml")
+	s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Finalizers = []string{clusterprovisionerv1alpha1.LegacyFinalizer}
+	})
+	s.becomes(status.Stalled, "True ConfigNotFound: file ")
+	s.delete()
+	s.gone()
+	if got := s.calls(); got != "" {
+		t.Errorf("the tool was called for %q", got)
+	}
+}
+
+func TestAManualChangeWaitsForItsApproval(t *testing.T) {
+	s := newStage(t)
+	s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Spec.Approval = clusterprovisionerv1alpha1.ApprovalManual
+	})
+	s.becomes(status.Ready, "False WaitingForApproval")
+	s.edit(annotate(clusterprovisionerv1alpha1.ApproveAnnotation, s.cluster.Status.Plan.ID))
+	s.becomes(status.Ready, "True")
+	s.file("cluster.yml", "nodes:\n- {address: 127.0.0.3, role: [worker]}\n")
+	s.becomes(status.Reconciling, "True WaitingForApproval")
+	plan := s.cluster.Status.Plan
+	want := "node 127.0.0.3: added (worker)\nnode 127.0.0.1: removed (controlplane, etcd, worker)"
+	if plan.Summary != want || !plan.Destructive {
+		t.Errorf("the plan is %+v, want %q", plan, want)
+	}
+	s.settled()
+	s.edit(annotate(clusterprovisionerv1alpha1.ApproveAnnotation, plan.ID))
+	s.until("the change is applied", func() bool { return s.calls() == "up up" && s.cluster.Status.Plan == nil })
+}
+
+func TestSecretsInPlainSightAreRefused(t *testing.T) {
+	key := "-----BEGIN OPENSSH PRIVATE KEY-----\nabcdef\n-----END OPENSSH PRIVATE KEY-----\n"
+	config := "nodes:\n- address: 127.0.0.1\n  role: [worker]\n  ssh_key: |\n    " + strings.ReplaceAll(key, "\n", "\n    ") + "\n"
+	s := newStage(t)
+	s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Spec.ConfigPath, c.Spec.Config = "", &clusterprovisionerv1alpha1.ConfigSource{Inline: config}
+	})
+	s.becomes(status.Stalled, "True SecretInPlainSight: nodes[0].ssh_key of the configuration is a secret")
+
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "config"}, StringData: map[string]string{"cluster.yml": config},
+	}
+	s.Create(t, secret)
+	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Spec.Config = &clusterprovisionerv1alpha1.ConfigSource{SecretRef: &clusterprovisionerv1alpha1.KeyReference{
+			Namespace: s.namespace, Name: "config", Key: "cluster.yml",
+		}}
+	})
+	s.becomes(clusterprovisionerv1alpha1.ConditionProvisioned, "True")
+	if strings.Contains(s.cluster.Status.AppliedConfig, "abcdef") || !strings.Contains(s.cluster.Status.AppliedConfig, "[redacted]") {
+		t.Errorf("the applied configuration is\n%s", s.cluster.Status.AppliedConfig)
+	}
+	s.delete()
+	s.gone()
+}
+
+func TestAPathOutsideOfTheRootIsRefused(t *testing.T) {
+	s := newStage(t)
+	outside := filepath.Join(t.TempDir(), "cluster.yml")
+	if err := os.WriteFile(outside, []byte(configText), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(s.dir, "link.yml")
+	if err := os.Symlink(outside, link); err != nil {
+		t.Fatal(err)
+	}
+	s.create(func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.ConfigPath = link })
+	s.becomes(status.Stalled, "True ConfigPathRefused")
+}
+
+func TestAMissingToolIsACondition(t *testing.T) {
+	s := newStage(t)
+	s.create(func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.Exec.Up[0] = "no-such-tool" })
+	s.becomes(status.Stalled, "True BinaryMissing: tool not found")
+	s.delete()
+	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Spec.DeletionPolicy = clusterprovisionerv1alpha1.DeletionOrphan
+	})
+	s.gone()
+}
+
+func TestAForeignSecretIsLeftAlone(t *testing.T) {
+	s := newStage(t)
+	foreign := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "taken"}, StringData: map[string]string{"value": "mine"},
+	}
+	s.Create(t, foreign)
+	s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Spec.KubeconfigSecretRef = &corev1.SecretReference{Namespace: s.namespace, Name: "taken"}
+	})
+	s.becomes(clusterprovisionerv1alpha1.ConditionProvisioned, "True")
+	if !s.Get(t, foreign) || string(foreign.Data["value"]) != "mine" {
+		t.Errorf("the Secret holds %q", foreign.Data["value"])
+	}
+}
+
+func TestAKubeconfigThatRunsAProgramIsRefused(t *testing.T) {
+	s := newStage(t)
+	config := kubeconfigOf(s.Config)
+	s.file("source", strings.Replace(string(s.kubeconfig()), "user:", "user:\n    exec: {apiVersion: client.authentication.k8s.io/v1, command: /bin/false, interactiveMode: Never}", 1))
+	_ = config
+	s.create()
+	s.until("it is refused", func() bool {
+		return slices.Contains(s.Events.Reasons(), "Applied") || s.is(clusterprovisionerv1alpha1.ConditionProvisioned, "True")
+	})
+	if s.cluster.Status.KubeconfigRef != nil {
+		t.Errorf("the kubeconfig is in %v", s.cluster.Status.KubeconfigRef)
+	}
+}
+
+func TestAPausedClusterOnlyTells(t *testing.T) {
+	s := newStage(t)
+	s.create(annotate(status.PausedAnnotation, "true"))
+	s.becomes(status.Paused, "True")
+	s.settled()
+	if got := s.calls(); got != "" {
+		t.Errorf("the tool was called for %q", got)
+	}
+	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) { c.Annotations = nil })
+	s.becomes(status.Ready, "True")
+}
