@@ -37,12 +37,12 @@ func NewCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "windlass",
 		Short: "Turn a Kubernetes cluster into a small private cloud",
-		Long: "Windlass is a Kubernetes operator: node pools and pod sets are resources of the cluster, and this program\n" +
-			"brings the cluster to what they say.",
+		Long: "Windlass is a Kubernetes operator: node pools, pod sets, virtual machines, whole clusters and debugging\n" +
+			"tools are resources of the cluster, and this program brings the world to what they say.",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newManagerCommand(), newGatewayCommand(), newUICommand(), newVersionCommand())
+	root.AddCommand(newManagerCommand(), newGatewayCommand(), newUICommand(), newVersionCommand(), newSuperviseCommand())
 	return root
 }
 

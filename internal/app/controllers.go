@@ -20,6 +20,7 @@ import (
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/controller/node"
@@ -92,18 +93,32 @@ func controllers() []controller {
 			name:  "podbuggertool",
 			reads: []client.Object{&appsv1alpha1.PodBuggerTool{}},
 			add: func(_ context.Context, mgr manager.Manager, t tools) error {
-				direct, err := client.New(mgr.GetConfig(), client.Options{
-					HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
-				})
+				direct, err := newDirect(mgr)
 				if err != nil {
-					return fmt.Errorf("cannot make a client without a cache: %w", err)
+					return err
 				}
 				pods := podbuggertool.NewPodCaches(mgr.GetConfig(), mgr.GetScheme())
 				return podbuggertool.New(mgr.GetClient(), direct, pods, t.recorder, t.now).SetupWithManager(mgr, pods)
 			},
 		},
 		{name: "virtualmachine", reads: []client.Object{&cloudnativev1alpha1.VirtualMachine{}}, add: addMachines},
+		{
+			name:  "cluster",
+			reads: []client.Object{&clusterprovisionerv1alpha1.Cluster{}, &clusterprovisionerv1alpha1.Kubeconfig{}},
+			add:   func(_ context.Context, mgr manager.Manager, t tools) error { return addClusters(mgr, t) },
+		},
 	}
+}
+
+// newDirect returns a client that reads and writes past the caches, for what is not cached as a whole.
+func newDirect(mgr manager.Manager) (client.Client, error) {
+	direct, err := client.New(mgr.GetConfig(), client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a client without a cache: %w", err)
+	}
+	return direct, nil
 }
 
 // indexes is the table of shared cache indexes: an index can be added to a manager only once, whoever uses it.

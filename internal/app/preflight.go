@@ -24,6 +24,7 @@ import (
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/kube"
@@ -78,10 +79,13 @@ func checkCRDs(
 	ctx context.Context, restConfig *rest.Config, finder discovery.ServerResourcesInterfaceWithContext,
 	needed []schema.GroupVersionKind,
 ) error {
+	ours := []string{
+		appsv1alpha1.GroupName, cloudnativev1alpha1.GroupName, clusterprovisionerv1alpha1.GroupName, nodesv1.GroupName,
+	}
 	served := map[string]*metav1.APIResourceList{}
 	var missing []string
 	for _, gvk := range needed {
-		if gvk.Group != nodesv1.GroupName && gvk.Group != appsv1alpha1.GroupName && gvk.Group != cloudnativev1alpha1.GroupName {
+		if !slices.Contains(ours, gvk.Group) {
 			continue
 		}
 		groupVersion := gvk.GroupVersion().String()

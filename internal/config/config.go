@@ -60,6 +60,9 @@ type Config struct {
 	// Machines is about VirtualMachines.
 	Machines Machines
 
+	// Clusters is about Clusters.
+	Clusters Clusters
+
 	// Gateway is the HTTP API.
 	Gateway Gateway
 
@@ -85,6 +88,7 @@ func Default(known ...string) Config {
 		MetricsBindAddress:     "127.0.0.1:8080",
 		HealthProbeBindAddress: ":8081",
 		LogToStderr:            true,
+		Clusters:               defaultClusters(),
 		Gateway:                Gateway{BindAddress: off, RequestsPerSecond: 100},
 		Machines:               defaultMachines(),
 		known:                  known,
@@ -105,6 +109,7 @@ func (c *Config) BindFlags(fs *pflag.FlagSet) {
 		"`name` that this instance signs the Lease with (default $POD_NAME, else the host name with a random suffix)")
 	fs.IntVar(&c.Threads, "threads", c.Threads, "how many objects each controller works on at the same time")
 	c.Machines.bindFlags(fs)
+	c.Clusters.bindFlags(fs)
 	c.bindServerFlags(fs)
 	c.Gateway.BindFlags(fs, "gateway-")
 }

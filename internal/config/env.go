@@ -35,7 +35,8 @@ func OS() Environment {
 	}
 }
 
-// FromEnv fills what no flag has set: the identity of this instance, its own namespace and that of its Lease.
+// FromEnv fills what no flag has set: the identity of this instance, its own namespace and that of its Lease, and the directory for
+// the runs of tools.
 func (c *Config) FromEnv(env Environment) {
 	c.OwnNamespace = cmp.Or(env.Getenv("POD_NAMESPACE"), podNamespace(env))
 	if c.LeaseLockNamespace == "" {
@@ -44,6 +45,7 @@ func (c *Config) FromEnv(env Environment) {
 	if c.HolderIdentity == "" {
 		c.HolderIdentity = cmp.Or(env.Getenv("POD_NAME"), hostIdentity(env))
 	}
+	c.Clusters.fromEnv(env.Getenv)
 }
 
 func podNamespace(env Environment) string {

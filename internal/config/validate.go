@@ -32,6 +32,7 @@ func (c *Config) Validate() error {
 	errs = append(errs, c.validateLease()...)
 	errs = append(errs, c.Machines.validate()...)
 	errs = append(errs, c.validateAddresses()...)
+	errs = append(errs, c.Clusters.validate()...)
 	errs = append(errs, c.Gateway.validate()...)
 	return errors.Join(errs...)
 }

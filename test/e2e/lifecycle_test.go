@@ -185,7 +185,8 @@ func TestSentences(t *testing.T) {
 	}{
 		"the CRDs are missing": {
 			c.withoutCRDs, 1,
-			"windlass: the API server at " + c.config.Host + " does not know nodepools.nodes.lailin.xyz, " +
+			"windlass: the API server at " + c.config.Host + " does not know clusters.clusterprovisioner.rke.io, " +
+				"kubeconfigs.clusterprovisioner.rke.io, nodepools.nodes.lailin.xyz, " +
 				"podbuggertools.apps.jicki.cn, podsets.apps.jicki.cn: " +
 				"apply the CRDs first with \"kubectl apply --server-side -k config/crd\"\n",
 		},
@@ -212,7 +213,7 @@ func TestSentences(t *testing.T) {
 		},
 		"the controller is unknown": {
 			start("--kubeconfig", c.admin, "--controllers=*,-podsets"), 2,
-			"windlass: --controllers names \"-podsets\", which is not known: there are nodepool, podset, podbuggertool, and '*' for all\n" +
+			"windlass: --controllers names \"-podsets\", which is not known: there are nodepool, podset, podbuggertool, cluster, and '*' for all\n" +
 				"See 'windlass manager --help'.\n",
 		},
 	}

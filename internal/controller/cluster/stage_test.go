@@ -98,8 +98,8 @@ type stage struct {
 	dir       string
 	namespace string
 	// ahead is how far the Reconciler's clock is ahead of the supervisors', which is the machine's.
-	ahead time.Duration
-	cluster   *clusterprovisionerv1alpha1.Cluster
+	ahead   time.Duration
+	cluster *clusterprovisionerv1alpha1.Cluster
 }
 
 const configText = "nodes:\n- address: 127.0.0.1\n  role: [controlplane, etcd, worker]\n"

@@ -1,0 +1,66 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/windlass-operator/windlass/internal/config"
+	"github.com/windlass-operator/windlass/internal/controller/cluster"
+	"github.com/windlass-operator/windlass/internal/provision/exec"
+)
+
+// superviseCommand is how this program is called as the supervisor of a provisioning tool's run.
+const superviseCommand = "provision-run"
+
+// addClusters makes the controller of Clusters with the tools that are configured.
+func addClusters(mgr manager.Manager, t tools) error {
+	runner, err := newRunner(&t.conf.Clusters)
+	if err != nil {
+		return err
+	}
+	direct, err := newDirect(mgr)
+	if err != nil {
+		return err
+	}
+	if err := mgr.Add(manager.RunnableFunc(runner.Watch)); err != nil {
+		return fmt.Errorf("cannot watch the runs of tools: %w", err)
+	}
+	return cluster.New(mgr.GetClient(), direct, t.recorder, t.now, cluster.Options{
+		Provisioner: runner, Prober: cluster.NewProber(), Namespace: t.conf.LeaseLockNamespace, ConfigRoot: t.conf.Clusters.ConfigRoot,
+	}).SetupWithManager(mgr, t.workers)
+}
+
+// newRunner returns what runs tools: each under this very program as its supervisor.
+func newRunner(conf *config.Clusters) (*exec.Runner, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("cannot find this program, which supervises tools: %w", err)
+	}
+	return exec.New(exec.Options{
+		Root: conf.StateDir, Paths: conf.ToolPaths, Limit: conf.MaxOperations,
+		Supervisor: []string{program, superviseCommand}, Environment: os.Environ,
+	})
+}
+
+// newSuperviseCommand returns the command that a Runner starts. It is of no use to people.
+func newSuperviseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    superviseCommand + " DIR",
+		Short:  "Supervise the run of a provisioning tool",
+		Args:   cobra.ExactArgs(1),
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := exec.Supervise(cmd.Context(), args[0], time.Now); err != nil {
+				return failure{err}
+			}
+			return nil
+		},
+	}
+}
