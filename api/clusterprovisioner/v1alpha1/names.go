@@ -26,7 +26,7 @@ const (
 // The names of Secrets and what is in them.
 const (
 	// KubeconfigSecretSuffix follows the name of the Cluster or Kubeconfig in the name of its Secret, as Cluster API has it.
-	KubeconfigSecretSuffix = "-kubeconfig"
+	KubeconfigSecretSuffix = "-kubeconfig" //nolint:gosec // a part of a name, and no secret
 	// KubeconfigSecretKey is the key of a Secret that holds a kubeconfig, as Cluster API and Flux read it.
 	KubeconfigSecretKey = "value"
 	// StateSecretSuffix follows the name of the Cluster in the name of the Secret that holds the tool's state.

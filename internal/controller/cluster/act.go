@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -53,7 +54,7 @@ func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 	if kept == nil {
 		kept = &store{}
 	}
-	if string(kept.config) != string(next.raw) {
+	if !bytes.Equal(kept.config, next.raw) {
 		kept.config = next.raw
 		if err := r.writeStore(ctx, cluster, kept, next.id); err != nil {
 			return flow.Fail(err)
@@ -154,11 +155,11 @@ func (r *Reconciler) takeCare(ctx context.Context, pass *scope) error {
 
 // keepKubeconfig checks the kubeconfig that the tool wrote, and keeps it.
 func (r *Reconciler) keepKubeconfig(ctx context.Context, pass *scope, kubeconfig []byte) error {
-	if _, err := kube.Target(kubeconfig); err != nil {
+	_, err := kube.Target(kubeconfig)
+	if err != nil {
 		pass.refused = &refusal{clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, err.Error()}
-		return nil
+		return nil //nolint:nilerr // what the tool wrote is told in the status, and no error of ours
 	}
-	var err error
 	pass.written, pass.refused, err = r.writeKubeconfig(ctx, pass.cluster, kubeconfig)
 	if err == nil && pass.written != nil {
 		pass.seen.kubeconfig = kubeconfig
@@ -173,7 +174,7 @@ func (r *Reconciler) tend(ctx context.Context, pass *scope) error {
 		r.prober.Forget(cluster.UID)
 		return nil
 	}
-	if err := r.prober.Watch(cluster, seen.kubeconfig); err != nil {
+	if err := r.prober.Watch(cluster, seen.kubeconfig); err != nil { //nolint:contextcheck // a probe outlives the pass that begins it
 		return err
 	}
 	if err := r.ensureKubeconfig(ctx, cluster, seen); err != nil {

@@ -25,7 +25,7 @@ func TestAClusterComesUpAndIsRemoved(t *testing.T) {
 	s.create()
 	s.becomes(status.Ready, "True")
 	s.settled()
-	if got := s.calls(); got != "up" {
+	if got := s.calls(); got != "1 up" {
 		t.Errorf("the tool was called for %q", got)
 	}
 	written := s.cluster.Status
@@ -52,7 +52,7 @@ func TestAClusterComesUpAndIsRemoved(t *testing.T) {
 
 	s.delete()
 	s.gone()
-	if got := s.calls(); got != "up remove" {
+	if got := s.calls(); got != "1 up, 1 remove" {
 		t.Errorf("the tool was called for %q", got)
 	}
 }
@@ -65,9 +65,9 @@ func TestAChangedFileIsAppliedOnce(t *testing.T) {
 	s.file("cluster.yml", "# only a comment\n"+configText)
 	s.settled()
 	s.file("cluster.yml", configText+"- {address: 127.0.0.2, role: [worker]}\n")
-	s.until("the change is applied", func() bool { return s.calls() == "up up" && s.is(status.Ready, "True") })
+	s.until("the change is applied", func() bool { return s.calls() == "2 up" && s.is(status.Ready, "True") })
 	s.settled()
-	if s.calls() != "up up" || s.cluster.Status.Nodes.Desired != 2 {
+	if s.calls() != "2 up" || s.cluster.Status.Nodes.Desired != 2 {
 		t.Errorf("calls %q, nodes %+v", s.calls(), s.cluster.Status.Nodes)
 	}
 	if got := string(s.secret(clusterprovisionerv1alpha1.StateSecretSuffix).Data["config"]); !strings.Contains(got, "127.0.0.2") {
@@ -92,7 +92,7 @@ func TestARestartAtAnyMomentStartsNothingTwice(t *testing.T) {
 	s.forgetStatus()
 	s.restart()
 	s.becomes(status.Ready, "True")
-	if got := s.calls(); got != "up" {
+	if got := s.calls(); got != "1 up" {
 		t.Errorf("the tool was called for %q", got)
 	}
 }
@@ -117,11 +117,11 @@ func TestARunThatFailsIsRepeatedWithPauses(t *testing.T) {
 		t.Error("the state of a failed run is not kept")
 	}
 	s.settled()
-	if s.calls() != "up" || s.cluster.Status.NextRetryTime == nil {
+	if s.calls() != "1 up" || s.cluster.Status.NextRetryTime == nil {
 		t.Errorf("calls %q, next retry %v", s.calls(), s.cluster.Status.NextRetryTime)
 	}
 	s.until("it has succeeded", func() bool { s.later(); return s.is(status.Ready, "True") })
-	if got := s.calls(); got != "up up up" {
+	if got := s.calls(); got != "3 up" {
 		t.Errorf("the tool was called for %q", got)
 	}
 	log := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.cluster.Name + "-log"}}
@@ -139,7 +139,7 @@ func TestWhatCannotHealByItselfWaitsForAChange(t *testing.T) {
 	s.settled()
 	s.edit(annotate(clusterprovisionerv1alpha1.RetryAnnotation, "1"))
 	s.becomes(status.Ready, "True")
-	if got := s.calls(); got != "up up" {
+	if got := s.calls(); got != "2 up" {
 		t.Errorf("the tool was called for %q", got)
 	}
 }
@@ -149,7 +149,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 	s.file("up.fails", strings.Repeat("no known words\n", 9))
 	s.create(quick)
 	s.until("it gives up", func() bool { s.later(); return s.is(status.Stalled, "True Unknown: gave up after 4 attempts") })
-	if got := s.calls(); got != "up up up up" {
+	if got := s.calls(); got != "4 up" {
 		t.Errorf("the tool was called for %q", got)
 	}
 }
@@ -182,7 +182,7 @@ func TestAKilledSupervisorIsInterruptedAndRepeated(t *testing.T) {
 	s := newStage(t)
 	s.file("up.hangs", "")
 	s.create(quick)
-	s.until("the tool runs", func() bool { return s.calls() == "up" })
+	s.until("the tool runs", func() bool { return s.calls() == "1 up" })
 	s.becomes(status.Reconciling, "True Applying")
 	s.killSupervisor()
 	s.remove("up.hangs")
@@ -215,10 +215,10 @@ func TestAClusterThatIsDeletedWhileItComesUp(t *testing.T) {
 	s := newStage(t)
 	s.file("up.hangs", "")
 	s.create()
-	s.until("the tool runs", func() bool { return s.calls() == "up" })
+	s.until("the tool runs", func() bool { return s.calls() == "1 up" })
 	s.delete()
 	s.gone()
-	if got := s.calls(); got != "up remove" {
+	if got := s.calls(); got != "1 up, 1 remove" {
 		t.Errorf("the tool was called for %q", got)
 	}
 }
@@ -229,7 +229,7 @@ func TestARemovalIsRepeatedUntilItSucceeds(t *testing.T) {
 	s.becomes(status.Ready, "True")
 	s.file("remove.fails", strings.Repeat("nobody knows why\n", 6))
 	s.delete()
-	s.until("five removals have failed", func() bool { s.later(); return strings.Count(s.calls(), "remove") >= 5 })
+	s.until("five removals have failed", func() bool { s.later(); return s.calls() == "1 up, 5 remove" })
 	s.until("it is gone", func() bool { s.later(); return !s.Get(t, s.cluster) })
 }
 
@@ -255,7 +255,7 @@ func TestACopyOfTheConfigurationRemovesTheCluster(t *testing.T) {
 	s.becomes(status.Stalled, "True ConfigNotFound")
 	s.delete()
 	s.gone()
-	if got := s.calls(); got != "up remove" {
+	if got := s.calls(); got != "1 up, 1 remove" {
 		t.Errorf("the tool was called for %q", got)
 	}
 }
@@ -268,7 +268,7 @@ func TestAnOrphanIsLetGoAndTheClusterStays(t *testing.T) {
 	s.becomes(status.Ready, "True")
 	s.delete()
 	s.gone()
-	if got := s.calls(); got != "up" {
+	if got := s.calls(); got != "1 up" {
 		t.Errorf("the tool was called for %q", got)
 	}
 }
@@ -304,7 +304,7 @@ func TestAManualChangeWaitsForItsApproval(t *testing.T) {
 	}
 	s.settled()
 	s.edit(annotate(clusterprovisionerv1alpha1.ApproveAnnotation, plan.ID))
-	s.until("the change is applied", func() bool { return s.calls() == "up up" && s.cluster.Status.Plan == nil })
+	s.until("the change is applied", func() bool { return s.calls() == "2 up" && s.cluster.Status.Plan == nil })
 }
 
 func TestSecretsInPlainSightAreRefused(t *testing.T) {

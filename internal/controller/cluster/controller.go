@@ -85,8 +85,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (resu
 	if err := r.client.Get(ctx, req.NamespacedName, &cluster); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if taken, err := r.finalize(ctx, &cluster); taken || err != nil {
-		return reconcile.Result{}, err
+	if cluster.DeletionTimestamp.IsZero() { // before anything happens outside
+		if _, err := patch.AddFinalizer(ctx, r.client, &cluster, clusterprovisionerv1alpha1.ClusterFinalizer); err != nil {
+			return reconcile.Result{}, err
+		}
 	}
 	pass := &scope{cluster: &cluster, before: cluster.DeepCopy()}
 	var outcome flow.Outcome
@@ -103,17 +105,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (resu
 		flow.Phase[*scope]{Name: "work on the cluster", Run: r.act},
 	)
 	return result, err
-}
-
-// finalize sets the finalizer before anything happens outside, and replaces the article's, which has no domain. It reports whether
-// the object has changed and comes again.
-func (r *Reconciler) finalize(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster) (bool, error) {
-	if cluster.DeletionTimestamp.IsZero() {
-		if wrote, err := patch.AddFinalizer(ctx, r.client, cluster, clusterprovisionerv1alpha1.ClusterFinalizer); wrote || err != nil {
-			return false, err
-		}
-	}
-	return false, nil
 }
 
 // finish writes the status where the pass changed it, and only then tells the events.

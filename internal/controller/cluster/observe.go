@@ -73,7 +73,7 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	if err := r.observeKubeconfig(ctx, pass.cluster, seen); err != nil {
 		return flow.Fail(err)
 	}
-	seen.health = r.prober.Health(pass.cluster.UID)
+	seen.health = r.prober.healthOf(pass.cluster.UID)
 	pass.seen = seen
 	return flow.Done()
 }
@@ -107,7 +107,7 @@ func (r *Reconciler) observeConfig(ctx context.Context, cluster *clusterprovisio
 	}
 	if seen.config, err = provision.ReadConfig(seen.raw); err != nil {
 		seen.raw, seen.problem = nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigUnreadable, err.Error()}
-		return nil
+		return nil //nolint:nilerr // what the user wrote is told in the status, and no error of ours
 	}
 	source := cluster.Spec.Config
 	if source != nil && source.SecretRef == nil && len(seen.config.SecretKeys) > 0 {
@@ -172,20 +172,20 @@ func (r *Reconciler) readKey(
 
 // readFile reads the user's file, within the root where one is set. Links are followed before they are judged.
 func (r *Reconciler) readFile(path string) ([]byte, *refusal, error) {
-	real, err := filepath.EvalSymlinks(path)
+	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigNotFound, fmt.Sprintf("file %q does not exist where Windlass runs", path)}, nil
 	}
 	if err != nil {
 		return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigNotFound, err.Error()}, nil
 	}
-	if r.configRoot != "" && !strings.HasPrefix(real, filepath.Clean(r.configRoot)+string(filepath.Separator)) {
+	if r.configRoot != "" && !strings.HasPrefix(target, filepath.Clean(r.configRoot)+string(filepath.Separator)) {
 		return nil, &refusal{
 			clusterprovisionerv1alpha1.ReasonConfigPathRefused,
 			fmt.Sprintf("file %q does not lie in %q, which --config-root names", path, r.configRoot),
 		}, nil
 	}
-	file, err := os.Open(real) //nolint:gosec // the path is what the spec names, and --config-root bounds it
+	file, err := os.Open(target)
 	if err != nil {
 		return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigUnreadable, err.Error()}, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -120,7 +121,7 @@ func planUp(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now t
 			clusterprovisionerv1alpha1.ApproveAnnotation, next.change.ID), 0)
 	default:
 		next.start = &launch{
-			id: prefix + fmt.Sprint(attempt), action: provision.Up, attempt: attempt, digest: seen.config.Digest, raw: seen.raw,
+			id: prefix + strconv.Itoa(int(attempt)), action: provision.Up, attempt: attempt, digest: seen.config.Digest, raw: seen.raw,
 		}
 		next.outcome = flow.Wait(clusterprovisionerv1alpha1.ReasonApplying, "the tool to apply the configuration", lookAgain)
 	}
@@ -205,7 +206,7 @@ func planRemoval(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, 
 	}
 	return decision{
 		start: &launch{
-			id: "remove-" + short(string(cluster.UID)) + "-" + fmt.Sprint(attempt), action: provision.Remove, attempt: attempt, raw: raw,
+			id: "remove-" + short(string(cluster.UID)) + "-" + strconv.Itoa(int(attempt)), action: provision.Remove, attempt: attempt, raw: raw,
 		},
 		outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonRemoving, "the tool to remove the cluster", lookAgain),
 	}

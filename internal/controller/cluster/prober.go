@@ -68,15 +68,15 @@ func (p *Prober) Start(ctx context.Context) error {
 	p.mu.Lock()
 	p.base = ctx
 	for _, one := range p.probes {
-		p.run(one)
+		p.run(one) //nolint:contextcheck // it takes the manager's, which has just been kept
 	}
 	p.mu.Unlock()
 	<-ctx.Done()
 	return nil
 }
 
-// Health returns what is known of a cluster.
-func (p *Prober) Health(cluster types.UID) health {
+// healthOf returns what is known of a cluster.
+func (p *Prober) healthOf(cluster types.UID) health {
 	p.mu.Lock()
 	one := p.probes[cluster]
 	p.mu.Unlock()
@@ -190,7 +190,7 @@ func (p *probe) loop(ctx context.Context, tell func(string)) {
 
 // jitter spreads an interval by a fifth in both directions.
 func jitter(interval time.Duration) time.Duration {
-	return time.Duration(float64(interval) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // it spreads load and protects nothing
+	return time.Duration(float64(interval) * (0.8 + 0.4*rand.Float64()))
 }
 
 func (p *probe) get() health {

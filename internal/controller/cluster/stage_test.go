@@ -170,10 +170,16 @@ func (s *stage) remove(name string) {
 	}
 }
 
-// calls returns what the tool was called for, as in "up up remove".
+// calls returns what the tool was called for, as in "2 up, 1 remove".
 func (s *stage) calls() string {
 	raw, _ := os.ReadFile(filepath.Join(s.dir, "calls"))
-	return strings.Join(strings.Fields(string(raw)), " ")
+	var said []string
+	for _, action := range []string{"up", "remove"} {
+		if n := strings.Count(string(raw), action); n > 0 {
+			said = append(said, fmt.Sprintf("%d %s", n, action))
+		}
+	}
+	return strings.Join(said, ", ")
 }
 
 // create creates a Cluster with the configuration of the stage, changed as asked.
@@ -206,13 +212,15 @@ func (s *stage) create(change ...func(*clusterprovisionerv1alpha1.Cluster)) {
 func (s *stage) sweep() {
 	ctx := context.WithoutCancel(s.t.Context())
 	uid := string(s.cluster.UID)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
 	for range 500 {
 		run, err := s.runner.Observe(ctx, uid)
 		if err != nil || run.Phase != "Running" {
 			return
 		}
 		_ = s.runner.Cancel(ctx, uid)
-		time.Sleep(20 * time.Millisecond)
+		<-tick.C
 	}
 }
 

@@ -156,9 +156,10 @@ func newStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = s.Cancel(context.Background(), "uid-1")
+		ctx := context.WithoutCancel(t.Context())
+		_ = s.Cancel(ctx, "uid-1")
 		s.until("no run is left", func() bool {
-			run, err := s.Observe(context.Background(), "uid-1")
+			run, err := s.Observe(ctx, "uid-1")
 			return err != nil || run.Phase != provision.Running
 		})
 	})
