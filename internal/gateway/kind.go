@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
@@ -49,6 +51,19 @@ func kinds() []kind {
 		{
 			gvk: appsv1alpha1.SchemeGroupVersion.WithKind("PodSet"), plural: "podsets", namespaced: true, scale: true,
 			about: "Pod sets",
+		},
+		{
+			gvk: appsv1alpha1.SchemeGroupVersion.WithKind("PodBuggerTool"), plural: "podbuggertools", namespaced: true,
+			about: "Debugging tools",
+		},
+		{
+			gvk: cloudnativev1alpha1.SchemeGroupVersion.WithKind("VirtualMachine"), plural: "virtualmachines", namespaced: true,
+			about: "Virtual machines",
+		},
+		{gvk: clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Cluster"), plural: "clusters", about: "Whole clusters"},
+		{
+			gvk: clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Kubeconfig"), plural: "kubeconfigs",
+			about: "Ways into clusters",
 		},
 	}
 }

@@ -187,7 +187,7 @@ func TestSentences(t *testing.T) {
 			c.withoutCRDs, 1,
 			"windlass: the API server at " + c.config.Host + " does not know clusters.clusterprovisioner.rke.io, " +
 				"kubeconfigs.clusterprovisioner.rke.io, nodepools.nodes.lailin.xyz, " +
-				"podbuggertools.apps.jicki.cn, podsets.apps.jicki.cn: " +
+				"podbuggertools.apps.jicki.cn, podsets.apps.jicki.cn, virtualmachines.cloudnative.tw: " +
 				"apply the CRDs first with \"kubectl apply --server-side -k config/crd\"\n",
 		},
 		"the kubeconfig is missing": {
