@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,15 +22,22 @@ const (
 	pullLimit = 30 * time.Minute
 )
 
-// parallel is how many containers are asked at the same time, on behalf of one call.
-const parallel = 8
+// How many containers are asked at the same time, on behalf of one call. Counters are another matter: engines before 25 answer only with
+// their next reading, which they take once a second of all containers, so that it is waiting and not work; but through SSH each
+// connection is a process.
+const (
+	parallel        = 8
+	parallelWaiting = 64
+)
 
 // driver is a connection to an engine. It remembers nothing but what cannot change.
 type driver struct {
 	api    *client.Client
 	images *incarnations
-	closed chan struct{}
-	close  sync.Once
+	// readers is how many counters are read at the same time.
+	readers int
+	closed  chan struct{}
+	close   sync.Once
 }
 
 // Open returns the driver of the host. It reads the host's TLS files, which is all that can fail; it connects with its first call. A
@@ -43,7 +51,11 @@ func Open(_ context.Context, host machine.Host) (machine.Driver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open host %q: %w", host.Name, err)
 	}
-	return &driver{api: api, images: newIncarnations(), closed: make(chan struct{})}, nil
+	readers := parallelWaiting
+	if strings.HasPrefix(host.Endpoint, "ssh:") {
+		readers = parallel
+	}
+	return &driver{api: api, images: newIncarnations(), readers: readers, closed: make(chan struct{})}, nil
 }
 
 // Close implements machine.Driver. Watches end.
@@ -84,12 +96,12 @@ func bound(ctx context.Context, limit time.Duration) (context.Context, context.C
 	return context.WithTimeoutCause(ctx, limit, errSilent)
 }
 
-// each calls do for every item, some at the same time, and returns what it returned, in order. The first error ends it.
-func each[T, R any](ctx context.Context, items []T, do func(context.Context, T) (R, error)) ([]R, error) {
+// each calls do for every item, at most limit at the same time, and returns what it returned, in order. The first error ends it.
+func each[T, R any](ctx context.Context, limit int, items []T, do func(context.Context, T) (R, error)) ([]R, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var group sync.WaitGroup
-	out, free := make([]R, len(items)), make(chan struct{}, parallel)
+	out, free := make([]R, len(items)), make(chan struct{}, limit)
 	for i, item := range items {
 		free <- struct{}{}
 		group.Go(func() {

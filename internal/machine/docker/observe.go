@@ -48,7 +48,7 @@ func (d *driver) List(ctx context.Context, installation string) ([]machine.Obser
 	if err != nil {
 		return nil, err
 	}
-	out, err := each(ctx, found, func(ctx context.Context, c container.Summary) (machine.Observed, error) {
+	out, err := each(ctx, parallel, found, func(ctx context.Context, c container.Summary) (machine.Observed, error) {
 		observed, err := d.inspect(ctx, c.ID)
 		if errors.Is(err, errGone) {
 			return machine.Observed{}, nil

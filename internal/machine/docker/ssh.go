@@ -33,7 +33,7 @@ type ssh struct {
 // of them could take for more than a name.
 var (
 	sshUser = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
-	sshHost = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.:_-]*$`)
+	sshHost = regexp.MustCompile(`^[A-Za-z0-9:][A-Za-z0-9.:_-]*$`)
 	sshPort = regexp.MustCompile(`^[0-9]{1,5}$`)
 	sshPath = regexp.MustCompile(`^/[A-Za-z0-9._/-]+$`)
 )

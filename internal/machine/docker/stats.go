@@ -26,7 +26,7 @@ func (d *driver) Stats(ctx context.Context, installation string) (map[string]mac
 	if err != nil {
 		return nil, err
 	}
-	samples, err := each(ctx, found, func(ctx context.Context, c container.Summary) (machine.Sample, error) {
+	samples, err := each(ctx, d.readers, found, func(ctx context.Context, c container.Summary) (machine.Sample, error) {
 		sample, err := d.sample(ctx, c.ID)
 		if err != nil && (unreachable(err) || ctx.Err() != nil) {
 			return machine.Sample{}, explain(ctx, "read counters", err)
