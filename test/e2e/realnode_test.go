@@ -90,6 +90,7 @@ func TestRealNode(t *testing.T) {
 }
 
 func (c *cluster) handlersDriveTheCondition(t *testing.T) {
+	t.Helper()
 	wants := func(status metav1.ConditionStatus) {
 		t.Helper()
 		eventually(t, "HandlerAvailable is "+string(status), func(ctx context.Context) error {
@@ -112,6 +113,7 @@ func (c *cluster) handlersDriveTheCondition(t *testing.T) {
 }
 
 func (c *cluster) podOfThePoolRuns(t *testing.T) {
+	t.Helper()
 	c.apply(t, `apiVersion: apps.jicki.cn/v1alpha1
 kind: PodSet
 metadata: {name: job}
@@ -124,7 +126,7 @@ spec:
       containers: [{name: main, image: busybox:1, imagePullPolicy: IfNotPresent, command: [sh]}]
 `)
 	c.podSetBecomes(t, "job", 1)
-	pod := c.podOf(t, "job")
+	pod := c.podOf(t.Context(), t, "job")
 	if pod.Spec.NodeName != realNode || *pod.Spec.RuntimeClassName != "batch" {
 		t.Errorf("the pod is on %s with the RuntimeClass %v", pod.Spec.NodeName, pod.Spec.RuntimeClassName)
 	}
@@ -134,10 +136,10 @@ spec:
 }
 
 // podOf returns the one live pod of a PodSet, nil where there is none at the moment.
-func (c *cluster) podOf(t *testing.T, podSet string) *corev1.Pod {
+func (c *cluster) podOf(ctx context.Context, t *testing.T, podSet string) *corev1.Pod {
 	t.Helper()
 	var pods corev1.PodList
-	if err := c.client.List(t.Context(), &pods, client.InNamespace("default"), client.MatchingLabels{appsv1alpha1.LabelPodSet: podSet}); err != nil {
+	if err := c.client.List(ctx, &pods, client.InNamespace("default"), client.MatchingLabels{appsv1alpha1.LabelPodSet: podSet}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range pods.Items {
@@ -149,6 +151,7 @@ func (c *cluster) podOf(t *testing.T, podSet string) *corev1.Pod {
 }
 
 func (c *cluster) toolAnswers(t *testing.T) {
+	t.Helper()
 	c.apply(t, `apiVersion: apps.jicki.cn/v1alpha1
 kind: PodBuggerTool
 metadata: {name: shell}
@@ -175,6 +178,7 @@ spec: {label: podSet_cr=job, image: busybox:1, targetContainer: main}
 }
 
 func (c *cluster) taintEvicts(t *testing.T) {
+	t.Helper()
 	// It tolerates what the pool has now, and nothing else.
 	c.apply(t, `apiVersion: v1
 kind: Pod
@@ -185,7 +189,7 @@ spec:
   containers: [{name: main, image: busybox:1, imagePullPolicy: IfNotPresent, command: [sh]}]
 `)
 	c.do(t, "wait", "--for=condition=Ready", "--timeout=60s", "pod/bystander")
-	before := c.podOf(t, "job")
+	before := c.podOf(t.Context(), t, "job")
 	c.do(t, "patch", "nodepool", "batch", "--type=merge", "-p",
 		`{"spec":{"taints":[{"key":"example.com/batch","value":"yes","effect":"NoSchedule"},{"key":"example.com/drain","effect":"NoExecute"}]}}`)
 	eventually(t, "the bystander is gone", func(ctx context.Context) error {
@@ -196,8 +200,8 @@ spec:
 		return nil
 	})
 	// The pool's own pod goes too, because a pod's tolerations are of the time it was made; the next one tolerates the taint.
-	eventually(t, "another pod of the pool has come", func(context.Context) error {
-		if pod := c.podOf(t, "job"); pod == nil || pod.UID == before.UID {
+	eventually(t, "another pod of the pool has come", func(ctx context.Context) error {
+		if pod := c.podOf(ctx, t, "job"); pod == nil || pod.UID == before.UID {
 			return errors.New("it has not")
 		}
 		return nil
