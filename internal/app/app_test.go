@@ -60,7 +60,7 @@ func TestExecute(t *testing.T) {
 		},
 		"several wrong flags are told at once": {
 			args: []string{"manager", "--controllers=foo", "--threads=0"}, code: 2,
-			err: "windlass: --controllers names \"foo\", which is not known: there are nodepool, podset, podbuggertool, virtualmachine, cluster, and '*' for all\n" +
+			err: "windlass: --controllers names \"foo\", which is not known: there are nodepool, podset, podbuggertool, virtualmachine, cluster, kubeconfig, and '*' for all\n" +
 				"windlass: --threads is 0 and must be from 1 to 256\nSee 'windlass manager --help'.\n",
 		},
 		"a kubeconfig that is not there": {

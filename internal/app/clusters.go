@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/controller/cluster"
+	"github.com/windlass-operator/windlass/internal/controller/kubeconfig"
 	"github.com/windlass-operator/windlass/internal/provision/exec"
 )
 
@@ -35,6 +36,16 @@ func addClusters(mgr manager.Manager, t tools) error {
 	return cluster.New(mgr.GetClient(), direct, t.recorder, t.now, cluster.Options{
 		Provisioner: runner, Prober: cluster.NewProber(), Namespace: t.conf.LeaseLockNamespace, ConfigRoot: t.conf.Clusters.ConfigRoot,
 	}).SetupWithManager(mgr, t.workers)
+}
+
+// addKubeconfigs makes the controller of Kubeconfigs.
+func addKubeconfigs(mgr manager.Manager, t tools) error {
+	direct, err := newDirect(mgr)
+	if err != nil {
+		return err
+	}
+	return kubeconfig.New(mgr.GetClient(), direct, t.recorder, t.now, t.conf.LeaseLockNamespace, t.conf.Clusters.ConfigRoot).
+		SetupWithManager(mgr, t.workers)
 }
 
 // newRunner returns what runs tools: each under this very program as its supervisor.

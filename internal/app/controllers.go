@@ -107,6 +107,11 @@ func controllers() []controller {
 			reads: []client.Object{&clusterprovisionerv1alpha1.Cluster{}, &clusterprovisionerv1alpha1.Kubeconfig{}},
 			add:   func(_ context.Context, mgr manager.Manager, t tools) error { return addClusters(mgr, t) },
 		},
+		{
+			name:  "kubeconfig",
+			reads: []client.Object{&clusterprovisionerv1alpha1.Kubeconfig{}, &clusterprovisionerv1alpha1.Cluster{}},
+			add:   func(_ context.Context, mgr manager.Manager, t tools) error { return addKubeconfigs(mgr, t) },
+		},
 	}
 }
 

@@ -213,7 +213,7 @@ func TestSentences(t *testing.T) {
 		},
 		"the controller is unknown": {
 			start("--kubeconfig", c.admin, "--controllers=*,-podsets"), 2,
-			"windlass: --controllers names \"-podsets\", which is not known: there are nodepool, podset, podbuggertool, virtualmachine, cluster, and '*' for all\n" +
+			"windlass: --controllers names \"-podsets\", which is not known: there are nodepool, podset, podbuggertool, virtualmachine, cluster, kubeconfig, and '*' for all\n" +
 				"See 'windlass manager --help'.\n",
 		},
 	}

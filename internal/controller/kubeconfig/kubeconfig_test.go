@@ -1,0 +1,319 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeconfig
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// stage is what a test of the reconciler plays on. The API server of the tests plays the provisioned cluster too.
+type stage struct {
+	*testkit.Harness
+
+	t         *testing.T
+	r         *Reconciler
+	namespace string
+	cluster   *clusterprovisionerv1alpha1.Cluster
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	t.Parallel()
+	s := &stage{Harness: testkit.New(t), t: t}
+	s.namespace = s.Namespace(t)
+	s.r = New(s.Client, s.Direct, s.Events, time.Now, s.namespace, "")
+	return s
+}
+
+// admin is the kubeconfig that the tool would have written.
+func (s *stage) admin() []byte {
+	s.t.Helper()
+	raw, err := clientcmd.Write(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: s.Config.Host, CertificateAuthorityData: s.Config.CAData}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"u": {ClientCertificateData: s.Config.CertData, ClientKeyData: s.Config.KeyData}},
+		Contexts:       map[string]*clientcmdapi.Context{"x": {Cluster: "c", AuthInfo: "u"}},
+		CurrentContext: "x",
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return raw
+}
+
+// provisioned creates a Cluster that has a kubeconfig.
+func (s *stage) provisioned() {
+	s.t.Helper()
+	s.cluster = &clusterprovisionerv1alpha1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "one-"},
+		Spec:       clusterprovisionerv1alpha1.ClusterSpec{ConfigPath: "/does/not/matter"},
+	}
+	s.Create(s.t, s.cluster)
+	s.Create(s.t, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.cluster.Name + "-kubeconfig"},
+		Data:       map[string][]byte{"value": s.admin()},
+	})
+	testkit.EditStatus(s.t, s.Harness, s.cluster, func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Status.KubeconfigRef = &corev1.SecretReference{Namespace: s.namespace, Name: c.Name + "-kubeconfig"}
+	})
+}
+
+// create creates a Kubeconfig for the stage's cluster, changed as asked, and lets it settle.
+func (s *stage) create(change ...func(*clusterprovisionerv1alpha1.Kubeconfig)) *clusterprovisionerv1alpha1.Kubeconfig {
+	s.t.Helper()
+	config := &clusterprovisionerv1alpha1.Kubeconfig{ObjectMeta: metav1.ObjectMeta{GenerateName: "way-"}}
+	if s.cluster != nil {
+		config.Spec.ClusterRef = &clusterprovisionerv1alpha1.ClusterReference{Name: s.cluster.Name}
+	}
+	for _, c := range change {
+		c(config)
+	}
+	s.Create(s.t, config)
+	s.Settle(s.t, s.r, config)
+	return config
+}
+
+func token(config *clusterprovisionerv1alpha1.Kubeconfig) {
+	config.Spec.Type = clusterprovisionerv1alpha1.KubeconfigServiceAccountToken
+}
+
+// is checks status and reason of a condition.
+func (s *stage) is(config *clusterprovisionerv1alpha1.Kubeconfig, conditionType, want string) {
+	s.t.Helper()
+	got := "absent"
+	if c := apimeta.FindStatusCondition(config.Status.Conditions, conditionType); c != nil {
+		got = string(c.Status) + " " + c.Reason + ": " + c.Message
+	}
+	if !strings.HasPrefix(got, want) {
+		s.t.Errorf("condition %s is %q, want it to begin with %q", conditionType, got, want)
+	}
+}
+
+// secret reads the Secret of the Kubeconfig.
+func (s *stage) secret(config *clusterprovisionerv1alpha1.Kubeconfig) *corev1.Secret {
+	s.t.Helper()
+	ref := config.Status.SecretRef
+	if ref == nil {
+		s.t.Fatal("the status names no Secret")
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ref.Namespace, Name: ref.Name}}
+	if !s.Get(s.t, secret) {
+		s.t.Fatalf("there is no Secret %s", secret.Name)
+	}
+	return secret
+}
+
+// enter returns a client that enters the cluster with what the Secret holds.
+func (s *stage) enter(secret *corev1.Secret) client.Client {
+	s.t.Helper()
+	target, err := kube.Target(secret.Data["value"])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	inside, err := client.New(target, client.Options{Scheme: kube.NewScheme()})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return inside
+}
+
+func TestTheKubeconfigOfAClusterIsTheClusters(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create()
+	s.is(config, status.Ready, "True")
+	if config.Status.SecretRef.Name != s.cluster.Name+"-kubeconfig" || config.Status.ExpiresAt == nil || config.Status.Server != s.Config.Host {
+		t.Errorf("the status is %+v", config.Status)
+	}
+	if len(config.Finalizers) != 0 {
+		t.Errorf("finalizers are %v, and there is nothing to undo", config.Finalizers)
+	}
+}
+
+func TestACopyGoesWhereItIsWanted(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+		k.Spec.WriteSecretToRef = &corev1.SecretReference{Namespace: s.namespace, Name: "copy"}
+	})
+	secret := s.secret(config)
+	if secret.Name != "copy" || !bytes.Equal(secret.Data["value"], s.admin()) || secret.Type != "cluster.x-k8s.io/secret" {
+		t.Errorf("the Secret is %s of type %s", secret.Name, secret.Type)
+	}
+	if err := s.Live.Delete(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	s.Settle(t, s.r, config)
+	s.secret(config)
+}
+
+func TestTheArticlesFormReadsTheFile(t *testing.T) {
+	s := newStage(t)
+	path := filepath.Join(t.TempDir(), "kube_config_cluster.yml")
+	config := s.create(func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.ConfigPath = path })
+	s.is(config, status.Ready, "False KubeconfigMissing: waiting for file")
+	if err := os.WriteFile(path, s.admin(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Settle(t, s.r, config)
+	s.is(config, status.Ready, "True")
+	if !bytes.Equal(s.secret(config).Data["value"], s.admin()) {
+		t.Error("the Secret holds something else than the file")
+	}
+}
+
+func TestAKubeconfigWaitsForItsCluster(t *testing.T) {
+	s := newStage(t)
+	config := s.create(func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+		k.Spec.ClusterRef = &clusterprovisionerv1alpha1.ClusterReference{Name: "nowhere"}
+	})
+	s.is(config, status.Ready, `False ClusterNotFound: waiting for Cluster "nowhere" to be created`)
+}
+
+func TestAForeignSecretIsLeftAlone(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	foreign := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "taken"}, StringData: map[string]string{"value": "mine"},
+	}
+	s.Create(t, foreign)
+	for _, kind := range []func(*clusterprovisionerv1alpha1.Kubeconfig){token, func(*clusterprovisionerv1alpha1.Kubeconfig) {}} {
+		config := s.create(kind, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+			k.Spec.WriteSecretToRef = &corev1.SecretReference{Namespace: s.namespace, Name: "taken"}
+		})
+		s.is(config, status.Stalled, "True SecretConflict")
+	}
+	if !s.Get(t, foreign) || string(foreign.Data["value"]) != "mine" {
+		t.Errorf("the Secret holds %q", foreign.Data["value"])
+	}
+}
+
+func TestATokenOpensTheClusterUntilItIsRevoked(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	role := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: "reader-of-" + s.cluster.Name},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}}},
+	}
+	s.Create(t, role)
+	config := s.create(token, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.ClusterRole = role.Name })
+	s.is(config, status.Ready, "True")
+	secret := s.secret(config)
+	inside := s.enter(secret)
+	testkit.Eventually(t, "the token opens the cluster", func() bool {
+		return inside.List(t.Context(), &corev1.PodList{}) == nil // the authorizer learns of a binding by a watch
+	})
+	if err := inside.List(t.Context(), &corev1.SecretList{}); !apierrors.IsForbidden(err) {
+		t.Errorf("the token may read Secrets: %v", err)
+	}
+	if left := time.Until(config.Status.ExpiresAt.Time); left <= 0 || left > 2*time.Hour {
+		t.Errorf("it is valid for %s", left)
+	}
+	if err := s.Live.Delete(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	s.SettleKey(t, s.r, client.ObjectKeyFromObject(config))
+	if s.Get(t, config) || s.Get(t, secret) {
+		t.Error("the Kubeconfig or its Secret is still there")
+	}
+	testkit.Eventually(t, "the token is worth nothing", func() bool {
+		return apierrors.IsUnauthorized(inside.List(t.Context(), &corev1.PodList{}))
+	})
+}
+
+func TestATokenIsRenewedAfterTwoThirdsOfItsLife(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	first := s.secret(config).Data["value"]
+	s.Settle(t, s.r, config)
+	if !bytes.Equal(first, s.secret(config).Data["value"]) {
+		t.Error("the token was renewed without need")
+	}
+	s.r.now = func() time.Time { return time.Now().Add(41 * time.Minute) }
+	s.Settle(t, s.r, config)
+	if bytes.Equal(first, s.secret(config).Data["value"]) {
+		t.Error("the token was not renewed")
+	}
+}
+
+func TestAnotherRoleIsBoundAnew(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.ClusterRole = "edit" })
+	s.Settle(t, s.r, config)
+	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "windlass-" + config.Name}}
+	if !s.Get(t, binding) || binding.RoleRef.Name != "edit" {
+		t.Errorf("the binding is for %q", binding.RoleRef.Name)
+	}
+}
+
+func TestAnotherServiceAccountRevokesTheOneBefore(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	before := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "windlass-" + config.Name}}
+	if !s.Get(t, before) {
+		t.Fatal("there is no ServiceAccount")
+	}
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.ServiceAccount = "other-" + k.Name })
+	s.Settle(t, s.r, config)
+	if s.Get(t, before) {
+		t.Error("the ServiceAccount before is still there")
+	}
+	s.is(config, status.Ready, "True")
+}
+
+func TestAForeignServiceAccountIsLeftAlone(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	foreign := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "owned-" + s.cluster.Name}}
+	s.Create(t, foreign)
+	config := s.create(token, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.ServiceAccount = foreign.Name })
+	s.is(config, status.Stalled, "True TokenRefused")
+	if err := s.Live.Delete(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	s.SettleKey(t, s.r, client.ObjectKeyFromObject(config))
+	if !s.Get(t, foreign) {
+		t.Error("the foreign ServiceAccount is gone")
+	}
+}
+
+func TestATokenOfAClusterThatIsGoneIsLetGo(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	if err := s.Live.Delete(t.Context(), s.cluster); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Live.Delete(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	s.SettleKey(t, s.r, client.ObjectKeyFromObject(config))
+	if s.Get(t, config) {
+		t.Error("the Kubeconfig is still there")
+	}
+}

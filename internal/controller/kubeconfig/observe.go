@@ -1,0 +1,135 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeconfig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/flow"
+)
+
+// maxFile bounds a kubeconfig, in bytes.
+const maxFile = 256 << 10
+
+// observation is what a pass has seen besides the Kubeconfig itself.
+type observation struct {
+	// cluster is the Cluster of clusterRef, nil where there is none.
+	cluster *clusterprovisionerv1alpha1.Cluster
+	// admin is the kubeconfig that the tool wrote, empty where there is none so far.
+	admin []byte
+	// ref is the Secret that this object shall have; shared says that it is the Cluster's own, which is not ours to write.
+	ref    corev1.SecretReference
+	shared bool
+	// secret is that Secret, nil where there is none.
+	secret *corev1.Secret
+}
+
+// observe is the phase that reads.
+func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
+	config, seen := pass.config, &observation{}
+	if ref := config.Spec.ClusterRef; ref != nil {
+		cluster := &clusterprovisionerv1alpha1.Cluster{}
+		err := r.client.Get(ctx, client.ObjectKey{Name: ref.Name}, cluster)
+		if client.IgnoreNotFound(err) != nil {
+			return flow.Fail(fmt.Errorf("cannot read Cluster %q: %w", ref.Name, err))
+		}
+		if err == nil {
+			seen.cluster = cluster
+		}
+	}
+	if err := r.observeAdmin(ctx, config, seen); err != nil {
+		return flow.Fail(err)
+	}
+	seen.ref, seen.shared = r.refOf(config, seen.cluster)
+	secret, err := r.readSecret(ctx, seen.ref)
+	if err != nil {
+		return flow.Fail(err)
+	}
+	seen.secret = secret
+	pass.seen = seen
+	return flow.Done()
+}
+
+// observeAdmin reads the kubeconfig that the tool wrote: from the Cluster's Secret, or from the file that the article names.
+func (r *Reconciler) observeAdmin(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, seen *observation) error {
+	if config.Spec.ClusterRef == nil {
+		var err error
+		seen.admin, err = r.readFile(config.Spec.ConfigPath)
+		return err
+	}
+	if seen.cluster == nil || seen.cluster.Status.KubeconfigRef == nil {
+		return nil
+	}
+	secret, err := r.readSecret(ctx, *seen.cluster.Status.KubeconfigRef)
+	if err == nil && secret != nil {
+		seen.admin = secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey]
+	}
+	return err
+}
+
+// readSecret reads a Secret, nil where there is none.
+func (r *Reconciler) readSecret(ctx context.Context, ref corev1.SecretReference) (*corev1.Secret, error) {
+	secret := &corev1.Secret{}
+	err := r.direct.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
+	if apierrors.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // no Secret and no error is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read Secret %s/%s: %w", ref.Namespace, ref.Name, err)
+	}
+	return secret, nil
+}
+
+// readFile reads a kubeconfig from this machine, within the root where one is set; nil where it does not exist.
+func (r *Reconciler) readFile(path string) ([]byte, error) {
+	target, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot find %q: %w", path, err)
+	}
+	if r.configRoot != "" && !strings.HasPrefix(target, filepath.Clean(r.configRoot)+string(filepath.Separator)) {
+		return nil, fmt.Errorf("cannot read %q: it does not lie in %q, which --config-root names", path, r.configRoot)
+	}
+	file, err := os.Open(target)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %q: %w", path, err)
+	}
+	defer func() { _ = file.Close() }()
+	return io.ReadAll(io.LimitReader(file, maxFile))
+}
+
+// refOf returns the Secret of the object: the one that the spec names, else that of the Cluster, which holds the same, else one of
+// the object's name.
+func (r *Reconciler) refOf(
+	config *clusterprovisionerv1alpha1.Kubeconfig, cluster *clusterprovisionerv1alpha1.Cluster,
+) (ref corev1.SecretReference, shared bool) {
+	own := config.Spec.WriteSecretToRef
+	if own == nil && !isToken(config) && cluster != nil && cluster.Status.KubeconfigRef != nil {
+		return *cluster.Status.KubeconfigRef, true
+	}
+	if own != nil {
+		ref = *own
+	}
+	if ref.Name == "" {
+		ref.Name = config.Name + clusterprovisionerv1alpha1.KubeconfigSecretSuffix
+	}
+	if ref.Namespace == "" {
+		ref.Namespace = r.namespace
+	}
+	shared = !isToken(config) && cluster != nil && cluster.Status.KubeconfigRef != nil && ref == *cluster.Status.KubeconfigRef
+	return ref, shared
+}

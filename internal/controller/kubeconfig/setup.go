@@ -1,0 +1,76 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeconfig
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+)
+
+// +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs/status,verbs=get;patch
+// +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs/finalizers,verbs=update
+// +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=clusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=core,namespace=windlass-system,resources=secrets,verbs=get;create;patch;delete
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=core,resources=events,verbs=create;patch
+
+// SetupWithManager registers the controller, with so many workers, and what wakes it up.
+func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
+	err := builder.ControllerManagedBy(mgr).
+		Named("kubeconfig").
+		For(&clusterprovisionerv1alpha1.Kubeconfig{}, builder.WithPredicates(
+			predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+		Watches(&clusterprovisionerv1alpha1.Cluster{}, handler.EnqueueRequestsFromMapFunc(byCluster(mgr.GetCache())),
+			builder.WithPredicates(clusterChanged())).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("cannot set up the controller of Kubeconfigs: %w", err)
+	}
+	return nil
+}
+
+// clusterChanged lets through what a Kubeconfig is made from: where the Cluster's own kubeconfig is, and that the Cluster goes.
+func clusterChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		was, ok := e.ObjectOld.(*clusterprovisionerv1alpha1.Cluster)
+		is, alsoOK := e.ObjectNew.(*clusterprovisionerv1alpha1.Cluster)
+		if !ok || !alsoOK {
+			return true
+		}
+		before, after := was.Status.KubeconfigRef, is.Status.KubeconfigRef
+		moved := (before == nil) != (after == nil) || before != nil && *before != *after
+		return moved || was.Status.AppliedConfigHash != is.Status.AppliedConfigHash ||
+			was.DeletionTimestamp.IsZero() != is.DeletionTimestamp.IsZero()
+	}}
+}
+
+// byCluster maps a Cluster to the Kubeconfigs that lead into it.
+func byCluster(reader client.Reader) handler.MapFunc {
+	return func(ctx context.Context, cluster client.Object) []reconcile.Request {
+		var configs clusterprovisionerv1alpha1.KubeconfigList
+		if err := reader.List(ctx, &configs, client.UnsafeDisableDeepCopy); err != nil {
+			return nil
+		}
+		var requests []reconcile.Request
+		for i := range configs.Items {
+			if ref := configs.Items[i].Spec.ClusterRef; ref != nil && ref.Name == cluster.GetName() {
+				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&configs.Items[i])})
+			}
+		}
+		return requests
+	}
+}

@@ -1,0 +1,146 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeconfig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
+)
+
+// callTimeout bounds a request to the cluster, so that one that hangs costs a worker no more.
+const callTimeout = 5 * time.Second
+
+// errForeign says that the cluster has something of the name which was not made for this object.
+var errForeign = errors.New("it exists in the cluster and was not made for this Kubeconfig")
+
+func isForeign(err error) bool { return errors.Is(err, errForeign) }
+
+// target is the cluster that tokens are made in.
+type target struct {
+	config *rest.Config
+	client kubernetes.Interface
+}
+
+// newTarget returns the cluster that the kubeconfig leads to.
+func newTarget(kubeconfig []byte) (*target, error) {
+	config, err := kube.Target(kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.Timeout = callTimeout
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a client for the cluster: %w", err)
+	}
+	return &target{config: config, client: client}, nil
+}
+
+// issue makes the ServiceAccount and its binding, and returns a kubeconfig with a token for it.
+func (t *target) issue(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig) ([]byte, time.Time, error) {
+	name := accountOf(config)
+	if err := t.ensureAccount(ctx, config, name); err != nil {
+		return nil, time.Time{}, fmt.Errorf("cannot make ServiceAccount %q: %w", name, err)
+	}
+	if err := t.ensureBinding(ctx, config, name); err != nil {
+		return nil, time.Time{}, fmt.Errorf("cannot make ClusterRoleBinding %q: %w", name, err)
+	}
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(expiration(config))}}
+	token, err := t.client.CoreV1().ServiceAccounts(metav1.NamespaceSystem).CreateToken(ctx, name, request, metav1.CreateOptions{})
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("cannot make a token for ServiceAccount %q: %w", name, err)
+	}
+	cluster := &clientcmdapi.Cluster{
+		Server: t.config.Host, CertificateAuthorityData: t.config.CAData, TLSServerName: t.config.ServerName,
+		InsecureSkipTLSVerify: t.config.Insecure,
+	}
+	raw, err := clientcmd.Write(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{config.Name: cluster},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{name: {Token: token.Status.Token}},
+		Contexts:       map[string]*clientcmdapi.Context{config.Name: {Cluster: config.Name, AuthInfo: name}},
+		CurrentContext: config.Name,
+	})
+	return raw, token.Status.ExpirationTimestamp.Time, err
+}
+
+// ensureAccount makes the ServiceAccount, unless it is there.
+func (t *target) ensureAccount(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, name string) error {
+	accounts := t.client.CoreV1().ServiceAccounts(metav1.NamespaceSystem)
+	live, err := accounts.Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		_, err = accounts.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metaFor(config, name)}, metav1.CreateOptions{})
+		return err
+	}
+	if err == nil && live.Labels[labelUID] != string(config.UID) {
+		return errForeign
+	}
+	return err
+}
+
+// ensureBinding binds the ServiceAccount to its role. A binding's role cannot be changed: another one is another binding.
+func (t *target) ensureBinding(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, name string) error {
+	bindings := t.client.RbacV1().ClusterRoleBindings()
+	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: roleOf(config)}
+	live, err := bindings.Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return err
+	case live.Labels[labelUID] != string(config.UID):
+		return errForeign
+	case live.RoleRef == role:
+		return nil
+	default:
+		gone := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &live.UID}}
+		if err := bindings.Delete(ctx, name, gone); err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	_, err = bindings.Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metaFor(config, name), RoleRef: role,
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: metav1.NamespaceSystem, Name: name}},
+	}, metav1.CreateOptions{})
+	return err
+}
+
+// revoke removes the ServiceAccount, with which its tokens end, and its binding. What is not there, or not ours, is left.
+func (t *target) revoke(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, name string) error {
+	bindings, accounts := t.client.RbacV1().ClusterRoleBindings(), t.client.CoreV1().ServiceAccounts(metav1.NamespaceSystem)
+	binding, err := bindings.Get(ctx, name, metav1.GetOptions{})
+	if err == nil && binding.Labels[labelUID] == string(config.UID) {
+		err = bindings.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &binding.UID}})
+	}
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("cannot remove ClusterRoleBinding %q: %w", name, err)
+	}
+	account, err := accounts.Get(ctx, name, metav1.GetOptions{})
+	if err == nil && account.Labels[labelUID] == string(config.UID) {
+		err = accounts.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &account.UID}})
+	}
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("cannot remove ServiceAccount %q: %w", name, err)
+	}
+	return nil
+}
+
+func metaFor(config *clusterprovisionerv1alpha1.Kubeconfig, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name:   name,
+		Labels: map[string]string{"app.kubernetes.io/managed-by": "windlass", labelUID: string(config.UID)},
+	}
+}
