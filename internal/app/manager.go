@@ -59,6 +59,9 @@ func run(
 		return err
 	}
 	if err := addControllers(ctx, mgr, list, conf, now); err != nil {
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // some controllers ask the API server while they are set up: the same holds for them
+		}
 		return err
 	}
 	if err := addGateway(ctx, mgr, restConfig, conf, tell); err != nil {

@@ -152,13 +152,10 @@ func (p *probe) end() {
 	}
 }
 
-// detailEvery is how many answers pass between two looks at the version and the nodes.
-const detailEvery = 4
-
 // loop asks again and again. The intervals are jittered, so that many clusters are not asked at once.
 func (p *probe) loop(ctx context.Context, tell func(string)) {
 	failures := int32(0)
-	for asked := 0; ; asked++ {
+	for {
 		before := p.get()
 		after := before
 		if err := p.ask(ctx); err != nil {
@@ -169,9 +166,7 @@ func (p *probe) loop(ctx context.Context, tell func(string)) {
 		} else {
 			failures = 0
 			after.known, after.ready, after.message = true, true, ""
-			if !before.ready || asked%detailEvery == 0 {
-				p.details(ctx, &after)
-			}
+			p.details(ctx, &after)
 		}
 		if ctx.Err() != nil {
 			return
