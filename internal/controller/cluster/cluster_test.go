@@ -170,7 +170,7 @@ func TestATimeoutEndsARunAndKeepsItsState(t *testing.T) {
 	s := newStage(t)
 	s.file("up.hangs", "")
 	s.create(quick, func(c *clusterprovisionerv1alpha1.Cluster) {
-		c.Spec.Timeouts.Up = metav1.Duration{Duration: 500 * time.Millisecond}
+		c.Spec.Timeouts.Up = metav1.Duration{Duration: 5 * time.Second} // the tool has to be listening by then
 	})
 	s.becomes(status.Ready, "False Timeout")
 	if got := s.secret(clusterprovisionerv1alpha1.StateSecretSuffix).Data["state.cluster.rkestate"]; len(got) == 0 {

@@ -302,10 +302,10 @@ func annotate(key, value string) func(*clusterprovisionerv1alpha1.Cluster) {
 	}
 }
 
-// quick makes a Cluster retry without waiting long.
+// quick makes a Cluster retry as soon as the time is moved forward, and not before however slow the machine is.
 func quick(c *clusterprovisionerv1alpha1.Cluster) {
 	c.Spec.Retry = clusterprovisionerv1alpha1.Retry{
-		Attempts: 4, Initial: metav1.Duration{Duration: time.Second}, Max: metav1.Duration{Duration: 4 * time.Second},
+		Attempts: 4, Initial: metav1.Duration{Duration: time.Minute}, Max: metav1.Duration{Duration: 4 * time.Minute},
 	}
 }
 

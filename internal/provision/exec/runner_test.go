@@ -136,7 +136,7 @@ func TestATryThatFailsIsRepeated(t *testing.T) {
 
 func TestATimeoutLeavesTimeToSaveTheState(t *testing.T) {
 	s := newStage(t)
-	s.start(s.part("obey", "up-1", func(r *provision.Request) { r.Timeout = 500 * time.Millisecond }))
+	s.start(s.part("obey", "up-1", func(r *provision.Request) { r.Timeout = 5 * time.Second }))
 	s.has("hangs")
 	if run := s.ended(); run.Failure == nil || run.Failure.Reason != provision.ReasonTimeout {
 		t.Errorf("the run is %+v", run)
