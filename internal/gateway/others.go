@@ -8,23 +8,11 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
-// Me is who calls, and where he may see something.
-type Me struct {
-	// User is the name that the API server knows him by.
-	User string `json:"user" doc:"Name that the API server knows the caller by"`
-	// Groups he is in.
-	Groups []string `json:"groups" doc:"Groups that the caller is in"`
-	// Session is true for a request that acts as the kubeconfig.
-	Session bool `json:"session" doc:"Whether the request acts as the kubeconfig of whoever started the server"`
-	// AllNamespaces is true for who may list namespaces.
-	AllNamespaces bool `json:"allNamespaces" doc:"Whether the caller may list all namespaces"`
-	// Namespaces that he may list something in.
-	Namespaces []string `json:"namespaces" doc:"Namespaces in which the caller may list something; empty if allNamespaces is true"`
-}
-
-type meOutput struct{ Body Me }
+type meOutput struct{ Body view.Me }
 
 func (g *Gateway) registerOthers() {
 	huma.Register(g.api, huma.Operation{
@@ -52,7 +40,7 @@ func (g *Gateway) me(ctx context.Context, _ *struct{}) (*meOutput, error) {
 		return nil, err
 	}
 	_, k := g.kindOf(namespacesPlural)
-	out := &meOutput{Body: Me{User: who.user.GetName(), Groups: who.user.GetGroups(), Session: who.session, Namespaces: []string{}}}
+	out := &meOutput{Body: view.Me{User: who.user.GetName(), Groups: who.user.GetGroups(), Session: who.session, Namespaces: []string{}}}
 	if out.Body.Groups == nil {
 		out.Body.Groups = []string{}
 	}

@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/windlass-operator/windlass/internal/gateway/view"
@@ -63,6 +64,8 @@ type ListOptions struct {
 	Search string
 	// Sort is name, created or -created. Default: name.
 	Sort string
+	// ManagedFields keeps metadata.managedFields.
+	ManagedFields bool
 }
 
 // WriteOptions say how something is written.
@@ -73,6 +76,16 @@ type WriteOptions struct {
 	FieldManager string
 	// Force takes over fields that others own; only for Apply.
 	Force bool
+}
+
+// DeleteOptions say how something is deleted.
+type DeleteOptions struct {
+	// DryRun only says what would happen.
+	DryRun bool
+	// Propagation says what becomes of what the object owns. Default: Background.
+	Propagation metav1.DeletionPropagation
+	// UID deletes the object only if this is its UID; with another one the answer is a conflict. Default: empty, whatever it is.
+	UID string
 }
 
 // List lists a page of objects.
@@ -87,6 +100,9 @@ func (k Kind[T]) List(ctx context.Context, c *Client, options ListOptions) (*Lis
 	if options.Limit > 0 {
 		query.Set("limit", strconv.Itoa(options.Limit))
 	}
+	if options.ManagedFields {
+		query.Set("managedFields", "true")
+	}
 	out := &List[T]{}
 	return out, c.call(ctx, http.MethodGet, "/v1/"+k.Plural, query, nil, out)
 }
@@ -95,6 +111,26 @@ func (k Kind[T]) List(ctx context.Context, c *Client, options ListOptions) (*Lis
 func (k Kind[T]) Get(ctx context.Context, c *Client, namespace, name string) (*T, error) {
 	out := new(T)
 	return out, c.call(ctx, http.MethodGet, k.path(namespace, name, ""), nil, nil, out)
+}
+
+// YAML reads an object as YAML.
+func (k Kind[T]) YAML(ctx context.Context, c *Client, namespace, name string) ([]byte, error) {
+	response, err := c.send(ctx, http.MethodGet, k.path(namespace, name, "/yaml"), nil, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	out, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %q as YAML: %w", name, err)
+	}
+	return out, nil
+}
+
+// Events lists the events about an object, the newest last.
+func (k Kind[T]) Events(ctx context.Context, c *Client, namespace, name string) (*List[corev1.Event], error) {
+	out := &List[corev1.Event]{}
+	return out, c.call(ctx, http.MethodGet, k.path(namespace, name, "/events"), nil, nil, out)
 }
 
 // Create creates an object in the namespace, or in its own if that is empty.
@@ -124,9 +160,11 @@ func (k Kind[T]) Scale(ctx context.Context, c *Client, namespace, name string, r
 	return c.call(ctx, http.MethodPatch, k.path(namespace, name, "/scale"), query, map[string]int32{"replicas": replicas}, nil)
 }
 
-// Delete deletes an object; what it owns goes in the background.
-func (k Kind[T]) Delete(ctx context.Context, c *Client, namespace, name string, options WriteOptions) error {
+// Delete deletes an object.
+func (k Kind[T]) Delete(ctx context.Context, c *Client, namespace, name string, options DeleteOptions) error {
 	query := url.Values{}
+	set(query, "propagationPolicy", string(options.Propagation))
+	set(query, "uid", options.UID)
 	if options.DryRun {
 		query.Set("dryRun", metav1.DryRunAll)
 	}
@@ -139,28 +177,6 @@ func (k Kind[T]) path(namespace, name, part string) string {
 		elements = append(elements, url.PathEscape(namespace))
 	}
 	return strings.Join(append(elements, url.PathEscape(name)), "/") + part
-}
-
-// Apps lists the apps of a namespace, or of all that the caller may see.
-func (c *Client) Apps(ctx context.Context, namespace string) ([]view.AppState, error) {
-	query := url.Values{}
-	set(query, "ns", namespace)
-	out := &view.AppList{}
-	err := c.call(ctx, http.MethodGet, "/v1/apps", query, nil, out)
-	return out.Items, err
-}
-
-// CreateApp creates a Deployment and its Service, both or neither.
-func (c *Client) CreateApp(ctx context.Context, app view.App) (*view.AppState, error) {
-	out := &view.AppState{}
-	return out, c.call(ctx, http.MethodPost, "/v1/apps", nil, app, out)
-}
-
-// DeleteApp deletes both, whichever is already gone.
-func (c *Client) DeleteApp(ctx context.Context, namespace, name string) (*view.AppDeletion, error) {
-	out := &view.AppDeletion{}
-	path := "/v1/apps/" + url.PathEscape(namespace) + "/" + url.PathEscape(name)
-	return out, c.call(ctx, http.MethodDelete, path, nil, nil, out)
 }
 
 func (o WriteOptions) query() url.Values {

@@ -5,6 +5,7 @@ package client
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -80,34 +81,39 @@ func (c *Client) Watch(ctx context.Context, namespace, lastID string, kinds ...s
 	}
 }
 
-// read reads events until their end.
+// read reads events until their end. What is cut off is no event.
 func read(from io.Reader, yield func(Event, error) bool) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, maxLine)
 	var event Event
-	var data string
+	var data []byte
 	for lines.Scan() {
-		field, value, _ := strings.Cut(lines.Text(), ":")
-		value = strings.TrimPrefix(value, " ")
+		name, value, _ := bytes.Cut(lines.Bytes(), []byte(":"))
+		value = bytes.TrimPrefix(value, []byte(" "))
 		switch {
-		case lines.Text() == "" && event.Name != "":
-			if err := json.Unmarshal([]byte(data), &event); err != nil {
-				yield(event, fmt.Errorf("cannot read event %q: %w", event.Name, err))
+		case len(lines.Bytes()) == 0:
+			if event.Name != "" && !deliver(event, data, yield) {
 				return
 			}
-			if !yield(event, nil) {
-				return
-			}
-			event, data = Event{}, ""
-		case field == "id":
-			event.ID = value
-		case field == "event":
-			event.Name = value
-		case field == "data":
-			data += value
+			event, data = Event{}, nil // which the caller may have kept
+		case string(name) == "id":
+			event.ID = string(value)
+		case string(name) == "event":
+			event.Name = string(value)
+		case string(name) == "data":
+			data = append(data, value...)
 		}
 	}
 	if err := lines.Err(); err != nil {
 		yield(Event{}, fmt.Errorf("cannot read the stream: %w", err))
 	}
+}
+
+// deliver reads the data of an event and hands it over. It returns false if there is nothing to go on with.
+func deliver(event Event, data []byte, yield func(Event, error) bool) bool {
+	if err := json.Unmarshal(data, &event); err != nil {
+		yield(event, fmt.Errorf("cannot read event %q: %w", event.Name, err))
+		return false
+	}
+	return yield(event, nil)
 }
