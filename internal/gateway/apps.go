@@ -48,15 +48,15 @@ func (g *Gateway) registerApps() {
 			Responses: answers(map[int]*huma.Response{status: {Description: about}}), MaxBodyBytes: maxBody,
 		}
 	}
-	huma.Register(g.api, op("list", http.MethodGet, "/v1/apps", "List apps", http.StatusOK, "Apps"), g.listApps)
+	register(g, op("list", http.MethodGet, "/v1/apps", "List apps", http.StatusOK, "Apps"), g.listApps)
 	create := op("create", http.MethodPost, "/v1/apps", "Create a Deployment and its Service, both or neither", http.StatusCreated, "The app")
 	create.Description = "Without a body the example is created."
 	create.Responses["200"] = &huma.Response{Description: "The app as it would be created"}
 	create.Responses["200"].Content = map[string]*huma.MediaType{mediaJSON: {Schema: ref("AppState")}}
 	create.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{mediaJSON: {Example: view.DefaultApp()}}}
-	huma.Register(g.api, create, g.createApp)
-	huma.Register(g.api, op("get", http.MethodGet, "/v1/apps/{ns}/{name}", "Read one", http.StatusOK, "The app"), g.getApp)
-	huma.Register(g.api, op("delete", http.MethodDelete, "/v1/apps/{ns}/{name}", "Delete both, whichever is already gone",
+	register(g, create, g.createApp)
+	register(g, op("get", http.MethodGet, "/v1/apps/{ns}/{name}", "Read one", http.StatusOK, "The app"), g.getApp)
+	register(g, op("delete", http.MethodDelete, "/v1/apps/{ns}/{name}", "Delete both, whichever is already gone",
 		http.StatusOK, "What became of both"), g.deleteApp)
 }
 

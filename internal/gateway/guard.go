@@ -60,7 +60,7 @@ func (g *Gateway) guard(next http.Handler) http.Handler {
 			return
 		}
 		if r.URL.Path != watchPath {
-			ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+			ctx, cancel := context.WithTimeout(r.Context(), g.options.Timeout)
 			defer cancel()
 			r = r.WithContext(ctx) //nolint:contextcheck // because it is the context of the request, with an end
 			deadline, _ := ctx.Deadline()
@@ -123,9 +123,7 @@ func forbidden(reason, detail string) *view.Problem {
 func (g *Gateway) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	problem := *asProblem(err)
 	problem.Instance = instance(r.Context())
-	if problem.Status >= http.StatusInternalServerError {
-		g.options.Log.Info("Cannot answer a request", "request", problem.Instance, "status", problem.Status, "cause", err.Error())
-	}
+	g.noteFailure(r.Context(), &problem, err)
 	if more, ok := errors.AsType[huma.HeadersError](err); ok {
 		maps.Copy(w.Header(), more.GetHeaders())
 	}
@@ -139,6 +137,30 @@ func (g *Gateway) writeError(w http.ResponseWriter, r *http.Request, err error) 
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(problem.Status)
 	_, _ = w.Write(append(body, '\n'))
+}
+
+// noteFailure leaves a line in the log for what is not the caller's fault. The answer names the request, and the log the cause.
+func (g *Gateway) noteFailure(ctx context.Context, problem *view.Problem, err error) {
+	if problem.Status < http.StatusInternalServerError || errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
+	g.options.Log.Info("Cannot answer a request", "request", instance(ctx), "status", problem.Status, "cause", err.Error())
+}
+
+// register registers a route. Every error of its handler is a problem: huma knows no others, and would call them its own.
+func register[I, O any](g *Gateway, op huma.Operation, handler func(context.Context, *I) (*O, error)) { //nolint:gocritic // as huma does
+	huma.Register(g.api, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := handler(ctx, in)
+		if err == nil {
+			return out, nil
+		}
+		problem := asProblem(err)
+		g.noteFailure(ctx, problem, err)
+		if _, known := errors.AsType[huma.HeadersError](err); known {
+			return nil, err
+		}
+		return nil, problem
+	})
 }
 
 // transformProblem turns every error of a route into a problem that names the request.

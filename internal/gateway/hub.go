@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -139,14 +138,15 @@ func (h *hub) follow(of scopes, lastID string) (*reader, snapshot) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.readers[r] = struct{}{}
-	begin := h.snapshotLocked(of)
-	if last, ok := h.parseID(lastID, of.hash()); ok && last <= h.sequence && h.sequence-last <= ringSize {
-		begin.resumed = true
-		for sequence := last + 1; sequence <= h.sequence; sequence++ {
-			event := h.ring[sequence%ringSize]
-			if of[event.kind].admits(event.scope) {
-				begin.missed = append(begin.missed, event)
-			}
+	last, ok := h.parseID(lastID, of.hash())
+	if !ok || last > h.sequence || h.sequence-last > ringSize {
+		return r, h.snapshotLocked(of)
+	}
+	begin := snapshot{sequence: h.sequence, resumed: true}
+	for sequence := last + 1; sequence <= h.sequence; sequence++ {
+		event := h.ring[sequence%ringSize]
+		if of[event.kind].admits(event.scope) {
+			begin.missed = append(begin.missed, event)
 		}
 	}
 	return r, begin
@@ -200,10 +200,11 @@ func (h *hub) snapshotLocked(of scopes) snapshot {
 	return out
 }
 
-// writeID writes the id of an event. Only its last part differs between readers.
-func (h *hub) writeID(w io.Writer, sequence uint64, hash string) error {
-	_, err := fmt.Fprintf(w, "id: %s-%d-%s\n", h.epoch, sequence, hash)
-	return err
+// appendID appends the line with the id of an event. Only its last part differs between readers.
+func (h *hub) appendID(to []byte, sequence uint64, hash string) []byte {
+	to = append(append(append(to, "id: "...), h.epoch...), '-')
+	to = append(strconv.AppendUint(to, sequence, 10), '-')
+	return append(append(to, hash...), '\n')
 }
 
 // parseID returns the sequence of an id, if it is of this process and of a reader with the same scopes.

@@ -82,8 +82,10 @@ func (g *Gateway) listStored(ctx context.Context, who *caller, index int, namesp
 	if !ok {
 		return nil, 0, false
 	}
-	of := g.rights.scopeOf(ctx, who, k, namespace, "list")
+	of, err := g.rights.scopeOf(ctx, who, k, namespace, "list")
 	switch {
+	case err != nil: // in doubt the API server is asked as the caller
+		return nil, 0, false
 	case of.all:
 		return items, version, true
 	case k.plural == namespacesPlural:
@@ -159,8 +161,8 @@ func (g *Gateway) eachNamespace(ctx context.Context, who *caller, k *kind, names
 	if namespace != "" || !k.namespaced || !refused || problem.Status != http.StatusForbidden {
 		return err
 	}
-	of := g.rights.scopeOf(ctx, who, k, "", "list")
-	if of.empty() {
+	of, doubt := g.rights.scopeOf(ctx, who, k, "", "list")
+	if doubt != nil || of.empty() {
 		return err
 	}
 	for _, in := range names(of) {

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,8 +45,10 @@ func TestAnswersAreWhatTheAPIServerAllows(t *testing.T) { //nolint:tparallel // 
 			can := r.canI(t, token)
 			for range 25 {
 				r.compare(t, random, token, namespaces, can)
+				r.compareOthers(t, random, token, namespaces, can)
 			}
 			r.compareLists(t, token, namespaces, can)
+			r.compareStreams(t, token, namespaces, can)
 		})
 	}
 }
@@ -56,8 +59,9 @@ func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	}
 	out := rbacv1.PolicyRule{
 		APIGroups: []string{"", "apps", "apps.jicki.cn", "nodes.lailin.xyz"},
-		Verbs:     append(pick("get", "list", "create", "delete"), "watch"),
-		Resources: append(pick("nodes", "namespaces", "services", "deployments", "podsets", "nodepools"), "configmaps"),
+		Verbs:     append(pick("get", "list", "watch", "create", "patch", "delete"), "update"),
+		Resources: append(pick("nodes", "namespaces", "services", "deployments", "deployments/scale", "podsets", "podsets/scale", "nodepools",
+			"events"), "configmaps"),
 	}
 	if random.IntN(4) == 0 {
 		out.ResourceNames = []string{"a"}
@@ -65,8 +69,11 @@ func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	return out
 }
 
+// canI is "kubectl auth can-i" of a user. The plural of a kind may be a subresource, as in deployments/scale.
+type canI func(verb string, k *kind, namespace, name string) bool
+
 // canI asks the API server as the user.
-func (r *rig) canI(t *testing.T, token string) func(verb string, k *kind, namespace, name string) bool {
+func (r *rig) canI(t *testing.T, token string) canI {
 	t.Helper()
 	config := rest.AnonymousClientConfig(r.Config)
 	config.BearerToken, config.QPS = token, -1
@@ -77,9 +84,11 @@ func (r *rig) canI(t *testing.T, token string) func(verb string, k *kind, namesp
 		if k.plural == namespacesPlural {
 			namespace = name // a request for one names it twice
 		}
+		resource, subresource, _ := strings.Cut(k.plural, "/")
 		review, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{
 			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Verb: verb, Group: k.gvk.Group, Version: k.gvk.Version, Resource: k.plural, Namespace: namespace, Name: name,
+				Verb: verb, Group: k.gvk.Group, Version: k.gvk.Version, Resource: resource, Subresource: subresource,
+				Namespace: namespace, Name: name,
 			}},
 		}, metav1.CreateOptions{})
 		must(t, err)
@@ -88,9 +97,7 @@ func (r *rig) canI(t *testing.T, token string) func(verb string, k *kind, namesp
 }
 
 // compare sends one random request.
-func (r *rig) compare(
-	t *testing.T, random *rand.Rand, token string, namespaces []string, can func(verb string, k *kind, namespace, name string) bool,
-) {
+func (r *rig) compare(t *testing.T, random *rand.Rand, token string, namespaces []string, can canI) {
 	t.Helper()
 	k := &r.g.kinds[random.IntN(len(r.g.kinds))]
 	namespace, name := "", []string{"a", "b"}[random.IntN(2)]
@@ -131,7 +138,7 @@ func (r *rig) compare(
 }
 
 // compareLists compares lists of everything: they show exactly what the user can list, namespace by namespace.
-func (r *rig) compareLists(t *testing.T, token string, namespaces []string, can func(verb string, k *kind, namespace, name string) bool) {
+func (r *rig) compareLists(t *testing.T, token string, namespaces []string, can canI) {
 	t.Helper()
 	for i := range r.g.kinds {
 		k := &r.g.kinds[i]
@@ -163,9 +170,7 @@ func (r *rig) compareLists(t *testing.T, token string, namespaces []string, can 
 }
 
 // compareNamespaces compares the computed list of namespaces: names where he may list something, whole where he may get it.
-func (r *rig) compareNamespaces(
-	t *testing.T, got answer, everywhere bool, namespaces []string, can func(verb string, k *kind, namespace, name string) bool,
-) {
+func (r *rig) compareNamespaces(t *testing.T, got answer, everywhere bool, namespaces []string, can canI) {
 	t.Helper()
 	_, self := r.g.kindOf(namespacesPlural)
 	want := map[string]bool{}

@@ -122,24 +122,24 @@ func (g *Gateway) registerReads(index int, k *kind) {
 		http.StatusOK: response(k.about, mediaJSON, schemaList, mediaTable, schemaTable),
 	})
 	if k.namespaced {
-		huma.Register(g.api, list, func(ctx context.Context, in *namespacedList) (*huma.StreamResponse, error) {
+		register(g, list, func(ctx context.Context, in *namespacedList) (*huma.StreamResponse, error) {
 			return g.list(ctx, index, in.Namespace, &in.ListInput)
 		})
 	} else {
-		huma.Register(g.api, list, func(ctx context.Context, in *ListInput) (*huma.StreamResponse, error) {
+		register(g, list, func(ctx context.Context, in *ListInput) (*huma.StreamResponse, error) {
 			return g.list(ctx, index, "", in)
 		})
 	}
 	object := map[int]*huma.Response{http.StatusOK: response(k.gvk.Kind, mediaJSON, schemaObject)}
-	huma.Register(g.api, operation(k, "get", http.MethodGet, objectPath(k, ""), "Read one", object),
+	register(g, operation(k, "get", http.MethodGet, objectPath(k, ""), "Read one", object),
 		func(ctx context.Context, in *getInput) (*huma.StreamResponse, error) { return g.get(ctx, index, in) })
 	text := map[int]*huma.Response{http.StatusOK: {
 		Description: k.gvk.Kind, Content: map[string]*huma.MediaType{mediaYAML: {Schema: &huma.Schema{Type: huma.TypeString}}},
 	}}
-	huma.Register(g.api, operation(k, "yaml", http.MethodGet, objectPath(k, "/yaml"), "Read one as YAML", text),
+	register(g, operation(k, "yaml", http.MethodGet, objectPath(k, "/yaml"), "Read one as YAML", text),
 		func(ctx context.Context, in *getInput) (*huma.StreamResponse, error) { return g.yaml(ctx, index, in) })
 	events := map[int]*huma.Response{http.StatusOK: response("Events, the newest last", mediaJSON, schemaList)}
-	huma.Register(g.api, operation(k, "events", http.MethodGet, objectPath(k, "/events"), "List the events about one", events),
+	register(g, operation(k, "events", http.MethodGet, objectPath(k, "/events"), "List the events about one", events),
 		func(ctx context.Context, in *struct{ Target }) (*huma.StreamResponse, error) {
 			return g.events(ctx, k, in.Target)
 		})
@@ -152,11 +152,11 @@ func (g *Gateway) registerWrites(index int, k *kind) {
 	}
 	post := takesBody(operation(k, "create", http.MethodPost, "/v1/"+k.plural, "Create one", created), nil, mediaJSON, mediaYAML)
 	if k.namespaced {
-		huma.Register(g.api, post, func(ctx context.Context, in *namespacedCreate) (*huma.StreamResponse, error) {
+		register(g, post, func(ctx context.Context, in *namespacedCreate) (*huma.StreamResponse, error) {
 			return g.create(ctx, index, in.Namespace, &in.CreateInput)
 		})
 	} else {
-		huma.Register(g.api, post, func(ctx context.Context, in *CreateInput) (*huma.StreamResponse, error) {
+		register(g, post, func(ctx context.Context, in *CreateInput) (*huma.StreamResponse, error) {
 			return g.create(ctx, index, "", in)
 		})
 	}
@@ -165,7 +165,7 @@ func (g *Gateway) registerWrites(index int, k *kind) {
 		http.StatusCreated: response("The object as it was created", mediaJSON, schemaObject),
 	}
 	put := operation(k, "apply", http.MethodPut, objectPath(k, ""), "Apply one: create it or change the fields that are given", applied)
-	huma.Register(g.api, takesBody(put, nil, mediaJSON, mediaYAML),
+	register(g, takesBody(put, nil, mediaJSON, mediaYAML),
 		func(ctx context.Context, in *applyInput) (*huma.StreamResponse, error) {
 			return g.apply(ctx, index, in)
 		})
@@ -173,13 +173,13 @@ func (g *Gateway) registerWrites(index int, k *kind) {
 		http.StatusOK:       response("What was deleted", mediaJSON, schemaObject),
 		http.StatusAccepted: response("What is being deleted", mediaJSON, schemaObject),
 	}
-	huma.Register(g.api, operation(k, "delete", http.MethodDelete, objectPath(k, ""), "Delete one", gone),
+	register(g, operation(k, "delete", http.MethodDelete, objectPath(k, ""), "Delete one", gone),
 		func(ctx context.Context, in *deleteInput) (*huma.StreamResponse, error) {
 			return g.delete(ctx, index, in)
 		})
 	if k.scale {
 		scaled := map[int]*huma.Response{http.StatusOK: response("The Scale as it is now", mediaJSON, schemaObject)}
-		huma.Register(g.api, operation(k, "scale", http.MethodPatch, objectPath(k, "/scale"), "Set the number of replicas", scaled),
+		register(g, operation(k, "scale", http.MethodPatch, objectPath(k, "/scale"), "Set the number of replicas", scaled),
 			func(ctx context.Context, in *scaleInput) (*huma.StreamResponse, error) {
 				return g.scale(ctx, index, in)
 			})

@@ -42,6 +42,8 @@ type Options struct {
 	RightsTTL time.Duration
 	// Heartbeat is how often a stream says that it lives. Default: 15 seconds.
 	Heartbeat time.Duration
+	// Timeout is how long an answer may take; streams have none. Default: one minute.
+	Timeout time.Duration
 	// Root serves everything outside of the API, such as a console. Default: nil, which serves a list of links at /.
 	Root http.Handler
 	// Namespaces are asked about where namespaces cannot be listed: that of a kubeconfig. Default: none.
@@ -71,15 +73,15 @@ type Gateway struct {
 
 // Bounds of a request.
 const (
-	maxBody        = 3 << 20 // as the API server has it
-	maxHeader      = 32 << 10
-	requestTimeout = time.Minute
+	maxBody   = 3 << 20 // as the API server has it
+	maxHeader = 32 << 10
 )
 
 // New returns a gateway that does nothing before Start.
 func New(ctx context.Context, options Options) (*Gateway, error) {
 	options.RightsTTL = cmp.Or(options.RightsTTL, 10*time.Second)
 	options.Heartbeat = cmp.Or(options.Heartbeat, 15*time.Second)
+	options.Timeout = cmp.Or(options.Timeout, time.Minute)
 	options.StreamsPerCaller = cmp.Or(options.StreamsPerCaller, 64)
 	clients, err := kubernetes.NewForConfig(options.Config)
 	if err != nil {

@@ -28,7 +28,7 @@ func (s *stream) snapshot(of snapshot) error {
 			return err
 		}
 	}
-	if err := s.g.hub.writeID(s.out, of.sequence, s.hash); err != nil {
+	if err := s.id(of.sequence); err != nil {
 		return err
 	}
 	if err := s.tell("snapshot", map[string]any{"done": true}); err != nil {
@@ -72,9 +72,12 @@ func (s *stream) recheck(ctx context.Context) (end bool, err error) {
 	if !s.g.identity.valid(ctx, s.who) {
 		return true, s.tell("expired", struct{}{})
 	}
-	now := s.scope(ctx)
+	now, doubt := s.scope(ctx)
 	if ctx.Err() != nil {
 		return true, ctx.Err()
+	}
+	if doubt != nil { // an API server that does not answer takes nothing from anybody, as above
+		return false, nil
 	}
 	hash := now.hash()
 	if hash == s.hash {

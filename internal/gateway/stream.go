@@ -138,11 +138,16 @@ type stream struct {
 	reader *reader
 	scopes scopes
 	hash   string
+	// line is where ids are put together, used again for each of them.
+	line []byte
+	// until is when the connection gives up on a reader who takes nothing.
+	until time.Time
 }
 
-// scope asks what the caller may see now.
-func (s *stream) scope(ctx context.Context) scopes {
+// scope asks what the caller may see now. With an error nobody knows it of some kinds.
+func (s *stream) scope(ctx context.Context) (scopes, error) {
 	out := make(scopes, len(s.wanted))
+	var doubt error
 	for i, wanted := range s.wanted {
 		if !wanted {
 			continue
@@ -152,14 +157,17 @@ func (s *stream) scope(ctx context.Context) scopes {
 		if !k.namespaced {
 			within = ""
 		}
-		out[i] = s.g.rights.scopeOf(ctx, s.who, k, within, "list", "watch")
+		var err error
+		if out[i], err = s.g.rights.scopeOf(ctx, s.who, k, within, "list", "watch"); err != nil {
+			doubt = err
+		}
 	}
-	return out
+	return out, doubt
 }
 
 // run writes events until the reader, the caller's rights or the gateway end.
 func (s *stream) run(ctx context.Context, lastID string) error {
-	s.scopes = s.scope(ctx)
+	s.scopes, _ = s.scope(ctx) // in doubt he may not; it is asked again soon
 	s.hash = s.scopes.hash()
 	var begin snapshot
 	s.reader, begin = s.g.hub.follow(s.scopes, lastID)
@@ -247,17 +255,28 @@ func (s *stream) events(event *frame) error {
 	}
 }
 
+// event writes an event: an id of the reader's own, and the bytes that all readers share.
 func (s *stream) event(event *frame) error {
-	if err := s.g.hub.writeID(s.out, event.sequence, s.hash); err != nil {
+	if err := s.id(event.sequence); err != nil {
 		return err
 	}
 	return s.write(event.payload)
 }
 
-// write gives the reader time for what is written next: a buffer that is full goes out by itself.
+func (s *stream) id(sequence uint64) error {
+	s.line = s.g.hub.appendID(s.line[:0], sequence, s.hash)
+	return s.write(s.line)
+}
+
+// write gives the reader time for what is written next: a buffer that is full goes out by itself. The deadline is moved once a second
+// and not for every event, which would cost more than the event does.
 func (s *stream) write(raw []byte) error {
-	// What cannot have a deadline, such as a recorder in a test, needs none.
-	_ = s.control.SetWriteDeadline(time.Now().Add(writeTimeout)) //nolint:forbidigo // because a socket has no other clock
+	now := time.Now() //nolint:forbidigo // because a socket has no other clock
+	if s.until.Sub(now) < writeTimeout-time.Second {
+		s.until = now.Add(writeTimeout)
+		// What cannot have a deadline, such as a recorder in a test, needs none.
+		_ = s.control.SetWriteDeadline(s.until)
+	}
 	_, err := s.out.Write(raw)
 	return err
 }

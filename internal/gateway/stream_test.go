@@ -4,10 +4,14 @@
 package gateway
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -279,5 +283,31 @@ func TestWithin(t *testing.T) {
 		if got := view.Within(items, strings.Fields(of)); len(got) != want {
 			t.Errorf("within %q there are %d, want %d", of, len(got), want)
 		}
+	}
+}
+
+// TestEventsAreNotPutTogetherAnew holds that writing an event to a reader costs no memory: what all readers share is copied from
+// where it is, and only the id is his own.
+func TestEventsAreNotPutTogetherAnew(t *testing.T) { //nolint:paralleltest // because others would allocate meanwhile
+	h := newHub(kinds())
+	s := &stream{
+		g: &Gateway{hub: h}, hash: "s", reader: &reader{queue: make(chan *frame, queueSize)},
+		control: http.NewResponseController(httptest.NewRecorder()), out: bufio.NewWriterSize(io.Discard, 4096),
+	}
+	event := &frame{sequence: 1 << 40, payload: bytes.Repeat([]byte("x"), 2000)}
+	until := s.until
+	if allocs := testing.AllocsPerRun(100, func() {
+		s.reader.queue <- event
+		if err := s.events(<-s.reader.queue); err != nil {
+			t.Fatal(err)
+		}
+	}); allocs > 0 {
+		t.Errorf("an event costs %g allocations", allocs)
+	}
+	if s.until == until {
+		t.Error("the reader has no deadline")
+	}
+	if got := string(h.appendID(nil, 7, "s")); got != "id: "+h.epoch+"-7-s\n" {
+		t.Errorf("the id is %q", got)
 	}
 }
