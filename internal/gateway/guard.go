@@ -111,6 +111,18 @@ func (g *Gateway) unrouted(mux *http.ServeMux) http.Handler {
 	})
 }
 
+// readOnly lets only those through who want to read.
+func (g *Gateway) readOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Allow", "GET, HEAD")
+		g.writeError(w, r, view.NewProblem(http.StatusMethodNotAllowed, "MethodNotAllowed", "This path takes GET, HEAD."))
+	})
+}
+
 func notFound() *view.Problem {
 	return view.NewProblem(http.StatusNotFound, "NoSuchPath", "There is nothing at this path; /openapi.json says what there is.")
 }

@@ -5,6 +5,7 @@ package gateway
 
 import (
 	"bytes"
+	gocmp "cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -46,6 +47,8 @@ type rig struct {
 	g    *Gateway
 	base string
 	log  *logLines
+	// stop tells the gateway to end.
+	stop context.CancelFunc
 }
 
 type logLines struct {
@@ -96,14 +99,16 @@ func (r *rig) serve(t *testing.T, options Options) {
 	var err error
 	options.Listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
-	options.RightsTTL, options.Heartbeat, options.Log = 200*time.Millisecond, 100*time.Millisecond, r.log.logger()
+	options.RightsTTL = gocmp.Or(options.RightsTTL, 200*time.Millisecond)
+	options.Heartbeat, options.Log = 100*time.Millisecond, r.log.logger()
 	r.g, err = New(t.Context(), options)
 	must(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
+	var ctx context.Context
+	ctx, r.stop = context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- r.g.Start(ctx) }()
 	t.Cleanup(func() {
-		cancel()
+		r.stop()
 		must(t, <-done)
 	})
 	r.base = strings.TrimSuffix(strings.Split(r.g.URL(), "?")[0], "/")

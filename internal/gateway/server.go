@@ -183,7 +183,7 @@ func (g *Gateway) route() error {
 		_, _ = w.Write(document)
 	})
 	if g.options.Root != nil {
-		outer.Handle("GET /", g.options.Root)
+		outer.Handle("/", g.readOnly(g.options.Root)) // with a method in front the pattern would be at odds with that of the API
 	} else {
 		outer.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")

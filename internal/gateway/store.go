@@ -98,7 +98,7 @@ func (s *store) Replace(objects []any, version string) error {
 		s.hub.restart(s.index)
 	}
 	for key, item := range fresh {
-		if old := s.items[key]; old.Version != item.Version || old.UID != item.UID {
+		if old, exists := s.items[key]; !exists || old.Version != item.Version || old.UID != item.UID {
 			s.set(item, s.upsertPayload(item))
 		}
 	}

@@ -251,6 +251,13 @@ func TestStore(t *testing.T) {
 	if h.sequence != sequence+1 || version != 9 || len(after) != 2 || after[1].Version != 8 {
 		t.Errorf("a relist tells %d events and leaves %v at %d", h.sequence-sequence, after, version)
 	}
+	// What was made while nobody watched, and what was made anew under the same name.
+	again := object("Service", "a", "y", 2)
+	again.SetUID("another")
+	must(t, s.Replace([]any{again, object("Service", "a", "z", 8), object("Service", "c", "new", 11)}, "12"))
+	if after, _, _ = s.list(); h.sequence != sequence+3 || len(after) != 3 || after[0].UID != "another" || after[2].Key() != "c/new" {
+		t.Errorf("a relist with what is new tells %d events and leaves %v", h.sequence-sequence-1, after)
+	}
 }
 
 // TestOneEncodingForAll holds that readers share the bytes of an event.
