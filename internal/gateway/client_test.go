@@ -31,13 +31,13 @@ func (r *rig) typed(t *testing.T, namespace string, rules ...rbacv1.PolicyRule) 
 }
 
 // wantProblem holds that the error is a problem of that status and reason.
-func wantProblem(t *testing.T, err error, status int, reason string) *view.Problem {
+func wantProblem(t *testing.T, err error, status int, reason string) view.Problem {
 	t.Helper()
 	problem, ok := errors.AsType[*view.Problem](err)
 	if !ok || problem.Status != status || problem.Type != view.ProblemType+reason {
 		t.Fatalf("the error is %#v, want a problem %d %s", err, status, reason)
 	}
-	return problem
+	return *problem
 }
 
 func webService(name string) *corev1.Service {
@@ -227,7 +227,7 @@ func TestClientRefusals(t *testing.T) {
 	nodes := client.Kind[corev1.Node]{Plural: "nodes"}
 	_, err := nodes.List(t.Context(), nobody, client.ListOptions{})
 	if problem := wantProblem(t, err, http.StatusForbidden, "Forbidden"); !strings.Contains(problem.Error(), "cannot list resource") {
-		t.Errorf("the refusal is %v", problem)
+		t.Errorf("the refusal is %+v", problem)
 	}
 	_, err = nodes.Get(t.Context(), &client.Client{Base: r.base}, "", "a")
 	wantProblem(t, err, http.StatusUnauthorized, "Unauthorized")

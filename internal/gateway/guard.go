@@ -160,7 +160,7 @@ func (g *Gateway) noteFailure(ctx context.Context, problem *view.Problem, err er
 }
 
 // register registers a route. Every error of its handler is a problem: huma knows no others, and would call them its own.
-func register[I, O any](g *Gateway, op huma.Operation, handler func(context.Context, *I) (*O, error)) { //nolint:gocritic // as huma does
+func register[I, O any](g *Gateway, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
 	huma.Register(g.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)
 		if err == nil {

@@ -146,7 +146,8 @@ func (r *rig) post(ctx context.Context, t *testing.T, token, namespace string) (
 		answered <- err
 	}()
 	testkit.Eventually(t, "the API server has the Service", func() bool {
-		return r.Get(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}})
+		web := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
+		return r.Get(t, web) //nolint:contextcheck // because ctx is the caller's, who leaves before the test ends
 	})
 	return answered
 }

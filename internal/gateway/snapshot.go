@@ -77,7 +77,7 @@ func (s *stream) recheck(ctx context.Context) (end bool, err error) {
 		return true, ctx.Err()
 	}
 	if doubt != nil { // an API server that does not answer takes nothing from anybody, as above
-		return false, nil
+		return false, nil //nolint:nilerr // because it is no error of the stream
 	}
 	hash := now.hash()
 	if hash == s.hash {

@@ -6,6 +6,7 @@ package e2e
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -142,6 +143,64 @@ func TestManagerServesTheAPI(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// TestManagerServesTheAPIInTheCluster runs the API beside the controllers under the manager's own account, with what
+// config/gateway-in-manager binds it to and nothing else: the test fails if the API server refuses it anything.
+func TestManagerServesTheAPIInTheCluster(t *testing.T) {
+	c := need(t)
+	binding := filepath.Join(root, "config", "gateway-in-manager", "role_binding.yaml")
+	c.do(t, "apply", "--server-side", "-f", binding)
+	t.Cleanup(func() { c.run(context.WithoutCancel(t.Context()), c.kubectl, "delete", "-f", binding) })
+	eventually(t, "the API server knows of the binding", func(ctx context.Context) error {
+		asked := c.run(ctx, c.kubectl, "auth", "can-i", "create", "tokenreviews", "--as=system:serviceaccount:"+namespace+":"+serviceAccount)
+		if asked.code != 0 {
+			return fmt.Errorf("%s%s", asked.out, asked.err)
+		}
+		return nil
+	})
+	address, metrics := freeAddress(t), freeAddress(t)
+	c.startManager(t, "--gateway-bind-address", address, "--metrics-bind-address", metrics).ready()
+	// Somebody who may read what the API serves, and write nothing of it.
+	token := strings.TrimSpace(c.do(t, "create", "token", "windlass-gateway", "-n", namespace))
+	eventually(t, "every kind is read from a cache", func(ctx context.Context) error {
+		for _, plural := range []string{
+			"nodes", "namespaces", "deployments", "services", "nodepools", "podsets", "podbuggertools", "virtualmachines", "clusters", "kubeconfigs",
+		} {
+			before, err := cacheReads(ctx, metrics)
+			if err != nil {
+				return err
+			}
+			status, body, err := ask(ctx, http.MethodGet, "http://"+address+"/v1/"+plural, token, "")
+			if err == nil && status != http.StatusOK {
+				err = fmt.Errorf("status %d: %.500s", status, body)
+			}
+			after, metricErr := cacheReads(ctx, metrics)
+			if err := errors.Join(err, metricErr); err != nil {
+				return fmt.Errorf("%s: %w", plural, err)
+			}
+			if before == after {
+				return fmt.Errorf("%s come from the API server", plural)
+			}
+		}
+		return nil
+	})
+	// The manager's account may create Deployments; who calls may not.
+	status, body, err := ask(t.Context(), http.MethodPost, "http://"+address+"/v1/apps", token, `{"name":"a","namespace":"default","image":"a:1"}`)
+	if err != nil || status != http.StatusForbidden || !strings.Contains(body, "windlass-gateway") {
+		t.Errorf("a write is answered %d %v: %.500s", status, err, body)
+	}
+}
+
+// cacheReads returns the line of the metrics that counts what was read from caches.
+func cacheReads(ctx context.Context, address string) (string, error) {
+	_, body, err := ask(ctx, http.MethodGet, "http://"+address+"/metrics", "", "")
+	for line := range strings.Lines(body) {
+		if strings.HasPrefix(line, `windlass_gateway_reads_total{from="cache"}`) {
+			return line, err
+		}
+	}
+	return "", err
 }
 
 // TestGatewayAlone runs the API under its shipped account, which may do so little that nothing else could run with it.

@@ -37,7 +37,8 @@ func TestRead(t *testing.T) {
 		"one without an id":               {"event: resync\ndata: {}\n\n", []Event{{Name: EventResync}}, false},
 		"one with everything": {
 			"id: e-7-s\nevent: delete\ndata: {\"kind\":\"services\",\"namespace\":\"a\",\"name\":\"b\",\"uid\":\"u\"}\n\n",
-			[]Event{{ID: "e-7-s", Name: EventDelete, Kind: "services", Namespace: "a", ObjName: "b", UID: "u"}}, false,
+			[]Event{{ID: "e-7-s", Name: EventDelete, Kind: "services", Namespace: "a", ObjName: "b", UID: "u"}},
+			false,
 		},
 		"data in several lines":    {"event: snapshot\ndata: {\"done\":\ndata: true}\n\n", []Event{{Name: EventSnapshot, Done: true}}, false},
 		"one that is cut":          {"event: resync\ndata: {}\n\nevent: upsert\ndata: {\"ki", []Event{{Name: EventResync}}, false},
