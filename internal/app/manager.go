@@ -115,6 +115,7 @@ func newManager(
 
 		Metrics:                 metricsserver.Options{BindAddress: conf.MetricsBindAddress},
 		HealthProbeBindAddress:  conf.HealthProbeBindAddress,
+		PprofBindAddress:        conf.PprofBindAddress,
 		GracefulShutdownTimeout: new(shutdownTimeout),
 	})
 	if err != nil {
@@ -178,6 +179,7 @@ func checkAddresses(ctx context.Context, conf *config.Config) error {
 	for _, server := range []struct{ flag, address string }{
 		{"--metrics-bind-address", conf.MetricsBindAddress},
 		{"--health-probe-bind-address", conf.HealthProbeBindAddress},
+		{"--pprof-bind-address", conf.PprofBindAddress},
 		{conf.Gateway.AddressFlag(), conf.Gateway.BindAddress},
 	} {
 		if server.address == "0" {

@@ -50,6 +50,10 @@ type Config struct {
 	// HealthProbeBindAddress is the host:port that serves /healthz and /readyz; "0" turns it off. Default: :8081.
 	HealthProbeBindAddress string
 
+	// PprofBindAddress is the host:port, on the loopback address, that serves profiles of the process at /debug/pprof/; "0"
+	// turns it off. Default: "0".
+	PprofBindAddress string
+
 	// Verbosity is how much is logged, as in Kubernetes' own components: 0 what an operator should see, 2 steady state, 4
 	// decisions, 6 and above every request. Default: 0.
 	Verbosity int
@@ -87,6 +91,7 @@ func Default(known ...string) Config {
 		Threads:                8,
 		MetricsBindAddress:     "127.0.0.1:8080",
 		HealthProbeBindAddress: ":8081",
+		PprofBindAddress:       off,
 		LogToStderr:            true,
 		Clusters:               defaultClusters(),
 		Gateway:                Gateway{BindAddress: off, RequestsPerSecond: 100},
@@ -130,6 +135,8 @@ func (c *Config) bindServerFlags(fs *pflag.FlagSet) {
 		"`host:port` that serves /metrics without authentication, \"0\" for none")
 	fs.StringVar(&c.HealthProbeBindAddress, "health-probe-bind-address", c.HealthProbeBindAddress,
 		"`host:port` that serves /healthz and /readyz, \"0\" for none")
+	fs.StringVar(&c.PprofBindAddress, "pprof-bind-address", c.PprofBindAddress,
+		"`host:port` on the loopback interface that serves profiles at /debug/pprof/, \"0\" for none")
 	fs.IntVarP(&c.Verbosity, "v", "v", c.Verbosity, "`level` of detail in the log, from 0 to 10")
 	fs.BoolVar(&c.LogToStderr, "logtostderr", c.LogToStderr,
 		"accepted without effect: logs always go to standard error")

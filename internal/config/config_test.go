@@ -49,6 +49,7 @@ func TestFlags(t *testing.T) {
 			args: []string{
 				"--kubeconfig=k", "--controllers=*,-podset", "--lease-lock-name=l", "--lease-lock-namespace=ns",
 				"--holder-identity=me", "--threads=2", "--metrics-bind-address=0", "--health-probe-bind-address=:9",
+				"--pprof-bind-address=127.0.0.1:6",
 				"--gateway-bind-address=127.0.0.1:7", "--gateway-tls-cert-file=c", "--gateway-tls-private-key-file=p",
 				"--gateway-session-file=s", "--gateway-requests-per-second=3",
 				"--vm-driver=libvirt", "--vm-hosts=h", "--orphan-policy=delete", "--orphan-grace=1m", "--usage-in-status=off",
@@ -59,6 +60,7 @@ func TestFlags(t *testing.T) {
 				c.Kubeconfig, c.Controllers = "k", []string{"*", "-podset"}
 				c.LeaseLockName, c.LeaseLockNamespace, c.HolderIdentity = "l", "ns", "me"
 				c.Threads, c.MetricsBindAddress, c.HealthProbeBindAddress = 2, "0", ":9"
+				c.PprofBindAddress = "127.0.0.1:6"
 				c.Gateway = Gateway{BindAddress: "127.0.0.1:7", CertFile: "c", KeyFile: "p", SessionFile: "s", RequestsPerSecond: 3}
 			},
 		},
@@ -243,6 +245,10 @@ func TestValidate(t *testing.T) {
 				"--holder-identity is empty", `--metrics-bind-address "8080" is neither host:port nor "0"`,
 				`--health-probe-bind-address ":http" is neither`,
 			},
+		},
+		"profiles for everybody": {
+			modify: func(c *Config) { c.PprofBindAddress = ":6060" },
+			want:   []string{`--pprof-bind-address ":6060" is not on the loopback interface`},
 		},
 	}
 	for name, test := range tests {

@@ -75,6 +75,7 @@ func (c *Config) validateAddresses() []error {
 	for _, address := range []struct{ flag, value string }{
 		{"--metrics-bind-address", c.MetricsBindAddress},
 		{"--health-probe-bind-address", c.HealthProbeBindAddress},
+		{"--pprof-bind-address", c.PprofBindAddress},
 	} {
 		if !isAddress(address.value) {
 			errs = append(errs, fmt.Errorf("%s %q is neither host:port nor %q", address.flag, address.value, off))
@@ -83,6 +84,10 @@ func (c *Config) validateAddresses() []error {
 	if len(errs) == 0 && samePort(c.MetricsBindAddress, c.HealthProbeBindAddress) {
 		errs = append(errs, fmt.Errorf("--metrics-bind-address and --health-probe-bind-address are both %q and must differ",
 			c.MetricsBindAddress))
+	}
+	if isAddress(c.PprofBindAddress) && c.PprofBindAddress != off && !onLoopback(c.PprofBindAddress) {
+		errs = append(errs, fmt.Errorf("--pprof-bind-address %q is not on the loopback interface: profiles have no authentication",
+			c.PprofBindAddress))
 	}
 	return errs
 }

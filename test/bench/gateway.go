@@ -48,7 +48,9 @@ type gatewayBench struct {
 	section *section
 	process *process
 	base    string
-	tokens  []string
+	// profiles is where the gateway serves its profiles.
+	profiles string
+	tokens   []string
 	// direct is the API server as the first caller.
 	direct *rest.Config
 }
@@ -172,9 +174,12 @@ func (g *gatewayBench) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if g.profiles, err = freeAddress(ctx); err != nil {
+		return err
+	}
 	g.base = "http://" + address
 	g.process, err = g.rig.startProcess("gateway", g.rig.windlass, "gateway", "--kubeconfig", kubeconfig, "--bind-address", address,
-		"--requests-per-second=0", "--metrics-bind-address=0", "--health-probe-bind-address=0")
+		"--requests-per-second=0", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--pprof-bind-address", g.profiles)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,7 +45,10 @@ func (g *gatewayBench) streams(ctx context.Context) error {
 	if err := errors.Join(g.process.stop(), g.start(ctx)); err != nil {
 		return err
 	}
-	before, _ := resident(g.process.pid)
+	before, err := g.footprint(ctx)
+	if err != nil {
+		return err
+	}
 	f := &followers{}
 	open, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -58,9 +63,12 @@ func (g *gatewayBench) streams(ctx context.Context) error {
 	if err := pause(ctx, settled); err != nil {
 		return err
 	}
-	after, _ := resident(g.process.pid)
-	memory := g.section.measure("memory of a stream that is open", "KiB")
-	memory.add(1, (after-before)*1024/streamCount)
+	after, err := g.footprint(ctx)
+	if err != nil {
+		return err
+	}
+	g.section.measure("heap and stacks of a stream that is open", "KiB").add(1, (after.live-before.live)/streamCount/1024)
+	g.section.measure("resident memory of a stream that is open", "KiB").add(1, (after.resident-before.resident)/streamCount/1024)
 	if err := g.changes(ctx, f, before); err != nil {
 		return err
 	}
@@ -69,12 +77,67 @@ func (g *gatewayBench) streams(ctx context.Context) error {
 	return nil
 }
 
-// changes sends writes in rounds and notes what the streams see of it. before is the memory without them, in MiB.
-func (g *gatewayBench) changes(ctx context.Context, f *followers, before float64) error {
+// footprint is the memory of a process, in bytes.
+type footprint struct {
+	// live is what is reachable on the heap, and the stacks of all goroutines.
+	live float64
+	// resident is what the kernel has given.
+	resident float64
+}
+
+// footprint reads the gateway's memory after everything that nobody needs has been collected: twice, because what is in pools
+// outlives one collection.
+func (g *gatewayBench) footprint(ctx context.Context) (footprint, error) {
+	var out footprint
+	for range 2 {
+		body, err := get(ctx, "http://"+g.profiles+"/debug/pprof/heap?gc=1&debug=1")
+		if err != nil {
+			return out, err
+		}
+		raw, err := io.ReadAll(body)
+		if err := errors.Join(err, body.Close()); err != nil {
+			return out, fmt.Errorf("cannot read the profile of the heap: %w", err)
+		}
+		if out.live, err = liveMemory(string(raw)); err != nil {
+			return out, err
+		}
+	}
+	now, _ := resident(g.process.pid)
+	out.resident = now * (1 << 20)
+	return out, nil
+}
+
+// liveMemory reads the heap in use and the stacks from the end of a profile in text.
+func liveMemory(profile string) (float64, error) {
+	total, found := 0.0, 0
+	for line := range strings.Lines(profile) {
+		for _, name := range []string{"# HeapAlloc = ", "# Stack = "} {
+			rest, ok := strings.CutPrefix(line, name)
+			if !ok {
+				continue
+			}
+			digits, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+			value, err := strconv.ParseFloat(digits, 64)
+			if err != nil {
+				return 0, fmt.Errorf("cannot read %q of a profile: %w", line, err)
+			}
+			total += value
+			found++
+		}
+	}
+	if found != 2 {
+		return 0, errors.New("cannot find the heap and the stacks in a profile")
+	}
+	return total, nil
+}
+
+// changes sends writes in rounds and notes what the streams see of it. before is the memory without them.
+func (g *gatewayBench) changes(ctx context.Context, f *followers, before footprint) error {
 	latency := g.section.measure("from the write to the event, p99", "ms")
 	middle := g.section.measure("from the write to the event, median", "ms")
 	busy := g.section.measure("CPU of the gateway with changes", "ms per s")
-	peak := g.section.measure("memory of a stream under changes, at most", "KiB")
+	live := g.section.measure("heap and stacks of a stream after changes", "KiB")
+	peak := g.section.measure("resident memory of a stream under changes", "KiB")
 	for round := range g.options.Rounds + 1 {
 		f.seen.Store(0)
 		f.took = nil
@@ -91,8 +154,13 @@ func (g *gatewayBench) changes(ctx context.Context, f *followers, before float64
 		latency.add(round, percentile(f.took, 99))
 		middle.add(round, percentile(f.took, 50))
 		f.mu.Unlock()
-		now, _ := resident(g.process.pid)
-		peak.add(round, (now-before)*1024/streamCount)
+		grown, _ := resident(g.process.pid)
+		peak.add(round, (grown*(1<<20)-before.resident)/streamCount/1024)
+		now, err := g.footprint(ctx)
+		if err != nil {
+			return err
+		}
+		live.add(round, (now.live-before.live)/streamCount/1024)
 	}
 	return nil
 }

@@ -51,3 +51,16 @@ func TestCompare(t *testing.T) {
 		t.Errorf("ratio to nothing is %v, want 0", none.Value)
 	}
 }
+
+func TestLiveMemory(t *testing.T) {
+	t.Parallel()
+	for profile, want := range map[string]float64{
+		"heap profile: 1: 2\n# Sys = 9\n# HeapAlloc = 1000\n# Stack = 24 / 99\n": 1024, "heap profile: 1: 2\n# HeapAlloc = 1\n": -1,
+		"# HeapAlloc = x\n# Stack = 1 / 2\n": -1,
+	} {
+		got, err := liveMemory(profile)
+		if (err != nil) != (want < 0) || err == nil && got != want {
+			t.Errorf("%q is read as %g, %v; want %g", profile, got, err, want)
+		}
+	}
+}
