@@ -195,9 +195,13 @@ func (g *Gateway) table(ctx context.Context, who *caller, k *kind, namespace str
 	}
 	var merged map[string]json.RawMessage
 	var rows []json.RawMessage
-	err := g.eachNamespace(ctx, who, k, namespace, func(in string) error {
+	err := g.eachNamespace(ctx, who, k, namespace, func(within string) error {
+		if within != namespace { // several lists put together have no pages: each of them has a token of its own
+			query.Del("limit")
+			query.Del("continue")
+		}
 		answer, err := g.upstream.do(ctx, who, call{
-			method: http.MethodGet, path: k.path(in, "", ""), query: query, accept: mediaTable + "," + mediaJSON,
+			method: http.MethodGet, path: k.path(within, "", ""), query: query, accept: mediaTable + "," + mediaJSON,
 		})
 		if err != nil {
 			return err

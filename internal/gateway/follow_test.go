@@ -1,0 +1,105 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// raw opens a stream and returns its lines as they come. Nothing is read before they are asked for.
+func (r *rig) raw(t *testing.T, token, path string) *bufio.Scanner {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.base+path, http.NoBody)
+	must(t, err)
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(request) //nolint:bodyclose // because it is closed at the end of the test
+	must(t, err)
+	t.Cleanup(func() { _ = response.Body.Close() })
+	op := operationFor(r.g.OpenAPI(), http.MethodGet, watchPath)
+	media := response.Header.Get("Content-Type")
+	if response.StatusCode != http.StatusOK || op.Responses["200"].Content[media] == nil {
+		t.Fatalf("a stream begins with %d and %q", response.StatusCode, media)
+	}
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 1<<20)
+	return lines
+}
+
+// TestStreamSaysThatItLives holds that a stream on which nothing happens is told from one that is dead.
+func TestStreamSaysThatItLives(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	lines := r.raw(t, r.user(t, "", everything()), "/v1/watch?kinds=kubeconfigs")
+	seen := map[string]int{}
+	for lines.Scan() && seen[": still here"] < 3 {
+		seen[lines.Text()]++
+	}
+	if seen["retry: 2000"] != 1 || seen["event: snapshot"] == 0 || seen[": still here"] < 3 {
+		t.Errorf("the stream has the lines %v", seen)
+	}
+}
+
+// TestSlowReaderBeginsAnew has a reader who takes nothing while far more happens than a connection holds: whoever writes is not held
+// up, and the reader learns that he has lost something and gets everything anew.
+func TestSlowReaderBeginsAnew(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	slow := r.raw(t, r.user(t, "", everything()), "/v1/watch?kinds=kubeconfigs")
+	for slow.Scan() && !strings.Contains(slow.Text(), `"done":true`) { // the snapshot, and then nothing
+	}
+	at, k := r.g.kindOf("kubeconfigs")
+	large := map[string]string{"padding": strings.Repeat("x", 200<<10)}
+	const changes = queueSize * 2
+	for i := range changes { // as the watch of the store does
+		changed := object(k.gvk.Kind, "", "one", i+1)
+		changed.SetAPIVersion(k.gvk.GroupVersion().String())
+		changed.SetAnnotations(large)
+		must(t, r.g.hub.stores[at].Update(changed))
+	}
+	upserts := 0
+	for slow.Scan() && slow.Text() != "event: resync" {
+		if slow.Text() == "event: upsert" {
+			upserts++
+		}
+	}
+	for slow.Scan() && !strings.Contains(slow.Text(), `"items":[{`) {
+	}
+	if !strings.Contains(slow.Text(), fmt.Sprintf(`"resourceVersion":"%d"`, changes)) || upserts >= changes {
+		t.Errorf("after %d of %d changes the new snapshot is %.300s (%v)", upserts, changes, slow.Text(), slow.Err())
+	}
+}
+
+// TestTableOfSomeNamespaces holds that who may not list everything gets one table of what he may, whole: each part would have pages of
+// its own.
+func TestTableOfSomeNamespaces(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	home, first, second, hidden := r.Namespace(t), r.Namespace(t), r.Namespace(t), r.Namespace(t)
+	token := r.token(t, home, "user")
+	for _, ns := range []string{first, second} {
+		r.grant(t, home, ns, rule("list", "", "services"))
+	}
+	for _, ns := range []string{first, second, hidden} {
+		r.service(t, ns, "a")
+		r.service(t, ns, "b")
+	}
+	for query, want := range map[string]int{"": 4, "?limit=1": 4, "?fieldSelector=metadata.name=a": 2, "?limit=1&ns=" + first: 1} {
+		got := r.do(t, http.MethodGet, "/v1/services"+query, token, "", "Accept", mediaTable)
+		var table metav1.Table
+		must(t, json.Unmarshal(got.body, &table))
+		if got.status != http.StatusOK || len(table.Rows) != want || (table.Continue != "") != strings.Contains(query, "ns=") {
+			t.Errorf("%q: %d with %d rows and %q to go on with, want %d", query, got.status, len(table.Rows), table.Continue, want)
+		}
+	}
+	if got := r.do(t, http.MethodGet, "/v1/services?ns="+hidden, token, "", "Accept", mediaTable); got.status != http.StatusForbidden {
+		t.Errorf("another namespace: %d", got.status)
+	}
+}
