@@ -121,17 +121,20 @@ func (i *identity) of(r *http.Request) (*caller, error) {
 	}
 }
 
-// valid reports whether the caller is still who he was. An API server that does not answer changes nobody.
-func (i *identity) valid(ctx context.Context, c *caller) bool {
+// valid reports whether the caller is still who he was. With an error nobody knows.
+func (i *identity) valid(ctx context.Context, c *caller) (bool, error) {
 	if c.session {
-		return true
+		return true, nil
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
 	if err != nil {
-		return true
+		return false, err
 	}
 	_, ok, err := i.tokens.AuthenticateRequest(tokenRequest(request, c.token))
-	return ok || !isInvalidToken(err)
+	if ok || isInvalidToken(err) {
+		return ok, nil
+	}
+	return false, err
 }
 
 // isInvalidToken tells a token that the API server does not know from a review that failed. The first one is no error, or, for

@@ -10,11 +10,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -212,11 +214,26 @@ func TestAPIServerThatIsNotThere(t *testing.T) {
 		t.Errorf("the log says %q", lines)
 	}
 	testkit.Eventually(t, "the stream has asked for its rights several times", func() bool { return l.tried() > 20 })
+
+	// What happens while nobody can say who may see it has to wait.
+	at, _ := r.g.kindOf(servicesPlural)
+	must(t, r.g.hub.stores[at].Update(object("Service", ns, "meanwhile", 1)))
+	tried := l.tried()
+	testkit.Eventually(t, "it has asked several times more", func() bool { return l.tried() > tried+20 })
+	r.g.hub.mu.Lock()
+	for reader := range r.g.hub.readers {
+		if len(reader.queue) != 1 {
+			t.Errorf("%d events wait, want 1", len(reader.queue))
+		}
+	}
+	r.g.hub.mu.Unlock()
 	mend()
 	r.service(t, ns, "later")
-	seen := f.until("what happens later", func(e client.Event) bool { return e.Name == client.EventUpsert })
-	if len(seen) != 1 {
-		t.Errorf("meanwhile the stream has said %q", seen)
+	seen := f.until("what happens later", func(e client.Event) bool { return describeEvent(e) == "upsert services later" })
+	// That the API server knows nothing of the first one may be told in between.
+	seen = slices.DeleteFunc(seen, func(event string) bool { return event == "delete services meanwhile" })
+	if diff := cmp.Diff([]string{"upsert services meanwhile", "upsert services later"}, seen); diff != "" {
+		t.Errorf("then the stream says (-want +got):\n%s", diff)
 	}
 }
 

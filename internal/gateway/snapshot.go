@@ -67,17 +67,22 @@ func (s *stream) snapshotOf(kindIndex int, items []*view.Item) error {
 	return s.write([]byte("],\"more\":false}\n\n"))
 }
 
-// recheck asks again who the caller is and what he may see. It returns true when the stream has to end.
+// recheck asks again who the caller is and what he may see. It returns true when the stream has to end. An API server that does not
+// answer takes nothing from anybody: until it does, the stream stays as it is and brings nothing new.
 func (s *stream) recheck(ctx context.Context) (end bool, err error) {
-	if !s.g.identity.valid(ctx, s.who) {
+	valid, noAnswer := s.g.identity.valid(ctx, s.who)
+	if noAnswer == nil && !valid {
 		return true, s.tell("expired", struct{}{})
 	}
-	now, doubt := s.scope(ctx)
+	var now scopes
+	if noAnswer == nil {
+		now, noAnswer = s.scope(ctx)
+	}
 	if ctx.Err() != nil {
 		return true, ctx.Err()
 	}
-	if doubt != nil { // an API server that does not answer takes nothing from anybody, as above
-		return false, nil //nolint:nilerr // because it is no error of the stream
+	if s.doubt = noAnswer != nil; s.doubt {
+		return false, nil
 	}
 	hash := now.hash()
 	if hash == s.hash {

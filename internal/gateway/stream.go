@@ -138,6 +138,8 @@ type stream struct {
 	reader *reader
 	scopes scopes
 	hash   string
+	// doubt is true while nobody can say what the caller may see.
+	doubt bool
 	// line is where ids are put together, used again for each of them.
 	line []byte
 	// until is when the connection gives up on a reader who takes nothing.
@@ -183,12 +185,16 @@ func (s *stream) run(ctx context.Context, lastID string) error {
 	defer recheck.Stop()
 	for {
 		var err error
+		queue := s.reader.queue
+		if s.doubt {
+			queue = nil // from which nothing comes
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-s.g.stopping:
 			return nil
-		case event := <-s.reader.queue:
+		case event := <-queue:
 			err = s.events(event)
 		case <-heartbeat.C:
 			_, err = s.out.WriteString(": still here\n\n")
