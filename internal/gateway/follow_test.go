@@ -20,7 +20,7 @@ func (r *rig) raw(t *testing.T, token, path string) *bufio.Scanner {
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.base+path, http.NoBody)
 	must(t, err)
 	request.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(request) //nolint:bodyclose // because it is closed at the end of the test
+	response, err := http.DefaultClient.Do(request)
 	must(t, err)
 	t.Cleanup(func() { _ = response.Body.Close() })
 	op := operationFor(r.g.OpenAPI(), http.MethodGet, watchPath)
@@ -31,6 +31,15 @@ func (r *rig) raw(t *testing.T, token, path string) *bufio.Scanner {
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 1<<20)
 	return lines
+}
+
+// skip reads lines up to the one that holds.
+func skip(lines *bufio.Scanner, holds func(line string) bool) {
+	for lines.Scan() {
+		if holds(lines.Text()) {
+			return
+		}
+	}
 }
 
 // TestStreamSaysThatItLives holds that a stream on which nothing happens is told from one that is dead.
@@ -53,8 +62,7 @@ func TestSlowReaderBeginsAnew(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	slow := r.raw(t, r.user(t, "", everything()), "/v1/watch?kinds=kubeconfigs")
-	for slow.Scan() && !strings.Contains(slow.Text(), `"done":true`) { // the snapshot, and then nothing
-	}
+	skip(slow, func(line string) bool { return strings.Contains(line, `"done":true`) }) // and then takes nothing
 	at, k := r.g.kindOf("kubeconfigs")
 	large := map[string]string{"padding": strings.Repeat("x", 200<<10)}
 	const changes = queueSize * 2
@@ -70,8 +78,7 @@ func TestSlowReaderBeginsAnew(t *testing.T) {
 			upserts++
 		}
 	}
-	for slow.Scan() && !strings.Contains(slow.Text(), `"items":[{`) {
-	}
+	skip(slow, func(line string) bool { return strings.Contains(line, `"items":[{`) })
 	if !strings.Contains(slow.Text(), fmt.Sprintf(`"resourceVersion":"%d"`, changes)) || upserts >= changes {
 		t.Errorf("after %d of %d changes the new snapshot is %.300s (%v)", upserts, changes, slow.Text(), slow.Err())
 	}

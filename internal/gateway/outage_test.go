@@ -147,9 +147,9 @@ func (r *rig) post(ctx context.Context, t *testing.T, token, namespace string) (
 		_, err := client.Kind[corev1.Service]{Plural: servicesPlural}.Create(ctx, c, namespace, webService("web"), client.WriteOptions{})
 		answered <- err
 	}()
-	testkit.Eventually(t, "the API server has the Service", func() bool {
+	testkit.Eventually(t, "the API server has the Service", func() bool { //nolint:contextcheck // because ctx ends before the test does
 		web := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
-		return r.Get(t, web) //nolint:contextcheck // because ctx is the caller's, who leaves before the test ends
+		return r.Get(t, web)
 	})
 	return answered
 }
