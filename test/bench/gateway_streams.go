@@ -67,8 +67,7 @@ func (g *gatewayBench) streams(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.section.measure("heap and stacks of a stream that is open", "KiB").add(1, (after.live-before.live)/streamCount/1024)
-	g.section.measure("resident memory of a stream that is open", "KiB").add(1, (after.resident-before.resident)/streamCount/1024)
+	g.section.measure("heap and stacks of a stream that is open", "KiB").add(1, (after-before)/streamCount/1024)
 	if err := g.changes(ctx, f, before); err != nil {
 		return err
 	}
@@ -77,34 +76,23 @@ func (g *gatewayBench) streams(ctx context.Context) error {
 	return nil
 }
 
-// footprint is the memory of a process, in bytes.
-type footprint struct {
-	// live is what is reachable on the heap, and the stacks of all goroutines.
-	live float64
-	// resident is what the kernel has given.
-	resident float64
-}
-
-// footprint reads the gateway's memory after everything that nobody needs has been collected: twice, because what is in pools
-// outlives one collection.
-func (g *gatewayBench) footprint(ctx context.Context) (footprint, error) {
-	var out footprint
+// footprint returns the gateway's memory in bytes after everything that nobody needs has been collected: twice, because what is in
+// pools outlives one collection. Resident memory says nothing here: what has been collected may go back to the kernel at any time.
+func (g *gatewayBench) footprint(ctx context.Context) (live float64, err error) {
 	for range 2 {
 		body, err := get(ctx, "http://"+g.profiles+"/debug/pprof/heap?gc=1&debug=1")
 		if err != nil {
-			return out, err
+			return 0, err
 		}
 		raw, err := io.ReadAll(body)
 		if err := errors.Join(err, body.Close()); err != nil {
-			return out, fmt.Errorf("cannot read the profile of the heap: %w", err)
+			return 0, fmt.Errorf("cannot read the profile of the heap: %w", err)
 		}
-		if out.live, err = liveMemory(string(raw)); err != nil {
-			return out, err
+		if live, err = liveMemory(string(raw)); err != nil {
+			return 0, err
 		}
 	}
-	now, _ := resident(g.process.pid)
-	out.resident = now * (1 << 20)
-	return out, nil
+	return live, nil
 }
 
 // liveMemory reads the heap in use and the stacks from the end of a profile in text.
@@ -131,13 +119,12 @@ func liveMemory(profile string) (float64, error) {
 	return total, nil
 }
 
-// changes sends writes in rounds and notes what the streams see of it. before is the memory without them.
-func (g *gatewayBench) changes(ctx context.Context, f *followers, before footprint) error {
+// changes sends writes in rounds and notes what the streams see of it. before is the memory without them, in bytes.
+func (g *gatewayBench) changes(ctx context.Context, f *followers, before float64) error {
 	latency := g.section.measure("from the write to the event, p99", "ms")
 	middle := g.section.measure("from the write to the event, median", "ms")
 	busy := g.section.measure("CPU of the gateway with changes", "ms per s")
 	live := g.section.measure("heap and stacks of a stream after changes", "KiB")
-	peak := g.section.measure("resident memory of a stream under changes", "KiB")
 	for round := range g.options.Rounds + 1 {
 		f.seen.Store(0)
 		f.took = nil
@@ -154,13 +141,11 @@ func (g *gatewayBench) changes(ctx context.Context, f *followers, before footpri
 		latency.add(round, percentile(f.took, 99))
 		middle.add(round, percentile(f.took, 50))
 		f.mu.Unlock()
-		grown, _ := resident(g.process.pid)
-		peak.add(round, (grown*(1<<20)-before.resident)/streamCount/1024)
 		now, err := g.footprint(ctx)
 		if err != nil {
 			return err
 		}
-		live.add(round, (now.live-before.live)/streamCount/1024)
+		live.add(round, (now-before)/streamCount/1024)
 	}
 	return nil
 }
