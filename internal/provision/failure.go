@@ -50,12 +50,14 @@ func symptoms() []symptom {
 		{ReasonDiskFull, true, regexp.MustCompile(`(?i)no space left on device|disk quota exceeded`)},
 		{ReasonSSHAuth, false, regexp.MustCompile(`(?i)unable to authenticate|permission denied \(publickey|error while reading ssh key|` +
 			`ssh: no key found|cannot decode encrypted private key|host key mismatch|knownhosts: key`)},
-		{ReasonUnsupportedDocker, false, regexp.MustCompile(`(?i)unsupported docker version|cannot connect to the docker daemon|` +
-			`unable to access the docker socket|can't retrieve docker info`)},
+		{ReasonUnsupportedDocker, false, regexp.MustCompile(`(?i)unsupported docker version|unable to access the docker socket`)},
 		{ReasonStateLost, false, regexp.MustCompile(`(?i)(failed|unable) to (load|read|parse|get)[^\n]*state|state file[^\n]*(missing|corrupt|not found)`)},
 		{ReasonPortInUse, true, regexp.MustCompile(`(?i)address already in use|port is already allocated|port \d+ is (already )?in use`)},
 		{ReasonSSHTunnel, true, regexp.MustCompile(`(?i)set up ssh tunneling|can't establish dialer connection|unable to access node with address|` +
 			`failed to dial ssh|failed to connect to the following[^\n]*host|ssh: connect to host`)},
+		// Docker's client words every refused connection like that, and RKE passes its words on of a machine that it cannot reach at all.
+		// It is about Docker only where no tunnel is told of.
+		{ReasonUnsupportedDocker, false, regexp.MustCompile(`(?i)cannot connect to the docker daemon`)},
 		{ReasonCertMismatch, false, regexp.MustCompile(`(?i)x509: certificate (signed by unknown authority|is valid for|has expired)|tls: bad certificate`)},
 		{ReasonImagePull, true, regexp.MustCompile(`(?i)(can't|cannot|failed to|error) pull(ing)?[^\n]*image|pull access denied|manifest[^\n]* unknown`)},
 		{ReasonEtcdUnhealthy, true, regexp.MustCompile(`(?i)etcd[^\n]*(unhealthy|not healthy|failed to bring up)|failed to bring up etcd`)},
