@@ -54,7 +54,7 @@ func symptoms() []symptom {
 		{ReasonStateLost, false, regexp.MustCompile(`(?i)(failed|unable) to (load|read|parse|get)[^\n]*state|state file[^\n]*(missing|corrupt|not found)`)},
 		{ReasonPortInUse, true, regexp.MustCompile(`(?i)address already in use|port is already allocated|port \d+ is (already )?in use`)},
 		{ReasonSSHTunnel, true, regexp.MustCompile(`(?i)set up ssh tunneling|can't establish dialer connection|unable to access node with address|` +
-			`failed to dial ssh|failed to connect to the following[^\n]*host|ssh: connect to host`)},
+			`failed to dial ssh|failed to connect to the following[^\n]*host|ssh: connect to host|\[ssh\][^\n]*failed to connect`)},
 		// Docker's client words every refused connection like that, and RKE passes its words on of a machine that it cannot reach at all.
 		// It is about Docker only where no tunnel is told of.
 		{ReasonUnsupportedDocker, false, regexp.MustCompile(`(?i)cannot connect to the docker daemon`)},
@@ -121,8 +121,8 @@ func Skipped(log string) []string {
 
 // The forms of a line that opens a stage: RKE's and k0sctl's through logrus, kind's bullets, eksctl's and devcluster's plain words.
 var (
-	logrusLine = regexp.MustCompile(`^(?:time="[^"]*" )?(?:level=)?(?:INFO|info)(?:\[[^\]]*\])? ?(?:msg=)?"?(.*?)"?$`)
-	bullet     = regexp.MustCompile(`^[\s]*[•✓✗][\s]+(.*?)(?:[\s]*[^\w\s.)]*\s*)$`)
+	logrusLine = regexp.MustCompile(`^(?:time="[^"]*" )?(?:level=)?(?:INFO|info)(?:\[[^\]]*\])? (?:msg=)?"?(.*?)"?$`)
+	bullet     = regexp.MustCompile(`^\s*[•✓✗]\s+(.*?)[^\w.)]*(?:\.\.\.)?\s*$`)
 	stamped    = regexp.MustCompile(`^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S* \[[^\]]*\]\s+(.*)$`)
 )
 

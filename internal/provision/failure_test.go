@@ -3,7 +3,12 @@
 
 package provision
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
 
 func TestDockerIsBlamedOnlyWhereItIsToBlame(t *testing.T) {
 	t.Parallel()
@@ -27,4 +32,65 @@ func TestDockerIsBlamedOnlyWhereItIsToBlame(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestClassify(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ log, reason string }{
+		"k0sctl that reaches no machine":  {"level=warning msg=\"[ssh] 127.0.0.9:22: failed to connect: connection refused\"", ReasonSSHTunnel},
+		"a disk that is full":             {"write /var/lib/x: no space left on device", ReasonDiskFull},
+		"an etcd that does not come up":   {"Failed to bring up Etcd Plane: etcd cluster is unhealthy", ReasonEtcdUnhealthy},
+		"an image that cannot be had":     {"Can't pull Docker image [a/b:1] on host [127.0.0.9]", ReasonImagePull},
+		"a port that is taken":            {"listen tcp 127.0.0.9:6443: bind: address already in use", ReasonPortInUse},
+		"certificates of another cluster": {"x509: certificate signed by unknown authority", ReasonCertMismatch},
+		"words that nobody knows":         {"something else\n\n", ReasonUnknown},
+		"no words at all":                 {"", ReasonUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := Classify(test.log); got.Reason != test.reason || got.Message != strings.TrimSpace(test.log) {
+				t.Errorf("it is %s: %q; want %s with the tool's own words", got.Reason, got.Message, test.reason)
+			}
+		})
+	}
+}
+
+func TestStage(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ log, want string }{
+		"RKE's line":                            {"INFO[0000] Building Kubernetes cluster\n", "Building Kubernetes cluster"},
+		"a line with the time and level":        {"time=\"2026-01-01T00:00:00Z\" level=info msg=\"==> Running phase: Connect\"", "==> Running phase: Connect"},
+		"kind's bullet with a picture":          {" ✓ Preparing nodes 📦 \n", "Preparing nodes"},
+		"kind's bullet that goes on":            {" • Starting control-plane 🕹️  ...\n", "Starting control-plane"},
+		"a word that only begins like a level":  {"information about nothing\n", ""},
+		"devcluster's line":                     {"devcluster: starting etcd\n", "starting etcd"},
+		"a warning does not hide what is done":  {"INFO[0000] [etcd] Starting\nWARN[0001] slow\n", "[etcd] Starting"},
+		"a log that tells of nothing has none":  {"\n\n", ""},
+		"eksctl's line with its time and level": {"2026-01-01 00:00:00 [i]  creating stack\n", "creating stack"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := Stage(test.log); got != test.want {
+				t.Errorf("the stage is %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func FuzzClassify(f *testing.F) {
+	f.Add("Failed to set up SSH tunneling for host [127.0.0.9]: Can't retrieve Docker Info")
+	f.Add(" ✓ Preparing nodes 📦 \nINFO[0000] x")
+	f.Add(strings.Repeat("é", maxLine))
+	f.Fuzz(func(t *testing.T, log string) {
+		got := Classify(log)
+		if got.Reason == "" || len(got.Message) > maxLine || len(Stage(log)) > maxStage {
+			t.Errorf("%q, %d bytes of message, %d of stage", got.Reason, len(got.Message), len(Stage(log)))
+		}
+		if utf8.ValidString(log) && (!utf8.ValidString(got.Message) || !utf8.ValidString(Stage(log))) {
+			t.Errorf("cut within a character: %q, %q", got.Message, Stage(log))
+		}
+		if hosts := Skipped(log); !slices.IsSorted(hosts) {
+			t.Errorf("hosts out of order: %q", hosts)
+		}
+	})
 }
