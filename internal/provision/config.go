@@ -45,6 +45,8 @@ type Node struct {
 	Address string
 	// Roles, sorted.
 	Roles []string
+	// rest is a digest of all that the configuration says of it.
+	rest string
 }
 
 // document is the shape of RKE's cluster.yml, as far as it is read. k0sctl has its hosts elsewhere.
@@ -63,7 +65,9 @@ func ReadConfig(raw []byte) (Config, error) {
 		return Config{}, fmt.Errorf("cannot read configuration: it has %d bytes and may have %d", len(raw), MaxConfig)
 	}
 	var tree map[string]any
-	if err := yaml.Unmarshal(raw, &tree); err != nil {
+	// Numbers stay as they are written: as floats, two large ones could be equal.
+	exact := func(decoder *json.Decoder) *json.Decoder { decoder.UseNumber(); return decoder }
+	if err := yaml.Unmarshal(raw, &tree, exact); err != nil {
 		return Config{}, fmt.Errorf("cannot read configuration: %s", Redact(err.Error()))
 	}
 	if len(tree) == 0 {
@@ -79,12 +83,17 @@ func ReadConfig(raw []byte) (Config, error) {
 	var doc document
 	if yaml.Unmarshal(raw, &doc) == nil {
 		config.Version = doc.KubernetesVersion
-		for _, node := range doc.Nodes {
+		list, _ := tree["nodes"].([]any)
+		for i, node := range doc.Nodes {
 			name := node.HostnameOverride
 			if name == "" {
 				name = node.Address
 			}
-			config.Nodes = append(config.Nodes, Node{Name: name, Address: node.Address, Roles: slices.Sorted(slices.Values(node.Role))})
+			read := Node{Name: name, Address: node.Address, Roles: slices.Sorted(slices.Values(node.Role))}
+			if i < len(list) { // under a name in capitals, which tools take, the list is one of the settings
+				read.rest = digest(list[i])
+			}
+			config.Nodes = append(config.Nodes, read)
 		}
 	}
 	found := &secrets{}
@@ -116,11 +125,23 @@ func digest(tree any) string {
 func isSecretName(key string) bool {
 	plain := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))
 	switch plain {
-	case "sshkey", "sshprivatekey", "privatekey", "password", "passwd", "secretkey", "accesskey", "token", "clientsecret", "secret",
-		"sshkeypassphrase", "apikey", "aadclientsecret", "awssecretaccesskey":
+	case "sshkey", "sshprivatekey", "privatekey", "password", "passwd", "secretkey", "accesskey", "token", "bearertoken", "clientsecret",
+		"secret", "passphrase", "sshkeypassphrase", "apikey", "aadclientsecret", "aadclientcertpassword", "awssecretaccesskey":
 		return true
 	}
 	return false
+}
+
+// secretText returns the value of a key whose name says that it is secret. A password of digits is a number in YAML; what has parts, such
+// as a reference to a Secret, is none.
+func secretText(value any) string {
+	switch typed := value.(type) {
+	case string:
+		return typed
+	case json.Number:
+		return typed.String()
+	}
+	return ""
 }
 
 // secrets collects what a tree holds of them.
@@ -133,9 +154,8 @@ func (s *secrets) hide(at string, tree any) any {
 		out := make(map[string]any, len(value))
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			path := strings.TrimPrefix(at+"."+key, ".")
-			if text, isText := value[key].(string); isText && text != "" && (isSecretName(key) || pemBegin.MatchString(text)) {
-				s.values = append(s.values, text)
-				s.keys = append(s.keys, path)
+			if text := secretText(value[key]); text != "" && isSecretName(key) {
+				s.values, s.keys = append(s.values, text), append(s.keys, path)
 				out[key] = redacted
 				continue
 			}

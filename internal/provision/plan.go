@@ -24,7 +24,8 @@ const maxSummary = 40
 // Diff returns what changes from one configuration to another. Before is nil where nothing has been applied.
 func Diff(before *Config, after Config) Plan {
 	var plan Plan
-	if before == nil {
+	fresh := before == nil
+	if fresh {
 		before = &Config{}
 	}
 	plan.nodes(before.Nodes, after.Nodes)
@@ -32,7 +33,6 @@ func Diff(before *Config, after Config) Plan {
 		plan.add("version: %s -> %s", orNone(before.Version), orNone(after.Version))
 		plan.Destructive = plan.Destructive || before.Version != "" && older(after.Version, before.Version)
 	}
-	fresh := len(before.Settings) == 0
 	for _, key := range slices.Sorted(maps.Keys(union(before.Settings, after.Settings))) {
 		was, had := before.Settings[key]
 		is, has := after.Settings[key]
@@ -66,6 +66,12 @@ func (p *Plan) nodes(before, after []Node) {
 			for _, role := range old.Roles {
 				p.Destructive = p.Destructive || !slices.Contains(is[name].Roles, role)
 			}
+		case old.Address == is[name].Address && old.rest != is[name].rest:
+			p.add("node %s: changed", name)
+		}
+		if existed && old.Address != is[name].Address { // another machine under the same name
+			p.add("node %s: address %s -> %s", name, old.Address, is[name].Address)
+			p.Destructive = true
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(was)) {

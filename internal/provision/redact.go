@@ -16,9 +16,15 @@ const redacted = "[redacted]"
 var (
 	pemBegin = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*-----`)
 	pemEnd   = regexp.MustCompile(`-----END [A-Z0-9 ]*-----`)
-	// secretPair is a key whose name says that its value is secret, in YAML, JSON, or as an argument.
-	secretPair = regexp.MustCompile(`(?i)(["']?[\w.-]*(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|client-key-data|private[_-]?key|ssh_key)["']?\s*[:=]\s*)("[^"]*"|'[^']*'|[^\s,}"']+)`)
-	bearer     = regexp.MustCompile(`(?i)(bearer\s+)[A-Za-z0-9._~+/-]{8,}=*`)
+	// secretPair is a key whose name says that its value is secret, in YAML, JSON, or as an argument. A quoted value may hold quotes in
+	// the manner of its language, be quoted once more by the logger, or lack its end.
+	secretPair = regexp.MustCompile(`(?i)(["']?[\w.-]*(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|client-key-data|private[_-]?key|ssh_key)\\*["']?\s*[:=]\s*)` +
+		`(\\+"[^"]*"?|"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^\s,}"']+)`)
+	bearer     = regexp.MustCompile(`(?i)(bearer\s+|authorization:\s*basic\s+)[A-Za-z0-9._~+/-]{8,}=*`)
+	// inURL is the password in a URL, as proxies and registries have it.
+	inURL = regexp.MustCompile(`(://[^/\s:@"']+:)[^/\s@"']+@`)
+	// packedPEM is a PEM block in base64, as kubeconfigs and Secrets have it.
+	packedPEM = regexp.MustCompile(`LS0tLS1CRUdJTi[A-Za-z0-9+/]+=*`)
 	jwt        = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)
 )
 
@@ -71,6 +77,8 @@ func (r *Redactor) plain(text string) string {
 	}
 	text = secretPair.ReplaceAllString(text, "${1}"+redacted)
 	text = bearer.ReplaceAllString(text, "${1}"+redacted)
+	text = inURL.ReplaceAllString(text, "${1}"+redacted+"@")
+	text = packedPEM.ReplaceAllString(text, redacted)
 	return jwt.ReplaceAllString(text, redacted)
 }
 
