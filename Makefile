@@ -40,7 +40,7 @@ DEVCLUSTER_LDFLAGS := $(NODED_LDFLAGS) \
 
 # -- What is made of what ----------------------------------------------------------------------------------------------------
 
-MODULES            := . devcluster tools
+MODULES            := . devcluster tools test/rke
 sources             = $(shell find $(1) -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*' 2>/dev/null)
 WINDLASS_SOURCES   := $(call sources,api cmd internal) go.mod go.sum
 DEVCLUSTER_SOURCES := $(call sources,devcluster)
@@ -67,6 +67,10 @@ bin/devcluster: $(DEVCLUSTER_SOURCES)
 # The small programs of a real node, which every pod runs a copy of. Only Linux has real nodes, but the rule is for all.
 bin/noded: $(DEVCLUSTER_SOURCES)
 	GOOS=linux go build -C devcluster -ldflags '$(NODED_LDFLAGS)' -o ../$@ ./noded
+
+# The real RKE, which one test runs and nothing else needs: a minute from nothing. Without it that test is skipped.
+bin/rke: $(call sources,test/rke)
+	go build -C test/rke -o ../../$@ .
 
 # The same program under its other names, which is how it knows what to be.
 $(KUBERNETES): | bin/devcluster

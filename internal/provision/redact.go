@@ -20,12 +20,12 @@ var (
 	// the manner of its language, be quoted once more by the logger, or lack its end.
 	secretPair = regexp.MustCompile(`(?i)(["']?[\w.-]*(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|client-key-data|private[_-]?key|ssh_key)\\*["']?\s*[:=]\s*)` +
 		`(\\+"[^"]*"?|"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^\s,}"']+)`)
-	bearer     = regexp.MustCompile(`(?i)(bearer\s+|authorization:\s*basic\s+)[A-Za-z0-9._~+/-]{8,}=*`)
+	bearer = regexp.MustCompile(`(?i)(bearer\s+|authorization:\s*basic\s+)[A-Za-z0-9._~+/-]{8,}=*`)
 	// inURL is the password in a URL, as proxies and registries have it.
 	inURL = regexp.MustCompile(`(://[^/\s:@"']+:)[^/\s@"']+@`)
 	// packedPEM is a PEM block in base64, as kubeconfigs and Secrets have it.
 	packedPEM = regexp.MustCompile(`LS0tLS1CRUdJTi[A-Za-z0-9+/]+=*`)
-	jwt        = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)
+	jwt       = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)
 )
 
 // Redactor takes private keys, passwords and tokens out of a text, line by line. It remembers whether it stands within a PEM block.
