@@ -1,0 +1,109 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exec
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/crypto/ssh"
+
+	"github.com/windlass-operator/windlass/internal/provision"
+)
+
+// TestTheRealRKE runs RKE itself through its preset, against a port of this machine on which nobody listens. What Windlass knows of RKE's
+// words is proved here and nowhere else.
+func TestTheRealRKE(t *testing.T) {
+	program, err := filepath.Abs("../../../bin/rke")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(program); err != nil {
+		t.Skipf("needs %s: run \"make bin/rke\" first", program)
+	}
+	s := newStage(t)
+	s.Runner, err = New(Options{
+		Root: s.root, Limit: 1, Supervisor: []string{os.Args[0], "supervise"}, Paths: map[string]string{"rke": program},
+		Environment: func() []string { return []string{"PATH=" + os.Getenv("PATH")} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := fmt.Sprintf("nodes:\n- {address: 127.0.0.1, port: %q, user: nobody, role: [controlplane, etcd, worker]}\n", silentPort(t))
+	if err := os.WriteFile(s.config, []byte(config), fileMode); err != nil {
+		t.Fatal(err)
+	}
+	tool, err := provision.Preset("rke")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if version, err := s.Version(t.Context(), tool); err != nil || version != "rke version v1.8.0" {
+		t.Errorf("the version is %q (%v)", version, err)
+	}
+	wanted := s.part("", "up-1", func(wanted *provision.Request) { wanted.Tool, wanted.PrivateKey = tool, privateKey(t) })
+
+	s.start(wanted)
+	run := s.ended()
+	s.failedForWantOfAMachine(run)
+	left, err := s.Collect(t.Context(), wanted.Place, tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state := left.State["cluster.rkestate"]; len(state) < 1000 || left.Kubeconfig != nil {
+		t.Errorf("it left %d bytes of state and %d of a kubeconfig, want the certificates that the next try needs, and no kubeconfig",
+			len(state), len(left.Kubeconfig))
+	}
+
+	wanted.ID, wanted.Action = "remove-1", provision.Remove
+	s.start(wanted)
+	s.failedForWantOfAMachine(s.ended())
+}
+
+// failedForWantOfAMachine proves that a run failed because the machine was not there, which heals once it is.
+func (s *stage) failedForWantOfAMachine(run provision.Run) {
+	s.t.Helper()
+	if run.Phase != provision.Failed || run.Failure == nil || run.Failure.Reason != provision.ReasonSSHTunnel || !run.Failure.Retryable {
+		s.t.Errorf("%s is %s with %+v, want a failure that is repeated: %s; its log:\n%s",
+			run.ID, run.Phase, run.Failure, provision.ReasonSSHTunnel, run.Log)
+	}
+	if diff := cmp.Diff([]string{"127.0.0.1"}, run.Skipped); diff != "" {
+		s.t.Errorf("%s skipped (-want +got):\n%s", run.ID, diff)
+	}
+}
+
+// silentPort returns a port of this machine on which nobody listens.
+func silentPort(t *testing.T) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// privateKey returns a key that opens nothing. RKE finds it in the agent.
+func privateKey(t *testing.T) []byte {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(key, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(block)
+}
