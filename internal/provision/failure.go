@@ -93,8 +93,12 @@ func lastLine(log string) string {
 	return quote(last)
 }
 
+// stamp is the time at the beginning of a line. What is quoted of a failure that repeats itself has to stay the same.
+var stamp = regexp.MustCompile(`^(?:time="[^"]*"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*)\s+`)
+
 func quote(line string) string {
 	line = strings.TrimSpace(line)
+	line = stamp.ReplaceAllString(line, "")
 	if len(line) > maxLine {
 		line = strings.ToValidUTF8(line[:maxLine-3], "") + "..."
 	}

@@ -55,6 +55,21 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+func TestAFailureThatRepeatsItselfIsToldInTheSameWords(t *testing.T) {
+	t.Parallel()
+	for name, log := range map[string]string{
+		"RKE's and k0sctl's time": "time=\"2026-01-01T00:00:00Z\" level=fatal msg=x",
+		"eksctl's time":           "2026-01-01 00:00:00 level=fatal msg=x",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := Classify(log).Message; got != "level=fatal msg=x" {
+				t.Errorf("the message is %q", got)
+			}
+		})
+	}
+}
+
 func TestStage(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ log, want string }{
