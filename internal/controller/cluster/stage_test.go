@@ -118,9 +118,13 @@ func newStage(t *testing.T) *stage {
 // restart makes another Reconciler on the same files, as a manager that was started again has it.
 func (s *stage) restart() {
 	s.t.Helper()
+	realRKE, err := filepath.Abs("../../../bin/rke")
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	runner, err := exec.New(exec.Options{
 		Root: filepath.Join(s.dir, "root"), Limit: 5, Supervisor: []string{os.Args[0], "supervise"},
-		Paths: map[string]string{"tool": os.Args[0]}, Environment: os.Environ,
+		Paths: map[string]string{"tool": os.Args[0], "rke": realRKE}, Environment: os.Environ,
 	})
 	if err != nil {
 		s.t.Fatal(err)
