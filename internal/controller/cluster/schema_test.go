@@ -1,0 +1,67 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		kind, spec string
+		// refused is a part of the message; empty where the spec is accepted.
+		refused string
+	}{
+		"the article's Cluster":           {kind: "Cluster", spec: `{configPath: /etc/rke/cluster.yml}`},
+		"neither a path nor a text":       {kind: "Cluster", spec: `{}`, refused: "give exactly one of configPath and config"},
+		"a path and a text":               {kind: "Cluster", spec: `{configPath: /a, config: {inline: a}}`, refused: "give exactly one of configPath and config"},
+		"a path that is not absolute":     {kind: "Cluster", spec: `{configPath: a}`, refused: "spec.configPath"},
+		"a text from nowhere":             {kind: "Cluster", spec: `{config: {}}`, refused: "give exactly one of inline, secretRef and configMapRef"},
+		"a text":                          {kind: "Cluster", spec: `{config: {inline: a}}`},
+		"a tool without its description":  {kind: "Cluster", spec: `{configPath: /a, provisioner: exec}`, refused: "exec describes the tool of the provisioner exec"},
+		"a description without its tool":  {kind: "Cluster", spec: `{configPath: /a, exec: {up: [a], remove: [b]}}`, refused: "exec describes the tool of the provisioner exec"},
+		"a tool with its description":     {kind: "Cluster", spec: `{configPath: /a, provisioner: exec, exec: {up: [a], remove: [b]}}`},
+		"a tool that nobody knows":        {kind: "Cluster", spec: `{configPath: /a, provisioner: magic}`, refused: "spec.provisioner: Unsupported value"},
+		"no attempt at all":               {kind: "Cluster", spec: `{configPath: /a, retry: {attempts: 0}}`, refused: "spec.retry.attempts"},
+		"an unknown field":                {kind: "Cluster", spec: `{configPath: /a, confPath: /b}`, refused: `unknown field "spec.confPath"`},
+		"the article's Kubeconfig":        {kind: "Kubeconfig", spec: `{configPath: /etc/rke/kube_config_cluster.yml}`},
+		"a Kubeconfig of nothing":         {kind: "Kubeconfig", spec: `{}`, refused: "give clusterRef or configPath"},
+		"a token made in no cluster":      {kind: "Kubeconfig", spec: `{configPath: /a, type: ServiceAccountToken}`, refused: "a token is made in a cluster: give clusterRef"},
+		"a token of a cluster":            {kind: "Kubeconfig", spec: `{clusterRef: {name: one}, type: ServiceAccountToken}`},
+		"a token that ends all too early": {kind: "Kubeconfig", spec: `{clusterRef: {name: one}, expirationSeconds: 599}`, refused: "spec.expirationSeconds"},
+	}
+	h := testkit.New(t)
+	strict := client.WithFieldValidation(h.Live, metav1.FieldValidationStrict)
+	for sentence, tt := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			var spec map[string]any
+			if err := yaml.Unmarshal([]byte(tt.spec), &spec); err != nil {
+				t.Fatal(err)
+			}
+			object := &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "clusterprovisioner.rke.io/v1alpha1", "kind": tt.kind, "spec": spec,
+			}}
+			object.SetGenerateName("schema-")
+			err := strict.Create(t.Context(), object, client.DryRunAll)
+			switch {
+			case tt.refused == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case tt.refused != "" && err == nil:
+				t.Errorf("accepted, want a refusal with %q", tt.refused)
+			case tt.refused != "" && !strings.Contains(err.Error(), tt.refused):
+				t.Errorf("refused with %q, want %q in it", err, tt.refused)
+			}
+		})
+	}
+}
