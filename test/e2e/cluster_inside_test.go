@@ -15,9 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/status"
@@ -79,17 +77,7 @@ func TestInsideAProvisionedCluster(t *testing.T) {
 // becomes waits until a condition of the Cluster has the status and the reason.
 func (p *provisioned) becomes(t *testing.T, conditionType string, value metav1.ConditionStatus, reason string) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%s is %s: %s", conditionType, value, reason), func(ctx context.Context) error {
-		found := &clusterprovisionerv1alpha1.Cluster{}
-		if err := p.client.Get(ctx, client.ObjectKey{Name: "inside"}, found); err != nil {
-			return err
-		}
-		condition := apimeta.FindStatusCondition(found.Status.Conditions, conditionType)
-		if condition == nil || condition.Status != value || condition.Reason != reason {
-			return fmt.Errorf("status is %+v", found.Status)
-		}
-		return nil
-	})
+	p.conditionBecomes(t, "inside", conditionType, value, reason)
 }
 
 // poolsWork runs what the guide says: a manager of its own on the new cluster, whose role labels have the value "true".
@@ -139,11 +127,11 @@ func (p *provisioned) frozenEtcdShows(t *testing.T) {
 
 // nothingIsLeft deletes the Cluster.
 func (p *provisioned) nothingIsLeft(t *testing.T) {
-	if before := p.processes(t); len(before) == 0 {
+	if before := processesNaming(t, p.home); len(before) == 0 {
 		t.Fatal("no process of the cluster was found while it runs: this test could not see one that is left")
 	}
 	p.do(t, "delete", "clusters.clusterprovisioner.rke.io", "inside", "--timeout=3m")
-	if left := p.processes(t); len(left) > 0 {
+	if left := processesNaming(t, p.home); len(left) > 0 {
 		t.Errorf("the Cluster is gone and these processes are left:\n%s", strings.Join(left, "\n"))
 	}
 	if _, err := os.Stat(p.home); !errors.Is(err, os.ErrNotExist) {
@@ -169,21 +157,4 @@ func (p *provisioned) processOf(t *testing.T, component string) int {
 		t.Fatalf("process %d is not the cluster's %s: %q (%v)", record.PID, component, line, err)
 	}
 	return record.PID
-}
-
-// processes returns the command lines of the cluster's processes.
-func (p *provisioned) processes(t *testing.T) []string {
-	t.Helper()
-	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var found []string
-	for _, path := range paths {
-		// One that has ended since has no command line any more.
-		if raw, err := os.ReadFile(path); err == nil && strings.Contains(string(raw), p.home+string(filepath.Separator)) {
-			found = append(found, strings.ReplaceAll(string(raw), "\x00", " "))
-		}
-	}
-	return found
 }
