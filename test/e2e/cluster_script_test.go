@@ -50,7 +50,7 @@ type scripted struct {
 func (c *cluster) scriptedTool(t *testing.T, state string) []string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tool")
-	if err := os.WriteFile(path, []byte(tool), 0o700); err != nil { //nolint:gosec // a program has to be executable
+	if err := os.WriteFile(path, []byte(tool), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return []string{"--provisioner-path=rke=" + path, "--state-dir=" + state, "--holder-identity=scripted"}
