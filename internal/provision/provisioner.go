@@ -115,6 +115,8 @@ const MaxLog = 64 << 10
 type Artifacts struct {
 	// State holds the tool's state by file name.
 	State map[string][]byte
+	// Torn names the state files that were not written to their end. What was kept of them before is better.
+	Torn []string
 	// Kubeconfig is the kubeconfig that the tool wrote.
 	Kubeconfig []byte
 	// KubeconfigPath is where it is.

@@ -131,6 +131,11 @@ func (r *Reconciler) takeCare(ctx context.Context, pass *scope) error {
 	if kept == nil {
 		kept = &store{config: pass.seen.raw}
 	}
+	for _, name := range left.Torn {
+		if whole, ok := kept.state[name]; ok {
+			left.State[name] = whole
+		}
+	}
 	if len(left.State) > 0 {
 		kept.state = left.State // an empty directory is no state: what was kept stays
 	}

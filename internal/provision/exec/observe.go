@@ -4,7 +4,9 @@
 package exec
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -148,6 +150,10 @@ func (r *Runner) Collect(_ context.Context, place provision.Place, tool provisio
 			if err != nil {
 				return collected, err
 			}
+			if torn(content) {
+				collected.Torn = append(collected.Torn, filepath.Base(path))
+				continue
+			}
 			collected.State[filepath.Base(path)] = content
 		}
 	}
@@ -158,6 +164,13 @@ func (r *Runner) Collect(_ context.Context, place provision.Place, tool provisio
 		}
 	}
 	return collected, err
+}
+
+// torn reports whether a state file was not written to its end, because the disk was full or the tool was killed: it is empty, or begins as
+// JSON and does not end so. It must not replace the copy of a whole one, without which the cluster would be lost.
+func torn(content []byte) bool {
+	text := bytes.TrimSpace(content)
+	return len(text) == 0 || text[0] == '{' && !json.Valid(text)
 }
 
 // readFile reads a regular file of bounded size; no link is followed, because a tool does not choose what Windlass reads.

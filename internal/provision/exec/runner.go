@@ -146,7 +146,8 @@ func (r *Runner) prepare(files layout, wanted provision.Request) ([]string, erro
 	}
 	for _, name := range slices.Sorted(maps.Keys(wanted.State)) {
 		path := filepath.Join(filepath.Dir(config), filepath.Base(name))
-		if _, err := os.Lstat(path); err == nil {
+		content, err := readFile(path)
+		if lost := errors.Is(err, os.ErrNotExist) || err == nil && torn(content); !lost {
 			continue // what is there is newer: it was written by the last run on this machine
 		}
 		if err := write(path, wanted.State[name]); err != nil {

@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -328,6 +329,50 @@ func TestStateIsRestoredWhereItIsLost(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(s.root, "uid-1")); err == nil {
 		t.Error("the directory is still there")
+	}
+}
+
+func TestATornStateIsNoState(t *testing.T) {
+	cases := map[string]struct {
+		left string
+		torn bool
+	}{
+		"an empty file":                {"", true},
+		"the beginning of a JSON":      {`{"desiredState": {"rkeConfig": `, true},
+		"a JSON":                       {"{\"desiredState\": {}}\n", false},
+		"a text that never was a JSON": {"from k0sctl", false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			wanted := s.part("skip", "up-1", func(r *provision.Request) {
+				r.ConfigPath, r.Config = "", []byte("nodes: []\n")
+				r.State = map[string][]byte{"cluster.rkestate": []byte("from the Secret")}
+			})
+			work := filepath.Join(s.root, "uid-1", "work")
+			if err := os.MkdirAll(work, dirMode); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(work, "cluster.rkestate"), []byte(tc.left), fileMode); err != nil {
+				t.Fatal(err)
+			}
+			before, err := s.Collect(t.Context(), wanted.Place, wanted.Tool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, taken := before.State["cluster.rkestate"]; taken == tc.torn || slices.Contains(before.Torn, "cluster.rkestate") != tc.torn {
+				t.Errorf("collected %+v", before)
+			}
+			s.start(wanted)
+			s.ended()
+			after, err := s.Collect(t.Context(), wanted.Place, wanted.Tool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if restored := string(after.State["cluster.rkestate"]) == "from the Secret"; restored != tc.torn {
+				t.Errorf("the tool worked with the state %q", after.State["cluster.rkestate"])
+			}
+		})
 	}
 }
 
