@@ -20,6 +20,7 @@ const auditLines = `{"verb":"patch","userAgent":"windlass/v1","objectRef":{"reso
 {"verb":"patch","userAgent":"windlass/v1","objectRef":{"resource":"nodepools","subresource":"status"},"responseStatus":{"code":200}}
 {"verb":"update","userAgent":"windlass/v1/leader-election","objectRef":{"resource":"leases"},"responseStatus":{"code":200}}
 {"verb":"create","userAgent":"kube-controller-manager/v1.37.1 (linux/amd64)","objectRef":{"resource":"pods"},"responseStatus":{"code":201}}
+{"verb":"get","requestURI":"/readyz?timeout=5s","user":{"username":"cluster-01"},"userAgent":"windlass/v1","requestReceivedTimestamp":"2026-01-02T03:04:05.678901Z"}
 {"verb":"pat`
 
 func TestCountWrites(t *testing.T) {
@@ -84,5 +85,20 @@ func TestCountWritesRefusesWhatIsNoLog(t *testing.T) {
 	t.Parallel()
 	if _, err := countWrites(bufio.NewReader(strings.NewReader("what\n"))); err == nil {
 		t.Error("a line that is no JSON is accepted")
+	}
+}
+
+func TestProbesAreReadFromTheLog(t *testing.T) {
+	t.Parallel()
+	log := &auditLog{path: filepath.Join(t.TempDir(), "audit.log")}
+	if err := os.WriteFile(log.path, []byte(auditLines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked, err := log.asked(10, "cluster-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if times := asked["cluster-01"]; len(asked) != 1 || len(times) != 1 || times[0].Nanosecond() != 678901000 {
+		t.Errorf("probes are %v, want the one of cluster-01", asked)
 	}
 }
