@@ -67,7 +67,8 @@ func clusters(ctx context.Context, b *bench, r *rig) (section, error) {
 	if err != nil {
 		return s, err
 	}
-	return s, c.measure(ctx, &s, m)
+	err = c.measure(ctx, &s, m)
+	return s, err
 }
 
 // measure takes the Clusters from their creation to their removal.
@@ -111,7 +112,7 @@ func (c *clusterBench) prepare() error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return fmt.Errorf("cannot make a directory: %w", err)
 	}
-	if err := os.WriteFile(path, []byte(clusterTool), 0o700); err != nil {
+	if err := os.WriteFile(path, []byte(clusterTool), 0o700); err != nil { //nolint:gosec // a program has to be executable
 		return fmt.Errorf("cannot write the tool: %w", err)
 	}
 	c.args = []string{
@@ -180,8 +181,9 @@ func (c *clusterBench) steady(ctx context.Context, s *section, m *manager) error
 	if err != nil {
 		return err
 	}
-	s.Checks = append(s.Checks, check{Name: "writes by windlass besides its lease, while nothing changes",
-		Got: []int{wrote.sum(by(agentWindlass), besidesLease)}})
+	s.Checks = append(s.Checks, check{
+		Name: "writes by windlass besides its lease, while nothing changes", Got: []int{wrote.sum(by(agentWindlass), besidesLease)},
+	})
 	s.measure("CPU of windlass while nothing changes", "ms per s").add(1,
 		float64(cpuTime(m.pid)-used)/float64(time.Millisecond)/c.window.Seconds())
 	asked, err := c.rig.audit.asked(mark, "cluster-")
@@ -253,7 +255,7 @@ func (c *clusterBench) count(s *section) error {
 	}
 	counts := map[string]int{}
 	now, most := 0, 0
-	for _, line := range strings.Fields(string(raw)) {
+	for line := range strings.FieldsSeq(string(raw)) {
 		counts[line]++
 		if line[0] == '+' {
 			now++
