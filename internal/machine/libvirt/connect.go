@@ -1,0 +1,182 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package libvirt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/digitalocean/go-libvirt"
+	"github.com/digitalocean/go-libvirt/socket/dialers"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// callLimit is for calls whose context has none.
+const callLimit = 2 * time.Minute
+
+// wire is a connection that tells when it is gone: the library keeps that to itself.
+type wire struct {
+	net.Conn
+
+	gone chan struct{}
+	end  sync.Once
+}
+
+// Read implements net.Conn. The library reads all the time, so that it hears of the end first.
+func (w *wire) Read(b []byte) (int, error) {
+	n, err := w.Conn.Read(b)
+	if err != nil {
+		w.end.Do(func() { close(w.gone) })
+	}
+	return n, err
+}
+
+// Close implements net.Conn.
+func (w *wire) Close() error {
+	w.end.Do(func() { close(w.gone) })
+	return w.Conn.Close()
+}
+
+// session is a connection to a daemon that has opened a hypervisor. Once it is gone, it is gone.
+type session struct {
+	api  *libvirt.Libvirt
+	wire *wire
+	// patience is how long an answer is awaited that nobody wants any more.
+	patience time.Duration
+}
+
+// dial makes a session.
+func (e endpoint) dial(ctx context.Context) (*session, error) {
+	var conn net.Conn
+	var errs []error
+	for _, path := range e.sockets {
+		var err error
+		if conn, err = new(net.Dialer).DialContext(ctx, "unix", path); err == nil {
+			break
+		}
+		errs = append(errs, err)
+	}
+	if conn == nil {
+		// The first socket is the usual one; that others are not there either says nothing.
+		return nil, fmt.Errorf("%w: %w", machine.ErrUnreachable, errs[0])
+	}
+	w := &wire{Conn: conn, gone: make(chan struct{})}
+	s := &session{api: libvirt.NewWithDialer(dialers.NewAlreadyConnected(w)), wire: w, patience: callLimit}
+	if _, err := ask(ctx, s, func(api *libvirt.Libvirt) (struct{}, error) {
+		return struct{}{}, api.ConnectToURI(libvirt.ConnectURI(e.uri))
+	}); err != nil {
+		s.close()
+		return nil, fmt.Errorf("libvirt does not open %s: %w", e.uri, err)
+	}
+	return s, nil
+}
+
+// close ends whatever waits on the session. Domains go on.
+func (s *session) close() { _ = s.wire.Close() } // Whether it was closed before says nothing.
+
+// alive tells whether nobody has noticed the end yet.
+func (s *session) alive() bool {
+	select {
+	case <-s.wire.gone:
+		return false
+	default:
+		return true
+	}
+}
+
+// ask makes one call on a session. It ends with ctx. If that was for the time, the daemon hangs, and the session is closed at once; if the
+// caller has lost interest, others may still have some, and the session is only closed when the answer does not come at all.
+func ask[T any](ctx context.Context, s *session, do func(*libvirt.Libvirt) (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		overdue := time.AfterFunc(s.patience, s.close)
+		defer overdue.Stop()
+		value, err := do(s.api)
+		answers <- answer{value, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.value, a.err
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			s.close()
+		}
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// link is a session that is made anew when it is gone.
+type link struct {
+	endpoint endpoint
+	// turn has room for the one who looks at the session below.
+	turn    chan struct{}
+	session *session
+	closed  bool
+}
+
+func newLink(e endpoint) *link { return &link{endpoint: e, turn: make(chan struct{}, 1)} }
+
+// errClosed is what a driver says that was closed.
+var errClosed = errors.New("the driver is closed")
+
+// use returns the session, which it makes if there is none.
+func (l *link) use(ctx context.Context) (*session, error) {
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if l.closed {
+		return nil, errClosed
+	}
+	if l.session != nil && l.session.alive() {
+		return l.session, nil
+	}
+	made, err := l.endpoint.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.session = made
+	return made, nil
+}
+
+// close closes the session for good.
+func (l *link) close() {
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	l.closed = true
+	if l.session != nil {
+		l.session.close()
+	}
+}
+
+// call makes one call on the session of a link.
+func call[T any](ctx context.Context, l *link, do func(*libvirt.Libvirt) (T, error)) (T, error) {
+	s, err := l.use(ctx)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return ask(ctx, s, do)
+}
+
+// tell makes one call that has no result.
+func tell(ctx context.Context, l *link, do func(*libvirt.Libvirt) error) error {
+	_, err := call(ctx, l, func(api *libvirt.Libvirt) (struct{}, error) { return struct{}{}, do(api) })
+	return err
+}

@@ -1,0 +1,84 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package libvirt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"syscall"
+
+	"github.com/digitalocean/go-libvirt"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// explain says what could not be done, of which kind the failure is, and what libvirt said. It takes the error of a call that was made
+// with ctx.
+func explain(ctx context.Context, what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ended := ctx.Err(); ended != nil {
+		// What a connection says that was torn away from a caller is noise.
+		if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
+			ended = cause
+		}
+		return fmt.Errorf("cannot %s: %w", what, ended)
+	}
+	kind := kindOf(err)
+	if kind == nil || errors.Is(err, kind) {
+		return fmt.Errorf("cannot %s: %w", what, err)
+	}
+	return fmt.Errorf("cannot %s: %w: %w", what, kind, err)
+}
+
+// kindOf returns what a caller has to know of libvirt's error, nil if there is nothing.
+func kindOf(err error) error {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return nil
+	case unreachable(err):
+		return machine.ErrUnreachable
+	case is(err, libvirt.ErrNoDomain):
+		return machine.ErrNotFound
+	case is(err, libvirt.ErrResourceBusy, libvirt.ErrOperationTimeout, libvirt.ErrOperationInvalid, libvirt.ErrAgentUnresponsive):
+		return machine.ErrBusy
+	case is(err, libvirt.ErrXMLError, libvirt.ErrXMLDetail, libvirt.ErrXMLInvalidSchema, libvirt.ErrInvalidArg):
+		return machine.ErrInvalid
+	case is(err, libvirt.ErrNoSupport, libvirt.ErrConfigUnsupported, libvirt.ErrArgumentUnsupported, libvirt.ErrOperationUnsupported),
+		errors.Is(err, libvirt.ErrUnsupported):
+		return machine.ErrUnsupported
+	default:
+		return nil
+	}
+}
+
+// is tells whether libvirt gave the error one of the numbers.
+func is(err error, numbers ...libvirt.ErrorNumber) bool {
+	said, ok := errors.AsType[libvirt.Error](err)
+	return ok && slices.Contains(numbers, libvirt.ErrorNumber(said.Code)) //nolint:gosec // because there are a hundred numbers
+}
+
+// unreachable tells whether the daemon cannot be reached, or went away while it answered.
+func unreachable(err error) bool {
+	if errors.Is(err, machine.ErrUnreachable) || errors.Is(err, libvirt.ErrInterrupted) {
+		return true
+	}
+	if _, ok := errors.AsType[net.Error](err); ok {
+		return true
+	}
+	// The library answers a call on a connection that is gone with EINVAL.
+	for _, broken := range []error{
+		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, syscall.EINVAL, errClosed,
+	} {
+		if errors.Is(err, broken) {
+			return true
+		}
+	}
+	return false
+}

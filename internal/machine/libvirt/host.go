@@ -1,0 +1,156 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package libvirt
+
+import (
+	"bufio"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/digitalocean/go-libvirt"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// hostFacts are what a host says of itself.
+type hostFacts struct {
+	version     string
+	cpus        int64
+	memoryBytes int64
+	// arch of the host, as libvirt calls it.
+	arch string
+	// domainType is what runs guests: kvm, qemu or test.
+	domainType string
+	// headroom of the endpoint.
+	headroom int64
+}
+
+// Info implements machine.Driver.
+func (d *driver) Info(ctx context.Context) (machine.Info, error) {
+	ctx, cancel := bound(ctx, callLimit)
+	defer cancel()
+	h, err := d.host(ctx)
+	if err != nil {
+		return machine.Info{}, err
+	}
+	return machine.Info{
+		Driver:   machine.DriverLibvirt,
+		Version:  h.version,
+		Capacity: machine.Resources{MilliCPU: h.cpus * 1000, MemoryBytes: h.memoryBytes},
+		Capabilities: machine.Capabilities{
+			LiveCPU:    true,
+			LiveMemory: h.headroom > 1,
+			Guests:     true,
+		},
+		Emulated: h.domainType == emulatedQEMU,
+	}, nil
+}
+
+// host asks the host what it is.
+func (d *driver) host(ctx context.Context) (hostFacts, error) {
+	out, err := call(ctx, d.looking, func(api *libvirt.Libvirt) (hostFacts, error) {
+		var out hostFacts
+		version, err := api.ConnectGetLibVersion()
+		if err != nil {
+			return out, err
+		}
+		out.version = fmt.Sprintf("%d.%d.%d", version/1_000_000, version/1000%1000, version%1000)
+		_, kib, cpus, _, _, _, _, _, err := api.NodeGetInfo()
+		if err != nil {
+			return out, err
+		}
+		out.cpus, out.memoryBytes = int64(cpus), int64(kib)<<10 //nolint:gosec // because no host has so much memory
+		text, err := api.ConnectGetCapabilities()
+		if err != nil {
+			return out, err
+		}
+		out.arch, out.domainType, err = readCapabilities(text)
+		return out, err
+	})
+	if err != nil {
+		return hostFacts{}, explain(ctx, "ask the host", err)
+	}
+	out.headroom = d.endpoint.headroom
+	if out.domainType == acceleratedKVM && !d.runsKVM(out.arch) {
+		out.domainType = emulatedQEMU
+	}
+	if d.endpoint.accelerator != "" && d.endpoint.hypervisor == hypervisorQEMU {
+		out.domainType = d.endpoint.accelerator
+	}
+	return out, nil
+}
+
+// capabilities is what Windlass reads of libvirt's format for hosts.
+type capabilities struct {
+	Host struct {
+		Arch string `xml:"cpu>arch"`
+	} `xml:"host"`
+	Guests []struct {
+		Type string `xml:"os_type"`
+		Arch struct {
+			Name    string `xml:"name,attr"`
+			Domains []struct {
+				Type string `xml:"type,attr"`
+			} `xml:"domain"`
+		} `xml:"arch"`
+	} `xml:"guest"`
+}
+
+// readCapabilities finds what can run guests of the host's own architecture, the fastest that libvirt offers.
+func readCapabilities(text string) (arch, domainType string, err error) {
+	var caps capabilities
+	if err := xml.Unmarshal([]byte(text), &caps); err != nil {
+		return "", "", fmt.Errorf("cannot read capabilities: %w", err)
+	}
+	arch = caps.Host.Arch
+	var types []string
+	for _, guest := range caps.Guests {
+		if guest.Type != "hvm" || guest.Arch.Name != arch {
+			continue
+		}
+		for _, offered := range guest.Arch.Domains {
+			types = append(types, offered.Type)
+		}
+	}
+	for _, domainType := range []string{acceleratedKVM, emulatedQEMU, hypervisorTest} {
+		if slices.Contains(types, domainType) {
+			return arch, domainType, nil
+		}
+	}
+	return "", "", fmt.Errorf("%w: it has nothing to run guests for %s with: is QEMU installed?", machine.ErrUnsupported, arch)
+}
+
+// accelerates tells whether guests of KVM really run. That /dev/kvm can be opened says little: where the processor's extensions are not
+// passed through to a host that is a guest itself, QEMU starts with KVM, and the guest then hangs. On the x86 the processor says whether it
+// has them, in what the kernel tells of it; other architectures have them or have no KVM.
+func accelerates(arch string, cpuinfo func() (string, error)) bool {
+	if arch != "x86_64" && arch != "i686" {
+		return true
+	}
+	text, err := cpuinfo()
+	if err != nil {
+		return false
+	}
+	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
+		key, flags, _ := strings.Cut(lines.Text(), ":")
+		if strings.TrimSpace(key) != "flags" {
+			continue
+		}
+		has := strings.Fields(flags)
+		return slices.Contains(has, "vmx") || slices.Contains(has, "svm")
+	}
+	return false
+}
+
+// localKVM asks the kernel of this machine, which is that of the host: a socket reaches no further.
+func localKVM(arch string) bool {
+	return accelerates(arch, func() (string, error) {
+		text, err := os.ReadFile("/proc/cpuinfo")
+		return string(text), err
+	})
+}

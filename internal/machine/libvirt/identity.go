@@ -1,0 +1,142 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package libvirt
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/xml"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/digitalocean/go-libvirt"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// The element that makes a domain ours, in libvirt's words: the namespace it is found by, and the prefix that people see.
+const (
+	metadataNamespace = "urn:windlass:machine:v1"
+	metadataPrefix    = "windlass"
+)
+
+// record is that element. It is no place for secrets: whoever can look at the host reads it.
+type record struct {
+	XMLName xml.Name `xml:"urn:windlass:machine:v1 machine"`
+
+	Installation string `xml:"installation,attr"`
+	UID          string `xml:"uid,attr"`
+	Namespace    string `xml:"namespace,attr"`
+	Name         string `xml:"name,attr"`
+	Hash         string `xml:"hash,attr"`
+
+	// The size as it was asked for. A domain counts whole processors, and its memory in steps of a mebibyte.
+	MilliCPU      int64 `xml:"milli-cpu,attr"`
+	MemoryBytes   int64 `xml:"memory-bytes,attr"`
+	RootDiskBytes int64 `xml:"root-disk-bytes,attr,omitempty"`
+
+	// Run tells runs apart, and Started is when the last one began. Both are empty until there has been one.
+	Run     string `xml:"run,attr,omitempty"`
+	Started string `xml:"started,attr,omitempty"`
+
+	// Volumes were made for the machine, and go with it.
+	Volumes []volume `xml:"volume"`
+}
+
+// volume is one that was made for a machine.
+type volume struct {
+	Pool string `xml:"pool,attr"`
+	Name string `xml:"name,attr"`
+}
+
+// recordOf returns the record of a new machine.
+func recordOf(spec machine.Spec) record {
+	return record{
+		Installation: spec.Installation, UID: spec.UID, Namespace: spec.Namespace, Name: spec.Name, Hash: spec.Hash,
+		MilliCPU: spec.Resources.MilliCPU, MemoryBytes: spec.Resources.MemoryBytes, RootDiskBytes: spec.Resources.RootDiskBytes,
+	}
+}
+
+// identity returns whose machine it is.
+func (r *record) identity() machine.Identity {
+	return machine.Identity{Installation: r.Installation, UID: r.UID, Namespace: r.Namespace, Name: r.Name}
+}
+
+// ours tells whether the record is that of a machine at all. UUID and UID have to agree: a domain that somebody has cloned with all its
+// metadata has another UUID, and is not ours.
+func (r *record) ours(uuid string) bool {
+	return r.Installation != "" && r.UID != "" && strings.EqualFold(r.UID, uuid)
+}
+
+// started is when the last run began, zero if nobody knows.
+func (r *record) started() time.Time {
+	at, err := time.Parse(time.RFC3339Nano, r.Started)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// keep writes the record into the domain that runs, into the one that starts next, or both.
+func (d *driver) keep(ctx context.Context, dom libvirt.Domain, r record, where libvirt.DomainModificationImpact) error {
+	text, err := xml.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("cannot write metadata: %w", err)
+	}
+	return tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
+		return api.DomainSetMetadata(dom, int32(libvirt.DomainMetadataElement), libvirt.OptString{string(text)},
+			libvirt.OptString{metadataPrefix}, libvirt.OptString{metadataNamespace}, where)
+	})
+}
+
+// uuidOf reads a UID. One that is no UUID belongs to no domain.
+func uuidOf(uid string) (libvirt.UUID, bool) {
+	var out libvirt.UUID
+	raw, err := hex.DecodeString(strings.ReplaceAll(uid, "-", ""))
+	if err != nil || len(raw) != len(out) || len(uid) != 36 {
+		return out, false
+	}
+	copy(out[:], raw)
+	return out, true
+}
+
+// textOf writes a UUID as Kubernetes does.
+func textOf(uuid libvirt.UUID) string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", uuid[:4], uuid[4:6], uuid[6:8], uuid[8:10], uuid[10:])
+}
+
+// maxNice bounds the part of a name that is for people: libvirt makes files of names.
+const maxNice = 150
+
+// namesOf returns the names that a domain may get, the nicest first.
+func namesOf(id machine.Identity) []string {
+	nice := id.Namespace + "-" + id.Name
+	if len(nice) > maxNice {
+		nice = nice[:maxNice]
+	}
+	return []string{fmt.Sprintf("%s-%.8s", nice, id.UID), nice + "-" + id.UID}
+}
+
+// volumePrefix begins the names of the volumes that are made for the machine, and of no others: a machine whose making was cut off has
+// nothing else to show for it.
+func volumePrefix(id machine.Identity) string {
+	installation := sha256.Sum256([]byte(id.Installation))
+	return fmt.Sprintf("windlass-%x-%s-", installation[:4], id.UID)
+}
+
+// macOf returns the address of a network card: the one that was asked for, or one that follows from the UID.
+func macOf(uid string, n machine.Network) (string, error) {
+	if n.MAC == "" {
+		sum := sha256.Sum256([]byte(uid + "/" + n.Name))
+		return fmt.Sprintf("52:54:00:%02x:%02x:%02x", sum[0], sum[1], sum[2]), nil
+	}
+	mac, err := net.ParseMAC(n.MAC)
+	if err != nil || len(mac) != 6 || mac[0]&1 == 1 {
+		return "", fmt.Errorf("%w: network %q has %.32q, which is no address of a card", machine.ErrInvalid, n.Name, n.MAC)
+	}
+	return mac.String(), nil
+}

@@ -1,0 +1,238 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package libvirt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/digitalocean/go-libvirt"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// found is a domain with what it says of itself.
+type found struct {
+	described
+
+	dom    libvirt.Domain
+	state  libvirt.DomainState
+	reason int32
+}
+
+// record of the machine that the domain is.
+func (f *found) record() record { return f.Metadata.Record }
+
+// active tells whether the domain has a process.
+func (f *found) active() bool {
+	return f.state != libvirt.DomainShutoff && f.state != libvirt.DomainNostate && f.state != libvirt.DomainCrashed
+}
+
+// Get implements machine.Driver.
+func (d *driver) Get(ctx context.Context, id machine.Identity) (machine.Observed, error) {
+	ctx, cancel := bound(ctx, callLimit)
+	defer cancel()
+	return d.get(ctx, id)
+}
+
+func (d *driver) get(ctx context.Context, id machine.Identity) (machine.Observed, error) {
+	f, err := d.find(ctx, id)
+	if err != nil {
+		return machine.Observed{}, err
+	}
+	return d.observe(ctx, &f)
+}
+
+// List implements machine.Driver.
+func (d *driver) List(ctx context.Context, installation string) ([]machine.Observed, error) {
+	ctx, cancel := bound(ctx, callLimit)
+	defer cancel()
+	const all = libvirt.ConnectListDomainsActive | libvirt.ConnectListDomainsInactive
+	domains, err := d.machines(ctx, installation, all)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]machine.Observed, 0, len(domains))
+	for i := range domains {
+		observed, err := d.observe(ctx, &domains[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, observed)
+	}
+	return out, nil
+}
+
+// machines returns the domains of the installation, by UID.
+func (d *driver) machines(ctx context.Context, installation string, which libvirt.ConnectListAllDomainsFlags) ([]found, error) {
+	if installation == "" {
+		return nil, nil
+	}
+	domains, err := call(ctx, d.looking, func(api *libvirt.Libvirt) ([]libvirt.Domain, error) {
+		domains, _, err := api.ConnectListAllDomains(1, which)
+		return domains, err
+	})
+	if err != nil {
+		return nil, explain(ctx, "list domains", err)
+	}
+	out := make([]found, 0, len(domains))
+	for _, dom := range domains {
+		f, err := d.look(ctx, dom)
+		if errors.Is(err, machine.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if r := f.record(); r.ours(f.UUID) && r.Installation == installation {
+			out = append(out, f)
+		}
+	}
+	slices.SortFunc(out, func(a, b found) int { return strings.Compare(a.record().UID, b.record().UID) })
+	return out, nil
+}
+
+// find returns the domain of the machine, ErrNotFound if there is none or if it belongs to another installation.
+func (d *driver) find(ctx context.Context, id machine.Identity) (found, error) {
+	f, err := d.holder(ctx, id)
+	if err != nil {
+		return found{}, err
+	}
+	if r := f.record(); !r.ours(f.UUID) || r.Installation != id.Installation {
+		return found{}, notFound(id)
+	}
+	return f, nil
+}
+
+// holder returns the domain with the UUID, whoever it belongs to.
+func (d *driver) holder(ctx context.Context, id machine.Identity) (found, error) {
+	uuid, ok := uuidOf(id.UID)
+	if err := ctx.Err(); !ok && err == nil {
+		return found{}, notFound(id)
+	}
+	dom, err := call(ctx, d.looking, func(api *libvirt.Libvirt) (libvirt.Domain, error) { return api.DomainLookupByUUID(uuid) })
+	if is(err, libvirt.ErrNoDomain) {
+		return found{}, notFound(id)
+	}
+	if err != nil {
+		return found{}, explain(ctx, fmt.Sprintf("look for machine %q", id.UID), err)
+	}
+	return d.look(ctx, dom)
+}
+
+func notFound(id machine.Identity) error {
+	return fmt.Errorf("cannot find the domain of machine %q: %w", id.UID, machine.ErrNotFound)
+}
+
+// look reads what a domain says of itself now.
+func (d *driver) look(ctx context.Context, dom libvirt.Domain) (found, error) {
+	f, err := call(ctx, d.looking, func(api *libvirt.Libvirt) (found, error) { return lookAt(api, dom) })
+	return f, explain(ctx, fmt.Sprintf("look at domain %q", dom.Name), err)
+}
+
+// lookAt reads what a domain says of itself now, in two calls.
+func lookAt(api *libvirt.Libvirt, dom libvirt.Domain) (found, error) {
+	text, err := api.DomainGetXMLDesc(dom, 0)
+	if err != nil {
+		return found{}, err
+	}
+	state, reason, err := api.DomainGetState(dom, 0)
+	if err != nil {
+		return found{}, err
+	}
+	out := found{dom: dom, state: libvirt.DomainState(state), reason: reason}
+	out.described, err = describe(text)
+	return out, err
+}
+
+// observe says what a domain is in the words of machines.
+func (d *driver) observe(ctx context.Context, f *found) (machine.Observed, error) {
+	r := f.record()
+	out := machine.Observed{
+		Identity: r.identity(), ID: f.UUID, NativeName: f.Name, SpecHash: r.Hash,
+		State: stateOf(f), Resources: f.resources(), StartedAt: r.started(),
+	}
+	if out.State == machine.StateStopped {
+		out.Cause = causeOf(f)
+	}
+	if f.state != libvirt.DomainRunning {
+		return out, nil
+	}
+	var err error
+	out.Addresses, err = d.addresses(ctx, f)
+	return out, err
+}
+
+// stateOf translates the states that libvirt knows.
+func stateOf(f *found) machine.State {
+	switch f.state {
+	case libvirt.DomainRunning, libvirt.DomainBlocked:
+		return machine.StateRunning
+	case libvirt.DomainPaused, libvirt.DomainPmsuspended:
+		return machine.StatePaused
+	case libvirt.DomainShutdown:
+		return machine.StateStopping
+	case libvirt.DomainCrashed:
+		return machine.StateStopped
+	case libvirt.DomainShutoff:
+		// Somebody else may have started it, which the record does not know. The reason does until the daemon ends.
+		if f.record().Run == "" && libvirt.DomainShutoffReason(f.reason) == libvirt.DomainShutoffUnknown {
+			return machine.StateCreated
+		}
+		return machine.StateStopped
+	default:
+		return machine.StateUnknown
+	}
+}
+
+// causeOf says why a domain is off, if it was not turned off.
+func causeOf(f *found) string {
+	if f.state == libvirt.DomainCrashed {
+		return "crashed"
+	}
+	switch libvirt.DomainShutoffReason(f.reason) {
+	case libvirt.DomainShutoffCrashed:
+		return "crashed"
+	case libvirt.DomainShutoffFailed:
+		return "it could not be started"
+	default:
+		return ""
+	}
+}
+
+// addresses returns what the host knows of a guest's addresses: those that its own networks have lent, and for bridges those that it has
+// talked to. A guest behind its hypervisor has none that anybody could reach.
+func (d *driver) addresses(ctx context.Context, f *found) ([]string, error) {
+	var sources []libvirt.DomainInterfaceAddressesSource
+	for _, c := range f.Devices.Interfaces {
+		switch machine.NetworkType(c.Type) {
+		case machine.NetworkNamed:
+			sources = append(sources, libvirt.DomainInterfaceAddressesSrcLease)
+		case machine.NetworkBridged:
+			sources = append(sources, libvirt.DomainInterfaceAddressesSrcArp)
+		default:
+		}
+	}
+	slices.Sort(sources)
+	var out []string
+	for _, source := range slices.Compact(sources) {
+		cards, err := call(ctx, d.looking, func(api *libvirt.Libvirt) ([]libvirt.DomainInterface, error) {
+			return api.DomainInterfaceAddresses(f.dom, uint32(source), 0) //nolint:gosec // because there are three sources
+		})
+		if unreachable(err) || ctx.Err() != nil {
+			return nil, explain(ctx, fmt.Sprintf("ask for addresses of domain %q", f.Name), err)
+		}
+		// Whatever else it says, the machine is seen; its addresses are a courtesy.
+		for _, c := range cards {
+			for _, address := range c.Addrs {
+				out = append(out, address.Addr)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}

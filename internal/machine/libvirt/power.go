@@ -1,0 +1,199 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package libvirt
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/digitalocean/go-libvirt"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// How often is looked whether a guest is off, and asked again that does not seem to have heard: one that is booting has no ears yet.
+const (
+	stopPoll  = 100 * time.Millisecond
+	askPeriod = 5 * time.Second
+)
+
+// Start implements machine.Driver. One that is paused goes on.
+func (d *driver) Start(ctx context.Context, id machine.Identity) error {
+	ctx, cancel := bound(ctx, callLimit)
+	defer cancel()
+	f, err := d.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("start domain %q", f.Name)
+	switch f.state {
+	case libvirt.DomainRunning, libvirt.DomainBlocked:
+		return nil
+	case libvirt.DomainPaused:
+		return explain(ctx, what, tell(ctx, d.acting, func(api *libvirt.Libvirt) error { return api.DomainResume(f.dom) }))
+	case libvirt.DomainPmsuspended:
+		return explain(ctx, what, tell(ctx, d.acting, func(api *libvirt.Libvirt) error { return api.DomainPmWakeup(f.dom, 0) }))
+	case libvirt.DomainShutdown:
+		return fmt.Errorf("cannot %s: %w: it is on its way off", what, machine.ErrBusy)
+	default:
+		return d.boot(ctx, &f, what)
+	}
+}
+
+// boot starts a domain that is off. That it was started is written down before: the other way round, a crash in between would leave a
+// machine that has run and does not know it.
+func (d *driver) boot(ctx context.Context, f *found, what string) error {
+	before := f.record()
+	after := before
+	after.Run, after.Started = rand.Text(), d.clock.Now().UTC().Format(time.RFC3339Nano)
+	if err := d.keep(ctx, f.dom, after, libvirt.DomainAffectConfig); err != nil {
+		return explain(ctx, what, err)
+	}
+	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
+		_, err := api.DomainCreateWithFlags(f.dom, 0)
+		return err
+	})
+	if err == nil {
+		return nil
+	}
+	now, lookErr := d.look(ctx, f.dom)
+	if lookErr == nil && now.active() {
+		return nil // Somebody else was faster.
+	}
+	if lookErr == nil {
+		lookErr = d.keep(ctx, f.dom, before, libvirt.DomainAffectConfig)
+	}
+	return errors.Join(explain(ctx, what, err), explain(ctx, "take back that it was started", lookErr))
+}
+
+// Stop implements machine.Driver.
+func (d *driver) Stop(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
+	ctx, cancel := bound(ctx, callLimit+how.Grace)
+	defer cancel()
+	f, err := d.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	return d.stop(ctx, &f, how)
+}
+
+// Delete implements machine.Driver. The domain goes last: as long as it is there, it says what else has to go.
+func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
+	ctx, cancel := bound(ctx, callLimit+how.Grace)
+	defer cancel()
+	if j := d.making.find(id); j != nil {
+		if err := j.wait(ctx); err != nil && ctx.Err() != nil {
+			return err
+		}
+	}
+	f, err := d.holder(ctx, id)
+	if errors.Is(err, machine.ErrNotFound) {
+		if _, ok := uuidOf(id.UID); !ok || id.Installation == "" {
+			return nil
+		}
+		return d.sweep(ctx, id)
+	}
+	if err != nil {
+		return err
+	}
+	if r := f.record(); !r.ours(f.UUID) || r.Installation != id.Installation {
+		return nil
+	}
+	if err := d.stop(ctx, &f, how); err != nil && !errors.Is(err, machine.ErrNotFound) {
+		return err
+	}
+	if err := d.discard(ctx, f.record().Volumes); err != nil {
+		return err
+	}
+	return d.undefine(ctx, &f)
+}
+
+// undefine removes a domain that is off, with what libvirt keeps for it.
+func (d *driver) undefine(ctx context.Context, f *found) error {
+	flags := libvirt.DomainUndefineManagedSave | libvirt.DomainUndefineSnapshotsMetadata
+	if d.endpoint.hypervisor == hypervisorQEMU {
+		flags |= libvirt.DomainUndefineNvram | libvirt.DomainUndefineCheckpointsMetadata
+	}
+	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error { return api.DomainUndefineFlags(f.dom, flags) })
+	if is(err, libvirt.ErrNoDomain) {
+		return nil
+	}
+	return explain(ctx, fmt.Sprintf("remove domain %q", f.Name), err)
+}
+
+// stop turns a domain off and waits until it is.
+func (d *driver) stop(ctx context.Context, f *found, how machine.PowerOff) error {
+	if !f.active() {
+		return nil
+	}
+	if how.Mode == machine.Hard {
+		return d.pull(ctx, f)
+	}
+	err := d.ask(ctx, f, how.Grace)
+	if errors.Is(err, machine.ErrBusy) && how.Mode == machine.TrySoft {
+		return d.pull(ctx, f)
+	}
+	return err
+}
+
+// pull pulls the plug.
+func (d *driver) pull(ctx context.Context, f *found) error {
+	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error { return api.DomainDestroyFlags(f.dom, 0) })
+	if is(err, libvirt.ErrOperationInvalid, libvirt.ErrNoDomain) {
+		return nil // It is off, or gone, by itself.
+	}
+	return explain(ctx, fmt.Sprintf("stop domain %q", f.Name), err)
+}
+
+// ask presses the power button until the domain is off: ErrBusy if it is not within the grace.
+func (d *driver) ask(ctx context.Context, f *found, grace time.Duration) error {
+	what := fmt.Sprintf("stop domain %q", f.Name)
+	if f.state == libvirt.DomainPaused {
+		// What is held hears no button.
+		if err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error { return api.DomainResume(f.dom) }); err != nil {
+			return explain(ctx, what, err)
+		}
+	}
+	waiting, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	press := time.NewTicker(askPeriod)
+	defer press.Stop()
+	look := time.NewTicker(stopPoll)
+	defer look.Stop()
+	for pressing := true; ; {
+		off, err := d.press(ctx, f, pressing)
+		if off || err != nil {
+			return err
+		}
+		pressing = false
+		select {
+		case <-look.C:
+		case <-press.C:
+			pressing = true
+		case <-waiting.Done():
+			if ctx.Err() != nil {
+				return explain(ctx, what, ctx.Err())
+			}
+			return fmt.Errorf("cannot %s: %w: it did not obey its power button within %s", what, machine.ErrBusy, grace)
+		}
+	}
+}
+
+// press presses the power button, if it is to, and tells whether the domain is off.
+func (d *driver) press(ctx context.Context, f *found, pressing bool) (bool, error) {
+	if pressing {
+		err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error { return api.DomainShutdownFlags(f.dom, 0) })
+		if err != nil && !is(err, libvirt.ErrOperationInvalid, libvirt.ErrNoDomain) { // It is off, or gone.
+			return false, explain(ctx, fmt.Sprintf("stop domain %q", f.Name), err)
+		}
+	}
+	now, err := d.look(ctx, f.dom)
+	if errors.Is(err, machine.ErrNotFound) {
+		return true, nil
+	}
+	return err == nil && !now.active(), err
+}

@@ -1,0 +1,175 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package libvirt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/digitalocean/go-libvirt"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// obeyLimit is how long a guest may take to give back memory, or to take it.
+const obeyLimit = 10 * time.Second
+
+// Resize implements machine.Driver. What a guest has when it starts next is changed in any case; what it has now where it can be. The root
+// disk stays as it is.
+func (d *driver) Resize(ctx context.Context, id machine.Identity, to machine.Resources) error {
+	ctx, cancel := bound(ctx, callLimit)
+	defer cancel()
+	f, err := d.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	host, err := d.host(ctx)
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("resize domain %q", f.Name)
+	if err := host.checkSize(to); err != nil {
+		return fmt.Errorf("cannot %s: %w", what, err)
+	}
+	text, err := call(ctx, d.looking, func(api *libvirt.Libvirt) (string, error) {
+		return api.DomainGetXMLDesc(f.dom, libvirt.DomainXMLInactive)
+	})
+	if err != nil {
+		return explain(ctx, what, err)
+	}
+	next, err := describe(text)
+	if err != nil {
+		return err
+	}
+	size := host.limits(to)
+	if !sameSize(next.resources(), to) {
+		if err := d.resizeNext(ctx, &f, &next, size, to); err != nil {
+			return explain(ctx, what, err)
+		}
+	}
+	if !f.active() || sameSize(f.resources(), to) {
+		return nil
+	}
+	return explain(ctx, what, d.resizeNow(ctx, &f, size, to))
+}
+
+// sameSize compares what can be changed.
+func sameSize(a, b machine.Resources) bool {
+	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes
+}
+
+// resizeNext changes what the domain has when it starts next. The most that it can have is raised before and lowered after what it has.
+func (d *driver) resizeNext(ctx context.Context, f *found, next *described, size limits, to machine.Resources) error {
+	const vcpuConfig, memoryConfig = uint32(libvirt.DomainVCPUConfig), uint32(libvirt.DomainMemConfig)
+	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
+		setVCPUs := func(n int64, flags uint32) error {
+			return api.DomainSetVcpusFlags(f.dom, uint32(n), flags) //nolint:gosec // because the size was checked
+		}
+		setMemory := func(kib int64, flags uint32) error {
+			return api.DomainSetMemoryFlags(f.dom, uint64(kib), flags) //nolint:gosec // because the size was checked
+		}
+		steps := []func() error{
+			func() error { return setVCPUs(size.vcpus, vcpuConfig) },
+			func() error { return setVCPUs(size.maxVCPUs, vcpuConfig|uint32(libvirt.DomainVCPUMaximum)) },
+			func() error { return setMemory(size.kib, memoryConfig) },
+			func() error { return setMemory(size.maxKiB, memoryConfig|uint32(libvirt.DomainMemMaximum)) },
+		}
+		if size.vcpus > next.VCPU.Maximum {
+			steps[0], steps[1] = steps[1], steps[0]
+		}
+		if size.kib > next.Memory.Value {
+			steps[2], steps[3] = steps[3], steps[2]
+		}
+		for _, step := range steps {
+			if err := step(); err != nil {
+				return err
+			}
+		}
+		return setQuota(api, f.dom, next.CPUTune.Quota, size.quota, libvirt.DomainAffectConfig)
+	})
+	if err != nil {
+		return err
+	}
+	r := next.Metadata.Record
+	r.MilliCPU, r.MemoryBytes = to.MilliCPU, to.MemoryBytes
+	return d.keep(ctx, f.dom, r, libvirt.DomainAffectConfig)
+}
+
+// setQuota changes the share of processor time, if it is to change.
+func setQuota(api *libvirt.Libvirt, dom libvirt.Domain, from, to int64, where libvirt.DomainModificationImpact) error {
+	from = max(from, 0) // libvirt writes -1 for none, too.
+	if from == to {
+		return nil
+	}
+	if to == 0 {
+		to = -1
+	}
+	return api.DomainSetSchedulerParametersFlags(dom, []libvirt.TypedParam{
+		{Field: libvirt.DomainSchedulerGlobalPeriod, Value: *libvirt.NewTypedParamValueUllong(quotaPeriod)},
+		{Field: libvirt.DomainSchedulerGlobalQuota, Value: *libvirt.NewTypedParamValueLlong(to)},
+	}, uint32(where)) //nolint:gosec // because it is a flag
+}
+
+// resizeNow changes what the domain has. ErrRestartRequired if it cannot have that while it runs, or does not do as it is told.
+func (d *driver) resizeNow(ctx context.Context, f *found, size limits, to machine.Resources) error {
+	if size.vcpus > f.VCPU.Maximum || size.kib > f.Memory.Value {
+		return fmt.Errorf("%w: while it runs it can have %d CPUs and %d KiB of memory at most", machine.ErrRestartRequired,
+			f.VCPU.Maximum, f.Memory.Value)
+	}
+	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
+		if size.vcpus != f.VCPU.now() {
+			//nolint:gosec // because the size was checked
+			if err := api.DomainSetVcpusFlags(f.dom, uint32(size.vcpus), uint32(libvirt.DomainVCPULive)); err != nil {
+				return err
+			}
+		}
+		if size.kib != f.CurrentMemory.Value {
+			//nolint:gosec // because the size was checked
+			if err := api.DomainSetMemoryFlags(f.dom, uint64(size.kib), uint32(libvirt.DomainMemLive)); err != nil {
+				return err
+			}
+		}
+		return setQuota(api, f.dom, f.CPUTune.Quota, size.quota, libvirt.DomainAffectLive)
+	})
+	if err != nil && (ctx.Err() != nil || unreachable(err)) {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", machine.ErrRestartRequired, err)
+	}
+	if err := d.obeyed(ctx, f, size); err != nil {
+		return err
+	}
+	r := f.record()
+	r.MilliCPU, r.MemoryBytes = to.MilliCPU, to.MemoryBytes
+	return d.keep(ctx, f.dom, r, libvirt.DomainAffectLive)
+}
+
+// obeyed waits until the guest has the size: its kernel has a say in this.
+func (d *driver) obeyed(ctx context.Context, f *found, size limits) error {
+	waiting, cancel := context.WithTimeout(ctx, obeyLimit)
+	defer cancel()
+	tick := time.NewTicker(stopPoll)
+	defer tick.Stop()
+	for {
+		now, err := d.look(ctx, f.dom)
+		if err != nil {
+			return err
+		}
+		if now.VCPU.now() == size.vcpus && now.CurrentMemory.Value == size.kib {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-waiting.Done():
+			if errors.Is(ctx.Err(), waiting.Err()) {
+				return ctx.Err()
+			}
+			return fmt.Errorf("%w: its guest has %d CPUs and %d KiB of memory and does not do as it is told", machine.ErrRestartRequired,
+				now.VCPU.now(), now.CurrentMemory.Value)
+		}
+	}
+}
