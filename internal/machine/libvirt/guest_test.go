@@ -1,0 +1,392 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package libvirt_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	golibvirt "github.com/digitalocean/go-libvirt"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/libvirt/libvirttest"
+)
+
+// real is the hypervisor that runs kernels.
+const real = "qemu:///system"
+
+// bootPatience is how long a guest may take to boot, without any help of the processor and on a busy machine.
+const bootPatience = 5 * time.Minute
+
+// TestGuest takes a guest with a kernel of its own through its life, on QEMU.
+func TestGuest(t *testing.T) {
+	t.Parallel()
+	daemon := libvirttest.Start(t)
+	s := newStage(t, daemon)
+	if info, err := s.driver.Info(t.Context()); err != nil || !info.Emulated || !info.Capabilities.Guests {
+		t.Fatalf("without KVM the host says %+v, %v", info, err)
+	}
+	spec := s.spec("life")
+	spec.CloudInit = machine.CloudInit{UserData: "#cloud-config of a test\n"}
+	s.create(t, spec)
+	s.start(t, spec.Identity)
+	said := s.await(t, spec.Identity, "ready")
+	for _, want := range []string{"boot=1 ", "cpus=1 ", "#cloud-config of a test|instance-id: " + spec.UID} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the guest says %q, want %q in it", said, want)
+		}
+	}
+
+	s.wantCounters(t, spec.Identity)
+	s.grow(t, spec)
+	s.survive(t, spec.Identity)
+
+	wantSuccess(t, "Stop", s.driver.Stop(t.Context(), spec.Identity, machine.PowerOff{Mode: machine.Soft, Grace: bootPatience}))
+	if observed := s.get(t, spec.Identity); observed.State != machine.StateStopped || observed.Cause != "" {
+		t.Errorf("a guest that was asked to stop is %+v", observed)
+	}
+	s.start(t, spec.Identity)
+	s.await(t, spec.Identity, "boot=2 ")
+
+	s.kill(t, spec.Identity)
+	s.eventually(t, "the guest is seen to be dead", func() bool {
+		observed := s.get(t, spec.Identity)
+		return observed.State == machine.StateStopped && observed.Cause == "crashed"
+	})
+	wantSuccess(t, "Delete", s.driver.Delete(t.Context(), spec.Identity, machine.PowerOff{Mode: machine.Hard}))
+	s.wantNothing(t)
+}
+
+// TestGuestThatDoesNotObey: a power button is only a question.
+func TestGuestThatDoesNotObey(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, libvirttest.Start(t))
+	spec := s.spec("deaf")
+	spec.Boot.Cmdline += " guest.ignore"
+	s.create(t, spec)
+	s.start(t, spec.Identity)
+	s.await(t, spec.Identity, "ready")
+	soft := machine.PowerOff{Mode: machine.Soft, Grace: time.Second}
+	wantError(t, "Stop", s.driver.Stop(t.Context(), spec.Identity, soft), machine.ErrBusy)
+	wantError(t, "Delete", s.driver.Delete(t.Context(), spec.Identity, soft), machine.ErrBusy)
+	if observed := s.get(t, spec.Identity); observed.State != machine.StateRunning {
+		t.Errorf("a guest that was only asked is %s", observed.State)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	long := machine.PowerOff{Mode: machine.Soft, Grace: time.Hour}
+	wantError(t, "Stop", s.driver.Stop(ctx, spec.Identity, long), context.DeadlineExceeded)
+	wantSuccess(t, "Delete", s.driver.Delete(t.Context(), spec.Identity, machine.PowerOff{Mode: machine.TrySoft, Grace: time.Second}))
+	s.wantNothing(t)
+}
+
+// stage is a host with QEMU, an image and a kernel.
+type stage struct {
+	daemon *libvirttest.Daemon
+	guest  libvirttest.Guest
+	driver machine.Driver
+	api    *golibvirt.Libvirt
+	image  []byte
+}
+
+func newStage(t *testing.T, daemon *libvirttest.Daemon) *stage {
+	t.Helper()
+	s := &stage{daemon: daemon, guest: libvirttest.NewGuest(t, daemon), api: daemon.Dial(t, real)}
+	s.driver = open(t, daemon.Host(real, "headroom=2"))
+	t.Cleanup(func() { wantSuccess(t, "Close", s.driver.Close()) })
+	for _, dir := range []string{"pool", "images"} {
+		if err := os.Mkdir(daemon.Path(dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A megabyte that begins with a word and a count.
+	s.image = make([]byte, 1<<20)
+	copy(s.image, "image 0")
+	if err := os.WriteFile(daemon.Path("images/base.img"), s.image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := "<pool type='dir'><name>default</name><target><path>" + daemon.Path("pool") + "</path></target></pool>"
+	pool, err := s.api.StoragePoolDefineXML(text, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It is there again when the daemon is.
+	if err := s.api.StoragePoolSetAutostart(pool, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.api.StoragePoolCreate(pool, 0); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// spec returns a guest with a disk of each kind and a network card.
+func (s *stage) spec(name string) machine.Spec {
+	id := machine.Identity{
+		Installation: "11111111-2222-4333-8444-555555555555", UID: "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee", Namespace: "default", Name: name,
+	}
+	return machine.Spec{
+		Identity:  id,
+		Hash:      "hash",
+		Resources: machine.Resources{MilliCPU: 1000, MemoryBytes: 192_000_000, RootDiskBytes: 2 << 20},
+		Image:     machine.Image{Name: s.daemon.Path("images/base.img")},
+		Boot:      machine.Boot{Kernel: s.guest.Kernel, Initrd: s.guest.Initrd, Cmdline: "console=ttyS0 panic=-1"},
+		Disks:     []machine.Disk{{Name: "data", SizeBytes: 1 << 20}},
+		Networks:  []machine.Network{{Name: "out", Type: machine.NetworkUser}},
+	}
+}
+
+func (s *stage) create(t *testing.T, spec machine.Spec) {
+	t.Helper()
+	wantSuccess(t, "Prepare", s.driver.Prepare(t.Context(), spec))
+	created, err := s.driver.Create(t.Context(), spec)
+	wantSuccess(t, "Create", err)
+	if created.State != machine.StateCreated || created.Resources != spec.Resources {
+		t.Fatalf("Create returned %+v", created)
+	}
+}
+
+func (s *stage) start(t *testing.T, id machine.Identity) {
+	t.Helper()
+	if err := s.driver.Start(t.Context(), id); err != nil {
+		t.Fatalf("Start: %v\n%s", err, s.daemon.LogTail())
+	}
+	if observed := s.get(t, id); observed.State != machine.StateRunning || observed.StartedAt.IsZero() {
+		t.Fatalf("a guest that was started is %+v", observed)
+	}
+}
+
+func (s *stage) get(t *testing.T, id machine.Identity) machine.Observed {
+	t.Helper()
+	observed, err := s.driver.Get(t.Context(), id)
+	if err != nil {
+		t.Fatalf("Get: %v", err)
+	}
+	return observed
+}
+
+// await waits until the guest says something on its console, and returns that line.
+func (s *stage) await(t *testing.T, id machine.Identity, want string) string {
+	t.Helper()
+	text, err := s.api.DomainGetXMLDesc(domainOf(t, s.api, id), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Console struct {
+			TTY string `xml:"tty,attr"`
+		} `xml:"devices>console"`
+	}
+	if err := xml.Unmarshal([]byte(text), &d); err != nil || d.Console.TTY == "" {
+		t.Fatalf("there is no console: %v", err)
+	}
+	console := listen(t, s.daemon.Inside(d.Console.TTY))
+	var found string
+	s.eventually(t, "the guest says "+want, func() bool {
+		found = console.find(regexp.MustCompile(`guest: .*` + regexp.QuoteMeta(want) + `.*\n`))
+		return found != "" || t.Failed()
+	}, console.all)
+	return found
+}
+
+// wantCounters wants counters that move.
+func (s *stage) wantCounters(t *testing.T, id machine.Identity) {
+	t.Helper()
+	before := s.sample(t, id)
+	if before.MemoryBytes <= 0 || before.CPU <= 0 || before.Limits.MilliCPU != 1000 {
+		t.Errorf("the sample is %+v", before)
+	}
+	s.eventually(t, "it has used CPU", func() bool {
+		after := s.sample(t, id)
+		return after.Boot == before.Boot && after.CPU > before.CPU
+	})
+}
+
+func (s *stage) sample(t *testing.T, id machine.Identity) machine.Sample {
+	t.Helper()
+	all, err := s.driver.Stats(t.Context(), id.Installation)
+	wantSuccess(t, "Stats", err)
+	sample, ok := all[id.UID]
+	if !ok {
+		t.Fatalf("there is no sample of the guest: %v", all)
+	}
+	return sample
+}
+
+// grow gives the guest another processor and half as much memory again, and takes it back; the guest has a say in all of it.
+func (s *stage) grow(t *testing.T, spec machine.Spec) {
+	t.Helper()
+	to := spec.Resources
+	to.MilliCPU, to.MemoryBytes = 2000, 256_000_000
+	wantSuccess(t, "Resize", s.driver.Resize(t.Context(), spec.Identity, to))
+	if now := s.get(t, spec.Identity).Resources; now != to {
+		t.Errorf("the guest has %+v, want %+v", now, to)
+	}
+	s.await(t, spec.Identity, "cpus=2 ")
+	back := to
+	back.MemoryBytes = spec.Resources.MemoryBytes
+	wantSuccess(t, "Resize", s.driver.Resize(t.Context(), spec.Identity, back))
+	if now := s.get(t, spec.Identity).Resources; now != back {
+		t.Errorf("the guest has %+v, want %+v", now, back)
+	}
+	more := to
+	more.MemoryBytes *= 4
+	wantError(t, "Resize", s.driver.Resize(t.Context(), spec.Identity, more), machine.ErrRestartRequired)
+	if now := s.get(t, spec.Identity).Resources; now != back {
+		t.Errorf("the guest has %+v, want %+v until its next start", now, back)
+	}
+	wantSuccess(t, "Resize", s.driver.Resize(t.Context(), spec.Identity, back))
+}
+
+// survive ends the daemon: guests go on, and are found again.
+func (s *stage) survive(t *testing.T, id machine.Identity) {
+	t.Helper()
+	before, sample := s.get(t, id), s.sample(t, id)
+	if err := s.daemon.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.api = s.daemon.Dial(t, real)
+	s.eventually(t, "the daemon answers again", func() bool {
+		_, err := s.driver.Info(t.Context())
+		return err == nil
+	})
+	if diff := cmp.Diff(before, s.get(t, id)); diff != "" {
+		t.Errorf("the guest changed with its daemon (-before +after):\n%s", diff)
+	}
+	if after := s.sample(t, id); after.Boot != sample.Boot || after.CPU < sample.CPU {
+		t.Errorf("the counters began anew: %+v, then %+v", sample, after)
+	}
+}
+
+// kill ends the guest's process, as the kernel does where memory is short.
+func (s *stage) kill(t *testing.T, id machine.Identity) {
+	t.Helper()
+	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range commands {
+		command, err := os.ReadFile(path)
+		// The path of this daemon is in it, and nobody else has that.
+		if err != nil || !bytes.Contains(command, []byte(id.UID)) || !bytes.Contains(command, []byte(s.daemon.Path("initrd"))) {
+			continue
+		}
+		var pid int
+		if _, err := fmt.Sscanf(path, "/proc/%d/", &pid); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Fatal("the guest has no process")
+}
+
+// wantNothing wants no domain, no volume, and the image as it was.
+func (s *stage) wantNothing(t *testing.T) {
+	t.Helper()
+	domains, _, err := s.api.ConnectListAllDomains(1, 0)
+	if err != nil || len(domains) != 0 {
+		t.Errorf("there are still domains: %+v, %v", domains, err)
+	}
+	files, err := os.ReadDir(s.daemon.Path("pool"))
+	if err != nil || len(files) != 0 {
+		t.Errorf("there are still volumes: %v, %v", files, err)
+	}
+	if now, err := os.ReadFile(s.daemon.Path("images/base.img")); err != nil || !bytes.Equal(now, s.image) {
+		t.Errorf("the image was written to: %q, %v", now[:min(16, len(now))], err)
+	}
+}
+
+// eventually waits until the check holds. What else there is to say is said if it does not.
+func (*stage) eventually(t *testing.T, what string, check func() bool, tell ...func() string) {
+	t.Helper()
+	deadline, tick := time.After(bootPatience), time.NewTicker(50*time.Millisecond)
+	defer tick.Stop()
+	for !check() {
+		select {
+		case <-deadline:
+			var told []string
+			for _, f := range tell {
+				told = append(told, f())
+			}
+			t.Fatalf("gave up waiting until %s\n%s", what, strings.Join(told, "\n"))
+		case <-tick.C:
+		}
+	}
+}
+
+// console is what a guest has said since somebody listened.
+type console struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// listen reads a console until the test ends.
+func listen(t *testing.T, path string) *console {
+	t.Helper()
+	tty, err := os.OpenFile(path, os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &console{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		chunk := make([]byte, 4096)
+		for {
+			n, err := tty.Read(chunk)
+			if err != nil {
+				return
+			}
+			c.mu.Lock()
+			c.text = append(c.text, chunk[:n]...)
+			c.mu.Unlock()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = tty.Close()
+		<-done
+	})
+	return c
+}
+
+func (c *console) find(pattern *regexp.Regexp) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return string(pattern.Find(c.text))
+}
+
+func (c *console) all() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return string(c.text[max(0, len(c.text)-4096):])
+}
+
+func wantSuccess(t *testing.T, call string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", call, err)
+	}
+}
+
+func wantError(t *testing.T, call string, err, kind error) {
+	t.Helper()
+	if !errors.Is(err, kind) {
+		t.Errorf("%s returned %v, want %v", call, err, kind)
+	}
+}
