@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/controller/virtualmachine"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/docker"
+	"github.com/windlass-operator/windlass/internal/machine/libvirt"
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
 )
 
@@ -70,6 +71,8 @@ func openDriver(ctx context.Context, host machine.Host) (machine.Driver, error) 
 	switch host.Driver {
 	case machine.DriverDocker:
 		return docker.Open(ctx, host)
+	case machine.DriverLibvirt:
+		return libvirt.Open(ctx, host)
 	case machine.DriverSimulated:
 		return simulated.Open(ctx, host)
 	default:

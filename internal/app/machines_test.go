@@ -74,6 +74,16 @@ func TestOpenDriverKnowsWhatThereIs(t *testing.T) {
 	if info, err := driver.Info(t.Context()); err != nil || info.Driver != machine.DriverSimulated {
 		t.Errorf("got %+v, %v", info, err)
 	}
+	for name, endpoint := range map[string]string{"docker": "unix:///run/docker.sock", "libvirt": "qemu:///system"} {
+		driver, err := openDriver(t.Context(), machine.Host{Name: "a", Driver: name, Endpoint: endpoint})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if err := driver.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	if _, err := openDriver(t.Context(), machine.Host{Name: "a", Driver: "xen"}); err == nil {
 		t.Error("an unknown driver was opened")
 	}

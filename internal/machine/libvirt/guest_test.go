@@ -43,7 +43,7 @@ func TestGuest(t *testing.T) {
 	spec.CloudInit = machine.CloudInit{UserData: "#cloud-config of a test\n"}
 	s.create(t, spec)
 	s.start(t, spec.Identity)
-	said := s.await(t, spec.Identity, "ready")
+	said := s.await(t, "ready")
 	for _, want := range []string{"boot=1 ", "cpus=1 ", "#cloud-config of a test|instance-id: " + spec.UID} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the guest says %q, want %q in it", said, want)
@@ -59,7 +59,7 @@ func TestGuest(t *testing.T) {
 		t.Errorf("a guest that was asked to stop is %+v", observed)
 	}
 	s.start(t, spec.Identity)
-	s.await(t, spec.Identity, "boot=2 ")
+	s.await(t, "boot=2 ")
 
 	s.kill(t, spec.Identity)
 	s.eventually(t, "the guest is seen to be dead", func() bool {
@@ -78,7 +78,7 @@ func TestGuestThatDoesNotObey(t *testing.T) {
 	spec.Boot.Cmdline += " guest.ignore"
 	s.create(t, spec)
 	s.start(t, spec.Identity)
-	s.await(t, spec.Identity, "ready")
+	s.await(t, "ready")
 	soft := machine.PowerOff{Mode: machine.Soft, Grace: time.Second}
 	wantError(t, "Stop", s.driver.Stop(t.Context(), spec.Identity, soft), machine.ErrBusy)
 	wantError(t, "Delete", s.driver.Delete(t.Context(), spec.Identity, soft), machine.ErrBusy)
@@ -100,6 +100,8 @@ type stage struct {
 	driver machine.Driver
 	api    *golibvirt.Libvirt
 	image  []byte
+	// console of the guest's last run. Of two listeners, each would hear a part.
+	console *console
 }
 
 func newStage(t *testing.T, daemon *libvirttest.Daemon) *stage {
@@ -167,6 +169,7 @@ func (s *stage) start(t *testing.T, id machine.Identity) {
 	if observed := s.get(t, id); observed.State != machine.StateRunning || observed.StartedAt.IsZero() {
 		t.Fatalf("a guest that was started is %+v", observed)
 	}
+	s.listen(t, id)
 }
 
 func (s *stage) get(t *testing.T, id machine.Identity) machine.Observed {
@@ -178,8 +181,8 @@ func (s *stage) get(t *testing.T, id machine.Identity) machine.Observed {
 	return observed
 }
 
-// await waits until the guest says something on its console, and returns that line.
-func (s *stage) await(t *testing.T, id machine.Identity, want string) string {
+// listen hears what the guest says in this run.
+func (s *stage) listen(t *testing.T, id machine.Identity) {
 	t.Helper()
 	text, err := s.api.DomainGetXMLDesc(domainOf(t, s.api, id), 0)
 	if err != nil {
@@ -193,12 +196,17 @@ func (s *stage) await(t *testing.T, id machine.Identity, want string) string {
 	if err := xml.Unmarshal([]byte(text), &d); err != nil || d.Console.TTY == "" {
 		t.Fatalf("there is no console: %v", err)
 	}
-	console := listen(t, s.daemon.Inside(d.Console.TTY))
+	s.console = listen(t, s.daemon.Inside(d.Console.TTY))
+}
+
+// await waits until the guest says something on its console, and returns that line.
+func (s *stage) await(t *testing.T, want string) string {
+	t.Helper()
 	var found string
 	s.eventually(t, "the guest says "+want, func() bool {
-		found = console.find(regexp.MustCompile(`guest: .*` + regexp.QuoteMeta(want) + `.*\n`))
+		found = s.console.find(regexp.MustCompile(`guest: .*` + regexp.QuoteMeta(want) + `.*\n`))
 		return found != "" || t.Failed()
-	}, console.all)
+	}, s.console.all)
 	return found
 }
 
@@ -235,7 +243,7 @@ func (s *stage) grow(t *testing.T, spec machine.Spec) {
 	if now := s.get(t, spec.Identity).Resources; now != to {
 		t.Errorf("the guest has %+v, want %+v", now, to)
 	}
-	s.await(t, spec.Identity, "cpus=2 ")
+	s.await(t, "cpus=2 ")
 	back := to
 	back.MemoryBytes = spec.Resources.MemoryBytes
 	wantSuccess(t, "Resize", s.driver.Resize(t.Context(), spec.Identity, back))
