@@ -25,8 +25,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine/libvirt/libvirttest"
 )
 
-// real is the hypervisor that runs kernels.
-const real = "qemu:///system"
+// kernels is the hypervisor that runs kernels.
+const kernels = "qemu:///system"
 
 // bootPatience is how long a guest may take to boot, without any help of the processor and on a busy machine.
 const bootPatience = 5 * time.Minute
@@ -106,8 +106,8 @@ type stage struct {
 
 func newStage(t *testing.T, daemon *libvirttest.Daemon) *stage {
 	t.Helper()
-	s := &stage{daemon: daemon, guest: libvirttest.NewGuest(t, daemon), api: daemon.Dial(t, real)}
-	s.driver = open(t, daemon.Host(real, "headroom=2"))
+	s := &stage{daemon: daemon, guest: libvirttest.NewGuest(t, daemon), api: daemon.Dial(t, kernels)}
+	s.driver = open(t, daemon.Host(kernels, "headroom=2"))
 	t.Cleanup(func() { wantSuccess(t, "Close", s.driver.Close()) })
 	for _, dir := range []string{"pool", "images"} {
 		if err := os.Mkdir(daemon.Path(dir), 0o700); err != nil {
@@ -266,7 +266,7 @@ func (s *stage) survive(t *testing.T, id machine.Identity) {
 	if err := s.daemon.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.api = s.daemon.Dial(t, real)
+	s.api = s.daemon.Dial(t, kernels)
 	s.eventually(t, "the daemon answers again", func() bool {
 		_, err := s.driver.Info(t.Context())
 		return err == nil

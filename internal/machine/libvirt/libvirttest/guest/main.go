@@ -9,6 +9,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,7 +33,7 @@ func live() error {
 		if err := os.MkdirAll(m[1], 0o755); err != nil {
 			return err
 		}
-		if err := unix.Mount("none", m[1], m[0], 0, ""); err != nil && err != unix.EBUSY {
+		if err := unix.Mount("none", m[1], m[0], 0, ""); err != nil && !errors.Is(err, unix.EBUSY) {
 			return fmt.Errorf("cannot mount %s: %w", m[1], err)
 		}
 	}
@@ -77,8 +78,7 @@ func loadModules() error {
 			return err
 		}
 		err = unix.FinitModule(int(file.Fd()), "", 0)
-		file.Close()
-		if err != nil && err != unix.EEXIST {
+		if err = errors.Join(err, file.Close()); err != nil && !errors.Is(err, unix.EEXIST) {
 			return fmt.Errorf("cannot load %s: %w", path, err)
 		}
 	}
@@ -92,7 +92,7 @@ func listen(pressed chan<- struct{}) error {
 		return err
 	}
 	if len(devices) == 0 {
-		return fmt.Errorf("there is no power button")
+		return errors.New("there is no power button")
 	}
 	for _, device := range devices {
 		file, err := os.Open(device)
@@ -138,7 +138,7 @@ func countBoots() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer disk.Close()
+	defer disk.Close() //nolint:errcheck // because it is written through
 	sector := make([]byte, 512)
 	if _, err := disk.ReadAt(sector, 0); err != nil {
 		return 0, err
@@ -194,7 +194,7 @@ func totalMemory() string {
 	if err != nil {
 		return err.Error()
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // because it was only read
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		if value, ok := strings.CutPrefix(lines.Text(), "MemTotal:"); ok {
 			return strings.ReplaceAll(value, " ", "")
