@@ -26,6 +26,10 @@ const maxDisks = 'z' - 'a'
 func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
 	ctx, cancel := bound(ctx, callLimit)
 	defer cancel()
+	what := fmt.Sprintf("find image %q", spec.Image.Name)
+	if err := d.allows(spec); err != nil {
+		return fmt.Errorf("cannot %s: %w", what, err)
+	}
 	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
 		if spec.Image.Name == "" {
 			return nil
@@ -33,7 +37,7 @@ func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
 		_, err := source(api, spec.Image.Name)
 		return err
 	})
-	return explain(ctx, fmt.Sprintf("find image %q", spec.Image.Name), err)
+	return explain(ctx, what, err)
 }
 
 // Create implements machine.Driver. Disks may take longer to copy than a call may last: the copy goes on beside, and the next call waits for it.
@@ -82,7 +86,7 @@ type plan struct {
 
 // plan finds out what there is to do, and refuses what cannot be done.
 func (d *driver) plan(ctx context.Context, spec machine.Spec) (*plan, error) {
-	if err := check(spec); err != nil {
+	if err := errors.Join(check(spec), d.allows(spec)); err != nil {
 		return nil, err
 	}
 	host, err := d.host(ctx)
@@ -138,6 +142,20 @@ func check(spec machine.Spec) error {
 	for _, file := range []string{spec.Boot.Kernel, spec.Boot.Initrd} {
 		if file != "" && !path.IsAbs(file) {
 			return fmt.Errorf("%w: %.128q is no whole path of a file to boot", machine.ErrInvalid, file)
+		}
+	}
+	return nil
+}
+
+// allows refuses paths that the host does not allow.
+func (d *driver) allows(spec machine.Spec) error {
+	files := []string{spec.Image.Name, spec.Boot.Kernel, spec.Boot.Initrd}
+	for _, wish := range spec.Disks {
+		files = append(files, wish.Source)
+	}
+	for _, file := range files {
+		if err := d.endpoint.allows(file); err != nil {
+			return err
 		}
 	}
 	return nil

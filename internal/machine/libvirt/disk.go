@@ -6,6 +6,7 @@ package libvirt
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -113,7 +114,8 @@ func volumeAt(api *libvirt.Libvirt, file string) (libvirt.StorageVol, error) {
 		err = api.StoragePoolRefresh(pool, 0)
 	} else {
 		var text []byte
-		made := poolXML{Type: "dir", Name: "windlass" + strings.ReplaceAll(directory, "/", "-"), Target: directory}
+		sum := sha256.Sum256([]byte(directory))
+		made := poolXML{Type: "dir", Name: fmt.Sprintf("windlass-%x", sum[:8]), Target: directory}
 		if text, err = xml.Marshal(made); err == nil {
 			_, err = api.StoragePoolCreateXML(string(text), 0)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,12 +44,14 @@ type endpoint struct {
 	pool string
 	// headroom is how many times its memory a guest may be given without a restart.
 	headroom int64
+	// paths are the directories in which whole paths may lie that a spec names, nil for all.
+	paths []string
 	// accelerator is kvm or qemu where somebody knows better, empty where it is to be found out.
 	accelerator string
 }
 
 // parseEndpoint reads the endpoint of a host: qemu:///system, qemu+unix:///system?socket=/path, test:///default. The parameters are
-// socket, pool, headroom and accelerator.
+// socket, pool, paths, headroom and accelerator.
 func parseEndpoint(raw string) (endpoint, error) {
 	parsed, err := url.Parse(raw)
 	if err != nil {
@@ -90,6 +93,11 @@ func setParameter(e *endpoint, name, value string) error {
 			return fmt.Errorf("the pool %.64q, which is no name", value)
 		}
 		e.pool = value
+	case "paths":
+		e.paths = filepath.SplitList(value)
+		if len(e.paths) == 0 || slices.ContainsFunc(e.paths, func(p string) bool { return !filepath.IsAbs(p) }) {
+			return fmt.Errorf("the paths %.64q, which are not whole paths with : in between", value)
+		}
 	case "headroom":
 		n, err := strconv.ParseInt(value, 10, 32)
 		if err != nil || n < 1 || n > maxHeadroom {
@@ -102,9 +110,24 @@ func setParameter(e *endpoint, name, value string) error {
 		}
 		e.accelerator = value
 	default:
-		return fmt.Errorf("the parameter %.64q, and knows socket, pool, headroom and accelerator only", name)
+		return fmt.Errorf("the parameter %.64q, and knows socket, pool, paths, headroom and accelerator only", name)
 	}
 	return nil
+}
+
+// allows refuses a path that lies outside of the directories of the endpoint. Links in them are their owner's business.
+func (e endpoint) allows(file string) error {
+	if !filepath.IsAbs(file) || e.paths == nil {
+		return nil
+	}
+	clean := filepath.Clean(file)
+	for _, directory := range e.paths {
+		if inside, err := filepath.Rel(directory, clean); err == nil && filepath.IsLocal(inside) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %.128q lies outside of what its host allows, which is %s", machine.ErrInvalid, file,
+		strings.Join(e.paths, " and "))
 }
 
 // socketsOf returns where a daemon listens: the one for everything, or the one for the hypervisor.

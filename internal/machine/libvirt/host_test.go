@@ -183,6 +183,25 @@ func TestWhatCannotBeMadeLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestPathsOutsideOfWhatTheHostAllowsAreRefused(t *testing.T) {
+	t.Parallel()
+	daemon, _, _ := newMock(t)
+	driver := open(t, daemon.Host(mock, mockPool, "paths=/srv"))
+	defer func() { wantSuccess(t, "Close", driver.Close()) }()
+	for name, change := range map[string]func(*machine.Spec){
+		"image":  func(s *machine.Spec) { s.Image.Name = "/etc/shadow" },
+		"disk":   func(s *machine.Spec) { s.Disks[1].Source = "/dev/sda" },
+		"kernel": func(s *machine.Spec) { s.Boot.Kernel = "/srv/../vmlinuz" },
+		"initrd": func(s *machine.Spec) { s.Boot = machine.Boot{Kernel: "/srv/vmlinuz", Initrd: "/initrd"} },
+	} {
+		spec := specOf(identity())
+		change(&spec)
+		_, err := driver.Create(t.Context(), spec)
+		wantError(t, "Create with another "+name, err, machine.ErrInvalid)
+		wantError(t, "Prepare with another "+name, driver.Prepare(t.Context(), spec), machine.ErrInvalid)
+	}
+}
+
 func TestForeignDomainsAreInTheWay(t *testing.T) {
 	t.Parallel()
 	_, driver, api := newMock(t)

@@ -39,9 +39,10 @@ func TestEndpoint(t *testing.T) {
 			want: endpoint{uri: "test:///default", hypervisor: "test", sockets: unixSockets, pool: "default", headroom: 1},
 		},
 		"everything is said": {
-			raw: "qemu+unix:///session?socket=/run/a&pool=ssd&headroom=4&accelerator=kvm",
+			raw: "qemu+unix:///session?socket=/run/a&pool=ssd&headroom=4&accelerator=kvm&paths=/srv:/boot",
 			want: endpoint{
 				uri: "qemu:///session", hypervisor: "qemu", sockets: []string{"/run/a"}, pool: "ssd", headroom: 4, accelerator: "kvm",
+				paths: []string{"/srv", "/boot"},
 			},
 		},
 		"a network is in between":       {raw: "qemu+tls://rack-1/system", err: "reached through its socket only"},
@@ -51,6 +52,7 @@ func TestEndpoint(t *testing.T) {
 		"a parameter that there is not": {raw: "qemu:///system?no_verify=1", err: `the parameter "no_verify"`},
 		"a socket that is no path":      {raw: "qemu:///system?socket=a", err: "no whole path"},
 		"a pool that is no name":        {raw: "qemu:///system?pool=a/b", err: "no name"},
+		"paths that are none":           {raw: "qemu:///system?paths=/srv:boot", err: "not whole paths"},
 		"too much headroom":             {raw: "qemu:///system?headroom=17", err: "from 1 to 16"},
 		"an accelerator like no other":  {raw: "qemu:///system?accelerator=hvf", err: "neither kvm nor qemu"},
 	}
@@ -65,6 +67,22 @@ func TestEndpoint(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestPathsAreThoseThatTheHostAllows(t *testing.T) {
+	t.Parallel()
+	open, closed := endpoint{}, endpoint{paths: []string{"/srv/images", "/boot/"}}
+	for path, want := range map[string]bool{
+		"/srv/images/a.img": true, "/srv/images/deep/a.img": true, "/boot/vmlinuz": true, "pool/volume": true, "": true,
+		"/etc/shadow": false, "/srv/images/../../etc/shadow": false, "/srv/images2/a": false, "/dev/sda": false,
+	} {
+		if err := open.allows(path); err != nil {
+			t.Errorf("without a limit, %q is refused: %v", path, err)
+		}
+		if err := closed.allows(path); (err == nil) != want || err != nil && !errors.Is(err, machine.ErrInvalid) {
+			t.Errorf("%q: %v", path, err)
+		}
 	}
 }
 

@@ -1,0 +1,75 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualmachine
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/libvirt"
+	"github.com/windlass-operator/windlass/internal/machine/libvirt/libvirttest"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+// TestWalkThroughOnLibvirt takes a guest with a kernel of its own from one end to the other, on a real libvirt.
+func TestWalkThroughOnLibvirt(t *testing.T) {
+	t.Parallel()
+	daemon := libvirttest.Start(t)
+	guest := libvirttest.NewGuest(t, daemon)
+	const qemu = "qemu:///system"
+	api := daemon.Dial(t, qemu)
+	host := daemon.Host(qemu)
+	h := testkit.New(t, AddIndexes)
+	// Tests share an API server: this host has a name that no other test uses.
+	s := &stage{Harness: h, t: t, namespace: h.Namespace(t)}
+	host.Name = s.name("libvirt")
+	s.options = Options{
+		Client: h.Client, Live: h.Live, Recorder: h.Events, Now: time.Now, Installation: s.namespace, Namespace: s.namespace,
+		DefaultDriver: machine.DriverLibvirt, Hosts: []machine.Host{host}, Open: libvirt.Open, Usage: UsageEvery,
+	}
+	s.restart()
+
+	memory := func(quantity string) vmEdit {
+		return func(vm *cloudnativev1alpha1.VirtualMachine) {
+			vm.Spec.Resource[cloudnativev1alpha1.ResourceMemory] = resource.MustParse(quantity)
+		}
+	}
+	vm := s.machine(cpu("1"), memory("192M"), func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Spec.Boot = &cloudnativev1alpha1.Boot{Kernel: guest.Kernel, Initrd: guest.Initrd}
+		vm.Spec.PowerOff.Mode = cloudnativev1alpha1.PowerOffHard
+	})
+	// Nothing here has the help of a processor, and the status says so.
+	s.want(vm, active, "Ready=True/Ready", "ResourcesSynced=True/ResourcesSynced", "SoftwareEmulation=True/Emulated")
+	if vm.Status.Server.ID != string(vm.UID) || vm.Status.Server.StartedAt == nil {
+		t.Errorf("the status is %+v", vm.Status.Server)
+	}
+	testkit.Eventually(t, "there is usage", func() bool {
+		h.Sync(t)
+		if err := s.r.sampler.sample(t.Context(), host.Name); err != nil {
+			t.Fatal(err)
+		}
+		return s.Get(t, vm) && vm.Status.Server.Usage != nil && vm.Status.Server.Usage.MemoryBytes > 0
+	})
+
+	// More memory than the guest was started with waits for a restart, which somebody asks for.
+	s.edit(vm, memory("256M"))
+	s.want(vm, active, "RestartRequired=True/ResizePending")
+	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.RestartAt = new(metav1.Now()) })
+	s.want(vm, active, "Ready=True/Ready", "ResourcesSynced=True/ResourcesSynced", "RestartRequired=False/UpToDate")
+	found, err := s.driver(host.Name).Get(t.Context(), identity(vm, s.namespace))
+	if err != nil || found.Resources.MemoryBytes != 256_000_000 {
+		t.Errorf("after the restart there is %+v, %v", found, err)
+	}
+
+	s.remove(vm)
+	domains, _, err := api.ConnectListAllDomains(1, 0)
+	if err != nil || len(domains) != 0 || !s.gone(vm) {
+		t.Errorf("the object is there: %t, and the domains %+v, %v", !s.gone(vm), domains, err)
+	}
+}
