@@ -31,14 +31,23 @@ func explain(ctx context.Context, what string, err error) error {
 		return fmt.Errorf("cannot %s: %w", what, ended)
 	}
 	kind := kindOf(err)
-	if kind == nil || errors.Is(err, kind) {
+	if kind == nil {
 		return fmt.Errorf("cannot %s: %w", what, err)
 	}
 	return fmt.Errorf("cannot %s: %w: %w", what, kind, err)
 }
 
-// kindOf returns what a caller has to know of libvirt's error, nil if there is nothing.
+// kindOf returns what a caller has to know of libvirt's error, nil if there is nothing, or if somebody has said already: who asked for
+// something knows better what its failure means than its number does.
 func kindOf(err error) error {
+	for _, said := range []error{
+		machine.ErrNotFound, machine.ErrConflict, machine.ErrInvalid, machine.ErrUnsupported, machine.ErrImageNotFound,
+		machine.ErrNoCapacity, machine.ErrUnreachable, machine.ErrBusy, machine.ErrRestartRequired,
+	} {
+		if errors.Is(err, said) {
+			return nil
+		}
+	}
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return nil

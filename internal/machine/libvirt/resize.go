@@ -121,8 +121,7 @@ func (d *driver) resizeNow(ctx context.Context, f *found, size limits, to machin
 	}
 	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
 		if size.vcpus != f.VCPU.now() {
-			//nolint:gosec // because the size was checked
-			if err := api.DomainSetVcpusFlags(f.dom, uint32(size.vcpus), uint32(libvirt.DomainVCPULive)); err != nil {
+			if err := setLiveVCPUs(api, f.dom, size.vcpus); err != nil {
 				return err
 			}
 		}
@@ -146,6 +145,17 @@ func (d *driver) resizeNow(ctx context.Context, f *found, size limits, to machin
 	r := f.record()
 	r.MilliCPU, r.MemoryBytes = to.MilliCPU, to.MemoryBytes
 	return d.keep(ctx, f.dom, r, libvirt.DomainAffectLive)
+}
+
+// setLiveVCPUs plugs processors in, or asks the guest for them. libvirt waits a few seconds for a guest to give one back; whether it has done so
+// is for the caller to see.
+func setLiveVCPUs(api *libvirt.Libvirt, dom libvirt.Domain, n int64) error {
+	//nolint:gosec // because the size was checked
+	err := api.DomainSetVcpusFlags(dom, uint32(n), uint32(libvirt.DomainVCPULive))
+	if is(err, libvirt.ErrOperationTimeout) {
+		return nil
+	}
+	return err
 }
 
 // obeyed waits until the guest has the size: its kernel has a say in this.
