@@ -39,8 +39,12 @@ func machines(ctx context.Context, b *bench, r *rig) (section, error) {
 	if err := r.addNamespace(ctx); err != nil {
 		return s, err
 	}
-	p := &machineBench{rig: r, count: n, window: b.options.Window, hosts: filepath.Join(r.dir, "hosts.yaml")}
-	p.measure(&s)
+	p := &machineBench{
+		rig: r, count: n, window: b.options.Window, hosts: filepath.Join(r.dir, "hosts.yaml"), new: newMachine,
+		hostList: simulatedHosts(), driver: vmachine.DriverSimulated,
+	}
+	p.measure(&s, "bare loop of fetch, create and start")
+	p.memory = s.measure("resident with all of them", "MiB")
 	if err := p.writeHosts(); err != nil {
 		return s, err
 	}
@@ -58,28 +62,33 @@ type machineBench struct {
 	rig    *rig
 	count  int
 	window time.Duration
-	// hosts is the path of the file that lists them.
-	hosts string
+	// hosts is the path of the file that lists them, hostList what is in it.
+	hosts, hostList string
+	// driver is that of the hosts.
+	driver string
+	new    func(name string) *cloudnativev1alpha1.VirtualMachine
 
 	floor, took, perMachine, cost, costServer, memory *series
 }
 
-func (p *machineBench) measure(s *section) {
-	p.floor = s.measure("bare loop of fetch, create and start", "s")
+func (p *machineBench) measure(s *section, floor string) {
+	p.floor = s.measure(floor, "s")
 	p.took = s.measure("until all VirtualMachines are Active", "s")
 	p.perMachine = s.measure("writes by windlass until then", "each")
 	p.cost = s.measure("CPU of windlass", "ms each")
 	p.costServer = s.measure("CPU of apiserver", "ms each")
-	p.memory = s.measure("resident with all of them", "MiB")
+}
+
+func simulatedHosts() string {
+	var list strings.Builder
+	for i := range machineHosts {
+		fmt.Fprintf(&list, "- {name: host-%02d, driver: simulated, endpoint: %q}\n", i, endpoint)
+	}
+	return list.String()
 }
 
 func (p *machineBench) writeHosts() error {
-	var file strings.Builder
-	file.WriteString("hosts:\n")
-	for i := range machineHosts {
-		fmt.Fprintf(&file, "- {name: host-%02d, driver: simulated, endpoint: %q}\n", i, endpoint)
-	}
-	if err := os.WriteFile(p.hosts, []byte(file.String()), 0o600); err != nil {
+	if err := os.WriteFile(p.hosts, []byte("hosts:\n"+p.hostList), 0o600); err != nil {
 		return fmt.Errorf("cannot write the file of hosts: %w", err)
 	}
 	return nil
@@ -141,7 +150,7 @@ func (p *machineBench) drive(ctx context.Context, number int) error {
 
 // start starts a manager with the hosts.
 func (p *machineBench) start(ctx context.Context) (*manager, error) {
-	return p.rig.startManager(ctx, "--vm-driver=simulated", "--vm-hosts="+p.hosts)
+	return p.rig.startManager(ctx, "--vm-driver="+p.driver, "--vm-hosts="+p.hosts)
 }
 
 // make creates the objects and waits until all of them are Active.
@@ -161,7 +170,7 @@ func (p *machineBench) make(ctx context.Context, round int) (time.Duration, erro
 	}
 	begun := time.Now()
 	err = forEach(ctx, creators, p.count, func(ctx context.Context, i int) error {
-		return p.rig.client.Create(ctx, newMachine(fmt.Sprintf("vm-%02d-%04d", round, i)))
+		return p.rig.client.Create(ctx, p.new(fmt.Sprintf("vm-%02d-%04d", round, i)))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("cannot create VirtualMachines: %w", err)
