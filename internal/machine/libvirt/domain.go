@@ -262,7 +262,8 @@ func describe(text string) (described, error) {
 	return out, nil
 }
 
-// resources returns the size of the domain: as it was asked for, where that is what it has.
+// resources returns the size of the domain: as it was asked for, where that is what it has. A guest with headroom has more memory until its
+// balloon driver has given it back, which is after it has booted: that is no other size, only one that is not there yet.
 func (d *described) resources() machine.Resources {
 	asked := d.Metadata.Record
 	out := machine.Resources{
@@ -271,7 +272,7 @@ func (d *described) resources() machine.Resources {
 	if vcpusOf(asked.MilliCPU) == d.VCPU.now() {
 		out.MilliCPU = asked.MilliCPU
 	}
-	if kibOf(asked.MemoryBytes) == d.CurrentMemory.Value {
+	if kib := kibOf(asked.MemoryBytes); kib == d.CurrentMemory.Value || kib < d.CurrentMemory.Value && kib < d.Memory.Value {
 		out.MemoryBytes = asked.MemoryBytes
 	}
 	return out

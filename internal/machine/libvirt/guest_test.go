@@ -62,6 +62,8 @@ func TestGuest(t *testing.T) {
 	s.await(t, "boot=2 ")
 
 	s.kill(t, spec.Identity)
+	// Whether its death is known yet or not, it cannot be asked any more.
+	wantSuccess(t, "Stop", s.driver.Stop(t.Context(), spec.Identity, machine.PowerOff{Mode: machine.TrySoft, Grace: bootPatience}))
 	s.eventually(t, "the guest is seen to be dead", func() bool {
 		observed := s.get(t, spec.Identity)
 		return observed.State == machine.StateStopped && observed.Cause == "crashed"
@@ -166,8 +168,13 @@ func (s *stage) start(t *testing.T, id machine.Identity) {
 	if err := s.driver.Start(t.Context(), id); err != nil {
 		t.Fatalf("Start: %v\n%s", err, s.daemon.LogTail())
 	}
-	if observed := s.get(t, id); observed.State != machine.StateRunning || observed.StartedAt.IsZero() {
+	observed := s.get(t, id)
+	if observed.State != machine.StateRunning || observed.StartedAt.IsZero() {
 		t.Fatalf("a guest that was started is %+v", observed)
+	}
+	// It has not booted, and so not given back its headroom.
+	if got := observed.Resources.MemoryBytes; got != 192_000_000 {
+		t.Errorf("a guest that was started has %d bytes", got)
 	}
 	s.listen(t, id)
 }

@@ -144,8 +144,13 @@ func TestSizeIsWhatTheDomainHas(t *testing.T) {
 	if got := d.resources(); got != (machine.Resources{MilliCPU: 1500, MemoryBytes: 1_000_000_000, RootDiskBytes: 5}) {
 		t.Errorf("a domain that has what was asked for has %+v", got)
 	}
-	d.VCPU.Current, d.CurrentMemory.Value = 0, 1<<20
-	if got := d.resources(); got != (machine.Resources{MilliCPU: 4000, MemoryBytes: 1 << 30, RootDiskBytes: 5}) {
+	d.Memory.Value, d.CurrentMemory.Value = 2<<20, 2<<20
+	if got := d.resources().MemoryBytes; got != 1_000_000_000 {
+		t.Errorf("a guest that has not yet given back its headroom has %d bytes", got)
+	}
+	d.Memory.Value = 954 << 10
+	d.VCPU.Current, d.CurrentMemory.Value = 0, 1<<19
+	if got := d.resources(); got != (machine.Resources{MilliCPU: 4000, MemoryBytes: 1 << 29, RootDiskBytes: 5}) {
 		t.Errorf("a domain that somebody has changed has %+v", got)
 	}
 }

@@ -143,7 +143,10 @@ func (d *driver) stop(ctx context.Context, f *found, how machine.PowerOff) error
 // pull pulls the plug.
 func (d *driver) pull(ctx context.Context, f *found) error {
 	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error { return api.DomainDestroyFlags(f.dom, 0) })
-	if is(err, libvirt.ErrOperationInvalid, libvirt.ErrNoDomain) {
+	if err == nil {
+		return nil
+	}
+	if off, lookErr := d.isOff(ctx, f); off && lookErr == nil {
 		return nil // It is off, or gone, by itself.
 	}
 	return explain(ctx, fmt.Sprintf("stop domain %q", f.Name), err)
@@ -164,33 +167,41 @@ func (d *driver) ask(ctx context.Context, f *found, grace time.Duration) error {
 	defer press.Stop()
 	look := time.NewTicker(stopPoll)
 	defer look.Stop()
+	var refused error
 	for pressing := true; ; {
-		off, err := d.press(ctx, f, pressing)
+		if pressing {
+			refused = tell(ctx, d.acting, func(api *libvirt.Libvirt) error { return api.DomainShutdownFlags(f.dom, 0) })
+		}
+		pressing = false
+		off, err := d.isOff(ctx, f)
 		if off || err != nil {
 			return err
 		}
-		pressing = false
 		select {
 		case <-look.C:
 		case <-press.C:
 			pressing = true
 		case <-waiting.Done():
-			if ctx.Err() != nil {
-				return explain(ctx, what, ctx.Err())
-			}
-			return fmt.Errorf("cannot %s: %w: it did not obey its power button within %s", what, machine.ErrBusy, grace)
+			return explain(ctx, what, disobeyed(ctx, grace, refused))
 		}
 	}
 }
 
-// press presses the power button, if it is to, and tells whether the domain is off.
-func (d *driver) press(ctx context.Context, f *found, pressing bool) (bool, error) {
-	if pressing {
-		err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error { return api.DomainShutdownFlags(f.dom, 0) })
-		if err != nil && !is(err, libvirt.ErrOperationInvalid, libvirt.ErrNoDomain) { // It is off, or gone.
-			return false, explain(ctx, fmt.Sprintf("stop domain %q", f.Name), err)
-		}
+// disobeyed says that a domain is still on. One that goes off just when it is asked has many ways to say that it cannot be asked, so what it has
+// said only counts if it is still on in the end.
+func disobeyed(ctx context.Context, grace time.Duration, refused error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case refused != nil:
+		return fmt.Errorf("%w: it cannot be asked: %w", machine.ErrBusy, refused)
+	default:
+		return fmt.Errorf("%w: it did not obey its power button within %s", machine.ErrBusy, grace)
 	}
+}
+
+// isOff tells whether the domain is off, or gone.
+func (d *driver) isOff(ctx context.Context, f *found) (bool, error) {
 	now, err := d.look(ctx, f.dom)
 	if errors.Is(err, machine.ErrNotFound) {
 		return true, nil
