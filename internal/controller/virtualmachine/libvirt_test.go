@@ -60,7 +60,16 @@ func TestWalkThroughOnLibvirt(t *testing.T) {
 	// More memory than the guest was started with waits for a restart, which somebody asks for.
 	s.edit(vm, memory("256M"))
 	s.want(vm, active, "RestartRequired=True/ResizePending")
-	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.RestartAt = new(metav1.Now()) })
+	before, err := s.driver(host.Name).Get(t.Context(), identity(vm, s.namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at time.Time
+	testkit.Eventually(t, "a whole second lies between the start and now, which is all that an object can tell", func() bool {
+		at = time.Now().Truncate(time.Second)
+		return at.After(before.StartedAt)
+	})
+	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.RestartAt = new(metav1.NewTime(at)) })
 	s.want(vm, active, "Ready=True/Ready", "ResourcesSynced=True/ResourcesSynced", "RestartRequired=False/UpToDate")
 	found, err := s.driver(host.Name).Get(t.Context(), identity(vm, s.namespace))
 	if err != nil || found.Resources.MemoryBytes != 256_000_000 {
