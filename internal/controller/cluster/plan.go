@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -99,11 +100,11 @@ func planUp(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now t
 	if seen.problem != nil {
 		return decision{outcome: flow.Stall(seen.problem.reason, errors.New(seen.problem.message))}
 	}
-	if cluster.Status.AppliedConfigHash == seen.config.Digest {
+	prefix := "up-" + short(seen.config.Digest, cluster.Annotations[clusterprovisionerv1alpha1.RetryAnnotation]) + "-"
+	if cluster.Status.AppliedConfigHash == seen.config.Digest && !askedAgain(cluster, prefix) {
 		return decision{}
 	}
 	next := decision{change: changeOf(cluster, seen)}
-	prefix := "up-" + short(seen.config.Digest, cluster.Annotations[clusterprovisionerv1alpha1.RetryAnnotation]) + "-"
 	attempt := int32(1)
 	if last := cluster.Status.LastOperation; last != nil && strings.HasPrefix(last.ID, prefix) {
 		attempt = last.Attempt + 1
@@ -126,6 +127,16 @@ func planUp(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now t
 		next.outcome = flow.Wait(clusterprovisionerv1alpha1.ReasonApplying, "the tool to apply the configuration", lookAgain)
 	}
 	return next
+}
+
+// askedAgain reports whether somebody wants a configuration applied again that was applied, but not on every machine.
+func askedAgain(cluster *clusterprovisionerv1alpha1.Cluster, prefix string) bool {
+	last := cluster.Status.LastOperation
+	if last == nil || cluster.Annotations[clusterprovisionerv1alpha1.RetryAnnotation] == "" {
+		return false
+	}
+	failed := last.Reason != "" && last.ConfigHash == cluster.Status.AppliedConfigHash
+	return failed || len(cluster.Status.SkippedNodes) > 0 && !strings.HasPrefix(last.ID, prefix)
 }
 
 // again says whether a run that failed is repeated now, and if not, when.
@@ -174,11 +185,12 @@ func backoff(retry clusterprovisionerv1alpha1.Retry, failures int32) time.Durati
 // planRemoval has the cluster removed, and lets the object go when it is.
 func planRemoval(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now time.Time) decision {
 	last := cluster.Status.LastOperation
-	removed := last != nil && last.Action == clusterprovisionerv1alpha1.ActionRemove && last.EndTime != nil && last.Reason == ""
+	tried := last != nil && last.Action == clusterprovisionerv1alpha1.ActionRemove && last.EndTime != nil
+	removed := tried && last.Reason == ""
 	accepted := cluster.Annotations[clusterprovisionerv1alpha1.AcceptSkippedAnnotation] == "true"
 	untouched := seen.run == nil && last == nil && cluster.Status.AppliedConfigHash == "" && seen.stored == nil
 	if cluster.Spec.DeletionPolicy == clusterprovisionerv1alpha1.DeletionOrphan || untouched ||
-		removed && (len(cluster.Status.SkippedNodes) == 0 || accepted) {
+		removed && (len(cluster.Status.SkippedNodes) == 0 || accepted) || tried && accepted && outOfReach(cluster, seen) {
 		return decision{letGo: true}
 	}
 	attempt := int32(1)
@@ -239,4 +251,17 @@ func timeOf(t time.Time) *metav1.Time {
 		return nil
 	}
 	return new(metav1.NewTime(t.Truncate(time.Second)))
+}
+
+// outOfReach reports whether the tool reached none of the machines. Some tools, RKE among them, then fail for good: there is nothing that a
+// further attempt could find out, and nothing that was half removed.
+func outOfReach(cluster *clusterprovisionerv1alpha1.Cluster, seen observation) bool {
+	config := seen.config
+	if seen.problem != nil && seen.stored != nil {
+		config, _ = provision.ReadConfig(seen.stored.config) // without machines if it cannot be read
+	}
+	reached := func(node provision.Node) bool {
+		return !slices.Contains(cluster.Status.SkippedNodes, node.Address) && !slices.Contains(cluster.Status.SkippedNodes, node.Name)
+	}
+	return len(config.Nodes) > 0 && !slices.ContainsFunc(config.Nodes, reached)
 }

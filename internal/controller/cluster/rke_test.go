@@ -59,6 +59,8 @@ func TestTheRealRKEFailsAndIsRemovedInTheOpen(t *testing.T) {
 	if !slices.Equal(s.cluster.Status.SkippedNodes, []string{"127.0.0.1"}) {
 		t.Errorf("skipped are %v", s.cluster.Status.SkippedNodes)
 	}
+	s.edit(annotate(clusterprovisionerv1alpha1.AcceptSkippedAnnotation, "true"))
+	s.gone()
 }
 
 // privateKey returns a key that opens nothing.

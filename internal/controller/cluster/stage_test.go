@@ -65,6 +65,9 @@ func play(action, config string) int {
 		note("cluster.rkestate", "saved in time")
 		return 143
 	}
+	if raw, err := os.ReadFile(filepath.Join(dir, action+".skips")); err == nil {
+		fmt.Printf("WARN[0003] Removing host [%s] from node lists\n", raw)
+	}
 	if raw, err := os.ReadFile(filepath.Join(dir, action+".fails")); err == nil && len(raw) > 0 {
 		said, left, _ := strings.Cut(string(raw), "\n")
 		if os.WriteFile(filepath.Join(dir, action+".fails"), []byte(left), 0o600) != nil {
@@ -73,9 +76,6 @@ func play(action, config string) int {
 		note("cluster.rkestate", "half")
 		fmt.Println("FATA[0002] " + said)
 		return 1
-	}
-	if raw, err := os.ReadFile(filepath.Join(dir, action+".skips")); err == nil {
-		fmt.Printf("WARN[0003] Removing host [%s] from node lists\n", raw)
 	}
 	if action == "up" {
 		note("cluster.rkestate", "done")
