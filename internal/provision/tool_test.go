@@ -1,0 +1,183 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package provision
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// call is all that a tool is told and leaves, with its placeholders replaced.
+type call struct {
+	Up, Remove, Version, State, PassEnv []string
+	Config, Kubeconfig                  string
+	KeepsDaemons                        bool
+}
+
+// callOf returns how a tool is called for the cluster "one", whose configuration is in /work.
+func callOf(tool Tool) call {
+	config := "/work/" + tool.ConfigName
+	seen := call{
+		Up: tool.Argv(Up, "one", config, false), Remove: tool.Argv(Remove, "one", config, false), Version: tool.Version,
+		PassEnv: tool.PassEnv, Config: tool.ConfigName, Kubeconfig: tool.KubeconfigPath("one", config), KeepsDaemons: tool.KeepsDaemons,
+	}
+	for _, pattern := range tool.StateFiles {
+		seen.State = append(seen.State, Expand(pattern, "one", config))
+	}
+	return seen
+}
+
+func TestEachPresetIsCalledAsItsToolExpects(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		preset string
+		want   call
+	}{
+		"RKE takes its file, and keeps a state": {"rke", call{
+			Up: words("rke up --config /work/cluster.yml"), Remove: words("rke remove --force --config /work/cluster.yml"),
+			Version: words("rke --version"), State: words("*.rkestate"), PassEnv: words("RANCHER_METADATA_URL DEVCLUSTER_DIR"),
+			Config: "cluster.yml", Kubeconfig: "/work/kube_config_cluster.yml", KeepsDaemons: true,
+		}},
+		"devcluster is called like RKE, and keeps its state itself": {"devcluster", call{
+			Up: words("devcluster up --config /work/cluster.yml"), Remove: words("devcluster remove --force --config /work/cluster.yml"),
+			Version: words("devcluster --version"), PassEnv: words("DEVCLUSTER_DIR"),
+			Config: "cluster.yml", Kubeconfig: "/work/kube_config_cluster.yml", KeepsDaemons: true,
+		}},
+		"k0sctl does not ask before it resets, and reports to nobody": {"k0sctl", call{
+			Up:      words("k0sctl apply --config /work/k0sctl.yaml --disable-telemetry --kubeconfig-out /work/kube_config_k0sctl.yaml"),
+			Remove:  words("k0sctl reset --config /work/k0sctl.yaml --force --disable-telemetry"),
+			Version: words("k0sctl version"), Config: "k0sctl.yaml", Kubeconfig: "/work/kube_config_k0sctl.yaml",
+		}},
+		"kind knows clusters by name, and finds its Docker": {"kind", call{
+			Up:      words("kind create cluster --name one --config /work/kind.yaml --kubeconfig /work/kube_config_kind.yaml"),
+			Remove:  words("kind delete cluster --name one --kubeconfig /work/kube_config_kind.yaml"),
+			Version: words("kind version"), Config: "kind.yaml", Kubeconfig: "/work/kube_config_kind.yaml",
+			PassEnv: words("DOCKER_HOST DOCKER_TLS_VERIFY DOCKER_CERT_PATH KIND_EXPERIMENTAL_PROVIDER"),
+		}},
+		"eksctl waits until the cluster is gone, and finds its account": {"eksctl", call{
+			Up:      words("eksctl create cluster --config-file /work/eksctl.yaml --kubeconfig /work/kube_config_eksctl.yaml"),
+			Remove:  words("eksctl delete cluster --config-file /work/eksctl.yaml --wait"),
+			Version: words("eksctl version"), Config: "eksctl.yaml", Kubeconfig: "/work/kube_config_eksctl.yaml",
+			PassEnv: words("AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_REGION AWS_DEFAULT_REGION AWS_PROFILE " +
+				"AWS_ROLE_ARN AWS_WEB_IDENTITY_TOKEN_FILE AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE"),
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tool, err := Preset(test.preset)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, callOf(tool), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("the call differs (-want +got):\n%s", diff)
+			}
+			if tool.Name != test.preset || len(tool.Env) > 0 {
+				t.Errorf("the preset %q is called %q and sets %q", test.preset, tool.Name, tool.Env)
+			}
+		})
+	}
+}
+
+func TestOnlyRKEIsToldOfAnAgent(t *testing.T) {
+	t.Parallel()
+	for _, preset := range []string{"rke", "devcluster", "k0sctl", "kind", "eksctl"} {
+		tool, err := Preset(preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, action := range []Action{Up, Remove} {
+			with := tool.Argv(action, "one", "/work/config", true)
+			if told := slices.Contains(with, "--ssh-agent-auth"); told != (preset == "rke") {
+				t.Errorf("%s of %s is called as %q", action, preset, with)
+			}
+		}
+	}
+}
+
+func TestWhatIsNoPresetIsAnError(t *testing.T) {
+	t.Parallel()
+	for name, preset := range map[string]string{
+		"a tool that nobody knows":               "rancher",
+		"no name":                                "",
+		"a name in capitals":                     "RKE",
+		"a tool that the user describes himself": "exec",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if tool, err := Preset(preset); err == nil || !strings.Contains(err.Error(), `"`+preset+`"`) {
+				t.Errorf("it is %+v with the error %v, which should name it", tool, err)
+			}
+		})
+	}
+}
+
+func TestPlaceholders(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ text, name, want string }{
+		"the path of the configuration":               {"{config}", "one", "/work/a b.yml"},
+		"its file name":                               {"kube_config_{configname}", "one", "kube_config_a b.yml"},
+		"its directory":                               {"--home={dir}/home", "one", "--home=/work/home"},
+		"the name of the cluster, twice":              {"{name}/{name}", "one", "one/one"},
+		"several of them without a gap":               {"{dir}{name}{config}", "one", "/workone/work/a b.yml"},
+		"what is put in is not replaced once more":    {"{name}", "{dir}", "{dir}"},
+		"a placeholder that nobody knows stays":       {"{uid}", "one", "{uid}"},
+		"a placeholder that does not end stays":       {"{config", "one", "{config"},
+		"a placeholder in capitals stays":             {"{Config}", "one", "{Config}"},
+		"a template of another language is untouched": {"{{.Name}} ${HOME} $(id)", "one", "{{.Name}} ${HOME} $(id)"},
+		"braces around a placeholder stay":            {"{{name}}", "one", "{one}"},
+		"nothing":                                     {"", "one", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := Expand(test.text, test.name, "/work/a b.yml"); got != test.want {
+				t.Errorf("%q became %q, want %q", test.text, got, test.want)
+			}
+		})
+	}
+}
+
+// TestAToolOfTheUsersOwn proves that arguments stay what they are: nothing is split, joined, or read by a shell.
+func TestAToolOfTheUsersOwn(t *testing.T) {
+	t.Parallel()
+	tool := Tool{
+		Name: "exec", ConfigName: "config.yaml",
+		Up:         []string{"/opt/{name}/tool", "--file", "{config}", "a b; rm *", "", "$HOME"},
+		Remove:     []string{"tool"},
+		StateFiles: []string{"{name}.state", "*.json"},
+	}
+	want := call{
+		Up: []string{"/opt/one/tool", "--file", "/work/config.yaml", "a b; rm *", "", "$HOME"}, Remove: []string{"tool"},
+		State: []string{"one.state", "*.json"}, Config: "config.yaml",
+	}
+	if diff := cmp.Diff(want, callOf(tool), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the call differs (-want +got):\n%s", diff)
+	}
+	if tool.Up[0] != "/opt/{name}/tool" {
+		t.Errorf("the template itself became %q", tool.Up)
+	}
+}
+
+func TestTheKubeconfigIsBesideTheConfiguration(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ file, want string }{
+		"a tool that writes none":                  {"", ""},
+		"a name of its own":                        {"admin.conf", "/work/admin.conf"},
+		"a name after the cluster":                 {"{name}.conf", "/work/one.conf"},
+		"a directory below":                        {"out/admin.conf", "/work/out/admin.conf"},
+		"an absolute path is one within the place": {"/etc/admin.conf", "/work/etc/admin.conf"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := (Tool{KubeconfigFile: test.file}).KubeconfigPath("one", "/work/config.yaml"); got != test.want {
+				t.Errorf("%q is at %q, want %q", test.file, got, test.want)
+			}
+		})
+	}
+}
+
+func words(line string) []string { return strings.Fields(line) }
