@@ -17,9 +17,9 @@ var (
 	pemBegin = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*-----`)
 	pemEnd   = regexp.MustCompile(`-----END [A-Z0-9 ]*-----`)
 	// secretPair is a key whose name says that its value is secret, in YAML, JSON, or as an argument. A quoted value may hold quotes in
-	// the manner of its language, be quoted once more by the logger, or lack its end.
-	secretPair = regexp.MustCompile(`(?i)(["']?[\w.-]*(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|client-key-data|private[_-]?key|ssh_key)\\*["']?\s*[:=]\s*)` +
-		`(\\+"[^"]*"?|"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^\s,}"']+)`)
+	// the manner of its language, be quoted once more by the logger, or lack its end. One without quotes may be a scheme and a token.
+	secretPair = regexp.MustCompile(`(?i)(["']?[\w.-]*(?:password|passwd|passphrase|secret|token|(?:api|access|private|secret|ssh)[_-]?key|client-key-data)` +
+		`\\*["']?\s*[:=]\s*)(\\+"[^"]*"?|"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|(?:(?:bearer|basic)\s+)?[^\s,}"']+)`)
 	bearer = regexp.MustCompile(`(?i)(bearer\s+|authorization:\s*basic\s+)[A-Za-z0-9._~+/-]{8,}=*`)
 	// inURL is the password in a URL, as proxies and registries have it.
 	inURL = regexp.MustCompile(`(://[^/\s:@"']+:)[^/\s@"']+@`)
@@ -43,7 +43,8 @@ func NewRedactor(secrets ...string) *Redactor {
 	r := &Redactor{}
 	for _, secret := range secrets {
 		for line := range strings.Lines(secret) {
-			if line = strings.TrimSpace(line); len(line) >= minSecret {
+			// What the mark itself says would be found in every mark, and taking it out hides nothing.
+			if line = strings.TrimSpace(line); len(line) >= minSecret && !strings.Contains(redacted, line) {
 				r.known = append(r.known, line)
 			}
 		}
