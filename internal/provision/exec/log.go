@@ -4,6 +4,7 @@
 package exec
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"strings"
@@ -48,7 +49,8 @@ func (l *logFile) Write(raw []byte) (int, error) {
 	defer l.mu.Unlock()
 	l.pending = append(l.pending, raw...)
 	for {
-		end := strings.IndexByte(string(l.pending), '\n')
+		// No further than a line may go: else it would depend on how much the tool writes at once where a long line is cut.
+		end := bytes.IndexByte(l.pending[:min(len(l.pending), maxLine+1)], '\n')
 		switch {
 		case end >= 0:
 			l.line(l.pending[:end])
