@@ -247,35 +247,6 @@ func TestARemovalThatSkippedAMachineIsNotBelieved(t *testing.T) {
 	s.gone()
 }
 
-func TestARemovalThatFailedAtEveryMachineCanBeAccepted(t *testing.T) {
-	s := newStage(t)
-	s.create(quick)
-	s.becomes(status.Ready, "True")
-	s.file("remove.skips", "127.0.0.1")
-	s.file("remove.fails", strings.Repeat("Failed to set up SSH tunneling for host [127.0.0.1]\n", 9))
-	s.delete()
-	s.becomes(clusterprovisionerv1alpha1.ConditionDegraded, "True NodesSkipped: the tool could not reach 127.0.0.1")
-	s.edit(annotate(clusterprovisionerv1alpha1.AcceptSkippedAnnotation, "true"))
-	s.gone()
-}
-
-func TestAFailedRemovalThatReachedAMachineCannotBeAccepted(t *testing.T) {
-	s := newStage(t)
-	s.file("cluster.yml", configText+"- {address: 127.0.0.9, role: [worker]}\n")
-	s.create(quick)
-	s.becomes(status.Ready, "True")
-	s.file("remove.skips", "127.0.0.9") // 127.0.0.1 was reached, and nobody knows what is left there
-	s.file("remove.fails", "no known words\n")
-	s.delete()
-	s.edit(annotate(clusterprovisionerv1alpha1.AcceptSkippedAnnotation, "true"))
-	s.becomes(clusterprovisionerv1alpha1.ConditionDegraded, "True NodesSkipped: the tool could not reach 127.0.0.9")
-	s.settled()
-	s.until("it is removed by the next attempt", func() bool { s.later(); return !s.Get(t, s.cluster) })
-	if got := s.calls(); got != "1 up, 2 remove" {
-		t.Errorf("the tool was called for %q", got)
-	}
-}
-
 func TestAMachineThatWasSkippedIsTriedAgainWhenAsked(t *testing.T) {
 	s := newStage(t)
 	s.file("up.skips", "127.0.0.1")

@@ -185,12 +185,11 @@ func backoff(retry clusterprovisionerv1alpha1.Retry, failures int32) time.Durati
 // planRemoval has the cluster removed, and lets the object go when it is.
 func planRemoval(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now time.Time) decision {
 	last := cluster.Status.LastOperation
-	tried := last != nil && last.Action == clusterprovisionerv1alpha1.ActionRemove && last.EndTime != nil
-	removed := tried && last.Reason == ""
+	removed := last != nil && last.Action == clusterprovisionerv1alpha1.ActionRemove && last.EndTime != nil && last.Reason == ""
 	accepted := cluster.Annotations[clusterprovisionerv1alpha1.AcceptSkippedAnnotation] == "true"
 	untouched := seen.run == nil && last == nil && cluster.Status.AppliedConfigHash == "" && seen.stored == nil
 	if cluster.Spec.DeletionPolicy == clusterprovisionerv1alpha1.DeletionOrphan || untouched ||
-		removed && (len(cluster.Status.SkippedNodes) == 0 || accepted) || tried && accepted && outOfReach(cluster, seen) {
+		removed && (len(cluster.Status.SkippedNodes) == 0 || accepted) || accepted && reachedNone(cluster, seen) {
 		return decision{letGo: true}
 	}
 	attempt := int32(1)
@@ -224,6 +223,31 @@ func planRemoval(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, 
 	}
 }
 
+// reachedNone reports whether the last removal failed without having reached any machine of the cluster: neither one of the configuration
+// that the tool was given last, nor one of the configuration that is applied. Where a machine may have answered, what it still runs is
+// for the tool to remove, so one whose machines are unknown is none of these.
+func reachedNone(cluster *clusterprovisionerv1alpha1.Cluster, seen observation) bool {
+	last := cluster.Status.LastOperation
+	if last == nil || last.Action != clusterprovisionerv1alpha1.ActionRemove || last.EndTime == nil || last.Reason == "" || seen.stored == nil {
+		return false
+	}
+	given, err := provision.ReadConfig(seen.stored.config)
+	if err != nil || len(given.Nodes) == 0 {
+		return false
+	}
+	nodes := given.Nodes
+	if len(seen.stored.applied) > 0 {
+		applied, err := provision.ReadConfig(seen.stored.applied)
+		if err != nil || len(applied.Nodes) == 0 {
+			return false
+		}
+		nodes = slices.Concat(nodes, applied.Nodes)
+	}
+	return !slices.ContainsFunc(nodes, func(node provision.Node) bool {
+		return !slices.Contains(cluster.Status.SkippedNodes, node.Address) // tools name machines by their address
+	})
+}
+
 // changeOf says what applying the configuration will change.
 func changeOf(cluster *clusterprovisionerv1alpha1.Cluster, seen observation) *clusterprovisionerv1alpha1.Plan {
 	var before *provision.Config
@@ -251,17 +275,4 @@ func timeOf(t time.Time) *metav1.Time {
 		return nil
 	}
 	return new(metav1.NewTime(t.Truncate(time.Second)))
-}
-
-// outOfReach reports whether the tool reached none of the machines. Some tools, RKE among them, then fail for good: there is nothing that a
-// further attempt could find out, and nothing that was half removed.
-func outOfReach(cluster *clusterprovisionerv1alpha1.Cluster, seen observation) bool {
-	config := seen.config
-	if seen.problem != nil && seen.stored != nil {
-		config, _ = provision.ReadConfig(seen.stored.config) // without machines if it cannot be read
-	}
-	reached := func(node provision.Node) bool {
-		return !slices.Contains(cluster.Status.SkippedNodes, node.Address) && !slices.Contains(cluster.Status.SkippedNodes, node.Name)
-	}
-	return len(config.Nodes) > 0 && !slices.ContainsFunc(config.Nodes, reached)
 }

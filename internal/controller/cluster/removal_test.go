@@ -1,0 +1,59 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"strings"
+	"testing"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// TestARemovalThatReachedNoMachineEndsOnceThatIsAccepted is about tools, RKE among them, that fail where no machine answers. A machine
+// that the tool did reach is never given up, whatever has been accepted.
+func TestARemovalThatReachedNoMachineEndsOnceThatIsAccepted(t *testing.T) {
+	const (
+		second = "- {address: 127.0.0.2, hostname_override: two, role: [worker]}\n"
+		no1    = "Failed to set up SSH tunneling for host [127.0.0.1]"
+		no2    = "Failed to set up SSH tunneling for host [127.0.0.2]"
+	)
+	for name, test := range map[string]struct {
+		// applied is the configuration that the cluster has, left the one by which it is removed, said how that fails.
+		applied, left, said string
+		gone                bool
+	}{
+		"its only machine did not answer":                   {applied: configText, left: configText, said: no1, gone: true},
+		"neither of its machines answered":                  {applied: configText + second, left: configText + second, said: no1 + " " + no2, gone: true},
+		"one of its machines answered":                      {applied: configText + second, left: configText + second, said: no1},
+		"a machine that is no longer named was never tried": {applied: configText + second, left: configText, said: no1},
+		"a machine that was added answered":                 {applied: configText, left: configText + second, said: no1},
+		"nobody knows which machines it has":                {applied: "hosts: [127.0.0.1]\n", left: "hosts: [127.0.0.1]\n", said: no1},
+		"it failed for another reason":                      {applied: configText, left: configText, said: "nobody knows why"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			s.file("cluster.yml", test.applied)
+			s.create(quick)
+			s.becomes(status.Ready, "True")
+			s.file("cluster.yml", test.left)
+			s.file("remove.fails", strings.Repeat(test.said+"\n", 2))
+			s.delete()
+			s.becomes(status.Reconciling, "True Retrying: waiting for attempt 2")
+			s.edit(annotate(clusterprovisionerv1alpha1.AcceptSkippedAnnotation, "true"))
+			if test.gone {
+				s.gone()
+				if got := s.calls(); got != "1 up, 1 remove" {
+					t.Errorf("the tool was called for %q", got)
+				}
+				return
+			}
+			s.settled()
+			s.until("it is removed after all", func() bool { s.later(); return !s.Get(t, s.cluster) })
+			if got := s.calls(); got != "1 up, 3 remove" {
+				t.Errorf("the tool was called for %q", got)
+			}
+		})
+	}
+}
