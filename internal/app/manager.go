@@ -47,7 +47,7 @@ func run(
 		return err
 	}
 	list := enabled(conf.Enabled)
-	if err := preflight(ctx, restConfig, conf, list); err != nil {
+	if err := preflight(ctx, restConfig, conf, list, logger); err != nil {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // because to be told to end while asking is an orderly end
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -41,7 +42,7 @@ const (
 
 // preflight asks the API server everything that would otherwise show as an endless row of log lines: whether it answers,
 // knows our kinds, and lets us list what the caches hold and keep the Lease.
-func preflight(ctx context.Context, restConfig *rest.Config, conf *config.Config, list []controller) error {
+func preflight(ctx context.Context, restConfig *rest.Config, conf *config.Config, list []controller, log logr.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
 	defer cancel()
 
@@ -61,8 +62,13 @@ func preflight(ctx context.Context, restConfig *rest.Config, conf *config.Config
 		}
 		needed = append(needed, gvk)
 	}
-	if err := checkCRDs(ctx, restConfig, finder, needed); err != nil {
+	leaving, err := checkCRDs(ctx, restConfig, finder, needed)
+	if err != nil {
 		return err
+	}
+	if len(leaving) > 0 {
+		// Somebody has to remove what stands behind their objects, or they would be in the way for ever: no reason to give up.
+		log.Info("CRDs are being deleted, and all of their objects with them; afterwards "+applyCRDs, "crds", leaving)
 	}
 	live, err := client.New(restConfig, client.Options{Scheme: scheme})
 	if err != nil {
@@ -74,11 +80,12 @@ func preflight(ctx context.Context, restConfig *rest.Config, conf *config.Config
 	return checkLease(ctx, restConfig, live, conf)
 }
 
-// checkCRDs asks once per API group of ours whether its kinds are served.
+// checkCRDs asks once per API group of ours whether its kinds are served, and returns those that are served for the last time: of a CRD
+// that is being deleted no object can be created any more.
 func checkCRDs(
 	ctx context.Context, restConfig *rest.Config, finder discovery.ServerResourcesInterfaceWithContext,
 	needed []schema.GroupVersionKind,
-) error {
+) (leaving []string, err error) {
 	ours := []string{
 		appsv1alpha1.GroupName, cloudnativev1alpha1.GroupName, clusterprovisionerv1alpha1.GroupName, nodesv1.GroupName,
 	}
@@ -92,24 +99,38 @@ func checkCRDs(
 		if _, asked := served[groupVersion]; !asked {
 			resources, err := finder.ServerResourcesForGroupVersionWithContext(ctx, groupVersion)
 			if err != nil && !apierrors.IsNotFound(err) {
-				return explain(restConfig, err)
+				return nil, explain(restConfig, err)
 			}
 			served[groupVersion] = resources
 		}
-		if !serves(served[groupVersion], gvk.Kind) {
-			plural, _ := apimeta.UnsafeGuessKindToResource(gvk)
+		plural, _ := apimeta.UnsafeGuessKindToResource(gvk)
+		switch verbs := verbsOf(served[groupVersion], gvk.Kind); {
+		case verbs == nil:
 			missing = append(missing, plural.GroupResource().String())
+		case !slices.Contains(verbs, "create"):
+			leaving = append(leaving, plural.GroupResource().String())
 		}
 	}
+	slices.Sort(leaving)
 	if len(missing) == 0 {
-		return nil
+		return leaving, nil
 	}
 	slices.Sort(missing)
-	return fmt.Errorf("the API server at %s does not know %s: %s", restConfig.Host, strings.Join(missing, ", "), applyCRDs)
+	return nil, fmt.Errorf("the API server at %s does not know %s: %s", restConfig.Host, strings.Join(missing, ", "), applyCRDs)
 }
 
-func serves(list *metav1.APIResourceList, kind string) bool {
-	return list != nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Kind == kind })
+// verbsOf returns what can be done with the objects of a kind, nil where it is not served. Subresources have the same kind, so the first
+// one that is none counts.
+func verbsOf(list *metav1.APIResourceList, kind string) metav1.Verbs {
+	if list == nil {
+		return nil
+	}
+	for _, resource := range list.APIResources {
+		if resource.Kind == kind && !strings.Contains(resource.Name, "/") {
+			return resource.Verbs
+		}
+	}
+	return nil
 }
 
 // checkRights lists one object of each kind: a cache that may not list never fills, and says so only in the log.
