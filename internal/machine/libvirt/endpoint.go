@@ -29,6 +29,8 @@ const (
 // Defaults and bounds of an endpoint's parameters.
 const (
 	defaultPool = "default"
+	// defaultPath is where distributions keep images. Everything else on a host is nobody's business who may create a VirtualMachine.
+	defaultPath = "/var/lib/libvirt"
 	maxHeadroom = 16
 )
 
@@ -44,7 +46,7 @@ type endpoint struct {
 	pool string
 	// headroom is how many times its memory a guest may be given without a restart.
 	headroom int64
-	// paths are the directories in which whole paths may lie that a spec names, nil for all.
+	// paths are the directories in which whole paths may lie that a spec names.
 	paths []string
 	// accelerator is kvm or qemu where somebody knows better, empty where it is to be found out.
 	accelerator string
@@ -67,6 +69,7 @@ func parseEndpoint(raw string) (endpoint, error) {
 	}
 	out := endpoint{
 		uri: hypervisor + "://" + parsed.Path, hypervisor: hypervisor, sockets: socketsOf(hypervisor), pool: defaultPool, headroom: 1,
+		paths: []string{defaultPath},
 	}
 	for name, values := range parsed.Query() {
 		if err := setParameter(&out, name, values[len(values)-1]); err != nil {
@@ -117,7 +120,7 @@ func setParameter(e *endpoint, name, value string) error {
 
 // allows refuses a path that lies outside of the directories of the endpoint. Links in them are their owner's business.
 func (e endpoint) allows(file string) error {
-	if !filepath.IsAbs(file) || e.paths == nil {
+	if !filepath.IsAbs(file) {
 		return nil
 	}
 	clean := filepath.Clean(file)

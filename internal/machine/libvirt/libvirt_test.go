@@ -25,6 +25,7 @@ const uid = "0f9a63b2-1111-4222-8333-444455556666"
 func TestEndpoint(t *testing.T) {
 	t.Parallel()
 	unixSockets := []string{"/run/libvirt/libvirt-sock", "/var/run/libvirt/libvirt-sock"}
+	images := []string{"/var/lib/libvirt"}
 	all := slices.Concat(unixSockets, []string{"/run/libvirt/virtqemud-sock", "/var/run/libvirt/virtqemud-sock"})
 	tests := map[string]struct {
 		raw  string
@@ -32,11 +33,12 @@ func TestEndpoint(t *testing.T) {
 		err  string
 	}{
 		"the usual one": {
-			raw: "qemu:///system", want: endpoint{uri: "qemu:///system", hypervisor: "qemu", sockets: all, pool: "default", headroom: 1},
+			raw:  "qemu:///system",
+			want: endpoint{uri: "qemu:///system", hypervisor: "qemu", sockets: all, pool: "default", headroom: 1, paths: images},
 		},
 		"the mock": {
 			raw:  "test:///default",
-			want: endpoint{uri: "test:///default", hypervisor: "test", sockets: unixSockets, pool: "default", headroom: 1},
+			want: endpoint{uri: "test:///default", hypervisor: "test", sockets: unixSockets, pool: "default", headroom: 1, paths: images},
 		},
 		"everything is said": {
 			raw: "qemu+unix:///session?socket=/run/a&pool=ssd&headroom=4&accelerator=kvm&paths=/srv:/boot",
@@ -72,7 +74,7 @@ func TestEndpoint(t *testing.T) {
 
 func TestPathsAreThoseThatTheHostAllows(t *testing.T) {
 	t.Parallel()
-	open, closed := endpoint{}, endpoint{paths: []string{"/srv/images", "/boot/"}}
+	open, closed := endpoint{paths: []string{"/"}}, endpoint{paths: []string{"/srv/images", "/boot/"}}
 	for path, want := range map[string]bool{
 		"/srv/images/a.img": true, "/srv/images/deep/a.img": true, "/boot/vmlinuz": true, "pool/volume": true, "": true,
 		"/etc/shadow": false, "/srv/images/../../etc/shadow": false, "/srv/images2/a": false, "/dev/sda": false,

@@ -166,9 +166,10 @@ func (d *Daemon) Host(hypervisor string, parameters ...string) machine.Host {
 	return HostAt(d.Socket(), hypervisor, parameters...)
 }
 
-// HostAt returns a hypervisor that is reached through the socket as an entry of a hosts file.
+// HostAt returns a hypervisor that is reached through the socket as an entry of a hosts file. Its files may lie anywhere, as those of tests do,
+// unless a parameter says otherwise.
 func HostAt(socket, hypervisor string, parameters ...string) machine.Host {
-	parameters = append([]string{"socket=" + socket}, parameters...)
+	parameters = append([]string{"socket=" + socket, "paths=/"}, parameters...)
 	return machine.Host{
 		Name: "libvirt", Driver: machine.DriverLibvirt, MaxCalls: machine.DefaultMaxCalls,
 		Endpoint: hypervisor + "?" + strings.Join(parameters, "&"),
