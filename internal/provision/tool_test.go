@@ -19,9 +19,9 @@ type call struct {
 	KeepsDaemons                        bool
 }
 
-// callOf returns how a tool is called for the cluster "one", whose configuration is in /work.
+// callOf returns how a tool is called for the cluster "one", whose configuration is in /srv/one.
 func callOf(tool Tool) call {
-	config := "/work/" + tool.ConfigName
+	config := "/srv/one/" + tool.ConfigName
 	seen := call{
 		Up: tool.Argv(Up, "one", config, false), Remove: tool.Argv(Remove, "one", config, false), Version: tool.Version,
 		PassEnv: tool.PassEnv, Config: tool.ConfigName, Kubeconfig: tool.KubeconfigPath("one", config), KeepsDaemons: tool.KeepsDaemons,
@@ -39,30 +39,30 @@ func TestEachPresetIsCalledAsItsToolExpects(t *testing.T) {
 		want   call
 	}{
 		"RKE takes its file, and keeps a state": {"rke", call{
-			Up: words("rke up --config /work/cluster.yml"), Remove: words("rke remove --force --config /work/cluster.yml"),
+			Up: words("rke up --config /srv/one/cluster.yml"), Remove: words("rke remove --force --config /srv/one/cluster.yml"),
 			Version: words("rke --version"), State: words("*.rkestate"), PassEnv: words("RANCHER_METADATA_URL DEVCLUSTER_DIR"),
-			Config: "cluster.yml", Kubeconfig: "/work/kube_config_cluster.yml", KeepsDaemons: true,
+			Config: "cluster.yml", Kubeconfig: "/srv/one/kube_config_cluster.yml", KeepsDaemons: true,
 		}},
 		"devcluster is called like RKE, and keeps its state itself": {"devcluster", call{
-			Up: words("devcluster up --config /work/cluster.yml"), Remove: words("devcluster remove --force --config /work/cluster.yml"),
+			Up: words("devcluster up --config /srv/one/cluster.yml"), Remove: words("devcluster remove --force --config /srv/one/cluster.yml"),
 			Version: words("devcluster --version"), PassEnv: words("DEVCLUSTER_DIR"),
-			Config: "cluster.yml", Kubeconfig: "/work/kube_config_cluster.yml", KeepsDaemons: true,
+			Config: "cluster.yml", Kubeconfig: "/srv/one/kube_config_cluster.yml", KeepsDaemons: true,
 		}},
 		"k0sctl does not ask before it resets, and reports to nobody": {"k0sctl", call{
-			Up:      words("k0sctl apply --config /work/k0sctl.yaml --disable-telemetry --kubeconfig-out /work/kube_config_k0sctl.yaml"),
-			Remove:  words("k0sctl reset --config /work/k0sctl.yaml --force --disable-telemetry"),
-			Version: words("k0sctl version"), Config: "k0sctl.yaml", Kubeconfig: "/work/kube_config_k0sctl.yaml",
+			Up:      words("k0sctl apply --config /srv/one/k0sctl.yaml --disable-telemetry --kubeconfig-out /srv/one/kube_config_k0sctl.yaml"),
+			Remove:  words("k0sctl reset --config /srv/one/k0sctl.yaml --force --disable-telemetry"),
+			Version: words("k0sctl version"), Config: "k0sctl.yaml", Kubeconfig: "/srv/one/kube_config_k0sctl.yaml",
 		}},
 		"kind knows clusters by name, and finds its Docker": {"kind", call{
-			Up:      words("kind create cluster --name one --config /work/kind.yaml --kubeconfig /work/kube_config_kind.yaml"),
-			Remove:  words("kind delete cluster --name one --kubeconfig /work/kube_config_kind.yaml"),
-			Version: words("kind version"), Config: "kind.yaml", Kubeconfig: "/work/kube_config_kind.yaml",
+			Up:      words("kind create cluster --name one --config /srv/one/kind.yaml --kubeconfig /srv/one/kube_config_kind.yaml"),
+			Remove:  words("kind delete cluster --name one --kubeconfig /srv/one/kube_config_kind.yaml"),
+			Version: words("kind version"), Config: "kind.yaml", Kubeconfig: "/srv/one/kube_config_kind.yaml",
 			PassEnv: words("DOCKER_HOST DOCKER_TLS_VERIFY DOCKER_CERT_PATH KIND_EXPERIMENTAL_PROVIDER"),
 		}},
 		"eksctl waits until the cluster is gone, and finds its account": {"eksctl", call{
-			Up:      words("eksctl create cluster --config-file /work/eksctl.yaml --kubeconfig /work/kube_config_eksctl.yaml"),
-			Remove:  words("eksctl delete cluster --config-file /work/eksctl.yaml --wait"),
-			Version: words("eksctl version"), Config: "eksctl.yaml", Kubeconfig: "/work/kube_config_eksctl.yaml",
+			Up:      words("eksctl create cluster --config-file /srv/one/eksctl.yaml --kubeconfig /srv/one/kube_config_eksctl.yaml"),
+			Remove:  words("eksctl delete cluster --config-file /srv/one/eksctl.yaml --wait"),
+			Version: words("eksctl version"), Config: "eksctl.yaml", Kubeconfig: "/srv/one/kube_config_eksctl.yaml",
 			PassEnv: words("AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_REGION AWS_DEFAULT_REGION AWS_PROFILE " +
 				"AWS_ROLE_ARN AWS_WEB_IDENTITY_TOKEN_FILE AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE"),
 		}},
@@ -91,7 +91,7 @@ func TestOnlyRKEIsToldOfAnAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, action := range []Action{Up, Remove} {
-			with := tool.Argv(action, "one", "/work/config", true)
+			with := tool.Argv(action, "one", "/srv/one/config", true)
 			if told := slices.Contains(with, "--ssh-agent-auth"); told != (preset == "rke") {
 				t.Errorf("%s of %s is called as %q", action, preset, with)
 			}
@@ -119,11 +119,11 @@ func TestWhatIsNoPresetIsAnError(t *testing.T) {
 func TestPlaceholders(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ text, name, want string }{
-		"the path of the configuration":               {"{config}", "one", "/work/a b.yml"},
+		"the path of the configuration":               {"{config}", "one", "/srv/one/a b.yml"},
 		"its file name":                               {"kube_config_{configname}", "one", "kube_config_a b.yml"},
-		"its directory":                               {"--home={dir}/home", "one", "--home=/work/home"},
+		"its directory":                               {"--home={dir}/home", "one", "--home=/srv/one/home"},
 		"the name of the cluster, twice":              {"{name}/{name}", "one", "one/one"},
-		"several of them without a gap":               {"{dir}{name}{config}", "one", "/workone/work/a b.yml"},
+		"several of them without a gap":               {"{dir}{name}{config}", "one", "/srv/oneone/srv/one/a b.yml"},
 		"what is put in is not replaced once more":    {"{name}", "{dir}", "{dir}"},
 		"a placeholder that nobody knows stays":       {"{uid}", "one", "{uid}"},
 		"a placeholder that does not end stays":       {"{config", "one", "{config"},
@@ -134,7 +134,7 @@ func TestPlaceholders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := Expand(test.text, test.name, "/work/a b.yml"); got != test.want {
+			if got := Expand(test.text, test.name, "/srv/one/a b.yml"); got != test.want {
 				t.Errorf("%q became %q, want %q", test.text, got, test.want)
 			}
 		})
@@ -151,7 +151,7 @@ func TestAToolOfTheUsersOwn(t *testing.T) {
 		StateFiles: []string{"{name}.state", "*.json"},
 	}
 	want := call{
-		Up: []string{"/opt/one/tool", "--file", "/work/config.yaml", "a b; rm *", "", "$HOME"}, Remove: []string{"tool"},
+		Up: []string{"/opt/one/tool", "--file", "/srv/one/config.yaml", "a b; rm *", "", "$HOME"}, Remove: []string{"tool"},
 		State: []string{"one.state", "*.json"}, Config: "config.yaml",
 	}
 	if diff := cmp.Diff(want, callOf(tool), cmpopts.EquateEmpty()); diff != "" {
@@ -166,14 +166,14 @@ func TestTheKubeconfigIsBesideTheConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ file, want string }{
 		"a tool that writes none":                  {"", ""},
-		"a name of its own":                        {"admin.conf", "/work/admin.conf"},
-		"a name after the cluster":                 {"{name}.conf", "/work/one.conf"},
-		"a directory below":                        {"out/admin.conf", "/work/out/admin.conf"},
-		"an absolute path is one within the place": {"/etc/admin.conf", "/work/etc/admin.conf"},
+		"a name of its own":                        {"admin.conf", "/srv/one/admin.conf"},
+		"a name after the cluster":                 {"{name}.conf", "/srv/one/one.conf"},
+		"a directory below":                        {"out/admin.conf", "/srv/one/out/admin.conf"},
+		"an absolute path is one within the place": {"/etc/admin.conf", "/srv/one/etc/admin.conf"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := (Tool{KubeconfigFile: test.file}).KubeconfigPath("one", "/work/config.yaml"); got != test.want {
+			if got := (Tool{KubeconfigFile: test.file}).KubeconfigPath("one", "/srv/one/config.yaml"); got != test.want {
 				t.Errorf("%q is at %q, want %q", test.file, got, test.want)
 			}
 		})
