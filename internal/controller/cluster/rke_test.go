@@ -4,21 +4,17 @@
 package cluster
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/pem"
 	"fmt"
-	"net"
 	"os"
 	"slices"
 	"testing"
 
-	"golang.org/x/crypto/ssh"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // TestTheRealRKEFailsAndIsRemovedInTheOpen takes a Cluster through RKE itself, with a machine that does not answer: a port of this one on
@@ -28,9 +24,9 @@ func TestTheRealRKEFailsAndIsRemovedInTheOpen(t *testing.T) {
 		t.Skip(`needs bin/rke: run "make bin/rke" first`)
 	}
 	s := newStage(t)
-	s.file("cluster.yml", fmt.Sprintf("nodes:\n- {address: 127.0.0.1, port: %q, user: nobody, role: [controlplane, etcd, worker]}\n", silentPort(t)))
+	s.file("cluster.yml", fmt.Sprintf("nodes:\n- {address: 127.0.0.1, port: %q, user: nobody, role: [controlplane, etcd, worker]}\n", testkit.SilentPort(t)))
 	key := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "ssh"}, Data: map[string][]byte{"key": privateKey(t)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "ssh"}, Data: map[string][]byte{"key": testkit.PrivateKey(t)},
 	}
 	s.Create(t, key)
 	s.create(quick, func(cluster *clusterprovisionerv1alpha1.Cluster) {
@@ -61,33 +57,4 @@ func TestTheRealRKEFailsAndIsRemovedInTheOpen(t *testing.T) {
 	}
 	s.edit(annotate(clusterprovisionerv1alpha1.AcceptSkippedAnnotation, "true"))
 	s.gone()
-}
-
-// privateKey returns a key that opens nothing.
-func privateKey(t *testing.T) []byte {
-	t.Helper()
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, err := ssh.MarshalPrivateKey(key, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pem.EncodeToMemory(block)
-}
-
-// silentPort returns a port of this machine on which nobody listens.
-func silentPort(t *testing.T) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }

@@ -4,19 +4,15 @@
 package exec
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/pem"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/crypto/ssh"
 
 	"github.com/windlass-operator/windlass/internal/provision"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // TestTheRealRKE runs RKE itself through its preset, against a port of this machine on which nobody listens. What Windlass knows of RKE's
@@ -37,7 +33,7 @@ func TestTheRealRKE(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := fmt.Sprintf("nodes:\n- {address: 127.0.0.1, port: %q, user: nobody, role: [controlplane, etcd, worker]}\n", silentPort(t))
+	config := fmt.Sprintf("nodes:\n- {address: 127.0.0.1, port: %q, user: nobody, role: [controlplane, etcd, worker]}\n", testkit.SilentPort(t))
 	if err := os.WriteFile(s.config, []byte(config), fileMode); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +44,7 @@ func TestTheRealRKE(t *testing.T) {
 	if version, err := s.Version(t.Context(), tool); err != nil || version != "rke version v1.8.0" {
 		t.Errorf("the version is %q (%v)", version, err)
 	}
-	wanted := s.part("", "up-1", func(wanted *provision.Request) { wanted.Tool, wanted.PrivateKey = tool, privateKey(t) })
+	wanted := s.part("", "up-1", func(wanted *provision.Request) { wanted.Tool, wanted.PrivateKey = tool, testkit.PrivateKey(t) })
 
 	s.start(wanted)
 	run := s.ended()
@@ -77,33 +73,4 @@ func (s *stage) failedForWantOfAMachine(run provision.Run) {
 	if diff := cmp.Diff([]string{"127.0.0.1"}, run.Skipped); diff != "" {
 		s.t.Errorf("%s skipped (-want +got):\n%s", run.ID, diff)
 	}
-}
-
-// silentPort returns a port of this machine on which nobody listens.
-func silentPort(t *testing.T) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
-
-// privateKey returns a key that opens nothing. RKE finds it in the agent.
-func privateKey(t *testing.T) []byte {
-	t.Helper()
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, err := ssh.MarshalPrivateKey(key, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pem.EncodeToMemory(block)
 }

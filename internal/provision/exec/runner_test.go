@@ -4,9 +4,6 @@
 package exec
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
@@ -20,9 +17,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/crypto/ssh"
 
 	"github.com/windlass-operator/windlass/internal/provision"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // netDialer dials sockets of this machine.
@@ -391,15 +388,7 @@ func TestTheEnvironmentIsWhatIsAllowed(t *testing.T) {
 
 func TestAKeyReachesTheToolThroughAnAgentOnly(t *testing.T) {
 	s := newStage(t)
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, err := ssh.MarshalPrivateKey(key, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	encoded := pem.EncodeToMemory(block)
+	encoded := testkit.PrivateKey(t)
 	s.start(s.part("sign", "up-1", func(r *provision.Request) { r.PrivateKey = encoded }))
 	if run := s.ended(); run.Phase != provision.Succeeded {
 		t.Fatalf("the run is %+v", run)
@@ -408,7 +397,7 @@ func TestAKeyReachesTheToolThroughAnAgentOnly(t *testing.T) {
 		t.Errorf("the tool found %q", got)
 	}
 	secret := strings.Split(string(encoded), "\n")[1]
-	err = filepath.WalkDir(s.root, func(path string, entry os.DirEntry, err error) error {
+	err := filepath.WalkDir(s.root, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
