@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,7 +53,8 @@ func transitions(before, after *clusterprovisionerv1alpha1.Cluster) []event.Even
 		{status.Stalled, metav1.ConditionTrue, true, actionProvision, ""},
 	} {
 		now, turned := turned(before, after, change.conditionType, change.value)
-		if !turned {
+		told := func(e event.Event) bool { return e.Reason == now.Reason } // Stalled repeats what it is that stalls
+		if !turned || slices.ContainsFunc(list, told) {
 			continue
 		}
 		note := change.note

@@ -71,3 +71,20 @@ func TestAVersionThatIsUnknownEmptiesNoAnnotation(t *testing.T) {
 		t.Errorf("the annotation is %q, and was %q", got, want)
 	}
 }
+
+func TestWhatStallsIsToldOnce(t *testing.T) {
+	s := newStage(t)
+	s.remove("cluster.yml")
+	s.create()
+	s.becomes(status.Stalled, "True ConfigNotFound: file ")
+	s.settled()
+	mine := 0
+	for _, e := range s.Events.Take() {
+		if e.Reason == clusterprovisionerv1alpha1.ReasonConfigNotFound {
+			mine++
+		}
+	}
+	if mine != 1 {
+		t.Errorf("it was told %d times that there is no configuration", mine)
+	}
+}
