@@ -81,11 +81,16 @@ func FromStatus(code int, body []byte) *Problem {
 	}
 	if status.Details != nil {
 		for _, cause := range status.Details.Causes {
-			problem.Errors = append(problem.Errors, FieldError{Message: cause.Message, Location: cause.Field})
+			if cause.Field != noField {
+				problem.Errors = append(problem.Errors, FieldError{Message: cause.Message, Location: cause.Field})
+			}
 		}
 	}
 	return problem
 }
+
+// noField is where the API server says that it has not looked further: of no use to who has to mend a field, and still in the Status.
+const noField = "<nil>"
 
 // FromModel returns the problem for what huma found wrong with a request.
 func FromModel(model *huma.ErrorModel) *Problem {

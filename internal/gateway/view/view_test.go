@@ -119,7 +119,7 @@ func TestProblems(t *testing.T) {
 		errs   int
 	}{
 		"a Status is kept": {
-			FromStatus(409, []byte(`{"kind":"Status","reason":"Conflict","message":"no","code":409,"details":{"causes":[{"field":"f","message":"m"}]}}`)),
+			FromStatus(409, []byte(`{"kind":"Status","reason":"Conflict","message":"no","code":409,"details":{"causes":[{"field":"f","message":"m"},{"field":"<nil>","message":"rules were not checked"}]}}`)),
 			409, "Conflict", "no", 1,
 		},
 		"anything else is not passed on": {
