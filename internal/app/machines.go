@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/controller/virtualmachine"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/docker"
+	"github.com/windlass-operator/windlass/internal/machine/hosts"
 	"github.com/windlass-operator/windlass/internal/machine/libvirt"
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
 )
@@ -54,7 +55,7 @@ func machineHosts(
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the file of --vm-hosts: %w", err)
 		}
-		return machine.ParseHosts(raw)
+		return hosts.Parse(raw)
 	}
 	switch conf.Driver {
 	case machine.DriverLibvirt:
@@ -62,7 +63,7 @@ func machineHosts(
 	case machine.DriverSimulated:
 		return []machine.Host{{Name: defaultHost, Driver: machine.DriverSimulated, Endpoint: "simulated://"}}, nil
 	default:
-		return machine.HostsFromEnvironment(getenv)
+		return hosts.FromEnvironment(getenv)
 	}
 }
 

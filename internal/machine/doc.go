@@ -15,4 +15,8 @@
 //   - Errors say what kind they are (errors.Is with the values of errors.go). Whatever cannot be told apart is returned as
 //     it is, and the caller tries again later.
 //   - A driver is safe for use by several goroutines. Calls for one machine are made one at a time; the caller sees to it.
+//
+// Above the contract are the packages fleet, which calls the drivers, hosts, which reads the configuration, and placement,
+// which chooses a host. Below it are the drivers docker, libvirt and simulated; they import nothing of Windlass but this
+// package.
 package machine

@@ -3,6 +3,12 @@
 
 package machine
 
+import "context"
+
+// Opener connects to a host, or prepares to: a driver may just as well connect with its first call. The driver outlives the
+// context. An error is tried again.
+type Opener func(ctx context.Context, host Host) (Driver, error)
+
 // Host is a place where machines run, as configured.
 type Host struct {
 	// Name by which a VirtualMachine asks for the host, and by which its status says where it is. A DNS label, unique.

@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/fleet"
 	"github.com/windlass-operator/windlass/internal/patch"
 )
 
@@ -59,7 +60,7 @@ type Reconciler struct {
 	installation  string
 	defaultDriver string
 
-	fleet *machine.Fleet
+	fleet *fleet.Fleet
 	// drivers are the drivers of the hosts by name, and limited those that never take more than they have.
 	drivers map[string]string
 	limited map[string]bool
@@ -88,7 +89,7 @@ func New(options Options) *Reconciler {
 		r.limited[host.Name] = host.Driver != machine.DriverDocker || host.Capacity != machine.Resources{}
 	}
 	r.operations = newOperations(options.Now, r.bell.ring)
-	r.fleet = machine.NewFleet(options.Hosts, machine.FleetOptions{
+	r.fleet = fleet.New(options.Hosts, fleet.Options{
 		Installation: options.Installation, Open: options.Open, Notify: r.notify, Measure: measureCall, Log: options.Log,
 	})
 	r.sampler = newSampler(r, options)

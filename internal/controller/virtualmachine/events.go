@@ -22,7 +22,7 @@ const (
 )
 
 // succeeded tells what an operation has done, and where: one event for a machine that is made, because each is a write.
-func succeeded(vm *cloudnativev1alpha1.VirtualMachine, at placement, op progress) []event.Event {
+func succeeded(vm *cloudnativev1alpha1.VirtualMachine, at location, op progress) []event.Event {
 	var reason, note string
 	switch op.reason {
 	case cloudnativev1alpha1.ReasonProvisioning:
@@ -57,7 +57,7 @@ func failed(vm *cloudnativev1alpha1.VirtualMachine, reason, text string) event.E
 }
 
 // retained tells that a machine stays without its object.
-func retained(vm *cloudnativev1alpha1.VirtualMachine, at placement) event.Event {
+func retained(vm *cloudnativev1alpha1.VirtualMachine, at location) event.Event {
 	return event.Event{
 		Regarding: vm, Reason: cloudnativev1alpha1.ReasonRetained, Action: actionDelete,
 		Note: fmt.Sprintf("Left the machine on host %q as deletionPolicy says", at.host),

@@ -15,6 +15,7 @@ import (
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/fleet"
 )
 
 const (
@@ -31,11 +32,11 @@ type observation struct {
 	// observed is true once the pass has looked.
 	observed bool
 	// at is where the machine is, or will be; zero if that is not decided.
-	at placement
+	at location
 	// hostProblem is why the host cannot be asked, nil if it can.
 	hostProblem *flow.Outcome
 	// health of the host.
-	health machine.Health
+	health fleet.Health
 	// op is how the operation stands, nil for none.
 	op *progress
 	// looked says that the host was asked for the machine, and found is what it showed: nil for none.
@@ -54,7 +55,7 @@ func (o observation) capabilities() machine.Capabilities { return o.health.Info.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	seen := &pass.seen
 	seen.op = r.operations.look(client.ObjectKeyFromObject(pass.vm), pass.vm.UID)
-	seen.at = placementOf(pass.vm)
+	seen.at = locationOf(pass.vm)
 	if seen.at.host == "" {
 		seen.observed = true
 		return flow.Done()
@@ -65,7 +66,7 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 		return flow.Done()
 	}
 	seen.health = r.fleet.Health(seen.at.host)
-	if !seen.health.Asked {
+	if !seen.health.Probed {
 		// The manager has just started. What the status says may well be true: it is left alone until the host was asked.
 		pass.silent = true
 		return flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, "the first answer of the host", recheckHost)
@@ -93,14 +94,14 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 }
 
 // host returns the driver of the host where the machine is, or why there is none.
-func (r *Reconciler) host(vm *cloudnativev1alpha1.VirtualMachine, at placement) (machine.Driver, *flow.Outcome) {
+func (r *Reconciler) host(vm *cloudnativev1alpha1.VirtualMachine, at location) (machine.Driver, *flow.Outcome) {
 	driver, ok := r.fleet.Driver(at.host)
 	if !ok || r.drivers[at.host] != at.driver {
 		stalled := flow.Stall(cloudnativev1alpha1.ReasonHostNotConfigured, fmt.Errorf(
 			"the machine is on host %q with driver %s, which the manager is not configured with", at.host, at.driver))
 		return nil, &stalled
 	}
-	wanted := placement{driver: string(vm.Spec.Driver), host: vm.Spec.Host}
+	wanted := location{driver: string(vm.Spec.Driver), host: vm.Spec.Host}
 	if vm.DeletionTimestamp == nil &&
 		(wanted.host != "" && wanted.host != at.host || wanted.driver != "" && wanted.driver != at.driver) {
 		stalled := flow.Stall(cloudnativev1alpha1.ReasonHostMismatch, fmt.Errorf(

@@ -19,6 +19,8 @@ import (
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/fleet"
+	"github.com/windlass-operator/windlass/internal/machine/placement"
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
 )
@@ -26,30 +28,30 @@ import (
 // recheckPlace is how often a machine without a host looks for one; usually it is woken up.
 const recheckPlace = 30 * time.Second
 
-// placement is where a machine is.
-type placement struct{ driver, host string }
+// location is where a machine is.
+type location struct{ driver, host string }
 
 // String is the value of the annotation.
-func (p placement) String() string { return p.driver + "/" + p.host }
+func (p location) String() string { return p.driver + "/" + p.host }
 
-// placementOf returns where the machine is: what the annotation says, and where somebody has removed that, the status. Zero if
+// locationOf returns where the machine is: what the annotation says, and where somebody has removed that, the status. Zero if
 // nothing was recorded, hence nothing made.
-func placementOf(vm *cloudnativev1alpha1.VirtualMachine) placement {
+func locationOf(vm *cloudnativev1alpha1.VirtualMachine) location {
 	driver, host, ok := strings.Cut(vm.Annotations[cloudnativev1alpha1.PlacementAnnotation], "/")
 	if ok && driver != "" && host != "" {
-		return placement{driver: driver, host: host}
+		return location{driver: driver, host: host}
 	}
 	if server := vm.Status.Server; server != nil && server.Host != "" {
-		return placement{driver: string(server.Driver), host: server.Host}
+		return location{driver: string(server.Driver), host: server.Host}
 	}
-	return placement{}
+	return location{}
 }
 
 // place is the phase that records where the machine is, together with the finalizer: in one patch, and before the first call
 // of a driver that makes anything. Whatever dies afterwards, no second host is ever chosen.
 func (r *Reconciler) place(ctx context.Context, pass *scope) flow.Outcome {
 	vm, key := pass.vm, client.ObjectKeyFromObject(pass.vm)
-	at := placementOf(vm)
+	at := locationOf(vm)
 	recorded := at.host != "" && vm.Annotations[cloudnativev1alpha1.PlacementAnnotation] == at.String() &&
 		slices.Contains(vm.Finalizers, cloudnativev1alpha1.Finalizer)
 	if recorded || status.IsPaused(vm) {
@@ -82,7 +84,7 @@ func (r *Reconciler) place(ctx context.Context, pass *scope) flow.Outcome {
 }
 
 // choose finds the host for a machine that has none.
-func (r *Reconciler) choose(ctx context.Context, pass *scope) (placement, *flow.Outcome) {
+func (r *Reconciler) choose(ctx context.Context, pass *scope) (location, *flow.Outcome) {
 	vm := pass.vm
 	if slices.Contains(vm.Finalizers, cloudnativev1alpha1.Finalizer) {
 		if at, problem := r.recall(ctx, vm); at.host != "" || problem != nil {
@@ -94,27 +96,27 @@ func (r *Reconciler) choose(ctx context.Context, pass *scope) (placement, *flow.
 	host, err := r.ledger.choose(ctx, r, client.ObjectKeyFromObject(vm), need, driver, vm.Spec.Host)
 	switch {
 	case err == nil:
-		return placement{driver: driver, host: host}, nil
+		return location{driver: driver, host: host}, nil
 	case errors.Is(err, machine.ErrNoHost):
-		return placement{}, new(flow.Stall(cloudnativev1alpha1.ReasonHostNotConfigured, err))
+		return location{}, new(flow.Stall(cloudnativev1alpha1.ReasonHostNotConfigured, err))
 	case errors.Is(err, machine.ErrNoCapacity):
-		return placement{}, new(flow.Wait(cloudnativev1alpha1.ReasonNoCapacity, "a host with room: "+err.Error(), recheckPlace))
+		return location{}, new(flow.Wait(cloudnativev1alpha1.ReasonNoCapacity, "a host with room: "+err.Error(), recheckPlace))
 	case errors.Is(err, machine.ErrUnreachable):
 		pass.silent = !r.asked()
-		return placement{}, new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, "a host to answer: "+err.Error(), recheckPlace))
+		return location{}, new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, "a host to answer: "+err.Error(), recheckPlace))
 	default:
-		return placement{}, new(flow.Fail(err))
+		return location{}, new(flow.Fail(err))
 	}
 }
 
 // asked reports whether all hosts have been asked how they are: before, none of them is known to be down.
 func (r *Reconciler) asked() bool {
-	return !slices.ContainsFunc(r.fleet.Hosts(), func(s machine.HostState) bool { return !s.Health.Asked })
+	return !slices.ContainsFunc(r.fleet.Hosts(), func(s fleet.HostState) bool { return !s.Health.Probed })
 }
 
 // recall looks on all hosts for a machine whose record somebody has removed: an object that has our finalizer may have one. It is
 // about objects that were handled by hand, or came with the finalizer.
-func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.VirtualMachine) (placement, *flow.Outcome) {
+func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.VirtualMachine) (location, *flow.Outcome) {
 	for _, state := range r.fleet.Hosts() {
 		driver, ok := r.fleet.Driver(state.Host.Name)
 		if !ok {
@@ -125,15 +127,15 @@ func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.Virtual
 		cancel()
 		switch {
 		case err == nil:
-			return placement{driver: state.Host.Driver, host: state.Host.Name}, nil
+			return location{driver: state.Host.Driver, host: state.Host.Name}, nil
 		case errors.Is(err, machine.ErrNotFound):
-		case len(vm.Status.Conditions) > 0 || !state.Health.Asked:
+		case len(vm.Status.Conditions) > 0 || !state.Health.Probed:
 			// It was here before, and may be where nobody can look now.
-			return placement{}, new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, fmt.Sprintf(
+			return location{}, new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, fmt.Sprintf(
 				"host %q to say whether the machine is there: %v", state.Host.Name, err), recheckPlace))
 		}
 	}
-	return placement{}, nil
+	return location{}, nil
 }
 
 // ledger knows what has been given away of every host. It is made from the objects, and kept while the manager runs because the
@@ -145,11 +147,11 @@ type ledger struct {
 
 // share is what one machine has of a host.
 type share struct {
-	at   placement
+	at   location
 	size machine.Resources
 }
 
-func (l *ledger) set(key types.NamespacedName, at placement, size machine.Resources) {
+func (l *ledger) set(key types.NamespacedName, at location, size machine.Resources) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.byKey != nil {
@@ -173,7 +175,7 @@ func (l *ledger) choose(
 	if err := l.load(ctx, r.client); err != nil {
 		return "", err
 	}
-	taken := map[string]machine.Taken{}
+	taken := map[string]placement.Allocation{}
 	for _, s := range l.byKey {
 		host := taken[s.at.host]
 		host.Machines++
@@ -182,18 +184,18 @@ func (l *ledger) choose(
 		host.Resources.RootDiskBytes += s.size.RootDiskBytes
 		taken[s.at.host] = host
 	}
-	rooms := r.fleet.Rooms(taken)
-	host, err := machine.Place(rooms, need, driver, wanted)
+	rooms := r.fleet.Candidates(taken)
+	host, err := placement.Choose(rooms, need, driver, wanted)
 	if errors.Is(err, machine.ErrNoCapacity) {
 		for i := range rooms {
 			if !r.limited[rooms[i].Name] {
-				rooms[i].Used = machine.Resources{}
+				rooms[i].Allocated.Resources = machine.Resources{}
 			}
 		}
-		host, err = machine.Place(rooms, need, driver, wanted)
+		host, err = placement.Choose(rooms, need, driver, wanted)
 	}
 	if err == nil {
-		l.byKey[key] = share{placement{driver: driver, host: host}, need}
+		l.byKey[key] = share{location{driver: driver, host: host}, need}
 	}
 	return host, err
 }
@@ -210,7 +212,7 @@ func (l *ledger) load(ctx context.Context, reader client.Reader) error {
 	l.byKey = make(map[types.NamespacedName]share, len(list.Items))
 	for i := range list.Items {
 		vm := &list.Items[i]
-		if at := placementOf(vm); at.host != "" {
+		if at := locationOf(vm); at.host != "" {
 			l.byKey[client.ObjectKeyFromObject(vm)] = share{at, resourcesOf(vm.Spec.Resource, at.driver)}
 		}
 	}

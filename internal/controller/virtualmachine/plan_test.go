@@ -16,6 +16,7 @@ import (
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/fleet"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -24,8 +25,8 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 func sees(vm *cloudnativev1alpha1.VirtualMachine, change ...func(*observation)) observation {
 	spec := specOf(vm, "installation", machine.DriverDocker, secrets{})
 	seen := observation{
-		observed: true, looked: true, at: placement{machine.DriverDocker, "a"}, spec: spec,
-		health: machine.Health{Asked: true, Info: machine.Info{
+		observed: true, looked: true, at: location{machine.DriverDocker, "a"}, spec: spec,
+		health: fleet.Health{Probed: true, Info: machine.Info{
 			Driver: machine.DriverDocker, Capabilities: machine.Capabilities{Containers: true, LiveCPU: true, LiveMemory: true},
 		}},
 		found: &machine.Observed{

@@ -31,7 +31,7 @@ type retainedList struct {
 }
 
 // add notes that the machine stays.
-func (l *retainedList) add(ctx context.Context, vm *cloudnativev1alpha1.VirtualMachine, at placement) error {
+func (l *retainedList) add(ctx context.Context, vm *cloudnativev1alpha1.VirtualMachine, at location) error {
 	entry := fmt.Sprintf("%s %s/%s", at, vm.Namespace, vm.Name)
 	err := l.write(ctx, map[string]any{string(vm.UID): entry})
 	if !apierrors.IsNotFound(err) {

@@ -21,6 +21,7 @@ import (
 	cloudnativev1alpha1ac "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1/applyconfiguration/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/fleet"
 )
 
 // UsageMode says how usage gets into the status.
@@ -53,7 +54,7 @@ const (
 type sampler struct {
 	reader client.Reader
 	writer client.Client
-	fleet  func() *machine.Fleet
+	fleet  func() *fleet.Fleet
 	now    func() time.Time
 
 	installation string
@@ -68,7 +69,7 @@ type sampler struct {
 // facts are what the metrics of a machine are made from.
 type facts struct {
 	uid   types.UID
-	at    placement
+	at    location
 	phase cloudnativev1alpha1.Phase
 	// sampled says that sample is set, measured that usage has the processor too.
 	sampled, measured bool
@@ -78,7 +79,7 @@ type facts struct {
 
 func newSampler(r *Reconciler, options Options) *sampler {
 	return &sampler{
-		reader: r.client, writer: r.client, fleet: func() *machine.Fleet { return r.fleet }, now: r.now,
+		reader: r.client, writer: r.client, fleet: func() *fleet.Fleet { return r.fleet }, now: r.now,
 		installation: r.installation, mode: cmp.Or(options.Usage, UsageCoarse), period: cmp.Or(options.SamplePeriod, defaultPeriod),
 		failed: func(err error, host string) {
 			r.log.Error(err, "Cannot read the usage of a host's machines", "host", host)
@@ -88,7 +89,7 @@ func newSampler(r *Reconciler, options Options) *sampler {
 }
 
 // note keeps where a machine is and how, for the metrics.
-func (s *sampler) note(vm *cloudnativev1alpha1.VirtualMachine, at placement) {
+func (s *sampler) note(vm *cloudnativev1alpha1.VirtualMachine, at location) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := client.ObjectKeyFromObject(vm)

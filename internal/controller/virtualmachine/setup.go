@@ -45,7 +45,7 @@ func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		if !ok {
 			return nil
 		}
-		return []string{placementOf(vm).host}
+		return []string{locationOf(vm).host}
 	})
 	if err != nil {
 		return fmt.Errorf("cannot index VirtualMachines by host: %w", err)

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
-	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/fleet"
 )
 
 // queue is what wakes objects up.
@@ -43,18 +43,18 @@ func (b *bell) ring(key types.NamespacedName) {
 }
 
 // notify is told by the fleet what happens on hosts.
-func (r *Reconciler) notify(ctx context.Context, notice machine.Notice) {
+func (r *Reconciler) notify(ctx context.Context, notice fleet.Notice) {
 	switch notice.Kind {
-	case machine.MachineChanged:
+	case fleet.MachineChanged:
 		key := types.NamespacedName{Namespace: notice.Event.Namespace, Name: notice.Event.Name}
 		if op := r.operations.look(key, types.UID(notice.Event.UID)); !op.running() {
 			r.bell.ring(key) // while an operation goes on, its own end wakes the object up
 		}
-	case machine.HostUp, machine.HostDown:
-		markHostUp(notice.Host, notice.Kind == machine.HostUp)
+	case fleet.HostUp, fleet.HostDown:
+		markHostUp(notice.Host, notice.Kind == fleet.HostUp)
 		r.wake(ctx, notice.Host)
 		r.wake(ctx, "") // which may find a place now
-	case machine.LookAgain:
+	case fleet.WatchStarted:
 		r.wake(ctx, notice.Host)
 	}
 }

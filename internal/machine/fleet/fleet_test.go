@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package machine_test
+package fleet_test
 
 import (
 	"context"
@@ -17,34 +17,36 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/fleet"
+	"github.com/windlass-operator/windlass/internal/machine/placement"
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
 )
 
-// yard is a fleet of simulated hosts under way, with everything that it has told.
-type yard struct {
-	*machine.Fleet
+// rig is a fleet of simulated hosts under way, with everything that it has told.
+type rig struct {
+	*fleet.Fleet
 
 	hosts map[string]*simulated.Host
 
 	mu      sync.Mutex
-	notices []machine.Notice
+	notices []fleet.Notice
 }
 
-// newYard starts a fleet inside a bubble of synctest. Edit may change how.
-func newYard(t *testing.T, scripts map[string]simulated.Script, edit func(*machine.FleetOptions, []machine.Host)) *yard {
+// newRig starts a fleet inside a bubble of synctest. Edit may change how.
+func newRig(t *testing.T, scripts map[string]simulated.Script, edit func(*fleet.Options, []machine.Host)) *rig {
 	t.Helper()
-	y := &yard{hosts: map[string]*simulated.Host{}}
+	y := &rig{hosts: map[string]*simulated.Host{}}
 	var hosts []machine.Host
 	for name, script := range scripts {
 		y.hosts[name] = simulated.NewHost(script)
 		hosts = append(hosts, machine.Host{Name: name, Driver: machine.DriverSimulated})
 	}
-	options := machine.FleetOptions{
+	options := fleet.Options{
 		Installation: "here",
 		Open: func(_ context.Context, host machine.Host) (machine.Driver, error) {
 			return y.hosts[host.Name].Open(), nil
 		},
-		Notify: func(_ context.Context, notice machine.Notice) {
+		Notify: func(_ context.Context, notice fleet.Notice) {
 			y.mu.Lock()
 			defer y.mu.Unlock()
 			y.notices = append(y.notices, notice)
@@ -53,7 +55,7 @@ func newYard(t *testing.T, scripts map[string]simulated.Script, edit func(*machi
 	if edit != nil {
 		edit(&options, hosts)
 	}
-	y.Fleet = machine.NewFleet(hosts, options)
+	y.Fleet = fleet.New(hosts, options)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- y.Start(ctx) }()
@@ -67,10 +69,10 @@ func newYard(t *testing.T, scripts map[string]simulated.Script, edit func(*machi
 }
 
 // told returns what was told of the host so far, without machines' names.
-func (y *yard) told(host string) []machine.NoticeKind {
+func (y *rig) told(host string) []fleet.NoticeKind {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	var out []machine.NoticeKind
+	var out []fleet.NoticeKind
 	for _, notice := range y.notices {
 		if notice.Host == host {
 			out = append(out, notice.Kind)
@@ -80,7 +82,7 @@ func (y *yard) told(host string) []machine.NoticeKind {
 }
 
 // driver returns the driver of a host that has to be there.
-func (y *yard) driver(t *testing.T, host string) machine.Driver {
+func (y *rig) driver(t *testing.T, host string) machine.Driver {
 	t.Helper()
 	driver, ok := y.Driver(host)
 	if !ok {
@@ -89,7 +91,7 @@ func (y *yard) driver(t *testing.T, host string) machine.Driver {
 	return driver
 }
 
-func (y *yard) wantHealth(t *testing.T, host string, want error) {
+func (y *rig) wantHealth(t *testing.T, host string, want error) {
 	t.Helper()
 	health := y.Health(host)
 	if !errors.Is(health.Err, want) || want == nil && health.Err != nil {
@@ -115,11 +117,11 @@ func testSpec(n int) machine.Spec {
 func TestFleetConnects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		y := newYard(t, map[string]simulated.Script{"b": {}, "a": {Capacity: machine.Resources{MilliCPU: 1000}}}, nil)
+		y := newRig(t, map[string]simulated.Script{"b": {}, "a": {Capacity: machine.Resources{MilliCPU: 1000}}}, nil)
 		synctest.Wait()
 		for _, host := range []string{"a", "b"} {
 			y.wantHealth(t, host, nil)
-			want := []machine.NoticeKind{machine.HostUp, machine.LookAgain}
+			want := []fleet.NoticeKind{fleet.HostUp, fleet.WatchStarted}
 			if diff := cmp.Diff(want, y.told(host)); diff != "" {
 				t.Errorf("told of %s (-want +got):\n%s", host, diff)
 			}
@@ -136,12 +138,12 @@ func TestFleetConnects(t *testing.T) {
 
 func TestFleetBeforeItStarts(t *testing.T) {
 	t.Parallel()
-	fleet := machine.NewFleet([]machine.Host{{Name: "a"}}, machine.FleetOptions{})
-	health := fleet.Health("a")
-	if health.Asked || !errors.Is(health.Err, machine.ErrUnreachable) {
+	f := fleet.New([]machine.Host{{Name: "a"}}, fleet.Options{})
+	health := f.Health("a")
+	if health.Probed || !errors.Is(health.Err, machine.ErrUnreachable) {
 		t.Errorf("a host that nobody has asked is %+v", health)
 	}
-	driver, ok := fleet.Driver("a")
+	driver, ok := f.Driver("a")
 	if !ok {
 		t.Fatal("there is no host a")
 	}
@@ -152,11 +154,11 @@ func TestFleetBeforeItStarts(t *testing.T) {
 
 func TestFleetWithoutTheHost(t *testing.T) {
 	t.Parallel()
-	fleet := machine.NewFleet(nil, machine.FleetOptions{})
-	if _, ok := fleet.Driver("a"); ok {
+	f := fleet.New(nil, fleet.Options{})
+	if _, ok := f.Driver("a"); ok {
 		t.Error("there is a driver of a host that is not configured")
 	}
-	if health := fleet.Health("a"); !health.Asked || !errors.Is(health.Err, machine.ErrNoHost) {
+	if health := f.Health("a"); !health.Probed || !errors.Is(health.Err, machine.ErrNoHost) {
 		t.Errorf("the host is %+v, want %v", health, machine.ErrNoHost)
 	}
 }
@@ -165,10 +167,10 @@ func TestHangingHostHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hang := simulated.Script{Faults: []simulated.Fault{{Hang: true}}}
-		y := newYard(t, map[string]simulated.Script{"hangs": hang, "well": {}}, nil)
+		y := newRig(t, map[string]simulated.Script{"hangs": hang, "well": {}}, nil)
 		synctest.Wait()
 		y.wantHealth(t, "well", nil)
-		if health := y.Health("hangs"); health.Asked {
+		if health := y.Health("hangs"); health.Probed {
 			t.Errorf("the host that hangs is known to be %+v before its time is over", health)
 		}
 		pass(t, time.Minute)
@@ -191,7 +193,7 @@ func TestHangingHostHoldsUpNobody(t *testing.T) {
 func TestHostGoesAndComesBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		y := newYard(t, map[string]simulated.Script{"a": {}}, nil)
+		y := newRig(t, map[string]simulated.Script{"a": {}}, nil)
 		synctest.Wait()
 		pass(t, time.Minute)
 		up := y.Health("a").Since
@@ -209,8 +211,8 @@ func TestHostGoesAndComesBack(t *testing.T) {
 		y.hosts["a"].SetAway(false)
 		pass(t, time.Minute)
 		y.wantHealth(t, "a", nil)
-		want := []machine.NoticeKind{
-			machine.HostUp, machine.LookAgain, machine.HostDown, machine.HostUp, machine.LookAgain,
+		want := []fleet.NoticeKind{
+			fleet.HostUp, fleet.WatchStarted, fleet.HostDown, fleet.HostUp, fleet.WatchStarted,
 		}
 		if diff := cmp.Diff(want, y.told("a")); diff != "" {
 			t.Errorf("told (-want +got):\n%s", diff)
@@ -221,12 +223,12 @@ func TestHostGoesAndComesBack(t *testing.T) {
 func TestOneLostAnswerTurnsNothingDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		y := newYard(t, map[string]simulated.Script{"a": {}}, nil)
+		y := newRig(t, map[string]simulated.Script{"a": {}}, nil)
 		synctest.Wait()
 		y.hosts["a"].Inject(simulated.Fault{Call: simulated.CallInfo, Times: 1})
 		pass(t, 10*time.Minute)
 		y.wantHealth(t, "a", nil)
-		if told := y.told("a"); slices.Contains(told, machine.HostDown) {
+		if told := y.told("a"); slices.Contains(told, fleet.HostDown) {
 			t.Errorf("told %v, although only one answer was lost", told)
 		}
 	})
@@ -236,13 +238,13 @@ func TestFirstLostAnswerSaysNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lost := simulated.Script{Faults: []simulated.Fault{{Call: simulated.CallInfo, Times: 1}}}
-		y := newYard(t, map[string]simulated.Script{"a": lost}, nil)
+		y := newRig(t, map[string]simulated.Script{"a": lost}, nil)
 		synctest.Wait()
-		if health := y.Health("a"); health.Asked {
+		if health := y.Health("a"); health.Probed {
 			t.Errorf("after one lost answer the host is known to be %+v", health)
 		}
 		pass(t, 10*time.Second)
-		want := []machine.NoticeKind{machine.HostUp, machine.LookAgain}
+		want := []fleet.NoticeKind{fleet.HostUp, fleet.WatchStarted}
 		if diff := cmp.Diff(want, y.told("a")); diff != "" {
 			t.Errorf("told (-want +got):\n%s", diff)
 		}
@@ -252,12 +254,12 @@ func TestFirstLostAnswerSaysNothing(t *testing.T) {
 func TestHostThatWasNeverThere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		y := newYard(t, map[string]simulated.Script{"a": {Faults: []simulated.Fault{{Err: errors.New("no route")}}}}, nil)
+		y := newRig(t, map[string]simulated.Script{"a": {Faults: []simulated.Fault{{Err: errors.New("no route")}}}}, nil)
 		pass(t, time.Hour)
-		if health := y.Health("a"); !health.Asked || !errors.Is(health.Err, machine.ErrUnreachable) {
+		if health := y.Health("a"); !health.Probed || !errors.Is(health.Err, machine.ErrUnreachable) {
 			t.Errorf("the health is %+v, want %v", health, machine.ErrUnreachable)
 		}
-		if diff := cmp.Diff([]machine.NoticeKind{machine.HostDown}, y.told("a")); diff != "" {
+		if diff := cmp.Diff([]fleet.NoticeKind{fleet.HostDown}, y.told("a")); diff != "" {
 			t.Errorf("told (-want +got):\n%s", diff)
 		}
 	})
@@ -266,7 +268,7 @@ func TestHostThatWasNeverThere(t *testing.T) {
 func TestFailedCallHasTheHostAsked(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		y := newYard(t, map[string]simulated.Script{"a": {}}, func(options *machine.FleetOptions, _ []machine.Host) {
+		y := newRig(t, map[string]simulated.Script{"a": {}}, func(options *fleet.Options, _ []machine.Host) {
 			options.ProbeInterval = time.Hour
 		})
 		synctest.Wait()
@@ -283,7 +285,7 @@ func TestFailedCallHasTheHostAsked(t *testing.T) {
 func TestFleetTellsOfMachines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		y := newYard(t, map[string]simulated.Script{"a": {}}, nil)
+		y := newRig(t, map[string]simulated.Script{"a": {}}, nil)
 		synctest.Wait()
 		driver, spec := y.driver(t, "a"), testSpec(1)
 		if err := driver.Prepare(t.Context(), spec); err != nil {
@@ -295,7 +297,7 @@ func TestFleetTellsOfMachines(t *testing.T) {
 		synctest.Wait()
 		y.mu.Lock()
 		defer y.mu.Unlock()
-		want := machine.Notice{Host: "a", Kind: machine.MachineChanged, Event: machine.Event{
+		want := fleet.Notice{Host: "a", Kind: fleet.MachineChanged, Event: machine.Event{
 			UID: spec.UID, Namespace: spec.Namespace, Name: spec.Name,
 		}}
 		if !slices.Contains(y.notices, want) {
@@ -307,9 +309,9 @@ func TestFleetTellsOfMachines(t *testing.T) {
 func TestBrokenWatchIsTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		y := newYard(t, map[string]simulated.Script{"a": {Faults: []simulated.Fault{{Call: simulated.CallWatch, Times: 3}}}}, nil)
+		y := newRig(t, map[string]simulated.Script{"a": {Faults: []simulated.Fault{{Call: simulated.CallWatch, Times: 3}}}}, nil)
 		pass(t, time.Minute)
-		want := []machine.NoticeKind{machine.HostUp, machine.LookAgain}
+		want := []fleet.NoticeKind{fleet.HostUp, fleet.WatchStarted}
 		if diff := cmp.Diff(want, y.told("a")); diff != "" {
 			t.Errorf("told after three refused watches (-want +got):\n%s", diff)
 		}
@@ -317,7 +319,7 @@ func TestBrokenWatchIsTakenUpAgain(t *testing.T) {
 		y.hosts["a"].SetAway(true)
 		y.hosts["a"].SetAway(false)
 		pass(t, time.Minute)
-		if diff := cmp.Diff(append(want, machine.LookAgain), y.told("a")); diff != "" {
+		if diff := cmp.Diff(append(want, fleet.WatchStarted), y.told("a")); diff != "" {
 			t.Errorf("told after a broken watch (-want +got):\n%s", diff)
 		}
 	})
@@ -327,7 +329,7 @@ func TestDriverIsOpenedUntilItCan(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
-		y := newYard(t, map[string]simulated.Script{"a": {}}, func(options *machine.FleetOptions, _ []machine.Host) {
+		y := newRig(t, map[string]simulated.Script{"a": {}}, func(options *fleet.Options, _ []machine.Host) {
 			open := options.Open
 			options.Open = func(ctx context.Context, host machine.Host) (machine.Driver, error) {
 				if attempts++; attempts < 3 {
@@ -349,7 +351,7 @@ func TestDriverIsOpenedUntilItCan(t *testing.T) {
 func TestCallHasATimeLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		y := newYard(t, map[string]simulated.Script{"a": {}}, nil)
+		y := newRig(t, map[string]simulated.Script{"a": {}}, nil)
 		synctest.Wait()
 		y.hosts["a"].Inject(simulated.Fault{Call: simulated.CallGet, Hang: true})
 		_, err := y.driver(t, "a").Get(t.Context(), machine.Identity{})
@@ -392,7 +394,7 @@ func TestHostIsNotCrowded(t *testing.T) {
 			Images:  []string{"nginx:1.17.4"},
 			Latency: map[simulated.Call]time.Duration{simulated.CallStart: time.Minute, simulated.CallPrepare: time.Hour},
 		}
-		y := newYard(t, map[string]simulated.Script{"a": slow}, func(options *machine.FleetOptions, hosts []machine.Host) {
+		y := newRig(t, map[string]simulated.Script{"a": slow}, func(options *fleet.Options, hosts []machine.Host) {
 			open := options.Open
 			options.Open = func(ctx context.Context, host machine.Host) (machine.Driver, error) {
 				inner, err := open(ctx, host)
@@ -439,9 +441,9 @@ func TestHostIsNotCrowded(t *testing.T) {
 func TestWaitingForALaneEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		y := newYard(t, map[string]simulated.Script{"a": {
+		y := newRig(t, map[string]simulated.Script{"a": {
 			Latency: map[simulated.Call]time.Duration{simulated.CallStart: time.Minute},
-		}}, func(_ *machine.FleetOptions, hosts []machine.Host) { hosts[0].MaxCalls = 1 })
+		}}, func(_ *fleet.Options, hosts []machine.Host) { hosts[0].MaxCalls = 1 })
 		synctest.Wait()
 		var group sync.WaitGroup
 		group.Go(func() {
@@ -464,9 +466,9 @@ func TestCallsAreMeasured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		got := map[string]time.Duration{}
-		y := newYard(t, map[string]simulated.Script{"a": {Latency: map[simulated.Call]time.Duration{
+		y := newRig(t, map[string]simulated.Script{"a": {Latency: map[simulated.Call]time.Duration{
 			simulated.CallGet: 3 * time.Second,
-		}}}, func(options *machine.FleetOptions, _ []machine.Host) {
+		}}}, func(options *fleet.Options, _ []machine.Host) {
 			options.Measure = func(host, call string, took time.Duration, err error) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -485,20 +487,21 @@ func TestCallsAreMeasured(t *testing.T) {
 	})
 }
 
-func TestRooms(t *testing.T) {
+func TestCandidates(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		away := simulated.Script{Faults: []simulated.Fault{{Err: errors.New("no route")}}}
-		y := newYard(t, map[string]simulated.Script{"a": {}, "b": away}, func(_ *machine.FleetOptions, hosts []machine.Host) {
+		y := newRig(t, map[string]simulated.Script{"a": {}, "b": away}, func(_ *fleet.Options, hosts []machine.Host) {
 			for i := range hosts {
 				hosts[i].Capacity = machine.Resources{MilliCPU: 8000}
 			}
 		})
 		pass(t, time.Minute)
-		got := y.Rooms(map[string]machine.Taken{"a": {Resources: machine.Resources{MilliCPU: 500}, Machines: 1}})
-		want := []machine.Room{
+		allocated := map[string]placement.Allocation{"a": {Resources: machine.Resources{MilliCPU: 500}, Machines: 1}}
+		got := y.Candidates(allocated)
+		want := []placement.Candidate{
 			{
-				Name: "a", Driver: machine.DriverSimulated, Machines: 1, Used: machine.Resources{MilliCPU: 500},
+				Name: "a", Driver: machine.DriverSimulated, Allocated: allocated["a"],
 				Capacity: machine.Resources{MilliCPU: 8000, MemoryBytes: 256 << 30, RootDiskBytes: 4 << 40},
 			},
 			{

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package machine
+package placement
 
 import (
 	"cmp"
@@ -9,37 +9,43 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Room is what a host has and what of it is given away.
-type Room struct {
+// Candidate is what a host has and what of it is given away.
+type Candidate struct {
 	// Name and Driver of the host.
 	Name, Driver string
 	// Problem says why nothing can be placed there now; empty if the host is well.
 	Problem string
 	// Capacity that can be given away. What is zero is not known, and does not limit.
-	Capacity Resources
-	// Used is the sum of what has been given away, running or not.
-	Used Resources
-	// Machines is how many machines the host was chosen for.
-	Machines int
+	Capacity machine.Resources
+	// Allocated is what has been given away already.
+	Allocated Allocation
 }
 
-// maxListed bounds how many hosts an error of Place speaks of.
+// Allocation is what has been given away of a host, to machines that run and to machines that do not.
+type Allocation struct {
+	Resources machine.Resources
+	Machines  int
+}
+
+// maxListed bounds how many hosts an error of Choose speaks of.
 const maxListed = 5
 
-// Place chooses the host for a machine of the given size: the one on which the most machines like it still fit; among equals the one
+// Choose chooses the host for a machine of the given size: the one on which the most machines like it still fit; among equals the one
 // with the fewest machines, then the first by name. A host that does not know what it has comes after all that do. Wanted
 // limits the choice to one host. The order of hosts does not matter.
 //
 // ErrNoHost if no such host is configured, ErrUnreachable if none of those that are is well, ErrNoCapacity if the machine fits nowhere;
 // the error says of every host what is missing there.
-func Place(hosts []Room, need Resources, driver, wanted string) (string, error) {
+func Choose(hosts []Candidate, need machine.Resources, driver, wanted string) (string, error) {
 	candidates, err := candidates(hosts, driver, wanted)
 	if err != nil {
 		return "", err
 	}
-	var best *Room
+	var best *Candidate
 	var most offer
 	for i := range candidates {
 		host := &candidates[i]
@@ -58,8 +64,8 @@ func Place(hosts []Room, need Resources, driver, wanted string) (string, error) 
 }
 
 // candidates returns the hosts that may be chosen at all, by name.
-func candidates(hosts []Room, driver, wanted string) ([]Room, error) {
-	var out []Room
+func candidates(hosts []Candidate, driver, wanted string) ([]Candidate, error) {
+	var out []Candidate
 	for _, host := range hosts {
 		if wanted != "" && host.Name != wanted {
 			continue
@@ -69,17 +75,17 @@ func candidates(hosts []Room, driver, wanted string) ([]Room, error) {
 			continue
 		}
 		if wanted != "" {
-			return nil, fmt.Errorf("%w: host %q runs %s machines, not %s ones", ErrNoHost, wanted, host.Driver, driver)
+			return nil, fmt.Errorf("%w: host %q runs %s machines, not %s ones", machine.ErrNoHost, wanted, host.Driver, driver)
 		}
 	}
 	switch {
 	case len(out) > 0:
-		slices.SortFunc(out, func(a, b Room) int { return cmp.Compare(a.Name, b.Name) })
+		slices.SortFunc(out, func(a, b Candidate) int { return cmp.Compare(a.Name, b.Name) })
 		return out, nil
 	case wanted != "":
-		return nil, fmt.Errorf("%w: there is none called %q", ErrNoHost, wanted)
+		return nil, fmt.Errorf("%w: there is none called %q", machine.ErrNoHost, wanted)
 	default:
-		return nil, fmt.Errorf("%w: there is none for %s machines", ErrNoHost, driver)
+		return nil, fmt.Errorf("%w: there is none for %s machines", machine.ErrNoHost, driver)
 	}
 }
 
@@ -101,10 +107,10 @@ func (o offer) betterThan(other offer) bool {
 	}
 }
 
-func (r Room) offer(need Resources) offer {
+func (c Candidate) offer(need machine.Resources) offer {
 	// A machine without limits fits everywhere.
-	of := offer{fits: math.MaxInt64, known: need == Resources{}, machines: r.Machines}
-	for _, d := range dimensions(r.Capacity, r.Used, need) {
+	of := offer{fits: math.MaxInt64, known: need == machine.Resources{}, machines: c.Allocated.Machines}
+	for _, d := range dimensions(c.Capacity, c.Allocated.Resources, need) {
 		if d.need > 0 && d.capacity > 0 {
 			of.fits, of.known = min(of.fits, max(0, d.free())/d.need), true
 		}
@@ -121,7 +127,7 @@ type dimension struct {
 
 func (d dimension) free() int64 { return d.capacity - d.used }
 
-func dimensions(capacity, used, need Resources) []dimension {
+func dimensions(capacity, used, need machine.Resources) []dimension {
 	return []dimension{
 		{capacity.MilliCPU, used.MilliCPU, need.MilliCPU, "CPU", formatMilli},
 		{capacity.MemoryBytes, used.MemoryBytes, need.MemoryBytes, "memory", formatBytes},
@@ -130,14 +136,14 @@ func dimensions(capacity, used, need Resources) []dimension {
 }
 
 // refuse says why none of the hosts takes the machine.
-func refuse(hosts []Room, need Resources) error {
-	kind, reasons := ErrUnreachable, make([]string, 0, len(hosts))
+func refuse(hosts []Candidate, need machine.Resources) error {
+	kind, reasons := machine.ErrUnreachable, make([]string, 0, len(hosts))
 	for _, host := range hosts {
 		if host.Problem != "" {
 			reasons = append(reasons, fmt.Sprintf("%s is not well (%s)", host.Name, host.Problem))
 			continue
 		}
-		kind = ErrNoCapacity
+		kind = machine.ErrNoCapacity
 		reasons = append(reasons, host.lacks(need))
 	}
 	if more := len(reasons) - maxListed; more > 0 {
@@ -147,14 +153,14 @@ func refuse(hosts []Room, need Resources) error {
 }
 
 // lacks says what is missing on a host that cannot take the machine.
-func (r Room) lacks(need Resources) string {
+func (c Candidate) lacks(need machine.Resources) string {
 	var missing []string
-	for _, d := range dimensions(r.Capacity, r.Used, need) {
+	for _, d := range dimensions(c.Capacity, c.Allocated.Resources, need) {
 		if d.capacity == 0 || d.need <= d.free() {
 			continue
 		}
 		missing = append(missing, fmt.Sprintf("%s %s of %s free, %s needed",
 			d.noun, d.show(max(0, d.free())), d.show(d.capacity), d.show(d.need)))
 	}
-	return fmt.Sprintf("%s has %s", r.Name, strings.Join(missing, " and "))
+	return fmt.Sprintf("%s has %s", c.Name, strings.Join(missing, " and "))
 }

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package machine
+package hosts
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-operator/windlass/internal/machine"
 )
 
 const fullHosts = `
@@ -34,26 +36,26 @@ hosts:
   endpoint: simulated://?latency=20ms
 `
 
-func TestParseHosts(t *testing.T) {
+func TestParse(t *testing.T) {
 	t.Parallel()
-	got, err := ParseHosts([]byte(fullHosts))
+	got, err := Parse([]byte(fullHosts))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Host{
+	want := []machine.Host{
 		{
-			Name: "hyper", Driver: DriverLibvirt, Endpoint: "qemu:///system", MaxCalls: DefaultMaxCalls,
-			Capacity: Resources{MilliCPU: 1500, MemoryBytes: 4e9},
+			Name: "hyper", Driver: machine.DriverLibvirt, Endpoint: "qemu:///system", MaxCalls: machine.DefaultMaxCalls,
+			Capacity: machine.Resources{MilliCPU: 1500, MemoryBytes: 4e9},
 		},
-		{Name: "play", Driver: DriverSimulated, Endpoint: "simulated://?latency=20ms", MaxCalls: DefaultMaxCalls},
+		{Name: "play", Driver: machine.DriverSimulated, Endpoint: "simulated://?latency=20ms", MaxCalls: machine.DefaultMaxCalls},
 		{
-			Name: "rack-1", Driver: DriverDocker, Endpoint: "tcp://rack-1:2376", MaxCalls: 4,
-			TLS:      &TLSFiles{CA: "/etc/rack-1/ca.pem", Cert: "/etc/rack-1/cert.pem", Key: "/etc/rack-1/key.pem"},
-			Capacity: Resources{MilliCPU: 16_000, MemoryBytes: 64 << 30, RootDiskBytes: 500e9},
+			Name: "rack-1", Driver: machine.DriverDocker, Endpoint: "tcp://rack-1:2376", MaxCalls: 4,
+			TLS:      &machine.TLSFiles{CA: "/etc/rack-1/ca.pem", Cert: "/etc/rack-1/cert.pem", Key: "/etc/rack-1/key.pem"},
+			Capacity: machine.Resources{MilliCPU: 16_000, MemoryBytes: 64 << 30, RootDiskBytes: 500e9},
 		},
 		{
-			Name: "rack-2", Driver: DriverDocker, Endpoint: "ssh://ops@rack-2", MaxCalls: DefaultMaxCalls,
-			SSH: &SSHFiles{IdentityFile: "/etc/rack-2/id", KnownHostsFile: "/etc/rack-2/known_hosts"},
+			Name: "rack-2", Driver: machine.DriverDocker, Endpoint: "ssh://ops@rack-2", MaxCalls: machine.DefaultMaxCalls,
+			SSH: &machine.SSHFiles{IdentityFile: "/etc/rack-2/id", KnownHostsFile: "/etc/rack-2/known_hosts"},
 		},
 	}
 	if diff := gocmp.Diff(want, got); diff != "" {
@@ -77,7 +79,7 @@ func entry(lines ...string) string {
 		fields["name"], fields["driver"], fields["endpoint"], extra.String())
 }
 
-func TestParseHostsRefuses(t *testing.T) {
+func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		file string
@@ -125,7 +127,7 @@ func TestParseHostsRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			hosts, err := ParseHosts([]byte(c.file))
+			hosts, err := Parse([]byte(c.file))
 			if err == nil {
 				t.Fatalf("it was accepted: %+v", hosts)
 			}
@@ -150,7 +152,7 @@ func TestPasswordIsNotRepeated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := ParseHosts([]byte(entry("endpoint: '" + endpoint + "'")))
+			_, err := Parse([]byte(entry("endpoint: '" + endpoint + "'")))
 			if err == nil || strings.Contains(err.Error(), secret) {
 				t.Errorf("the error is %q", strings.ReplaceAll(fmt.Sprint(err), secret, "(the password)"))
 			}
@@ -158,15 +160,15 @@ func TestPasswordIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestHostsFromEnvironment(t *testing.T) {
+func TestFromEnvironment(t *testing.T) {
 	t.Parallel()
-	files := func(directory string) *TLSFiles {
-		return &TLSFiles{CA: directory + "/ca.pem", Cert: directory + "/cert.pem", Key: directory + "/key.pem"}
+	files := func(directory string) *machine.TLSFiles {
+		return &machine.TLSFiles{CA: directory + "/ca.pem", Cert: directory + "/cert.pem", Key: directory + "/key.pem"}
 	}
 	for name, c := range map[string]struct {
 		env      map[string]string
 		endpoint string
-		tls      *TLSFiles
+		tls      *machine.TLSFiles
 	}{
 		"nothing is the local socket":   {nil, "unix:///var/run/docker.sock", nil},
 		"a socket elsewhere":            {map[string]string{"DOCKER_HOST": "unix:///run/d.sock"}, "unix:///run/d.sock", nil},
@@ -187,11 +189,11 @@ func TestHostsFromEnvironment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := HostsFromEnvironment(func(name string) string { return c.env[name] })
+			got, err := FromEnvironment(func(name string) string { return c.env[name] })
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := []Host{{Name: "default", Driver: DriverDocker, Endpoint: c.endpoint, TLS: c.tls, MaxCalls: DefaultMaxCalls}}
+			want := []machine.Host{{Name: "default", Driver: machine.DriverDocker, Endpoint: c.endpoint, TLS: c.tls, MaxCalls: machine.DefaultMaxCalls}}
 			if diff := gocmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -199,7 +201,7 @@ func TestHostsFromEnvironment(t *testing.T) {
 	}
 }
 
-func TestHostsFromEnvironmentRefuses(t *testing.T) {
+func TestFromEnvironmentRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		env  map[string]string
@@ -214,7 +216,7 @@ func TestHostsFromEnvironmentRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := HostsFromEnvironment(func(name string) string { return c.env[name] })
+			_, err := FromEnvironment(func(name string) string { return c.env[name] })
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v, want in it %q", err, c.want)
 			}
@@ -222,8 +224,8 @@ func TestHostsFromEnvironmentRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParseHosts wants every file to be refused with an error or to give hosts that can be used.
-func FuzzParseHosts(f *testing.F) {
+// FuzzParse wants every file to be refused with an error or to give hosts that can be used.
+func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		fullHosts, "", "hosts: []", "hosts: [{}]", "hosts: null", "hosts: [null]", entry("capacity: {cpu: 1e3}"),
 		entry("capacity: {memory: 0x10}"), entry("tls: {}"), "{hosts: [{name: &a b, driver: *a}]}", entry("maxCalls: 1.5"),
@@ -231,7 +233,7 @@ func FuzzParseHosts(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		hosts, err := ParseHosts(data)
+		hosts, err := Parse(data)
 		if err != nil {
 			if len(hosts) > 0 {
 				t.Fatalf("hosts and an error: %+v, %v", hosts, err)
@@ -243,7 +245,7 @@ func FuzzParseHosts(f *testing.F) {
 		}
 		names := map[string]bool{}
 		for _, host := range hosts {
-			if problems := host.validate(); len(problems) > 0 || names[host.Name] {
+			if problems := validate(host); len(problems) > 0 || names[host.Name] {
 				t.Fatalf("%+v was accepted: %v", host, problems)
 			}
 			if host.Capacity.MilliCPU < 0 || host.Capacity.MemoryBytes < 0 || host.Capacity.RootDiskBytes < 0 {
@@ -251,7 +253,7 @@ func FuzzParseHosts(f *testing.F) {
 			}
 			names[host.Name] = true
 		}
-		if !slices.IsSortedFunc(hosts, func(a, b Host) int { return cmp.Compare(a.Name, b.Name) }) {
+		if !slices.IsSortedFunc(hosts, func(a, b machine.Host) int { return cmp.Compare(a.Name, b.Name) }) {
 			t.Fatalf("not sorted: %+v", hosts)
 		}
 	})

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package machine
+package hosts
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"github.com/windlass-operator/windlass/internal/machine"
 )
 
 // The host that the environment describes.
@@ -18,7 +20,7 @@ const (
 	defaultEndpoint = "unix:///var/run/docker.sock"
 )
 
-// HostsFromEnvironment returns the one host, called default, that the docker command would talk to by its variables:
+// FromEnvironment returns the one host, called default, that the docker command would talk to by its variables:
 //
 //   - DOCKER_HOST: the endpoint; empty: unix:///var/run/docker.sock. The scheme tcp may be left out, and so may its port: 2376 with
 //     TLS, 2375 without.
@@ -26,8 +28,8 @@ const (
 //   - DOCKER_CERT_PATH: the directory of those files; empty: .docker in the home directory.
 //
 // TLS that does not verify the other side (DOCKER_TLS alone) is refused. Contexts of the docker command are not read.
-func HostsFromEnvironment(getenv func(string) string) ([]Host, error) {
-	host := Host{Name: defaultHost, Driver: DriverDocker, MaxCalls: DefaultMaxCalls}
+func FromEnvironment(getenv func(string) string) ([]machine.Host, error) {
+	host := machine.Host{Name: defaultHost, Driver: machine.DriverDocker, MaxCalls: machine.DefaultMaxCalls}
 	verify := getenv("DOCKER_TLS_VERIFY") != ""
 	if !verify && getenv("DOCKER_TLS") != "" {
 		return nil, errors.New("DOCKER_TLS asks for TLS without verification, which is not supported: set DOCKER_TLS_VERIFY=1")
@@ -38,16 +40,16 @@ func HostsFromEnvironment(getenv func(string) string) ([]Host, error) {
 		if directory == "" {
 			directory = filepath.Join(getenv("HOME"), ".docker")
 		}
-		host.TLS = &TLSFiles{
+		host.TLS = &machine.TLSFiles{
 			CA:   filepath.Join(directory, "ca.pem"),
 			Cert: filepath.Join(directory, "cert.pem"),
 			Key:  filepath.Join(directory, "key.pem"),
 		}
 	}
-	if errs := host.validate(); len(errs) > 0 {
+	if errs := validate(host); len(errs) > 0 {
 		return nil, fmt.Errorf("cannot use DOCKER_HOST, DOCKER_TLS_VERIFY and DOCKER_CERT_PATH: %w", errors.Join(errs...))
 	}
-	return []Host{host}, nil
+	return []machine.Host{host}, nil
 }
 
 // dockerEndpoint completes what may be left out.

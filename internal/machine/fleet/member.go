@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package machine
+package fleet
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/windlass-operator/windlass/internal/machine"
 )
 
 // The rhythm of asking a host that does not answer: at once a second time, so that one lost answer makes nobody unknown, then ever
@@ -22,8 +24,8 @@ const (
 
 // member is a host of a fleet.
 type member struct {
-	host    Host
-	options FleetOptions
+	host    machine.Host
+	options Options
 
 	// Each kind of call has its own lane: images that come slowly shall not keep machines from being stopped, nor machines that
 	// take their time to stop keep others from being looked at.
@@ -32,15 +34,15 @@ type member struct {
 	ask chan struct{}
 
 	mu     sync.Mutex
-	driver Driver
+	driver machine.Driver
 	state  Health
 	// turned is closed, and replaced, when the host comes or goes.
 	turned chan struct{}
 }
 
-func newMember(host Host, options FleetOptions) *member {
+func newMember(host machine.Host, options Options) *member {
 	if host.MaxCalls < 1 {
-		host.MaxCalls = DefaultMaxCalls
+		host.MaxCalls = machine.DefaultMaxCalls
 	}
 	return &member{
 		host:         host,
@@ -49,7 +51,7 @@ func newMember(host Host, options FleetOptions) *member {
 		actions:      make(chan struct{}, host.MaxCalls),
 		fetches:      make(chan struct{}, host.MaxCalls),
 		ask:          make(chan struct{}, 1),
-		state:        Health{Err: errNotAsked, Since: options.Clock.Now()},
+		state:        Health{Err: errNotProbed, Since: options.Clock.Now()},
 		turned:       make(chan struct{}),
 	}
 }
@@ -81,18 +83,18 @@ func (m *member) probe(ctx context.Context) {
 }
 
 // ping asks the host once.
-func (m *member) ping(ctx context.Context) (Info, error) {
+func (m *member) ping(ctx context.Context) (machine.Info, error) {
 	limited, cancel := context.WithTimeout(ctx, m.options.ProbeTimeout)
 	defer cancel()
 	driver, err := m.open(limited)
 	if err != nil {
-		return Info{}, m.unreachable(err)
+		return machine.Info{}, m.unreachable(err)
 	}
 	begin := m.options.Clock.Now()
 	info, err := driver.Info(limited)
 	m.options.Measure(m.host.Name, "info", m.options.Clock.Since(begin), err)
 	if err != nil {
-		return Info{}, m.unreachable(err)
+		return machine.Info{}, m.unreachable(err)
 	}
 	return info, nil
 }
@@ -101,16 +103,16 @@ func (m *member) ping(ctx context.Context) (Info, error) {
 func (m *member) unreachable(err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w: no answer within %s: %w", ErrUnreachable, m.options.ProbeTimeout, context.DeadlineExceeded)
-	case errors.Is(err, ErrUnreachable):
+		return fmt.Errorf("%w: no answer within %s: %w", machine.ErrUnreachable, m.options.ProbeTimeout, context.DeadlineExceeded)
+	case errors.Is(err, machine.ErrUnreachable):
 		return err
 	default:
-		return fmt.Errorf("%w: %w", ErrUnreachable, err)
+		return fmt.Errorf("%w: %w", machine.ErrUnreachable, err)
 	}
 }
 
 // open returns the driver, which it opens if that has not succeeded before.
-func (m *member) open(ctx context.Context) (Driver, error) {
+func (m *member) open(ctx context.Context) (machine.Driver, error) {
 	if driver := m.current(); driver != nil {
 		return driver, nil
 	}
@@ -124,7 +126,7 @@ func (m *member) open(ctx context.Context) (Driver, error) {
 	return driver, nil
 }
 
-func (m *member) current() Driver {
+func (m *member) current() machine.Driver {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.driver
@@ -137,17 +139,17 @@ func (m *member) health() Health {
 }
 
 // report keeps what a probe has found, and tells of a host that comes or goes.
-func (m *member) report(ctx context.Context, info Info, err error, failures int) {
+func (m *member) report(ctx context.Context, info machine.Info, err error, failures int) {
 	m.mu.Lock()
 	before := m.state
 	switch {
 	case err == nil:
-		m.state.Err, m.state.Info, m.state.Asked = nil, info, true
+		m.state.Err, m.state.Info, m.state.Probed = nil, info, true
 	case failures >= failuresUntilDown:
-		m.state.Err, m.state.Asked = err, true
+		m.state.Err, m.state.Probed = err, true
 	}
 	came := before.Err != nil && m.state.Err == nil
-	went := (before.Err == nil || !before.Asked) && m.state.Err != nil && m.state.Asked
+	went := (before.Err == nil || !before.Probed) && m.state.Err != nil && m.state.Probed
 	if came || went {
 		m.state.Since = m.options.Clock.Now()
 		close(m.turned)
@@ -182,7 +184,7 @@ func (m *member) listen(ctx context.Context) {
 			continue
 		}
 		begin := m.options.Clock.Now()
-		m.options.Notify(ctx, Notice{Host: m.host.Name, Kind: LookAgain})
+		m.options.Notify(ctx, Notice{Host: m.host.Name, Kind: WatchStarted})
 		for e := range events {
 			m.options.Notify(ctx, Notice{Host: m.host.Name, Kind: MachineChanged, Event: e})
 		}

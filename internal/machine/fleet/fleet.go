@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package machine
+package fleet
 
 import (
 	"cmp"
@@ -14,11 +14,10 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
-)
 
-// Opener connects to a host, or prepares to: a driver may just as well connect with its first call. The driver outlives the
-// context. An error is tried again.
-type Opener func(ctx context.Context, host Host) (Driver, error)
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/placement"
+)
 
 // NoticeKind says what a Notice is about.
 type NoticeKind string
@@ -31,8 +30,8 @@ const (
 	HostUp NoticeKind = "HostUp"
 	// HostDown: the host does not answer any more. Nothing is known of its machines.
 	HostDown NoticeKind = "HostDown"
-	// LookAgain: from here on events are heard, and some may have been missed before: look once at every machine of the host.
-	LookAgain NoticeKind = "LookAgain"
+	// WatchStarted: from here on events are heard, and some may have been missed before: look once at every machine of the host.
+	WatchStarted NoticeKind = "WatchStarted"
 )
 
 // Notice tells that something happened on a host.
@@ -40,15 +39,15 @@ type Notice struct {
 	Host string
 	Kind NoticeKind
 	// Event says to which machine, for MachineChanged.
-	Event Event
+	Event machine.Event
 }
 
-// FleetOptions are what a Fleet is told besides its hosts. Open is required.
-type FleetOptions struct {
+// Options are what a Fleet is told besides its hosts. Open is required.
+type Options struct {
 	// Installation whose machines' events are heard.
 	Installation string
 	// Open connects to a host.
-	Open Opener
+	Open machine.Opener
 	// Notify is called with everything that happens. It is called by several goroutines; one that takes its time holds up
 	// the notices of one host. Default: nobody is told.
 	Notify func(ctx context.Context, notice Notice)
@@ -70,7 +69,7 @@ type FleetOptions struct {
 // Fleet is all hosts with their drivers. It connects to them, asks them how they are and hears their events, each host on its
 // own: one that hangs holds up nobody else.
 type Fleet struct {
-	options FleetOptions
+	options Options
 	members map[string]*member
 }
 
@@ -78,22 +77,22 @@ type Fleet struct {
 type Health struct {
 	// Err says why the host does not answer, and wraps ErrUnreachable; nil if it does.
 	Err error
-	// Asked is false as long as the host has not been asked for the first time: Err is set then, and means nothing yet.
-	Asked bool
+	// Probed is false as long as the host has not been asked for the first time: Err is set then, and means nothing yet.
+	Probed bool
 	// Info is what the host said last. It stays when the host goes down.
-	Info Info
+	Info machine.Info
 	// Since is when the host came or went.
 	Since time.Time
 }
 
 // HostState is a host and how it is.
 type HostState struct {
-	Host   Host
+	Host   machine.Host
 	Health Health
 }
 
-// NewFleet returns the fleet of the hosts, whose names differ. It talks to none of them before Start.
-func NewFleet(hosts []Host, options FleetOptions) *Fleet {
+// New returns the fleet of the hosts, whose names differ. It talks to none of them before Start.
+func New(hosts []machine.Host, options Options) *Fleet {
 	options.Clock = cmp.Or[clock.PassiveClock](options.Clock, clock.RealClock{})
 	options.ProbeInterval = cmp.Or(options.ProbeInterval, 15*time.Second)
 	options.ProbeTimeout = cmp.Or(options.ProbeTimeout, 10*time.Second)
@@ -128,7 +127,7 @@ func (f *Fleet) Start(ctx context.Context) error {
 // Driver returns the driver of the host, false if no such host is configured. Its calls fail at once with ErrUnreachable while the
 // host is down, have a time limit, and wait for each other beyond Host.MaxCalls observations, actions and fetched images at a time.
 // Its Close does nothing.
-func (f *Fleet) Driver(host string) (Driver, bool) {
+func (f *Fleet) Driver(host string) (machine.Driver, bool) {
 	m, ok := f.members[host]
 	if !ok {
 		return nil, false
@@ -140,7 +139,7 @@ func (f *Fleet) Driver(host string) (Driver, bool) {
 func (f *Fleet) Health(host string) Health {
 	m, ok := f.members[host]
 	if !ok {
-		return Health{Err: fmt.Errorf("%w: %w: there is none called %q", ErrUnreachable, ErrNoHost, host), Asked: true}
+		return Health{Err: fmt.Errorf("%w: %w: there is none called %q", machine.ErrUnreachable, machine.ErrNoHost, host), Probed: true}
 	}
 	return m.health()
 }
@@ -155,42 +154,34 @@ func (f *Fleet) Hosts() []HostState {
 	return out
 }
 
-// Taken is what has been given away of a host.
-type Taken struct {
-	Resources Resources
-	Machines  int
-}
-
-// Rooms returns what Place needs to know of every host, given what has been taken of them by name.
-func (f *Fleet) Rooms(taken map[string]Taken) []Room {
+// Candidates returns what placement.Choose needs to know of every host, given what is allocated on them by name.
+func (f *Fleet) Candidates(allocated map[string]placement.Allocation) []placement.Candidate {
 	states := f.Hosts()
-	out := make([]Room, 0, len(states))
+	out := make([]placement.Candidate, 0, len(states))
 	for _, state := range states {
-		used := taken[state.Host.Name]
-		room := Room{
-			Name:     state.Host.Name,
-			Driver:   state.Host.Driver,
-			Capacity: state.Capacity(),
-			Used:     used.Resources,
-			Machines: used.Machines,
+		candidate := placement.Candidate{
+			Name:      state.Host.Name,
+			Driver:    state.Host.Driver,
+			Capacity:  state.Capacity(),
+			Allocated: allocated[state.Host.Name],
 		}
 		if state.Health.Err != nil {
-			room.Problem = state.Health.Err.Error()
+			candidate.Problem = state.Health.Err.Error()
 		}
-		out = append(out, room)
+		out = append(out, candidate)
 	}
 	return out
 }
 
 // Capacity is what can be given away there: as configured, else as the host said last.
-func (s HostState) Capacity() Resources {
+func (s HostState) Capacity() machine.Resources {
 	configured, said := s.Host.Capacity, s.Health.Info.Capacity
-	return Resources{
+	return machine.Resources{
 		MilliCPU:      cmp.Or(configured.MilliCPU, said.MilliCPU),
 		MemoryBytes:   cmp.Or(configured.MemoryBytes, said.MemoryBytes),
 		RootDiskBytes: cmp.Or(configured.RootDiskBytes, said.RootDiskBytes),
 	}
 }
 
-// errNotAsked is the health of a host before it was asked for the first time.
-var errNotAsked = fmt.Errorf("%w: %w", ErrUnreachable, errors.New("it has not been asked yet"))
+// errNotProbed is the health of a host before it was asked for the first time.
+var errNotProbed = fmt.Errorf("%w: %w", machine.ErrUnreachable, errors.New("it has not been asked yet"))

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package machine
+package hosts
 
 import (
 	"errors"
@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/windlass-operator/windlass/internal/machine"
 )
 
 // Bounds of a host.
@@ -22,7 +24,7 @@ const (
 )
 
 // validate returns everything that is wrong with the host.
-func (h Host) validate() []error {
+func validate(h machine.Host) []error {
 	var errs []error
 	for _, problem := range validation.IsDNS1123Label(h.Name) {
 		errs = append(errs, fmt.Errorf("name %.64q is no DNS label: %s", h.Name, problem))
@@ -30,7 +32,7 @@ func (h Host) validate() []error {
 	schemes := schemesOf(h.Driver)
 	if schemes == nil {
 		errs = append(errs, fmt.Errorf("driver is %.64q and must be %s, %s or %s",
-			h.Driver, DriverDocker, DriverLibvirt, DriverSimulated))
+			h.Driver, machine.DriverDocker, machine.DriverLibvirt, machine.DriverSimulated))
 	}
 	if h.MaxCalls < 1 || h.MaxCalls > maxCalls {
 		errs = append(errs, fmt.Errorf("maxCalls is %d and must be from 1 to %d", h.MaxCalls, maxCalls))
@@ -39,18 +41,18 @@ func (h Host) validate() []error {
 	if err != nil {
 		return append(errs, err)
 	}
-	errs = append(errs, h.validateTLS(endpoint.Scheme)...)
-	return append(errs, h.validateSSH(endpoint.Scheme)...)
+	errs = append(errs, validateTLS(h, endpoint.Scheme)...)
+	return append(errs, validateSSH(h, endpoint.Scheme)...)
 }
 
 // schemesOf returns what the endpoints of a driver begin with, and nothing for a driver that there is not.
 func schemesOf(driver string) []string {
 	switch driver {
-	case DriverDocker:
+	case machine.DriverDocker:
 		return []string{"unix", "tcp", "ssh"}
-	case DriverLibvirt:
+	case machine.DriverLibvirt:
 		return []string{"qemu", "qemu+unix", "qemu+tcp", "qemu+tls", "qemu+ssh", "test", "test+unix"}
-	case DriverSimulated:
+	case machine.DriverSimulated:
 		return []string{"simulated"}
 	default:
 		return nil
@@ -92,7 +94,7 @@ func parseEndpoint(endpoint string, schemes []string) (*url.URL, error) {
 	return parsed, nil
 }
 
-func (h Host) validateTLS(scheme string) []error {
+func validateTLS(h machine.Host, scheme string) []error {
 	if h.TLS == nil {
 		return nil
 	}
@@ -106,7 +108,7 @@ func (h Host) validateTLS(scheme string) []error {
 	return append(errs, checkPaths("tls.ca", h.TLS.CA, "tls.cert", h.TLS.Cert, "tls.key", h.TLS.Key)...)
 }
 
-func (h Host) validateSSH(scheme string) []error {
+func validateSSH(h machine.Host, scheme string) []error {
 	if h.SSH == nil {
 		return nil
 	}

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package machine_test
+package fleet_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/contract"
+	"github.com/windlass-operator/windlass/internal/machine/fleet"
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
 )
 
@@ -17,25 +18,25 @@ import (
 func TestFleetKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	host := simulated.NewHost(simulated.Script{})
-	fleet := machine.NewFleet([]machine.Host{{Name: "a", Driver: machine.DriverSimulated}}, machine.FleetOptions{
+	f := fleet.New([]machine.Host{{Name: "a", Driver: machine.DriverSimulated}}, fleet.Options{
 		Open: func(context.Context, machine.Host) (machine.Driver, error) { return host.Open(), nil },
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- fleet.Start(ctx) }()
+	go func() { ended <- f.Start(ctx) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
 			t.Errorf("Start: %v", err)
 		}
 	})
-	await(t, func() bool { return fleet.Health("a").Err == nil })
-	driver, _ := fleet.Driver("a")
+	await(t, func() bool { return f.Health("a").Err == nil })
+	driver, _ := f.Driver("a")
 	contract.Run(t, contract.Subject{
 		Driver: driver,
 		Again: func(t *testing.T) machine.Driver {
 			t.Helper()
-			again, _ := fleet.Driver("a")
+			again, _ := f.Driver("a")
 			return again
 		},
 		Spec: func(id machine.Identity) machine.Spec {

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package machine
+package hosts
 
 import (
 	"cmp"
@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/windlass-operator/windlass/internal/machine"
 )
 
 // Bounds of a hosts file.
@@ -56,7 +58,7 @@ type capacityEntry struct {
 	RootDisk any `json:"rootDisk"`
 }
 
-// ParseHosts reads a hosts file:
+// Parse reads a hosts file:
 //
 //	hosts:
 //	- name: rack-1                     # a DNS label
@@ -72,7 +74,7 @@ type capacityEntry struct {
 //
 // Name, driver and endpoint are required. Unknown fields are refused. The hosts come sorted by name, and the error holds everything
 // that is wrong, each with the host it is about. The named files are not read.
-func ParseHosts(data []byte) ([]Host, error) {
+func Parse(data []byte) ([]machine.Host, error) {
 	if len(data) > maxHostsFile {
 		return nil, fmt.Errorf("cannot read the hosts file: it has %d bytes and must not have more than %d", len(data), maxHostsFile)
 	}
@@ -100,9 +102,9 @@ func ParseHosts(data []byte) ([]Host, error) {
 }
 
 // hosts returns the hosts by name, and everything that is wrong with them.
-func (f hostsFile) hosts() ([]Host, []error) {
+func (f hostsFile) hosts() ([]machine.Host, []error) {
 	var errs []error
-	hosts := make([]Host, 0, len(f.Hosts))
+	hosts := make([]machine.Host, 0, len(f.Hosts))
 	seen := map[string]bool{}
 	for i, entry := range f.Hosts {
 		at := fmt.Sprintf("hosts[%d]", i)
@@ -119,18 +121,18 @@ func (f hostsFile) hosts() ([]Host, []error) {
 		}
 		hosts = append(hosts, host)
 	}
-	slices.SortFunc(hosts, func(a, b Host) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(hosts, func(a, b machine.Host) int { return cmp.Compare(a.Name, b.Name) })
 	return hosts, errs
 }
 
 // host returns the entry as a Host, with everything that is wrong with it.
-func (e hostEntry) host() (Host, []error) {
-	host := Host{Name: e.Name, Driver: e.Driver, Endpoint: e.Endpoint, MaxCalls: DefaultMaxCalls}
+func (e hostEntry) host() (machine.Host, []error) {
+	host := machine.Host{Name: e.Name, Driver: e.Driver, Endpoint: e.Endpoint, MaxCalls: machine.DefaultMaxCalls}
 	if e.TLS != nil {
-		host.TLS = &TLSFiles{CA: e.TLS.CA, Cert: e.TLS.Cert, Key: e.TLS.Key}
+		host.TLS = &machine.TLSFiles{CA: e.TLS.CA, Cert: e.TLS.Cert, Key: e.TLS.Key}
 	}
 	if e.SSH != nil {
-		host.SSH = &SSHFiles{IdentityFile: e.SSH.IdentityFile, KnownHostsFile: e.SSH.KnownHostsFile}
+		host.SSH = &machine.SSHFiles{IdentityFile: e.SSH.IdentityFile, KnownHostsFile: e.SSH.KnownHostsFile}
 	}
 	if e.MaxCalls != nil {
 		host.MaxCalls = *e.MaxCalls
@@ -143,12 +145,12 @@ func (e hostEntry) host() (Host, []error) {
 		}
 		return n
 	}
-	host.Capacity = Resources{
+	host.Capacity = machine.Resources{
 		MilliCPU:      quantity("cpu", e.Capacity.CPU, resource.Milli),
 		MemoryBytes:   quantity("memory", e.Capacity.Memory, 0),
 		RootDiskBytes: quantity("rootDisk", e.Capacity.RootDisk, 0),
 	}
-	return host, append(host.validate(), errs...)
+	return host, append(validate(host), errs...)
 }
 
 // parseQuantity reads a quantity that was written as a number or a string; nothing is 0.
