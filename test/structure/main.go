@@ -1,0 +1,52 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command structure measures how well the files of a package read from top to bottom: a reader who follows the calls should
+// only ever go down, from the file that states the purpose to the files that hold the details.
+//
+//	go run ./test/structure [-v] [-C folder] [packages]
+//
+// Definition. One declaration that uses a function or method of another file of its package counts as one call between files,
+// however often it does so. Methods of interfaces do not count: a caller of an interface does not know the file behind it.
+// Tests and generated files are left out. The files are put in the order in which the fewest calls run up (a minimum feedback arc set);
+// the share is the calls that still run up, divided by all calls between files. It is zero exactly if no files form a cycle.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	folder := flag.String("C", ".", "folder of the module to measure")
+	verbose := flag.Bool("v", false, "list the calls that run up, and the order of the files")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	measured, err := measure(ctx, *folder, flag.Args()...)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	report(os.Stdout, measured, *verbose)
+}
+
+// measure measures packages, by default all packages of the module in the folder.
+func measure(ctx context.Context, folder string, patterns ...string) ([]measurement, error) {
+	if len(patterns) == 0 {
+		patterns = []string{"./..."}
+	}
+	packages, err := load(ctx, folder, patterns)
+	if err != nil {
+		return nil, err
+	}
+	measured := make([]measurement, 0, len(packages))
+	for _, loaded := range packages {
+		measured = append(measured, arrange(loaded.path, loaded.files, loaded.calls()))
+	}
+	return measured, nil
+}
