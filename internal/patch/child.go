@@ -20,9 +20,17 @@ import (
 // dropped from the desired state, which the child itself cannot show.
 const AppliedHashAnnotation = "windlass.io/applied-hash"
 
-// Create applies a child that is not there yet. It does not force: should an object of that name have appeared in the
-// meantime, its fields belong to somebody else and the API server answers with a conflict.
+// absent is the resourceVersion of no object: the first revision of a store holds none. The API server creates an applied object that
+// carries it, and answers with a conflict where an object of that name exists, whoever owns it and even if it is equal.
+const absent = `{"metadata":{"resourceVersion":"1"}}`
+
+// Create creates a child that is not there yet. Should an object of that name have appeared in the meantime, the API server answers
+// with a conflict and the object stays as it is: the next pass sees whose it is. It is an apply and no POST, so that later applies
+// own the fields and can take them away again.
 func Create(ctx context.Context, c client.Client, child runtime.ApplyConfiguration) error {
+	if err := json.Unmarshal([]byte(absent), child); err != nil {
+		return fmt.Errorf("cannot prepare %T: %w", child, err)
+	}
 	return c.Apply(ctx, child, FieldOwner)
 }
 
