@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
+
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // maxNote is the length that the events API allows a note.
@@ -48,10 +50,6 @@ func (r *recorder) Record(list ...Event) {
 		if e.Warning {
 			eventType = corev1.EventTypeWarning
 		}
-		note := e.Note
-		if len(note) > maxNote {
-			note = note[:maxNote-3] + "..."
-		}
-		r.sink.Eventf(e.Regarding, e.Related, eventType, e.Reason, e.Action, "%s", note)
+		r.sink.Eventf(e.Regarding, e.Related, eventType, e.Reason, e.Action, "%s", status.Clip(e.Note, maxNote))
 	}
 }

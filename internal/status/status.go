@@ -113,12 +113,12 @@ func (m *Marks) Unknown(conditionType, reason, message string) {
 
 // Stall says that the pass cannot get past something without a change of the spec or of the environment.
 func (m *Marks) Stall(reason, message string) {
-	m.stalled = &metav1.Condition{Reason: reason, Message: clip(message)}
+	m.stalled = &metav1.Condition{Reason: reason, Message: Clip(message, maxMessage)}
 }
 
 // Work says that the pass left work to be done, also where no declared condition shows it.
 func (m *Marks) Work(reason, message string) {
-	m.working = &metav1.Condition{Reason: reason, Message: clip(message)}
+	m.working = &metav1.Condition{Reason: reason, Message: Clip(message, maxMessage)}
 }
 
 // Pause says that the object is paused.
@@ -126,7 +126,7 @@ func (m *Marks) Pause() { m.paused = true }
 
 func (m *Marks) mark(conditionType string, value metav1.ConditionStatus, reason, message string) {
 	m.marks[conditionType] = metav1.Condition{
-		Type: conditionType, Status: value, Reason: reason, Message: clip(message),
+		Type: conditionType, Status: value, Reason: reason, Message: Clip(message, maxMessage),
 	}
 }
 
@@ -179,7 +179,7 @@ func (m *Marks) summary(conditions []metav1.Condition) []metav1.Condition {
 
 	switch {
 	case m.paused:
-		paused.Status, paused.Reason = metav1.ConditionTrue, ReasonPaused
+		paused.Status, paused.Reason, paused.Message = metav1.ConditionTrue, ReasonPaused, pausedMessage
 	case m.stalled != nil:
 		stalled.Status, stalled.Reason, stalled.Message = metav1.ConditionTrue, m.stalled.Reason, m.stalled.Message
 	case m.working != nil:
@@ -227,11 +227,4 @@ func boolToInt(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-func clip(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
 }
