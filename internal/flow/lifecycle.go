@@ -1,0 +1,143 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package flow
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-operator/windlass/internal/event"
+	"github.com/windlass-operator/windlass/internal/patch"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// Lifecycle reconciles the objects of one kind. It holds what all kinds have in common; a kind fills in what is its own. T is the
+// kind, S the scope of a pass, which embeds *Pass[T].
+//
+// A pass (1) reads the object, (2) stops if the object is gone, or is being deleted and holds no finalizer of this kind, (3) adds the
+// finalizer, before anything can happen outside, (4) runs the phases, (5) describes the object in its status with at most one
+// write, and (6) records the events once that write has succeeded.
+type Lifecycle[T status.Object, S any] struct {
+	// Client reads from a cache and waits for its own writes.
+	Client client.Client
+	// Recorder takes the events.
+	Recorder event.Recorder
+	// Now returns the time.
+	Now func() time.Time
+
+	// New returns an empty object.
+	New func() T
+	// Finalizers are those of this kind. The first one is added; an object that is being deleted is worked on as long as it holds
+	// one of them. A kind without finalizers leaves its children to the garbage collector.
+	Finalizers []string
+	// NeedsFinalizer reports whether the object needs the finalizer now. Nil means always. Paused objects are never asked about:
+	// nothing happens outside because of them.
+	NeedsFinalizer func(object T) bool
+	// Begin returns the scope of a pass.
+	Begin func(pass *Pass[T]) S
+	// Phases returns the steps that the state of the object asks for.
+	Phases func(scope S) []Phase[S]
+	// Describe writes into the status what the pass has observed and done, and returns the marks of the conditions. It is pure. The
+	// outcome of the pass, and whether the object is paused, are added to the marks afterwards.
+	Describe func(scope S, outcome Outcome) *status.Marks
+	// Announce declares which transitions of conditions are recorded as events.
+	Announce []status.Announcement
+	// Wrote runs after the status has been written and the events have been recorded. It may be nil.
+	Wrote func(scope S)
+	// Forget drops what is kept in memory about an object that is gone or has been let go. It may be nil.
+	Forget func(ctx context.Context, key client.ObjectKey) error
+
+	released released
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (l *Lifecycle[T, S]) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	object := l.New()
+	err := l.Client.Get(ctx, request.NamespacedName, object)
+	switch {
+	case apierrors.IsNotFound(err):
+		l.released.drop(request.NamespacedName)
+		return reconcile.Result{}, l.forget(ctx, request.NamespacedName)
+	case err != nil:
+		return reconcile.Result{}, err
+	case l.ended(object):
+		return reconcile.Result{}, l.forget(ctx, request.NamespacedName)
+	}
+
+	outcome := l.addFinalizer(ctx, object)
+	pass := NewPass(object, l.Now())
+	scope := l.Begin(pass)
+	if outcome.IsDone() {
+		outcome = Run(ctx, scope, l.Phases(scope)...)
+	}
+	return pass.result(outcome.Join(l.finish(ctx, pass, scope, outcome)))
+}
+
+// ended reports whether there is nothing left to do for the object: it is being deleted, and this kind does not hold it, or has let
+// it go in a pass that the cache may not have seen. Working on it would make again what its end has just removed.
+func (l *Lifecycle[T, S]) ended(object T) bool {
+	if l.released.has(object) {
+		return true
+	}
+	held := slices.ContainsFunc(object.GetFinalizers(), func(f string) bool { return slices.Contains(l.Finalizers, f) })
+	return !object.GetDeletionTimestamp().IsZero() && !held
+}
+
+func (l *Lifecycle[T, S]) addFinalizer(ctx context.Context, object T) Outcome {
+	if len(l.Finalizers) == 0 || !object.GetDeletionTimestamp().IsZero() || status.IsPaused(object) ||
+		l.NeedsFinalizer != nil && !l.NeedsFinalizer(object) {
+		return Done()
+	}
+	if _, err := patch.AddFinalizer(ctx, l.Client, object, l.Finalizers[0]); err != nil {
+		return Fail(fmt.Errorf("cannot add the finalizer: %w", err))
+	}
+	return Done()
+}
+
+// finish writes the status if the pass changed it, and only then records the events: they say what happened, and a pass whose
+// status write failed happens again.
+func (l *Lifecycle[T, S]) finish(ctx context.Context, pass *Pass[T], scope S, outcome Outcome) error {
+	switch {
+	case pass.silent:
+		return nil
+	case pass.released:
+		l.released.add(pass.Object)
+		l.Recorder.Record(pass.events...)
+		return l.forget(ctx, client.ObjectKeyFromObject(pass.Object))
+	}
+	pass.Apply(l.Describe(scope, outcome), outcome)
+	if _, err := patch.Status(ctx, l.Client, pass.Before, pass.Object); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	l.Recorder.Record(append(pass.events, l.announce(pass)...)...)
+	if l.Wrote != nil {
+		l.Wrote(scope)
+	}
+	return nil
+}
+
+// announce returns the events of the announced transitions. A reason that the pass has told itself is not told twice.
+func (l *Lifecycle[T, S]) announce(pass *Pass[T]) []event.Event {
+	var list []event.Event
+	for _, t := range status.Transitions(l.Announce, pass.Before.GetConditions(), pass.Object.GetConditions()) {
+		if slices.ContainsFunc(pass.events, func(e event.Event) bool { return e.Regarding == any(pass.Object) && e.Reason == t.Reason }) {
+			continue
+		}
+		list = append(list, event.Event{Regarding: pass.Object, Warning: t.Warning, Reason: t.Reason, Action: t.Action, Note: t.Note})
+	}
+	return list
+}
+
+func (l *Lifecycle[T, S]) forget(ctx context.Context, key client.ObjectKey) error {
+	if l.Forget == nil {
+		return nil
+	}
+	return l.Forget(ctx, key)
+}

@@ -1,0 +1,115 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package flow
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/windlass-operator/windlass/internal/event"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// Pass is what every pass over one object knows. The scope of a kind embeds it.
+type Pass[T status.Object] struct {
+	// Object is the object as read. Its status becomes what the pass observed.
+	Object T
+	// Before is the object as read or, where a phase has written to it, as last written. The status patch is the difference.
+	Before T
+	// Now is the time of the pass.
+	Now time.Time
+
+	events   []event.Event
+	after    time.Duration
+	released bool
+	silent   bool
+}
+
+// NewPass returns a pass over the object as it is.
+func NewPass[T status.Object](object T, now time.Time) *Pass[T] {
+	pass := &Pass[T]{Object: object, Now: now}
+	pass.Rebase()
+	return pass
+}
+
+// Rebase makes the object as it is now the one that the status patch starts from. A phase calls it after it has written something
+// other than the status to the object.
+func (p *Pass[T]) Rebase() {
+	if copied, ok := p.Object.DeepCopyObject().(T); ok {
+		p.Before = copied
+	}
+}
+
+// Tell records events after the status has been written.
+func (p *Pass[T]) Tell(events ...event.Event) { p.events = append(p.events, events...) }
+
+// LookAgain makes the object be looked at after that time, lengthened by up to a fifth, even if nothing wakes it up. Of several
+// wishes the earliest counts; 0 wishes nothing.
+func (p *Pass[T]) LookAgain(after time.Duration) { p.after = earliest(p.after, after) }
+
+// Release says that the pass has taken the last finalizer of this kind off the object. The object has no status any more that
+// could be written, and it is not worked on again, however old the state that the cache shows.
+func (p *Pass[T]) Release() { p.released = true }
+
+// Silence says that the pass has learned nothing that is worth a status or an event.
+func (p *Pass[T]) Silence() { p.silent = true }
+
+// Apply writes into the object the conditions that follow from the marks, from how the pass ended, and from whether the object is
+// paused.
+func (p *Pass[T]) Apply(marks *status.Marks, outcome Outcome) {
+	if status.IsPaused(p.Object) {
+		marks.Pause()
+	}
+	outcome.Mark(marks)
+	marks.Apply(p.Object, p.Now)
+}
+
+// result returns what the queue is told.
+func (p *Pass[T]) result(outcome Outcome) (reconcile.Result, error) {
+	result, err := outcome.Result()
+	if err == nil && !p.released {
+		result.RequeueAfter = earliest(result.RequeueAfter, Jitter(p.after))
+	}
+	return result, err
+}
+
+// earliest returns the shorter of two delays, where 0 is none.
+func earliest(a, b time.Duration) time.Duration {
+	if a <= 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// released remembers the objects that were let go until the cache shows that they are gone. Its zero value is empty.
+type released struct {
+	mu   sync.Mutex
+	uids map[client.ObjectKey]types.UID
+}
+
+func (r *released) add(object client.Object) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.uids == nil {
+		r.uids = make(map[client.ObjectKey]types.UID)
+	}
+	r.uids[client.ObjectKeyFromObject(object)] = object.GetUID()
+}
+
+func (r *released) has(object client.Object) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	uid, ok := r.uids[client.ObjectKeyFromObject(object)]
+	return ok && uid == object.GetUID()
+}
+
+func (r *released) drop(key client.ObjectKey) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.uids, key)
+}
