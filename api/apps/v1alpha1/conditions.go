@@ -70,3 +70,12 @@ const (
 	// ReasonPoolHandlerMissing says that pods cannot start on nodes that lack the handler of the pool's RuntimeClass.
 	ReasonPoolHandlerMissing = "PoolHandlerMissing"
 )
+
+// PoolReasons returns the reasons that say what about the pool keeps the pods of a PodSet from starting.
+func PoolReasons() []string {
+	return []string{
+		ReasonPoolNotFound, ReasonPoolDeleting, ReasonPoolPaused, ReasonPoolNotAllowed, ReasonPoolRuntimeClassNotReady,
+		ReasonPoolHasNoNode, ReasonPoolHasNoReadyNode, ReasonPoolNodesNotSynced, ReasonPoolCordoned, ReasonPoolCapacityShort,
+		ReasonPoolHandlerMissing,
+	}
+}

@@ -20,7 +20,7 @@ import (
 
 // act is the phase that writes.
 func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
-	key := client.ObjectKeyFromObject(pass.podSet)
+	key := client.ObjectKeyFromObject(pass.Object)
 	tried := pass.attempt()
 	for _, a := range pass.decision.actions {
 		if err := r.refused.recall(key, tried, r.now()); err != nil {
@@ -34,7 +34,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 			return outcome
 		}
 		if a.event != nil {
-			pass.events = append(pass.events, *a.event)
+			pass.Tell(*a.event)
 		}
 		if err := pass.learn(a); err != nil {
 			return flow.Fail(err)

@@ -77,7 +77,7 @@ func desiredDeployment(podSet *appsv1alpha1.PodSet) (*appsv1ac.DeploymentApplyCo
 
 	deployment := appsv1ac.Deployment(podSet.Name, podSet.Namespace).
 		WithLabels(podLabels(podSet.Name)).
-		WithOwnerReferences(ownerReference(podSet)).
+		WithOwnerReferences(patch.Owner(podSet, appsv1alpha1.SchemeGroupVersion.WithKind(kindPodSet))).
 		WithSpec(spec)
 	hash, err := patch.Hash(deployment)
 	if err != nil {
@@ -93,7 +93,7 @@ func desiredBudget(podSet *appsv1alpha1.PodSet) (*policyv1ac.PodDisruptionBudget
 	}
 	budget := policyv1ac.PodDisruptionBudget(podSet.Name, podSet.Namespace).
 		WithLabels(podLabels(podSet.Name)).
-		WithOwnerReferences(ownerReference(podSet)).
+		WithOwnerReferences(patch.Owner(podSet, appsv1alpha1.SchemeGroupVersion.WithKind(kindPodSet))).
 		WithSpec(policyv1ac.PodDisruptionBudgetSpec().
 			WithMinAvailable(*podSet.Spec.MinAvailable).
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(podLabels(podSet.Name))))
@@ -102,17 +102,6 @@ func desiredBudget(podSet *appsv1alpha1.PodSet) (*policyv1ac.PodDisruptionBudget
 		return nil, err
 	}
 	return budget.WithAnnotations(map[string]string{patch.AppliedHashAnnotation: hash}), nil
-}
-
-// ownerReference makes the PodSet the controller of a child, which goes with it.
-func ownerReference(podSet *appsv1alpha1.PodSet) *metav1ac.OwnerReferenceApplyConfiguration {
-	return metav1ac.OwnerReference().
-		WithAPIVersion(appsv1alpha1.SchemeGroupVersion.String()).
-		WithKind(kindPodSet).
-		WithName(podSet.Name).
-		WithUID(podSet.UID).
-		WithController(true).
-		WithBlockOwnerDeletion(true)
 }
 
 // desiredTemplate returns the pod template with the PodSet's labels and pool.

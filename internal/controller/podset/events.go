@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
@@ -72,45 +71,21 @@ func repaired(podSet *appsv1alpha1.PodSet, note string) *event.Event {
 	}
 }
 
-// transitions returns the events for troubles that a pass has met and the one before has not, or not in these words.
-func transitions(before, after *appsv1alpha1.PodSet) []event.Event {
-	var list []event.Event
-	if note, ok := turned(before, after, appsv1alpha1.ConditionChildConflict, appsv1alpha1.ReasonNameTaken); ok {
-		list = append(list, event.Event{
-			Regarding: after, Warning: true, Reason: appsv1alpha1.ReasonNameTaken, Action: actionApply, Note: note,
-		})
+// announcements declares the transitions of conditions that are recorded: an object in the way, a refused child, and pods that do not
+// start because of the pool.
+func announcements() []status.Announcement {
+	return []status.Announcement{
+		{
+			Condition: appsv1alpha1.ConditionChildConflict, Status: metav1.ConditionTrue,
+			Warning: true, Action: actionApply,
+		},
+		{
+			Condition: status.Stalled, Status: metav1.ConditionTrue, Reasons: []string{appsv1alpha1.ReasonChildRefused},
+			Warning: true, Action: actionApply,
+		},
+		{
+			Condition: status.Ready, Status: metav1.ConditionFalse, Reasons: appsv1alpha1.PoolReasons(),
+			Warning: true, Action: actionWait,
+		},
 	}
-	if note, ok := turned(before, after, status.Stalled, appsv1alpha1.ReasonChildRefused); ok {
-		list = append(list, event.Event{
-			Regarding: after, Warning: true, Reason: appsv1alpha1.ReasonChildRefused, Action: actionApply, Note: note,
-		})
-	}
-	return list
-}
-
-// explained returns the event for pods that are missing because of the pool, unless Ready has said so before: numbers and names
-// in its message change, and are no news.
-func explained(pass *scope) []event.Event {
-	if pass.seen == nil || pass.seen.cause == nil {
-		return nil
-	}
-	was := apimeta.FindStatusCondition(pass.before.Status.Conditions, status.Ready)
-	is := apimeta.FindStatusCondition(pass.podSet.Status.Conditions, status.Ready)
-	if is == nil || was != nil && was.Reason == is.Reason {
-		return nil
-	}
-	return []event.Event{{
-		Regarding: pass.podSet, Warning: true, Reason: is.Reason, Action: actionWait, Note: is.Message,
-	}}
-}
-
-// turned reports whether a condition has become True for the reason, and returns its message.
-func turned(before, after *appsv1alpha1.PodSet, conditionType, reason string) (string, bool) {
-	now := apimeta.FindStatusCondition(after.Status.Conditions, conditionType)
-	if now == nil || now.Status != metav1.ConditionTrue || now.Reason != reason {
-		return "", false
-	}
-	was := apimeta.FindStatusCondition(before.Status.Conditions, conditionType)
-	same := was != nil && was.Status == now.Status && was.Reason == now.Reason && was.Message == now.Message
-	return now.Message, !same
 }

@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
 	"github.com/windlass-operator/windlass/internal/why"
 )
@@ -133,9 +135,9 @@ func TestTheExplanationIsWhatReadySays(t *testing.T) {
 			for _, change := range tt.deployment {
 				change(deployment)
 			}
-			pass := &scope{podSet: podSet, before: podSet.DeepCopy(), seen: &observation{deployment: deployment, pool: &tt.pool}}
+			pass := &scope{Pass: flow.NewPass(podSet, time.Unix(1, 0)), seen: &observation{deployment: deployment, pool: &tt.pool}}
 			outcome := follow(t.Context(), pass)
-			describe(podSet, pass.seen, decision{}, outcome, time.Unix(1, 0))
+			pass.Apply(describe(pass, outcome), outcome)
 			testkit.CheckContract(t, podSet)
 			if diff := cmp.Diff(tt.want, pick(podSet, tt.want)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -143,12 +145,12 @@ func TestTheExplanationIsWhatReadySays(t *testing.T) {
 			if pass.seen.cause == nil {
 				return
 			}
-			if told := explained(pass); len(told) != 1 || !told[0].Warning {
-				t.Errorf("got the events %+v, want one warning", told)
+			told := status.Transitions(announcements(), pass.Before.Status.Conditions, podSet.Status.Conditions)
+			if len(told) != 1 || !told[0].Warning {
+				t.Errorf("announced %+v, want one warning", told)
 			}
-			pass.before = podSet.DeepCopy()
-			if told := explained(pass); len(told) != 0 {
-				t.Errorf("got the events %+v a second time", told)
+			if told := status.Transitions(announcements(), podSet.Status.Conditions, podSet.Status.Conditions); len(told) != 0 {
+				t.Errorf("announced %+v a second time", told)
 			}
 		})
 	}

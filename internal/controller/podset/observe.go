@@ -50,7 +50,7 @@ type observation struct {
 
 // observe is the phase that reads. Everything comes from the cache.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
-	key := client.ObjectKeyFromObject(pass.podSet)
+	key := client.ObjectKeyFromObject(pass.Object)
 	var seen observation
 	var err error
 	if seen.deployment, err = get[appsv1.Deployment](ctx, r.client, key); err != nil {
@@ -62,8 +62,8 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	if err := r.observePods(ctx, key, &seen); err != nil {
 		return flow.Fail(err)
 	}
-	if lacking(pass.podSet, ownDeployment(pass.podSet, seen.deployment)) {
-		if err := r.observePool(ctx, pass.podSet, &seen); err != nil {
+	if lacking(pass.Object, ownDeployment(pass.Object, seen.deployment)) {
+		if err := r.observePool(ctx, pass.Object, &seen); err != nil {
 			return flow.Fail(err)
 		}
 	}

@@ -693,7 +693,7 @@ func TestAPausedPodSetIsObservedButNotActedOn(t *testing.T) {
 		t.Errorf("nodes (-want +got):\n%s", diff)
 	}
 	s.wantConditions(podSet, map[string]string{
-		"Paused": "True Paused: ",
+		"Paused": `True Paused: Windlass does not act on this object while the annotation windlass.io/paused is "true"`,
 		"Ready":  "False Paused: waiting for the annotation windlass.io/paused to be removed",
 	})
 	s.edit(podSet, func(p *appsv1alpha1.PodSet) { p.Annotations = nil })

@@ -41,7 +41,7 @@ type version struct {
 
 // attempt returns what the pass is about to try.
 func (s *scope) attempt() attempt {
-	tried := attempt{podSet: versionOf(s.podSet)}
+	tried := attempt{podSet: versionOf(s.Object)}
 	if s.seen.deployment != nil {
 		tried.deployment = versionOf(s.seen.deployment)
 	}

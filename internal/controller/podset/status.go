@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -32,26 +31,21 @@ func declaration(explained bool) status.Declaration {
 	}
 }
 
-// describe writes what a pass has seen and how it ended into the PodSet's status. Seen is nil where the pass could not
-// look: what the status says then stays, and every condition is Unknown.
-func describe(
-	podSet *appsv1alpha1.PodSet, seen *observation, decided decision, outcome flow.Outcome, now time.Time,
-) {
+// describe writes what a pass has observed into the status of the PodSet and returns the marks of its conditions. Where the pass could
+// not observe anything, the status stays and every condition is Unknown.
+func describe(pass *scope, _ flow.Outcome) *status.Marks {
+	podSet, seen := pass.Object, pass.seen
 	marks := declaration(seen != nil && seen.cause != nil).Begin()
 	if seen != nil {
 		own := ownDeployment(podSet, seen.deployment)
 		count(podSet, *seen, own)
-		markConflict(marks, decided)
+		markConflict(marks, pass.decision)
 		mirror(marks, podSet, own)
 	}
 	if podSet.Status.Nodes == nil {
 		podSet.Status.Nodes = []string{} // required by the schema, which knows no null
 	}
-	if status.IsPaused(podSet) {
-		marks.Pause()
-	}
-	outcome.Mark(marks)
-	marks.Apply(podSet, now)
+	return marks
 }
 
 // ownDeployment returns the Deployment if it is the PodSet's, else nil.

@@ -119,7 +119,7 @@ func TestConditionsTellWhatIs(t *testing.T) {
 			deployment := settled(t, podSet)
 			tt.deployment(deployment)
 			seen := &observation{deployment: deployment}
-			describe(podSet, seen, decision{}, rollout(podSet, *seen), time.Unix(1, 0))
+			described(podSet, seen, decision{}, rollout(podSet, *seen))
 			testkit.CheckContract(t, podSet)
 			if diff := cmp.Diff(tt.want, pick(podSet, tt.want)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -131,7 +131,7 @@ func TestConditionsTellWhatIs(t *testing.T) {
 func TestAStatusWithoutAnObservationIsUnknown(t *testing.T) {
 	t.Parallel()
 	podSet := aPodSet()
-	describe(podSet, nil, decision{}, flow.Fail(errors.New("no answer")), time.Unix(1, 0))
+	described(podSet, nil, decision{}, flow.Fail(errors.New("no answer")))
 	testkit.CheckContract(t, podSet)
 	want := map[string]string{
 		"Ready": "Unknown NotObserved: ", "Available": "Unknown NotObserved: ", "Reconciling": "True Error: no answer",
@@ -151,60 +151,66 @@ func TestNodesAreCapped(t *testing.T) {
 	for i := range names {
 		names[i] = fmt.Sprintf("web-%03d", i)
 	}
-	describe(podSet, &observation{pods: names}, decision{}, flow.Done(), time.Unix(1, 0))
+	described(podSet, &observation{pods: names}, decision{}, flow.Done())
 	if len(podSet.Status.Nodes) != 500 || !podSet.Status.NodesTruncated {
 		t.Errorf("got %d names, truncated: %t", len(podSet.Status.Nodes), podSet.Status.NodesTruncated)
 	}
-	describe(podSet, &observation{pods: names[:500]}, decision{}, flow.Done(), time.Unix(1, 0))
+	described(podSet, &observation{pods: names[:500]}, decision{}, flow.Done())
 	if len(podSet.Status.Nodes) != 500 || podSet.Status.NodesTruncated {
 		t.Errorf("got %d names, truncated: %t", len(podSet.Status.Nodes), podSet.Status.NodesTruncated)
 	}
 }
 
-func TestTroubleIsToldOnce(t *testing.T) {
+func TestTroubleIsAnnouncedOnce(t *testing.T) {
 	t.Parallel()
-	stalled := func(reason, message string) *appsv1alpha1.PodSet {
-		podSet := aPodSet()
+	stalled := func(reason, message string, generation int64) *appsv1alpha1.PodSet {
+		podSet := aPodSet(func(p *appsv1alpha1.PodSet) { p.Generation = generation })
 		taken := decision{}
 		if reason == appsv1alpha1.ReasonNameTaken {
 			taken.conflict = message
 		}
-		describe(podSet, &observation{}, taken, flow.Stall(reason, errors.New(message)), time.Unix(1, 0))
+		described(podSet, &observation{}, taken, flow.Stall(reason, errors.New(message)))
 		return podSet
 	}
 	tests := map[string]struct {
 		before, after *appsv1alpha1.PodSet
 		want          []string
 	}{
-		"a conflict that begins is told": {
-			before: aPodSet(), after: stalled("NameTaken", "in the way"), want: []string{"NameTaken in the way"},
+		"a conflict that begins is announced": {
+			before: aPodSet(), after: stalled("NameTaken", "in the way", 1), want: []string{"NameTaken in the way"},
 		},
 		"a conflict that lasts is not": {
-			before: stalled("NameTaken", "in the way"), after: stalled("NameTaken", "in the way"),
+			before: stalled("NameTaken", "in the way", 1), after: stalled("NameTaken", "in the way", 2),
 		},
-		"a refusal that begins is told": {
-			before: aPodSet(), after: stalled("ChildRefused", "invalid"), want: []string{"ChildRefused invalid"},
+		"a refusal that begins is announced": {
+			before: aPodSet(), after: stalled("ChildRefused", "invalid", 1), want: []string{"ChildRefused invalid"},
 		},
-		"another refusal is told again": {
-			before: stalled("ChildRefused", "invalid"), after: stalled("ChildRefused", "worse"),
+		"another refusal of a changed spec is announced again": {
+			before: stalled("ChildRefused", "invalid", 1), after: stalled("ChildRefused", "worse", 2),
 			want: []string{"ChildRefused worse"},
 		},
 		"a trouble that ends is no news": {
-			before: stalled("ChildRefused", "invalid"), after: aPodSet(),
+			before: stalled("ChildRefused", "invalid", 1), after: aPodSet(),
 		},
 	}
 	for sentence, tt := range tests {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, e := range transitions(tt.before, tt.after) {
-				got = append(got, e.Reason+" "+e.Note)
+			for _, transition := range status.Transitions(announcements(), tt.before.Status.Conditions, tt.after.Status.Conditions) {
+				got = append(got, transition.Reason+" "+transition.Note)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// described writes into the PodSet what a pass with that observation and end would write.
+func described(podSet *appsv1alpha1.PodSet, seen *observation, decided decision, outcome flow.Outcome) {
+	pass := &scope{Pass: flow.NewPass(podSet, time.Unix(1, 0)), seen: seen, decision: decided}
+	pass.Apply(describe(pass, outcome), outcome)
 }
 
 // settled returns the Deployment of a PodSet with all pods available.
