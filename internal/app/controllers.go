@@ -22,6 +22,7 @@ import (
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/clearance"
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/controller/node"
 	"github.com/windlass-operator/windlass/internal/controller/nodepool"
@@ -66,16 +67,16 @@ func controllers() []controller {
 			name:  "nodepool",
 			reads: []client.Object{&nodesv1.NodePool{}, &corev1.Node{}, &nodev1.RuntimeClass{}},
 			add: func(ctx context.Context, mgr manager.Manager, t tools) error {
-				// Two controllers under one name: the one of nodes lets no node leave a pool before the one of pools has counted.
-				gate := &membership.Gate{}
+				// Two controllers under one name: the one of nodes cleans no node before the one of pools has cleared it.
+				clearances := &clearance.Clearances{}
 				evict, err := kube.NewEvict(mgr.GetConfig(), mgr.GetHTTPClient())
 				if err != nil {
 					return err
 				}
-				pools := nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), evict, t.recorder, gate, t.now, t.namespace)
+				pools := nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), evict, t.recorder, clearances, t.now, t.namespace)
 				return errors.Join(
 					pools.SetupWithManager(ctx, mgr, t.workers),
-					node.New(mgr.GetClient(), t.recorder, gate, t.now).SetupWithManager(ctx, mgr, t.workers),
+					node.New(mgr.GetClient(), t.recorder, clearances, t.now).SetupWithManager(ctx, mgr, t.workers),
 				)
 			},
 		},
@@ -128,7 +129,7 @@ func newDirect(mgr manager.Manager) (client.Client, error) {
 
 // indexes is the table of shared cache indexes: an index can be added to a manager only once, whoever uses it.
 func indexes() []index {
-	return []index{{usedBy: []string{"nodepool", "podset"}, add: membership.AddIndexes}}
+	return []index{{usedBy: []string{"nodepool", "podset"}, add: kube.IndexNodes(membership.Concerned)}}
 }
 
 func controllerNames() []string {

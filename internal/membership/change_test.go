@@ -177,7 +177,7 @@ func TestDrainingNodeGivesUpTheMembershipFirst(t *testing.T) {
 		"nothing goes before the drain has begun":     {node: node(carries(full("gpu"))), pool: full("gpu"), wantLabels: []string{"env", member}, wantTaints: true},
 		"the membership goes when it has begun":       {node: node(carries(full("gpu"))), pool: full("gpu", draining("uid", false)), wantLabels: []string{"env"}, wantTaints: true},
 		"everything goes when it is over":             {node: node(carries(full("gpu"))), pool: full("gpu", draining("uid", true)), open: true},
-		"a gate that is closed holds also then":       {node: node(carries(full("gpu"))), pool: full("gpu", draining("uid", true)), wantLabels: []string{"env", member}, wantTaints: true},
+		"without a clearance everything stays":        {node: node(carries(full("gpu"))), pool: full("gpu", draining("uid", true)), wantLabels: []string{"env", member}, wantTaints: true},
 		"another node of that name is not drained":    {node: node(carries(full("gpu"))), pool: full("gpu", draining("another", false)), wantLabels: []string{"env", member}, wantTaints: true},
 		"the nodes of a deleted pool are drained too": {node: node(role("gpu"), carries(full("gpu"))), pool: full("gpu", draining("uid", false), deleting), wantLabels: []string{"env", nodesv1.RoleLabel("gpu")}, wantTaints: true},
 		"a node that came back is a member again": {
@@ -188,10 +188,9 @@ func TestDrainingNodeGivesUpTheMembershipFirst(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			gate := &Gate{}
-			gate.Report("gpu", []string{"node"}, tc.open)
+			mayLeave := func(string) bool { return tc.open }
 			for range 2 { // the second time nothing changes
-				apply(t, tc.node, NewGatedPlan(tc.node, byName(pools(tc.pool)), gate))
+				apply(t, tc.node, NewClearedPlan(tc.node, byName(pools(tc.pool)), mayLeave))
 				labels := []string{}
 				for key := range tc.node.Labels {
 					labels = append(labels, key)

@@ -38,7 +38,7 @@ type Pool struct {
 	segments []netip.Prefix
 }
 
-// NewPool prepares a pool. It is refused when a selector is malformed; such a pool picks no node by itself.
+// NewPool prepares a pool. It is refused when a selector is malformed; such a pool selects no node.
 func NewPool(pool *nodesv1.NodePool) (*Pool, error) {
 	p := &Pool{NodePool: pool, selector: labels.Nothing()}
 	for _, segment := range pool.Spec.NodeCIDRs {
@@ -63,12 +63,12 @@ func empty(selector *metav1.LabelSelector) bool {
 	return selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0
 }
 
-// Picks reports whether the pool takes nodes that nobody has put into it.
-func (p *Pool) Picks() bool { return len(p.segments) > 0 || !empty(p.Spec.NodeSelector) }
+// Selects reports whether nodes become members without a role label that somebody else has set.
+func (p *Pool) Selects() bool { return len(p.segments) > 0 || !empty(p.Spec.NodeSelector) }
 
-// picks reports whether the pool takes this node. What the pool itself has put on the node does not count: a pool that
-// selected its own label could never let a node go.
-func (p *Pool) picks(node *corev1.Node, own []string) bool {
+// selects reports whether the selector or a segment of the pool matches the node. What the pool itself has put on the node does
+// not count: a pool that selects its own label could never let a node go.
+func (p *Pool) selects(node *corev1.Node, own []string) bool {
 	if !empty(p.Spec.NodeSelector) {
 		foreign := maps.Clone(node.Labels)
 		for _, key := range own {
@@ -85,7 +85,7 @@ func (p *Pool) picks(node *corev1.Node, own []string) bool {
 	})
 }
 
-// Has reports whether the node is a member: by a role label that somebody else has set, or because the pool picks it.
+// Has reports whether the node is a member: by a role label that somebody else has set, or because the pool selects it.
 func (p *Pool) Has(node *corev1.Node) bool { return p.has(node, ParseRecord(node)) }
 
 func (p *Pool) has(node *corev1.Node, record Record) bool {
@@ -94,7 +94,12 @@ func (p *Pool) has(node *corev1.Node, record Record) bool {
 	if _, labelled := node.Labels[role]; labelled && !slices.Contains(own, role) {
 		return true
 	}
-	return p.Picks() && p.picks(node, own)
+	return p.Selects() && p.selects(node, own)
+}
+
+// Concerns reports whether the node is a member, or carries something of the pool.
+func (p *Pool) Concerns(node *corev1.Node) bool {
+	return slices.Contains(Concerned(node), p.Name) || p.Has(node)
 }
 
 // left reports whether the node is no longer a member, or the pool about to go.

@@ -98,12 +98,12 @@ func (m *merge) join(pool *Pool) {
 	}
 }
 
-// wantRole asks for the role label of a node that the pool picks, unless somebody else has set it. Its value does not matter.
+// wantRole asks for the role label of a node that the pool selects, unless somebody else has set it. Its value does not matter.
 func (m *merge) wantRole(pool *Pool, wanted map[string]string) {
 	role := nodesv1.RoleLabel(pool.Name)
 	value, labelled := m.node.Labels[role]
 	own := slices.Contains(m.before[pool.Name].Labels, role) || m.lost(pool)
-	if pool.Picks() && (!labelled || own) && pool.picks(m.node, m.before[pool.Name].Labels) {
+	if pool.Selects() && (!labelled || own) && pool.selects(m.node, m.before[pool.Name].Labels) {
 		wanted[role] = value
 	}
 }

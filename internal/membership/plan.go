@@ -86,10 +86,10 @@ func NewPlan(node *corev1.Node, pools Pools) *Plan {
 	return decide(node, pools, func(string) bool { return true }).plan
 }
 
-// NewGatedPlan is NewPlan for a node that keeps what it carries of a pool that it left, or that is being deleted, until the gate
-// lets it go.
-func NewGatedPlan(node *corev1.Node, pools Pools, gate *Gate) *Plan {
-	return decide(node, pools, func(pool string) bool { return gate.Open(pool, node.Name) }).plan
+// NewClearedPlan is NewPlan for a node that keeps what it carries of a pool that it left, or that is being deleted, until it may
+// leave that pool.
+func NewClearedPlan(node *corev1.Node, pools Pools, mayLeave func(pool string) bool) *Plan {
+	return decide(node, pools, mayLeave).plan
 }
 
 // Behind reports whether the node has to follow the named pool, also where it has to wait for its turn.

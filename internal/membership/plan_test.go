@@ -319,17 +319,18 @@ func TestNewPlan(t *testing.T) {
 
 func TestLeaversAreKeptUntilTheyAreCounted(t *testing.T) {
 	t.Parallel()
-	all, gate := byName(pools(full("gpu"))), &Gate{}
+	all, counted := byName(pools(full("gpu"))), false
+	mayLeave := func(string) bool { return counted }
 	leaver := node(carries(full("gpu")))
-	if plan := NewGatedPlan(leaver, all, gate); !plan.Empty() || !slices.Equal(plan.Leaving, []string{"gpu"}) {
+	if plan := NewClearedPlan(leaver, all, mayLeave); !plan.Empty() || !slices.Equal(plan.Leaving, []string{"gpu"}) {
 		t.Errorf("plan for a leaver is %+v", plan)
 	}
 	member := node(role("gpu"))
-	if plan := NewGatedPlan(member, all, gate); plan.Empty() {
+	if plan := NewClearedPlan(member, all, mayLeave); plan.Empty() {
 		t.Error("a node that joins is kept out")
 	}
-	gate.Report("gpu", []string{leaver.Name}, true)
-	if plan := NewGatedPlan(leaver, all, gate); plan.Empty() {
+	counted = true
+	if plan := NewClearedPlan(leaver, all, mayLeave); plan.Empty() {
 		t.Error("a leaver that was counted is kept in")
 	}
 }

@@ -16,35 +16,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/clearance"
 	"github.com/windlass-operator/windlass/internal/event"
-	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/patch"
 )
 
-const (
-	// recheckGate is when to ask again whether a node may leave a pool. It is longer than a census takes to come.
-	recheckGate = time.Second
-	// maxEarly is how long a node waits for all of its pools to be ready for it, so that it is written once and not for each of
-	// them. Longer than that, no pool holds up another one.
-	maxEarly = 2 * time.Second
-	// recheckHeld is when to ask again where somebody else has to act first.
-	recheckHeld = 5 * time.Second
-)
+// maxEarly is how long a node waits for all of its pools to be ready for it, so that it is written once and not for each of them.
+// After that, no pool holds up another one.
+const maxEarly = 2 * time.Second
 
 // Reconciler brings one node to what its pools want.
 type Reconciler struct {
-	client   client.Client
-	recorder event.Recorder
-	gate     *membership.Gate
-	now      func() time.Time
-	joining  joining
+	client     client.Client
+	recorder   event.Recorder
+	clearances *clearance.Clearances
+	now        func() time.Time
+	joining    joining
 }
 
-// New returns a reconciler that reads and writes through c, whose reads have to wait for its own writes. The gate says which
-// nodes may be cleaned; the pool controller opens it.
-func New(c client.Client, recorder event.Recorder, gate *membership.Gate, now func() time.Time) *Reconciler {
-	return &Reconciler{client: c, recorder: recorder, gate: gate, now: now}
+// New returns a reconciler that reads and writes through c, whose reads have to wait for its own writes. The clearances say which
+// nodes may leave their pools; the pool controller grants them.
+func New(c client.Client, recorder event.Recorder, clearances *clearance.Clearances, now func() time.Time) *Reconciler {
+	return &Reconciler{client: c, recorder: recorder, clearances: clearances, now: now}
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -64,33 +58,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, fmt.Errorf("cannot list pools for node %q: %w", node.Name, err)
 	}
 	pools := membership.NewPools(list)
-	plan := membership.NewGatedPlan(node, pools, r.gate)
-	result := reconcile.Result{RequeueAfter: flow.Jitter(r.recheck(node, pools, plan.Leaving))}
+	plan := membership.NewClearedPlan(node, pools, func(pool string) bool { return r.clearances.Granted(pool, node.Name) })
 	since := r.joining.observe(node.Name, plan.Pending, r.now())
 	if plan.Empty() {
-		return result, nil
+		return reconcile.Result{}, nil
 	}
 	if left := maxEarly - r.now().Sub(since); plan.Early && !since.IsZero() && left > 0 {
 		return reconcile.Result{RequeueAfter: left}, nil
 	}
-	return result, r.apply(ctx, node, pools, plan)
-}
-
-// recheck returns when to ask again whether a node may leave its pools, 0 if all have let it go: soon while a census is due, seldom
-// while a person, a drain or running pods have to decide. The end of the brake or of a drain wakes the node up by itself.
-func (r *Reconciler) recheck(node *corev1.Node, pools membership.Pools, leaving []string) time.Duration {
-	var after time.Duration
-	for _, name := range leaving {
-		pool := pools[name]
-		switch {
-		case r.gate.Open(name, node.Name):
-		case !braked(pool.NodePool) && pool.DeletionTimestamp == nil && !pool.Drains(node):
-			return recheckGate
-		default:
-			after = recheckHeld
-		}
-	}
-	return after
+	return reconcile.Result{}, r.apply(ctx, node, pools, plan)
 }
 
 // apply sends the plan. A node that vanished needs nothing; one that changed in the meantime comes back through the queue,

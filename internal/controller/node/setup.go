@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -24,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/status"
 )
@@ -32,12 +32,13 @@ import (
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// SetupWithManager registers the controller. The index membership.IndexField has to be registered before.
+// SetupWithManager registers the controller. The index of kube.IndexNodes has to be registered before.
 func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, workers int) error {
 	return builder.ControllerManagedBy(mgr).
 		Named("node").
 		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
 		Watches(&nodesv1.NodePool{}, r.nodesOfPool(), builder.WithPredicates(poolChanged())).
+		WatchesRawSource(&r.clearances.Wakeups).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)}).
 		Complete(r)
 }
@@ -60,8 +61,8 @@ func nodeChanged() predicate.Predicate {
 }
 
 // poolChanged lets through what can change a plan: the spec, the ledger, the originals, the finalizers, pausing, deletion,
-// and the pool controller's word on whose turn it is and whether nodes may leave. The rest of the status is its report on this
-// controller's work.
+// the nodes of the present batch, and drains. The rest of the status reports on this controller's work. That nodes may leave is not
+// in the status: a clearance wakes them.
 func poolChanged() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -80,13 +81,12 @@ func changedForAll(before, after *nodesv1.NodePool) bool {
 		status.IsPaused(before) != status.IsPaused(after) ||
 		!slices.Equal(before.Finalizers, after.Finalizers) ||
 		!equality.Semantic.DeepEqual(before.Status.Ledger, after.Status.Ledger) ||
-		!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals) ||
-		braked(before) != braked(after) || cleaning(before) != cleaning(after)
+		!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals)
 }
 
-// changedFor returns the names of those nodes whose turn it has become, or whose drain has begun or ended.
+// changedFor returns the names of those nodes that have come into the batch, or whose drain has begun or ended.
 func changedFor(before, after *nodesv1.NodePool) []string {
-	had, has := singledOut(before), singledOut(after)
+	had, has := mentioned(before), mentioned(after)
 	var names []string
 	for key := range has {
 		if !had[key] {
@@ -102,38 +102,28 @@ func changedFor(before, after *nodesv1.NodePool) []string {
 	return slices.Compact(names)
 }
 
-// turn is what a pool's status says about one node.
-type turn struct {
+// mention is what a pool's status says about one node: it is in the batch, or it is being drained.
+type mention struct {
 	node     string
 	draining bool
 }
 
-func singledOut(pool *nodesv1.NodePool) map[turn]bool {
-	out := map[turn]bool{}
+func mentioned(pool *nodesv1.NodePool) map[mention]bool {
+	out := map[mention]bool{}
 	if pool.Status.Rollout != nil {
 		for _, node := range pool.Status.Rollout.Nodes {
-			out[turn{node: node}] = true
+			out[mention{node: node}] = true
 		}
 	}
 	for i := range pool.Status.Draining {
 		if !pool.Status.Draining[i].Drained {
-			out[turn{node: pool.Status.Draining[i].Node, draining: true}] = true
+			out[mention{node: pool.Status.Draining[i].Node, draining: true}] = true
 		}
 	}
 	return out
 }
 
-// cleaning reports whether the pool controller has let go the nodes of a pool that is being deleted.
-func cleaning(pool *nodesv1.NodePool) bool {
-	synced := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.ConditionNodesSynced)
-	return synced != nil && synced.Reason == nodesv1.ReasonCleaningNodes
-}
-
-func braked(pool *nodesv1.NodePool) bool {
-	return meta.IsStatusConditionTrue(pool.Status.Conditions, nodesv1.ConditionSafetyBrake)
-}
-
-// nodesOfPool wakes up the nodes that a change of a pool concerns: all of its nodes, or those that its status singles out.
+// nodesOfPool wakes up the nodes that a change of a pool concerns: all of its nodes, or those that its status mentions.
 func (r *Reconciler) nodesOfPool() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(ctx context.Context, q queue, pools ...client.Object) {
@@ -179,8 +169,8 @@ func (r *Reconciler) nodesOf(ctx context.Context, object client.Object) []reconc
 	if !ok {
 		return nil
 	}
-	prepared, _ := membership.NewPool(pool) // what is malformed in it picks no node
-	nodes, err := membership.Nodes(ctx, r.client, prepared)
+	prepared, _ := membership.NewPool(pool) // a malformed selector selects no node
+	nodes, err := kube.Nodes(ctx, r.client, prepared)
 	if err != nil {
 		// A list from the cache fails only when the cache is being stopped.
 		log.FromContext(ctx).Error(err, "Cannot wake up the nodes of a pool", "pool", pool.Name)

@@ -106,7 +106,7 @@ func keepLedger(_ context.Context, s *scope) flow.Outcome {
 
 // dryRun reports what would change, and leaves it at that.
 func (r *Reconciler) dryRun(_ context.Context, s *scope) flow.Outcome {
-	r.gate.Report(s.pool.Name, nil, false)
+	r.clearances.Withdraw(s.pool.Name)
 	report := s.seen.nodes.preview.report(s.seen.podsToEvict)
 	s.pool.Status.DryRun = report
 	return flow.Wait(nodesv1.ReasonDryRun,
@@ -158,10 +158,10 @@ func (r *Reconciler) emptyNodes(ctx context.Context, s *scope) flow.Outcome {
 		return s.waits
 	}
 	if outcome := r.awaitUsers(ctx, s); !outcome.IsDone() {
-		r.gate.Report(s.pool.Name, nil, false)
+		r.clearances.Withdraw(s.pool.Name)
 		return outcome
 	}
-	r.gate.Report(s.pool.Name, s.seen.nodes.carrying, true)
+	r.clearances.Grant(s.pool.Name, s.seen.nodes.carrying)
 	return flow.Done()
 }
 

@@ -34,10 +34,19 @@ func acknowledged(pool *nodesv1.NodePool) bool {
 	return pool.Annotations[nodesv1.AcknowledgeAnnotation] == strconv.FormatInt(pool.Generation, 10)
 }
 
-// openGate lets those nodes go that the census found leaving, unless they have to be drained first or are too many. A yes is used up when the wave
-// is over.
-func (r *Reconciler) openGate(ctx context.Context, s *scope) flow.Outcome {
-	r.gate.Report(s.pool.Name, mayLeave(s.pool, s.seen.nodes), !braked(s.pool, s.seen.nodes))
+// clearLeavers grants clearances to the nodes that left the pool, unless they have to be drained first or the brake holds them. No
+// brake holds the nodes of a pool that is being deleted.
+func (r *Reconciler) clearLeavers(s *scope) {
+	if s.pool.DeletionTimestamp == nil && braked(s.pool, s.seen.nodes) {
+		r.clearances.Withdraw(s.pool.Name)
+		return
+	}
+	r.clearances.Grant(s.pool.Name, mayLeave(s.pool, s.seen.nodes))
+}
+
+// letLeave clears the nodes that left. An acknowledgement is used up when the nodes that it is about have left.
+func (r *Reconciler) letLeave(ctx context.Context, s *scope) flow.Outcome {
+	r.clearLeavers(s)
 	if _, given := s.pool.Annotations[nodesv1.AcknowledgeAnnotation]; !given || len(s.seen.nodes.leaving) > 0 {
 		return flow.Done()
 	}

@@ -11,36 +11,36 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/clearance"
 	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/kube"
-	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // Reconciler brings one pool to its desired state.
 type Reconciler struct {
-	client   client.Client
-	live     client.Reader
-	cache    client.Reader
-	recorder event.Recorder
-	evictPod kube.Evict
-	gate     *membership.Gate
-	memory   memory
-	now      func() time.Time
+	client     client.Client
+	live       client.Reader
+	cache      client.Reader
+	recorder   event.Recorder
+	evictPod   kube.Evict
+	clearances *clearance.Clearances
+	memory     memory
+	now        func() time.Time
 	// namespace is the operator's own, empty outside of a cluster.
 	namespace string
 }
 
 // New returns a reconciler that reads and writes through c, whose reads have to wait for its own writes. Live reads past
-// every cache; it is asked before pods are evicted and before a pool is let go. Evict evicts a pod from a node that left. The gate is shared with the node controller. Namespace is the one that the operator runs in, whose pods no policy matches; it is
+// every cache; it is asked before pods are evicted and before a pool is let go. Evict evicts a pod from a node that left. The clearances are shared with the node controller. Namespace is the one that the operator runs in, whose pods no policy matches; it is
 // empty outside of a cluster.
 func New(
-	c client.Client, live client.Reader, evict kube.Evict, recorder event.Recorder, gate *membership.Gate, now func() time.Time,
+	c client.Client, live client.Reader, evict kube.Evict, recorder event.Recorder, clearances *clearance.Clearances, now func() time.Time,
 	namespace string,
 ) *Reconciler {
-	return &Reconciler{client: c, live: live, evictPod: evict, recorder: recorder, gate: gate, now: now, namespace: namespace}
+	return &Reconciler{client: c, live: live, evictPod: evict, recorder: recorder, clearances: clearances, now: now, namespace: namespace}
 }
 
 // scope is what one pass works on.
@@ -78,7 +78,7 @@ func again(_ context.Context, s *scope) flow.Outcome { return s.waits }
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	pool := &nodesv1.NodePool{}
 	if err := r.client.Get(ctx, request.NamespacedName, pool); err != nil {
-		r.gate.Report(request.Name, nil, false)
+		r.clearances.Withdraw(request.Name)
 		r.memory.recall(request.Name, "")
 		forget(request.Name)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -106,7 +106,7 @@ func (r *Reconciler) phases(pool *nodesv1.NodePool) []flow.Phase[*scope] {
 		return []flow.Phase[*scope]{
 			{Name: "add the finalizer", Run: r.addFinalizer},
 			observe,
-			{Name: "let nodes leave", Run: r.openGate},
+			{Name: "let nodes leave", Run: r.letLeave},
 			// Who may not choose the pool is kept out before there is a RuntimeClass to choose it by.
 			{Name: "write the admission policies", Run: r.writeAdmission},
 			{Name: "write the RuntimeClass", Run: r.writeRuntimeClass},

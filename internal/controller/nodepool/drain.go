@@ -65,7 +65,7 @@ func (r *Reconciler) drain(ctx context.Context, s *scope) flow.Outcome {
 		}
 	}
 	s.pool.Status.Draining = beginDrains(s, draining, r.now())
-	r.gate.Report(s.pool.Name, mayLeave(s.pool, s.seen.nodes), s.pool.DeletionTimestamp != nil || !braked(s.pool, s.seen.nodes))
+	r.clearLeavers(s)
 	if len(undrained(s.pool)) > 0 {
 		s.comeBack(nodesv1.ReasonDraining, "nodes that left the pool to be drained", recheckDrain)
 	}

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/clearance"
 	"github.com/windlass-operator/windlass/internal/controller/node"
 	"github.com/windlass-operator/windlass/internal/controller/nodepool"
 	"github.com/windlass-operator/windlass/internal/kube"
@@ -47,16 +48,16 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	t.Parallel()
-	h := testkit.New(t, membership.AddIndexes)
+	h := testkit.New(t, kube.IndexNodes(membership.Concerned))
 	prefix := strings.ToLower(strings.TrimPrefix(t.Name(), "Test"))
 	if len(prefix) > 40 {
 		prefix = prefix[:40]
 	}
-	gate := &membership.Gate{}
+	clearances := &clearance.Clearances{}
 	return &world{
 		Harness: h, t: t, prefix: prefix,
-		pools: nodepool.New(h.Client, h.Live, newEvict(t, h), h.Events, gate, h.Clock.Now, "windlass-system"),
-		nodes: node.New(h.Client, h.Events, gate, h.Clock.Now),
+		pools: nodepool.New(h.Client, h.Live, newEvict(t, h), h.Events, clearances, h.Clock.Now, "windlass-system"),
+		nodes: node.New(h.Client, h.Events, clearances, h.Clock.Now),
 	}
 }
 
@@ -76,9 +77,9 @@ func newEvict(t *testing.T, h *testkit.Harness) kube.Evict {
 // restart returns the same world with controllers that have just started.
 func (w *world) restart() *world {
 	w.t.Helper()
-	gate, again := &membership.Gate{}, *w
-	again.pools = nodepool.New(w.Client, w.Live, newEvict(w.t, w.Harness), w.Events, gate, w.Clock.Now, "windlass-system")
-	again.nodes = node.New(w.Client, w.Events, gate, w.Clock.Now)
+	clearances, again := &clearance.Clearances{}, *w
+	again.pools = nodepool.New(w.Client, w.Live, newEvict(w.t, w.Harness), w.Events, clearances, w.Clock.Now, "windlass-system")
+	again.nodes = node.New(w.Client, w.Events, clearances, w.Clock.Now)
 	again.targets = nil
 	for _, target := range w.targets {
 		switch target.Reconciler {
@@ -706,9 +707,7 @@ func TestSafetyBrakeHoldsAWaveUntilSomebodySaysYes(t *testing.T) {
 		}
 	}
 
-	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) {
-		p.Annotations = map[string]string{nodesv1.AcknowledgeAnnotation: strconv.FormatInt(p.Generation, 10)}
-	})
+	testkit.Edit(t, w.Harness, pool, acknowledge)
 	w.converge()
 	for _, n := range nodes[:3] {
 		if len(w.labels(n)) != 0 {
@@ -724,7 +723,12 @@ func TestSafetyBrakeHoldsAWaveUntilSomebodySaysYes(t *testing.T) {
 	}
 }
 
-func TestNothingIsRemovedBeforeACensus(t *testing.T) {
+// acknowledge lets the nodes go that the brake holds.
+func acknowledge(p *nodesv1.NodePool) {
+	p.Annotations = map[string]string{nodesv1.AcknowledgeAnnotation: strconv.FormatInt(p.Generation, 10)}
+}
+
+func TestNothingIsRemovedBeforeItIsCounted(t *testing.T) {
 	w := newWorld(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", label("a", "1"))

@@ -15,6 +15,7 @@ import (
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 )
 
@@ -49,7 +50,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 	s.seen.lastPool = len(list.Items) <= 1
 	pool, malformed := membership.NewPool(s.pool)
 	pools[s.pool.Name] = pool
-	nodes, err := membership.Nodes(ctx, r.client, pool)
+	nodes, err := kube.Nodes(ctx, r.client, pool)
 	if err != nil {
 		return flow.Fail(err)
 	}

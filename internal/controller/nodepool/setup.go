@@ -52,7 +52,7 @@ const (
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingadmissionpolicies;mutatingadmissionpolicybindings;validatingadmissionpolicies;validatingadmissionpolicybindings,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// SetupWithManager registers the controller. The index membership.IndexField has to be registered before.
+// SetupWithManager registers the controller. The index of kube.IndexNodes has to be registered before.
 func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, workers int) error {
 	// The handlers read the cache itself: the client would make them wait for the workers' writes.
 	r.cache = mgr.GetCache()

@@ -23,8 +23,8 @@ type Reconciler struct {
 	refused refusals
 }
 
-// New returns a Reconciler. Reads of c come from a cache with the indexes of AddIndexes and of membership.AddIndexes, and wait for
-// the writes of c.
+// New returns a Reconciler. Reads of c come from a cache with the indexes of AddIndexes and of kube.IndexNodes, and wait for the writes
+// of c.
 func New(c client.Client, recorder event.Recorder, now func() time.Time) *Reconciler {
 	r := &Reconciler{client: c, now: now}
 	r.Lifecycle = &flow.Lifecycle[*appsv1alpha1.PodSet, *scope]{

@@ -20,6 +20,7 @@ import (
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/why"
 )
@@ -178,7 +179,7 @@ func (r *Reconciler) observePool(ctx context.Context, podSet *appsv1alpha1.PodSe
 	// What is malformed in the pool is told by its own status.
 	seen.pool.Pool, _ = membership.NewPool(object)
 	var err error
-	if seen.pool.Nodes, err = membership.Nodes(ctx, r.client, seen.pool.Pool); err != nil {
+	if seen.pool.Nodes, err = kube.Nodes(ctx, r.client, seen.pool.Pool); err != nil {
 		return err
 	}
 	if allowed := object.Spec.AllowedNamespaces; allowed == nil || allowed.From != nodesv1.NamespacesFromSelector {

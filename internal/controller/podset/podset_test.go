@@ -21,6 +21,7 @@ import (
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
@@ -41,7 +42,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	t.Parallel()
-	h := testkit.New(t, AddIndexes, membership.AddIndexes)
+	h := testkit.New(t, AddIndexes, kube.IndexNodes(membership.Concerned))
 	return &stage{Harness: h, t: t, r: New(h.Client, h.Events, h.Clock.Now), namespace: h.Namespace(t)}
 }
 

@@ -152,7 +152,7 @@ func (s *stage) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := membership.AddIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
+	if err := kube.IndexNodes(membership.Concerned)(ctx, mgr.GetFieldIndexer()); err != nil {
 		t.Fatal(err)
 	}
 	if err := New(c, s.Events, s.Clock.Now).SetupWithManager(ctx, mgr, 2); err != nil {

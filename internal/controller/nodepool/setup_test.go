@@ -1,0 +1,100 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool_test
+
+import (
+	"context"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/clearance"
+	"github.com/windlass-operator/windlass/internal/controller/node"
+	"github.com/windlass-operator/windlass/internal/controller/nodepool"
+	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/membership"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+// stageLabel is on the pools and nodes of a test that runs a manager: it must not see those of other tests.
+const stageLabel = "test.windlass.io/stage"
+
+// TestNodesLeaveWithoutAsking runs the controllers as the manager does: a node that left looks at its pools once and never again,
+// so that it is cleaned only if its clearance wakes it.
+func TestNodesLeaveWithoutAsking(t *testing.T) {
+	w := newWorld(t)
+	pool := w.pool("p", label("a", "1"), w.staged)
+	nodes := w.manyNodes(4, "p")
+	for _, n := range nodes {
+		testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels[stageLabel] = w.prefix })
+	}
+	w.start()
+	testkit.Eventually(t, "every node has joined", func() bool { return w.followers(nodes, "1") == 4 })
+
+	testkit.Edit(t, w.Harness, nodes[0], func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
+	testkit.Eventually(t, "the node that left is cleaned", func() bool { return w.followers(nodes[:1], "1") == 0 })
+
+	for _, n := range nodes[1:] {
+		testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
+	}
+	testkit.Eventually(t, "the brake holds the others", func() bool {
+		return w.Get(t, pool) && reason(pool, nodesv1.ConditionSafetyBrake) == nodesv1.ReasonTooManyLeaving
+	})
+	testkit.Edit(t, w.Harness, pool, acknowledge)
+	testkit.Eventually(t, "the others are cleaned once they may leave", func() bool { return w.followers(nodes, "1") == 0 })
+}
+
+func (w *world) staged(p *nodesv1.NodePool) { p.Labels = map[string]string{stageLabel: w.prefix} }
+
+// start runs a manager with the controllers of the test's own pools and nodes until the test ends.
+func (w *world) start() {
+	w.t.Helper()
+	scheme := kube.NewScheme()
+	options := kube.CacheOptions(scheme)
+	mine := labels.SelectorFromSet(labels.Set{stageLabel: w.prefix})
+	for object, by := range options.ByObject {
+		if _, isNode := object.(*corev1.Node); isNode {
+			by.Label = mine
+			options.ByObject[object] = by
+		}
+	}
+	options.ByObject[&nodesv1.NodePool{}] = cache.ByObject{Label: mine}
+	mgr, err := manager.New(w.Config, manager.Options{
+		Scheme: scheme, Cache: options, Metrics: metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)}, // -count runs the test again in the same process
+	})
+	must(w.t, err)
+	consistent := kube.ClientOptions(scheme)
+	consistent.Cache.Reader = mgr.GetCache()
+	c, err := client.New(w.Config, consistent)
+	must(w.t, err)
+	ctx, cancel := context.WithCancel(w.t.Context())
+	must(w.t, kube.IndexNodes(membership.Concerned)(ctx, mgr.GetFieldIndexer()))
+	clearances := &clearance.Clearances{}
+	pools := nodepool.New(c, w.Live, newEvict(w.t, w.Harness), w.Events, clearances, w.Clock.Now, "windlass-system")
+	must(w.t, pools.SetupWithManager(ctx, mgr, 2))
+	must(w.t, node.New(c, w.Events, clearances, w.Clock.Now).SetupWithManager(ctx, mgr, 2))
+	stopped := make(chan error, 1)
+	go func() { stopped <- mgr.Start(ctx) }()
+	w.t.Cleanup(func() {
+		cancel()
+		if err := <-stopped; err != nil {
+			w.t.Errorf("the manager failed: %v", err)
+		}
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
