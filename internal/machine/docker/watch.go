@@ -14,52 +14,35 @@ import (
 
 // Watch implements machine.Driver.
 func (d *driver) Watch(ctx context.Context, installation string) (<-chan machine.Event, error) {
-	asking, cancelAsking := bound(ctx, callLimit)
-	defer cancelAsking()
-	// The engine answers before it listens: what happens in between is in its memory, which it reads back from a time on. Its own,
-	// because clocks differ.
-	info, err := d.api.Info(asking, client.InfoOptions{})
+	// The engine answers before it listens. What happens in between it remembers, and sends again from a given time on: its own
+	// time, because clocks differ.
+	info, err := d.api.Info(ctx, client.InfoOptions{})
 	if err != nil {
-		return nil, explain(asking, "watch events", err)
+		return nil, explain(ctx, "watch events", err)
 	}
 	watching, cancel := context.WithCancel(ctx)
 	filters := within(installation).Add("type", string(events.ContainerEventType)).Add("event",
 		string(events.ActionCreate), string(events.ActionStart), string(events.ActionPause), string(events.ActionUnPause),
 		string(events.ActionOOM), string(events.ActionDie), string(events.ActionUpdate), string(events.ActionRename),
 		string(events.ActionDestroy))
-	heard := d.api.Events(watching, client.EventsListOptions{Since: info.Info.SystemTime, Filters: filters})
-	out := make(chan machine.Event)
+	received := d.api.Events(watching, client.EventsListOptions{Since: info.Info.SystemTime, Filters: filters})
+	queue := machine.NewEventQueue()
 	go func() {
 		defer cancel()
-		defer close(out)
-		d.pass(watching, heard, out)
+		d.receive(watching, received, queue)
 	}()
-	return out, nil
+	return queue.Deliver(watching), nil
 }
 
-// pass hands events on until there are no more. An engine must not be kept waiting by a reader who is slow, so what was not yet read is
-// kept, once for each machine.
-func (d *driver) pass(ctx context.Context, heard client.EventsResult, out chan<- machine.Event) {
-	var queue []machine.Event
-	queued := map[string]bool{}
+// receive queues the engine's events until there are no more. An engine must not wait for a slow reader: it would drop events.
+func (d *driver) receive(ctx context.Context, received client.EventsResult, queue *machine.EventQueue) {
 	for {
-		var next machine.Event
-		var ready chan<- machine.Event
-		if len(queue) > 0 {
-			next, ready = queue[0], out
-		}
 		select {
-		case message := <-heard.Messages:
-			id := identityOf(message.Actor.Attributes)
-			if id.UID != "" && !queued[id.UID] {
-				queued[id.UID] = true
-				queue = append(queue, machine.Event{UID: id.UID, Namespace: id.Namespace, Name: id.Name})
+		case message := <-received.Messages:
+			if id := identityOf(message.Actor.Attributes); id.UID != "" {
+				queue.Add(machine.Event{UID: id.UID, Namespace: id.Namespace, Name: id.Name})
 			}
-		case ready <- next:
-			delete(queued, next.UID)
-			queue = queue[1:]
-		case err := <-heard.Err:
-			_ = err // Whatever it was, the caller looks at everything once and watches again.
+		case <-received.Err: // Whatever it was, the caller observes every machine once and watches again.
 			return
 		case <-d.closed:
 			return

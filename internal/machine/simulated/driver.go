@@ -125,21 +125,16 @@ func (d *driver) Stats(ctx context.Context, installation string) (map[string]mac
 
 // Watch implements machine.Driver.
 func (d *driver) Watch(ctx context.Context, installation string) (<-chan machine.Event, error) {
-	w := newWatcher(installation)
+	queue := machine.NewEventQueue()
 	err := d.do(ctx, CallWatch, "", locked(func(h *Host) error {
-		h.watchers[w] = struct{}{}
+		h.watches[queue] = installation
 		return nil
 	}))
 	if err != nil {
 		return nil, err
 	}
-	go func() {
-		w.run(ctx)
-		d.host.mu.Lock()
-		defer d.host.mu.Unlock()
-		delete(d.host.watchers, w)
-	}()
-	return w.out, nil
+	context.AfterFunc(ctx, func() { d.host.unwatch(queue) })
+	return queue.Deliver(ctx), nil
 }
 
 // Prepare implements machine.Driver.

@@ -20,12 +20,12 @@ type Host struct {
 	dice   *rand.Rand
 	away   bool
 
-	images   map[string]bool
-	names    map[string]*guest // by native name; a foreign machine has no identity
-	owned    map[string]map[string]*guest
-	used     machine.Resources
-	watchers map[*watcher]struct{}
-	serial   int
+	images  map[string]bool
+	names   map[string]*guest // by native name; a foreign machine has no identity
+	owned   map[string]map[string]*guest
+	used    machine.Resources
+	watches map[*machine.EventQueue]string // and the installation that is watched
+	serial  int
 }
 
 // NewHost returns a host without machines that behaves as the script says.
@@ -33,12 +33,12 @@ func NewHost(script Script) *Host {
 	script.setDefaults()
 	script.Faults = slices.Clone(script.Faults)
 	host := &Host{
-		script:   script,
-		dice:     rand.New(rand.NewPCG(script.Seed, 0)),
-		images:   map[string]bool{},
-		names:    map[string]*guest{},
-		owned:    map[string]map[string]*guest{},
-		watchers: map[*watcher]struct{}{},
+		script:  script,
+		dice:    rand.New(rand.NewPCG(script.Seed, 0)),
+		images:  map[string]bool{},
+		names:   map[string]*guest{},
+		owned:   map[string]map[string]*guest{},
+		watches: map[*machine.EventQueue]string{},
 	}
 	for _, image := range script.Images {
 		host.images[image] = true
@@ -55,10 +55,10 @@ func (h *Host) SetAway(away bool) {
 	defer h.mu.Unlock()
 	h.away = away
 	if away {
-		for w := range h.watchers {
-			w.end()
+		for queue := range h.watches {
+			queue.End()
 		}
-		clear(h.watchers)
+		clear(h.watches)
 	}
 }
 
@@ -206,4 +206,20 @@ func plus(a, b machine.Resources, sign int64) machine.Resources {
 		MemoryBytes:   a.MemoryBytes + sign*b.MemoryBytes,
 		RootDiskBytes: a.RootDiskBytes + sign*b.RootDiskBytes,
 	}
+}
+
+// tell queues an event of the machine for everybody who watches its installation.
+func (h *Host) tell(g *guest) {
+	for queue, installation := range h.watches {
+		if installation == g.spec.Installation {
+			queue.Add(machine.Event{UID: g.spec.UID, Namespace: g.spec.Namespace, Name: g.spec.Name})
+		}
+	}
+}
+
+// unwatch ends a watch.
+func (h *Host) unwatch(queue *machine.EventQueue) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.watches, queue)
 }
