@@ -13,8 +13,9 @@ type Driver interface {
 	Observer
 	Actor
 
-	// Prepare fetches what the machine is made from, as the pull policy says, and returns when it is there. It may take
-	// minutes. ErrImageNotFound, ErrImagePull or ErrInvalid if it cannot be had.
+	// Prepare makes ready what the machine is made from, and returns when it is there: it fetches the image as the pull policy
+	// says, or copies disks. It may take an hour. A Prepare that was cut off is called again, and goes on or begins anew.
+	// ErrImageNotFound, ErrImagePull or ErrInvalid if the image cannot be had.
 	Prepare(ctx context.Context, spec Spec) error
 
 	// Close releases the connection. The machines go on.

@@ -27,8 +27,6 @@ const (
 
 // Create implements machine.Driver.
 func (d *driver) Create(ctx context.Context, spec machine.Spec) (machine.Observed, error) {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
 	observed, err := d.get(ctx, spec.Identity)
 	if !errors.Is(err, machine.ErrNotFound) {
 		return observed, err

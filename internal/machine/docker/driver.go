@@ -9,17 +9,10 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/moby/moby/client"
 
 	"github.com/windlass-operator/windlass/internal/machine"
-)
-
-// Limits for calls whose context has none. A pull may be of many gigabytes over a thin line.
-const (
-	callLimit = 2 * time.Minute
-	pullLimit = 30 * time.Minute
 )
 
 // How many containers are asked at the same time, on behalf of one call. Counters are another matter: engines before 25 answer only with
@@ -66,8 +59,6 @@ func (d *driver) Close() error {
 
 // Info implements machine.Driver.
 func (d *driver) Info(ctx context.Context) (machine.Info, error) {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
 	result, err := d.api.Info(ctx, client.InfoOptions{})
 	if err != nil {
 		return machine.Info{}, explain(ctx, "ask the host", err)
@@ -83,17 +74,6 @@ func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 			Containers: true,
 		},
 	}, nil
-}
-
-// errSilent is why a call ends that nobody else has limited.
-var errSilent = fmt.Errorf("%w: no answer in time: %w", machine.ErrUnreachable, context.DeadlineExceeded)
-
-// bound limits a call that has no limit yet.
-func bound(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	if _, limited := ctx.Deadline(); limited {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeoutCause(ctx, limit, errSilent)
 }
 
 // each calls do for every item, at most limit at the same time, and returns what it returned, in order. The first error ends it.

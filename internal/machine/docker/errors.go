@@ -24,10 +24,7 @@ func explain(ctx context.Context, what string, err error) error {
 		return nil
 	}
 	if ended := ctx.Err(); ended != nil {
-		// What a connection says that was torn away from a caller is noise.
-		if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
-			ended = cause
-		}
+		// What the engine's client says about a connection that was cut for it is noise.
 		return fmt.Errorf("cannot %s: %w", what, ended)
 	}
 	kind := kindOf(err)

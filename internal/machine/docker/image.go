@@ -20,8 +20,6 @@ import (
 
 // Prepare implements machine.Driver. The image is of the platform that the engine prefers, which is its own.
 func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
-	ctx, cancel := bound(ctx, pullLimit)
-	defer cancel()
 	image := spec.Image
 	what := fmt.Sprintf("fetch image %.255q", image.Name)
 	if _, err := reference.ParseNormalizedNamed(image.Name); err != nil {

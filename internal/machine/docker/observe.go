@@ -23,8 +23,6 @@ import (
 
 // Get implements machine.Driver.
 func (d *driver) Get(ctx context.Context, id machine.Identity) (machine.Observed, error) {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
 	return d.get(ctx, id)
 }
 
@@ -42,8 +40,6 @@ func (d *driver) get(ctx context.Context, id machine.Identity) (machine.Observed
 
 // List implements machine.Driver.
 func (d *driver) List(ctx context.Context, installation string) ([]machine.Observed, error) {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
 	found, err := d.machines(ctx, within(installation))
 	if err != nil {
 		return nil, err

@@ -25,8 +25,6 @@ const (
 
 // Start implements machine.Driver. One that is paused goes on.
 func (d *driver) Start(ctx context.Context, id machine.Identity) error {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
 	found, err := d.only(ctx, id)
 	if err != nil {
 		return err
@@ -44,8 +42,6 @@ func (d *driver) Start(ctx context.Context, id machine.Identity) error {
 
 // Stop implements machine.Driver.
 func (d *driver) Stop(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
-	ctx, cancel := bound(ctx, callLimit+how.Grace)
-	defer cancel()
 	found, err := d.only(ctx, id)
 	if err != nil {
 		return err
@@ -55,8 +51,6 @@ func (d *driver) Stop(ctx context.Context, id machine.Identity, how machine.Powe
 
 // Delete implements machine.Driver.
 func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
-	ctx, cancel := bound(ctx, callLimit+how.Grace)
-	defer cancel()
 	found, err := d.find(ctx, id)
 	if err != nil {
 		return err

@@ -16,8 +16,6 @@ import (
 
 // Resize implements machine.Driver. A limit can be changed, and set where there is none; an engine cannot lift one: ErrUnsupported.
 func (d *driver) Resize(ctx context.Context, id machine.Identity, to machine.Resources) error {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
 	now, err := d.get(ctx, id)
 	if err != nil {
 		return err

@@ -19,8 +19,6 @@ import (
 // Stats implements machine.Driver. The engine has no call for more than one container, so each is asked on its own, some at the same time,
 // and each for one reading: with two, as is the default, the engine waits for a second in between.
 func (d *driver) Stats(ctx context.Context, installation string) (map[string]machine.Sample, error) {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
 	running := within(installation).Add("status", string(container.StateRunning), string(container.StatePaused))
 	found, err := d.machines(ctx, running)
 	if err != nil {

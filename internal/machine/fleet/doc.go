@@ -5,11 +5,14 @@
 // guard, which
 //
 //   - fails at once with machine.ErrUnreachable while the host is down,
-//   - bounds how long each call may take, and how many calls a host serves at the same time,
+//   - bounds how long each call takes (Limits) and how many calls a host serves at the same time,
 //   - reports every call, for metrics.
 //
-// Besides, the fleet probes each host and watches its events, and passes both on as notices. Every host has its own
-// goroutines: one that hangs delays no other.
+// These are the only limits in the program: a driver works until its context ends.
 //
-// The files from the top: fleet.go is what callers see, guard.go makes their calls, member.go probes and watches one host.
+// The fleet also probes each host and watches its events, and passes both on as notices. Every host has goroutines of its own:
+// a host that hangs delays no other.
+//
+// From the top: fleet.go is what callers see and notice.go what they are notified of; guard.go makes their calls; probe.go and
+// watch.go follow one host; member.go is what is known about it, and pace.go says how often it is tried.
 package fleet

@@ -19,103 +19,83 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine/placement"
 )
 
-// NoticeKind says what a Notice is about.
-type NoticeKind string
-
-// The kinds of notices.
-const (
-	// MachineChanged: something happened to one machine.
-	MachineChanged NoticeKind = "MachineChanged"
-	// HostUp: the host answers, for the first time or again.
-	HostUp NoticeKind = "HostUp"
-	// HostDown: the host does not answer any more. Nothing is known of its machines.
-	HostDown NoticeKind = "HostDown"
-	// WatchStarted: from here on events are heard, and some may have been missed before: look once at every machine of the host.
-	WatchStarted NoticeKind = "WatchStarted"
-)
-
-// Notice tells that something happened on a host.
-type Notice struct {
-	Host string
-	Kind NoticeKind
-	// Event says to which machine, for MachineChanged.
-	Event machine.Event
-}
-
-// Options are what a Fleet is told besides its hosts. Open is required.
+// Options configure a Fleet. Open is required.
 type Options struct {
-	// Installation whose machines' events are heard.
+	// Installation whose events are watched.
 	Installation string
 	// Open connects to a host.
 	Open machine.Opener
-	// Notify is called with everything that happens. It is called by several goroutines; one that takes its time holds up
-	// the notices of one host. Default: nobody is told.
+	// Notify is called for every notice, by one or two goroutines for each host: while it runs, further notices of that host
+	// wait. Default: nobody is notified.
 	Notify func(ctx context.Context, notice Notice)
-	// Measure is called after every call to a driver, with the name of the method in lower case. Default: nobody is told.
+	// Measure is called after every call to a driver, with the name of the method in lower case. Default: nothing is measured.
 	Measure func(host, call string, took time.Duration, err error)
-	// Log says which hosts come and go. Default: nowhere.
+	// Log says which hosts come and go. Default: nothing is logged.
 	Log logr.Logger
 	// Clock tells the time of health and of calls. Default: the system's.
 	Clock clock.PassiveClock
-	// ProbeInterval is how often a healthy host is asked how it is, more or less. Default: 15 s.
+	// ProbeInterval is how often a healthy host is probed, give or take a fifth. Default: 15 s.
 	ProbeInterval time.Duration
-	// ProbeTimeout is how long a host may take to answer that. Default: 10 s.
-	ProbeTimeout time.Duration
-	// CallTimeout is how long any call may take, on top of the grace of a power-off; Prepare has no limit but its caller's.
-	// Default: 2 min.
-	CallTimeout time.Duration
+
+	// Limits of the calls. Nothing else in the program bounds a driver.
+	Limits Limits
 }
 
-// Fleet is all hosts with their drivers. It connects to them, asks them how they are and hears their events, each host on its
-// own: one that hangs holds up nobody else.
+// Limits bound how long a call to a driver may take. A call that exceeds its limit fails with machine.ErrUnreachable, and the host
+// is probed soon; only Prepare, whose duration says nothing about the host, fails with machine.ErrImagePull.
+type Limits struct {
+	// Probe is for the Info that a host is probed with. Default: 10 s.
+	Probe time.Duration
+	// Get is for one look at one machine, which callers wait for. Default: 5 s.
+	Get time.Duration
+	// GetRest is how long further Gets of a host fail at once after one has exceeded its limit: a host that hangs costs one
+	// waiting caller, not all of them. Default: 15 s.
+	GetRest time.Duration
+	// Call is for every other call, on top of the grace of a power-off. A Watch has to be established within it. Default: 2 min.
+	Call time.Duration
+	// Prepare is for fetching an image or copying disks. Default: 1 h.
+	Prepare time.Duration
+}
+
+// Fleet has all hosts and their drivers. It connects to the hosts, probes them and watches their events, each on its own: a host
+// that hangs delays no other.
 type Fleet struct {
 	options Options
 	members map[string]*member
 }
 
-// Health is how a host is.
-type Health struct {
-	// Err says why the host does not answer, and wraps ErrUnreachable; nil if it does.
-	Err error
-	// Probed is false as long as the host has not been asked for the first time: Err is set then, and means nothing yet.
-	Probed bool
-	// Info is what the host said last. It stays when the host goes down.
-	Info machine.Info
-	// Since is when the host came or went.
-	Since time.Time
-}
-
-// HostState is a host and how it is.
-type HostState struct {
-	Host   machine.Host
-	Health Health
-}
-
-// New returns the fleet of the hosts, whose names differ. It talks to none of them before Start.
+// New returns a fleet of the hosts, whose names must differ. It connects to none of them before Start.
 func New(hosts []machine.Host, options Options) *Fleet {
-	options.Clock = cmp.Or[clock.PassiveClock](options.Clock, clock.RealClock{})
-	options.ProbeInterval = cmp.Or(options.ProbeInterval, 15*time.Second)
-	options.ProbeTimeout = cmp.Or(options.ProbeTimeout, 10*time.Second)
-	options.CallTimeout = cmp.Or(options.CallTimeout, 2*time.Minute)
-	if options.Notify == nil {
-		options.Notify = func(context.Context, Notice) {}
-	}
-	if options.Measure == nil {
-		options.Measure = func(string, string, time.Duration, error) {}
-	}
-	fleet := &Fleet{options: options, members: make(map[string]*member, len(hosts))}
+	options.setDefaults()
+	f := &Fleet{options: options, members: make(map[string]*member, len(hosts))}
 	for _, host := range hosts {
-		fleet.members[host.Name] = newMember(host, options)
+		f.members[host.Name] = newMember(host, options)
 	}
-	return fleet
+	return f
 }
 
-// Start looks after the hosts until ctx ends, then closes their drivers. It is to be called once, and returns nil.
+func (o *Options) setDefaults() {
+	o.Clock = cmp.Or[clock.PassiveClock](o.Clock, clock.RealClock{})
+	o.ProbeInterval = cmp.Or(o.ProbeInterval, 15*time.Second)
+	o.Limits.Probe = cmp.Or(o.Limits.Probe, 10*time.Second)
+	o.Limits.Get = cmp.Or(o.Limits.Get, 5*time.Second)
+	o.Limits.GetRest = cmp.Or(o.Limits.GetRest, 15*time.Second)
+	o.Limits.Call = cmp.Or(o.Limits.Call, 2*time.Minute)
+	o.Limits.Prepare = cmp.Or(o.Limits.Prepare, time.Hour)
+	if o.Notify == nil {
+		o.Notify = func(context.Context, Notice) {}
+	}
+	if o.Measure == nil {
+		o.Measure = func(string, string, time.Duration, error) {}
+	}
+}
+
+// Start runs the fleet until ctx ends, then closes the drivers. Call it once; it returns nil.
 func (f *Fleet) Start(ctx context.Context) error {
 	var group sync.WaitGroup
 	for _, m := range f.members {
 		group.Go(func() { m.probe(ctx) })
-		group.Go(func() { m.listen(ctx) })
+		group.Go(func() { m.watch(ctx) })
 	}
 	group.Wait()
 	for _, m := range f.members {
@@ -124,8 +104,8 @@ func (f *Fleet) Start(ctx context.Context) error {
 	return nil
 }
 
-// Driver returns the driver of the host, false if no such host is configured. Its calls fail at once with ErrUnreachable while the
-// host is down, have a time limit, and wait for each other beyond Host.MaxCalls observations, actions and fetched images at a time.
+// Driver returns the driver of the host, false if no such host is configured. Its calls fail at once with machine.ErrUnreachable
+// while the host is down, are bounded by Limits, and at most Host.MaxCalls observations, actions and fetches run at a time each.
 // Its Close does nothing.
 func (f *Fleet) Driver(host string) (machine.Driver, bool) {
 	m, ok := f.members[host]
@@ -135,16 +115,37 @@ func (f *Fleet) Driver(host string) (machine.Driver, bool) {
 	return guard{m}, true
 }
 
-// Health returns how the host is. One that is not configured is down for good, with ErrNoHost.
+// Health is the state of a host.
+type Health struct {
+	// Err says why the host is down, and wraps machine.ErrUnreachable; nil while it is up.
+	Err error
+	// Probed is false until the first probe has ended: until then Err is set and means nothing.
+	Probed bool
+	// Info is what the host reported last. It stays when the host goes down.
+	Info machine.Info
+	// Since is when the host last went up or down.
+	Since time.Time
+}
+
+// errNotProbed is the health of a host before its first probe.
+var errNotProbed = fmt.Errorf("%w: %w", machine.ErrUnreachable, errors.New("not probed yet"))
+
+// Health returns the health of the host. A host that is not configured is down for good, with machine.ErrNoHost.
 func (f *Fleet) Health(host string) Health {
 	m, ok := f.members[host]
 	if !ok {
-		return Health{Err: fmt.Errorf("%w: %w: there is none called %q", machine.ErrUnreachable, machine.ErrNoHost, host), Probed: true}
+		return Health{Err: fmt.Errorf("%w: %w: host %q", machine.ErrUnreachable, machine.ErrNoHost, host), Probed: true}
 	}
 	return m.health()
 }
 
-// Hosts returns every host and how it is, by name.
+// HostState is a host and its health.
+type HostState struct {
+	Host   machine.Host
+	Health Health
+}
+
+// Hosts returns every host with its health, sorted by name.
 func (f *Fleet) Hosts() []HostState {
 	out := make([]HostState, 0, len(f.members))
 	for _, m := range f.members {
@@ -154,7 +155,17 @@ func (f *Fleet) Hosts() []HostState {
 	return out
 }
 
-// Candidates returns what placement.Choose needs to know of every host, given what is allocated on them by name.
+// Capacity is what Windlass may give away on the host: as configured, or else as the host reported last.
+func (s HostState) Capacity() machine.Resources {
+	configured, reported := s.Host.Capacity, s.Health.Info.Capacity
+	return machine.Resources{
+		MilliCPU:      cmp.Or(configured.MilliCPU, reported.MilliCPU),
+		MemoryBytes:   cmp.Or(configured.MemoryBytes, reported.MemoryBytes),
+		RootDiskBytes: cmp.Or(configured.RootDiskBytes, reported.RootDiskBytes),
+	}
+}
+
+// Candidates returns every host for placement.Choose, given what is allocated on each by name.
 func (f *Fleet) Candidates(allocated map[string]placement.Allocation) []placement.Candidate {
 	states := f.Hosts()
 	out := make([]placement.Candidate, 0, len(states))
@@ -172,16 +183,3 @@ func (f *Fleet) Candidates(allocated map[string]placement.Allocation) []placemen
 	}
 	return out
 }
-
-// Capacity is what can be given away there: as configured, else as the host said last.
-func (s HostState) Capacity() machine.Resources {
-	configured, said := s.Host.Capacity, s.Health.Info.Capacity
-	return machine.Resources{
-		MilliCPU:      cmp.Or(configured.MilliCPU, said.MilliCPU),
-		MemoryBytes:   cmp.Or(configured.MemoryBytes, said.MemoryBytes),
-		RootDiskBytes: cmp.Or(configured.RootDiskBytes, said.RootDiskBytes),
-	}
-}
-
-// errNotProbed is the health of a host before it was asked for the first time.
-var errNotProbed = fmt.Errorf("%w: %w", machine.ErrUnreachable, errors.New("it has not been asked yet"))

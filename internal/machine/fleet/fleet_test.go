@@ -348,22 +348,156 @@ func TestDriverIsOpenedUntilItCan(t *testing.T) {
 	})
 }
 
-func TestCallHasATimeLimit(t *testing.T) {
+// TestCallsHaveLimits lets each call hang, and wants it to end when its limit is reached, with the error that says so.
+func TestCallsHaveLimits(t *testing.T) {
+	t.Parallel()
+	limits := fleet.Limits{Get: time.Second, Call: time.Minute, Prepare: 10 * time.Minute}
+	soft := machine.PowerOff{Mode: machine.Soft, Grace: time.Hour}
+	type do = func(context.Context, machine.Driver) error
+	for name, c := range map[string]struct {
+		call simulated.Call
+		do   do
+		want time.Duration
+		kind error
+	}{
+		"a look at one machine is the shortest": {
+			simulated.CallGet,
+			func(ctx context.Context, d machine.Driver) error {
+				_, err := d.Get(ctx, machine.Identity{})
+				return err
+			},
+			limits.Get, machine.ErrUnreachable,
+		},
+		"a look at all machines": {
+			simulated.CallList, func(ctx context.Context, d machine.Driver) error { _, err := d.List(ctx, "here"); return err },
+			limits.Call, machine.ErrUnreachable,
+		},
+		"reading the counters": {
+			simulated.CallStats, func(ctx context.Context, d machine.Driver) error { _, err := d.Stats(ctx, "here"); return err },
+			limits.Call, machine.ErrUnreachable,
+		},
+		"establishing a watch": {
+			simulated.CallWatch, func(ctx context.Context, d machine.Driver) error { _, err := d.Watch(ctx, "here"); return err },
+			limits.Call, machine.ErrUnreachable,
+		},
+		"creating a machine": {
+			simulated.CallCreate,
+			func(ctx context.Context, d machine.Driver) error { _, err := d.Create(ctx, testSpec(1)); return err },
+			limits.Call, machine.ErrUnreachable,
+		},
+		"starting a machine": {
+			simulated.CallStart, func(ctx context.Context, d machine.Driver) error { return d.Start(ctx, machine.Identity{}) },
+			limits.Call, machine.ErrUnreachable,
+		},
+		"resizing a machine": {
+			simulated.CallResize,
+			func(ctx context.Context, d machine.Driver) error {
+				return d.Resize(ctx, machine.Identity{}, machine.Resources{})
+			},
+			limits.Call, machine.ErrUnreachable,
+		},
+		"stopping a machine has its grace on top": {
+			simulated.CallStop, func(ctx context.Context, d machine.Driver) error { return d.Stop(ctx, machine.Identity{}, soft) },
+			limits.Call + soft.Grace, machine.ErrUnreachable,
+		},
+		"deleting a machine has its grace on top": {
+			simulated.CallDelete, func(ctx context.Context, d machine.Driver) error { return d.Delete(ctx, machine.Identity{}, soft) },
+			limits.Call + soft.Grace, machine.ErrUnreachable,
+		},
+		"an image that takes too long does not make the host unreachable": {
+			simulated.CallPrepare, func(ctx context.Context, d machine.Driver) error { return d.Prepare(ctx, testSpec(1)) },
+			limits.Prepare, machine.ErrImagePull,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				y := newRig(t, map[string]simulated.Script{"a": {}}, func(options *fleet.Options, _ []machine.Host) {
+					options.Limits = limits
+				})
+				synctest.Wait()
+				y.hosts["a"].Inject(simulated.Fault{Call: c.call, Hang: true})
+				begin := time.Now()
+				err := c.do(t.Context(), y.driver(t, "a"))
+				if took := time.Since(begin); took != c.want {
+					t.Errorf("it took %s, want %s", took, c.want)
+				}
+				if !errors.Is(err, c.kind) || !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("got %v, want %v and %v", err, c.kind, context.DeadlineExceeded)
+				}
+				if c.kind == machine.ErrImagePull && errors.Is(err, machine.ErrUnreachable) {
+					t.Errorf("got %v, which blames the host", err)
+				}
+			})
+		})
+	}
+}
+
+func TestDeadlineOfTheCallerIsNotTheHostsFault(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		y := newRig(t, map[string]simulated.Script{"a": {}}, nil)
 		synctest.Wait()
 		y.hosts["a"].Inject(simulated.Fault{Call: simulated.CallGet, Hang: true})
-		_, err := y.driver(t, "a").Get(t.Context(), machine.Identity{})
-		if !errors.Is(err, machine.ErrUnreachable) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Get: %v, want %v and %v", err, machine.ErrUnreachable, context.DeadlineExceeded)
-		}
-		// The caller's own end is not the host's fault.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := y.driver(t, "a").Get(ctx, machine.Identity{}); errors.Is(err, machine.ErrUnreachable) {
-			t.Errorf("Get with a deadline of the caller: %v, which blames the host", err)
+		_, err := y.driver(t, "a").Get(ctx, machine.Identity{})
+		if errors.Is(err, machine.ErrUnreachable) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Get: %v, want %v and nothing about the host", err, context.DeadlineExceeded)
 		}
+	})
+}
+
+// TestHostThatHangsCostsOneGet wants Gets to fail at once for a while after one that was too slow, and other calls not to.
+func TestHostThatHangsCostsOneGet(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newRig(t, map[string]simulated.Script{"a": {}}, nil)
+		synctest.Wait()
+		driver := y.driver(t, "a")
+		get := func() (time.Duration, error) {
+			begin := time.Now()
+			_, err := driver.Get(t.Context(), machine.Identity{})
+			return time.Since(begin), err
+		}
+		y.hosts["a"].Inject(simulated.Fault{Call: simulated.CallGet, Hang: true, Times: 1})
+		if took, err := get(); took != 5*time.Second || !errors.Is(err, machine.ErrUnreachable) {
+			t.Errorf("the first Get took %s and said %v, want 5s and %v", took, err, machine.ErrUnreachable)
+		}
+		if took, err := get(); took != 0 || !errors.Is(err, machine.ErrUnreachable) {
+			t.Errorf("the second Get took %s and said %v, want 0s and %v", took, err, machine.ErrUnreachable)
+		}
+		if _, err := driver.List(t.Context(), "here"); err != nil {
+			t.Errorf("List: %v, want it to be made", err)
+		}
+		pass(t, 15*time.Second)
+		if _, err := get(); !errors.Is(err, machine.ErrNotFound) {
+			t.Errorf("after the rest Get says %v, want %v", err, machine.ErrNotFound)
+		}
+	})
+}
+
+// TestGetDoesNotWaitForSlowCalls fills the lane of observations and wants a Get to give up within its own limit.
+func TestGetDoesNotWaitForSlowCalls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newRig(t, map[string]simulated.Script{"a": {
+			Latency: map[simulated.Call]time.Duration{simulated.CallList: time.Minute},
+		}}, func(_ *fleet.Options, hosts []machine.Host) { hosts[0].MaxCalls = 1 })
+		synctest.Wait()
+		var group sync.WaitGroup
+		group.Go(func() {
+			if _, err := y.driver(t, "a").List(t.Context(), "here"); err != nil {
+				t.Errorf("List: %v", err)
+			}
+		})
+		synctest.Wait()
+		begin := time.Now()
+		_, err := y.driver(t, "a").Get(t.Context(), machine.Identity{})
+		if took := time.Since(begin); took != 5*time.Second || !errors.Is(err, machine.ErrUnreachable) {
+			t.Errorf("Get took %s and said %v, want 5s and %v", took, err, machine.ErrUnreachable)
+		}
+		group.Wait()
 	})
 }
 
@@ -392,7 +526,7 @@ func TestHostIsNotCrowded(t *testing.T) {
 		var driver *crowded
 		slow := simulated.Script{
 			Images:  []string{"nginx:1.17.4"},
-			Latency: map[simulated.Call]time.Duration{simulated.CallStart: time.Minute, simulated.CallPrepare: time.Hour},
+			Latency: map[simulated.Call]time.Duration{simulated.CallStart: time.Minute, simulated.CallPrepare: 30 * time.Minute},
 		}
 		y := newRig(t, map[string]simulated.Script{"a": slow}, func(options *fleet.Options, hosts []machine.Host) {
 			open := options.Open

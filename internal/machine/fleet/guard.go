@@ -12,43 +12,64 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// guard is the driver of a host as callers get it: it fails fast while the host is down, limits how many calls are made at the
-// same time and how long each may take, and has them measured.
+// guard is the driver that callers get for a host. It fails fast while the host is down, bounds how many calls run at the same
+// time and how long each takes, and has them measured.
 type guard struct{ *member }
 
-// call makes one call in a lane. A limit of zero leaves it to the caller.
-func (g guard) call(ctx context.Context, lane chan struct{}, name string, limit time.Duration, do func(context.Context, machine.Driver) error) error {
+// call is one call of a driver that the guard makes.
+type call struct {
+	name string
+	// lane has the slots that the call takes one of.
+	lane chan struct{}
+	// limit of the call, and whether it includes the wait for a slot.
+	limit    time.Duration
+	hurrying bool
+}
+
+// run makes the call.
+func (g guard) run(ctx context.Context, c call, do func(context.Context, machine.Driver) error) error {
 	if err := g.health().Err; err != nil {
 		return err
 	}
+	waiting, stopWaiting := ctx, context.CancelFunc(func() {})
+	if c.hurrying {
+		waiting, stopWaiting = context.WithTimeout(ctx, c.limit)
+	}
+	defer stopWaiting()
 	select {
-	case lane <- struct{}{}:
-		defer func() { <-lane }()
-	case <-ctx.Done():
-		return fmt.Errorf("cannot %s on host %q: it is busy: %w", name, g.host.Name, ctx.Err())
+	case c.lane <- struct{}{}:
+		defer func() { <-c.lane }()
+	case <-waiting.Done():
+		return c.explain(ctx, waiting, fmt.Errorf("cannot %s on host %q: waiting for a slot: %w", c.name, g.host.Name, waiting.Err()))
 	}
-	limited, cancel := ctx, context.CancelFunc(func() {})
-	if limit > 0 {
-		limited, cancel = context.WithTimeout(ctx, limit)
-	}
+	limited, cancel := context.WithTimeout(waiting, c.limit)
 	defer cancel()
-
 	begin := g.options.Clock.Now()
-	err := do(limited, g.current())
-	if err != nil && ctx.Err() == nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
-		err = fmt.Errorf("%w: no answer to %s within %s: %w", machine.ErrUnreachable, name, limit, err)
-	}
-	g.options.Measure(g.host.Name, name, g.options.Clock.Since(begin), err)
+	err := c.explain(ctx, limited, do(limited, g.current()))
+	g.options.Measure(g.host.Name, c.name, g.options.Clock.Since(begin), err)
 	if errors.Is(err, machine.ErrUnreachable) {
 		g.suspect()
 	}
 	return err
 }
 
-// ask makes a call in a lane that has a result.
-func ask[T any](ctx context.Context, g guard, lane chan struct{}, name string, do func(context.Context, machine.Driver) (T, error)) (T, error) {
+// explain tells a call that exceeded its limit from one that its caller ended. A host that takes long to fetch an image still
+// answers, so it is not unreachable.
+func (c call) explain(ctx, limited context.Context, err error) error {
+	switch {
+	case err == nil || ctx.Err() != nil || !errors.Is(limited.Err(), context.DeadlineExceeded):
+		return err
+	case c.name == "prepare":
+		return fmt.Errorf("%w: not done within %s: %w", machine.ErrImagePull, c.limit, err)
+	default:
+		return fmt.Errorf("%w: no answer to %s within %s: %w", machine.ErrUnreachable, c.name, c.limit, err)
+	}
+}
+
+// ask makes a call that has a result.
+func ask[T any](ctx context.Context, g guard, c call, do func(context.Context, machine.Driver) (T, error)) (T, error) {
 	var out T
-	err := g.call(ctx, lane, name, g.options.CallTimeout, func(ctx context.Context, driver machine.Driver) error {
+	err := g.run(ctx, c, func(ctx context.Context, driver machine.Driver) error {
 		var err error
 		out, err = do(ctx, driver)
 		return err
@@ -56,79 +77,98 @@ func ask[T any](ctx context.Context, g guard, lane chan struct{}, name string, d
 	return out, err
 }
 
-// Info implements Driver.
-func (g guard) Info(ctx context.Context) (machine.Info, error) {
-	return ask(ctx, g, g.observations, "info", func(ctx context.Context, driver machine.Driver) (machine.Info, error) { return driver.Info(ctx) })
+func (g guard) observation(name string) call {
+	return call{name: name, lane: g.observations, limit: g.options.Limits.Call}
 }
 
-// Get implements Driver.
-func (g guard) Get(ctx context.Context, id machine.Identity) (machine.Observed, error) {
-	return ask(ctx, g, g.observations, "get", func(ctx context.Context, driver machine.Driver) (machine.Observed, error) {
-		return driver.Get(ctx, id)
+func (g guard) action(name string, grace time.Duration) call {
+	return call{name: name, lane: g.actions, limit: g.options.Limits.Call + grace}
+}
+
+// Info implements machine.Driver.
+func (g guard) Info(ctx context.Context) (machine.Info, error) {
+	return ask(ctx, g, g.observation("info"), func(ctx context.Context, driver machine.Driver) (machine.Info, error) {
+		return driver.Info(ctx)
 	})
 }
 
-// List implements Driver.
+// Get implements machine.Driver.
+func (g guard) Get(ctx context.Context, id machine.Identity) (machine.Observed, error) {
+	if err := g.resting(); err != nil {
+		return machine.Observed{}, err
+	}
+	look := call{name: "get", lane: g.observations, limit: g.options.Limits.Get, hurrying: true}
+	observed, err := ask(ctx, g, look, func(ctx context.Context, driver machine.Driver) (machine.Observed, error) {
+		return driver.Get(ctx, id)
+	})
+	if ctx.Err() == nil && errors.Is(err, machine.ErrUnreachable) && errors.Is(err, context.DeadlineExceeded) {
+		g.rest()
+	}
+	return observed, err
+}
+
+// List implements machine.Driver.
 func (g guard) List(ctx context.Context, installation string) ([]machine.Observed, error) {
-	return ask(ctx, g, g.observations, "list", func(ctx context.Context, driver machine.Driver) ([]machine.Observed, error) {
+	return ask(ctx, g, g.observation("list"), func(ctx context.Context, driver machine.Driver) ([]machine.Observed, error) {
 		return driver.List(ctx, installation)
 	})
 }
 
-// Stats implements Driver.
+// Stats implements machine.Driver.
 func (g guard) Stats(ctx context.Context, installation string) (map[string]machine.Sample, error) {
-	return ask(ctx, g, g.observations, "stats", func(ctx context.Context, driver machine.Driver) (map[string]machine.Sample, error) {
+	return ask(ctx, g, g.observation("stats"), func(ctx context.Context, driver machine.Driver) (map[string]machine.Sample, error) {
 		return driver.Stats(ctx, installation)
 	})
 }
 
-// Watch implements Driver. It has no time limit and takes no place in a lane: it goes on for as long as ctx does.
+// Watch implements machine.Driver. Once established it takes no slot in a lane, and lasts as long as ctx.
 func (g guard) Watch(ctx context.Context, installation string) (<-chan machine.Event, error) {
 	if err := g.health().Err; err != nil {
 		return nil, err
 	}
-	return g.current().Watch(ctx, installation)
+	return g.establish(ctx, installation)
 }
 
-// Prepare implements Driver.
+// Prepare implements machine.Driver.
 func (g guard) Prepare(ctx context.Context, spec machine.Spec) error {
-	return g.call(ctx, g.fetches, "prepare", 0, func(ctx context.Context, driver machine.Driver) error { return driver.Prepare(ctx, spec) })
+	fetch := call{name: "prepare", lane: g.fetches, limit: g.options.Limits.Prepare}
+	return g.run(ctx, fetch, func(ctx context.Context, driver machine.Driver) error { return driver.Prepare(ctx, spec) })
 }
 
-// Create implements Driver.
+// Create implements machine.Driver.
 func (g guard) Create(ctx context.Context, spec machine.Spec) (machine.Observed, error) {
-	return ask(ctx, g, g.actions, "create", func(ctx context.Context, driver machine.Driver) (machine.Observed, error) {
+	return ask(ctx, g, g.action("create", 0), func(ctx context.Context, driver machine.Driver) (machine.Observed, error) {
 		return driver.Create(ctx, spec)
 	})
 }
 
-// Start implements Driver.
+// Start implements machine.Driver.
 func (g guard) Start(ctx context.Context, id machine.Identity) error {
-	return g.call(ctx, g.actions, "start", g.options.CallTimeout, func(ctx context.Context, driver machine.Driver) error {
+	return g.run(ctx, g.action("start", 0), func(ctx context.Context, driver machine.Driver) error {
 		return driver.Start(ctx, id)
 	})
 }
 
-// Stop implements Driver.
+// Stop implements machine.Driver.
 func (g guard) Stop(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
-	return g.call(ctx, g.actions, "stop", g.options.CallTimeout+how.Grace, func(ctx context.Context, driver machine.Driver) error {
+	return g.run(ctx, g.action("stop", how.Grace), func(ctx context.Context, driver machine.Driver) error {
 		return driver.Stop(ctx, id, how)
 	})
 }
 
-// Resize implements Driver.
+// Resize implements machine.Driver.
 func (g guard) Resize(ctx context.Context, id machine.Identity, to machine.Resources) error {
-	return g.call(ctx, g.actions, "resize", g.options.CallTimeout, func(ctx context.Context, driver machine.Driver) error {
+	return g.run(ctx, g.action("resize", 0), func(ctx context.Context, driver machine.Driver) error {
 		return driver.Resize(ctx, id, to)
 	})
 }
 
-// Delete implements Driver.
+// Delete implements machine.Driver.
 func (g guard) Delete(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
-	return g.call(ctx, g.actions, "delete", g.options.CallTimeout+how.Grace, func(ctx context.Context, driver machine.Driver) error {
+	return g.run(ctx, g.action("delete", how.Grace), func(ctx context.Context, driver machine.Driver) error {
 		return driver.Delete(ctx, id, how)
 	})
 }
 
-// Close implements Driver and does nothing: the fleet closes what it has opened.
+// Close implements machine.Driver and does nothing: the fleet closes the drivers that it has opened.
 func (g guard) Close() error { return nil }

@@ -5,39 +5,31 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// The rhythm of asking a host that does not answer: at once a second time, so that one lost answer makes nobody unknown, then ever
-// more seldom.
-const (
-	failuresUntilDown = 2
-	firstRetry        = time.Second
-	lastRetry         = 30 * time.Second
-)
-
-// member is a host of a fleet.
+// member is a host of a fleet, with what is known about it.
 type member struct {
 	host    machine.Host
 	options Options
 
-	// Each kind of call has its own lane: images that come slowly shall not keep machines from being stopped, nor machines that
-	// take their time to stop keep others from being looked at.
+	// Each kind of call has a lane of its own: slow images must not keep machines from being stopped, nor slow stops keep others
+	// from being observed.
 	observations, actions, fetches chan struct{}
-	// ask wakes the probe: a call has found the host gone.
-	ask chan struct{}
+	// wake has a token when a call has found the host gone, and a probe is due.
+	wake chan struct{}
 
 	mu     sync.Mutex
 	driver machine.Driver
 	state  Health
-	// turned is closed, and replaced, when the host comes or goes.
-	turned chan struct{}
+	// changed is closed, and replaced, when the host goes up or down.
+	changed chan struct{}
+	// restsUntil is when a Get is made again after one that was too slow.
+	restsUntil time.Time
 }
 
 func newMember(host machine.Host, options Options) *member {
@@ -50,64 +42,9 @@ func newMember(host machine.Host, options Options) *member {
 		observations: make(chan struct{}, host.MaxCalls),
 		actions:      make(chan struct{}, host.MaxCalls),
 		fetches:      make(chan struct{}, host.MaxCalls),
-		ask:          make(chan struct{}, 1),
+		wake:         make(chan struct{}, 1),
 		state:        Health{Err: errNotProbed, Since: options.Clock.Now()},
-		turned:       make(chan struct{}),
-	}
-}
-
-// probe asks the host how it is until ctx ends.
-func (m *member) probe(ctx context.Context) {
-	failures := 0
-	for ctx.Err() == nil {
-		info, err := m.ping(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		wait := m.options.ProbeInterval
-		if err == nil {
-			failures = 0
-		} else {
-			failures++
-			wait = backoff(failures)
-		}
-		m.report(ctx, info, err, failures)
-		select {
-		case <-ctx.Done():
-		case <-m.ask:
-			// At most one question a second, however many calls have failed.
-			pause(ctx, firstRetry)
-		case <-time.After(jitter(wait)):
-		}
-	}
-}
-
-// ping asks the host once.
-func (m *member) ping(ctx context.Context) (machine.Info, error) {
-	limited, cancel := context.WithTimeout(ctx, m.options.ProbeTimeout)
-	defer cancel()
-	driver, err := m.open(limited)
-	if err != nil {
-		return machine.Info{}, m.unreachable(err)
-	}
-	begin := m.options.Clock.Now()
-	info, err := driver.Info(limited)
-	m.options.Measure(m.host.Name, "info", m.options.Clock.Since(begin), err)
-	if err != nil {
-		return machine.Info{}, m.unreachable(err)
-	}
-	return info, nil
-}
-
-// unreachable makes any reason not to answer wrap ErrUnreachable.
-func (m *member) unreachable(err error) error {
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w: no answer within %s: %w", machine.ErrUnreachable, m.options.ProbeTimeout, context.DeadlineExceeded)
-	case errors.Is(err, machine.ErrUnreachable):
-		return err
-	default:
-		return fmt.Errorf("%w: %w", machine.ErrUnreachable, err)
+		changed:      make(chan struct{}),
 	}
 }
 
@@ -126,102 +63,14 @@ func (m *member) open(ctx context.Context) (machine.Driver, error) {
 	return driver, nil
 }
 
+// current returns the driver, nil if it is not open.
 func (m *member) current() machine.Driver {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.driver
 }
 
-func (m *member) health() Health {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.state
-}
-
-// report keeps what a probe has found, and tells of a host that comes or goes.
-func (m *member) report(ctx context.Context, info machine.Info, err error, failures int) {
-	m.mu.Lock()
-	before := m.state
-	switch {
-	case err == nil:
-		m.state.Err, m.state.Info, m.state.Probed = nil, info, true
-	case failures >= failuresUntilDown:
-		m.state.Err, m.state.Probed = err, true
-	}
-	came := before.Err != nil && m.state.Err == nil
-	went := (before.Err == nil || !before.Probed) && m.state.Err != nil && m.state.Probed
-	if came || went {
-		m.state.Since = m.options.Clock.Now()
-		close(m.turned)
-		m.turned = make(chan struct{})
-	}
-	m.mu.Unlock()
-
-	log := m.options.Log.WithValues("host", m.host.Name, "driver", m.host.Driver)
-	switch {
-	case came:
-		log.Info("Host is up", "version", info.Version)
-		m.options.Notify(ctx, Notice{Host: m.host.Name, Kind: HostUp})
-	case went:
-		log.Info("Host is down", "reason", err.Error())
-		m.options.Notify(ctx, Notice{Host: m.host.Name, Kind: HostDown})
-	}
-}
-
-// listen hears the host's events until ctx ends, and begins again whenever they break off.
-func (m *member) listen(ctx context.Context) {
-	failures := 0
-	for ctx.Err() == nil {
-		if !m.awaitUp(ctx) {
-			return
-		}
-		events, err := m.current().Watch(ctx, m.options.Installation)
-		m.options.Measure(m.host.Name, "watch", 0, err)
-		if err != nil {
-			failures++
-			m.suspect()
-			pause(ctx, jitter(backoff(failures)))
-			continue
-		}
-		begin := m.options.Clock.Now()
-		m.options.Notify(ctx, Notice{Host: m.host.Name, Kind: WatchStarted})
-		for e := range events {
-			m.options.Notify(ctx, Notice{Host: m.host.Name, Kind: MachineChanged, Event: e})
-		}
-		// One that held is taken up again at once; one that breaks off each time is not to cost a look at everything each time.
-		if failures++; m.options.Clock.Since(begin) > lastRetry {
-			failures = 1
-		}
-		m.suspect()
-		pause(ctx, jitter(backoff(failures)))
-	}
-}
-
-// awaitUp waits until the host is up. False if ctx ended before.
-func (m *member) awaitUp(ctx context.Context) bool {
-	for {
-		m.mu.Lock()
-		up, turned := m.state.Err == nil, m.turned
-		m.mu.Unlock()
-		if up {
-			return true
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-turned:
-		}
-	}
-}
-
-// suspect has the host asked soon.
-func (m *member) suspect() {
-	select {
-	case m.ask <- struct{}{}:
-	default: // It will be asked anyway.
-	}
-}
-
+// close closes the driver if it is open.
 func (m *member) close() {
 	if driver := m.current(); driver != nil {
 		if err := driver.Close(); err != nil {
@@ -230,20 +79,86 @@ func (m *member) close() {
 	}
 }
 
-// backoff is how long to wait after that many failures in a row.
-func backoff(failures int) time.Duration {
-	return min(lastRetry, firstRetry<<min(failures-1, 10))
+func (m *member) health() Health {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state
 }
 
-// jitter keeps hosts from being asked in step: a fifth more or less.
-func jitter(d time.Duration) time.Duration {
-	return d*4/5 + rand.N(d*2/5+1)
+// judge takes the outcome of a probe into the health, and returns HostUp or HostDown if the host went up or down.
+func (m *member) judge(info machine.Info, err error, failures int) NoticeKind {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := m.state
+	switch {
+	case err == nil:
+		m.state.Err, m.state.Info, m.state.Probed = nil, info, true
+	case failures >= failuresUntilDown:
+		m.state.Err, m.state.Probed = err, true
+	}
+	var change NoticeKind
+	switch {
+	case before.Err != nil && m.state.Err == nil:
+		change = HostUp
+	case (before.Err == nil || !before.Probed) && m.state.Err != nil && m.state.Probed:
+		change = HostDown
+	default:
+		return ""
+	}
+	m.state.Since = m.options.Clock.Now()
+	close(m.changed)
+	m.changed = make(chan struct{})
+	return change
 }
 
-// pause waits, but not longer than ctx.
-func pause(ctx context.Context, d time.Duration) {
+// awaitUp waits until the host is up. False if ctx ended before.
+func (m *member) awaitUp(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		m.mu.Lock()
+		up, changed := m.state.Err == nil, m.changed
+		m.mu.Unlock()
+		if up {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		}
+	}
+	return false
+}
+
+// suspect has the host probed soon.
+func (m *member) suspect() {
+	select {
+	case m.wake <- struct{}{}:
+	default: // A probe is due already.
+	}
+}
+
+// await waits for the next probe: for about the interval, or until somebody suspects the host.
+func (m *member) await(ctx context.Context, interval time.Duration) {
 	select {
 	case <-ctx.Done():
-	case <-time.After(d):
+	case <-m.wake:
+		pause(ctx, firstRetry) // At most one probe a second, however many calls fail.
+	case <-time.After(jitter(interval)):
 	}
+}
+
+// rest begins the time in which Gets fail at once.
+func (m *member) rest() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.restsUntil = m.options.Clock.Now().Add(m.options.Limits.GetRest)
+}
+
+// resting returns why Gets fail at once, nil if they do not.
+func (m *member) resting() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.options.Clock.Now().Before(m.restsUntil) {
+		return nil
+	}
+	return fmt.Errorf("%w: the last get took longer than %s", machine.ErrUnreachable, m.options.Limits.Get)
 }
