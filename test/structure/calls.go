@@ -9,14 +9,27 @@ import (
 	"path/filepath"
 )
 
-// call is a declaration of one file that uses a function or method of another file of the same package.
+// call is a declaration of one file that uses a declaration of another file of the same package.
 type call struct {
 	from, to       string // names of files
 	caller, callee string // names of declarations
 }
 
-// calls returns the calls between the files of a package, each pair of caller and callee once, in the order of the source.
+// calls returns the calls of functions and methods between the files of a package.
 func (l loaded) calls() []call {
+	return l.between(func(used types.Object) bool {
+		_, ok := used.(*types.Func)
+		return ok
+	})
+}
+
+// uses returns the calls between the files of a package, and every other use of what they declare.
+func (l loaded) uses() []call {
+	return l.between(func(types.Object) bool { return true })
+}
+
+// between returns the uses of one file's declarations by another, each pair of declarations once, in the order of the source.
+func (l loaded) between(counts func(used types.Object) bool) []call {
 	own := map[string]bool{}
 	for _, name := range l.files {
 		own[name] = true
@@ -31,14 +44,13 @@ func (l loaded) calls() []call {
 				if !ok {
 					return true
 				}
-				function, ok := l.info.Uses[identifier].(*types.Func)
-				if !ok {
+				used := l.info.Uses[identifier]
+				if !l.declares(used) || !counts(used) {
 					return true
 				}
-				function = function.Origin()
-				to := filepath.Base(l.fset.Position(function.Pos()).Filename)
-				next := call{from: l.files[i], to: to, caller: caller, callee: named(function)}
-				if l.defines(function) && own[to] && to != l.files[i] && !seen[next] {
+				to := filepath.Base(l.fset.Position(used.Pos()).Filename)
+				next := call{from: l.files[i], to: to, caller: caller, callee: named(used)}
+				if own[to] && to != l.files[i] && !seen[next] {
 					seen[next] = true
 					found = append(found, next)
 				}
@@ -49,13 +61,17 @@ func (l loaded) calls() []call {
 	return found
 }
 
-// defines reports whether the package has the body of a function: not if it is imported, or a method of an interface.
-func (l loaded) defines(function *types.Func) bool {
-	if function.Pkg() == nil || function.Pkg().Path() != l.path {
+// declares reports whether a file of the package declares what is used at its top level: not what is imported, local, a field,
+// or a method of an interface.
+func (l loaded) declares(used types.Object) bool {
+	if used == nil || used.Pkg() == nil || used.Pkg().Path() != l.path {
 		return false
 	}
-	receiver := function.Signature().Recv()
-	return receiver == nil || !types.IsInterface(receiver.Type())
+	if function, ok := used.(*types.Func); ok {
+		receiver := function.Signature().Recv()
+		return receiver == nil || !types.IsInterface(receiver.Type())
+	}
+	return used.Parent() == used.Pkg().Scope()
 }
 
 // declared names a declaration at the top level of a file.
@@ -94,13 +110,13 @@ func receiver(expression ast.Expr) string {
 	return "?"
 }
 
-// named names a function as its declaration would be named.
-func named(function *types.Func) string {
-	declaredOn := function.Signature().Recv()
-	if declaredOn == nil {
-		return function.Name()
+// named names an object as its declaration would be named.
+func named(object types.Object) string {
+	function, ok := object.(*types.Func)
+	if !ok || function.Signature().Recv() == nil {
+		return object.Name()
 	}
-	on := declaredOn.Type()
+	on := function.Signature().Recv().Type()
 	if pointer, ok := on.(*types.Pointer); ok {
 		on = pointer.Elem()
 	}

@@ -8,8 +8,12 @@
 //
 // Definition. One declaration that uses a function or method of another file of its package counts as one call between files,
 // however often it does so. Methods of interfaces do not count: a caller of an interface does not know the file behind it.
-// Tests and generated files are left out. The files are put in the order in which the fewest calls run up (a minimum feedback arc set);
-// the share is the calls that still run up, divided by all calls between files. It is zero exactly if no files form a cycle.
+// Tests and generated files are left out. The files are put in the order in which the fewest calls run up (a minimum feedback
+// arc set), after doc.go, main.go and controller.go, which a reader opens first. The share is the calls that still run up,
+// divided by all calls between files. It is zero exactly if no files form a cycle.
+//
+// Uses are counted in the same way, in an order of their own: calls, and also types, constants and variables of another file.
+// A method that is not in the file of its receiver's type is such a use, so they tell how many files know the central type.
 package main
 
 import (
@@ -35,6 +39,12 @@ func main() {
 	report(os.Stdout, measured, *verbose)
 }
 
+// measurement is the best order of a package's files for its calls, and for all uses.
+type measurement struct {
+	path        string
+	calls, uses arrangement
+}
+
 // measure measures packages, by default all packages of the module in the folder.
 func measure(ctx context.Context, folder string, patterns ...string) ([]measurement, error) {
 	if len(patterns) == 0 {
@@ -46,7 +56,11 @@ func measure(ctx context.Context, folder string, patterns ...string) ([]measurem
 	}
 	measured := make([]measurement, 0, len(packages))
 	for _, loaded := range packages {
-		measured = append(measured, arrange(loaded.path, loaded.files, loaded.calls()))
+		measured = append(measured, measurement{
+			path:  loaded.path,
+			calls: arrange(loaded.files, loaded.calls()),
+			uses:  arrange(loaded.files, loaded.uses()),
+		})
 	}
 	return measured, nil
 }

@@ -12,55 +12,54 @@ import (
 // are ordered by improving one file at a time, which finds an upper bound.
 const exact = 18
 
-// measurement is a package whose files are in the order in which the fewest calls run up.
-type measurement struct {
-	path  string
+// arrangement is the files of a package in the order in which the fewest calls run up.
+type arrangement struct {
 	files []string // first the one that a reader opens first
 	calls []call
 	up    []call
 }
 
 // share is the part of the calls between files that run up, in percent.
-func (m measurement) share() float64 {
-	if len(m.calls) == 0 {
+func (a arrangement) share() float64 {
+	if len(a.calls) == 0 {
 		return 0
 	}
-	return 100 * float64(len(m.up)) / float64(len(m.calls))
+	return 100 * float64(len(a.up)) / float64(len(a.calls))
 }
 
 // entrances returns the files that a reader opens first, in this order, in any package that has them.
 func entrances() []string { return []string{"doc.go", "main.go", "controller.go"} }
 
 // arrange puts the files of a package in order: its entrances first, and then the others so that the fewest calls run up.
-func arrange(path string, files []string, calls []call) measurement {
-	m := measurement{path: path, calls: calls}
+func arrange(files []string, calls []call) arrangement {
+	a := arrangement{calls: calls}
 	for _, entrance := range entrances() {
 		if slices.Contains(files, entrance) {
-			m.files = append(m.files, entrance)
+			a.files = append(a.files, entrance)
 		}
 	}
 	var rooms []string
 	for _, file := range files {
-		if !slices.Contains(m.files, file) {
+		if !slices.Contains(a.files, file) {
 			rooms = append(rooms, file)
 		}
 	}
 	g := newGraph(rooms, calls)
 	for _, component := range g.components() {
 		for _, file := range g.order(component) {
-			m.files = append(m.files, rooms[file])
+			a.files = append(a.files, rooms[file])
 		}
 	}
 	position := map[string]int{}
-	for i, file := range m.files {
+	for i, file := range a.files {
 		position[file] = i
 	}
 	for _, one := range calls {
 		if position[one.from] > position[one.to] {
-			m.up = append(m.up, one)
+			a.up = append(a.up, one)
 		}
 	}
-	return m
+	return a
 }
 
 // graph counts the calls between some files, which are numbers here.

@@ -62,10 +62,10 @@ func TestArrange(t *testing.T) {
 			for _, some := range test.calls {
 				calls = append(calls, some...)
 			}
-			got := arrange("p", test.files, calls)
-			want := measurement{path: "p", files: test.order, calls: calls, up: test.up}
-			if diff := cmp.Diff(want, got, cmp.AllowUnexported(measurement{}, call{})); diff != "" {
-				t.Errorf("measurement (-want +got):\n%s", diff)
+			got := arrange(test.files, calls)
+			want := arrangement{files: test.order, calls: calls, up: test.up}
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(arrangement{}, call{})); diff != "" {
+				t.Errorf("arrangement (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -6,6 +6,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -59,21 +60,28 @@ var first = room()
 		t.Fatal(err)
 	}
 	up := call{from: "lock.go", to: "door.go", caller: "Lock.Turn", callee: "Door.Open"}
+	files := []string{"door.go", "lock.go", "help_unix.go", "room.go"}
+	calls := []call{
+		{from: "door.go", to: "room.go", caller: "Enter", callee: "room"},
+		{from: "door.go", to: "lock.go", caller: "Enter", callee: "Lock.Turn"},
+		{from: "door.go", to: "help_unix.go", caller: "Enter", callee: "Helped"},
+		{from: "door.go", to: "room.go", caller: "Door.Open", callee: "room"},
+		{from: "door.go", to: "lock.go", caller: "Door.Close", callee: "Lock.Turn"},
+		{from: "door.go", to: "room.go", caller: "first", callee: "room"},
+	}
+	lock := call{from: "door.go", to: "lock.go", caller: "Door", callee: "Lock"}
+	door := call{from: "lock.go", to: "door.go", caller: "Lock.Turn", callee: "Door"}
+	again := call{from: "door.go", to: "lock.go", caller: "Enter", callee: "Lock"}
 	want := []measurement{{
 		path:  "example.com/house",
-		files: []string{"door.go", "lock.go", "help_unix.go", "room.go"},
-		calls: []call{
-			{from: "door.go", to: "room.go", caller: "Enter", callee: "room"},
-			{from: "door.go", to: "lock.go", caller: "Enter", callee: "Lock.Turn"},
-			{from: "door.go", to: "help_unix.go", caller: "Enter", callee: "Helped"},
-			{from: "door.go", to: "room.go", caller: "Door.Open", callee: "room"},
-			{from: "door.go", to: "lock.go", caller: "Door.Close", callee: "Lock.Turn"},
-			{from: "door.go", to: "room.go", caller: "first", callee: "room"},
-			up,
+		calls: arrangement{files: files, calls: append(slices.Clone(calls), up), up: []call{up}},
+		uses: arrangement{
+			files: []string{"door.go", "lock.go", "room.go", "help_unix.go"},
+			calls: slices.Concat([]call{lock}, calls[:2], []call{again}, calls[2:], []call{door, up}),
+			up:    []call{door, up},
 		},
-		up: []call{up},
 	}}
-	if diff := cmp.Diff(want, measured, cmp.AllowUnexported(measurement{}, call{})); diff != "" {
+	if diff := cmp.Diff(want, measured, cmp.AllowUnexported(measurement{}, arrangement{}, call{})); diff != "" {
 		t.Errorf("measurement (-want +got):\n%s", diff)
 	}
 }
