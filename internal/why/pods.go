@@ -14,18 +14,7 @@ import (
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/membership"
-	"github.com/windlass-operator/windlass/internal/status"
 )
-
-// Cause is why pods do not come.
-type Cause struct {
-	// Reason is a constant of the API of PodSets.
-	Reason string
-	// Text says it in a sentence without capital and full stop.
-	Text string
-	// Refusal is true for what makes the API server refuse to create pods, false for what keeps pods that exist from running.
-	Refusal bool
-}
 
 // Pods are equal pods that shall run on a pool, and not all of them do.
 type Pods struct {
@@ -83,13 +72,6 @@ func PodsMissing(pods Pods, pool Pool) *Cause {
 	return nil
 }
 
-func when(holds bool, cause *Cause) *Cause {
-	if !holds {
-		return nil
-	}
-	return cause
-}
-
 func deleting(_ Pods, pool Pool) *Cause {
 	return when(pool.Pool.DeletionTimestamp != nil, &Cause{
 		Reason: appsv1alpha1.ReasonPoolDeleting, Text: fmt.Sprintf("pool %s is being deleted", pool.Name), Refusal: true,
@@ -127,18 +109,4 @@ func noRuntimeClass(_ Pods, pool Pool) *Cause {
 		foreign = condition.Reason == nodesv1.ReasonNameConflict
 	}
 	return held(pool, &Cause{Reason: appsv1alpha1.ReasonPoolRuntimeClassNotReady, Text: text, Refusal: !foreign})
-}
-
-// held says of something that the pool has not written why it does not.
-func held(pool Pool, cause *Cause) *Cause {
-	state := "in dry run"
-	switch {
-	case status.IsPaused(pool.Pool):
-		state = "paused"
-	case !pool.Pool.Spec.DryRun:
-		return cause
-	}
-	cause.Reason = appsv1alpha1.ReasonPoolPaused
-	cause.Text = fmt.Sprintf("pool %s is %s, and %s", pool.Name, state, cause.Text)
-	return cause
 }
