@@ -25,10 +25,10 @@ const subresource = "ephemeralcontainers"
 
 // act is the phase that writes. A pod that refuses the tool does not keep it from the others.
 func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
-	if status.IsPaused(pass.tool) && len(pass.decision.installs) > 0 {
+	if status.IsPaused(pass.Object) && len(pass.decision.installs) > 0 {
 		return flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)
 	}
-	key := client.ObjectKeyFromObject(pass.tool)
+	key := client.ObjectKeyFromObject(pass.Object)
 	r.memory.keepOnly(key, pass.decision.matched)
 	for _, step := range pass.decision.installs {
 		name := pass.decision.container
@@ -48,7 +48,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 		default:
 			r.memory.wrote(step.pod, written.containers())
 			step.pod.Spec.EphemeralContainers = append(step.pod.Spec.EphemeralContainers, written.containers()...)
-			pass.events = append(pass.events, installed(written)...)
+			pass.Tell(installed(written)...)
 		}
 	}
 	return flow.Done()

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
@@ -39,35 +38,24 @@ func installed(step install) []event.Event {
 	return list
 }
 
-// transitions returns the events for what a pass has brought about or met, and the one before has not.
-func transitions(before, after *appsv1alpha1.PodBuggerTool) []event.Event {
-	var list []event.Event
-	if note, ok := turned(before, after, appsv1alpha1.ConditionInstalled, appsv1alpha1.ReasonToolInstalled); ok {
-		list = append(list, event.Event{
-			Regarding: after, Reason: appsv1alpha1.ReasonToolInstalled, Action: actionInstall, Note: note,
-		})
+// announcements declares the transitions of conditions that are recorded: a tool that is in all its pods, and what keeps it from there.
+func announcements() []status.Announcement {
+	return []status.Announcement{
+		{
+			Condition: appsv1alpha1.ConditionInstalled, Status: metav1.ConditionTrue, Reasons: []string{appsv1alpha1.ReasonToolInstalled},
+			Action: actionInstall,
+		},
+		{
+			Condition: status.Stalled, Status: metav1.ConditionTrue, Reasons: []string{appsv1alpha1.ReasonToolRefused},
+			Warning: true, Action: actionInstall,
+		},
+		{
+			Condition: status.Reconciling, Status: metav1.ConditionTrue, Reasons: []string{appsv1alpha1.ReasonToolFailed},
+			Warning: true, Action: actionInstall,
+		},
+		{
+			Condition: appsv1alpha1.ConditionLimited, Status: metav1.ConditionTrue,
+			Warning: true, Action: actionLimit,
+		},
 	}
-	for _, trouble := range []struct{ conditionType, reason, action string }{
-		{status.Stalled, appsv1alpha1.ReasonToolRefused, actionInstall},
-		{status.Reconciling, appsv1alpha1.ReasonToolFailed, actionInstall},
-		{appsv1alpha1.ConditionLimited, appsv1alpha1.ReasonMaxPodsReached, actionLimit},
-	} {
-		if note, ok := turned(before, after, trouble.conditionType, trouble.reason); ok {
-			list = append(list, event.Event{
-				Regarding: after, Warning: true, Reason: trouble.reason, Action: trouble.action, Note: note,
-			})
-		}
-	}
-	return list
-}
-
-// turned reports whether a condition has become True for the reason, and returns its message. Numbers and names in it change
-// later, and are no news.
-func turned(before, after *appsv1alpha1.PodBuggerTool, conditionType, reason string) (string, bool) {
-	now := apimeta.FindStatusCondition(after.Status.Conditions, conditionType)
-	if now == nil || now.Status != metav1.ConditionTrue || now.Reason != reason {
-		return "", false
-	}
-	was := apimeta.FindStatusCondition(before.Status.Conditions, conditionType)
-	return now.Message, was == nil || was.Status != now.Status || was.Reason != now.Reason
 }

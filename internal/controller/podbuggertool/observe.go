@@ -5,8 +5,10 @@ package podbuggertool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,6 +16,9 @@ import (
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
 )
+
+// untilRead is how long a pass waits for the pods of a namespace to be read for the first time.
+const untilRead = 250 * time.Millisecond
 
 // observation is what a pass has seen besides the tool itself.
 type observation struct {
@@ -25,19 +30,25 @@ type observation struct {
 
 // observe is the phase that reads. Everything comes from caches.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
-	namespace := pass.tool.Namespace
-	if pass.unread != nil {
-		return flow.Fail(fmt.Errorf("cannot list the pods of namespace %q: %w", namespace, pass.unread))
+	namespace := pass.Object.Namespace
+	pods, err := r.pods.Pods(ctx, namespace)
+	switch {
+	case errors.Is(err, errNotRead):
+		// That is no news for the status: after a restart, nothing has changed.
+		pass.Silence()
+		return flow.Wait(appsv1alpha1.ReasonWaitingForPods, "the pods of the namespace to be read", untilRead)
+	case err != nil:
+		return flow.Fail(fmt.Errorf("cannot list the pods of namespace %q: %w", namespace, err))
 	}
 	var tools appsv1alpha1.PodBuggerToolList
 	if err := r.client.List(ctx, &tools, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return flow.Fail(fmt.Errorf("cannot list the tools of namespace %q: %w", namespace, err))
 	}
 
-	seen := &observation{pods: slices.DeleteFunc(r.memory.complete(namespace, pass.pods), func(pod *corev1.Pod) bool { return !live(pod) })}
+	seen := &observation{pods: slices.DeleteFunc(r.memory.complete(namespace, pods), func(pod *corev1.Pod) bool { return !live(pod) })}
 	oldestFirst(seen.pods)
 	for i := range tools.Items {
-		if tools.Items[i].UID != pass.tool.UID {
+		if tools.Items[i].UID != pass.Object.UID {
 			seen.others = append(seen.others, &tools.Items[i])
 		}
 	}

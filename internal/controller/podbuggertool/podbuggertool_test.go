@@ -423,7 +423,7 @@ func TestPodsThatCannotBeReadAreACondition(t *testing.T) {
 func TestAListOfManyPodsShowsTheProblemsFirst(t *testing.T) {
 	t.Parallel()
 	tool := aTool(atMost(500))
-	pass := &scope{tool: tool, before: tool.DeepCopy(), seen: &observation{}, refused: map[string]error{"web-70": errors.New("no")}}
+	pass := &scope{Pass: flow.NewPass(tool, time.Unix(0, 0)), seen: &observation{}, refused: map[string]error{"web-70": errors.New("no")}}
 	for number := range 80 {
 		pass.seen.pods = append(pass.seen.pods, aPod(number, with(tool)))
 	}
@@ -432,7 +432,7 @@ func TestAListOfManyPodsShowsTheProblemsFirst(t *testing.T) {
 	if pass.decision, err = plan(tool, *pass.seen); err != nil {
 		t.Fatal(err)
 	}
-	describe(pass, flow.Done(), time.Unix(0, 0))
+	pass.Apply(describe(pass, flow.Done()), flow.Done())
 	names := make([]string, 0, len(tool.Status.Pods))
 	for _, line := range tool.Status.Pods {
 		names = append(names, line.Name)

@@ -5,11 +5,9 @@ package podbuggertool
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -33,25 +31,21 @@ func declaration() status.Declaration {
 	}
 }
 
-// describe writes what a pass has seen and how it ended into the tool's status. Where the pass could not look, what the status
-// says stays, and every condition is Unknown.
-func describe(pass *scope, outcome flow.Outcome, now time.Time) {
+// describe writes what a pass has observed into the status of the tool and returns the marks of its conditions. Where the pass could
+// not observe anything, the status stays and every condition is Unknown.
+func describe(pass *scope, _ flow.Outcome) *status.Marks {
 	marks := declaration().Begin()
 	if pass.seen != nil && pass.decision.container != "" {
 		report(pass)
 		markInstalled(marks, pass)
 		markLimited(marks, pass)
 	}
-	if status.IsPaused(pass.tool) {
-		marks.Pause()
-	}
-	outcome.Mark(marks)
-	marks.Apply(pass.tool, now)
+	return marks
 }
 
 // report writes everything of the status that is no condition.
 func report(pass *scope) {
-	written := &pass.tool.Status
+	written := &pass.Object.Status
 	written.Matched, written.Installed, written.Failed, written.Pods = int32(len(pass.decision.matched)), 0, 0, nil //nolint:gosec // a namespace has fewer pods
 	for _, pod := range pass.decision.matched {
 		line := tell(pass, pod)
@@ -87,7 +81,7 @@ func urgency(line appsv1alpha1.PodTool) int {
 func tell(pass *scope, pod *corev1.Pod) appsv1alpha1.PodTool {
 	line := appsv1alpha1.PodTool{Name: pod.Name}
 	if err := pass.refused[pod.Name]; err != nil {
-		line.State, line.Message = appsv1alpha1.ToolRefused, clip(err.Error())
+		line.State, line.Message = appsv1alpha1.ToolRefused, status.Clip(err.Error(), maxWords)
 		return line
 	}
 	if !carries(pod, pass.decision.container) {
@@ -137,14 +131,7 @@ func words(reason, message string) string {
 	if message == "" {
 		return reason
 	}
-	return clip(reason + ": " + message)
-}
-
-func clip(text string) string {
-	if len(text) <= maxWords {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxWords-3], "") + "..."
+	return status.Clip(reason+": "+message, maxWords)
 }
 
 // in returns the names of pods in one of the states, in the order of their age, and the first message among them.
@@ -177,14 +164,11 @@ func markInstalled(marks *status.Marks, pass *scope) {
 func markLimited(marks *status.Marks, pass *scope) {
 	if left := len(pass.decision.leftOut); left > 0 {
 		marks.True(appsv1alpha1.ConditionLimited, appsv1alpha1.ReasonMaxPodsReached,
-			fmt.Sprintf("%s left out, because spec.maxPods is %d", are(left), pass.tool.Spec.MaxPods))
+			fmt.Sprintf("%s left out, because spec.maxPods is %d", are(left), pass.Object.Spec.MaxPods))
 		return
 	}
 	marks.False(appsv1alpha1.ConditionLimited, appsv1alpha1.ReasonWithinLimit, "")
 }
-
-// follow is the phase that says what is still missing.
-func follow(_ context.Context, pass *scope) flow.Outcome { return missing(pass) }
 
 // missing says what keeps the tool from being in every pod that shall have it: what only a person can change first.
 func missing(pass *scope) flow.Outcome {
