@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 const (
 	finalizer = "windlass.io/lifecycle"
-	synced    = "Synced"
+	synced    = "NodesSynced"
 )
 
 // stage is a kind with one condition, whose only phase is what a test wants it to be.
@@ -94,9 +94,11 @@ func paused(podSet *appsv1alpha1.PodSet) {
 func TestTheFinalizerComesBeforeThePhases(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.phase = func(_ context.Context, pass *scope) flow.Outcome {
+	s.phase = func(ctx context.Context, pass *scope) flow.Outcome {
 		live := pass.Object.DeepCopy()
-		s.Get(s.t, live)
+		if err := s.Live.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil {
+			s.t.Error(err)
+		}
 		if diff := cmp.Diff([]string{finalizer}, live.Finalizers); diff != "" {
 			s.t.Errorf("finalizers differ when the phases run (-want +got):\n%s", diff)
 		}

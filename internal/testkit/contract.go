@@ -46,6 +46,7 @@ func checkEach(t *testing.T, conditions []metav1.Condition) {
 	types := make([]string, 0, len(conditions))
 	for _, condition := range conditions {
 		types = append(types, condition.Type)
+		CheckDocumented(t, condition.Reason)
 		if condition.Reason == "" {
 			t.Errorf("condition %s has no reason", condition.Type)
 		}
@@ -59,4 +60,21 @@ func checkEach(t *testing.T, conditions []metav1.Condition) {
 	if types[0] != status.Ready || !slices.IsSorted(types[1:]) {
 		t.Errorf("conditions are not sorted with Ready first: %v", types)
 	}
+}
+
+// conditionSets holds, by generation, the conditions that an object had after its first pass.
+type conditionSets map[int64][]string
+
+// check reports conditions that come or go while the spec stays: a condition that nobody observed is Unknown and not absent.
+func (s conditionSets) check(t *testing.T, obj status.Object) {
+	t.Helper()
+	var types []string
+	for _, condition := range obj.GetConditions() {
+		types = append(types, condition.Type)
+	}
+	before, ok := s[obj.GetGeneration()]
+	if ok && !slices.Equal(before, types) {
+		t.Errorf("the conditions were %v after an earlier pass and are %v now", before, types)
+	}
+	s[obj.GetGeneration()] = types
 }

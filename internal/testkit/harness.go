@@ -45,6 +45,7 @@ type Harness struct {
 	Config *rest.Config
 
 	writes atomic.Int64
+	passes passWatch
 }
 
 // New returns a harness for the test, or skips it where there is no API server.
@@ -53,7 +54,8 @@ func New(t *testing.T, indexes ...Index) *Harness {
 	if server.config == nil {
 		t.Skip(server.skip)
 	}
-	h := &Harness{Events: &Recorder{}, Clock: NewClock(), Config: server.config}
+	h := &Harness{Clock: NewClock(), Config: server.config}
+	h.Events = &Recorder{recorded: h.passes.sawEvent}
 	scheme := kube.NewScheme()
 
 	live, err := client.New(server.config, client.Options{Scheme: scheme})
@@ -90,6 +92,7 @@ func (h *Harness) count(next http.RoundTripper) http.RoundTripper {
 		if request.Method != http.MethodGet {
 			h.writes.Add(1)
 		}
+		h.passes.sawRequest(request)
 		return next.RoundTrip(request)
 	})
 }
@@ -162,7 +165,10 @@ func EditStatus[T client.Object](t *testing.T, h *Harness, obj T, change func(T)
 func (h *Harness) Reconcile(t *testing.T, r reconcile.Reconciler, key types.NamespacedName) (reconcile.Result, error) {
 	t.Helper()
 	h.Sync(t)
-	return r.Reconcile(t.Context(), reconcile.Request{NamespacedName: key})
+	h.passes.begin()
+	result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: key})
+	h.passes.end(t)
+	return result, err
 }
 
 // SettleKey reconciles the key until a pass writes nothing. Conflicts are repeated, other errors end the test.
@@ -175,10 +181,12 @@ func (h *Harness) SettleKey(t *testing.T, r reconcile.Reconciler, key types.Name
 // obj. An object that is gone at the end is left as it last was.
 func (h *Harness) Settle(t *testing.T, r reconcile.Reconciler, obj status.Object) {
 	t.Helper()
+	present := conditionSets{}
 	h.settle(t, r, client.ObjectKeyFromObject(obj), func() {
 		t.Helper()
 		if h.Get(t, obj) && len(obj.GetConditions()) > 0 {
 			CheckContract(t, obj)
+			present.check(t, obj)
 		}
 	})
 	for _, condition := range obj.GetConditions() {

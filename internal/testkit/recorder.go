@@ -14,6 +14,8 @@ import (
 type Recorder struct {
 	mu     sync.Mutex
 	events []event.Event
+	// recorded is told of every event; it may be nil.
+	recorded func()
 }
 
 // Record implements event.Recorder.
@@ -21,6 +23,9 @@ func (r *Recorder) Record(events ...event.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.events = append(r.events, events...)
+	if len(events) > 0 && r.recorded != nil {
+		r.recorded()
+	}
 }
 
 // Take returns the events since the last call.
