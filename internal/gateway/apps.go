@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
@@ -58,12 +59,6 @@ func (g *Gateway) registerApps() {
 	register(g, op("get", http.MethodGet, "/v1/apps/{ns}/{name}", "Read one", http.StatusOK, "The app"), g.getApp)
 	register(g, op("delete", http.MethodDelete, "/v1/apps/{ns}/{name}", "Delete both, whichever is already gone",
 		http.StatusOK, "What became of both"), g.deleteApp)
-}
-
-// kindOf returns the row of a kind that apps are made of.
-func (g *Gateway) kindOf(plural string) (int, *kind) {
-	i, _ := byPlural(g.kinds, plural)
-	return i, &g.kinds[i]
 }
 
 // createApp creates both or neither. Both are tried first without storing them, so that what can be refused is refused
@@ -122,8 +117,7 @@ func (g *Gateway) missingNamespace(ctx context.Context, who *caller, app *view.A
 	if !app.CreateNamespace {
 		return false, nil
 	}
-	_, k := g.kindOf(namespacesPlural)
-	_, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: k.path("", app.Namespace, "")})
+	_, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: g.namespaces.Path("", app.Namespace, "")})
 	problem, refused := errors.AsType[*view.Problem](err)
 	if refused && problem.Status == http.StatusNotFound {
 		return true, nil
@@ -132,39 +126,38 @@ func (g *Gateway) missingNamespace(ctx context.Context, who *caller, app *view.A
 }
 
 func (g *Gateway) createNamespace(ctx context.Context, who *caller, name string) error {
-	_, k := g.kindOf(namespacesPlural)
 	body, err := json.Marshal(&corev1.Namespace{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name},
 	})
 	if err != nil {
 		return err
 	}
-	_, err = g.send(ctx, who, k, "", name, creation(k, "", body, ""))
+	_, err = g.send(ctx, who, g.namespaces, "", name, creation(g.namespaces, "", body, ""))
 	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusConflict {
 		return nil // somebody else was faster
 	}
 	return err
 }
 
-func creation(k *kind, namespace string, body []byte, dry string) call {
+func creation(k *feed.Kind, namespace string, body []byte, dry string) call {
 	query := url.Values{"fieldValidation": {"Strict"}, "fieldManager": {fieldManager}}
 	setIf(query, "dryRun", dry)
-	return call{method: http.MethodPost, path: k.path(namespace, "", ""), query: query, body: body, contentType: mediaJSON}
+	return call{method: http.MethodPost, path: k.Path(namespace, "", ""), query: query, body: body, contentType: mediaJSON}
 }
 
 // createParts creates the Deployment and the Service. If the Service fails, the Deployment is deleted again: that very one.
 func (g *Gateway) createParts(ctx context.Context, who *caller, app *view.App, dry string) (deployment, service []byte, err error) {
-	first, err := g.createPart(ctx, who, deploymentsPlural, app, app.Deployment(), dry)
+	first, err := g.createPart(ctx, who, g.deployments, app, app.Deployment(), dry)
 	if err != nil {
 		return nil, nil, err
 	}
-	second, err := g.createPart(ctx, who, servicesPlural, app, app.Service(), dry)
+	second, err := g.createPart(ctx, who, g.services, app, app.Service(), dry)
 	if err == nil || dry != "" {
 		return first, second, err
 	}
 	// The caller may have gone; what he has half done is undone nevertheless.
 	undo := context.WithoutCancel(ctx)
-	if undoErr := g.deletePart(undo, who, deploymentsPlural, app.Namespace, app.Name, uidOf(first)); undoErr != nil {
+	if undoErr := g.deletePart(undo, who, g.deployments, app.Namespace, app.Name, uidOf(first)); undoErr != nil {
 		problem := *asProblem(err)
 		problem.Detail += " The Deployment could not be taken back: " + asProblem(undoErr).Detail
 		return nil, nil, &problem
@@ -172,8 +165,7 @@ func (g *Gateway) createParts(ctx context.Context, who *caller, app *view.App, d
 	return nil, nil, err
 }
 
-func (g *Gateway) createPart(ctx context.Context, who *caller, plural string, app *view.App, object any, dry string) ([]byte, error) {
-	index, k := g.kindOf(plural)
+func (g *Gateway) createPart(ctx context.Context, who *caller, k *feed.Kind, app *view.App, object any, dry string) ([]byte, error) {
 	body, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
@@ -184,15 +176,14 @@ func (g *Gateway) createPart(ctx context.Context, who *caller, plural string, ap
 	}
 	out, err := view.Strip(answer.body)
 	if err == nil && dry == "" {
-		g.settle(ctx, index, app.Namespace, app.Name, http.MethodPost, out)
+		g.settle(ctx, k, app.Namespace, app.Name, http.MethodPost, out)
 	}
 	return out, err
 }
 
 // part returns an object that has the app's name, nil where there is none.
-func (g *Gateway) part(ctx context.Context, who *caller, plural, namespace, name string) ([]byte, error) {
-	_, k := g.kindOf(plural)
-	answer, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: k.path(namespace, name, "")})
+func (g *Gateway) part(ctx context.Context, who *caller, k *feed.Kind, namespace, name string) ([]byte, error) {
+	answer, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: k.Path(namespace, name, "")})
 	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusNotFound {
 		return nil, nil
 	}
@@ -204,8 +195,8 @@ func (g *Gateway) part(ctx context.Context, who *caller, plural, namespace, name
 
 // parts returns both parts of an app; what only has its name is no part of it.
 func (g *Gateway) parts(ctx context.Context, who *caller, at *appTarget) (deployment, service []byte, err error) {
-	deployment, errDeployment := g.part(ctx, who, deploymentsPlural, at.Namespace, at.Name)
-	service, errService := g.part(ctx, who, servicesPlural, at.Namespace, at.Name)
+	deployment, errDeployment := g.part(ctx, who, g.deployments, at.Namespace, at.Name)
+	service, errService := g.part(ctx, who, g.services, at.Namespace, at.Name)
 	return deployment, service, errors.Join(errDeployment, errService)
 }
 
@@ -242,11 +233,11 @@ func (g *Gateway) deleteApp(ctx context.Context, in *appTarget) (*deletionOutput
 	out := &deletionOutput{}
 	var failed []view.FieldError
 	var first *view.Problem
-	for plural, result := range map[string]*string{deploymentsPlural: &out.Body.Deployment, servicesPlural: &out.Body.Service} {
-		*result, err = g.deleteIfPart(ctx, who, plural, in)
+	for k, result := range map[*feed.Kind]*string{g.deployments: &out.Body.Deployment, g.services: &out.Body.Service} {
+		*result, err = g.deleteIfPart(ctx, who, k, in)
 		if err != nil {
 			first = asProblem(err)
-			failed = append(failed, view.FieldError{Location: plural, Message: first.Detail})
+			failed = append(failed, view.FieldError{Location: k.Plural, Message: first.Detail})
 		}
 	}
 	if first != nil {
@@ -257,8 +248,8 @@ func (g *Gateway) deleteApp(ctx context.Context, in *appTarget) (*deletionOutput
 	return out, nil
 }
 
-func (g *Gateway) deleteIfPart(ctx context.Context, who *caller, plural string, at *appTarget) (string, error) {
-	object, err := g.part(ctx, who, plural, at.Namespace, at.Name)
+func (g *Gateway) deleteIfPart(ctx context.Context, who *caller, k *feed.Kind, at *appTarget) (string, error) {
+	object, err := g.part(ctx, who, k, at.Namespace, at.Name)
 	switch {
 	case err != nil:
 		return "", err
@@ -267,7 +258,7 @@ func (g *Gateway) deleteIfPart(ctx context.Context, who *caller, plural string, 
 	case !view.IsAppPart(object):
 		return view.PartForeign, nil
 	default:
-		return view.PartDeleted, g.deletePart(ctx, who, plural, at.Namespace, at.Name, uidOf(object))
+		return view.PartDeleted, g.deletePart(ctx, who, k, at.Namespace, at.Name, uidOf(object))
 	}
 }
 
@@ -280,8 +271,7 @@ func uidOf(object []byte) types.UID {
 }
 
 // deletePart deletes that very object; that it is gone already is as good.
-func (g *Gateway) deletePart(ctx context.Context, who *caller, plural, namespace, name string, uid types.UID) error {
-	index, k := g.kindOf(plural)
+func (g *Gateway) deletePart(ctx context.Context, who *caller, k *feed.Kind, namespace, name string, uid types.UID) error {
 	options := metav1.DeleteOptions{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}, Preconditions: &metav1.Preconditions{UID: &uid},
 		PropagationPolicy: new(metav1.DeletePropagationBackground),
@@ -291,13 +281,13 @@ func (g *Gateway) deletePart(ctx context.Context, who *caller, plural, namespace
 		return err
 	}
 	answer, err := g.send(ctx, who, k, namespace, name, call{
-		method: http.MethodDelete, path: k.path(namespace, name, ""), body: body, contentType: mediaJSON,
+		method: http.MethodDelete, path: k.Path(namespace, name, ""), body: body, contentType: mediaJSON,
 	})
 	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusNotFound {
 		return nil
 	}
 	if err == nil {
-		g.settle(ctx, index, namespace, name, http.MethodDelete, answer.body)
+		g.settle(ctx, k, namespace, name, http.MethodDelete, answer.body)
 	}
 	return err
 }
@@ -310,11 +300,11 @@ func (g *Gateway) listApps(ctx context.Context, in *appsInput) (*appsOutput, err
 	if err != nil {
 		return nil, err
 	}
-	deployments, err := g.labelled(ctx, who, deploymentsPlural, in.Namespace)
+	deployments, err := g.labelled(ctx, who, g.deployments, in.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	services, err := g.labelled(ctx, who, servicesPlural, in.Namespace)
+	services, err := g.labelled(ctx, who, g.services, in.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -330,13 +320,12 @@ func (g *Gateway) listApps(ctx context.Context, in *appsInput) (*appsOutput, err
 }
 
 // labelled lists the parts of apps of one kind.
-func (g *Gateway) labelled(ctx context.Context, who *caller, plural, namespace string) ([]*view.Item, error) {
-	index, k := g.kindOf(plural)
+func (g *Gateway) labelled(ctx context.Context, who *caller, k *feed.Kind, namespace string) ([]*view.Item, error) {
 	query, err := view.ParseQuery(view.AppLabel+"="+view.AppLabelValue, "", "", "", 0, "")
 	if err != nil {
 		return nil, err
 	}
-	if items, _, ok := g.listStored(ctx, who, index, namespace); ok {
+	if items, _, ok := g.listStored(ctx, who, k, namespace); ok {
 		return query.Select(items).Items, nil
 	}
 	items, _, err := g.listLive(ctx, who, k, namespace, &ListInput{LabelSelector: view.AppLabel + "=" + view.AppLabelValue})

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
@@ -114,8 +115,8 @@ func TestAccountMayWriteNothing(t *testing.T) {
 	want := map[string][]string{
 		"authentication.k8s.io/tokenreviews": {"create"}, "authorization.k8s.io/subjectaccessreviews": {"create"},
 	}
-	for _, k := range kinds() {
-		want[k.gvk.Group+"/"+k.plural] = []string{"get", "list", "watch"}
+	for _, k := range view.Kinds() {
+		want[k.GVK.Group+"/"+k.Plural] = []string{"get", "list", "watch"}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("rights of the gateway (-want by the table of kinds +got):\n%s", diff)

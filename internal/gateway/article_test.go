@@ -27,10 +27,10 @@ func TestListIsAnswered200(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	admin := r.user(t, "", everything())
-	for _, k := range r.g.kinds {
-		got := r.do(t, http.MethodGet, "/v1/"+k.plural, admin, "")
+	for _, k := range r.g.hub.Kinds {
+		got := r.do(t, http.MethodGet, "/v1/"+k.Plural, admin, "")
 		if got.status != http.StatusOK || !strings.Contains(string(got.body), `"items":[`) {
-			t.Errorf("%s: %d %s", k.plural, got.status, got.body)
+			t.Errorf("%s: %d %s", k.Plural, got.status, got.body)
 		}
 	}
 }
@@ -40,15 +40,15 @@ func TestRefusedListIsNoEmptySuccess(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	nobody := r.user(t, "default")
-	for _, k := range r.g.kinds {
-		got := r.do(t, http.MethodGet, "/v1/"+k.plural, nobody, "")
+	for _, k := range r.g.hub.Kinds {
+		got := r.do(t, http.MethodGet, "/v1/"+k.Plural, nobody, "")
 		if got.status != http.StatusForbidden {
-			t.Fatalf("%s: %d %s", k.plural, got.status, got.body)
+			t.Fatalf("%s: %d %s", k.Plural, got.status, got.body)
 		}
 		var status metav1.Status
 		must(t, json.Unmarshal(got.problem(t).Kubernetes, &status))
 		if status.Reason != metav1.StatusReasonForbidden || status.Code != http.StatusForbidden {
-			t.Errorf("the refusal of %s carries %+v, want the API server's own", k.plural, status)
+			t.Errorf("the refusal of %s carries %+v, want the API server's own", k.Plural, status)
 		}
 	}
 }

@@ -32,7 +32,6 @@ const (
 	mediaJSON    = "application/json"
 	mediaYAML    = "application/yaml"
 	mediaProblem = "application/problem+json"
-	mediaEvents  = "text/event-stream"
 	mediaTable   = "application/json;as=Table;v=v1;g=meta.k8s.io"
 )
 

@@ -63,14 +63,14 @@ func TestSlowReaderBeginsAnew(t *testing.T) {
 	r := newRig(t)
 	slow := r.raw(t, r.user(t, "", everything()), "/v1/watch?kinds=kubeconfigs")
 	skip(slow, func(line string) bool { return strings.Contains(line, `"done":true`) }) // and then takes nothing
-	at, k := r.g.kindOf("kubeconfigs")
+	k, _ := r.g.hub.Kind("kubeconfigs")
 	large := map[string]string{"padding": strings.Repeat("x", 200<<10)}
-	const changes = queueSize * 2
+	const changes = 512      // twice what a reader may be behind
 	for i := range changes { // as the watch of the store does
-		changed := object(k.gvk.Kind, "", "one", i+1)
-		changed.SetAPIVersion(k.gvk.GroupVersion().String())
+		changed := object(k.GVK.Kind, "", "one", i+1)
+		changed.SetAPIVersion(k.GVK.GroupVersion().String())
 		changed.SetAnnotations(large)
-		must(t, r.g.hub.stores[at].Update(changed))
+		must(t, k.Store.Update(changed))
 	}
 	upserts := 0
 	for slow.Scan() && slow.Text() != "event: resync" {

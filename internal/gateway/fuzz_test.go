@@ -13,19 +13,20 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
+
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
 )
 
 func FuzzReadSketch(f *testing.F) {
 	f.Add("application/json", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"a"}}`)
 	f.Add("application/yaml; charset=utf-8", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n")
 	f.Add("text/plain", "a")
-	table := kinds()
-	at, _ := byPlural(table, servicesPlural)
+	services := serviceKind()
 	f.Fuzz(func(t *testing.T, contentType, body string) {
-		sketch, media, err := readSketch(&table[at], contentType, []byte(body))
+		sketch, media, err := readSketch(services, contentType, []byte(body))
 		if (err == nil) != (sketch != nil) {
 			t.Fatalf("error %v with %v", err, sketch)
 		}
@@ -34,21 +35,6 @@ func FuzzReadSketch(f *testing.F) {
 		}
 		if err != nil && asProblem(err).Status >= http.StatusInternalServerError {
 			t.Errorf("%q is our fault: %v", body, err)
-		}
-	})
-}
-
-func FuzzEventID(f *testing.F) {
-	h := newHub(kinds())
-	none := make(scopes, len(h.kinds))
-	f.Add(h.epoch + "-0-" + none.hash())
-	f.Add(h.epoch + "-18446744073709551615-" + none.hash())
-	f.Add("--")
-	f.Fuzz(func(t *testing.T, id string) {
-		r, begin := h.follow(none, id)
-		defer h.leave(r)
-		if begin.resumed && !strings.HasPrefix(id, h.epoch+"-") {
-			t.Errorf("%q goes on", id)
 		}
 	})
 }
@@ -69,54 +55,6 @@ func FuzzCredentials(f *testing.F) {
 	})
 }
 
-func FuzzResourcePath(f *testing.F) {
-	f.Add("default", "web")
-	f.Add("..", "../../secrets?x#y")
-	table := kinds()
-	at, _ := byPlural(table, servicesPlural)
-	f.Fuzz(func(t *testing.T, namespace, name string) {
-		if namespace == "" || name == "" {
-			t.Skip("every route has both")
-		}
-		path := table[at].path(namespace, name, "")
-		if strings.Count(path, "/") != 6 || strings.ContainsAny(path, "?#") {
-			t.Errorf("%q and %q lead to %q", namespace, name, path)
-		}
-	})
-}
-
-func FuzzStore(f *testing.F) {
-	f.Add([]byte("abcABC"))
-	f.Fuzz(func(t *testing.T, steps []byte) {
-		h := newHub(kinds())
-		at, _ := byPlural(h.kinds, servicesPlural)
-		s := h.stores[at]
-		must(t, s.Replace(nil, "1"))
-		model := map[string]bool{}
-		for i, step := range steps {
-			obj := object("Service", string('a'+rune(step%3)), string('a'+rune(step%5)), i+2)
-			if step%2 == 0 {
-				must(t, s.Update(obj))
-			} else {
-				must(t, s.Delete(&unstructured.Unstructured{Object: obj.Object}))
-			}
-			model[obj.GetNamespace()+"/"+obj.GetName()] = step%2 == 0
-		}
-		items, _, _ := s.list()
-		for i, item := range items {
-			if !model[item.Key()] || i > 0 && items[i-1].Key() >= item.Key() {
-				t.Errorf("the list is %v", items)
-			}
-			delete(model, item.Key())
-		}
-		for key, there := range model {
-			if there {
-				t.Errorf("%s is missing", key)
-			}
-		}
-	})
-}
-
 // offline is a gateway in local mode whose API server nobody can reach: what gets that far has been understood.
 func offline(f *testing.F) (g *Gateway, token string) {
 	f.Helper()
@@ -126,7 +64,7 @@ func offline(f *testing.F) (g *Gateway, token string) {
 	}
 	f.Cleanup(func() { _ = listener.Close() })
 	refuse := func(context.Context, string, string) (net.Conn, error) { return nil, net.ErrClosed }
-	g, err = New(f.Context(), Options{Config: &rest.Config{Host: "http://127.0.0.1:1", Dial: refuse, QPS: -1}, Listener: listener, Session: true})
+	g, err = New(f.Context(), Options{Config: &rest.Config{Host: "http://127.0.0.1:1", Dial: refuse, QPS: -1}, Listener: listener, Session: true, Now: time.Now})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -197,7 +135,7 @@ func FuzzWatch(f *testing.F) {
 		query := url.Values{"kinds": {kinds}, "ns": {namespace}}
 		got := fuzzed(gone, g, http.MethodGet, "/v1/watch?"+query.Encode(), token, http.NoBody, "Last-Event-Id", lastID)
 		media := got.Header().Get("Content-Type")
-		if got.Code == http.StatusOK && media != mediaEvents || got.Code != http.StatusOK && media != mediaProblem || got.Code >= 500 {
+		if got.Code == http.StatusOK && media != feed.MediaType || got.Code != http.StatusOK && media != mediaProblem || got.Code >= 500 {
 			t.Errorf("%q, %q and %q are answered %d with %q: %s", kinds, namespace, lastID, got.Code, media, got.Body)
 		}
 	})

@@ -30,10 +30,12 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
@@ -100,7 +102,7 @@ func (r *rig) serve(t *testing.T, options Options) {
 	options.Listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
 	options.RightsTTL = gocmp.Or(options.RightsTTL, 200*time.Millisecond)
-	options.Heartbeat, options.Log = 100*time.Millisecond, r.log.logger()
+	options.Heartbeat, options.Now, options.Log = 100*time.Millisecond, time.Now, r.log.logger()
 	r.g, err = New(t.Context(), options)
 	must(t, err)
 	var ctx context.Context
@@ -335,4 +337,19 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// object is one as the watch of a store delivers it.
+func object(kindName, namespace, name string, version int) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kindName}}
+	out.SetNamespace(namespace)
+	out.SetName(name)
+	out.SetResourceVersion(strconv.Itoa(version))
+	return out
+}
+
+// serviceKind returns the kind of Services.
+func serviceKind() *feed.Kind {
+	k, _ := feed.NewHub(view.Kinds()).Kind(view.ServicesPlural)
+	return k
 }

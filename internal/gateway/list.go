@@ -13,8 +13,10 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
@@ -45,83 +47,81 @@ func (l *namespacedList) Resolve(huma.Context) []error {
 }
 
 // list answers a list: from the store for what the caller may list, and else from the API server.
-func (g *Gateway) list(ctx context.Context, index int, namespace string, in *ListInput) (*huma.StreamResponse, error) {
+func (g *Gateway) list(ctx context.Context, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
 	who, err := callerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
 	query, err := view.ParseQuery(in.LabelSelector, in.FieldSelector, in.Search, in.Sort, in.Limit, in.Continue)
 	if wantsTable(in.Accept) { // whose pages are the API server's
-		return g.table(ctx, who, &g.kinds[index], namespace, in)
+		return g.table(ctx, who, k, namespace, in)
 	}
 	if err != nil {
 		return nil, fieldErrors(err)
 	}
-	k := &g.kinds[index]
 	if !in.ManagedFields && query.KnowsFields() {
-		if items, version, ok := g.listStored(ctx, who, index, namespace); ok {
+		if items, version, ok := g.listStored(ctx, who, k, namespace); ok {
 			reads.WithLabelValues("cache").Inc()
-			return writeList(k, strconv.FormatUint(version, 10), query.Select(items))
+			return writeList(k.GVK, strconv.FormatUint(version, 10), query.Select(items))
 		}
 	}
 	reads.WithLabelValues("server").Inc()
 	items, version, err := g.listLive(ctx, who, k, namespace, in)
-	if err != nil && k.plural == namespacesPlural {
-		items = g.nameable(ctx, who, k, nil, scope{})
+	if err != nil && k.Plural == view.NamespacesPlural {
+		items = g.nameable(ctx, who, k, nil, view.Scope{})
 	}
 	if err != nil && len(items) == 0 {
 		return nil, err
 	}
-	return writeList(k, version, query.Select(items))
+	return writeList(k.GVK, version, query.Select(items))
 }
 
 // listStored returns what of the store the caller may list; not ok if that is nothing, or the store is not in step.
-func (g *Gateway) listStored(ctx context.Context, who *caller, index int, namespace string) ([]*view.Item, uint64, bool) {
-	k := &g.kinds[index]
-	items, version, ok := g.hub.stores[index].list()
+func (g *Gateway) listStored(ctx context.Context, who *caller, k *feed.Kind, namespace string) ([]*view.Item, uint64, bool) {
+	items, version, ok := k.Store.List()
 	if !ok {
 		return nil, 0, false
 	}
-	of, err := g.rights.scopeOf(ctx, who, k, namespace, "list")
+	of, err := g.rights.scopeOf(ctx, who, &k.Kind, namespace, "list")
 	switch {
 	case err != nil: // in doubt the API server is asked as the caller
 		return nil, 0, false
-	case of.all:
+	case of.All:
 		return items, version, true
-	case k.plural == namespacesPlural:
+	case k.Plural == view.NamespacesPlural:
 		items = g.nameable(ctx, who, k, items, of)
 		return items, version, len(items) > 0
-	case of.empty():
+	case of.Empty():
 		return nil, 0, false
 	default:
-		return view.Within(items, names(of)), version, true
+		return view.Within(items, of.Names()), version, true
 	}
 }
 
 // nameable returns the namespaces that the caller may get, and of those that he may only see something in their names.
 // Without items, which is where there is no store, they are all names.
-func (g *Gateway) nameable(ctx context.Context, who *caller, k *kind, items []*view.Item, of scope) []*view.Item {
+func (g *Gateway) nameable(ctx context.Context, who *caller, k *feed.Kind, items []*view.Item, of view.Scope) []*view.Item {
 	visible := g.rights.visible(ctx, who)
 	if items == nil {
-		for _, name := range names(visible) {
-			items = append(items, view.NameOnly(k.gvk, name))
+		for _, name := range visible.Names() {
+			items = append(items, view.NameOnly(k.GVK, name))
 		}
 		return items
 	}
-	out := make([]*view.Item, 0, len(of.namespaces)+len(visible.namespaces))
+	out := make([]*view.Item, 0, len(of.Namespaces)+len(visible.Namespaces))
 	for _, item := range items {
 		switch {
-		case of.admits(item.Name):
+		case of.Admits(item.Name):
 			out = append(out, item)
-		case visible.admits(item.Name):
-			out = append(out, view.NameOnly(k.gvk, item.Name))
+		case visible.Admits(item.Name):
+			out = append(out, view.NameOnly(k.GVK, item.Name))
 		}
 	}
 	return out
 }
 
-func writeList(k *kind, version string, page view.Page) (*huma.StreamResponse, error) {
-	list, err := view.NewList(k.gvk, version, page)
+func writeList(gvk schema.GroupVersionKind, version string, page view.Page) (*huma.StreamResponse, error) {
+	list, err := view.NewList(gvk, version, page)
 	if err != nil {
 		return nil, err
 	}
@@ -135,18 +135,18 @@ func writeList(k *kind, version string, page view.Page) (*huma.StreamResponse, e
 }
 
 // listLive asks the API server as the caller. Who may not list everywhere gets what he may list, namespace by namespace.
-func (g *Gateway) listLive(ctx context.Context, who *caller, k *kind, namespace string, in *ListInput) ([]*view.Item, string, error) {
+func (g *Gateway) listLive(ctx context.Context, who *caller, k *feed.Kind, namespace string, in *ListInput) ([]*view.Item, string, error) {
 	query := url.Values{}
 	setIf(query, "labelSelector", in.LabelSelector)
 	setIf(query, "fieldSelector", in.FieldSelector)
 	var out []*view.Item
 	version := "0"
-	err := g.eachNamespace(ctx, who, k, namespace, func(in2 string) error {
-		answer, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: k.path(in2, "", ""), query: query})
+	err := g.eachNamespace(ctx, who, k, namespace, func(within string) error {
+		answer, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: k.Path(within, "", ""), query: query})
 		if err != nil {
 			return err
 		}
-		items, newest, err := view.ReadList(answer.body, k.gvk, in.ManagedFields)
+		items, newest, err := view.ReadList(answer.body, k.GVK, in.ManagedFields)
 		out, version = append(out, items...), view.NewestVersion(version, newest)
 		return err
 	})
@@ -155,17 +155,17 @@ func (g *Gateway) listLive(ctx context.Context, who *caller, k *kind, namespace 
 
 // eachNamespace calls list for the namespace, or for all at once, or, if that is forbidden, for each that the caller may list the
 // kind in. If there is none, the refusal stands.
-func (g *Gateway) eachNamespace(ctx context.Context, who *caller, k *kind, namespace string, list func(namespace string) error) error {
+func (g *Gateway) eachNamespace(ctx context.Context, who *caller, k *feed.Kind, namespace string, list func(namespace string) error) error {
 	err := list(namespace)
 	problem, refused := errors.AsType[*view.Problem](err)
-	if namespace != "" || !k.namespaced || !refused || problem.Status != http.StatusForbidden {
+	if namespace != "" || !k.Namespaced || !refused || problem.Status != http.StatusForbidden {
 		return err
 	}
-	of, doubt := g.rights.scopeOf(ctx, who, k, "", "list")
-	if doubt != nil || of.empty() {
+	of, doubt := g.rights.scopeOf(ctx, who, &k.Kind, "", "list")
+	if doubt != nil || of.Empty() {
 		return err
 	}
-	for _, in := range names(of) {
+	for _, in := range of.Names() {
 		if err := list(in); err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func setIf(query url.Values, key, value string) {
 func wantsTable(accept string) bool { return strings.Contains(accept, "as=Table") }
 
 // table passes on the API server's own table, with its columns and pages.
-func (g *Gateway) table(ctx context.Context, who *caller, k *kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
+func (g *Gateway) table(ctx context.Context, who *caller, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
 	if in.Search != "" || in.Sort != "" && in.Sort != view.SortName {
 		return nil, fieldErrors(&view.FieldError{Location: "query", Message: "q and sort are for lists of objects: a table is the API server's"})
 	}
@@ -201,7 +201,7 @@ func (g *Gateway) table(ctx context.Context, who *caller, k *kind, namespace str
 			query.Del("continue")
 		}
 		answer, err := g.upstream.do(ctx, who, call{
-			method: http.MethodGet, path: k.path(within, "", ""), query: query, accept: mediaTable + "," + mediaJSON,
+			method: http.MethodGet, path: k.Path(within, "", ""), query: query, accept: mediaTable + "," + mediaJSON,
 		})
 		if err != nil {
 			return err

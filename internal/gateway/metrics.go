@@ -8,18 +8,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-var (
-	streamsOpen = prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "windlass_gateway_streams", Help: "Event streams that are open.",
-	})
-	streamResyncs = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "windlass_gateway_stream_resyncs_total", Help: "Streams whose reader was too slow and got a new snapshot.",
-	})
-	reads = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "windlass_gateway_reads_total", Help: "Lists and gets by where the answer came from: cache or server.",
-	}, []string{"from"})
-)
+var reads = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Name: "windlass_gateway_reads_total", Help: "Lists and gets by where the answer came from: cache or server.",
+}, []string{"from"})
 
 func init() {
-	metrics.Registry.MustRegister(streamsOpen, streamResyncs, reads)
+	metrics.Registry.MustRegister(reads)
 }

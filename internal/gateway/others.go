@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
@@ -25,7 +26,7 @@ func (g *Gateway) registerOthers() {
 			"resync (forget everything, a snapshot follows), denied (kind, namespaces; null for all), expired (the token; the stream " +
 			"ends). A comment comes when nothing else does.",
 		Responses: answers(map[int]*huma.Response{http.StatusOK: {
-			Description: "Events", Content: map[string]*huma.MediaType{mediaEvents: {Schema: &huma.Schema{Type: huma.TypeString}}},
+			Description: "Events", Content: map[string]*huma.MediaType{feed.MediaType: {Schema: &huma.Schema{Type: huma.TypeString}}},
 		}}),
 	}, g.watch)
 	schemas := g.api.OpenAPI().Components.Schemas.Map()
@@ -39,14 +40,13 @@ func (g *Gateway) me(ctx context.Context, _ *struct{}) (*meOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, k := g.kindOf(namespacesPlural)
 	out := &meOutput{Body: view.Me{User: who.user.GetName(), Groups: who.user.GetGroups(), Session: who.session, Namespaces: []string{}}}
 	if out.Body.Groups == nil {
 		out.Body.Groups = []string{}
 	}
 	// In doubt he may not.
-	if out.Body.AllNamespaces, _ = g.rights.may(ctx, who, k, "", "", "list"); !out.Body.AllNamespaces {
-		out.Body.Namespaces = append(out.Body.Namespaces, names(g.rights.visible(ctx, who))...)
+	if out.Body.AllNamespaces, _ = g.rights.may(ctx, who, &g.namespaces.Kind, "", "", "list"); !out.Body.AllNamespaces {
+		out.Body.Namespaces = append(out.Body.Namespaces, g.rights.visible(ctx, who).Names()...)
 	}
 	return out, nil
 }

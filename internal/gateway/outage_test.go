@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/windlass-operator/windlass/internal/gateway/client"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
@@ -144,7 +145,7 @@ func (r *rig) post(ctx context.Context, t *testing.T, token, namespace string) (
 	answered = make(chan error, 1)
 	c := &client.Client{Base: r.base, Token: token}
 	go func() {
-		_, err := client.Kind[corev1.Service]{Plural: servicesPlural}.Create(ctx, c, namespace, webService("web"), client.WriteOptions{})
+		_, err := client.Kind[corev1.Service]{Plural: view.ServicesPlural}.Create(ctx, c, namespace, webService("web"), client.WriteOptions{})
 		answered <- err
 	}()
 	testkit.Eventually(t, "the API server has the Service", func() bool { //nolint:contextcheck // because ctx ends before the test does
@@ -182,7 +183,7 @@ func TestAnswersHaveAnEnd(t *testing.T) {
 	l := &line{}
 	r := newRig(t, l.on, func(o *Options) { o.Timeout = time.Second })
 	token, ns := r.user(t, "", everything()), r.Namespace(t)
-	f := r.follow(t, token, ns, "", servicesPlural)
+	f := r.follow(t, token, ns, "", view.ServicesPlural)
 	f.until("the snapshot", done)
 	release := l.hold(t)
 	got := r.do(t, http.MethodGet, "/v1/services/"+ns+"/absent", token, "")
@@ -201,7 +202,7 @@ func TestAPIServerThatIsNotThere(t *testing.T) {
 	l := &line{}
 	r := newRig(t, l.on, func(o *Options) { o.RightsTTL = 50 * time.Millisecond })
 	token, ns := r.user(t, "", everything()), r.Namespace(t)
-	f := r.follow(t, token, ns, "", servicesPlural)
+	f := r.follow(t, token, ns, "", view.ServicesPlural)
 	f.until("the snapshot", done)
 	mend := l.sever()
 	got := r.do(t, http.MethodPost, "/v1/services?ns="+ns, token, serviceBody)
@@ -216,17 +217,12 @@ func TestAPIServerThatIsNotThere(t *testing.T) {
 	testkit.Eventually(t, "the stream has asked for its rights several times", func() bool { return l.tried() > 20 })
 
 	// What happens while nobody can say who may see it has to wait.
-	at, _ := r.g.kindOf(servicesPlural)
-	must(t, r.g.hub.stores[at].Update(object("Service", ns, "meanwhile", 1)))
+	must(t, r.g.services.Store.Update(object("Service", ns, "meanwhile", 1)))
 	tried := l.tried()
 	testkit.Eventually(t, "it has asked several times more", func() bool { return l.tried() > tried+20 })
-	r.g.hub.mu.Lock()
-	for reader := range r.g.hub.readers {
-		if len(reader.queue) != 1 {
-			t.Errorf("%d events wait, want 1", len(reader.queue))
-		}
+	if len(f.events) > 0 {
+		t.Errorf("meanwhile the stream says %q", describeEvent(<-f.events))
 	}
-	r.g.hub.mu.Unlock()
 	mend()
 	r.service(t, ns, "later")
 	seen := f.until("what happens later", func(e client.Event) bool { return describeEvent(e) == "upsert services later" })

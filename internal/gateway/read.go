@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/yaml"
 
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
@@ -26,8 +27,8 @@ type getInput struct {
 }
 
 // get answers with an object.
-func (g *Gateway) get(ctx context.Context, index int, in *getInput) (*huma.StreamResponse, error) {
-	body, err := g.read(ctx, index, in)
+func (g *Gateway) get(ctx context.Context, k *feed.Kind, in *getInput) (*huma.StreamResponse, error) {
+	body, err := g.read(ctx, k, in)
 	if err != nil {
 		return nil, err
 	}
@@ -35,8 +36,8 @@ func (g *Gateway) get(ctx context.Context, index int, in *getInput) (*huma.Strea
 }
 
 // yaml answers with an object as YAML.
-func (g *Gateway) yaml(ctx context.Context, index int, in *getInput) (*huma.StreamResponse, error) {
-	body, err := g.read(ctx, index, in)
+func (g *Gateway) yaml(ctx context.Context, k *feed.Kind, in *getInput) (*huma.StreamResponse, error) {
+	body, err := g.read(ctx, k, in)
 	if err != nil {
 		return nil, err
 	}
@@ -48,24 +49,23 @@ func (g *Gateway) yaml(ctx context.Context, index int, in *getInput) (*huma.Stre
 
 // read returns an object: from the store where it is there and the caller may get it, and else from the API server, which knows
 // best what is not there.
-func (g *Gateway) read(ctx context.Context, index int, in *getInput) ([]byte, error) {
+func (g *Gateway) read(ctx context.Context, k *feed.Kind, in *getInput) ([]byte, error) {
 	who, err := callerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	k := &g.kinds[index]
-	if item, exists := g.hub.stores[index].get(in.namespace, in.name); exists && !in.ManagedFields {
+	if item, exists := k.Store.Get(in.namespace, in.name); exists && !in.ManagedFields {
 		within := in.namespace
-		if k.plural == namespacesPlural {
+		if k.Plural == view.NamespacesPlural {
 			within = in.name // as the API server reads such a path
 		}
-		if allowed, _ := g.rights.may(ctx, who, k, within, in.name, "get"); allowed { // in doubt the API server is asked as the caller
+		if allowed, _ := g.rights.may(ctx, who, &k.Kind, within, in.name, "get"); allowed { // in doubt the API server is asked as the caller
 			reads.WithLabelValues("cache").Inc()
 			return item.JSON, nil
 		}
 	}
 	reads.WithLabelValues("server").Inc()
-	answer, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: k.path(in.namespace, in.name, "")})
+	answer, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: k.Path(in.namespace, in.name, "")})
 	if err != nil || in.ManagedFields {
 		return bodyOf(answer), err
 	}
@@ -83,21 +83,21 @@ func bodyOf(answer *result) []byte {
 const maxEvents = "500"
 
 // events answers with the events about an object. Those about what belongs to no namespace are in "default".
-func (g *Gateway) events(ctx context.Context, k *kind, of Target) (*huma.StreamResponse, error) {
+func (g *Gateway) events(ctx context.Context, k *feed.Kind, of Target) (*huma.StreamResponse, error) {
 	who, err := callerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
 	within := of.namespace
-	if !k.namespaced {
+	if !k.Namespaced {
 		within = metav1.NamespaceDefault
 	}
-	selector := fields.Set{"involvedObject.kind": k.gvk.Kind, "involvedObject.name": of.name}
-	if k.namespaced {
+	selector := fields.Set{"involvedObject.kind": k.GVK.Kind, "involvedObject.name": of.name}
+	if k.Namespaced {
 		selector["involvedObject.namespace"] = of.namespace
 	}
 	answer, err := g.upstream.do(ctx, who, call{
-		method: http.MethodGet, path: resourcePath(corev1.SchemeGroupVersion.WithResource("events"), within, "", ""),
+		method: http.MethodGet, path: view.ResourcePath(corev1.SchemeGroupVersion.WithResource("events"), within, "", ""),
 		query: url.Values{"fieldSelector": {selector.AsSelector().String()}, "limit": {maxEvents}},
 	})
 	if err != nil {
@@ -112,5 +112,5 @@ func (g *Gateway) events(ctx context.Context, k *kind, of Target) (*huma.StreamR
 	if err != nil {
 		return nil, err
 	}
-	return writeList(&kind{gvk: gvk}, version, query.Select(items))
+	return writeList(gvk, version, query.Select(items))
 }

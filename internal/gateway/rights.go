@@ -18,6 +18,8 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 const (
@@ -33,7 +35,6 @@ const (
 
 // rights says what a caller may read from the stores. When in doubt he may not: the API server is then asked as him.
 type rights struct {
-	hub    *hub
 	review authorizer.UnconditionalAuthorizer
 	self   authorizationclient.SelfSubjectAccessReviewInterface
 	// answers are those about the kubeconfig's own rights; the reviews of others are remembered by the authorizer.
@@ -41,11 +42,15 @@ type rights struct {
 	scopes  *utilcache.LRUExpireCache
 	asking  singleflight.Group
 	ttl     time.Duration
-	// known are asked about where the namespaces are not in a store.
-	known []string
+	kinds   []view.Kind
+	// namespaces returns those that a caller may have rights in.
+	namespaces func() []string
+	now        func() time.Time
 }
 
-func newRights(h *hub, client authorizationclient.AuthorizationV1Interface, ttl time.Duration, known []string) (*rights, error) {
+func newRights(
+	client authorizationclient.AuthorizationV1Interface, ttl time.Duration, kinds []view.Kind, namespaces func() []string, now func() time.Time,
+) (*rights, error) {
 	review, err := authorizerfactory.DelegatingAuthorizerConfig{
 		SubjectAccessReviewClient: client, AllowCacheTTL: ttl, DenyCacheTTL: ttl / 2, WebhookRetryBackoff: reviewBackoff(),
 	}.New()
@@ -53,8 +58,7 @@ func newRights(h *hub, client authorizationclient.AuthorizationV1Interface, ttl 
 		return nil, fmt.Errorf("cannot make the authorizer: %w", err)
 	}
 	return &rights{
-		known: known,
-		hub:   h, review: review, self: client.SelfSubjectAccessReviews(), ttl: ttl,
+		kinds: kinds, namespaces: namespaces, now: now, review: review, self: client.SelfSubjectAccessReviews(), ttl: ttl,
 		answers: utilcache.NewLRUExpireCache(selfMemory), scopes: utilcache.NewLRUExpireCache(scopeMemory),
 	}, nil
 }
@@ -98,9 +102,9 @@ func (r *rights) selfAllowed(ctx context.Context, what request) (bool, error) {
 }
 
 // may reports whether the caller may do all of the verbs to the kind in the namespace.
-func (r *rights) may(ctx context.Context, who *caller, k *kind, namespace, name string, verbs ...string) (bool, error) {
+func (r *rights) may(ctx context.Context, who *caller, k *view.Kind, namespace, name string, verbs ...string) (bool, error) {
 	for _, verb := range verbs {
-		allowed, err := r.allowed(ctx, who, request{verb: verb, resource: k.resource(), namespace: namespace, name: name})
+		allowed, err := r.allowed(ctx, who, request{verb: verb, resource: k.Resource(), namespace: namespace, name: name})
 		if !allowed {
 			return false, err
 		}
@@ -110,26 +114,26 @@ func (r *rights) may(ctx context.Context, who *caller, k *kind, namespace, name 
 
 // scopeOf returns what of the kind the caller may do all of the verbs to. With a namespace only that one is asked about. With an
 // error the scope is what is known to be in it.
-func (r *rights) scopeOf(ctx context.Context, who *caller, k *kind, namespace string, verbs ...string) (scope, error) {
+func (r *rights) scopeOf(ctx context.Context, who *caller, k *view.Kind, namespace string, verbs ...string) (view.Scope, error) {
 	allowed, err := r.may(ctx, who, k, namespace, "", verbs...)
 	switch {
 	case allowed && namespace != "":
-		return scope{namespaces: map[string]struct{}{namespace: {}}}, nil
+		return view.Scope{Namespaces: map[string]struct{}{namespace: {}}}, nil
 	case allowed:
-		return scope{all: true}, nil
+		return view.Scope{All: true}, nil
 	case err != nil || namespace != "":
-		return scope{}, err
-	case k.namespaced:
-		return r.within(ctx, who, k.plural+" "+strings.Join(verbs, ","), func(ctx context.Context, in string) (bool, error) {
+		return view.Scope{}, err
+	case k.Namespaced:
+		return r.within(ctx, who, k.Plural+" "+strings.Join(verbs, ","), func(ctx context.Context, in string) (bool, error) {
 			return r.may(ctx, who, k, in, "", verbs...)
 		})
-	case k.plural == namespacesPlural:
+	case k.Plural == view.NamespacesPlural:
 		verbs = append([]string{"get"}, without(verbs, "list")...)
-		return r.within(ctx, who, k.plural+" "+strings.Join(verbs, ","), func(ctx context.Context, in string) (bool, error) {
+		return r.within(ctx, who, k.Plural+" "+strings.Join(verbs, ","), func(ctx context.Context, in string) (bool, error) {
 			return r.may(ctx, who, k, in, in, verbs...)
 		})
 	default:
-		return scope{}, nil
+		return view.Scope{}, nil
 	}
 }
 
@@ -144,11 +148,11 @@ func without(verbs []string, left string) []string {
 }
 
 // visible returns the namespaces in which the caller may list something.
-func (r *rights) visible(ctx context.Context, who *caller) scope {
+func (r *rights) visible(ctx context.Context, who *caller) view.Scope {
 	out, _ := r.within(ctx, who, "*", func(ctx context.Context, in string) (bool, error) {
-		for i := range r.hub.kinds {
-			k := &r.hub.kinds[i]
-			if !k.namespaced {
+		for i := range r.kinds {
+			k := &r.kinds[i]
+			if !k.Namespaced {
 				continue
 			}
 			if allowed, err := r.may(ctx, who, k, in, "", "list"); allowed || err != nil {
@@ -160,30 +164,16 @@ func (r *rights) visible(ctx context.Context, who *caller) scope {
 	return out // in doubt he may not
 }
 
-// candidates returns the namespaces that there are, or that are known to be.
-func (r *rights) candidates() []string {
-	at, _ := byPlural(r.hub.kinds, namespacesPlural)
-	items, _, ok := r.hub.stores[at].list()
-	if !ok {
-		return r.known
-	}
-	out := make([]string, 0, len(items))
-	for _, item := range items {
-		out = append(out, item.Name)
-	}
-	return out
-}
-
 // within asks about every namespace. The answer is remembered for a fifth of the time that single answers are, so that a list is
 // not a thousand look-ups, and at least for four times as long as it took to find: however many namespaces there are and however
 // often a caller comes, the API server is asked for him a fifth of the time. Who wants to know the same at the same time waits
 // for the same answer.
 func (r *rights) within(
 	ctx context.Context, who *caller, about string, check func(ctx context.Context, namespace string) (bool, error),
-) (scope, error) {
+) (view.Scope, error) {
 	key := who.key() + "\x00" + about
 	if found, ok := r.scopes.Get(key); ok {
-		if out, ok := found.(scope); ok {
+		if out, ok := found.(view.Scope); ok {
 			return out, nil
 		}
 	}
@@ -191,32 +181,32 @@ func (r *rights) within(
 		// Whoever came first may leave; the others still want to know.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), scopeTimeout)
 		defer cancel()
-		begun := time.Now() //nolint:forbidigo // because it is how long the API server takes, which no clock of a test knows
+		begun := r.now()
 		out, err := r.ask(ctx, check)
 		if err == nil {
-			r.scopes.Add(key, out, max(r.ttl/5, 4*time.Since(begun))) //nolint:forbidigo // for the same reason
+			r.scopes.Add(key, out, max(r.ttl/5, 4*r.now().Sub(begun)))
 		}
 		return out, err
 	})
 	select {
 	case <-ctx.Done():
-		return scope{}, ctx.Err()
+		return view.Scope{}, ctx.Err()
 	case answer := <-answers:
-		out, _ := answer.Val.(scope)
+		out, _ := answer.Val.(view.Scope)
 		return out, answer.Err
 	}
 }
 
 // ask asks about every namespace, a few at a time.
-func (r *rights) ask(ctx context.Context, check func(ctx context.Context, namespace string) (bool, error)) (scope, error) {
+func (r *rights) ask(ctx context.Context, check func(ctx context.Context, namespace string) (bool, error)) (view.Scope, error) {
 	var (
-		out    = scope{namespaces: map[string]struct{}{}}
+		out    = view.Scope{Namespaces: map[string]struct{}{}}
 		failed error
 		asking sync.WaitGroup
 		mu     sync.Mutex
 		free   = make(chan struct{}, askers)
 	)
-	for _, name := range r.candidates() {
+	for _, name := range r.namespaces() {
 		free <- struct{}{}
 		asking.Go(func() {
 			defer func() { <-free }()
@@ -227,7 +217,7 @@ func (r *rights) ask(ctx context.Context, check func(ctx context.Context, namesp
 			case err != nil:
 				failed = err
 			case allowed:
-				out.namespaces[name] = struct{}{}
+				out.Namespaces[name] = struct{}{}
 			}
 		})
 	}

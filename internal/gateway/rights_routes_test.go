@@ -17,30 +17,32 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/windlass-operator/windlass/internal/gateway/client"
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 // compareOthers sends one random request to a route that is not one verb of one kind.
 func (r *rig) compareOthers(t *testing.T, random *rand.Rand, token string, namespaces []string, can canI) {
 	t.Helper()
 	ns, name := namespaces[random.IntN(len(namespaces))], []string{"a", "b"}[random.IntN(2)]
-	_, deployments := r.g.kindOf(deploymentsPlural)
-	_, services := r.g.kindOf(servicesPlural)
-	_, scaled := r.g.kindOf([]string{deploymentsPlural, "podsets"}[random.IntN(2)])
-	scale := &kind{gvk: scaled.gvk, plural: scaled.plural + "/scale"}
-	events := &kind{gvk: corev1.SchemeGroupVersion.WithKind("Event"), plural: "events"}
-	both := func(verb, name string) bool { return can(verb, deployments, ns, name) && can(verb, services, ns, name) }
+	scaled, _ := r.g.hub.Kind([]string{view.DeploymentsPlural, "podsets"}[random.IntN(2)])
+	scale := &view.Kind{GVK: scaled.GVK, Plural: scaled.Plural + "/scale"}
+	events := &view.Kind{GVK: corev1.SchemeGroupVersion.WithKind("Event"), Plural: "events"}
+	both := func(verb, name string) bool {
+		return can(verb, &r.g.deployments.Kind, ns, name) && can(verb, &r.g.services.Kind, ns, name)
+	}
 	service := fmt.Sprintf(`{"apiVersion":"v1","kind":"Service","metadata":{"name":%q}}`, name)
 	app := fmt.Sprintf(`{"name":"fresh","namespace":%q,"image":"web:1"}`, ns)
 	routes := []struct {
 		method, path, body string
 		want               func() bool
 	}{
-		{http.MethodPut, "/v1/services/" + ns + "/" + name + "?dryRun=All", service, func() bool { return can("patch", services, ns, name) }},
+		{http.MethodPut, "/v1/services/" + ns + "/" + name + "?dryRun=All", service, func() bool { return can("patch", &r.g.services.Kind, ns, name) }},
 		{
-			http.MethodPatch, "/v1/" + scaled.plural + "/" + ns + "/" + name + "/scale?dryRun=All", `{"replicas":1}`,
+			http.MethodPatch, "/v1/" + scaled.Plural + "/" + ns + "/" + name + "/scale?dryRun=All", `{"replicas":1}`,
 			func() bool { return can("patch", scale, ns, name) },
 		},
-		{http.MethodGet, "/v1/services/" + ns + "/" + name + "/yaml", "", func() bool { return can("get", services, ns, name) }},
+		{http.MethodGet, "/v1/services/" + ns + "/" + name + "/yaml", "", func() bool { return can("get", &r.g.services.Kind, ns, name) }},
 		{http.MethodGet, "/v1/services/" + ns + "/" + name + "/events", "", func() bool { return can("list", events, ns, "") }},
 		{http.MethodGet, "/v1/apps?ns=" + ns, "", func() bool { return both("list", "") }},
 		{http.MethodGet, "/v1/apps/" + ns + "/" + name, "", func() bool { return both("get", name) }},
@@ -59,35 +61,33 @@ func (r *rig) compareOthers(t *testing.T, random *rand.Rand, token string, names
 // everything else that it is denied.
 func (r *rig) compareStreams(t *testing.T, token string, namespaces []string, can canI) {
 	t.Helper()
-	follow := func(k *kind, namespace string) bool {
-		return can("list", k, namespace, "") && can("watch", k, namespace, "")
+	follow := func(k *feed.Kind, namespace string) bool {
+		return can("list", &k.Kind, namespace, "") && can("watch", &k.Kind, namespace, "")
 	}
 	for _, within := range append([]string{""}, namespaces...) {
 		denied, seen := r.beginning(t, token, within, namespaces)
-		_, services := r.g.kindOf(servicesPlural)
 		var want []string
 		for _, ns := range slices.Sorted(slices.Values(namespaces)) {
-			if (within == "" || within == ns) && follow(services, ns) {
+			if (within == "" || within == ns) && follow(r.g.services, ns) {
 				want = append(want, ns+"/a", ns+"/b")
 			}
 		}
 		if diff := cmp.Diff(want, seen); diff != "" {
 			t.Errorf("services of a stream within %q (-want +got):\n%s", within, diff)
 		}
-		for i := range r.g.kinds {
-			k := &r.g.kinds[i]
-			if k.plural == namespacesPlural {
+		for _, k := range r.g.hub.Kinds {
+			if k.Plural == view.NamespacesPlural {
 				continue // some of which he may see, one by one
 			}
 			allowed := follow(k, "")
-			if k.namespaced && within != "" {
+			if k.Namespaced && within != "" {
 				allowed = follow(k, within)
 			}
 			for _, ns := range namespaces {
-				allowed = allowed || k.namespaced && within == "" && follow(k, ns)
+				allowed = allowed || k.Namespaced && within == "" && follow(k, ns)
 			}
-			if denied[k.plural] == allowed {
-				t.Errorf("a stream of %s within %q says denied: %t, but the API server allows it: %t", k.plural, within, denied[k.plural], allowed)
+			if denied[k.Plural] == allowed {
+				t.Errorf("a stream of %s within %q says denied: %t, but the API server allows it: %t", k.Plural, within, denied[k.Plural], allowed)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func (r *rig) beginning(t *testing.T, token, within string, namespaces []string)
 		if event.Name == client.EventDenied {
 			denied[event.Kind] = true
 		}
-		if event.Kind == servicesPlural {
+		if event.Kind == view.ServicesPlural {
 			for _, raw := range event.Items {
 				var object metav1.PartialObjectMetadata
 				must(t, json.Unmarshal(raw, &object))

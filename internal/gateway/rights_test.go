@@ -19,6 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 // TestAnswersAreWhatTheAPIServerAllows is a property: for random rights and requests the gateway allows exactly what the API server
@@ -70,7 +72,7 @@ func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 }
 
 // canI is "kubectl auth can-i" of a user. The plural of a kind may be a subresource, as in deployments/scale.
-type canI func(verb string, k *kind, namespace, name string) bool
+type canI func(verb string, k *view.Kind, namespace, name string) bool
 
 // canI asks the API server as the user.
 func (r *rig) canI(t *testing.T, token string) canI {
@@ -79,15 +81,15 @@ func (r *rig) canI(t *testing.T, token string) canI {
 	config.BearerToken, config.QPS = token, -1
 	client, err := kubernetes.NewForConfig(config)
 	must(t, err)
-	return func(verb string, k *kind, namespace, name string) bool {
+	return func(verb string, k *view.Kind, namespace, name string) bool {
 		t.Helper()
-		if k.plural == namespacesPlural {
+		if k.Plural == view.NamespacesPlural {
 			namespace = name // a request for one names it twice
 		}
-		resource, subresource, _ := strings.Cut(k.plural, "/")
+		resource, subresource, _ := strings.Cut(k.Plural, "/")
 		review, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{
 			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Verb: verb, Group: k.gvk.Group, Version: k.gvk.Version, Resource: resource, Subresource: subresource,
+				Verb: verb, Group: k.GVK.Group, Version: k.GVK.Version, Resource: resource, Subresource: subresource,
 				Namespace: namespace, Name: name,
 			}},
 		}, metav1.CreateOptions{})
@@ -99,17 +101,17 @@ func (r *rig) canI(t *testing.T, token string) canI {
 // compare sends one random request.
 func (r *rig) compare(t *testing.T, random *rand.Rand, token string, namespaces []string, can canI) {
 	t.Helper()
-	k := &r.g.kinds[random.IntN(len(r.g.kinds))]
+	k := &r.g.hub.Kinds[random.IntN(len(r.g.hub.Kinds))].Kind
 	namespace, name := "", []string{"a", "b"}[random.IntN(2)]
-	if k.namespaced {
+	if k.Namespaced {
 		namespace = namespaces[random.IntN(len(namespaces))]
 	}
-	if k.plural == namespacesPlural {
+	if k.Plural == view.NamespacesPlural {
 		name = namespaces[random.IntN(len(namespaces))]
 	}
-	path := "/v1/" + k.plural + "/" + name
-	if k.namespaced {
-		path = "/v1/" + k.plural + "/" + namespace + "/" + name
+	path := "/v1/" + k.Plural + "/" + name
+	if k.Namespaced {
+		path = "/v1/" + k.Plural + "/" + namespace + "/" + name
 	}
 	var got answer
 	var want bool
@@ -120,41 +122,40 @@ func (r *rig) compare(t *testing.T, random *rand.Rand, token string, namespaces 
 	case "delete":
 		got, want = r.do(t, http.MethodDelete, path+"?dryRun=All", token, ""), can(verb, k, namespace, name)
 	case "create":
-		body := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"a"}}`, k.gvk.GroupVersion().String(), k.gvk.Kind)
+		body := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"a"}}`, k.GVK.GroupVersion().String(), k.GVK.Kind)
 		query := "?dryRun=All"
-		if k.namespaced {
+		if k.Namespaced {
 			query += "&ns=" + namespace
 		}
-		got, want = r.do(t, http.MethodPost, "/v1/"+k.plural+query, token, body), can(verb, k, namespace, "")
+		got, want = r.do(t, http.MethodPost, "/v1/"+k.Plural+query, token, body), can(verb, k, namespace, "")
 	default:
-		if !k.namespaced {
+		if !k.Namespaced {
 			return // see compareLists
 		}
-		got, want = r.do(t, http.MethodGet, "/v1/"+k.plural+"?ns="+namespace, token, ""), can(verb, k, namespace, "")
+		got, want = r.do(t, http.MethodGet, "/v1/"+k.Plural+"?ns="+namespace, token, ""), can(verb, k, namespace, "")
 	}
 	if allowed := got.status != http.StatusForbidden; allowed != want {
-		t.Errorf("%s %s %s/%s: status %d, but the API server says %t: %s", verb, k.plural, namespace, name, got.status, want, got.body)
+		t.Errorf("%s %s %s/%s: status %d, but the API server says %t: %s", verb, k.Plural, namespace, name, got.status, want, got.body)
 	}
 }
 
 // compareLists compares lists of everything: they show exactly what the user can list, namespace by namespace.
 func (r *rig) compareLists(t *testing.T, token string, namespaces []string, can canI) {
 	t.Helper()
-	for i := range r.g.kinds {
-		k := &r.g.kinds[i]
-		got := r.do(t, http.MethodGet, "/v1/"+k.plural, token, "")
-		everywhere := can("list", k, "", "")
+	for _, k := range r.g.hub.Kinds {
+		got := r.do(t, http.MethodGet, "/v1/"+k.Plural, token, "")
+		everywhere := can("list", &k.Kind, "", "")
 		switch {
-		case k.plural == namespacesPlural:
+		case k.Plural == view.NamespacesPlural:
 			r.compareNamespaces(t, got, everywhere, namespaces, can)
-		case !k.namespaced || everywhere:
+		case !k.Namespaced || everywhere:
 			if (got.status == http.StatusOK) != everywhere {
-				t.Errorf("list of %s: status %d, but the API server says %t", k.plural, got.status, everywhere)
+				t.Errorf("list of %s: status %d, but the API server says %t", k.Plural, got.status, everywhere)
 			}
-		case k.plural == servicesPlural:
+		case k.Plural == view.ServicesPlural:
 			var want []string
 			for _, ns := range slices.Sorted(slices.Values(namespaces)) {
-				if can("list", k, ns, "") {
+				if can("list", &k.Kind, ns, "") {
 					want = append(want, ns+"/a", ns+"/b")
 				}
 			}
@@ -172,14 +173,13 @@ func (r *rig) compareLists(t *testing.T, token string, namespaces []string, can 
 // compareNamespaces compares the computed list of namespaces: names where he may list something, whole where he may get it.
 func (r *rig) compareNamespaces(t *testing.T, got answer, everywhere bool, namespaces []string, can canI) {
 	t.Helper()
-	_, self := r.g.kindOf(namespacesPlural)
+	self, _ := r.g.hub.Kind(view.NamespacesPlural)
 	want := map[string]bool{}
 	for _, ns := range namespaces {
-		whole := everywhere || can("get", self, ns, ns)
+		whole := everywhere || can("get", &self.Kind, ns, ns)
 		some := whole
-		for i := range r.g.kinds {
-			k := &r.g.kinds[i]
-			some = some || k.namespaced && can("list", k, ns, "")
+		for _, k := range r.g.hub.Kinds {
+			some = some || k.Namespaced && can("list", &k.Kind, ns, "")
 		}
 		if some {
 			want[ns] = whole

@@ -6,14 +6,13 @@ package gateway
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
@@ -38,9 +37,9 @@ func (t *Target) Resolve(ctx huma.Context) []error {
 }
 
 // named returns the parameters of a path that names an object of the kind.
-func named(k *kind) []*huma.Param {
+func named(k *feed.Kind) []*huma.Param {
 	name := &huma.Param{Name: "name", In: "path", Required: true, Description: "Name of the object", Schema: &huma.Schema{Type: huma.TypeString}}
-	if !k.namespaced {
+	if !k.Namespaced {
 		return []*huma.Param{name}
 	}
 	return []*huma.Param{
@@ -49,17 +48,17 @@ func named(k *kind) []*huma.Param {
 }
 
 // objectPath returns the path of an object of the kind.
-func objectPath(k *kind, part string) string {
-	if k.namespaced {
-		return "/v1/" + k.plural + "/{ns}/{name}" + part
+func objectPath(k *feed.Kind, part string) string {
+	if k.Namespaced {
+		return "/v1/" + k.Plural + "/{ns}/{name}" + part
 	}
-	return "/v1/" + k.plural + "/{name}" + part
+	return "/v1/" + k.Plural + "/{name}" + part
 }
 
 // operation returns what all routes of a kind have in common. id is made unique with the kind.
-func operation(k *kind, id, method, path, summary string, good map[int]*huma.Response) huma.Operation {
+func operation(k *feed.Kind, id, method, path, summary string, good map[int]*huma.Response) huma.Operation {
 	op := huma.Operation{
-		OperationID: k.plural + "-" + id, Method: method, Path: path, Summary: summary, Tags: []string{k.plural},
+		OperationID: k.Plural + "-" + id, Method: method, Path: path, Summary: summary, Tags: []string{k.Plural},
 		Responses: answers(good),
 	}
 	if strings.Contains(path, "{name}") {
@@ -110,34 +109,33 @@ func (r *reply) stream() *huma.StreamResponse {
 
 // registerKinds registers the routes of all kinds.
 func (g *Gateway) registerKinds() {
-	for i := range g.kinds {
-		k := &g.kinds[i]
-		g.registerReads(i, k)
-		g.registerWrites(i, k)
+	for _, k := range g.hub.Kinds {
+		g.registerReads(k)
+		g.registerWrites(k)
 	}
 }
 
-func (g *Gateway) registerReads(index int, k *kind) {
-	list := operation(k, "list", http.MethodGet, "/v1/"+k.plural, "List "+k.plural, map[int]*huma.Response{
-		http.StatusOK: response(k.about, mediaJSON, schemaList, mediaTable, schemaTable),
+func (g *Gateway) registerReads(k *feed.Kind) {
+	list := operation(k, "list", http.MethodGet, "/v1/"+k.Plural, "List "+k.Plural, map[int]*huma.Response{
+		http.StatusOK: response(k.About, mediaJSON, schemaList, mediaTable, schemaTable),
 	})
-	if k.namespaced {
+	if k.Namespaced {
 		register(g, list, func(ctx context.Context, in *namespacedList) (*huma.StreamResponse, error) {
-			return g.list(ctx, index, in.Namespace, &in.ListInput)
+			return g.list(ctx, k, in.Namespace, &in.ListInput)
 		})
 	} else {
 		register(g, list, func(ctx context.Context, in *ListInput) (*huma.StreamResponse, error) {
-			return g.list(ctx, index, "", in)
+			return g.list(ctx, k, "", in)
 		})
 	}
-	object := map[int]*huma.Response{http.StatusOK: response(k.gvk.Kind, mediaJSON, schemaObject)}
+	object := map[int]*huma.Response{http.StatusOK: response(k.GVK.Kind, mediaJSON, schemaObject)}
 	register(g, operation(k, "get", http.MethodGet, objectPath(k, ""), "Read one", object),
-		func(ctx context.Context, in *getInput) (*huma.StreamResponse, error) { return g.get(ctx, index, in) })
+		func(ctx context.Context, in *getInput) (*huma.StreamResponse, error) { return g.get(ctx, k, in) })
 	text := map[int]*huma.Response{http.StatusOK: {
-		Description: k.gvk.Kind, Content: map[string]*huma.MediaType{mediaYAML: {Schema: &huma.Schema{Type: huma.TypeString}}},
+		Description: k.GVK.Kind, Content: map[string]*huma.MediaType{mediaYAML: {Schema: &huma.Schema{Type: huma.TypeString}}},
 	}}
 	register(g, operation(k, "yaml", http.MethodGet, objectPath(k, "/yaml"), "Read one as YAML", text),
-		func(ctx context.Context, in *getInput) (*huma.StreamResponse, error) { return g.yaml(ctx, index, in) })
+		func(ctx context.Context, in *getInput) (*huma.StreamResponse, error) { return g.yaml(ctx, k, in) })
 	events := map[int]*huma.Response{http.StatusOK: response("Events, the newest last", mediaJSON, schemaList)}
 	register(g, operation(k, "events", http.MethodGet, objectPath(k, "/events"), "List the events about one", events),
 		func(ctx context.Context, in *struct{ Target }) (*huma.StreamResponse, error) {
@@ -145,19 +143,19 @@ func (g *Gateway) registerReads(index int, k *kind) {
 		})
 }
 
-func (g *Gateway) registerWrites(index int, k *kind) {
+func (g *Gateway) registerWrites(k *feed.Kind) {
 	created := map[int]*huma.Response{
 		http.StatusCreated: response("The object as it was created", mediaJSON, schemaObject),
 		http.StatusOK:      response("The object as it would be created", mediaJSON, schemaObject),
 	}
-	post := takesBody(operation(k, "create", http.MethodPost, "/v1/"+k.plural, "Create one", created), nil, mediaJSON, mediaYAML)
-	if k.namespaced {
+	post := takesBody(operation(k, "create", http.MethodPost, "/v1/"+k.Plural, "Create one", created), nil, mediaJSON, mediaYAML)
+	if k.Namespaced {
 		register(g, post, func(ctx context.Context, in *namespacedCreate) (*huma.StreamResponse, error) {
-			return g.create(ctx, index, in.Namespace, &in.CreateInput)
+			return g.create(ctx, k, in.Namespace, &in.CreateInput)
 		})
 	} else {
 		register(g, post, func(ctx context.Context, in *CreateInput) (*huma.StreamResponse, error) {
-			return g.create(ctx, index, "", in)
+			return g.create(ctx, k, "", in)
 		})
 	}
 	applied := map[int]*huma.Response{
@@ -167,7 +165,7 @@ func (g *Gateway) registerWrites(index int, k *kind) {
 	put := operation(k, "apply", http.MethodPut, objectPath(k, ""), "Apply one: create it or change the fields that are given", applied)
 	register(g, takesBody(put, nil, mediaJSON, mediaYAML),
 		func(ctx context.Context, in *applyInput) (*huma.StreamResponse, error) {
-			return g.apply(ctx, index, in)
+			return g.apply(ctx, k, in)
 		})
 	gone := map[int]*huma.Response{
 		http.StatusOK:       response("What was deleted", mediaJSON, schemaObject),
@@ -175,13 +173,13 @@ func (g *Gateway) registerWrites(index int, k *kind) {
 	}
 	register(g, operation(k, "delete", http.MethodDelete, objectPath(k, ""), "Delete one", gone),
 		func(ctx context.Context, in *deleteInput) (*huma.StreamResponse, error) {
-			return g.delete(ctx, index, in)
+			return g.delete(ctx, k, in)
 		})
-	if k.scale {
+	if k.Scalable {
 		scaled := map[int]*huma.Response{http.StatusOK: response("The Scale as it is now", mediaJSON, schemaObject)}
 		register(g, operation(k, "scale", http.MethodPatch, objectPath(k, "/scale"), "Set the number of replicas", scaled),
 			func(ctx context.Context, in *scaleInput) (*huma.StreamResponse, error) {
-				return g.scale(ctx, index, in)
+				return g.scale(ctx, k, in)
 			})
 	}
 }
@@ -206,6 +204,3 @@ func collect(err error, into *[]view.FieldError) {
 	}
 	*into = append(*into, view.FieldError{Message: err.Error()})
 }
-
-// names returns the namespaces of a scope in order.
-func names(of scope) []string { return slices.Sorted(maps.Keys(of.namespaces)) }

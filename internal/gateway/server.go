@@ -20,6 +20,9 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 // Options are what a gateway is made of.
@@ -50,6 +53,8 @@ type Options struct {
 	Namespaces []string
 	// Version is told in the description of the API.
 	Version string
+	// Now is the clock.
+	Now func() time.Time
 	// Log gets one line for each write.
 	Log logr.Logger
 }
@@ -57,8 +62,7 @@ type Options struct {
 // Gateway is the HTTP API.
 type Gateway struct {
 	options  Options
-	kinds    []kind
-	hub      *hub
+	hub      *feed.Hub
 	identity *identity
 	rights   *rights
 	upstream *upstream
@@ -69,6 +73,8 @@ type Gateway struct {
 	session  *session
 	// stopping is closed when streams have to end.
 	stopping chan struct{}
+	// The kinds that apps are made of.
+	namespaces, deployments, services *feed.Kind
 }
 
 // Bounds of a request.
@@ -88,11 +94,15 @@ func New(ctx context.Context, options Options) (*Gateway, error) {
 		return nil, fmt.Errorf("cannot make a client for reviews: %w", err)
 	}
 	g := &Gateway{
-		options: options, kinds: kinds(), stopping: make(chan struct{}),
+		options: options, hub: feed.NewHub(view.Kinds()), stopping: make(chan struct{}),
 		limits:  newLimiter(options.RequestsPerSecond, int(5*options.RequestsPerSecond)+1),
 		streams: newStreams(options.StreamsPerCaller),
 	}
-	g.hub = newHub(g.kinds)
+	for plural, into := range map[string]**feed.Kind{
+		view.NamespacesPlural: &g.namespaces, view.DeploymentsPlural: &g.deployments, view.ServicesPlural: &g.services,
+	} {
+		*into, _ = g.hub.Kind(plural) // the table has them
+	}
 	if options.Session {
 		if g.session, err = openSession(ctx, clients, options.Listener.Addr()); err != nil {
 			return nil, err
@@ -101,7 +111,7 @@ func New(ctx context.Context, options Options) (*Gateway, error) {
 	if g.identity, err = newIdentity(clients.AuthenticationV1(), g.session, options.RightsTTL); err != nil {
 		return nil, err
 	}
-	if g.rights, err = newRights(g.hub, clients.AuthorizationV1(), options.RightsTTL, options.Namespaces); err != nil {
+	if g.rights, err = newRights(clients.AuthorizationV1(), options.RightsTTL, view.Kinds(), g.candidates, options.Now); err != nil {
 		return nil, err
 	}
 	if g.upstream, err = newUpstream(options.Config); err != nil {
@@ -147,13 +157,20 @@ func (g *Gateway) URL() string {
 func (g *Gateway) OpenAPI() *huma.OpenAPI { return g.api.OpenAPI() }
 
 // Synced reports whether every store is in step.
-func (g *Gateway) Synced() bool {
-	for _, s := range g.hub.stores {
-		if _, _, ok := s.list(); !ok {
-			return false
-		}
+func (g *Gateway) Synced() bool { return g.hub.Synced() }
+
+// candidates returns the namespaces that a caller may have rights in: all that there are, or those that are known from the
+// kubeconfig.
+func (g *Gateway) candidates() []string {
+	items, _, ok := g.namespaces.Store.List()
+	if !ok {
+		return g.options.Namespaces
 	}
-	return true
+	out := make([]string, 0, len(items))
+	for _, item := range items {
+		out = append(out, item.Name)
+	}
+	return out
 }
 
 // route builds the handler: what is in front of every route, and the routes.
@@ -206,7 +223,7 @@ func (g *Gateway) Start(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	fed := make(chan error, 1)
-	go func() { fed <- g.hub.feed(ctx, g.options.Config, g.options.Log) }()
+	go func() { fed <- g.hub.Run(ctx, g.options.Config, g.options.Log) }()
 	err := g.serve(ctx)
 	cancel()
 	return errors.Join(err, <-fed)

@@ -4,15 +4,10 @@
 package gateway
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,10 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/windlass-operator/windlass/internal/gateway/client"
-	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 // follower reads a stream.
@@ -186,134 +179,5 @@ func TestStreamsPerCaller(t *testing.T) {
 	r.follow(t, token, "", "", "nodes").until("the snapshot", done)
 	if got := r.do(t, http.MethodGet, "/v1/watch?kinds=nodes", token, ""); got.status != http.StatusTooManyRequests || got.header.Get("Retry-After") == "" {
 		t.Errorf("a second one: %d %s", got.status, got.body)
-	}
-}
-
-func object(kindName, namespace, name string, version int) *unstructured.Unstructured {
-	out := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kindName}}
-	out.SetNamespace(namespace)
-	out.SetName(name)
-	out.SetResourceVersion(strconv.Itoa(version))
-	return out
-}
-
-// TestSlowReader holds that a reader who does not read is never waited for, learns that he has lost something, and begins anew.
-func TestSlowReader(t *testing.T) {
-	t.Parallel()
-	h := newHub(kinds())
-	at, _ := byPlural(h.kinds, servicesPlural)
-	s := h.stores[at]
-	must(t, s.Replace(nil, "1"))
-	all := make(scopes, len(h.kinds))
-	all[at] = scope{all: true}
-	slow, begin := h.follow(all, "")
-	if len(begin.items[at]) != 0 {
-		t.Fatalf("the snapshot is %v", begin.items[at])
-	}
-	for i := range queueSize + 10 {
-		must(t, s.Update(object("Service", "a", fmt.Sprint("s", i), i+2)))
-	}
-	if !slow.lost.Load() || len(slow.queue) != queueSize {
-		t.Fatalf("lost is %t with %d in the queue", slow.lost.Load(), len(slow.queue))
-	}
-	again := h.renew(slow, all)
-	if len(again.items[at]) != queueSize+10 || len(slow.queue) != 0 || slow.lost.Load() {
-		t.Errorf("the new snapshot has %d items, %d are in the queue", len(again.items[at]), len(slow.queue))
-	}
-	must(t, s.Update(object("Service", "a", "one more", 9999)))
-	if event := <-slow.queue; event.sequence != again.sequence+1 {
-		t.Errorf("after the snapshot of %d comes event %d", again.sequence, event.sequence)
-	}
-}
-
-// TestStore holds that a list is not changed under whoever reads it, and that only what differs is told after a relist.
-func TestStore(t *testing.T) {
-	t.Parallel()
-	h := newHub(kinds())
-	at, _ := byPlural(h.kinds, servicesPlural)
-	s := h.stores[at]
-	if _, _, ok := s.list(); ok {
-		t.Error("a store that was never filled is in step")
-	}
-	must(t, s.Replace([]any{object("Service", "b", "x", 1), object("Service", "a", "y", 2)}, "5"))
-	before, version, ok := s.list()
-	if !ok || version != 5 || len(before) != 2 || before[0].Key() != "a/y" {
-		t.Fatalf("the list is %v at %d", before, version)
-	}
-	must(t, s.Add(object("Service", "a", "z", 6)))
-	must(t, s.Delete(object("Service", "b", "x", 7)))
-	if len(before) != 2 || before[1].Key() != "b/x" {
-		t.Errorf("the first list has become %v", before)
-	}
-	sequence := h.sequence
-	must(t, s.Replace([]any{object("Service", "a", "y", 2), object("Service", "a", "z", 8)}, "9"))
-	after, version, _ := s.list()
-	if h.sequence != sequence+1 || version != 9 || len(after) != 2 || after[1].Version != 8 {
-		t.Errorf("a relist tells %d events and leaves %v at %d", h.sequence-sequence, after, version)
-	}
-	// What was made while nobody watched, and what was made anew under the same name.
-	again := object("Service", "a", "y", 2)
-	again.SetUID("another")
-	must(t, s.Replace([]any{again, object("Service", "a", "z", 8), object("Service", "c", "new", 11)}, "12"))
-	if after, _, _ = s.list(); h.sequence != sequence+3 || len(after) != 3 || after[0].UID != "another" || after[2].Key() != "c/new" {
-		t.Errorf("a relist with what is new tells %d events and leaves %v", h.sequence-sequence-1, after)
-	}
-}
-
-// TestOneEncodingForAll holds that readers share the bytes of an event.
-func TestOneEncodingForAll(t *testing.T) {
-	t.Parallel()
-	h := newHub(kinds())
-	at, _ := byPlural(h.kinds, servicesPlural)
-	must(t, h.stores[at].Replace(nil, "1"))
-	all := make(scopes, len(h.kinds))
-	all[at] = scope{namespaces: map[string]struct{}{"a": {}}}
-	first, _ := h.follow(all, "")
-	second, _ := h.follow(all, "")
-	must(t, h.stores[at].Add(object("Service", "a", "x", 2)))
-	must(t, h.stores[at].Add(object("Service", "b", "x", 3)))
-	if one, two := <-first.queue, <-second.queue; one != two || len(first.queue) != 0 {
-		t.Error("readers do not share the event, or see another namespace's")
-	}
-	if item, exists := h.stores[at].get("a", "x"); !exists || item.Version != 2 {
-		t.Errorf("the item is %+v", item)
-	}
-}
-
-func TestWithin(t *testing.T) {
-	t.Parallel()
-	var items []*view.Item
-	for _, key := range [][2]string{{"a", "1"}, {"a", "2"}, {"a-b", "1"}, {"b", "1"}} {
-		items = append(items, &view.Item{Namespace: key[0], Name: key[1]})
-	}
-	for of, want := range map[string]int{"a": 2, "a-b": 1, "c": 0, "a b": 3} {
-		if got := view.Within(items, strings.Fields(of)); len(got) != want {
-			t.Errorf("within %q there are %d, want %d", of, len(got), want)
-		}
-	}
-}
-
-// TestEventsAreNotPutTogetherAnew holds that writing an event to a reader costs no memory: what all readers share is copied from
-// where it is, and only the id is his own.
-func TestEventsAreNotPutTogetherAnew(t *testing.T) { //nolint:paralleltest // because others would allocate meanwhile
-	h := newHub(kinds())
-	s := &stream{
-		g: &Gateway{hub: h}, hash: "s", reader: &reader{queue: make(chan *frame, queueSize)},
-		control: http.NewResponseController(httptest.NewRecorder()), out: bufio.NewWriterSize(io.Discard, 4096),
-	}
-	event := &frame{sequence: 1 << 40, payload: bytes.Repeat([]byte("x"), 2000)}
-	if allocs := testing.AllocsPerRun(100, func() {
-		s.reader.queue <- event
-		if err := s.events(<-s.reader.queue); err != nil {
-			t.Fatal(err)
-		}
-	}); allocs > 0 {
-		t.Errorf("an event costs %g allocations", allocs)
-	}
-	if s.until.IsZero() {
-		t.Error("the reader has no deadline")
-	}
-	if got := string(h.appendID(nil, 7, "s")); got != "id: "+h.epoch+"-7-s\n" {
-		t.Errorf("the id is %q", got)
 	}
 }

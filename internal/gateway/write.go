@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
@@ -82,7 +83,7 @@ type sketch struct {
 }
 
 // readSketch reads a body as far as the path says something about it. Everything else is validated by the API server.
-func readSketch(k *kind, contentType string, body []byte) (*sketch, string, error) {
+func readSketch(k *feed.Kind, contentType string, body []byte) (*sketch, string, error) {
 	media, _, err := mime.ParseMediaType(cmp.Or(contentType, mediaJSON))
 	if err != nil || media != mediaJSON && media != mediaYAML {
 		return nil, "", view.NewProblem(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
@@ -97,9 +98,9 @@ func readSketch(k *kind, contentType string, body []byte) (*sketch, string, erro
 	if err != nil {
 		return nil, "", view.NewProblem(http.StatusBadRequest, "BadRequest", "The body is no object: "+err.Error())
 	}
-	if apiVersion := k.gvk.GroupVersion().String(); out.APIVersion != apiVersion || out.Kind != k.gvk.Kind {
+	if apiVersion := k.GVK.GroupVersion().String(); out.APIVersion != apiVersion || out.Kind != k.GVK.Kind {
 		return nil, "", fieldErrors(&view.FieldError{
-			Location: "body", Message: "has to have apiVersion: " + apiVersion + " and kind: " + k.gvk.Kind,
+			Location: "body", Message: "has to have apiVersion: " + apiVersion + " and kind: " + k.GVK.Kind,
 		})
 	}
 	return out, media, nil
@@ -112,25 +113,23 @@ func (in *CreateInput) parameters() url.Values {
 	return query
 }
 
-func (g *Gateway) create(ctx context.Context, index int, namespace string, in *CreateInput) (*huma.StreamResponse, error) {
-	k := &g.kinds[index]
+func (g *Gateway) create(ctx context.Context, k *feed.Kind, namespace string, in *CreateInput) (*huma.StreamResponse, error) {
 	body, media, err := readSketch(k, in.ContentType, in.RawBody)
 	if err != nil {
 		return nil, err
 	}
-	if k.namespaced {
+	if k.Namespaced {
 		namespace = cmp.Or(namespace, body.Metadata.Namespace)
 		if namespace == "" {
 			return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "is missing, and so is metadata.namespace"})
 		}
 	}
-	return g.write(ctx, index, body.Metadata.Name, namespace, call{
-		method: http.MethodPost, path: k.path(namespace, "", ""), query: in.parameters(), body: in.RawBody, contentType: media,
+	return g.write(ctx, k, body.Metadata.Name, namespace, call{
+		method: http.MethodPost, path: k.Path(namespace, "", ""), query: in.parameters(), body: in.RawBody, contentType: media,
 	})
 }
 
-func (g *Gateway) apply(ctx context.Context, index int, in *applyInput) (*huma.StreamResponse, error) {
-	k := &g.kinds[index]
+func (g *Gateway) apply(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.StreamResponse, error) {
 	body, _, err := readSketch(k, in.ContentType, in.RawBody)
 	if err != nil {
 		return nil, err
@@ -142,14 +141,13 @@ func (g *Gateway) apply(ctx context.Context, index int, in *applyInput) (*huma.S
 	if in.Force {
 		query.Set("force", "true")
 	}
-	return g.write(ctx, index, in.name, in.namespace, call{
-		method: http.MethodPatch, path: k.path(in.namespace, in.name, ""), query: query, body: in.RawBody,
+	return g.write(ctx, k, in.name, in.namespace, call{
+		method: http.MethodPatch, path: k.Path(in.namespace, in.name, ""), query: query, body: in.RawBody,
 		contentType: string(types.ApplyYAMLPatchType), // JSON is YAML
 	})
 }
 
-func (g *Gateway) delete(ctx context.Context, index int, in *deleteInput) (*huma.StreamResponse, error) {
-	k := &g.kinds[index]
+func (g *Gateway) delete(ctx context.Context, k *feed.Kind, in *deleteInput) (*huma.StreamResponse, error) {
 	options := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletionPropagation(in.Propagation))}
 	options.SetGroupVersionKind(metav1.Unversioned.WithKind("DeleteOptions"))
 	options.APIVersion = "v1"
@@ -163,8 +161,8 @@ func (g *Gateway) delete(ctx context.Context, index int, in *deleteInput) (*huma
 	if err != nil {
 		return nil, err
 	}
-	return g.write(ctx, index, in.name, in.namespace, call{
-		method: http.MethodDelete, path: k.path(in.namespace, in.name, ""), body: body, contentType: mediaJSON,
+	return g.write(ctx, k, in.name, in.namespace, call{
+		method: http.MethodDelete, path: k.Path(in.namespace, in.name, ""), body: body, contentType: mediaJSON,
 		query: dryRunQuery(in.DryRun),
 	})
 }
@@ -175,27 +173,26 @@ func dryRunQuery(value string) url.Values {
 	return query
 }
 
-func (g *Gateway) scale(ctx context.Context, index int, in *scaleInput) (*huma.StreamResponse, error) {
-	k := &g.kinds[index]
+func (g *Gateway) scale(ctx context.Context, k *feed.Kind, in *scaleInput) (*huma.StreamResponse, error) {
 	body, err := json.Marshal(map[string]any{"spec": map[string]any{"replicas": in.Body.Replicas}})
 	if err != nil {
 		return nil, err
 	}
 	query := dryRunQuery(in.DryRun)
 	query.Set("fieldManager", fieldManager)
-	return g.write(ctx, index, in.name, in.namespace, call{
-		method: http.MethodPatch, path: k.path(in.namespace, in.name, "scale"), query: query, body: body,
+	return g.write(ctx, k, in.name, in.namespace, call{
+		method: http.MethodPatch, path: k.Path(in.namespace, in.name, "scale"), query: query, body: body,
 		contentType: string(types.MergePatchType),
 	})
 }
 
 // write sends a write as the caller, notes who did what, and waits until it can be read.
-func (g *Gateway) write(ctx context.Context, index int, name, namespace string, c call) (*huma.StreamResponse, error) {
+func (g *Gateway) write(ctx context.Context, k *feed.Kind, name, namespace string, c call) (*huma.StreamResponse, error) {
 	who, err := callerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := g.send(ctx, who, &g.kinds[index], namespace, name, c)
+	answer, err := g.send(ctx, who, k, namespace, name, c)
 	if err != nil {
 		return nil, err
 	}
@@ -204,13 +201,13 @@ func (g *Gateway) write(ctx context.Context, index int, name, namespace string, 
 		return nil, err
 	}
 	if c.query.Get("dryRun") == "" {
-		g.settle(ctx, index, namespace, name, c.method, body)
+		g.settle(ctx, k, namespace, name, c.method, body)
 	}
 	return (&reply{status: answer.status, media: mediaJSON, body: body, warnings: answer.warnings}).stream(), nil
 }
 
 // send sends a write and leaves a line in the log: who, what and with which result, never with what.
-func (g *Gateway) send(ctx context.Context, who *caller, k *kind, namespace, name string, c call) (*result, error) {
+func (g *Gateway) send(ctx context.Context, who *caller, k *feed.Kind, namespace, name string, c call) (*result, error) {
 	answer, err := g.upstream.do(ctx, who, c)
 	var status int
 	if answer != nil {
@@ -218,27 +215,25 @@ func (g *Gateway) send(ctx context.Context, who *caller, k *kind, namespace, nam
 	} else {
 		status = asProblem(err).Status
 	}
-	g.options.Log.Info("Write", "user", who.user.GetName(), "session", who.session, "method", c.method, "kind", k.gvk.Kind,
+	g.options.Log.Info("Write", "user", who.user.GetName(), "session", who.session, "method", c.method, "kind", k.GVK.Kind,
 		"namespace", namespace, "name", name, "dryRun", c.query.Get("dryRun") != "", "status", status, "request", instance(ctx))
 	return answer, err
 }
 
 // settle waits, but not for long, until the store has seen a write, so that the caller reads what he wrote.
-func (g *Gateway) settle(ctx context.Context, index int, namespace, name, method string, body []byte) {
+func (g *Gateway) settle(ctx context.Context, k *feed.Kind, namespace, name, method string, body []byte) {
 	var written sketch
 	if err := json.Unmarshal(body, &written); err != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, catchUp)
 	defer cancel()
-	s := g.hub.stores[index]
-	key := view.Key(namespace, cmp.Or(name, written.Metadata.Name))
 	// A store that does not catch up makes the next read older, and nothing else.
-	_ = s.await(ctx, func() bool {
-		item, exists := s.items[key]
-		if method == http.MethodDelete {
-			return !exists || item.Deleting || written.Metadata.UID != "" && item.UID != written.Metadata.UID
-		}
-		return s.version >= versionOf(written.Metadata.ResourceVersion)
-	})
+	if method == http.MethodDelete {
+		_ = k.Store.AwaitDeletion(ctx, &view.Item{
+			Namespace: namespace, Name: cmp.Or(name, written.Metadata.Name), UID: written.Metadata.UID,
+		})
+		return
+	}
+	_ = k.Store.AwaitVersion(ctx, written.Metadata.ResourceVersion)
 }

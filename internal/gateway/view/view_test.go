@@ -206,3 +206,16 @@ func FuzzReadList(f *testing.F) {
 		}
 	})
 }
+
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	var items []*Item
+	for _, key := range [][2]string{{"a", "1"}, {"a", "2"}, {"a-b", "1"}, {"b", "1"}} {
+		items = append(items, &Item{Namespace: key[0], Name: key[1]})
+	}
+	for of, want := range map[string]int{"a": 2, "a-b": 1, "c": 0, "a b": 3} {
+		if got := Within(items, strings.Fields(of)); len(got) != want {
+			t.Errorf("within %q there are %d, want %d", of, len(got), want)
+		}
+	}
+}

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gateway
+package feed
 
 import (
 	"context"
@@ -18,17 +18,16 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// feed fills the stores until the context ends. A kind that the gateway may not watch, or that is not installed, is tried
-// again and again; until then it is read from the API server.
-func (h *hub) feed(ctx context.Context, config *rest.Config, log logr.Logger) error {
+// Run fills the stores until the context ends. A kind that the account must not watch, or that is not installed, is retried;
+// until then its store is not in step.
+func (h *Hub) Run(ctx context.Context, config *rest.Config, log logr.Logger) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("cannot make a client for the caches: %w", err)
+		return fmt.Errorf("cannot create a client for the caches: %w", err)
 	}
 	var running sync.WaitGroup
-	for i := range h.kinds {
-		k := &h.kinds[i]
-		resource := client.Resource(k.resource())
+	for _, k := range h.Kinds {
+		resource := client.Resource(k.Resource())
 		source := &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 				return resource.List(ctx, options)
@@ -38,10 +37,10 @@ func (h *hub) feed(ctx context.Context, config *rest.Config, log logr.Logger) er
 			},
 		}
 		expected := &unstructured.Unstructured{}
-		expected.SetGroupVersionKind(k.gvk)
-		kindLog := log.WithValues("kind", k.plural)
-		reflector := cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(source, client), expected, h.stores[i],
-			cache.ReflectorOptions{Name: "gateway-" + k.plural, Logger: &kindLog})
+		expected.SetGroupVersionKind(k.GVK)
+		kindLog := log.WithValues("kind", k.Plural)
+		reflector := cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(source, client), expected, k.Store,
+			cache.ReflectorOptions{Name: "gateway-" + k.Plural, Logger: &kindLog})
 		running.Go(func() { reflector.RunWithContext(ctx) })
 	}
 	running.Wait()

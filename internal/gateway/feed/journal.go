@@ -1,0 +1,70 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package feed
+
+import (
+	"crypto/rand"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// ringSize is how many changes are kept for readers that resume.
+const ringSize = 4096
+
+// change is a change of an object, encoded once for all readers.
+type change struct {
+	sequence uint64
+	// plural is the kind of the object.
+	plural string
+	// namespace is the one whose readers may see the change, and empty for cluster-scoped objects.
+	namespace string
+	payload   []byte
+}
+
+// journal numbers the changes of all stores and keeps the last ones. Its lock guards the stores and their readers too, so
+// that a snapshot and the changes after it fit together.
+type journal struct {
+	// epoch tells the changes of this process from those of another.
+	epoch string
+
+	mu sync.RWMutex
+	// sequence is the number of the newest change.
+	sequence uint64
+	ring     [ringSize]*change
+}
+
+func newJournal() *journal { return &journal{epoch: strings.ToLower(rand.Text()[:10])} }
+
+// add numbers a change and keeps it. It needs the lock.
+func (j *journal) add(plural, namespace string, payload []byte) *change {
+	j.sequence++
+	out := &change{sequence: j.sequence, plural: plural, namespace: namespace, payload: payload}
+	j.ring[j.sequence%ringSize] = out
+	return out
+}
+
+// since returns the changes after the one with that number that are in the scopes; false if some of them are no longer kept.
+// It needs the lock.
+func (j *journal) since(last uint64, of Scopes) ([]*change, bool) {
+	if last > j.sequence || j.sequence-last > ringSize {
+		return nil, false
+	}
+	var out []*change
+	for sequence := last + 1; sequence <= j.sequence; sequence++ {
+		kept := j.ring[sequence%ringSize]
+		if of[kept.plural].Admits(kept.namespace) {
+			out = append(out, kept)
+		}
+	}
+	return out, true
+}
+
+// parseID returns the number of the change with that id, if it is of this process and of a reader with the same scopes.
+func (j *journal) parseID(id, hash string) (uint64, bool) {
+	epoch, rest, _ := strings.Cut(id, "-")
+	number, of, _ := strings.Cut(rest, "-")
+	sequence, err := strconv.ParseUint(number, 10, 64)
+	return sequence, err == nil && epoch == j.epoch && of == hash
+}

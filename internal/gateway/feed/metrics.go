@@ -1,0 +1,22 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package feed
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+var (
+	streamsOpen = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "windlass_gateway_streams", Help: "Open event streams.",
+	})
+	streamResyncs = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "windlass_gateway_stream_resyncs_total", Help: "Streams that fell behind and were sent a new snapshot.",
+	})
+)
+
+func init() {
+	metrics.Registry.MustRegister(streamsOpen, streamResyncs)
+}

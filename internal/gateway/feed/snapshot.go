@@ -1,0 +1,134 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package feed
+
+import (
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// snapshotBytes is how large one event of a snapshot may be before the next one begins.
+const snapshotBytes = 256 << 10
+
+// restart tells the reader to forget everything and sends a snapshot.
+func (s *stream) restart(of snapshot) error {
+	if err := s.writeString(resyncEvent); err != nil {
+		return err
+	}
+	return s.snapshot(of)
+}
+
+// snapshot writes all objects that the reader may see.
+func (s *stream) snapshot(of snapshot) error {
+	for _, p := range of.parts {
+		var err error
+		if p.stale { // once its store is in step, every reader gets a new snapshot
+			err = s.write(deniedEvent(p.kind.Plural, nil))
+		} else {
+			err = s.part(p)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.id(of.sequence); err != nil {
+		return err
+	}
+	if err := s.writeString(snapshotDone); err != nil {
+		return err
+	}
+	return s.flush()
+}
+
+// part writes the items of one kind from where they are: hundreds of readers at once must not each hold a copy.
+func (s *stream) part(of part) error {
+	head, scope := snapshotHead(of.kind.Plural), s.scopes[of.kind.Plural]
+	if err := s.writeString(head); err != nil {
+		return err
+	}
+	written := 0
+	for _, item := range of.items {
+		if !scope.Admits(of.kind.ScopeOf(item)) {
+			continue
+		}
+		separator := ","
+		switch {
+		case written == 0:
+			separator = ""
+		case written+len(item.JSON) > snapshotBytes:
+			separator, written = snapshotMore+head, 0
+		}
+		if err := s.writeString(separator); err != nil {
+			return err
+		}
+		if err := s.write(item.JSON); err != nil {
+			return err
+		}
+		written += len(item.JSON)
+	}
+	return s.writeString(snapshotLast)
+}
+
+// denyLost says what of a kind the reader may no longer see.
+func (s *stream) denyLost(k *Kind, before, now view.Scope) error {
+	if before.Empty() || now.All {
+		return nil
+	}
+	if before.All || now.Empty() {
+		return s.write(deniedEvent(k.Plural, nil))
+	}
+	var lost []string
+	for _, namespace := range before.Names() {
+		if !now.Admits(namespace) {
+			lost = append(lost, namespace)
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	return s.write(deniedEvent(k.Plural, lost))
+}
+
+// change writes a change: an id of the reader's own, and the bytes that all readers share.
+func (s *stream) change(c *change) error {
+	if err := s.id(c.sequence); err != nil {
+		return err
+	}
+	return s.write(c.payload)
+}
+
+func (s *stream) id(sequence uint64) error {
+	s.line = appendIDLine(s.line[:0], s.hub.journal.epoch, sequence, s.hash)
+	return s.write(s.line)
+}
+
+func (s *stream) write(raw []byte) error {
+	s.extend()
+	_, err := s.out.Write(raw)
+	return err
+}
+
+func (s *stream) writeString(text string) error {
+	s.extend()
+	_, err := s.out.WriteString(text)
+	return err
+}
+
+func (s *stream) flush() error {
+	s.extend()
+	if err := s.out.Flush(); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+// extend gives the reader time for what is written next: a full buffer is sent at once. The deadline moves once a second and
+// not with every event, which would cost more than the event.
+func (s *stream) extend() {
+	now := s.Now()
+	if s.until.Sub(now) < writeTimeout-writeTimeout/30 {
+		s.until = now.Add(writeTimeout)
+		// A connection without deadlines, such as a recorder in a test, needs none.
+		_ = s.control.SetWriteDeadline(s.until)
+	}
+}

@@ -1,0 +1,75 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package feed
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// MediaType is the media type of a stream.
+const MediaType = "text/event-stream"
+
+// Lines that are the same in every stream.
+const (
+	// retryLine tells a browser to wait two seconds before it reconnects.
+	retryLine = "retry: 2000\n\n"
+	// heartbeatLine is a comment, which readers skip.
+	heartbeatLine = ": still here\n\n"
+	// resyncEvent tells a reader to forget everything.
+	resyncEvent = "event: resync\ndata: {}\n\n"
+	// expiredEvent is the last event of a stream whose token is no longer accepted.
+	expiredEvent = "event: expired\ndata: {}\n\n"
+	// snapshotDone ends a snapshot of all kinds.
+	snapshotDone = "event: snapshot\ndata: {\"done\":true}\n\n"
+	// snapshotMore and snapshotLast end an event with objects of a kind.
+	snapshotMore = "],\"more\":true}\n\n"
+	snapshotLast = "],\"more\":false}\n\n"
+)
+
+// snapshotHead begins an event with objects of a kind, which follow as they are: with hundreds of readers at once, no reader
+// may cost a copy.
+func snapshotHead(plural string) string {
+	return "event: snapshot\ndata: {\"kind\":" + strconv.Quote(plural) + ",\"items\":["
+}
+
+// upsertEvent encodes a new or changed object.
+func upsertEvent(plural string, item *view.Item) []byte {
+	out := make([]byte, 0, len(item.JSON)+len(plural)+48)
+	out = append(out, "event: upsert\ndata: {\"kind\":\""...)
+	out = append(out, plural...)
+	out = append(out, `","object":`...)
+	out = append(out, item.JSON...)
+	return append(out, "}\n\n"...)
+}
+
+// deleteEvent encodes the name of an object that is gone.
+func deleteEvent(plural string, item *view.Item) []byte {
+	return event("delete", map[string]string{
+		"kind": plural, "namespace": item.Namespace, "name": item.Name, "uid": string(item.UID),
+	})
+}
+
+// deniedEvent encodes which namespaces of a kind the reader may not see; nil for all of them.
+func deniedEvent(plural string, namespaces []string) []byte {
+	return event("denied", map[string]any{"kind": plural, "namespaces": namespaces})
+}
+
+func event(name string, data any) []byte {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return nil // strings can always be encoded
+	}
+	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, raw)
+}
+
+// appendIDLine appends the line with the id of a change. Only its last part differs between readers.
+func appendIDLine(to []byte, epoch string, sequence uint64, hash string) []byte {
+	to = append(append(append(to, "id: "...), epoch...), '-')
+	to = append(strconv.AppendUint(to, sequence, 10), '-')
+	return append(append(to, hash...), '\n')
+}

@@ -1,0 +1,199 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package feed
+
+import (
+	"bufio"
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"time"
+)
+
+// writeTimeout is how long a reader may take for one batch of events before its connection is closed.
+const writeTimeout = 30 * time.Second
+
+// Permissions says what the reader of a stream may see. An error means that nobody knows, neither yes nor no.
+type Permissions interface {
+	// Valid reports whether the reader's credentials are still accepted.
+	Valid(ctx context.Context) (bool, error)
+	// Scopes returns what the reader may see; with an error, the part of it that is known.
+	Scopes(ctx context.Context) (Scopes, error)
+}
+
+// Subscription is what a reader asked for.
+type Subscription struct {
+	// Kinds that are followed.
+	Kinds []*Kind
+	// LastID is the id of the last event that the reader has seen. Default: empty, which begins with a snapshot.
+	LastID string
+	// Permissions of the reader.
+	Permissions Permissions
+	// Recheck is how often Permissions are asked again.
+	Recheck time.Duration
+	// Heartbeat is how often an idle stream sends a comment.
+	Heartbeat time.Duration
+	// Stopping is closed when streams have to end.
+	Stopping <-chan struct{}
+	// Now is the clock that deadlines of writes are computed with.
+	Now func() time.Time
+}
+
+// Serve writes events to one reader until the reader leaves, their permissions end, or the process stops.
+func (h *Hub) Serve(ctx context.Context, w http.ResponseWriter, of Subscription) error {
+	w.Header().Set("Content-Type", MediaType)
+	w.Header().Set("X-Accel-Buffering", "no") // or a proxy would hold the events back
+	w.WriteHeader(http.StatusOK)
+	streamsOpen.Inc()
+	defer streamsOpen.Dec()
+	s := &stream{Subscription: of, hub: h, control: http.NewResponseController(w), out: bufio.NewWriterSize(w, 4096)}
+	s.scopes, _ = s.Permissions.Scopes(ctx) // what is not known is not shown; the next recheck asks again
+	s.hash = s.scopes.hash()
+	var begin snapshot
+	s.reader, begin = h.join(s.scopes, of.LastID)
+	defer h.leave(s.reader)
+	if err := s.begin(begin); err != nil {
+		return err
+	}
+	return s.run(ctx)
+}
+
+// stream is one reader's connection. Only its own goroutine uses it.
+type stream struct {
+	Subscription
+
+	hub     *Hub
+	control *http.ResponseController
+	out     *bufio.Writer
+
+	reader *reader
+	scopes Scopes
+	hash   string
+	// doubt is true while nobody knows what the reader may see.
+	doubt bool
+	// line is the buffer of ids, used again for each of them.
+	line []byte
+	// until is the deadline of the connection for writes.
+	until time.Time
+}
+
+// run writes events until the stream has to end.
+func (s *stream) run(ctx context.Context) error {
+	heartbeat := time.NewTicker(s.Heartbeat)
+	defer heartbeat.Stop()
+	// Jitter spreads the questions of many streams.
+	recheck := time.NewTicker(s.Recheck + time.Duration(rand.Int64N(int64(s.Recheck)/4+1)))
+	defer recheck.Stop()
+	for {
+		var err error
+		queue := s.reader.queue
+		if s.doubt {
+			queue = nil // which delivers nothing
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.Stopping:
+			return nil
+		case next := <-queue:
+			err = s.changes(next)
+		case <-heartbeat.C:
+			err = s.writeString(heartbeatLine)
+		case <-recheck.C:
+			var end bool
+			if end, err = s.recheck(ctx); end {
+				return s.flush()
+			}
+		}
+		if err == nil {
+			err = s.flush()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// begin writes what a reader starts with.
+func (s *stream) begin(of snapshot) error {
+	if err := s.writeString(retryLine); err != nil {
+		return err
+	}
+	if of.resumed {
+		for _, missed := range of.missed {
+			if err := s.change(missed); err != nil {
+				return err
+			}
+		}
+		return s.flush()
+	}
+	for _, k := range s.Kinds {
+		if s.scopes[k.Plural].Empty() {
+			if err := s.write(deniedEvent(k.Plural, nil)); err != nil {
+				return err
+			}
+		}
+	}
+	if s.LastID != "" {
+		if err := s.writeString(resyncEvent); err != nil {
+			return err
+		}
+	}
+	return s.snapshot(of)
+}
+
+// changes writes a change and those that wait behind it. A reader that has lost one begins again.
+func (s *stream) changes(next *change) error {
+	for {
+		if s.reader.lost.Load() {
+			return s.restart(s.hub.renew(s.reader, s.scopes))
+		}
+		if err := s.change(next); err != nil {
+			return err
+		}
+		select {
+		case next = <-s.reader.queue:
+		default:
+			return nil
+		}
+	}
+}
+
+// recheck asks again who the reader is and what they may see. It returns true when the stream has to end. An API server that
+// does not answer takes nothing away: until it answers, the stream stays as it is and delivers nothing new.
+func (s *stream) recheck(ctx context.Context) (end bool, err error) {
+	valid, noAnswer := s.Permissions.Valid(ctx)
+	if noAnswer == nil && !valid {
+		return true, s.writeString(expiredEvent)
+	}
+	var now Scopes
+	if noAnswer == nil {
+		now, noAnswer = s.Permissions.Scopes(ctx)
+	}
+	if ctx.Err() != nil {
+		return true, ctx.Err()
+	}
+	if s.doubt = noAnswer != nil; s.doubt {
+		return false, nil
+	}
+	hash := now.hash()
+	if hash == s.hash {
+		return false, nil
+	}
+	before := s.scopes
+	s.scopes, s.hash = now, hash
+	nothing := true
+	for _, k := range s.Kinds {
+		nothing = nothing && now[k.Plural].Empty()
+		if err := s.denyLost(k, before[k.Plural], now[k.Plural]); err != nil {
+			return true, err
+		}
+	}
+	of := s.hub.renew(s.reader, now)
+	if nothing {
+		return true, nil
+	}
+	// The queue was emptied, so the reader begins again; rights change seldom.
+	return false, s.restart(of)
+}

@@ -1,0 +1,112 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package feed
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// granted is what a reader may see, until a test changes it.
+type granted struct {
+	valid  bool
+	scopes Scopes
+	err    error
+}
+
+// Valid implements Permissions.
+func (g *granted) Valid(context.Context) (bool, error) { return g.valid, g.err }
+
+// Scopes implements Permissions.
+func (g *granted) Scopes(context.Context) (Scopes, error) { return g.scopes, g.err }
+
+// TestRecheck changes what a reader may see while the stream is open, and reads what the stream says about it.
+func TestRecheck(t *testing.T) {
+	t.Parallel()
+	everything := Scopes{view.ServicesPlural: {All: true}}
+	const item = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"x","namespace":"a","resourceVersion":"2"}}`
+	const begin = "event: resync\ndata: {}\n\n" + `event: snapshot` + "\n"
+	tests := map[string]struct {
+		before Scopes
+		after  granted
+		want   string
+		end    bool
+		doubt  bool
+	}{
+		"nothing has changed":                     {everything, granted{valid: true, scopes: everything}, "", false, false},
+		"nobody knows":                            {everything, granted{err: errors.New("no answer")}, "", false, true},
+		"the token is no longer accepted":         {everything, granted{}, "event: expired\ndata: {}\n\n", true, false},
+		"nothing is left":                         {everything, granted{valid: true, scopes: Scopes{}}, `event: denied` + "\n" + `data: {"kind":"services","namespaces":null}` + "\n\n", true, false},
+		"one of two namespaces is left":           {Scopes{view.ServicesPlural: view.InNamespaces("a", "b")}, granted{valid: true, scopes: Scopes{view.ServicesPlural: view.InNamespaces("a")}}, `event: denied` + "\n" + `data: {"kind":"services","namespaces":["b"]}` + "\n\n" + begin + `data: {"kind":"services","items":[` + item + `],"more":false}` + "\n\n", false, false},
+		"what is new comes with a fresh snapshot": {Scopes{}, granted{valid: true, scopes: everything}, begin + `data: {"kind":"services","items":[` + item + `],"more":false}` + "\n\n", false, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := NewHub(view.Kinds())
+			must(t, services(h).Replace([]any{object("Service", "a", "x", 2)}, "2"))
+			k, _ := h.Kind(view.ServicesPlural)
+			out := httptest.NewRecorder()
+			s := &stream{
+				Subscription: Subscription{Kinds: []*Kind{k}, Permissions: &test.after, Now: time.Now}, hub: h,
+				control: http.NewResponseController(out), out: bufio.NewWriter(out), scopes: test.before, hash: test.before.hash(),
+			}
+			s.reader, _ = h.join(test.before, "")
+			end, err := s.recheck(t.Context())
+			must(t, err)
+			must(t, s.flush())
+			raw, err := io.ReadAll(out.Body)
+			must(t, err)
+			got, _, _ := strings.Cut(string(raw), "id: ") // which differs from process to process
+			if diff := cmp.Diff(test.want, got); diff != "" || end != test.end || s.doubt != test.doubt {
+				t.Errorf("end %t, doubt %t, want %t and %t; the stream says (-want +got):\n%s", end, s.doubt, test.end, test.doubt, diff)
+			}
+		})
+	}
+}
+
+// TestAStreamInDoubtIsSilent keeps changes in the queue for as long as nobody knows whether the reader may see them.
+func TestAStreamInDoubtIsSilent(t *testing.T) {
+	t.Parallel()
+	h := NewHub(view.Kinds())
+	must(t, services(h).Replace(nil, "1"))
+	k, _ := h.Kind(view.ServicesPlural)
+	everything := Scopes{view.ServicesPlural: {All: true}}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	reads, writes := io.Pipe()
+	s := &stream{
+		Subscription: Subscription{Kinds: []*Kind{k}, Recheck: time.Hour, Heartbeat: time.Millisecond, Now: time.Now}, hub: h,
+		control: http.NewResponseController(httptest.NewRecorder()), out: bufio.NewWriter(writes), scopes: everything, doubt: true,
+	}
+	s.reader, _ = h.join(everything, "")
+	must(t, services(h).Add(object("Service", "a", "x", 2)))
+	ended := make(chan error, 1)
+	go func() { ended <- s.run(ctx) }()
+	lines := bufio.NewScanner(reads)
+	for range 6 { // heartbeats, and nothing else
+		if lines.Scan(); !strings.HasPrefix(lines.Text(), ":") && lines.Text() != "" {
+			t.Errorf("in doubt the stream says %q", lines.Text())
+		}
+	}
+	cancel()
+	must(t, reads.Close())
+	if err := <-ended; err == nil {
+		t.Error("a stream that nobody reads ends without an error")
+	}
+	if len(s.reader.queue) != 1 {
+		t.Errorf("%d changes wait, want 1", len(s.reader.queue))
+	}
+}

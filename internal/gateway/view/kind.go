@@ -1,0 +1,107 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"net/url"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+)
+
+// Kind is a kind of object that the API serves: one row of the table from which routes, rights, stores and documentation
+// follow.
+type Kind struct {
+	// GVK is the group, version and kind of the objects.
+	GVK schema.GroupVersionKind
+	// Plural is the resource, which is also the name of the kind in the routes.
+	Plural string
+	// Namespaced is false for cluster-scoped kinds.
+	Namespaced bool
+	// Scalable is true for kinds with a scale subresource.
+	Scalable bool
+	// About describes the kind in the documentation of the API.
+	About string
+}
+
+// Kinds that parts of the API ask for by name.
+const (
+	NamespacesPlural  = "namespaces"
+	DeploymentsPlural = "deployments"
+	ServicesPlural    = "services"
+)
+
+// Kinds returns the table of kinds.
+func Kinds() []Kind {
+	return []Kind{
+		{GVK: corev1.SchemeGroupVersion.WithKind("Node"), Plural: "nodes", About: "Machines of the cluster"},
+		{GVK: corev1.SchemeGroupVersion.WithKind("Namespace"), Plural: NamespacesPlural, About: "Namespaces"},
+		{
+			GVK: appsv1.SchemeGroupVersion.WithKind("Deployment"), Plural: DeploymentsPlural, Namespaced: true, Scalable: true,
+			About: "Deployments",
+		},
+		{GVK: corev1.SchemeGroupVersion.WithKind("Service"), Plural: ServicesPlural, Namespaced: true, About: "Services"},
+		{GVK: nodesv1.SchemeGroupVersion.WithKind("NodePool"), Plural: "nodepools", About: "Node pools"},
+		{
+			GVK: appsv1alpha1.SchemeGroupVersion.WithKind("PodSet"), Plural: "podsets", Namespaced: true, Scalable: true,
+			About: "Pod sets",
+		},
+		{
+			GVK: appsv1alpha1.SchemeGroupVersion.WithKind("PodBuggerTool"), Plural: "podbuggertools", Namespaced: true,
+			About: "Debugging tools",
+		},
+		{
+			GVK: cloudnativev1alpha1.SchemeGroupVersion.WithKind("VirtualMachine"), Plural: "virtualmachines", Namespaced: true,
+			About: "Virtual machines",
+		},
+		{GVK: clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Cluster"), Plural: "clusters", About: "Whole clusters"},
+		{
+			GVK: clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Kubeconfig"), Plural: "kubeconfigs",
+			About: "Ways into clusters",
+		},
+	}
+}
+
+// Resource returns the resource with its group and version.
+func (k *Kind) Resource() schema.GroupVersionResource {
+	return k.GVK.GroupVersion().WithResource(k.Plural)
+}
+
+// ScopeOf returns the namespace that decides who may see the item. A Namespace is in itself, as RBAC has it.
+func (k *Kind) ScopeOf(item *Item) string {
+	if k.Plural == NamespacesPlural {
+		return item.Name
+	}
+	return item.Namespace
+}
+
+// Path returns the path of the kind on the API server, of one object, or of a subresource. Empty elements are left out.
+func (k *Kind) Path(namespace, name, subresource string) string {
+	return ResourcePath(k.Resource(), namespace, name, subresource)
+}
+
+// ResourcePath returns the path of a resource on the API server, of one object, or of a subresource. Empty elements are
+// left out.
+func ResourcePath(resource schema.GroupVersionResource, namespace, name, subresource string) string {
+	elements := []string{"/apis", resource.Group, resource.Version}
+	if resource.Group == "" {
+		elements = []string{"/api", resource.Version}
+	}
+	if namespace != "" {
+		elements = append(elements, "namespaces", url.PathEscape(namespace))
+	}
+	for _, element := range []string{resource.Resource, url.PathEscape(name), subresource} {
+		if element != "" {
+			elements = append(elements, element)
+		}
+	}
+	return strings.Join(elements, "/")
+}
