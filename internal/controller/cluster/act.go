@@ -10,35 +10,37 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
-	clusterprovisionerv1alpha1ac "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1/applyconfiguration/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
-	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
-// act is the phase that works.
+// act is the phase that writes.
 func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	decided := pass.decision
-	if decided.letGo {
-		return r.letGo(ctx, pass)
+	if decided.release {
+		return r.release(ctx, pass)
 	}
-	if decided.finish {
-		if err := r.takeCare(ctx, pass); err != nil {
+	if decided.save != nil {
+		if err := r.save(ctx, pass); err != nil {
+			return flow.Fail(err)
+		}
+	}
+	if decided.kubeconfig != nil {
+		if err := r.writeKubeconfig(ctx, pass); err != nil {
 			return flow.Fail(err)
 		}
 	}
 	if decided.cancel {
-		if err := r.provisioner.Cancel(ctx, pass.seen.place.Cluster); err != nil && !errors.Is(err, provision.ErrBusy) {
-			return flow.Fail(fmt.Errorf("cannot end the tool's run: %w", err))
+		if err := r.cancel(ctx, pass.cluster); err != nil {
+			return flow.Fail(err)
 		}
 	}
-	if err := r.tend(ctx, pass); err != nil {
+	if err := r.ensure(ctx, pass); err != nil {
 		return flow.Fail(err)
 	}
 	if decided.start != nil {
@@ -47,145 +49,113 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	return decided.outcome
 }
 
-// start has the tool started. What it will need to remove the cluster is stored before.
-func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
-	cluster, next := pass.cluster, pass.decision.start
-	kept := pass.seen.stored
-	if kept == nil {
-		kept = &store{}
-	}
-	if !bytes.Equal(kept.config, next.raw) {
-		kept.config = next.raw
-		if err := r.writeStore(ctx, cluster, kept, next.id); err != nil {
+// release lets the Cluster go.
+func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
+	cluster := pass.cluster
+	r.prober.Forget(cluster.UID)
+	if run := pass.seen.run; run != nil && run.Phase == provision.Running {
+		if err := r.cancel(ctx, cluster); err != nil {
 			return flow.Fail(err)
 		}
+		return flow.Wait(clusterprovisionerv1alpha1.ReasonRemoving, "the running tool to stop", lookAgain/3)
 	}
-	request := provision.Request{
-		Place: pass.seen.place, ID: next.id, Action: next.action, Tool: pass.seen.tool, Config: next.raw, State: kept.state,
-		Timeout: cmp.Or(cluster.Spec.Timeouts.Up.Duration, clusterprovisionerv1alpha1.DefaultUpTimeout),
-		Grace:   cmp.Or(cluster.Spec.Timeouts.Grace.Duration, clusterprovisionerv1alpha1.DefaultGrace),
+	if err := r.provisioner.Forget(ctx, string(cluster.UID)); err != nil {
+		return flow.Fail(fmt.Errorf("cannot remove the tool's directory: %w", err))
 	}
-	if next.action == provision.Remove {
-		request.Timeout = cmp.Or(cluster.Spec.Timeouts.Remove.Duration, clusterprovisionerv1alpha1.DefaultRemoveTimeout)
-	}
-	if config, err := provision.ReadConfig(next.raw); err == nil {
-		request.Secrets = config.Secrets
-	}
-	if refused, err := r.authenticate(ctx, cluster, &request); refused != nil || err != nil {
-		if err != nil {
-			return flow.Fail(err)
-		}
-		return flow.Stall(refused.reason, errors.New(refused.message))
-	}
-	err := r.provisioner.Start(ctx, request)
-	switch {
-	case errors.Is(err, provision.ErrToolMissing):
-		return flow.Stall(clusterprovisionerv1alpha1.ReasonBinaryMissing, err)
-	case errors.Is(err, provision.ErrLimit):
-		return flow.Wait(clusterprovisionerv1alpha1.ReasonQueued, "a run of another cluster to end", lookAgain/3)
-	case errors.Is(err, provision.ErrBusy):
-		return flow.Wait(applying(next.action), "another run of the tool to end", lookAgain/3)
-	case errors.Is(err, provision.ErrDiskFull):
-		return flow.Wait(clusterprovisionerv1alpha1.ReasonDiskFull, "room on the disk of the machine that Windlass runs on", lookAgain)
-	case err != nil:
-		return flow.Fail(fmt.Errorf("cannot start the tool: %w", err))
-	}
-	pass.started = true
-	pass.events = append(pass.events, runStarted(cluster, next))
-	return pass.decision.outcome
-}
-
-// authenticate adds the SSH key and the host keys.
-func (r *Reconciler) authenticate(
-	ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, request *provision.Request,
-) (*refusal, error) {
-	auth := cluster.Spec.SSHAuth
-	if auth == nil {
-		return nil, nil //nolint:nilnil // nothing is refused, and nothing went wrong
-	}
-	if auth.PrivateKeySecretRef != nil {
-		key, refused, err := r.readKey(ctx, &corev1.Secret{}, *auth.PrivateKeySecretRef)
-		if refused != nil || err != nil {
-			return refused, err
-		}
-		request.PrivateKey = key
-	}
-	if auth.KnownHostsRef != nil {
-		hosts, refused, err := r.readKey(ctx, &corev1.ConfigMap{}, *auth.KnownHostsRef)
-		if refused != nil || err != nil {
-			return refused, err
-		}
-		request.KnownHosts = hosts
-	}
-	return nil, nil //nolint:nilnil // nothing is refused, and nothing went wrong
-}
-
-// takeCare saves what a run left behind, before the status says that it has ended.
-func (r *Reconciler) takeCare(ctx context.Context, pass *scope) error {
-	run := pass.seen.run
-	left, err := r.provisioner.Collect(ctx, pass.seen.place, pass.seen.tool)
+	_, err := patch.RemoveFinalizers(ctx, r.client, cluster,
+		clusterprovisionerv1alpha1.ClusterFinalizer, clusterprovisionerv1alpha1.LegacyFinalizer)
 	if err != nil {
-		return fmt.Errorf("cannot read what the tool left: %w", err)
+		return flow.Fail(err)
 	}
-	kept := pass.seen.stored
-	if kept == nil {
-		kept = &store{config: pass.seen.raw}
+	pass.released = true
+	return flow.Done()
+}
+
+// cancel tells the tool to stop.
+func (r *Reconciler) cancel(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster) error {
+	if err := r.provisioner.Cancel(ctx, string(cluster.UID)); err != nil && !errors.Is(err, provision.ErrBusy) {
+		return fmt.Errorf("cannot stop the tool: %w", err)
 	}
-	for _, name := range left.Torn {
-		if whole, ok := kept.state[name]; ok {
-			left.State[name] = whole
-		}
-	}
-	if len(left.State) > 0 {
-		kept.state = left.State // an empty directory is no state: what was kept stays
-	}
-	if run.Action == provision.Up && run.Phase == provision.Succeeded {
-		kept.applied = kept.config
-	}
-	if err := r.writeStore(ctx, pass.cluster, kept, run.ID); err != nil {
+	return nil
+}
+
+// save stores what a run left behind, before the status says that it has ended.
+func (r *Reconciler) save(ctx context.Context, pass *scope) error {
+	run := pass.seen.run
+	if err := r.writeStore(ctx, pass, pass.decision.save, run.ID); err != nil {
 		return err
 	}
-	pass.seen.stored = kept
-	if err := r.writeLog(ctx, pass.cluster, run.ID, run.Log); err != nil {
-		return err
-	}
-	if run.Action == provision.Up && len(left.Kubeconfig) > 0 {
-		if err := r.keepKubeconfig(ctx, pass, left.Kubeconfig); err != nil {
-			return err
-		}
+	log := logConfigMap(pass.cluster, r.namespace, run.ID, run.Log)
+	if err := patch.Apply(ctx, r.direct, log); err != nil {
+		return fmt.Errorf("cannot write the log to ConfigMap %s/%s: %w", r.namespace, *log.Name, err)
 	}
 	pass.finished = run
 	return nil
 }
 
-// keepKubeconfig checks the kubeconfig that the tool wrote, and keeps it.
-func (r *Reconciler) keepKubeconfig(ctx context.Context, pass *scope, kubeconfig []byte) error {
-	_, err := kube.Target(kubeconfig)
+// writeStore writes the Secret with the tool's state, as of a run.
+func (r *Reconciler) writeStore(ctx context.Context, pass *scope, kept *store, run string) error {
+	secret, err := stateSecret(pass.cluster, r.namespace, run, kept)
 	if err != nil {
-		pass.refused = &refusal{clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, err.Error()}
-		return nil //nolint:nilerr // what the tool wrote is told in the status, and no error of ours
+		return err
 	}
-	pass.written, pass.refused, err = r.writeKubeconfig(ctx, pass.cluster, kubeconfig)
-	if err == nil && pass.written != nil {
-		pass.seen.kubeconfig = kubeconfig
+	if err := patch.Apply(ctx, r.direct, secret); err != nil {
+		return fmt.Errorf("cannot store the state in Secret %s/%s: %w", r.namespace, *secret.Name, err)
 	}
-	return err
+	pass.seen.stored = kept
+	return nil
 }
 
-// tend keeps what belongs to a cluster that exists: its probe, its Kubeconfig object, and the annotation with its version.
-func (r *Reconciler) tend(ctx context.Context, pass *scope) error {
-	cluster, seen := pass.cluster, pass.seen
-	if len(seen.kubeconfig) == 0 || !cluster.DeletionTimestamp.IsZero() {
+// writeKubeconfig writes the Secret with the kubeconfig.
+func (r *Reconciler) writeKubeconfig(ctx context.Context, pass *scope) error {
+	ref, content := pass.seen.kubeconfig.ref, pass.decision.kubeconfig
+	if err := patch.Apply(ctx, r.direct, kubeconfigSecret(pass.cluster, ref, content)); err != nil {
+		return fmt.Errorf("cannot write the kubeconfig to Secret %s/%s: %w", ref.Namespace, ref.Name, err)
+	}
+	pass.seen.kubeconfig.content = content
+	return nil
+}
+
+// ensure keeps what belongs to a cluster that exists: its probe, its Kubeconfig object, and the annotation with its version.
+func (r *Reconciler) ensure(ctx context.Context, pass *scope) error {
+	cluster, kubeconfig := pass.cluster, pass.seen.kubeconfig.content
+	if len(kubeconfig) == 0 || !cluster.DeletionTimestamp.IsZero() {
 		r.prober.Forget(cluster.UID)
 		return nil
 	}
-	if err := r.prober.Watch(cluster, seen.kubeconfig); err != nil { //nolint:contextcheck // a probe outlives the pass that begins it
+	if err := r.prober.Watch(cluster, kubeconfig); err != nil {
 		return err
 	}
-	if err := r.ensureKubeconfig(ctx, cluster, seen); err != nil {
+	if err := r.ensureKubeconfigObject(ctx, cluster, pass.seen); err != nil {
 		return err
 	}
-	version := seen.health.version
+	return r.annotateVersion(ctx, pass)
+}
+
+// ensureKubeconfigObject writes the Kubeconfig object of the Cluster's name. One that belongs to somebody else is left alone.
+func (r *Reconciler) ensureKubeconfigObject(
+	ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation,
+) error {
+	path := ""
+	if cluster.Spec.ConfigPath != "" {
+		path = seen.tool.KubeconfigPath(cluster.Name, cluster.Spec.ConfigPath)
+	}
+	if live := seen.owned; live != nil {
+		ours := len(live.OwnerReferences) > 0 && live.OwnerReferences[0].UID == cluster.UID
+		same := live.Spec.ConfigPath == path && live.Spec.ClusterRef != nil && live.Spec.ClusterRef.Name == cluster.Name
+		if !ours || same || !live.DeletionTimestamp.IsZero() {
+			return nil
+		}
+	}
+	if err := patch.Apply(ctx, r.client, kubeconfigObject(cluster, path)); err != nil {
+		return fmt.Errorf("cannot write Kubeconfig %q: %w", cluster.Name, err)
+	}
+	return nil
+}
+
+// annotateVersion writes the cluster's Kubernetes version into the annotation. A version that is not known changes nothing.
+func (r *Reconciler) annotateVersion(ctx context.Context, pass *scope) error {
+	cluster, version := pass.cluster, pass.seen.health.version
 	if version == "" || cluster.Annotations[clusterprovisionerv1alpha1.VersionAnnotation] == version {
 		return nil
 	}
@@ -201,51 +171,49 @@ func (r *Reconciler) tend(ctx context.Context, pass *scope) error {
 	return nil
 }
 
-// ensureKubeconfig makes the Kubeconfig object of the cluster's name. One that belongs to somebody else is left alone.
-func (r *Reconciler) ensureKubeconfig(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) error {
-	path := ""
-	if cluster.Spec.ConfigPath != "" {
-		path = seen.tool.KubeconfigPath(cluster.Name, cluster.Spec.ConfigPath)
+// start has the tool started. What it will need to remove the cluster is stored before.
+func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
+	next := pass.decision.start
+	if problem := pass.credentials.problem; problem != nil {
+		return flow.Stall(problem.reason, errors.New(problem.message))
 	}
-	if live := seen.owned; live != nil {
-		ours := len(live.OwnerReferences) > 0 && live.OwnerReferences[0].UID == cluster.UID
-		same := live.Spec.ConfigPath == path && live.Spec.ClusterRef != nil && live.Spec.ClusterRef.Name == cluster.Name
-		if !ours || same || !live.DeletionTimestamp.IsZero() {
-			return nil
+	if stored := pass.seen.stored; stored == nil || !bytes.Equal(stored.config, next.raw) {
+		if err := r.writeStore(ctx, pass, stored.given(next.raw), next.id); err != nil {
+			return flow.Fail(err)
 		}
 	}
-	spec := clusterprovisionerv1alpha1ac.KubeconfigSpec().
-		WithClusterRef(clusterprovisionerv1alpha1ac.ClusterReference().WithName(cluster.Name)).
-		WithType(clusterprovisionerv1alpha1.KubeconfigAdmin)
-	if path != "" {
-		spec = spec.WithConfigPath(path)
+	err := r.provisioner.Start(ctx, request(pass))
+	switch {
+	case errors.Is(err, provision.ErrToolMissing):
+		return flow.Stall(clusterprovisionerv1alpha1.ReasonBinaryMissing, err)
+	case errors.Is(err, provision.ErrLimit):
+		return flow.Wait(clusterprovisionerv1alpha1.ReasonQueued, "a run of another Cluster to end", lookAgain/3)
+	case errors.Is(err, provision.ErrBusy):
+		return flow.Wait(reasonFor(next.action), "another run of the tool to end", lookAgain/3)
+	case errors.Is(err, provision.ErrDiskFull):
+		return flow.Wait(clusterprovisionerv1alpha1.ReasonDiskFull, "free space on the disk of the machine that runs Windlass", lookAgain)
+	case err != nil:
+		return flow.Fail(fmt.Errorf("cannot start the tool: %w", err))
 	}
-	child := clusterprovisionerv1alpha1ac.Kubeconfig(cluster.Name).WithOwnerReferences(owner(cluster)).WithSpec(spec)
-	if err := patch.Apply(ctx, r.client, child); err != nil {
-		return fmt.Errorf("cannot write Kubeconfig %q: %w", cluster.Name, err)
-	}
-	return nil
+	pass.started = true
+	pass.events = append(pass.events, runStarted(pass.cluster, next))
+	return pass.decision.outcome
 }
 
-// letGo ends the object's life: nothing of the cluster is left, or what is left shall stay.
-func (r *Reconciler) letGo(ctx context.Context, pass *scope) flow.Outcome {
-	cluster := pass.cluster
-	r.prober.Forget(cluster.UID)
-	if cluster.Spec.DeletionPolicy == clusterprovisionerv1alpha1.DeletionOrphan && pass.seen.run != nil &&
-		pass.seen.run.Phase == provision.Running {
-		if err := r.provisioner.Cancel(ctx, string(cluster.UID)); err != nil && !errors.Is(err, provision.ErrBusy) {
-			return flow.Fail(fmt.Errorf("cannot end the tool's run: %w", err))
-		}
-		return flow.Wait(clusterprovisionerv1alpha1.ReasonRemoving, "the tool's run to end", lookAgain/3)
+// request describes the run to start.
+func request(pass *scope) provision.Request {
+	next, timeouts := pass.decision.start, pass.cluster.Spec.Timeouts
+	wanted := provision.Request{
+		Place: pass.seen.place, ID: next.id, Action: next.action, Tool: pass.seen.tool, Config: next.raw, State: pass.seen.stored.state,
+		PrivateKey: pass.credentials.privateKey, KnownHosts: pass.credentials.knownHosts,
+		Timeout: cmp.Or(timeouts.Up.Duration, clusterprovisionerv1alpha1.DefaultUpTimeout),
+		Grace:   cmp.Or(timeouts.Grace.Duration, clusterprovisionerv1alpha1.DefaultGrace),
 	}
-	if err := r.provisioner.Forget(ctx, string(cluster.UID)); err != nil {
-		return flow.Fail(fmt.Errorf("cannot remove the tool's directory: %w", err))
+	if next.action == provision.Remove {
+		wanted.Timeout = cmp.Or(timeouts.Remove.Duration, clusterprovisionerv1alpha1.DefaultRemoveTimeout)
 	}
-	_, err := patch.RemoveFinalizers(ctx, r.client, cluster,
-		clusterprovisionerv1alpha1.ClusterFinalizer, clusterprovisionerv1alpha1.LegacyFinalizer)
-	if err != nil {
-		return flow.Fail(err)
+	if config, err := provision.ReadConfig(next.raw); err == nil {
+		wanted.Secrets = config.Secrets
 	}
-	pass.gone = true
-	return flow.Done()
+	return wanted
 }

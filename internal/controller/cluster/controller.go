@@ -7,7 +7,6 @@ import (
 	"context"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -18,7 +17,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
-// Reconciler keeps Clusters.
+// Reconciler reconciles Clusters.
 type Reconciler struct {
 	client      client.Client
 	direct      client.Client
@@ -26,19 +25,19 @@ type Reconciler struct {
 	prober      *Prober
 	recorder    event.Recorder
 	now         func() time.Time
-	// namespace is where state, logs and kubeconfigs go unless a spec says otherwise.
+	// namespace is where state, logs and kubeconfigs go unless a spec names another.
 	namespace string
-	// configRoot is the directory that configPath has to lie in; empty for any.
+	// configRoot is the directory that configPath must be in; empty for any.
 	configRoot string
 }
 
-// Options are what a Reconciler works with besides the API server.
+// Options are what a Reconciler needs besides the API server.
 type Options struct {
 	Provisioner provision.Provisioner
 	Prober      *Prober
-	// Namespace is where state, logs and kubeconfigs go unless a spec says otherwise.
+	// Namespace is where state, logs and kubeconfigs go unless a spec names another.
 	Namespace string
-	// ConfigRoot is the directory that configPath has to lie in; empty for any.
+	// ConfigRoot is the directory that configPath must be in; empty for any.
 	ConfigRoot string
 }
 
@@ -57,26 +56,22 @@ type scope struct {
 	cluster *clusterprovisionerv1alpha1.Cluster
 	// before is the object as read, for the difference that is written and for the events.
 	before *clusterprovisionerv1alpha1.Cluster
-	// seen is what was observed, nil until observe has succeeded.
+	// seen is what was observed; nil until observe has succeeded.
 	seen *observation
 	// decision is what the pass has to do.
 	decision decision
-	// started says that the pass has started a run. finished is the run whose end it has taken care of.
+	// credentials are for the run that the pass starts.
+	credentials credentials
+	// started says that the pass has started a run, finished is the run whose end it has saved.
 	started  bool
 	finished *provision.Run
-	// written is the Secret that the kubeconfig was written to, refused why it was not.
-	written *corev1.SecretReference
-	refused *refusal
-	// gone says that the object has been let go: there is nothing left to write to.
-	gone bool
-	// events tell what the pass did.
+	// released says that the object has been let go: there is nothing left to write to.
+	released bool
+	// events say what the pass did.
 	events []event.Event
 }
 
-// refusal is why something was not done that only somebody else can help.
-type refusal struct{ reason, message string }
-
-// lookAgain is how often a Cluster that waits for nothing is looked at: files, Secrets and ConfigMaps are not watched.
+// lookAgain is how often a Cluster that waits for nothing is reconciled: files, Secrets and ConfigMaps are not watched.
 const lookAgain = 15 * time.Second
 
 // Reconcile implements reconcile.Reconciler.
@@ -85,7 +80,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (resu
 	if err := r.client.Get(ctx, req.NamespacedName, &cluster); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if cluster.DeletionTimestamp.IsZero() { // before anything happens outside
+	if cluster.DeletionTimestamp.IsZero() { // before the first effect outside of the API server
 		if _, err := patch.AddFinalizer(ctx, r.client, &cluster, clusterprovisionerv1alpha1.ClusterFinalizer); err != nil {
 			return reconcile.Result{}, err
 		}
@@ -95,21 +90,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (resu
 	defer func() {
 		outcome = outcome.Join(r.finish(ctx, pass, outcome))
 		result, err = outcome.Result()
-		if err == nil && result.RequeueAfter == 0 && !pass.gone {
+		if err == nil && result.RequeueAfter == 0 && !pass.released {
 			result.RequeueAfter = flow.Jitter(lookAgain)
 		}
 	}()
 	outcome = flow.Run(ctx, pass,
 		flow.Phase[*scope]{Name: "observe the cluster", Run: r.observe},
 		flow.Phase[*scope]{Name: "plan the cluster", Run: r.decide},
-		flow.Phase[*scope]{Name: "work on the cluster", Run: r.act},
+		flow.Phase[*scope]{Name: "read the credentials for the tool", Run: r.observeCredentials},
+		flow.Phase[*scope]{Name: "reconcile the cluster", Run: r.act},
 	)
 	return result, err
 }
 
-// finish writes the status where the pass changed it, and only then tells the events.
+// finish writes the status if the pass changed it, and then records the events.
 func (r *Reconciler) finish(ctx context.Context, pass *scope, outcome flow.Outcome) error {
-	if pass.gone {
+	if pass.released {
 		r.recorder.Record(pass.events...)
 		return nil
 	}

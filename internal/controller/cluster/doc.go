@@ -1,23 +1,24 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster keeps Clusters: it has a tool provision them, watches their health, keeps the tool's state and the kubeconfig in
-// Secrets, and has the tool remove them. It promises that there is one run for one configuration, whatever is restarted when, that
-// nothing is forgotten before it has been removed, and that nothing secret shows.
+// Package cluster reconciles Clusters: a tool provisions them, Windlass probes their health, keeps the tool's state and the kubeconfig in
+// Secrets, and has the tool remove them. It promises that a configuration is applied by one run at a time however often the manager
+// restarts, that nothing is forgotten before it is removed, and that no secret shows in a status, an event or a log.
 //
-// A pass goes through three phases:
+// A pass goes through four phases:
 //
-//  1. observe reads the configuration, the tool's run, the stored state and what the prober has found (observe.go).
-//  2. plan decides what is to be done (plan.go): pure.
-//  3. act does it (act.go, store.go). Runs are started and followed, never waited for.
+//  1. observe reads the configuration, the tool's run and what it left, the stored state and what the prober found (observe.go).
+//  2. plan decides what to do (plan.go, removal.go): pure.
+//  3. observeCredentials reads the SSH key and the host keys, if a run is about to start (observe.go).
+//  4. act does it (act.go). It starts and follows runs, and never waits for one.
 //
-// Whatever a pass met, it then describes it in the status with at most one write (status.go), and tells the events when that write has
+// Each pass then describes what it found in the status, with at most one write (status.go), and records events once that write has
 // succeeded (events.go). All conditions of a Cluster are written here: ConfigValid, Provisioned, KubeconfigAvailable, Healthy and
 // Degraded by describe, the others by internal/status.
 //
-// The id of a run follows from the configuration and the number of the attempt, so that a pass that died between starting a run and
-// saying so starts the same run again, which the provisioner knows. How a run ended is recorded in the status only after what it left
-// has been saved.
+// The ID of a run is derived from the configuration and the number of the attempt (runid.go). A manager that dies after it started a run
+// and before it recorded that starts the same run again, and the provisioner recognizes it. The status says that a run has ended only
+// after what the run left has been saved.
 //
-// The cluster's API server is asked by a prober, one goroutine for each cluster, outside of the workers (prober.go).
+// The prober asks each cluster's API server from a goroutine of its own, outside of the workers (prober.go).
 package cluster

@@ -24,7 +24,7 @@ const (
 	actionRead      = "Read"
 )
 
-// runStarted tells that the tool has been started.
+// runStarted says that the tool has been started.
 func runStarted(cluster *clusterprovisionerv1alpha1.Cluster, next *launch) event.Event {
 	what, action := "apply the configuration", actionProvision
 	if next.action == provision.Remove {
@@ -36,7 +36,7 @@ func runStarted(cluster *clusterprovisionerv1alpha1.Cluster, next *launch) event
 	}
 }
 
-// transitions returns the events for what a pass has seen and the one before has not.
+// transitions returns the events for what a pass observed and the pass before did not.
 func transitions(before, after *clusterprovisionerv1alpha1.Cluster) []event.Event {
 	list := operation(before, after)
 	for _, change := range []struct {
@@ -47,14 +47,14 @@ func transitions(before, after *clusterprovisionerv1alpha1.Cluster) []event.Even
 	}{
 		{clusterprovisionerv1alpha1.ConditionConfigValid, metav1.ConditionFalse, true, actionRead, ""},
 		{clusterprovisionerv1alpha1.ConditionProvisioned, metav1.ConditionTrue, false, actionProvision, "The tool has applied the configuration"},
-		{clusterprovisionerv1alpha1.ConditionHealthy, metav1.ConditionTrue, false, actionProbe, "The API server has answered"},
+		{clusterprovisionerv1alpha1.ConditionHealthy, metav1.ConditionTrue, false, actionProbe, "The API server answers"},
 		{clusterprovisionerv1alpha1.ConditionHealthy, metav1.ConditionFalse, true, actionProbe, ""},
 		{clusterprovisionerv1alpha1.ConditionDegraded, metav1.ConditionTrue, true, actionProvision, ""},
 		{status.Stalled, metav1.ConditionTrue, true, actionProvision, ""},
 	} {
 		now, turned := turned(before, after, change.conditionType, change.value)
-		told := func(e event.Event) bool { return e.Reason == now.Reason } // Stalled repeats what it is that stalls
-		if !turned || slices.ContainsFunc(list, told) {
+		known := func(e event.Event) bool { return e.Reason == now.Reason } // Stalled repeats the condition that stalls
+		if !turned || slices.ContainsFunc(list, known) {
 			continue
 		}
 		note := change.note
@@ -90,7 +90,7 @@ func operation(before, after *clusterprovisionerv1alpha1.Cluster) []event.Event 
 	return list
 }
 
-// turned reports whether a condition has just got the value, and returns it. Other words for the same reason are no news.
+// turned reports whether a condition has just got the value, and returns it. Another message for the same reason is not news.
 func turned(
 	before, after *clusterprovisionerv1alpha1.Cluster, conditionType string, value metav1.ConditionStatus,
 ) (*metav1.Condition, bool) {

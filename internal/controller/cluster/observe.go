@@ -21,59 +21,72 @@ import (
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
-// observation is what a pass has seen besides the Cluster itself.
+// refusal says why Windlass cannot use something until a person changes it.
+type refusal struct{ reason, message string }
+
+// observation is what a pass read besides the Cluster itself.
 type observation struct {
-	// raw is the configuration, config what it says. Both are empty where problem says why it cannot be used.
+	// raw is the configuration and config its content. Both are empty where problem says why it cannot be used.
 	raw     []byte
 	config  provision.Config
 	problem *refusal
-	// tool is how the tool is called, version what it says of itself, missing why it cannot be called.
+	// tool says how to call the tool, version is what it printed about itself.
 	tool    provision.Tool
 	version string
-	missing error
-	// run is the tool's run that is under way, or the last; nil where there is none.
+	// run is the tool's run that is under way, or the last; nil for none.
 	run *provision.Run
-	// stored is the Secret with the tool's state, nil where there is none.
+	// left is what the run left behind; nil unless it has ended and the status does not say so yet.
+	left *provision.Artifacts
+	// stored is the content of the Secret with the tool's state; nil for none.
 	stored *store
 	// place is where the configuration is.
 	place provision.Place
-	// health is what the prober has found.
+	// health is what the prober found.
 	health health
-	// kubeconfig is what the Secret of the cluster holds.
-	kubeconfig []byte
-	// owned is the Kubeconfig object of the cluster's name, nil where there is none.
+	// kubeconfig is the Secret for the cluster's kubeconfig.
+	kubeconfig kubeconfigSecretState
+	// owned is the Kubeconfig object of the cluster's name; nil for none.
 	owned *clusterprovisionerv1alpha1.Kubeconfig
+}
+
+// kubeconfigSecretState is the Secret that the kubeconfig goes to, as it is now.
+type kubeconfigSecretState struct {
+	ref corev1.SecretReference
+	// foreign says that it belongs to somebody else.
+	foreign bool
+	// content is the kubeconfig in it; empty if there is none, or if it is foreign.
+	content []byte
+}
+
+// credentials are what a run needs to reach the machines.
+type credentials struct {
+	privateKey, knownHosts []byte
+	// problem says why they cannot be used; nil if they can.
+	problem *refusal
 }
 
 // observe is the phase that reads.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
-	seen := &observation{place: provision.Place{
-		Cluster: string(pass.cluster.UID), Name: pass.cluster.Name, ConfigPath: pass.cluster.Spec.ConfigPath,
-	}}
+	cluster := pass.cluster
+	seen := &observation{
+		place:  provision.Place{Cluster: string(cluster.UID), Name: cluster.Name, ConfigPath: cluster.Spec.ConfigPath},
+		health: r.prober.healthOf(cluster.UID),
+	}
 	var err error
-	if seen.tool, err = toolOf(pass.cluster); err != nil {
+	if seen.tool, err = toolOf(cluster); err != nil {
 		return flow.Fail(err)
 	}
-	run, err := r.provisioner.Observe(ctx, seen.place.Cluster)
-	switch {
-	case err == nil:
-		seen.run = &run
-	case !errors.Is(err, provision.ErrNoRun):
-		return flow.Fail(fmt.Errorf("cannot look at the run of the tool: %w", err))
+	for _, read := range []func(context.Context, *clusterprovisionerv1alpha1.Cluster, *observation) error{
+		r.observeRun, r.observeStore, r.observeConfig, r.observeKubeconfig,
+	} {
+		if err := read(ctx, cluster, seen); err != nil {
+			return flow.Fail(err)
+		}
 	}
-	if seen.stored, err = r.readStore(ctx, pass.cluster); err != nil {
-		return flow.Fail(err)
+	if cluster.Status.LastOperation == nil {
+		// A tool that is missing is reported when it is started.
+		seen.version, _ = r.provisioner.Version(ctx, seen.tool)
 	}
-	if err := r.observeConfig(ctx, pass.cluster, seen); err != nil {
-		return flow.Fail(err)
-	}
-	if pass.cluster.Status.LastOperation == nil {
-		seen.version, seen.missing = r.provisioner.Version(ctx, seen.tool)
-	}
-	if err := r.observeKubeconfig(ctx, pass.cluster, seen); err != nil {
-		return flow.Fail(err)
-	}
-	seen.health = r.prober.healthOf(pass.cluster.UID)
 	pass.seen = seen
 	return flow.Done()
 }
@@ -98,117 +111,137 @@ func toolOf(cluster *clusterprovisionerv1alpha1.Cluster) (provision.Tool, error)
 	return tool, nil
 }
 
-// observeConfig reads the configuration. What is wrong with it is seen, not an error.
-func (r *Reconciler) observeConfig(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) error {
+// observeRun reads the tool's run, and what it left if it has ended and nobody has recorded that.
+func (r *Reconciler) observeRun(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) error {
+	run, err := r.provisioner.Observe(ctx, seen.place.Cluster)
+	if errors.Is(err, provision.ErrNoRun) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read the tool's run: %w", err)
+	}
+	seen.run = &run
+	if run.Phase == provision.Running || recorded(cluster, &run) {
+		return nil
+	}
+	left, err := r.provisioner.Collect(ctx, seen.place, seen.tool)
+	if err != nil {
+		return fmt.Errorf("cannot read what the tool left: %w", err)
+	}
+	seen.left = &left
+	return nil
+}
+
+// observeStore reads the Secret with the tool's state.
+func (r *Reconciler) observeStore(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) error {
+	key := client.ObjectKey{Namespace: r.namespace, Name: cluster.Name + clusterprovisionerv1alpha1.StateSecretSuffix}
+	var secret corev1.Secret
+	if err := r.direct.Get(ctx, key, &secret); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if !belongsTo(cluster, &secret) {
+		return fmt.Errorf("cannot store the tool's state in Secret %s: it exists and does not belong to this Cluster", key)
+	}
 	var err error
-	seen.raw, seen.problem, err = r.readConfig(ctx, cluster)
-	if err != nil || seen.problem != nil {
+	seen.stored, err = decodeStore(&secret)
+	return err
+}
+
+// observeConfig reads the configuration. A mistake in it is part of the observation and not an error.
+func (r *Reconciler) observeConfig(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) error {
+	raw, problem, err := r.readConfig(ctx, cluster)
+	if err != nil {
 		return err
 	}
-	if seen.config, err = provision.ReadConfig(seen.raw); err != nil {
-		seen.raw, seen.problem = nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigUnreadable, err.Error()}
-		return nil //nolint:nilerr // what the user wrote is told in the status, and no error of ours
+	if problem == nil {
+		seen.config, problem = parseConfig(cluster, raw)
 	}
-	source := cluster.Spec.Config
-	if source != nil && source.SecretRef == nil && len(seen.config.SecretKeys) > 0 {
-		seen.raw, seen.problem = nil, &refusal{
-			clusterprovisionerv1alpha1.ReasonSecretInPlainSight,
-			fmt.Sprintf("%s of the configuration is a secret, and everybody who may read the Cluster or the ConfigMap could read it: "+
-				"put the configuration into a Secret and name it in spec.config.secretRef", seen.config.SecretKeys[0]),
-		}
+	if seen.problem = problem; problem == nil {
+		seen.raw = raw
 	}
 	return nil
 }
 
-// readConfig reads the text of the configuration, wherever it is.
+// parseConfig returns the content of a configuration, and why it cannot be used.
+func parseConfig(cluster *clusterprovisionerv1alpha1.Cluster, raw []byte) (provision.Config, *refusal) {
+	config, err := provision.ReadConfig(raw)
+	if err != nil {
+		return provision.Config{}, &refusal{clusterprovisionerv1alpha1.ReasonConfigUnreadable, err.Error()}
+	}
+	if source := cluster.Spec.Config; source != nil && source.SecretRef == nil && len(config.SecretKeys) > 0 {
+		return config, &refusal{
+			clusterprovisionerv1alpha1.ReasonSecretInPlainSight,
+			config.SecretKeys[0] + " of the configuration is a secret, and anyone who can read the Cluster or the ConfigMap can read it. " +
+				"Put the configuration into a Secret and name that in spec.config.secretRef",
+		}
+	}
+	return config, nil
+}
+
+// readConfig reads the text of the configuration.
 func (r *Reconciler) readConfig(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster) ([]byte, *refusal, error) {
 	source := cluster.Spec.Config
 	switch {
 	case source == nil:
-		return r.readFile(cluster.Spec.ConfigPath)
+		raw, problem := r.readFile(cluster.Spec.ConfigPath)
+		return raw, problem, nil
 	case source.Inline != "":
 		return []byte(source.Inline), nil, nil
 	case source.SecretRef != nil:
-		return r.readKey(ctx, &corev1.Secret{}, *source.SecretRef)
+		return r.readSecretKey(ctx, *source.SecretRef)
 	case source.ConfigMapRef != nil:
-		return r.readKey(ctx, &corev1.ConfigMap{}, *source.ConfigMapRef)
+		return r.readConfigMapKey(ctx, *source.ConfigMapRef)
 	}
-	return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigNotFound, "spec.config names nothing"}, nil
+	return nil, &refusal{
+		clusterprovisionerv1alpha1.ReasonConfigNotFound, "spec.config sets none of inline, secretRef and configMapRef",
+	}, nil
 }
 
-// readKey reads a key of a Secret or ConfigMap.
-func (r *Reconciler) readKey(
-	ctx context.Context, object client.Object, ref clusterprovisionerv1alpha1.KeyReference,
-) ([]byte, *refusal, error) {
-	kind := "ConfigMap"
-	if _, secret := object.(*corev1.Secret); secret {
-		kind = "Secret"
-	}
-	err := r.direct.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, object)
-	switch {
-	case apierrors.IsNotFound(err) || apierrors.IsForbidden(err):
-		return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigNotFound, err.Error()}, nil
-	case err != nil:
-		return nil, nil, fmt.Errorf("cannot read %s %s/%s: %w", kind, ref.Namespace, ref.Name, err)
-	}
-	var content []byte
-	var found bool
-	switch typed := object.(type) {
-	case *corev1.Secret:
-		content, found = typed.Data[ref.Key]
-	case *corev1.ConfigMap:
-		var text string
-		text, found = typed.Data[ref.Key]
-		content = []byte(text)
-	}
-	if !found {
-		return nil, &refusal{
-			clusterprovisionerv1alpha1.ReasonConfigNotFound,
-			fmt.Sprintf("%s %s/%s has no key %q", kind, ref.Namespace, ref.Name, ref.Key),
-		}, nil
-	}
-	return content, nil, nil
-}
-
-// readFile reads the user's file, within the root where one is set. Links are followed before they are judged.
-func (r *Reconciler) readFile(path string) ([]byte, *refusal, error) {
+// readFile reads the user's file, inside the root if one is set. Links are resolved before they are checked.
+func (r *Reconciler) readFile(path string) ([]byte, *refusal) {
 	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigNotFound, fmt.Sprintf("file %q does not exist where Windlass runs", path)}, nil
+		return nil, &refusal{
+			clusterprovisionerv1alpha1.ReasonConfigNotFound, fmt.Sprintf("file %q does not exist on the machine that runs Windlass", path),
+		}
 	}
 	if err != nil {
-		return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigNotFound, err.Error()}, nil
+		return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigNotFound, err.Error()}
 	}
 	if r.configRoot != "" && !strings.HasPrefix(target, filepath.Clean(r.configRoot)+string(filepath.Separator)) {
 		return nil, &refusal{
 			clusterprovisionerv1alpha1.ReasonConfigPathRefused,
-			fmt.Sprintf("file %q does not lie in %q, which --config-root names", path, r.configRoot),
-		}, nil
+			fmt.Sprintf("file %q is outside of %q, the directory that --config-root allows", path, r.configRoot),
+		}
 	}
 	file, err := os.Open(target)
 	if err != nil {
-		return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigUnreadable, err.Error()}, nil
+		return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigUnreadable, err.Error()}
 	}
 	defer func() { _ = file.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(file, provision.MaxConfig+1))
 	if err != nil {
-		return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigUnreadable, err.Error()}, nil
+		return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigUnreadable, err.Error()}
 	}
-	return raw, nil, nil
+	return raw, nil
 }
 
-// observeKubeconfig reads the Secret and the object that hold the cluster's kubeconfig.
+// observeKubeconfig reads the Secret and the object for the cluster's kubeconfig.
 func (r *Reconciler) observeKubeconfig(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) error {
-	if ref := cluster.Status.KubeconfigRef; ref != nil {
-		var secret corev1.Secret
-		err := r.direct.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret)
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("cannot read Secret %s/%s: %w", ref.Namespace, ref.Name, err)
-		}
-		seen.kubeconfig = secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey]
+	ref := kubeconfigRef(cluster, r.namespace)
+	seen.kubeconfig.ref = ref
+	var secret corev1.Secret
+	err := r.direct.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret)
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return fmt.Errorf("cannot read Secret %s/%s: %w", ref.Namespace, ref.Name, err)
+	case err == nil && !belongsTo(cluster, &secret):
+		seen.kubeconfig.foreign = true
+	case err == nil:
+		seen.kubeconfig.content = secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey]
 	}
 	owned := &clusterprovisionerv1alpha1.Kubeconfig{}
-	err := r.client.Get(ctx, client.ObjectKey{Name: cluster.Name}, owned)
+	err = r.client.Get(ctx, client.ObjectKey{Name: cluster.Name}, owned)
 	if err == nil {
 		seen.owned = owned
 	}
@@ -216,4 +249,65 @@ func (r *Reconciler) observeKubeconfig(ctx context.Context, cluster *clusterprov
 		return fmt.Errorf("cannot read Kubeconfig %q: %w", cluster.Name, err)
 	}
 	return nil
+}
+
+// observeCredentials is the phase that reads the SSH key and the host keys, for a run that is about to start.
+func (r *Reconciler) observeCredentials(ctx context.Context, pass *scope) flow.Outcome {
+	auth := pass.cluster.Spec.SSHAuth
+	if pass.decision.start == nil || auth == nil {
+		return flow.Done()
+	}
+	read := &pass.credentials
+	var err error
+	if auth.PrivateKeySecretRef != nil {
+		read.privateKey, read.problem, err = r.readSecretKey(ctx, *auth.PrivateKeySecretRef)
+	}
+	if auth.KnownHostsRef != nil && read.problem == nil && err == nil {
+		read.knownHosts, read.problem, err = r.readConfigMapKey(ctx, *auth.KnownHostsRef)
+	}
+	return flow.Fail(err)
+}
+
+// readSecretKey reads a key of a Secret.
+func (r *Reconciler) readSecretKey(ctx context.Context, ref clusterprovisionerv1alpha1.KeyReference) ([]byte, *refusal, error) {
+	var secret corev1.Secret
+	if problem, err := r.readReferenced(ctx, "Secret", ref, &secret); problem != nil || err != nil {
+		return nil, problem, err
+	}
+	content, found := secret.Data[ref.Key]
+	return content, missingKey("Secret", ref, found), nil
+}
+
+// readConfigMapKey reads a key of a ConfigMap.
+func (r *Reconciler) readConfigMapKey(ctx context.Context, ref clusterprovisionerv1alpha1.KeyReference) ([]byte, *refusal, error) {
+	var configMap corev1.ConfigMap
+	if problem, err := r.readReferenced(ctx, "ConfigMap", ref, &configMap); problem != nil || err != nil {
+		return nil, problem, err
+	}
+	content, found := configMap.Data[ref.Key]
+	return []byte(content), missingKey("ConfigMap", ref, found), nil
+}
+
+// readReferenced reads the object that a reference names.
+func (r *Reconciler) readReferenced(
+	ctx context.Context, kind string, ref clusterprovisionerv1alpha1.KeyReference, into client.Object,
+) (*refusal, error) {
+	err := r.direct.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, into)
+	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+		return &refusal{clusterprovisionerv1alpha1.ReasonConfigNotFound, err.Error()}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s %s/%s: %w", kind, ref.Namespace, ref.Name, err)
+	}
+	return nil, nil //nolint:nilnil // neither refused nor failed
+}
+
+// missingKey returns the refusal for a key that was not found.
+func missingKey(kind string, ref clusterprovisionerv1alpha1.KeyReference, found bool) *refusal {
+	if found {
+		return nil
+	}
+	return &refusal{
+		clusterprovisionerv1alpha1.ReasonConfigNotFound, fmt.Sprintf("%s %s/%s has no key %q", kind, ref.Namespace, ref.Name, ref.Key),
+	}
 }

@@ -24,9 +24,9 @@ import (
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
-// health is what is known of a cluster from asking it.
+// health is what the probes of a cluster found.
 type health struct {
-	// known is false until the cluster has been asked as often as it takes to be sure.
+	// known is false until enough requests have succeeded or failed to be sure.
 	known bool
 	ready bool
 	// message says why it is not ready.
@@ -36,23 +36,25 @@ type health struct {
 	readyNodes        int32
 }
 
-// Prober asks clusters for their health, each in a goroutine and at an interval of its own, outside of the workers. It implements
+// Prober probes the health of clusters, each in a goroutine and at an interval of its own, outside of the workers. It implements
 // manager.Runnable.
 type Prober struct {
 	changed chan event.GenericEvent
+	// added says that there are probes to start.
+	added chan struct{}
 
 	mu     sync.Mutex
-	base   context.Context //nolint:containedctx // probes outlive the pass that begins them, and end with the manager
 	probes map[types.UID]*probe
 }
 
-// probe asks one cluster.
+// probe probes one cluster.
 type probe struct {
 	name   string
 	key    [sha256.Size]byte
 	client kubernetes.Interface
 	spec   clusterprovisionerv1alpha1.Health
-	stop   context.CancelFunc
+	// stop ends it; nil until it has been started.
+	stop context.CancelFunc
 
 	mu    sync.Mutex
 	state health
@@ -60,19 +62,42 @@ type probe struct {
 
 // NewProber returns a Prober.
 func NewProber() *Prober {
-	return &Prober{changed: make(chan event.GenericEvent, 256), probes: make(map[types.UID]*probe)}
+	return &Prober{
+		changed: make(chan event.GenericEvent, 256), added: make(chan struct{}, 1), probes: make(map[types.UID]*probe),
+	}
 }
 
-// Start implements manager.Runnable.
+// Start implements manager.Runnable: it runs the probes until ctx ends.
 func (p *Prober) Start(ctx context.Context) error {
-	p.mu.Lock()
-	p.base = ctx
-	for _, one := range p.probes {
-		p.run(one) //nolint:contextcheck // it takes the manager's, which has just been kept
+	for {
+		p.startAdded(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-p.added:
+		}
 	}
-	p.mu.Unlock()
-	<-ctx.Done()
-	return nil
+}
+
+// startAdded starts the probes that have not been started.
+func (p *Prober) startAdded(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range p.probes {
+		if one.stop == nil {
+			probing, stop := context.WithCancel(ctx)
+			one.stop = stop
+			go one.loop(probing, p.wake)
+		}
+	}
+}
+
+// wake has a Cluster reconciled. If nobody reads, it is reconciled soon anyway.
+func (p *Prober) wake(name string) {
+	select {
+	case p.changed <- event.GenericEvent{Object: &clusterprovisionerv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}}}:
+	default:
+	}
 }
 
 // healthOf returns what is known of a cluster.
@@ -83,12 +108,10 @@ func (p *Prober) healthOf(cluster types.UID) health {
 	if one == nil {
 		return health{}
 	}
-	one.mu.Lock()
-	defer one.mu.Unlock()
-	return one.state
+	return one.get()
 }
 
-// Watch begins to ask a cluster, or goes on. What is known stays until another kubeconfig leads elsewhere.
+// Watch starts to probe a cluster, or goes on. What is known stays until the kubeconfig or the spec changes.
 func (p *Prober) Watch(cluster *clusterprovisionerv1alpha1.Cluster, kubeconfig []byte) error {
 	spec, err := json.Marshal(cluster.Spec.Health)
 	if err != nil {
@@ -112,13 +135,17 @@ func (p *Prober) Watch(cluster *clusterprovisionerv1alpha1.Cluster, kubeconfig [
 	if err != nil {
 		return fmt.Errorf("cannot make a client for cluster %q: %w", cluster.Name, err)
 	}
-	one := &probe{name: cluster.Name, key: key, client: client, spec: cluster.Spec.Health, state: health{endpoint: target.Host}}
-	p.probes[cluster.UID] = one
-	p.run(one)
+	p.probes[cluster.UID] = &probe{
+		name: cluster.Name, key: key, client: client, spec: cluster.Spec.Health, state: health{endpoint: target.Host},
+	}
+	select {
+	case p.added <- struct{}{}:
+	default: // Start has been told already
+	}
 	return nil
 }
 
-// Forget ends the asking of a cluster.
+// Forget stops the probe of a cluster.
 func (p *Prober) Forget(cluster types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,32 +155,14 @@ func (p *Prober) Forget(cluster types.UID) {
 	}
 }
 
-// run starts a probe, once there is a manager.
-func (p *Prober) run(one *probe) {
-	if p.base == nil {
-		return
-	}
-	ctx, stop := context.WithCancel(p.base)
-	one.stop = stop
-	go one.loop(ctx, p.tell)
-}
-
-// tell wakes a Cluster up. Where nobody reads, the Cluster is looked at by itself soon.
-func (p *Prober) tell(name string) {
-	select {
-	case p.changed <- event.GenericEvent{Object: &clusterprovisionerv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}}}:
-	default:
-	}
-}
-
 func (p *probe) end() {
 	if p.stop != nil {
 		p.stop()
 	}
 }
 
-// loop asks again and again. The intervals are jittered, so that many clusters are not asked at once.
-func (p *probe) loop(ctx context.Context, tell func(string)) {
+// loop probes until ctx ends. The intervals are jittered, so that many clusters are not probed at once.
+func (p *probe) loop(ctx context.Context, wake func(string)) {
 	failures := int32(0)
 	for {
 		before := p.get()
@@ -173,7 +182,7 @@ func (p *probe) loop(ctx context.Context, tell func(string)) {
 		}
 		if after != before {
 			p.set(after)
-			tell(p.name)
+			wake(p.name)
 		}
 		select {
 		case <-ctx.Done():
@@ -200,7 +209,7 @@ func (p *probe) set(state health) {
 	p.state = state
 }
 
-// ask asks the API server whether it is ready. /version would answer while etcd is dead, and an anonymous question proves nothing
+// ask asks the API server whether it is ready. /version would answer while etcd is dead, and an anonymous request would prove nothing
 // about the credentials.
 func (p *probe) ask(ctx context.Context) error {
 	if err := p.client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error(); err != nil {
@@ -209,7 +218,7 @@ func (p *probe) ask(ctx context.Context) error {
 	return nil
 }
 
-// details looks at the version and the nodes. What cannot be had stays as it was.
+// details reads the version and the nodes. What cannot be read stays as it was.
 func (p *probe) details(ctx context.Context, state *health) {
 	if version, err := p.client.Discovery().ServerVersion(); err == nil {
 		state.version = version.GitVersion

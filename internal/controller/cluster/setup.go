@@ -28,7 +28,7 @@ import (
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=core,resources=events,verbs=create;patch
 
-// SetupWithManager registers the controller, with so many workers, and what wakes it up.
+// SetupWithManager registers the controller, with that many workers, and its event sources.
 func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 	runs := make(chan event.GenericEvent, 64)
 	err := builder.ControllerManagedBy(mgr).
@@ -44,18 +44,18 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 	}
 	for _, runnable := range []manager.Runnable{r.prober, manager.RunnableFunc(r.forward(mgr.GetCache(), runs))} {
 		if err := mgr.Add(runnable); err != nil {
-			return fmt.Errorf("cannot set up what watches clusters: %w", err)
+			return fmt.Errorf("cannot set up the event sources of Clusters: %w", err)
 		}
 	}
 	return nil
 }
 
-// clusterChanged lets through what users change: the spec and the annotations. The status is ours.
+// clusterChanged lets through what users change: the spec and the annotations. Windlass itself writes the status.
 func clusterChanged() predicate.Predicate {
 	return predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 }
 
-// forward wakes up the Clusters whose runs have taken a step.
+// forward wakes the Clusters whose runs have made progress.
 func (r *Reconciler) forward(reader client.Reader, runs chan<- event.GenericEvent) func(context.Context) error {
 	return func(ctx context.Context) error {
 		for {
@@ -65,7 +65,7 @@ func (r *Reconciler) forward(reader client.Reader, runs chan<- event.GenericEven
 			case uid := <-r.provisioner.Changed():
 				var clusters clusterprovisionerv1alpha1.ClusterList
 				if err := reader.List(ctx, &clusters, client.UnsafeDisableDeepCopy); err != nil {
-					continue // the Cluster is looked at by itself soon
+					continue // the Cluster is reconciled soon anyway
 				}
 				for i := range clusters.Items {
 					if clusters.Items[i].UID == types.UID(uid) {

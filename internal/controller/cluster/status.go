@@ -5,8 +5,11 @@ package cluster
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
@@ -20,7 +23,7 @@ const (
 	maxSummary = 4096
 )
 
-// declaration lists the conditions that Ready depends on, the most telling first.
+// declaration lists the conditions that Ready depends on, the most important first.
 func declaration() status.Declaration {
 	return status.Declaration{
 		{Type: clusterprovisionerv1alpha1.ConditionConfigValid},
@@ -31,7 +34,7 @@ func declaration() status.Declaration {
 	}
 }
 
-// describe writes what a pass has seen and how it ended into the Cluster's status. Where the pass could not look, what the status says
+// describe writes what a pass observed and how it ended into the Cluster's status. If the pass could not observe, what the status says
 // stays, and every condition is Unknown.
 func describe(pass *scope, outcome flow.Outcome, now time.Time) {
 	marks := declaration().Begin()
@@ -50,7 +53,7 @@ func describe(pass *scope, outcome flow.Outcome, now time.Time) {
 	marks.Apply(pass.cluster, now)
 }
 
-// report writes everything of the status that is no condition.
+// report writes everything of the status but the conditions.
 func report(pass *scope, now time.Time) {
 	written, seen := &pass.cluster.Status, pass.seen
 	reportOperation(pass, now)
@@ -65,8 +68,8 @@ func report(pass *scope, now time.Time) {
 	if written.Plan != nil {
 		written.Plan.Summary = clip(written.Plan.Summary, maxSummary)
 	}
-	if pass.written != nil {
-		written.KubeconfigRef = pass.written
+	if len(seen.kubeconfig.content) > 0 {
+		written.KubeconfigRef = new(seen.kubeconfig.ref)
 	}
 	if seen.version != "" {
 		written.ToolVersion = seen.version
@@ -79,15 +82,23 @@ func report(pass *scope, now time.Time) {
 	}
 	if len(seen.config.Nodes) > 0 || seen.health.known {
 		written.Nodes = &clusterprovisionerv1alpha1.ClusterNodes{
-			Desired: int32(len(seen.config.Nodes)), Ready: seen.health.readyNodes, //nolint:gosec // a configuration has 256 KiB
+			Desired: int32(min(len(seen.config.Nodes), math.MaxInt32)), Ready: seen.health.readyNodes,
 		}
 	}
 }
 
-// maxSkipped is how many skipped machines the status names, as its schema says.
+// timeOf returns a time for the status, which has whole seconds; nil for none.
+func timeOf(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return new(metav1.NewTime(t.Truncate(time.Second)))
+}
+
+// maxSkipped is how many skipped machines the status lists, as its schema says.
 const maxSkipped = 256
 
-// reportOperation tells of the run that the pass has started, or of the one that it saw.
+// reportOperation describes the run that the pass has started, or the one that it read.
 func reportOperation(pass *scope, now time.Time) {
 	written := &pass.cluster.Status
 	if pass.started {
@@ -103,11 +114,9 @@ func reportOperation(pass *scope, now time.Time) {
 		return
 	}
 	last := written.LastOperation
-	if last == nil || last.ID != run.ID {
-		// The pass that started it did not live to say so.
+	if last == nil || last.ID != run.ID { // the manager died before it recorded that it had started the run
 		last = &clusterprovisionerv1alpha1.Operation{ID: run.ID, Action: clusterprovisionerv1alpha1.Action(run.Action), Attempt: attemptOf(run.ID)}
-		if strings.HasPrefix(run.ID, "up-"+short(pass.seen.config.Digest,
-			pass.cluster.Annotations[clusterprovisionerv1alpha1.RetryAnnotation])+"-") {
+		if strings.HasPrefix(run.ID, upPrefix(pass.cluster, pass.seen.config.Digest)) {
 			last.ConfigHash = pass.seen.config.Digest
 		}
 	}
@@ -120,7 +129,7 @@ func reportOperation(pass *scope, now time.Time) {
 	if pass.finished != nil {
 		last.EndTime, last.ExitCode, last.Message = timeOf(run.EndedAt), run.ExitCode, ""
 		if last.EndTime == nil {
-			last.EndTime = timeOf(now) // nobody saw it; from now on it counts as over
+			last.EndTime = timeOf(now) // nobody saw when it ended
 		}
 		if run.Failure != nil {
 			last.Reason, last.Message = run.Failure.Reason, clip(run.Failure.Message, maxMessage)
@@ -129,16 +138,7 @@ func reportOperation(pass *scope, now time.Time) {
 	written.LastOperation = last
 }
 
-// attemptOf returns the number at the end of a run's id.
-func attemptOf(id string) int32 {
-	var attempt int32
-	if _, err := fmt.Sscanf(id[strings.LastIndexByte(id, '-')+1:], "%d", &attempt); err != nil {
-		return 1
-	}
-	return attempt
-}
-
-// reportApplied tells which configuration the tool has applied: the one that the run was started with, which need not be the present one.
+// reportApplied says which configuration the tool has applied: the one that the run was started with, which may not be the current one.
 func reportApplied(pass *scope, now time.Time) {
 	written := &pass.cluster.Status
 	written.AppliedAt = timeOf(now)
@@ -186,16 +186,14 @@ func failed(last *clusterprovisionerv1alpha1.Operation) string {
 }
 
 func markKubeconfig(marks *status.Marks, pass *scope) {
-	conditionType := clusterprovisionerv1alpha1.ConditionKubeconfigAvailable
-	switch {
-	case pass.refused != nil:
-		marks.False(conditionType, pass.refused.reason, pass.refused.message)
-	case len(pass.seen.kubeconfig) > 0:
-		ref := pass.cluster.Status.KubeconfigRef
-		marks.True(conditionType, clusterprovisionerv1alpha1.ReasonKubeconfigWritten,
-			fmt.Sprintf("Secret %s/%s", ref.Namespace, ref.Name))
+	conditionType, live := clusterprovisionerv1alpha1.ConditionKubeconfigAvailable, pass.seen.kubeconfig
+	switch refused := pass.decision.refused; {
+	case refused != nil:
+		marks.False(conditionType, refused.reason, refused.message)
+	case len(live.content) > 0:
+		marks.True(conditionType, clusterprovisionerv1alpha1.ReasonKubeconfigWritten, fmt.Sprintf("Secret %s/%s", live.ref.Namespace, live.ref.Name))
 	default:
-		marks.False(conditionType, clusterprovisionerv1alpha1.ReasonKubeconfigMissing, "the tool has written no kubeconfig")
+		marks.False(conditionType, clusterprovisionerv1alpha1.ReasonKubeconfigMissing, "the tool has not written a kubeconfig")
 	}
 }
 
@@ -203,7 +201,7 @@ func markHealthy(marks *status.Marks, pass *scope) {
 	state := pass.seen.health
 	switch {
 	case !state.known:
-		marks.Unknown(clusterprovisionerv1alpha1.ConditionHealthy, clusterprovisionerv1alpha1.ReasonNotProbed, "the API server has not been asked so far")
+		marks.Unknown(clusterprovisionerv1alpha1.ConditionHealthy, clusterprovisionerv1alpha1.ReasonNotProbed, "the API server has not been probed yet")
 	case state.ready:
 		marks.True(clusterprovisionerv1alpha1.ConditionHealthy, clusterprovisionerv1alpha1.ReasonAnswering, "")
 	default:
@@ -217,7 +215,7 @@ func markDegraded(marks *status.Marks, pass *scope) {
 	switch {
 	case len(written.SkippedNodes) > 0:
 		marks.True(clusterprovisionerv1alpha1.ConditionDegraded, clusterprovisionerv1alpha1.ReasonNodesSkipped, clip(fmt.Sprintf(
-			"the tool could not reach %s and went on without: what runs there may still run", strings.Join(written.SkippedNodes, ", ")), maxMessage))
+			"the tool could not reach %s, and what runs there may still run", strings.Join(written.SkippedNodes, ", ")), maxMessage))
 	case last != nil && last.Reason != "" && written.AppliedConfigHash != "":
 		marks.True(clusterprovisionerv1alpha1.ConditionDegraded, last.Reason, failed(last))
 	default:

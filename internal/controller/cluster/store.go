@@ -6,7 +6,6 @@ package cluster
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,12 +15,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
-	"github.com/windlass-operator/windlass/internal/patch"
+	"github.com/windlass-operator/windlass/internal/provision"
 )
 
 // The keys of the Secret that holds a cluster's state.
@@ -31,27 +26,80 @@ const (
 	keyState   = "state." // followed by the name of a file
 )
 
-// maxStore bounds what the Secret holds, in bytes: the API server takes 1 MiB with everything around it.
+// maxStore bounds what the Secret holds, in bytes: the API server accepts 1 MiB, metadata included.
 const maxStore = 900 << 10
 
-// store is what has to survive the machine that tools run on.
+// store is what must survive the machine that tools run on. It is a value: what changes it makes a copy.
 type store struct {
-	// config is the configuration that the tool was given last, applied the one that it last applied.
+	// config is the configuration that the tool was last given, applied the one that it last applied.
 	config, applied []byte
-	// state holds the tool's files.
+	// state holds the tool's files by name.
 	state map[string][]byte
 }
 
-// readStore reads the Secret, nil where there is none.
-func (r *Reconciler) readStore(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster) (*store, error) {
-	name := cluster.Name + clusterprovisionerv1alpha1.StateSecretSuffix
-	var secret corev1.Secret
-	if err := r.direct.Get(ctx, client.ObjectKey{Namespace: r.namespace, Name: name}, &secret); err != nil {
-		return nil, client.IgnoreNotFound(err)
+// given returns the store for a run that gets the configuration.
+func (s *store) given(config []byte) *store {
+	next := s.clone()
+	next.config = config
+	return next
+}
+
+// after returns the store for a run that has ended and left something behind.
+func (s *store) after(run *provision.Run, left *provision.Artifacts) *store {
+	next := s.clone()
+	if len(left.State) > 0 { // an empty directory is not a state: the copy stays
+		state := maps.Clone(left.State)
+		for _, name := range left.Torn {
+			if whole, ok := next.state[name]; ok {
+				state[name] = whole
+			}
+		}
+		next.state = state
 	}
-	if secret.Labels[clusterprovisionerv1alpha1.ClusterUIDLabel] != string(cluster.UID) {
-		return nil, fmt.Errorf("cannot keep state in Secret %s/%s: it belongs to somebody else", r.namespace, name)
+	if run.Action == provision.Up && run.Phase == provision.Succeeded {
+		next.applied = next.config
 	}
+	return next
+}
+
+// clone returns a copy, empty for nil.
+func (s *store) clone() *store {
+	if s == nil {
+		return &store{}
+	}
+	next := *s
+	return &next
+}
+
+// dataKey matches what the API server accepts as a key of a Secret.
+var dataKey = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
+
+// encode returns the data of the Secret.
+func (s *store) encode() (map[string][]byte, error) {
+	data := map[string][]byte{keyConfig: s.config}
+	if len(s.applied) > 0 {
+		data[keyApplied] = s.applied
+	}
+	size := len(s.config) + len(s.applied)
+	for _, file := range slices.Sorted(maps.Keys(s.state)) {
+		if !dataKey.MatchString(file) {
+			return nil, fmt.Errorf("cannot keep state file %q: its name is not a valid key of a Secret", file)
+		}
+		packed, err := pack(s.state[file])
+		if err != nil {
+			return nil, fmt.Errorf("cannot compress state file %q: %w", file, err)
+		}
+		data[keyState+file] = packed
+		size += len(packed)
+	}
+	if size > maxStore {
+		return nil, fmt.Errorf("it has %d bytes, more than the limit of %d", size, maxStore)
+	}
+	return data, nil
+}
+
+// decodeStore reads the Secret.
+func decodeStore(secret *corev1.Secret) (*store, error) {
 	kept := &store{config: secret.Data[keyConfig], applied: secret.Data[keyApplied], state: map[string][]byte{}}
 	for key, packed := range secret.Data {
 		file, isState := strings.CutPrefix(key, keyState)
@@ -60,118 +108,14 @@ func (r *Reconciler) readStore(ctx context.Context, cluster *clusterprovisionerv
 		}
 		content, err := unpack(packed)
 		if err != nil {
-			return nil, fmt.Errorf("cannot read %q of Secret %s/%s: %w", key, r.namespace, name, err)
+			return nil, fmt.Errorf("cannot decompress key %q of Secret %s/%s: %w", key, secret.Namespace, secret.Name, err)
 		}
 		kept.state[file] = content
 	}
 	return kept, nil
 }
 
-// dataKey is what a key of a Secret may look like.
-var dataKey = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
-
-// writeStore writes the Secret for a run.
-func (r *Reconciler) writeStore(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, kept *store, operation string) error {
-	name := cluster.Name + clusterprovisionerv1alpha1.StateSecretSuffix
-	data := map[string][]byte{keyConfig: kept.config}
-	if len(kept.applied) > 0 {
-		data[keyApplied] = kept.applied
-	}
-	size := len(kept.config) + len(kept.applied)
-	for _, file := range slices.Sorted(maps.Keys(kept.state)) {
-		if !dataKey.MatchString(file) {
-			return fmt.Errorf("cannot keep state file %q: its name cannot be the key of a Secret", file)
-		}
-		packed, err := pack(kept.state[file])
-		if err != nil {
-			return fmt.Errorf("cannot keep state file %q: %w", file, err)
-		}
-		data[keyState+file] = packed
-		size += len(packed)
-	}
-	if size > maxStore {
-		return fmt.Errorf("cannot keep the state in Secret %s/%s: it has %d bytes and may have %d", r.namespace, name, size, maxStore)
-	}
-	secret := corev1ac.Secret(name, r.namespace).WithLabels(labels(cluster)).WithOwnerReferences(owner(cluster)).
-		WithAnnotations(map[string]string{clusterprovisionerv1alpha1.OperationAnnotation: operation}).
-		WithType(corev1.SecretTypeOpaque).WithData(data)
-	if err := patch.Apply(ctx, r.direct, secret); err != nil {
-		return fmt.Errorf("cannot keep the state in Secret %s/%s: %w", r.namespace, name, err)
-	}
-	return nil
-}
-
-// writeLog writes the end of a run's log into a ConfigMap. It is redacted.
-func (r *Reconciler) writeLog(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, operation, log string) error {
-	name := cluster.Name + clusterprovisionerv1alpha1.LogSuffix
-	kept := corev1ac.ConfigMap(name, r.namespace).WithLabels(labels(cluster)).WithOwnerReferences(owner(cluster)).
-		WithAnnotations(map[string]string{clusterprovisionerv1alpha1.OperationAnnotation: operation}).
-		WithData(map[string]string{"log": log})
-	if err := patch.Apply(ctx, r.direct, kept); err != nil {
-		return fmt.Errorf("cannot keep the log in ConfigMap %s/%s: %w", r.namespace, name, err)
-	}
-	return nil
-}
-
-// writeKubeconfig writes the cluster's kubeconfig in the form that Cluster API, Flux and Argo CD read. It returns why not, where a
-// Secret of somebody else's is in the way.
-func (r *Reconciler) writeKubeconfig(
-	ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, kubeconfig []byte,
-) (*corev1.SecretReference, *refusal, error) {
-	ref := r.kubeconfigRef(cluster)
-	var live corev1.Secret
-	err := r.direct.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &live)
-	switch {
-	case client.IgnoreNotFound(err) != nil:
-		return nil, nil, fmt.Errorf("cannot read Secret %s/%s: %w", ref.Namespace, ref.Name, err)
-	case err == nil && live.Labels[clusterprovisionerv1alpha1.ClusterUIDLabel] != string(cluster.UID):
-		return nil, &refusal{
-			clusterprovisionerv1alpha1.ReasonSecretConflict,
-			fmt.Sprintf("Secret %s/%s exists and does not belong to this Cluster", ref.Namespace, ref.Name),
-		}, nil
-	}
-	with := labels(cluster)
-	with[clusterprovisionerv1alpha1.ClusterNameLabel] = cluster.Name
-	secret := corev1ac.Secret(ref.Name, ref.Namespace).WithLabels(with).WithOwnerReferences(owner(cluster)).
-		WithType("cluster.x-k8s.io/secret").
-		WithData(map[string][]byte{clusterprovisionerv1alpha1.KubeconfigSecretKey: kubeconfig})
-	if err := patch.Apply(ctx, r.direct, secret); err != nil {
-		return nil, nil, fmt.Errorf("cannot write the kubeconfig to Secret %s/%s: %w", ref.Namespace, ref.Name, err)
-	}
-	return ref, nil, nil
-}
-
-// kubeconfigRef returns where the kubeconfig goes.
-func (r *Reconciler) kubeconfigRef(cluster *clusterprovisionerv1alpha1.Cluster) *corev1.SecretReference {
-	ref := corev1.SecretReference{}
-	if cluster.Spec.KubeconfigSecretRef != nil {
-		ref = *cluster.Spec.KubeconfigSecretRef
-	}
-	if ref.Name == "" {
-		ref.Name = cluster.Name + clusterprovisionerv1alpha1.KubeconfigSecretSuffix
-	}
-	if ref.Namespace == "" {
-		ref.Namespace = r.namespace
-	}
-	return &ref
-}
-
-// labels are on everything that is kept for a cluster.
-func labels(cluster *clusterprovisionerv1alpha1.Cluster) map[string]string {
-	return map[string]string{
-		"app.kubernetes.io/managed-by":             "windlass",
-		clusterprovisionerv1alpha1.ClusterUIDLabel: string(cluster.UID),
-	}
-}
-
-// owner makes the garbage collector take what is kept, once the Cluster is gone.
-func owner(cluster *clusterprovisionerv1alpha1.Cluster) *metav1ac.OwnerReferenceApplyConfiguration {
-	return metav1ac.OwnerReference().
-		WithAPIVersion(clusterprovisionerv1alpha1.SchemeGroupVersion.String()).WithKind("Cluster").
-		WithName(cluster.Name).WithUID(cluster.UID).WithController(true).WithBlockOwnerDeletion(true)
-}
-
-// pack compresses a file: RKE's state has 120 KB of certificates in it.
+// pack compresses a file: RKE's state contains 120 KB of certificates.
 func pack(content []byte) ([]byte, error) {
 	var out bytes.Buffer
 	writer := gzip.NewWriter(&out)
@@ -180,7 +124,7 @@ func pack(content []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// maxUnpacked bounds what a compressed file may become, in bytes.
+// maxUnpacked bounds a decompressed file, in bytes.
 const maxUnpacked = 8 << 20
 
 func unpack(packed []byte) ([]byte, error) {

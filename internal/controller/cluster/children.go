@@ -1,0 +1,95 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	clusterprovisionerv1alpha1ac "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1/applyconfiguration/clusterprovisioner/v1alpha1"
+)
+
+// stateSecret returns the Secret that keeps the tool's state, as of a run.
+func stateSecret(
+	cluster *clusterprovisionerv1alpha1.Cluster, namespace, run string, kept *store,
+) (*corev1ac.SecretApplyConfiguration, error) {
+	name := cluster.Name + clusterprovisionerv1alpha1.StateSecretSuffix
+	data, err := kept.encode()
+	if err != nil {
+		return nil, fmt.Errorf("cannot store the state in Secret %s/%s: %w", namespace, name, err)
+	}
+	return corev1ac.Secret(name, namespace).WithLabels(labels(cluster)).WithOwnerReferences(owner(cluster)).
+		WithAnnotations(map[string]string{clusterprovisionerv1alpha1.OperationAnnotation: run}).
+		WithType(corev1.SecretTypeOpaque).WithData(data), nil
+}
+
+// logConfigMap returns the ConfigMap that keeps the end of a run's log, which is redacted.
+func logConfigMap(cluster *clusterprovisionerv1alpha1.Cluster, namespace, run, log string) *corev1ac.ConfigMapApplyConfiguration {
+	return corev1ac.ConfigMap(cluster.Name+clusterprovisionerv1alpha1.LogSuffix, namespace).
+		WithLabels(labels(cluster)).WithOwnerReferences(owner(cluster)).
+		WithAnnotations(map[string]string{clusterprovisionerv1alpha1.OperationAnnotation: run}).
+		WithData(map[string]string{"log": log})
+}
+
+// kubeconfigRef returns the Secret that the kubeconfig goes to; the namespace is for a spec that names none.
+func kubeconfigRef(cluster *clusterprovisionerv1alpha1.Cluster, namespace string) corev1.SecretReference {
+	ref := corev1.SecretReference{}
+	if cluster.Spec.KubeconfigSecretRef != nil {
+		ref = *cluster.Spec.KubeconfigSecretRef
+	}
+	if ref.Name == "" {
+		ref.Name = cluster.Name + clusterprovisionerv1alpha1.KubeconfigSecretSuffix
+	}
+	if ref.Namespace == "" {
+		ref.Namespace = namespace
+	}
+	return ref
+}
+
+// kubeconfigSecret returns the Secret with the kubeconfig, in the form that Cluster API, Flux and Argo CD read.
+func kubeconfigSecret(
+	cluster *clusterprovisionerv1alpha1.Cluster, ref corev1.SecretReference, kubeconfig []byte,
+) *corev1ac.SecretApplyConfiguration {
+	with := labels(cluster)
+	with[clusterprovisionerv1alpha1.ClusterNameLabel] = cluster.Name
+	return corev1ac.Secret(ref.Name, ref.Namespace).WithLabels(with).WithOwnerReferences(owner(cluster)).
+		WithType("cluster.x-k8s.io/secret").
+		WithData(map[string][]byte{clusterprovisionerv1alpha1.KubeconfigSecretKey: kubeconfig})
+}
+
+// kubeconfigObject returns the Kubeconfig of the Cluster's name. The path, where there is one, is the file that the tool writes.
+func kubeconfigObject(cluster *clusterprovisionerv1alpha1.Cluster, path string) *clusterprovisionerv1alpha1ac.KubeconfigApplyConfiguration {
+	spec := clusterprovisionerv1alpha1ac.KubeconfigSpec().
+		WithClusterRef(clusterprovisionerv1alpha1ac.ClusterReference().WithName(cluster.Name)).
+		WithType(clusterprovisionerv1alpha1.KubeconfigAdmin)
+	if path != "" {
+		spec = spec.WithConfigPath(path)
+	}
+	return clusterprovisionerv1alpha1ac.Kubeconfig(cluster.Name).WithOwnerReferences(owner(cluster)).WithSpec(spec)
+}
+
+// labels are on everything that is kept for a cluster.
+func labels(cluster *clusterprovisionerv1alpha1.Cluster) map[string]string {
+	return map[string]string{
+		"app.kubernetes.io/managed-by":             "windlass",
+		clusterprovisionerv1alpha1.ClusterUIDLabel: string(cluster.UID),
+	}
+}
+
+// owner has the garbage collector delete what is kept, once the Cluster is gone.
+func owner(cluster *clusterprovisionerv1alpha1.Cluster) *metav1ac.OwnerReferenceApplyConfiguration {
+	return metav1ac.OwnerReference().
+		WithAPIVersion(clusterprovisionerv1alpha1.SchemeGroupVersion.String()).WithKind("Cluster").
+		WithName(cluster.Name).WithUID(cluster.UID).WithController(true).WithBlockOwnerDeletion(true)
+}
+
+// belongsTo reports whether an object was written for this very Cluster.
+func belongsTo(cluster *clusterprovisionerv1alpha1.Cluster, object client.Object) bool {
+	return object.GetLabels()[clusterprovisionerv1alpha1.ClusterUIDLabel] == string(cluster.UID)
+}

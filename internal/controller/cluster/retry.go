@@ -1,0 +1,55 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/provision"
+)
+
+// retry decides whether a run that failed is repeated now, and if not, when. Done means now.
+func retry(spec clusterprovisionerv1alpha1.Retry, last *clusterprovisionerv1alpha1.Operation, now time.Time) (flow.Outcome, time.Time) {
+	switch {
+	case !provision.Retryable(last.Reason):
+		return flow.Stall(last.Reason, errors.New(last.Message)), time.Time{}
+	case last.Attempt >= cmp.Or(spec.Attempts, clusterprovisionerv1alpha1.DefaultAttempts):
+		return flow.Stall(last.Reason, fmt.Errorf("gave up after %d attempts: %s", last.Attempt, last.Message)), time.Time{}
+	}
+	return pause(spec, last, now)
+}
+
+// pause waits until the next attempt is due.
+func pause(spec clusterprovisionerv1alpha1.Retry, last *clusterprovisionerv1alpha1.Operation, now time.Time) (flow.Outcome, time.Time) {
+	ended := last.EndTime
+	if ended == nil {
+		ended = last.StartTime
+	}
+	if ended == nil {
+		return flow.Done(), time.Time{}
+	}
+	at := ended.Add(backoff(spec, last.Attempt))
+	if !now.Before(at) {
+		return flow.Done(), time.Time{}
+	}
+	return flow.Wait(clusterprovisionerv1alpha1.ReasonRetrying,
+		fmt.Sprintf("attempt %d after %s: %s", last.Attempt+1, last.Reason, last.Message), at.Sub(now)), at
+}
+
+// backoff is the pause after that many failures: it doubles up to the maximum.
+func backoff(spec clusterprovisionerv1alpha1.Retry, failures int32) time.Duration {
+	pause := cmp.Or(spec.Initial.Duration, clusterprovisionerv1alpha1.DefaultRetryInitial)
+	most := max(cmp.Or(spec.Max.Duration, clusterprovisionerv1alpha1.DefaultRetryMax), pause)
+	for range failures - 1 {
+		if pause *= 2; pause >= most {
+			return most
+		}
+	}
+	return pause
+}

@@ -1,0 +1,49 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+)
+
+// upPrefix begins the ID of every run that applies the configuration. A new value of the retry annotation makes it another one, and so
+// starts the attempts again.
+func upPrefix(cluster *clusterprovisionerv1alpha1.Cluster, digest string) string {
+	return "up-" + short(digest, cluster.Annotations[clusterprovisionerv1alpha1.RetryAnnotation]) + "-"
+}
+
+// upID is the ID of an attempt to apply the configuration.
+func upID(cluster *clusterprovisionerv1alpha1.Cluster, digest string, attempt int32) string {
+	return upPrefix(cluster, digest) + strconv.Itoa(int(attempt))
+}
+
+// removeID is the ID of an attempt to remove the cluster.
+func removeID(cluster *clusterprovisionerv1alpha1.Cluster, attempt int32) string {
+	return "remove-" + short(string(cluster.UID)) + "-" + strconv.Itoa(int(attempt))
+}
+
+// planID identifies the change from the applied configuration to another one.
+func planID(cluster *clusterprovisionerv1alpha1.Cluster, digest string) string {
+	return "plan-" + short(cluster.Status.AppliedConfigHash, digest)
+}
+
+// attemptOf returns the number of the attempt, which ends the ID of a run.
+func attemptOf(id string) int32 {
+	attempt, err := strconv.ParseInt(id[strings.LastIndexByte(id, '-')+1:], 10, 32)
+	if err != nil {
+		return 1
+	}
+	return int32(attempt)
+}
+
+// short returns a digest of the texts that fits into a name.
+func short(texts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(texts, "\n")))
+	return hex.EncodeToString(sum[:5])
+}
