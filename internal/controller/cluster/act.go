@@ -36,7 +36,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 		}
 	}
 	if decided.cancel {
-		if err := r.cancel(ctx, pass.cluster); err != nil {
+		if err := r.cancel(ctx, pass.Object); err != nil {
 			return flow.Fail(err)
 		}
 	}
@@ -51,7 +51,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 
 // release lets the Cluster go.
 func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
-	cluster := pass.cluster
+	cluster := pass.Object
 	r.prober.Forget(cluster.UID)
 	if run := pass.seen.run; run != nil && run.Phase == provision.Running {
 		if err := r.cancel(ctx, cluster); err != nil {
@@ -67,7 +67,7 @@ func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
 	if err != nil {
 		return flow.Fail(err)
 	}
-	pass.released = true
+	pass.Release()
 	return flow.Done()
 }
 
@@ -85,7 +85,7 @@ func (r *Reconciler) save(ctx context.Context, pass *scope) error {
 	if err := r.writeStore(ctx, pass, pass.decision.save, run.ID); err != nil {
 		return err
 	}
-	log := logConfigMap(pass.cluster, r.namespace, run.ID, run.Log)
+	log := logConfigMap(pass.Object, r.namespace, run.ID, run.Log)
 	if err := patch.Apply(ctx, r.direct, log); err != nil {
 		return fmt.Errorf("cannot write the log to ConfigMap %s/%s: %w", r.namespace, *log.Name, err)
 	}
@@ -95,7 +95,7 @@ func (r *Reconciler) save(ctx context.Context, pass *scope) error {
 
 // writeStore writes the Secret with the tool's state, as of a run.
 func (r *Reconciler) writeStore(ctx context.Context, pass *scope, kept *store, run string) error {
-	secret, err := stateSecret(pass.cluster, r.namespace, run, kept)
+	secret, err := stateSecret(pass.Object, r.namespace, run, kept)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (r *Reconciler) writeStore(ctx context.Context, pass *scope, kept *store, r
 // writeKubeconfig writes the Secret with the kubeconfig.
 func (r *Reconciler) writeKubeconfig(ctx context.Context, pass *scope) error {
 	ref, content := pass.seen.kubeconfig.ref, pass.decision.kubeconfig
-	if err := patch.Apply(ctx, r.direct, kubeconfigSecret(pass.cluster, ref, content)); err != nil {
+	if err := patch.Apply(ctx, r.direct, kubeconfigSecret(pass.Object, ref, content)); err != nil {
 		return fmt.Errorf("cannot write the kubeconfig to Secret %s/%s: %w", ref.Namespace, ref.Name, err)
 	}
 	pass.seen.kubeconfig.content = content
@@ -118,7 +118,7 @@ func (r *Reconciler) writeKubeconfig(ctx context.Context, pass *scope) error {
 
 // ensure keeps what belongs to a cluster that exists: its probe, its Kubeconfig object, and the annotation with its version.
 func (r *Reconciler) ensure(ctx context.Context, pass *scope) error {
-	cluster, kubeconfig := pass.cluster, pass.seen.kubeconfig.content
+	cluster, kubeconfig := pass.Object, pass.seen.kubeconfig.content
 	if len(kubeconfig) == 0 || !cluster.DeletionTimestamp.IsZero() {
 		r.prober.Forget(cluster.UID)
 		return nil
@@ -155,7 +155,7 @@ func (r *Reconciler) ensureKubeconfigObject(
 
 // annotateVersion writes the cluster's Kubernetes version into the annotation. A version that is not known changes nothing.
 func (r *Reconciler) annotateVersion(ctx context.Context, pass *scope) error {
-	cluster, version := pass.cluster, pass.seen.health.version
+	cluster, version := pass.Object, pass.seen.health.version
 	if version == "" || cluster.Annotations[clusterprovisionerv1alpha1.VersionAnnotation] == version {
 		return nil
 	}
@@ -166,8 +166,8 @@ func (r *Reconciler) annotateVersion(ctx context.Context, pass *scope) error {
 		return fmt.Errorf("cannot annotate the Cluster with its version: %w", err)
 	}
 	// The status is written with the version of the object that carries the annotation.
-	cluster.ResourceVersion, pass.before.ResourceVersion = target.ResourceVersion, target.ResourceVersion
-	cluster.Annotations, pass.before.Annotations = target.Annotations, target.Annotations
+	cluster.ResourceVersion, cluster.Annotations = target.ResourceVersion, target.Annotations
+	pass.Rebase()
 	return nil
 }
 
@@ -196,13 +196,13 @@ func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 		return flow.Fail(fmt.Errorf("cannot start the tool: %w", err))
 	}
 	pass.started = true
-	pass.events = append(pass.events, runStarted(pass.cluster, next))
+	pass.Tell(runStarted(pass.Object, next))
 	return pass.decision.outcome
 }
 
 // request describes the run to start.
 func request(pass *scope) provision.Request {
-	next, timeouts := pass.decision.start, pass.cluster.Spec.Timeouts
+	next, timeouts := pass.decision.start, pass.Object.Spec.Timeouts
 	wanted := provision.Request{
 		Place: pass.seen.place, ID: next.id, Action: next.action, Tool: pass.seen.tool, Config: next.raw, State: pass.seen.stored.state,
 		PrivateKey: pass.credentials.privateKey, KnownHosts: pass.credentials.knownHosts,

@@ -13,6 +13,7 @@ import (
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	clusterprovisionerv1alpha1ac "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1/applyconfiguration/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/patch"
 )
 
 // stateSecret returns the Secret that keeps the tool's state, as of a run.
@@ -84,9 +85,7 @@ func labels(cluster *clusterprovisionerv1alpha1.Cluster) map[string]string {
 
 // owner has the garbage collector delete what is kept, once the Cluster is gone.
 func owner(cluster *clusterprovisionerv1alpha1.Cluster) *metav1ac.OwnerReferenceApplyConfiguration {
-	return metav1ac.OwnerReference().
-		WithAPIVersion(clusterprovisionerv1alpha1.SchemeGroupVersion.String()).WithKind("Cluster").
-		WithName(cluster.Name).WithUID(cluster.UID).WithController(true).WithBlockOwnerDeletion(true)
+	return patch.Owner(cluster, clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Cluster"))
 }
 
 // belongsTo reports whether an object was written for this very Cluster.

@@ -5,9 +5,7 @@ package cluster
 
 import (
 	"fmt"
-	"slices"
 
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
@@ -36,38 +34,35 @@ func runStarted(cluster *clusterprovisionerv1alpha1.Cluster, next *launch) event
 	}
 }
 
-// transitions returns the events for what a pass observed and the pass before did not.
-func transitions(before, after *clusterprovisionerv1alpha1.Cluster) []event.Event {
-	list := operation(before, after)
-	for _, change := range []struct {
-		conditionType string
-		value         metav1.ConditionStatus
-		warning       bool
-		action, note  string
-	}{
-		{clusterprovisionerv1alpha1.ConditionConfigValid, metav1.ConditionFalse, true, actionRead, ""},
-		{clusterprovisionerv1alpha1.ConditionProvisioned, metav1.ConditionTrue, false, actionProvision, "The tool has applied the configuration"},
-		{clusterprovisionerv1alpha1.ConditionHealthy, metav1.ConditionTrue, false, actionProbe, "The API server answers"},
-		{clusterprovisionerv1alpha1.ConditionHealthy, metav1.ConditionFalse, true, actionProbe, ""},
-		{clusterprovisionerv1alpha1.ConditionDegraded, metav1.ConditionTrue, true, actionProvision, ""},
-		{status.Stalled, metav1.ConditionTrue, true, actionProvision, ""},
-	} {
-		now, turned := turned(before, after, change.conditionType, change.value)
-		known := func(e event.Event) bool { return e.Reason == now.Reason } // Stalled repeats the condition that stalls
-		if !turned || slices.ContainsFunc(list, known) {
-			continue
-		}
-		note := change.note
-		if note == "" {
-			note = now.Message
-		}
-		list = append(list, event.Event{Regarding: after, Warning: change.warning, Reason: now.Reason, Action: change.action, Note: note})
+// announcements declares the transitions of conditions that are recorded. Stalled comes last: it repeats the condition that stalls.
+func announcements() []status.Announcement {
+	return []status.Announcement{
+		{
+			Condition: clusterprovisionerv1alpha1.ConditionConfigValid, Status: metav1.ConditionFalse,
+			Warning: true, Action: actionRead,
+		},
+		{
+			Condition: clusterprovisionerv1alpha1.ConditionProvisioned, Status: metav1.ConditionTrue,
+			Action: actionProvision, Note: "The tool has applied the configuration",
+		},
+		{
+			Condition: clusterprovisionerv1alpha1.ConditionHealthy, Status: metav1.ConditionTrue,
+			Action: actionProbe, Note: "The API server answers",
+		},
+		{
+			Condition: clusterprovisionerv1alpha1.ConditionHealthy, Status: metav1.ConditionFalse,
+			Warning: true, Action: actionProbe,
+		},
+		{
+			Condition: clusterprovisionerv1alpha1.ConditionDegraded, Status: metav1.ConditionTrue,
+			Warning: true, Action: actionProvision,
+		},
+		{Condition: status.Stalled, Status: metav1.ConditionTrue, Warning: true, Action: actionProvision},
 	}
-	return list
 }
 
-// operation returns the events for a stage that the tool has reached, and for a run that failed.
-func operation(before, after *clusterprovisionerv1alpha1.Cluster) []event.Event {
+// progress returns the events for a stage that the tool has reached, and for a run that failed.
+func progress(before, after *clusterprovisionerv1alpha1.Cluster) []event.Event {
 	was, is := before.Status.LastOperation, after.Status.LastOperation
 	if is == nil {
 		return nil
@@ -90,14 +85,11 @@ func operation(before, after *clusterprovisionerv1alpha1.Cluster) []event.Event 
 	return list
 }
 
-// turned reports whether a condition has just got the value, and returns it. Another message for the same reason is not news.
-func turned(
-	before, after *clusterprovisionerv1alpha1.Cluster, conditionType string, value metav1.ConditionStatus,
-) (*metav1.Condition, bool) {
-	now := apimeta.FindStatusCondition(after.Status.Conditions, conditionType)
-	if now == nil || now.Status != value {
-		return nil, false
+// failed says how a run failed.
+func failed(last *clusterprovisionerv1alpha1.Operation) string {
+	message := fmt.Sprintf("attempt %d failed", last.Attempt)
+	if last.Message != "" {
+		message += ": " + last.Message
 	}
-	was := apimeta.FindStatusCondition(before.Status.Conditions, conditionType)
-	return now, was == nil || was.Status != now.Status || was.Reason != now.Reason
+	return message
 }

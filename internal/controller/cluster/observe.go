@@ -67,7 +67,7 @@ type credentials struct {
 
 // observe is the phase that reads.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
-	cluster := pass.cluster
+	cluster := pass.Object
 	seen := &observation{
 		place:  provision.Place{Cluster: string(cluster.UID), Name: cluster.Name, ConfigPath: cluster.Spec.ConfigPath},
 		health: r.prober.healthOf(cluster.UID),
@@ -253,7 +253,7 @@ func (r *Reconciler) observeKubeconfig(ctx context.Context, cluster *clusterprov
 
 // observeCredentials is the phase that reads the SSH key and the host keys, for a run that is about to start.
 func (r *Reconciler) observeCredentials(ctx context.Context, pass *scope) flow.Outcome {
-	auth := pass.cluster.Spec.SSHAuth
+	auth := pass.Object.Spec.SSHAuth
 	if pass.decision.start == nil || auth == nil {
 		return flow.Done()
 	}

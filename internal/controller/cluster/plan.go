@@ -163,24 +163,3 @@ func changeOf(cluster *clusterprovisionerv1alpha1.Cluster, seen observation) *cl
 		ID: planID(cluster, seen.config.Digest), Summary: strings.Join(difference.Summary, "\n"), Destructive: difference.Destructive,
 	}
 }
-
-// working waits for a run.
-func working(action provision.Action) flow.Outcome {
-	if action == provision.Remove {
-		return flow.Wait(reasonFor(action), "the tool to remove the cluster", lookAgain)
-	}
-	return flow.Wait(reasonFor(action), "the tool to apply the configuration", lookAgain)
-}
-
-// reasonFor is the reason of a wait for a run.
-func reasonFor(action provision.Action) string {
-	if action == provision.Remove {
-		return clusterprovisionerv1alpha1.ReasonRemoving
-	}
-	return clusterprovisionerv1alpha1.ReasonApplying
-}
-
-// paused waits until a person lets Windlass go on.
-func paused() flow.Outcome {
-	return flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)
-}

@@ -34,39 +34,37 @@ func declaration() status.Declaration {
 	}
 }
 
-// describe writes what a pass observed and how it ended into the Cluster's status. If the pass could not observe, what the status says
-// stays, and every condition is Unknown.
-func describe(pass *scope, outcome flow.Outcome, now time.Time) {
+// describe writes what a pass observed and did into the Cluster's status, tells the events of its run, and returns the marks of the
+// conditions. If the pass could not observe, what the status says stays, and every condition is Unknown.
+func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 	marks := declaration().Begin()
-	if pass.seen != nil {
-		report(pass, now)
-		markConfig(marks, pass)
-		markProvisioned(marks, pass, outcome)
-		markKubeconfig(marks, pass)
-		markHealthy(marks, pass)
-		markDegraded(marks, pass)
+	if pass.seen == nil {
+		return marks
 	}
-	if status.IsPaused(pass.cluster) {
-		marks.Pause()
-	}
-	outcome.Mark(marks)
-	marks.Apply(pass.cluster, now)
+	report(pass)
+	markConfig(marks, pass)
+	markProvisioned(marks, pass, outcome)
+	markKubeconfig(marks, pass)
+	markHealthy(marks, pass)
+	markDegraded(marks, pass)
+	pass.Tell(progress(pass.Before, pass.Object)...)
+	return marks
 }
 
 // report writes everything of the status but the conditions.
-func report(pass *scope, now time.Time) {
-	written, seen := &pass.cluster.Status, pass.seen
-	reportOperation(pass, now)
+func report(pass *scope) {
+	written, seen := &pass.Object.Status, pass.seen
+	reportOperation(pass)
 	if run := pass.finished; run != nil {
 		written.SkippedNodes = run.Skipped[:min(len(run.Skipped), maxSkipped)]
 		if run.Phase == provision.Succeeded && run.Action == provision.Up {
-			reportApplied(pass, now)
+			reportApplied(pass)
 		}
 	}
 	written.NextRetryTime = timeOf(pass.decision.retryAt)
 	written.Plan = pass.decision.change
 	if written.Plan != nil {
-		written.Plan.Summary = clip(written.Plan.Summary, maxSummary)
+		written.Plan.Summary = status.Clip(written.Plan.Summary, maxSummary)
 	}
 	if len(seen.kubeconfig.content) > 0 {
 		written.KubeconfigRef = new(seen.kubeconfig.ref)
@@ -99,13 +97,13 @@ func timeOf(t time.Time) *metav1.Time {
 const maxSkipped = 256
 
 // reportOperation describes the run that the pass has started, or the one that it read.
-func reportOperation(pass *scope, now time.Time) {
-	written := &pass.cluster.Status
+func reportOperation(pass *scope) {
+	written := &pass.Object.Status
 	if pass.started {
 		next := pass.decision.start
 		written.LastOperation = &clusterprovisionerv1alpha1.Operation{
 			ID: next.id, Action: clusterprovisionerv1alpha1.Action(next.action), Attempt: next.attempt, ConfigHash: next.digest,
-			StartTime: timeOf(now),
+			StartTime: timeOf(pass.Now),
 		}
 		return
 	}
@@ -116,7 +114,7 @@ func reportOperation(pass *scope, now time.Time) {
 	last := written.LastOperation
 	if last == nil || last.ID != run.ID { // the manager died before it recorded that it had started the run
 		last = &clusterprovisionerv1alpha1.Operation{ID: run.ID, Action: clusterprovisionerv1alpha1.Action(run.Action), Attempt: attemptOf(run.ID)}
-		if strings.HasPrefix(run.ID, upPrefix(pass.cluster, pass.seen.config.Digest)) {
+		if strings.HasPrefix(run.ID, upPrefix(pass.Object, pass.seen.config.Digest)) {
 			last.ConfigHash = pass.seen.config.Digest
 		}
 	}
@@ -129,19 +127,19 @@ func reportOperation(pass *scope, now time.Time) {
 	if pass.finished != nil {
 		last.EndTime, last.ExitCode, last.Message = timeOf(run.EndedAt), run.ExitCode, ""
 		if last.EndTime == nil {
-			last.EndTime = timeOf(now) // nobody saw when it ended
+			last.EndTime = timeOf(pass.Now) // nobody saw when it ended
 		}
 		if run.Failure != nil {
-			last.Reason, last.Message = run.Failure.Reason, clip(run.Failure.Message, maxMessage)
+			last.Reason, last.Message = run.Failure.Reason, status.Clip(run.Failure.Message, maxMessage)
 		}
 	}
 	written.LastOperation = last
 }
 
 // reportApplied says which configuration the tool has applied: the one that the run was started with, which may not be the current one.
-func reportApplied(pass *scope, now time.Time) {
-	written := &pass.cluster.Status
-	written.AppliedAt = timeOf(now)
+func reportApplied(pass *scope) {
+	written := &pass.Object.Status
+	written.AppliedAt = timeOf(pass.Now)
 	applied, err := provision.ReadConfig(pass.seen.stored.applied)
 	if err != nil {
 		return
@@ -160,10 +158,10 @@ func markConfig(marks *status.Marks, pass *scope) {
 
 // markProvisioned says whether there is a cluster. A later change that fails does not undo it: Degraded tells of that.
 func markProvisioned(marks *status.Marks, pass *scope, outcome flow.Outcome) {
-	cluster := pass.cluster
+	cluster := pass.Object
 	last := cluster.Status.LastOperation
 	switch {
-	case last != nil && last.Action == clusterprovisionerv1alpha1.ActionRemove && last.EndTime != nil && last.Reason == "":
+	case removed(last):
 		marks.False(clusterprovisionerv1alpha1.ConditionProvisioned, clusterprovisionerv1alpha1.ReasonRemoved, "the tool has removed the cluster")
 	case cluster.Status.AppliedConfigHash != "":
 		marks.True(clusterprovisionerv1alpha1.ConditionProvisioned, clusterprovisionerv1alpha1.ReasonApplied, "")
@@ -176,22 +174,14 @@ func markProvisioned(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 	}
 }
 
-// failed says how a run failed.
-func failed(last *clusterprovisionerv1alpha1.Operation) string {
-	message := fmt.Sprintf("attempt %d failed", last.Attempt)
-	if last.Message != "" {
-		message += ": " + last.Message
-	}
-	return message
-}
-
 func markKubeconfig(marks *status.Marks, pass *scope) {
 	conditionType, live := clusterprovisionerv1alpha1.ConditionKubeconfigAvailable, pass.seen.kubeconfig
 	switch refused := pass.decision.refused; {
 	case refused != nil:
 		marks.False(conditionType, refused.reason, refused.message)
 	case len(live.content) > 0:
-		marks.True(conditionType, clusterprovisionerv1alpha1.ReasonKubeconfigWritten, fmt.Sprintf("Secret %s/%s", live.ref.Namespace, live.ref.Name))
+		marks.True(conditionType, clusterprovisionerv1alpha1.ReasonKubeconfigWritten,
+			fmt.Sprintf("Secret %s/%s holds the kubeconfig", live.ref.Namespace, live.ref.Name))
 	default:
 		marks.False(conditionType, clusterprovisionerv1alpha1.ReasonKubeconfigMissing, "the tool has not written a kubeconfig")
 	}
@@ -210,23 +200,15 @@ func markHealthy(marks *status.Marks, pass *scope) {
 }
 
 func markDegraded(marks *status.Marks, pass *scope) {
-	written := pass.cluster.Status
+	written := pass.Object.Status
 	last := written.LastOperation
 	switch {
 	case len(written.SkippedNodes) > 0:
-		marks.True(clusterprovisionerv1alpha1.ConditionDegraded, clusterprovisionerv1alpha1.ReasonNodesSkipped, clip(fmt.Sprintf(
+		marks.True(clusterprovisionerv1alpha1.ConditionDegraded, clusterprovisionerv1alpha1.ReasonNodesSkipped, status.Clip(fmt.Sprintf(
 			"the tool could not reach %s, and what runs there may still run", strings.Join(written.SkippedNodes, ", ")), maxMessage))
 	case last != nil && last.Reason != "" && written.AppliedConfigHash != "":
 		marks.True(clusterprovisionerv1alpha1.ConditionDegraded, last.Reason, failed(last))
 	default:
 		marks.False(clusterprovisionerv1alpha1.ConditionDegraded, clusterprovisionerv1alpha1.ReasonNotDegraded, "")
 	}
-}
-
-// clip bounds a text.
-func clip(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit-3], "") + "..."
 }

@@ -12,6 +12,7 @@ import (
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/provision"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // retry decides whether a run that failed is repeated now, and if not, when. Done means now.
@@ -52,4 +53,25 @@ func backoff(spec clusterprovisionerv1alpha1.Retry, failures int32) time.Duratio
 		}
 	}
 	return pause
+}
+
+// working waits for a run.
+func working(action provision.Action) flow.Outcome {
+	if action == provision.Remove {
+		return flow.Wait(reasonFor(action), "the tool to remove the cluster", lookAgain)
+	}
+	return flow.Wait(reasonFor(action), "the tool to apply the configuration", lookAgain)
+}
+
+// reasonFor is the reason of a wait for a run.
+func reasonFor(action provision.Action) string {
+	if action == provision.Remove {
+		return clusterprovisionerv1alpha1.ReasonRemoving
+	}
+	return clusterprovisionerv1alpha1.ReasonApplying
+}
+
+// paused waits until a person lets Windlass go on.
+func paused() flow.Outcome {
+	return flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)
 }
