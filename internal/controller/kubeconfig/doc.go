@@ -1,9 +1,9 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kubeconfig keeps Kubeconfigs: a Secret with a way into a cluster. It promises that the Secret holds a kubeconfig that is valid
-// and holds credentials only, that a token is renewed before it ends and is worth nothing once the object is deleted, and that
-// nothing of somebody else's is touched, here or in the cluster.
+// Package kubeconfig reconciles Kubeconfigs: each is a Secret with access to a cluster. It promises that the Secret holds a valid
+// kubeconfig with nothing but credentials in it, that a token is renewed before it expires and revoked when the object is deleted, and
+// that nothing of anybody else's is touched, neither here nor in the cluster.
 //
 // A pass goes through three phases:
 //
@@ -11,7 +11,7 @@
 //  2. plan decides whether the Secret has to be written, and with what (plan.go): pure.
 //  3. act writes it; for a token it first makes the ServiceAccount and its binding in the cluster (act.go, target.go).
 //
-// Whatever a pass met, it then describes it in the status with at most one write (status.go), and tells the events when that write has
+// Each pass then describes what it found in the status, with at most one write (status.go), and records events once that write has
 // succeeded (events.go). The condition Issued is written here, the others by internal/status. Only tokens have a finalizer: what was
-// made in the cluster for them has to be removed there.
+// made in the cluster for them must be removed there.
 package kubeconfig

@@ -251,7 +251,7 @@ func TestATokenIsRenewedAfterTwoThirdsOfItsLife(t *testing.T) {
 	if !bytes.Equal(first, s.secret(config).Data["value"]) {
 		t.Error("the token was renewed without need")
 	}
-	s.r.now = func() time.Time { return time.Now().Add(41 * time.Minute) }
+	s.r.Now = func() time.Time { return time.Now().Add(41 * time.Minute) }
 	s.Settle(t, s.r, config)
 	if bytes.Equal(first, s.secret(config).Data["value"]) {
 		t.Error("the token was not renewed")

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
@@ -23,22 +22,22 @@ import (
 // maxFile bounds a kubeconfig, in bytes.
 const maxFile = 256 << 10
 
-// observation is what a pass has seen besides the Kubeconfig itself.
+// observation is what a pass read besides the Kubeconfig itself.
 type observation struct {
-	// cluster is the Cluster of clusterRef, nil where there is none.
+	// cluster is the Cluster of clusterRef; nil if it does not exist.
 	cluster *clusterprovisionerv1alpha1.Cluster
-	// admin is the kubeconfig that the tool wrote, empty where there is none so far.
+	// admin is the kubeconfig that the tool wrote; empty if it has not written one yet.
 	admin []byte
-	// ref is the Secret that this object shall have; shared says that it is the Cluster's own, which is not ours to write.
+	// ref is the Secret of this object; shared says that it is the Cluster's own, which the controller of Clusters writes.
 	ref    corev1.SecretReference
 	shared bool
-	// secret is that Secret, nil where there is none.
+	// secret is that Secret; nil if it does not exist.
 	secret *corev1.Secret
 }
 
 // observe is the phase that reads.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
-	config, seen := pass.config, &observation{}
+	config, seen := pass.Object, &observation{}
 	if ref := config.Spec.ClusterRef; ref != nil {
 		cluster := &clusterprovisionerv1alpha1.Cluster{}
 		err := r.client.Get(ctx, client.ObjectKey{Name: ref.Name}, cluster)
@@ -79,20 +78,20 @@ func (r *Reconciler) observeAdmin(ctx context.Context, config *clusterprovisione
 	return err
 }
 
-// readSecret reads a Secret, nil where there is none.
+// readSecret reads a Secret. It returns nil if there is none.
 func (r *Reconciler) readSecret(ctx context.Context, ref corev1.SecretReference) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
 	err := r.direct.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
-	if apierrors.IsNotFound(err) {
-		return nil, nil //nolint:nilnil // no Secret and no error is an answer
-	}
 	if err != nil {
+		secret = nil
+	}
+	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("cannot read Secret %s/%s: %w", ref.Namespace, ref.Name, err)
 	}
 	return secret, nil
 }
 
-// readFile reads a kubeconfig from this machine, within the root where one is set; nil where it does not exist.
+// readFile reads a kubeconfig from this machine, inside the root if one is set. It returns nil if the file does not exist.
 func (r *Reconciler) readFile(path string) ([]byte, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -102,7 +101,7 @@ func (r *Reconciler) readFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("cannot find %q: %w", path, err)
 	}
 	if r.configRoot != "" && !strings.HasPrefix(target, filepath.Clean(r.configRoot)+string(filepath.Separator)) {
-		return nil, fmt.Errorf("cannot read %q: it does not lie in %q, which --config-root names", path, r.configRoot)
+		return nil, fmt.Errorf("cannot read %q: it is outside of %q, the directory that --config-root allows", path, r.configRoot)
 	}
 	file, err := os.Open(target)
 	if err != nil {
@@ -112,8 +111,8 @@ func (r *Reconciler) readFile(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxFile))
 }
 
-// refOf returns the Secret of the object: the one that the spec names, else that of the Cluster, which holds the same, else one of
-// the object's name.
+// refOf returns the Secret of the object: the one that the spec names, or that of the Cluster, which holds the same, or one of the
+// object's name.
 func (r *Reconciler) refOf(
 	config *clusterprovisionerv1alpha1.Kubeconfig, cluster *clusterprovisionerv1alpha1.Cluster,
 ) (ref corev1.SecretReference, shared bool) {

@@ -5,7 +5,6 @@ package kubeconfig
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"time"
 
@@ -15,22 +14,15 @@ import (
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// Annotations on the Secret of a token: what it was made for and when it ends, which the token itself would tell only to who reads it.
-const (
-	annotationExpires = "clusterprovisioner.rke.io/expires-at"
-	annotationIssued  = "clusterprovisioner.rke.io/issued-at"
-	annotationFor     = "clusterprovisioner.rke.io/issued-for"
-)
-
 // decision is what a pass has to do.
 type decision struct {
-	// copy is what the Secret shall hold; nil leaves it as it is.
-	copy []byte
-	// issue says that a token has to be made.
+	// write is what the Secret has to hold; nil leaves it as it is.
+	write []byte
+	// issue says that a token has to be issued.
 	issue bool
-	// revoke says that what was made in the cluster has to go, and letGo that the object may.
-	revoke, letGo bool
-	// outcome is how the pass goes on once that has been done.
+	// revoke says that what was made in the cluster has to go, release that the object can go.
+	revoke, release bool
+	// outcome is how the pass goes on once all this is done.
 	outcome flow.Outcome
 }
 
@@ -39,12 +31,13 @@ func plan(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now t
 	if !config.DeletionTimestamp.IsZero() {
 		return planEnd(config, seen)
 	}
-	if outcome := lacking(config, seen); !outcome.IsDone() {
+	if outcome := missing(config, seen); !outcome.IsDone() {
 		return decision{outcome: outcome}
 	}
-	if seen.secret != nil && !seen.shared && !ours(config, seen) {
+	if seen.secret != nil && !seen.shared && !belongsTo(config, seen.secret) {
 		return decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonSecretConflict, fmt.Errorf(
-			"the Secret %s/%s exists and does not belong to this Kubeconfig", seen.ref.Namespace, seen.ref.Name))}
+			"Secret %s/%s exists and does not belong to this Kubeconfig. Delete it, or name another in spec.writeSecretToRef",
+			seen.ref.Namespace, seen.ref.Name))}
 	}
 	var next decision
 	switch {
@@ -52,22 +45,22 @@ func plan(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now t
 		next.issue = due(config, seen, now)
 	case !seen.shared && (seen.secret == nil ||
 		!bytes.Equal(seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey], seen.admin)):
-		next.copy = seen.admin
+		next.write = seen.admin
 	}
-	if status.IsPaused(config) && (next.issue || next.copy != nil) {
+	if status.IsPaused(config) && (next.issue || next.write != nil) {
 		return decision{outcome: flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)}
 	}
 	return next
 }
 
-// planEnd decides what a deleted object leaves. A cluster that is gone has taken everything with it.
+// planEnd decides what a deleted object leaves. A cluster that is gone took everything with it.
 func planEnd(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) decision {
 	reachable := seen.cluster != nil && seen.cluster.DeletionTimestamp.IsZero() && len(seen.admin) > 0
-	return decision{revoke: isToken(config) && reachable, letGo: true}
+	return decision{revoke: isToken(config) && reachable, release: true}
 }
 
-// lacking says what the credential cannot be made without.
-func lacking(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) flow.Outcome {
+// missing says what the credential cannot be made without.
+func missing(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) flow.Outcome {
 	ref := config.Spec.ClusterRef
 	switch {
 	case ref != nil && seen.cluster == nil:
@@ -78,59 +71,12 @@ func lacking(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) fl
 		return flow.Wait(clusterprovisionerv1alpha1.ReasonKubeconfigMissing, fmt.Sprintf("file %q to be written", config.Spec.ConfigPath), 0)
 	}
 	if _, err := kube.Target(seen.admin); err != nil {
-		return flow.Stall(clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, errors.New(err.Error()))
+		return flow.Stall(clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, err)
 	}
 	return flow.Done()
 }
 
-// ours reports whether the Secret was written for this very object.
-func ours(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) bool {
-	return seen.secret.Labels[labelUID] == string(config.UID)
-}
-
-// due reports whether a token has to be made: there is none, it was made for something else, or two thirds of its life are over.
+// due reports whether a token has to be issued: there is none, it was issued for something else, or it is time to renew it.
 func due(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now time.Time) bool {
-	if seen.secret == nil || seen.secret.Annotations[annotationFor] != purpose(config) {
-		return true
-	}
-	issued, err := time.Parse(time.RFC3339, seen.secret.Annotations[annotationIssued])
-	if err != nil {
-		return true
-	}
-	expires, err := time.Parse(time.RFC3339, seen.secret.Annotations[annotationExpires])
-	if err != nil {
-		return true
-	}
-	return !now.Before(issued.Add(expires.Sub(issued) * 2 / 3))
-}
-
-// purpose is what a token is made for: another purpose needs another token.
-func purpose(config *clusterprovisionerv1alpha1.Kubeconfig) string {
-	return fmt.Sprintf("%s/%s/%s/%d", config.Spec.ClusterRef.Name, accountOf(config), roleOf(config), expiration(config))
-}
-
-// accountOf returns the ServiceAccount of a token.
-func accountOf(config *clusterprovisionerv1alpha1.Kubeconfig) string {
-	if config.Spec.ServiceAccount != "" {
-		return config.Spec.ServiceAccount
-	}
-	return "windlass-" + config.Name
-}
-
-// roleOf returns what a token may do.
-func roleOf(config *clusterprovisionerv1alpha1.Kubeconfig) string {
-	if config.Spec.ClusterRole != "" {
-		return config.Spec.ClusterRole
-	}
-	return "view"
-}
-
-// defaultExpiration is how long a token is valid, in seconds.
-const defaultExpiration = 3600
-
-func expiration(config *clusterprovisionerv1alpha1.Kubeconfig) int64 {
-	if config.Spec.ExpirationSeconds > 0 {
-		return config.Spec.ExpirationSeconds
-	}
-	return defaultExpiration
+	return seen.secret == nil || seen.secret.Annotations[annotationFor] != purpose(config) || !now.Before(renewAt(seen.secret))
 }

@@ -27,7 +27,7 @@ import (
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=core,resources=events,verbs=create;patch
 
-// SetupWithManager registers the controller, with so many workers, and what wakes it up.
+// SetupWithManager registers the controller, with that many workers, and its event sources.
 func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 	err := builder.ControllerManagedBy(mgr).
 		Named("kubeconfig").
@@ -43,7 +43,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 	return nil
 }
 
-// clusterChanged lets through what a Kubeconfig is made from: where the Cluster's own kubeconfig is, and that the Cluster goes.
+// clusterChanged lets through what a Kubeconfig depends on: where the Cluster's own kubeconfig is, and that the Cluster is deleted.
 func clusterChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		was, ok := e.ObjectOld.(*clusterprovisionerv1alpha1.Cluster)
@@ -58,7 +58,7 @@ func clusterChanged() predicate.Predicate {
 	}}
 }
 
-// byCluster maps a Cluster to the Kubeconfigs that lead into it.
+// byCluster maps a Cluster to the Kubeconfigs that refer to it.
 func byCluster(reader client.Reader) handler.MapFunc {
 	return func(ctx context.Context, cluster client.Object) []reconcile.Request {
 		var configs clusterprovisionerv1alpha1.KubeconfigList

@@ -23,26 +23,22 @@ func declaration() status.Declaration {
 	return status.Declaration{{Type: clusterprovisionerv1alpha1.ConditionIssued}}
 }
 
-// describe writes what a pass has seen and how it ended into the Kubeconfig's status. Where the pass could not look, what the status
-// says stays, and every condition is Unknown.
-func describe(pass *scope, outcome flow.Outcome, now time.Time) {
+// describe writes what a pass observed and did into the Kubeconfig's status, and returns the marks of the conditions. If the pass could
+// not observe, what the status says stays, and every condition is Unknown.
+func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 	marks := declaration().Begin()
 	if pass.seen != nil {
 		report(pass)
-		markIssued(marks, pass, outcome, now)
+		markIssued(marks, pass, outcome)
 	}
-	if status.IsPaused(pass.config) {
-		marks.Pause()
-	}
-	outcome.Mark(marks)
-	marks.Apply(pass.config, now)
+	return marks
 }
 
-// report writes everything of the status that is no condition.
+// report writes everything of the status but the conditions.
 func report(pass *scope) {
-	written, seen := &pass.config.Status, pass.seen
+	written, seen := &pass.Object.Status, pass.seen
 	written.SecretRef, written.ExpiresAt, written.Server = nil, nil, ""
-	if seen.secret == nil || !seen.shared && !ours(pass.config, *seen) {
+	if seen.secret == nil || !seen.shared && !belongsTo(pass.Object, seen.secret) {
 		return
 	}
 	written.SecretRef = new(seen.ref)
@@ -54,19 +50,15 @@ func report(pass *scope) {
 	if expires := expiry(pass, target); !expires.IsZero() {
 		written.ExpiresAt = new(metav1.NewTime(expires.Truncate(time.Second)))
 	}
-	if isToken(pass.config) {
-		written.ServiceAccount = accountOf(pass.config)
+	if isToken(pass.Object) {
+		written.ServiceAccount = accountOf(pass.Object)
 	}
 }
 
-// expiry returns when the credential ends; zero where it does not say.
+// expiry returns when the credential expires; zero if it does not say.
 func expiry(pass *scope, target *rest.Config) time.Time {
-	if isToken(pass.config) {
-		expires, err := time.Parse(time.RFC3339, pass.seen.secret.Annotations[annotationExpires])
-		if err != nil {
-			return time.Time{}
-		}
-		return expires
+	if isToken(pass.Object) {
+		return expiresAt(pass.seen.secret)
 	}
 	block, _ := pem.Decode(target.CertData)
 	if block == nil {
@@ -79,17 +71,17 @@ func expiry(pass *scope, target *rest.Config) time.Time {
 	return certificate.NotAfter
 }
 
-func markIssued(marks *status.Marks, pass *scope, outcome flow.Outcome, now time.Time) {
-	written := pass.config.Status
+func markIssued(marks *status.Marks, pass *scope, outcome flow.Outcome) {
+	written := pass.Object.Status
 	switch {
 	case written.SecretRef == nil && outcome.Reason() != "":
 		marks.False(clusterprovisionerv1alpha1.ConditionIssued, outcome.Reason(), outcome.Message())
 	case written.SecretRef == nil:
 		marks.False(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonKubeconfigMissing, "")
-	case written.ExpiresAt != nil && !now.Before(written.ExpiresAt.Time):
-		marks.False(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonExpired, "the credential has ended")
+	case written.ExpiresAt != nil && !pass.Now.Before(written.ExpiresAt.Time):
+		marks.False(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonExpired, "the credential has expired")
 	default:
 		marks.True(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonIssued,
-			fmt.Sprintf("Secret %s/%s", written.SecretRef.Namespace, written.SecretRef.Name))
+			fmt.Sprintf("Secret %s/%s holds the kubeconfig", written.SecretRef.Namespace, written.SecretRef.Name))
 	}
 }

@@ -23,21 +23,19 @@ import (
 	"github.com/windlass-operator/windlass/internal/kube"
 )
 
-// callTimeout bounds a request to the cluster, so that one that hangs costs a worker no more.
+// callTimeout bounds a request to the cluster, so that a cluster that hangs does not hold a worker.
 const callTimeout = 5 * time.Second
 
-// errForeign says that the cluster has something of the name which was not made for this object.
+// errForeign says that the cluster has an object of the name which was not made for this Kubeconfig.
 var errForeign = errors.New("it exists in the cluster and was not made for this Kubeconfig")
 
-func isForeign(err error) bool { return errors.Is(err, errForeign) }
-
-// target is the cluster that tokens are made in.
+// target is the cluster that tokens are issued in.
 type target struct {
 	config *rest.Config
 	client kubernetes.Interface
 }
 
-// newTarget returns the cluster that the kubeconfig leads to.
+// newTarget returns the cluster that the kubeconfig describes.
 func newTarget(kubeconfig []byte) (*target, error) {
 	config, err := kube.Target(kubeconfig)
 	if err != nil {
@@ -51,19 +49,19 @@ func newTarget(kubeconfig []byte) (*target, error) {
 	return &target{config: config, client: client}, nil
 }
 
-// issue makes the ServiceAccount and its binding, and returns a kubeconfig with a token for it.
+// issue ensures the ServiceAccount and its binding, and returns a kubeconfig with a token for it.
 func (t *target) issue(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig) ([]byte, time.Time, error) {
 	name := accountOf(config)
 	if err := t.ensureAccount(ctx, config, name); err != nil {
-		return nil, time.Time{}, fmt.Errorf("cannot make ServiceAccount %q: %w", name, err)
+		return nil, time.Time{}, fmt.Errorf("cannot create ServiceAccount %q: %w", name, err)
 	}
 	if err := t.ensureBinding(ctx, config, name); err != nil {
-		return nil, time.Time{}, fmt.Errorf("cannot make ClusterRoleBinding %q: %w", name, err)
+		return nil, time.Time{}, fmt.Errorf("cannot create ClusterRoleBinding %q: %w", name, err)
 	}
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(expiration(config))}}
 	token, err := t.client.CoreV1().ServiceAccounts(metav1.NamespaceSystem).CreateToken(ctx, name, request, metav1.CreateOptions{})
 	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("cannot make a token for ServiceAccount %q: %w", name, err)
+		return nil, time.Time{}, fmt.Errorf("cannot create a token for ServiceAccount %q: %w", name, err)
 	}
 	cluster := &clientcmdapi.Cluster{
 		Server: t.config.Host, CertificateAuthorityData: t.config.CAData, TLSServerName: t.config.ServerName,
@@ -78,7 +76,7 @@ func (t *target) issue(ctx context.Context, config *clusterprovisionerv1alpha1.K
 	return raw, token.Status.ExpirationTimestamp.Time, err
 }
 
-// ensureAccount makes the ServiceAccount, unless it is there.
+// ensureAccount creates the ServiceAccount, unless it exists.
 func (t *target) ensureAccount(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, name string) error {
 	accounts := t.client.CoreV1().ServiceAccounts(metav1.NamespaceSystem)
 	live, err := accounts.Get(ctx, name, metav1.GetOptions{})
@@ -86,13 +84,13 @@ func (t *target) ensureAccount(ctx context.Context, config *clusterprovisionerv1
 		_, err = accounts.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metaFor(config, name)}, metav1.CreateOptions{})
 		return err
 	}
-	if err == nil && live.Labels[labelUID] != string(config.UID) {
+	if err == nil && !belongsTo(config, live) {
 		return errForeign
 	}
 	return err
 }
 
-// ensureBinding binds the ServiceAccount to its role. A binding's role cannot be changed: another one is another binding.
+// ensureBinding binds the ServiceAccount to its role. The role of a binding is immutable: another role takes another binding.
 func (t *target) ensureBinding(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, name string) error {
 	bindings := t.client.RbacV1().ClusterRoleBindings()
 	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: roleOf(config)}
@@ -101,7 +99,7 @@ func (t *target) ensureBinding(ctx context.Context, config *clusterprovisionerv1
 	case apierrors.IsNotFound(err):
 	case err != nil:
 		return err
-	case live.Labels[labelUID] != string(config.UID):
+	case !belongsTo(config, live):
 		return errForeign
 	case live.RoleRef == role:
 		return nil
@@ -118,29 +116,27 @@ func (t *target) ensureBinding(ctx context.Context, config *clusterprovisionerv1
 	return err
 }
 
-// revoke removes the ServiceAccount, with which its tokens end, and its binding. What is not there, or not ours, is left.
+// revoke deletes the ServiceAccount, which ends its tokens, and its binding. What does not exist or was not made for this Kubeconfig is
+// left alone.
 func (t *target) revoke(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, name string) error {
 	bindings, accounts := t.client.RbacV1().ClusterRoleBindings(), t.client.CoreV1().ServiceAccounts(metav1.NamespaceSystem)
 	binding, err := bindings.Get(ctx, name, metav1.GetOptions{})
-	if err == nil && binding.Labels[labelUID] == string(config.UID) {
+	if err == nil && belongsTo(config, binding) {
 		err = bindings.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &binding.UID}})
 	}
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("cannot remove ClusterRoleBinding %q: %w", name, err)
+		return fmt.Errorf("cannot delete ClusterRoleBinding %q: %w", name, err)
 	}
 	account, err := accounts.Get(ctx, name, metav1.GetOptions{})
-	if err == nil && account.Labels[labelUID] == string(config.UID) {
+	if err == nil && belongsTo(config, account) {
 		err = accounts.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &account.UID}})
 	}
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("cannot remove ServiceAccount %q: %w", name, err)
+		return fmt.Errorf("cannot delete ServiceAccount %q: %w", name, err)
 	}
 	return nil
 }
 
 func metaFor(config *clusterprovisionerv1alpha1.Kubeconfig, name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{
-		Name:   name,
-		Labels: map[string]string{"app.kubernetes.io/managed-by": "windlass", labelUID: string(config.UID)},
-	}
+	return metav1.ObjectMeta{Name: name, Labels: labelsOf(config)}
 }

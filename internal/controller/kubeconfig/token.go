@@ -1,0 +1,81 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeconfig
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+)
+
+// Annotations on the Secret of a token: what it was issued for, and when it expires, which the token itself says only to those who may
+// read it.
+const (
+	annotationExpires = "clusterprovisioner.rke.io/expires-at"
+	annotationIssued  = "clusterprovisioner.rke.io/issued-at"
+	annotationFor     = "clusterprovisioner.rke.io/issued-for"
+)
+
+// What a spec that says nothing about it asks for.
+const (
+	defaultRole       = "view"
+	defaultExpiration = 3600 // seconds
+)
+
+// isToken reports whether the credential is a token that is made in the cluster.
+func isToken(config *clusterprovisionerv1alpha1.Kubeconfig) bool {
+	return config.Spec.Type == clusterprovisionerv1alpha1.KubeconfigServiceAccountToken
+}
+
+// purpose is what a token is issued for: another purpose needs another token.
+func purpose(config *clusterprovisionerv1alpha1.Kubeconfig) string {
+	return fmt.Sprintf("%s/%s/%s/%d", config.Spec.ClusterRef.Name, accountOf(config), roleOf(config), expiration(config))
+}
+
+// accountOf returns the ServiceAccount of a token.
+func accountOf(config *clusterprovisionerv1alpha1.Kubeconfig) string {
+	return cmp.Or(config.Spec.ServiceAccount, "windlass-"+config.Name)
+}
+
+// roleOf returns the ClusterRole of a token.
+func roleOf(config *clusterprovisionerv1alpha1.Kubeconfig) string {
+	return cmp.Or(config.Spec.ClusterRole, defaultRole)
+}
+
+// expiration returns for how long a token is issued, in seconds.
+func expiration(config *clusterprovisionerv1alpha1.Kubeconfig) int64 {
+	return cmp.Or(max(config.Spec.ExpirationSeconds, 0), defaultExpiration)
+}
+
+// annotationsOf describe a token on its Secret.
+func annotationsOf(config *clusterprovisionerv1alpha1.Kubeconfig, issued, expires time.Time) map[string]string {
+	return map[string]string{
+		annotationExpires: expires.UTC().Format(time.RFC3339),
+		annotationIssued:  issued.UTC().Format(time.RFC3339),
+		annotationFor:     purpose(config),
+	}
+}
+
+// expiresAt returns when the token in a Secret expires; zero if the Secret does not say.
+func expiresAt(secret *corev1.Secret) time.Time {
+	expires, err := time.Parse(time.RFC3339, secret.Annotations[annotationExpires])
+	if err != nil {
+		return time.Time{}
+	}
+	return expires
+}
+
+// renewAt returns when the token in a Secret has to be renewed: after two thirds of its life, or at once if the Secret does not say.
+func renewAt(secret *corev1.Secret) time.Time {
+	issued, err := time.Parse(time.RFC3339, secret.Annotations[annotationIssued])
+	expires := expiresAt(secret)
+	if err != nil || expires.IsZero() {
+		return time.Time{}
+	}
+	return issued.Add(expires.Sub(issued) * 2 / 3)
+}
