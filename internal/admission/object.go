@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,6 +44,11 @@ const (
 	ValidatingBinding Kind = "ValidatingAdmissionPolicyBinding"
 )
 
+// Kinds returns all of them.
+func Kinds() []Kind {
+	return []Kind{MutatingPolicy, MutatingBinding, ValidatingPolicy, ValidatingBinding}
+}
+
 // Ref names an object.
 type Ref struct {
 	// Kind is its kind.
@@ -72,7 +78,13 @@ type Object struct {
 
 	// Config is what to apply. It carries patch.AppliedHashAnnotation.
 	Config runtime.ApplyConfiguration
+
+	// withUID adds a UID to Config.
+	withUID func(types.UID) runtime.ApplyConfiguration
 }
+
+// Update returns what to apply to the object of that UID. The API server refuses it where there is no such object any more.
+func (o Object) Update(uid types.UID) runtime.ApplyConfiguration { return o.withUID(uid) }
 
 // CoveredBy reports whether live is as it has to be, so that there is nothing to apply.
 func (o Object) CoveredBy(live client.Object) (bool, error) {
@@ -94,6 +106,7 @@ type config[T any] interface {
 	runtime.ApplyConfiguration
 	WithLabels(entries map[string]string) T
 	WithAnnotations(entries map[string]string) T
+	WithUID(uid types.UID) T
 	WithOwnerReferences(values ...*metav1ac.OwnerReferenceApplyConfiguration) T
 }
 
@@ -104,10 +117,7 @@ func shared[T config[T]](ref Ref, desired T) (Object, error) {
 
 // owned returns the object of one pool, which goes with it.
 func owned[T config[T]](pool *nodesv1.NodePool, ref Ref, desired T) (Object, error) {
-	owner := metav1ac.OwnerReference().
-		WithAPIVersion(nodesv1.SchemeGroupVersion.String()).WithKind(kindNodePool).
-		WithName(pool.Name).WithUID(pool.UID).
-		WithController(true).WithBlockOwnerDeletion(true)
+	owner := patch.Owner(pool, nodesv1.SchemeGroupVersion.WithKind(kindNodePool))
 	labels := map[string]string{LabelManagedBy: ManagedBy, nodesv1.PoolLabel: shortened(pool.Name)}
 	return stamped(ref, desired.WithLabels(labels).WithOwnerReferences(owner))
 }
@@ -117,7 +127,11 @@ func stamped[T config[T]](ref Ref, desired T) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	return Object{Ref: ref, Config: desired.WithAnnotations(map[string]string{patch.AppliedHashAnnotation: hash})}, nil
+	return Object{
+		Ref:     ref,
+		Config:  desired.WithAnnotations(map[string]string{patch.AppliedHashAnnotation: hash}),
+		withUID: func(uid types.UID) runtime.ApplyConfiguration { return desired.WithUID(uid) },
+	}, nil
 }
 
 // A name that is too long for a label value is cut, and made unique again by a part of its hash.

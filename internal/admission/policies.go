@@ -23,6 +23,9 @@ const (
 
 const kindNodePool = "NodePool"
 
+// IsShared reports whether an object of all pools has that name.
+func IsShared(name string) bool { return name == choosePolicyName || name == labelPolicyName }
+
 // PolicyObjects returns what all pools share: the policies, and the binding of the one that has no pool as its parameter. They
 // never match pods of kube-system and of the operator's own namespace, which may be empty where the operator runs
 // outside of the cluster.

@@ -28,6 +28,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/controller/nodepool"
 	"github.com/windlass-operator/windlass/internal/controller/podbuggertool"
 	"github.com/windlass-operator/windlass/internal/controller/podset"
+	"github.com/windlass-operator/windlass/internal/controller/poolaccess"
 	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
@@ -67,7 +68,8 @@ func controllers() []controller {
 			name:  "nodepool",
 			reads: []client.Object{&nodesv1.NodePool{}, &corev1.Node{}, &nodev1.RuntimeClass{}},
 			add: func(ctx context.Context, mgr manager.Manager, t tools) error {
-				// Two controllers under one name: the one of nodes cleans no node before the one of pools has cleared it.
+				// Three controllers under one name: the one of nodes cleans no node before the one of pools has cleared it, and the one
+				// of pools makes no pool known before the one of access keeps others from it.
 				clearances := &clearance.Clearances{}
 				evict, err := kube.NewEvict(mgr.GetConfig(), mgr.GetHTTPClient())
 				if err != nil {
@@ -77,6 +79,7 @@ func controllers() []controller {
 				return errors.Join(
 					pools.SetupWithManager(ctx, mgr, t.workers),
 					node.New(mgr.GetClient(), t.recorder, clearances, t.now).SetupWithManager(ctx, mgr, t.workers),
+					poolaccess.New(mgr.GetClient(), mgr.GetAPIReader(), t.namespace).SetupWithManager(mgr, t.workers),
 				)
 			},
 		},

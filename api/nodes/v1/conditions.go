@@ -56,6 +56,8 @@ const (
 	ReasonHandlersUnknown = "HandlersUnknown"
 	// ReasonAdmissionReady says that the admission policies are in place.
 	ReasonAdmissionReady = "AdmissionReady"
+	// ReasonAdmissionPending says that the admission policies are being written.
+	ReasonAdmissionPending = "AdmissionPending"
 	// ReasonAdmissionUnsupported says that the API server lacks an API that choosing the pool needs; its RuntimeClass works.
 	ReasonAdmissionUnsupported = "AdmissionUnsupported"
 	// ReasonAdmissionRefused says that the API server refused an admission policy or binding.

@@ -22,6 +22,13 @@ const (
 	// ForceDeleteAnnotation on a pool with the value "true" lets it be deleted while running pods name its RuntimeClass.
 	ForceDeleteAnnotation = "nodes.lailin.xyz/force-delete"
 
+	// BindingsRefusedAnnotation on a pool says why the API server refused an admission policy or binding of the pool's own. Windlass
+	// sets and removes it; the condition AdmissionReady repeats it.
+	BindingsRefusedAnnotation = "nodes.lailin.xyz/bindings-refused"
+
+	// PoliciesRefusedAnnotation says the same of the admission policies that all pools share.
+	PoliciesRefusedAnnotation = "nodes.lailin.xyz/policies-refused"
+
 	// PoolLabel on a pod chooses the pool of that name, for pods that need another RuntimeClass than the pool's.
 	PoolLabel = "nodes.lailin.xyz/pool"
 

@@ -31,6 +31,9 @@ func (r *Reconciler) writeRuntimeClass(ctx context.Context, s *scope) flow.Outco
 	wanted := wantedClass(s.pool, s.seen.runtimeClass, s.seen.nodes)
 	have := s.seen.runtimeClass
 	action := planClass(s.pool, have, wanted)
+	if action == classCreate && s.access.Open {
+		return flow.Done() // namespaces that may not use the pool could choose it by the RuntimeClass
+	}
 	var err error
 	switch action {
 	case classFine, classForeign:
@@ -133,9 +136,6 @@ func (r *Reconciler) release(ctx context.Context, s *scope) flow.Outcome {
 		return flow.Wait(nodesv1.ReasonCleaningNodes, "the cache to see the nodes that are left to clean", recheckRelease)
 	}
 	if err := r.deleteClass(ctx, s.seen.runtimeClass, s.pool); err != nil {
-		return flow.Fail(err)
-	}
-	if err := r.removeAdmission(ctx, s); err != nil {
 		return flow.Fail(err)
 	}
 	wrote, err := patch.RemoveFinalizers(ctx, r.client, s.pool, nodesv1.Finalizer, nodesv1.LegacyFinalizer)

@@ -51,8 +51,8 @@ type scope struct {
 	pool *nodesv1.NodePool
 	// seen is set by observe, and has runtimeClass replaced by the phase that writes it.
 	seen observation
-	// choosing is how the admission policies were found.
-	choosing choosing
+	// access is how the admission policies were found.
+	access access
 	// observed is true once seen is set.
 	observed bool
 	// waits is Done, or what the pass has to look at again without being woken up.
@@ -97,7 +97,7 @@ func (r *Reconciler) phases(pool *nodesv1.NodePool) []flow.Phase[*scope] {
 	observe := flow.Phase[*scope]{Name: "observe the pool", Run: r.observe}
 	switch {
 	case pool.DeletionTimestamp != nil:
-		return []flow.Phase[*scope]{observe, {Name: "take the pool from pods", Run: r.writeAdmission}, {Name: "let the pool go", Run: r.release}}
+		return []flow.Phase[*scope]{observe, {Name: "let the pool go", Run: r.release}}
 	case status.IsPaused(pool):
 		return []flow.Phase[*scope]{observe}
 	case pool.Spec.DryRun:
@@ -107,8 +107,7 @@ func (r *Reconciler) phases(pool *nodesv1.NodePool) []flow.Phase[*scope] {
 			{Name: "add the finalizer", Run: r.addFinalizer},
 			observe,
 			{Name: "let nodes leave", Run: r.letLeave},
-			// Who may not choose the pool is kept out before there is a RuntimeClass to choose it by.
-			{Name: "write the admission policies", Run: r.writeAdmission},
+			{Name: "look at the admission policies", Run: r.observeAccess},
 			{Name: "write the RuntimeClass", Run: r.writeRuntimeClass},
 			{Name: "keep the ledger", Run: keepLedger},
 			{Name: "give nodes their turn", Run: r.giveTurns},

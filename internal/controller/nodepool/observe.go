@@ -25,8 +25,6 @@ type observation struct {
 	runtimeClass *nodev1.RuntimeClass
 	// nodes counts the pool's nodes.
 	nodes census
-	// lastPool is true when there is no other pool.
-	lastPool bool
 	// podsToEvict is how many running pods the taints delete that are about to be put on nodes.
 	podsToEvict int32
 }
@@ -47,7 +45,6 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 		return flow.Fail(fmt.Errorf("cannot list pools: %w", err))
 	}
 	pools := membership.NewPools(list)
-	s.seen.lastPool = len(list.Items) <= 1
 	pool, malformed := membership.NewPool(s.pool)
 	pools[s.pool.Name] = pool
 	nodes, err := kube.Nodes(ctx, r.client, pool)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,8 +30,6 @@ import (
 )
 
 const (
-	// policyPrefix is how the names of the policies that serve all pools begin.
-	policyPrefix = "windlass-nodepool-"
 	// settleTime is how long changes of nodes are collected before the pool is counted again: a thousand joins are a few
 	// counts, not a thousand.
 	settleTime = 500 * time.Millisecond
@@ -49,7 +46,7 @@ const (
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
 // +kubebuilder:rbac:groups="",resources=pods/eviction,verbs=create
-// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingadmissionpolicies;mutatingadmissionpolicybindings;validatingadmissionpolicies;validatingadmissionpolicybindings,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingadmissionpolicies;mutatingadmissionpolicybindings;validatingadmissionpolicies;validatingadmissionpolicybindings,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // SetupWithManager registers the controller. The index of kube.IndexNodes has to be registered before.
@@ -66,9 +63,7 @@ func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, wo
 	if err != nil {
 		return err
 	}
-	for _, kind := range []admission.Kind{
-		admission.MutatingPolicy, admission.MutatingBinding, admission.ValidatingPolicy, admission.ValidatingBinding,
-	} {
+	for _, kind := range admission.Kinds() {
 		if support.Has(kind) {
 			controlled.Watches(admission.Ref{Kind: kind}.Live(), handler.EnqueueRequestsFromMapFunc(r.poolsOfPolicy))
 		}
@@ -85,7 +80,7 @@ func (r *Reconciler) poolsOfPolicy(ctx context.Context, object client.Object) []
 		return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: owner.Name}}}
 	}
 	list := &nodesv1.NodePoolList{}
-	if !strings.HasPrefix(object.GetName(), policyPrefix) || r.cache.List(ctx, list, client.UnsafeDisableDeepCopy) != nil {
+	if !admission.IsShared(object.GetName()) || r.cache.List(ctx, list, client.UnsafeDisableDeepCopy) != nil {
 		return nil
 	}
 	requests := make([]reconcile.Request, 0, len(list.Items))

@@ -49,7 +49,7 @@ func project(s *scope, outcome flow.Outcome, now time.Time) {
 		markNodes(marks, s, outcome)
 		markConflicts(marks, s)
 		markHandler(marks, s)
-		markAdmission(marks, s, outcome)
+		markAdmission(marks, s)
 		markRollout(marks, s)
 		markDrain(marks, s)
 		markClass(marks, s, outcome)

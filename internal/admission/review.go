@@ -1,0 +1,133 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+)
+
+// The fields of a pool's spec that have no effect without these objects.
+const (
+	fieldAllowed = "spec.allowedNamespaces"
+	fieldDefault = "spec.defaultFor"
+)
+
+// State is how the cluster has an object that has to exist.
+type State int
+
+const (
+	// InPlace is an object that is as it has to be.
+	InPlace State = iota
+	// Missing is one that does not exist.
+	Missing
+	// Different is one of Windlass that is not as it has to be.
+	Different
+	// Foreign is one of somebody else under the same name. It is left alone.
+	Foreign
+)
+
+// Compare returns the state of the object. Live is what the cluster has under its name, nil where there is nothing.
+func (o Object) Compare(live client.Object) (State, error) {
+	if live == nil {
+		return Missing, nil
+	}
+	if !Managed(live) {
+		return Foreign, nil
+	}
+	covered, err := o.CoveredBy(live)
+	if err != nil {
+		return Different, fmt.Errorf("cannot compare %s %q: %w", o.Kind, o.Name, err)
+	}
+	if covered {
+		return InPlace, nil
+	}
+	return Different, nil
+}
+
+// Managed reports whether the object is one of Windlass.
+func Managed(live client.Object) bool { return live.GetLabels()[LabelManagedBy] == ManagedBy }
+
+// Review says how far the cluster lets pods choose a pool, and keeps others from it.
+type Review struct {
+	// Unsupported are the APIs that the API server lacks.
+	Unsupported []string
+	// Foreign are the objects whose names are taken.
+	Foreign []Ref
+	// Pending are the objects that are missing or different.
+	Pending []Ref
+	// NoEffect are the fields of the pool's spec that have no effect, sorted.
+	NoEffect []string
+	// Open is true while the API server could keep other namespaces from the pool and does not yet.
+	Open bool
+}
+
+// NewReview compares the objects that concern the pool, its own and those of all pools, with what find returns for them: nil where
+// there is nothing.
+func NewReview(pool *nodesv1.NodePool, objects []Object, support Support, find func(Ref) (client.Object, error)) (Review, error) {
+	review := Review{Unsupported: support.Missing()}
+	for _, object := range objects {
+		state := Missing
+		if support.Has(object.Kind) {
+			live, err := find(object.Ref)
+			if err != nil {
+				return Review{}, err
+			}
+			if state, err = object.Compare(live); err != nil {
+				return Review{}, err
+			}
+			review.add(object.Ref, state)
+		}
+		if state == InPlace {
+			continue
+		}
+		if field := fieldBehind(pool, object.Ref); field != "" && !slices.Contains(review.NoEffect, field) {
+			review.NoEffect = append(review.NoEffect, field)
+		}
+	}
+	slices.Sort(review.NoEffect)
+	review.Open = support.Validating && slices.Contains(review.NoEffect, fieldAllowed)
+	return review, nil
+}
+
+func (r *Review) add(ref Ref, state State) {
+	switch state {
+	case InPlace:
+	case Foreign:
+		r.Foreign = append(r.Foreign, ref)
+	case Missing, Different:
+		r.Pending = append(r.Pending, ref)
+	}
+}
+
+// fieldBehind returns the field of the spec that has no effect without the object, empty where there is none.
+func fieldBehind(pool *nodesv1.NodePool, ref Ref) string {
+	switch ref {
+	case allowedPolicyRef(pool.Name), allowedBindingRef(pool.Name):
+		return fieldAllowed
+	case defaultRef(pool.Name), Ref{MutatingPolicy, choosePolicyName}:
+		if pool.Spec.DefaultFor != nil {
+			return fieldDefault
+		}
+	}
+	return ""
+}
+
+// CheckAllowed returns why the API machinery does not understand the selector of the namespaces that may use the pool. Such a
+// pool is for no namespace.
+func CheckAllowed(pool *nodesv1.NodePool) error {
+	given := pool.Spec.AllowedNamespaces
+	if given == nil || given.From != nodesv1.NamespacesFromSelector {
+		return nil
+	}
+	if _, err := metav1.LabelSelectorAsSelector(given.Selector); err != nil {
+		return fmt.Errorf("cannot understand %s.selector, so no namespace may use the pool: %w", fieldAllowed, err)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package poolaccess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/patch"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// maxNote bounds what is noted on a pool of a refusal, in bytes.
+const maxNote = 1024
+
+// remove deletes the objects that nobody wants any more, each only as the one that was seen.
+func (r *Reconciler) remove(ctx context.Context, s *scope) flow.Outcome {
+	for _, live := range s.plan.remove {
+		uid := live.GetUID()
+		err := r.client.Delete(ctx, live, client.Preconditions{UID: &uid})
+		if client.IgnoreNotFound(err) != nil {
+			return flow.Fail(fmt.Errorf("cannot delete %T %q: %w", live, live.GetName(), err))
+		}
+	}
+	return flow.Done()
+}
+
+// write creates and updates objects until the API server refuses one. What keeps pods from a pool is written first, so nothing lets
+// pods choose a pool that is not guarded.
+func (r *Reconciler) write(ctx context.Context, s *scope) flow.Outcome {
+	for _, o := range s.plan.write {
+		var err error
+		if o.live == nil {
+			err = patch.Create(ctx, r.client, o.wanted.Config)
+		} else {
+			err = patch.Apply(ctx, r.client, o.wanted.Update(o.live.GetUID()))
+		}
+		if err != nil {
+			return flow.Refused(nodesv1.ReasonAdmissionRefused, fmt.Errorf("cannot write %s %q: %w", o.Kind, o.Name, err))
+		}
+	}
+	return flow.Done()
+}
+
+// note writes on the pools what the API server refused, and takes it off once it refuses nothing any more.
+func (r *Reconciler) note(ctx context.Context, s *scope, outcome flow.Outcome) error {
+	text := ""
+	switch {
+	case outcome.Reason() == nodesv1.ReasonAdmissionRefused:
+		text = status.Clip(outcome.Message(), maxNote)
+	case !outcome.IsDone():
+		return nil
+	}
+	var errs []error
+	for _, pool := range s.plan.creators {
+		errs = append(errs, r.annotate(ctx, pool, s.noteKey(), text))
+	}
+	return errors.Join(errs...)
+}
+
+// annotate sets the annotation of the pool, or removes it where the text is empty.
+func (r *Reconciler) annotate(ctx context.Context, pool *nodesv1.NodePool, key, text string) error {
+	if pool.Annotations[key] == text {
+		return nil
+	}
+	after := pool.DeepCopy()
+	if text == "" {
+		delete(after.Annotations, key)
+	} else {
+		metav1.SetMetaDataAnnotation(&after.ObjectMeta, key, text)
+	}
+	err := r.client.Patch(ctx, after, client.MergeFromWithOptions(pool, client.MergeFromWithOptimisticLock{}), patch.FieldOwner)
+	if err == nil || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return fmt.Errorf("cannot annotate pool %q: %w", pool.Name, err)
+}

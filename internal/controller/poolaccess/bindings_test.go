@@ -1,0 +1,153 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package poolaccess_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	nodev1 "k8s.io/api/node/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/admission"
+	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+// names of what all pools share.
+func shared() []string {
+	return []string{"windlass-nodepool-choose", "windlass-nodepool-label", "windlass-nodepool-label"}
+}
+
+func TestBindingsFollowThePool(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	pool := c.pool(t, "follow", nodesv1.NodePoolSpec{})
+	c.converge(t, pool)
+	label, given := "windlass-nodepool-label-follow", "windlass-nodepool-default-follow"
+	allowed := "windlass-nodepool-allowed-follow"
+	steps := []struct {
+		name string
+		do   func()
+		want []string
+	}{
+		{name: "a pool for everybody", do: func() {}, want: append(shared(), label)},
+		{
+			name: "a pool with rules", want: append(shared(), allowed, allowed, given, label),
+			do: func() { testkit.Edit(t, c.Harness, pool, func(p *nodesv1.NodePool) { p.Spec = restricted() }) },
+		},
+		{
+			name: "a pool whose rules were dropped", want: append(shared(), label),
+			do: func() {
+				testkit.Edit(t, c.Harness, pool, func(p *nodesv1.NodePool) { p.Spec = nodesv1.NodePoolSpec{} })
+			},
+		},
+		{
+			name: "a deleted pool", want: nil,
+			do: func() { must(t, c.Live.Delete(t.Context(), pool)) },
+		},
+	}
+	for _, step := range steps {
+		step.do()
+		c.converge(t, pool)
+		if diff := cmp.Diff(sorted(step.want), c.managed(t)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", step.name, diff)
+		}
+		for _, ref := range admission.BindingNames(pool.Name) {
+			if live := ref.Live(); c.Get(t, live) && !metav1.IsControlledBy(live, pool) {
+				t.Errorf("%s: %s does not belong to the pool", step.name, ref.Name)
+			}
+		}
+		if c.Get(t, pool) && !meta.IsStatusConditionTrue(pool.Status.Conditions, nodesv1.ConditionAdmissionReady) {
+			t.Errorf("%s: the conditions are %+v", step.name, pool.Status.Conditions)
+		}
+	}
+}
+
+func TestDriftIsRepaired(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	pool := c.pool(t, "drift", restricted())
+	c.converge(t, pool)
+	want := c.managed(t)
+	for i, live := range objects(t.Context(), t, c.Live) {
+		if i%2 == 0 {
+			must(t, c.Live.Delete(t.Context(), live))
+			continue
+		}
+		live.SetLabels(map[string]string{admission.LabelManagedBy: admission.ManagedBy})
+		live.SetAnnotations(nil)
+		must(t, c.Live.Update(t.Context(), live))
+	}
+	c.awaitCache(t)
+	c.converge(t, pool)
+	if diff := cmp.Diff(want, c.managed(t)); diff != "" {
+		t.Errorf("the objects (-want +got):\n%s", diff)
+	}
+	for _, live := range objects(t.Context(), t, c.Live) {
+		if len(live.GetAnnotations()) == 0 {
+			t.Errorf("%T %s was not repaired", live, live.GetName())
+		}
+	}
+}
+
+// Who may not choose the pool is kept out before there is a RuntimeClass to choose it by.
+func TestRuntimeClassWaitsForTheGuard(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	pool := c.pool(t, "guarded", restricted())
+	c.SettleKey(t, c.pools, client.ObjectKeyFromObject(pool))
+	class := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: pool.Name}}
+	if c.Get(t, class) {
+		t.Fatal("there is a RuntimeClass before the policy that keeps others out")
+	}
+	wantCondition(t, c, pool, nodesv1.ConditionAdmissionReady, nodesv1.ReasonAdmissionPending, "windlass-nodepool-allowed-guarded")
+	wantCondition(t, c, pool, status.Reconciling, nodesv1.ReasonAdmissionPending, "windlass-nodepool-allowed-guarded")
+	if pool.Status.ObservedGeneration == 0 || meta.IsStatusConditionTrue(pool.Status.Conditions, status.Ready) {
+		t.Errorf("the conditions are %+v", pool.Status.Conditions)
+	}
+	c.converge(t, pool)
+	if !c.Get(t, class) {
+		t.Error("there is no RuntimeClass although the policy is in place")
+	}
+}
+
+func TestForeignPolicyIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "windlass-nodepool-allowed-foreign"},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName:        "somebody-elses",
+			ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+		},
+	}
+	c.Create(t, binding)
+	pool := c.pool(t, "foreign", restricted())
+	c.converge(t, pool)
+	wantCondition(t, c, pool, status.Stalled, nodesv1.ReasonNameConflict, "no effect: spec.allowedNamespaces")
+	if c.Get(t, &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: pool.Name}}) {
+		t.Error("there is a RuntimeClass although nothing keeps others from the pool")
+	}
+	must(t, c.Live.Delete(t.Context(), pool))
+	c.converge(t, pool)
+	if c.Get(t, pool) || !c.Get(t, binding) {
+		t.Error("the pool is not gone, or somebody else's binding is")
+	}
+	must(t, c.Live.Delete(t.Context(), binding))
+}
+
+func wantCondition(t *testing.T, c *cluster, pool *nodesv1.NodePool, conditionType, reason, message string) {
+	t.Helper()
+	c.Get(t, pool)
+	condition := meta.FindStatusCondition(pool.Status.Conditions, conditionType)
+	if condition == nil || condition.Reason != reason || !strings.Contains(condition.Message, message) {
+		t.Errorf("condition %s is %+v, want reason %s and %q", conditionType, condition, reason, message)
+	}
+}

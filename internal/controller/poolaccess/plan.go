@@ -1,0 +1,70 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package poolaccess
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/admission"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// plan is what a pass has to write.
+type plan struct {
+	// remove are the objects to be deleted, in this order.
+	remove []client.Object
+	// write are the objects to be created or updated, in this order.
+	write []object
+	// creators are the pools for which objects may be created.
+	creators []*nodesv1.NodePool
+	// last is true where no pool is left.
+	last bool
+}
+
+// creates reports whether an object is to be created.
+func (p plan) creates() bool {
+	return slices.ContainsFunc(p.write, func(o object) bool { return o.live == nil })
+}
+
+// newPlan decides for the pool of that name, or for the objects that all pools share. Only a pool that stays creates anything, and
+// a pool that is paused or rehearses changes nothing, unless it is being deleted.
+func newPlan(name string, seen observation) plan {
+	p := plan{last: len(seen.pools) == 0}
+	p.creators = slices.DeleteFunc(slices.Clone(seen.pools), func(pool *nodesv1.NodePool) bool {
+		return !pool.DeletionTimestamp.IsZero() || rests(pool)
+	})
+	active := len(p.creators) > 0
+	leaving := slices.ContainsFunc(seen.pools, func(pool *nodesv1.NodePool) bool { return !pool.DeletionTimestamp.IsZero() })
+	for _, o := range seen.objects {
+		switch {
+		case o.wanted == nil || p.last:
+			if o.live != nil && owned(o.live, name) && (p.last || active || leaving) {
+				p.remove = append(p.remove, o.live)
+			}
+		case o.state == admission.Missing && active, o.state == admission.Different && (active || leaving):
+			p.write = append(p.write, o)
+		}
+	}
+	slices.Reverse(p.remove)
+	return p
+}
+
+// rests reports whether the pool leaves everything as it is.
+func rests(pool *nodesv1.NodePool) bool { return status.IsPaused(pool) || pool.Spec.DryRun }
+
+// owned reports whether the object is one of Windlass, and belongs to the pool of that name, or for sharedKey to no pool.
+func owned(live client.Object, name string) bool {
+	if !admission.Managed(live) {
+		return false
+	}
+	owner := metav1.GetControllerOf(live)
+	if name == sharedKey {
+		return owner == nil
+	}
+	return owner != nil && owner.Kind == "NodePool" && owner.Name == name
+}
