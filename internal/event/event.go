@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package event lets controllers describe events as values, so that a pass can collect them and emit them only when
-// its status write has succeeded: an event tells what happened, not what was tried.
+// its status write has succeeded: an event says what happened, not what was attempted.
 package event
 
 import (
@@ -22,7 +22,7 @@ type Event struct {
 	Regarding runtime.Object
 	// Related is another object that took part, or nil.
 	Related runtime.Object
-	// Warning is true when somebody should look.
+	// Warning is true if somebody should act or investigate.
 	Warning bool
 	// Reason is an exported constant of the kind's API package.
 	Reason string

@@ -123,7 +123,7 @@ func (l *Lifecycle[T, S]) finish(ctx context.Context, pass *Pass[T], scope S, ou
 	return nil
 }
 
-// announce returns the events of the announced transitions. A reason that the pass has told itself is not told twice.
+// announce returns the events of the announced transitions, except those whose reason the pass itself has recorded.
 func (l *Lifecycle[T, S]) announce(pass *Pass[T]) []event.Event {
 	var list []event.Event
 	for _, t := range status.Transitions(l.Announce, pass.Before.GetConditions(), pass.Object.GetConditions()) {

@@ -5,9 +5,9 @@
 // conditions. A phase ends in one of four ways:
 //
 //   - Done: go on with the next phase.
-//   - Wait: something else has to happen first. That is no error and never backs off; a watch or the given delay wakes
+//   - Wait: something else has to happen first. That is not an error and never backs off; a watch or the given delay wakes
 //     the object up again.
-//   - Stall: only a change of the spec or of the environment helps. The object is looked at again now and then, because
+//   - Stall: only a change of the spec or of the environment helps. The object is checked again from time to time, because
 //     not every environment can be watched.
 //   - Fail: anything else. The error goes to the queue, which backs off.
 package flow
@@ -26,7 +26,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// RecheckStalled is how long a stalled object rests before it is looked at again.
+// RecheckStalled is how long a stalled object rests before it is checked again.
 const RecheckStalled = 5 * time.Minute
 
 // jitterFraction spreads every delay, so that objects that started to wait together do not wake up together.
@@ -64,7 +64,7 @@ func Stall(reason string, err error) Outcome {
 	return Outcome{kind: stall, reason: reason, text: err.Error(), err: err}
 }
 
-// Fail says that a phase failed and shall be tried again. A nil error is Done.
+// Fail says that a phase failed and has to be tried again. A nil error is Done.
 func Fail(err error) Outcome {
 	if err == nil {
 		return Done()
@@ -101,7 +101,7 @@ func (o Outcome) Message() string { return o.text }
 // Err returns the error behind a stalled or failed outcome.
 func (o Outcome) Err() error { return o.err }
 
-// Mark tells the outcome to the conditions. A conflict is no news: the pass is repeated on fresh data at once.
+// Mark adds the outcome to the conditions. A conflict adds nothing: the pass is repeated on fresh data at once.
 func (o Outcome) Mark(marks *status.Marks) {
 	switch o.kind {
 	case done:
@@ -116,7 +116,7 @@ func (o Outcome) Mark(marks *status.Marks) {
 	}
 }
 
-// Result returns what the queue is told. A stalled object does not back off: its error is in its conditions.
+// Result returns the outcome for the queue. A stalled object does not back off: its error is in its conditions.
 func (o Outcome) Result() (reconcile.Result, error) {
 	switch o.kind {
 	case wait:

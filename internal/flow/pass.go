@@ -48,12 +48,12 @@ func (p *Pass[T]) Rebase() {
 // Tell records events after the status has been written.
 func (p *Pass[T]) Tell(events ...event.Event) { p.events = append(p.events, events...) }
 
-// LookAgain makes the object be looked at after that time, lengthened by up to a fifth, even if nothing wakes it up. Of several
-// wishes the earliest counts; 0 wishes nothing.
+// LookAgain asks for another pass after that time, lengthened by up to a fifth, even if nothing wakes the object up. Of several
+// calls the earliest time counts; 0 asks for nothing.
 func (p *Pass[T]) LookAgain(after time.Duration) { p.after = earliest(p.after, after) }
 
-// Release says that the pass has taken the last finalizer of this kind off the object. The object has no status any more that
-// could be written, and it is not worked on again, however old the state that the cache shows.
+// Release says that the pass has taken the last finalizer of this kind off the object. There is no status left to
+// write, and the object is not worked on again, however old the cache is.
 func (p *Pass[T]) Release() { p.released = true }
 
 // Silence says that the pass has learned nothing that is worth a status or an event.
@@ -69,7 +69,7 @@ func (p *Pass[T]) Apply(marks *status.Marks, outcome Outcome) {
 	marks.Apply(p.Object, p.Now)
 }
 
-// result returns what the queue is told.
+// result returns the outcome of the pass for the queue.
 func (p *Pass[T]) result(outcome Outcome) (reconcile.Result, error) {
 	result, err := outcome.Result()
 	if err == nil && !p.released {

@@ -34,7 +34,7 @@ func Create(ctx context.Context, c client.Client, child runtime.ApplyConfigurati
 	return c.Apply(ctx, child, FieldOwner)
 }
 
-// Apply applies a child that is known to be owned, and takes its fields back from whoever changed them.
+// Apply applies a child that is known to be owned, and takes its fields back from others who changed them.
 func Apply(ctx context.Context, c client.Client, child runtime.ApplyConfiguration) error {
 	return c.Apply(ctx, child, FieldOwner, client.ForceOwnership)
 }
@@ -136,7 +136,7 @@ func named(list []any) bool {
 	return len(list) > 0
 }
 
-// anyCovers looks at every entry of that name: a volume, for one, may be mounted more than once.
+// anyCovers checks every entry of that name: a volume, for one, may be mounted more than once.
 func anyCovers(list []any, wanted any) bool {
 	return slices.ContainsFunc(list, func(entry any) bool {
 		return nameOf(entry) == nameOf(wanted) && covers(entry, wanted, "")

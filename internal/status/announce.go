@@ -37,8 +37,8 @@ type Transition struct {
 // Transitions returns the announced transitions between two states of an object, in the order of the announcements. One reason is
 // announced once: a summary such as Stalled repeats the condition that it sums up.
 //
-// A condition has made a transition if its status or its reason is another one. New words for the same reason count only where
-// the spec has changed as well: they answer the change. Otherwise they are numbers and names that move while work goes on.
+// A condition has made a transition if its status or its reason is another one. A new message for the same reason counts only if
+// the spec has changed as well: it answers the change. Otherwise the message has numbers and names that change while work goes on.
 func Transitions(announced []Announcement, before, after []metav1.Condition) []Transition {
 	var list []Transition
 	for _, announcement := range announced {

@@ -38,11 +38,11 @@ const (
 const (
 	// ReasonReady says that everything is as the spec wants it.
 	ReasonReady = "Ready"
-	// ReasonNotObserved says that a pass ended before it could look.
+	// ReasonNotObserved says that a pass ended before it could observe this.
 	ReasonNotObserved = "NotObserved"
 	// ReasonIdle says that there is nothing to do.
 	ReasonIdle = "Idle"
-	// ReasonNotStalled says that nothing is in the way.
+	// ReasonNotStalled says that nothing blocks progress.
 	ReasonNotStalled = "NotStalled"
 	// ReasonPaused says that the annotation windlass.io/paused is set to "true".
 	ReasonPaused = "Paused"
@@ -69,7 +69,7 @@ type Object interface {
 	SetObservedGeneration(generation int64)
 }
 
-// Declaration names the conditions of a kind that Ready depends on, the most telling first.
+// Declaration names the conditions of a kind that Ready depends on, the most specific first.
 type Declaration []Declared
 
 // Declared is one condition of a kind.
@@ -78,7 +78,7 @@ type Declared struct {
 	Type string
 	// Negative is true for a condition that is bad when True, as in Conflicted.
 	Negative bool
-	// Info is true for a condition that is told but does not decide Ready.
+	// Info is true for a condition that is shown but does not affect Ready.
 	Info bool
 }
 

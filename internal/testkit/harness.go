@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -212,29 +211,6 @@ func (h *Harness) settle(t *testing.T, r reconcile.Reconciler, key types.Namespa
 		}
 	}
 	t.Fatalf("%s does not settle: each of %d passes wrote something", key, maxPasses)
-}
-
-// Eventually waits until check holds. It is for what happens by itself, such as a cache that catches up.
-func Eventually(t *testing.T, what string, check func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !check() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("gave up waiting until %s", what)
-		case <-tick.C:
-		}
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // Target is one object under one reconciler.

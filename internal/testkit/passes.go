@@ -41,15 +41,14 @@ func (w *passWatch) end(t *testing.T) {
 	}
 }
 
-// sawEvent is told of every event.
+// sawEvent is called for every event.
 func (w *passWatch) sawEvent() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.events++
 }
 
-// sawRequest is told of every request. A status that somebody else than the reconciler writes, such as a sampler, has a field owner
-// of its own.
+// sawRequest is called for every request. A writer of the status other than the reconciler, such as a sampler, has a field owner of its own.
 func (w *passWatch) sawRequest(request *http.Request) {
 	if request.Method == http.MethodGet || !strings.HasSuffix(request.URL.Path, "/status") ||
 		request.URL.Query().Get("fieldManager") != string(patch.FieldOwner) {

@@ -14,7 +14,7 @@ import (
 type Recorder struct {
 	mu     sync.Mutex
 	events []event.Event
-	// recorded is told of every event; it may be nil.
+	// recorded is called for every event; it may be nil.
 	recorded func()
 }
 

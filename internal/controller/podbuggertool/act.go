@@ -39,7 +39,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 		written, err := r.install(ctx, step)
 		switch {
 		case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
-			// The pod has gone, or another one has taken its name: the watch tells.
+			// The pod is gone, or another one has its name: the watch reports it.
 		case err != nil && !isRefusal(err):
 			return flow.Fail(fmt.Errorf("cannot install the tool in Pod %q: %w", step.pod.Name, err))
 		case err != nil:
@@ -65,8 +65,8 @@ func (r *Reconciler) install(ctx context.Context, step install) (install, error)
 	return step, err
 }
 
-// write sends one patch. Strategic merge adds to the list by name, so that whatever the pod has stays, nobody's addition in the
-// meantime is lost, and sending it again changes nothing. The UID makes sure that it is the pod that was looked at.
+// write sends one patch. A strategic merge adds to the list by name: it keeps all other entries, including those that others add at the
+// same time, and is idempotent. The UID makes sure that it is the pod that was observed.
 func (r *Reconciler) write(ctx context.Context, pod *corev1.Pod, containers []corev1.EphemeralContainer) error {
 	body, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},
@@ -79,7 +79,7 @@ func (r *Reconciler) write(ctx context.Context, pod *corev1.Pod, containers []co
 	return r.direct.SubResource(subresource).Patch(ctx, target, client.RawPatch(types.StrategicMergePatchType, body), patch.FieldOwner)
 }
 
-// isRefusal reports whether the API server will say the same next time, unless something else changes.
+// isRefusal reports whether the API server will answer the same until something else changes.
 func isRefusal(err error) bool {
 	return err != nil && flow.Refused(appsv1alpha1.ReasonToolRefused, err).IsStalled()
 }

@@ -20,8 +20,7 @@ const (
 	actionLimit   = "Limit"
 )
 
-// installed tells that a pod has got containers. The events stand with the pod, where somebody who wonders about them looks, and
-// name the tools.
+// installed says that a pod got containers. The events are about the pod, where users look first, and name the tools.
 func installed(step install) []event.Event {
 	pod := &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},

@@ -15,7 +15,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/flow"
 )
 
-// memory is what passes tell each other: what was written and has not come back through the cache, so that a place under maxPods
+// memory is what passes hand on to each other: what was written and is not in the cache yet, so that a place under maxPods
 // is not given away twice, and what was refused, so that a tool that is woken up by its pods does not send it with each of
 // them. Nothing is lost with it: after a restart the cache is fresh, and each refused write is sent once more.
 type memory struct {
@@ -88,7 +88,7 @@ func (m *memory) refusal(tool client.ObjectKey, pod types.UID, container string,
 	return last.err
 }
 
-// refused remembers a refused write until a stalled tool is looked at again.
+// refused remembers a rejected write until a stalled tool is checked again.
 func (m *memory) refused(tool client.ObjectKey, pod types.UID, container string, err error, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

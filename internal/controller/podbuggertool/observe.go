@@ -20,7 +20,7 @@ import (
 // untilRead is how long a pass waits for the pods of a namespace to be read for the first time.
 const untilRead = 250 * time.Millisecond
 
-// observation is what a pass has seen besides the tool itself.
+// observation is what a pass observed, apart from the tool itself.
 type observation struct {
 	// pods are the live pods of the namespace, in the order in which they get tools: the oldest first.
 	pods []*corev1.Pod
@@ -34,7 +34,7 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	pods, err := r.pods.Pods(ctx, namespace)
 	switch {
 	case errors.Is(err, errNotRead):
-		// That is no news for the status: after a restart, nothing has changed.
+		// The status need not say so: after a restart, nothing has changed.
 		pass.Silence()
 		return flow.Wait(appsv1alpha1.ReasonWaitingForPods, "the pods of the namespace to be read", untilRead)
 	case err != nil:

@@ -48,7 +48,7 @@ func (i install) containers() []corev1.EphemeralContainer {
 	return list
 }
 
-// decision is what a pass has to do, and what the status tells.
+// decision is what a pass has to do, and what the status shows.
 type decision struct {
 	// container is the name of the tool's container.
 	container string
@@ -63,7 +63,7 @@ type decision struct {
 }
 
 // plan chooses the pods that get the tool. Those that have it keep their place under maxPods; the rest goes to the oldest pods
-// that run, and after them to those that will. It fails where the tool's selector is none.
+// that run, and after them to those that will. It fails if the selector is invalid.
 func plan(tool *appsv1alpha1.PodBuggerTool, seen observation) (decision, error) {
 	selector, err := selectorOf(tool)
 	if err != nil {

@@ -251,7 +251,7 @@ func TestMaxPodsBoundsTheBlast(t *testing.T) {
 	s.wantCounts(tool, 2, 1, 0)
 	s.wantCondition(tool, status.Ready, "True")
 	s.wantCondition(tool, appsv1alpha1.ConditionLimited,
-		"True MaxPodsReached: 1 pod that matches is left out, because spec.maxPods is 1")
+		"True MaxPodsReached: 1 matching pod is left out because spec.maxPods is 1")
 	if err := s.Live.Delete(t.Context(), one, client.GracePeriodSeconds(0)); err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestPodSecurityRefusesInItsOwnWords(t *testing.T) {
 	tool := s.tool(privileged)
 	s.wantTools(pod)
 	s.wantCounts(tool, 1, 0, 1)
-	s.wantCondition(tool, status.Stalled, "True ToolRefused: the API server refused the tool in pod web-1: ")
+	s.wantCondition(tool, status.Stalled, "True ToolRefused: the API server rejected the tool in pod web-1: ")
 	if message := tool.Status.Pods[0].Message; !strings.Contains(message, "violates PodSecurity") {
 		t.Errorf("the message is %q", message)
 	}
@@ -312,7 +312,7 @@ func TestATargetThatThePodLacksIsRefusedAndTheOthersGetTheTool(t *testing.T) {
 	tool := s.tool(func(p *appsv1alpha1.PodBuggerTool) { p.Spec.TargetContainer = "app" })
 	s.wantTools(good, containerOf(tool).Name)
 	s.wantCounts(tool, 2, 1, 1)
-	s.wantCondition(tool, status.Ready, "False ToolRefused: the API server refused the tool in pod web-1: ")
+	s.wantCondition(tool, status.Ready, "False ToolRefused: the API server rejected the tool in pod web-1: ")
 }
 
 func TestAToolThatIsRefusedDoesNotTakeItsCompanionAlong(t *testing.T) {

@@ -20,19 +20,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// errNotRead says that the pods of a namespace have been asked for and have not arrived.
+// errNotRead says that the pods of a namespace have been requested but have not arrived.
 var errNotRead = errors.New("not read yet")
 
 // podSource is where a Reconciler reads pods.
 type podSource interface {
-	// Pods returns the pods of the namespace, which the caller must not change. It never waits: errNotRead says to come again.
+	// Pods returns the pods of the namespace, which the caller must not change. It never waits: errNotRead means that the caller has to try again.
 	Pods(ctx context.Context, namespace string) ([]corev1.Pod, error)
 	// Close ends the reading of a namespace that has no tool any more.
 	Close(namespace string)
 }
 
 // PodCaches caches the pods of the namespaces that have tools, and of no others: what a pass reads, and nothing of a cluster that
-// debugs nothing. It implements manager.Runnable; what it watches goes on until the manager ends.
+// debugs nothing. It implements manager.Runnable; its watches run until the manager stops.
 type PodCaches struct {
 	config *rest.Config
 	scheme *runtime.Scheme
@@ -54,7 +54,7 @@ type podCache struct {
 	failed atomic.Pointer[error]
 }
 
-// trouble says why the cache is not filled: nothing but that takes time, or what the API server answers.
+// trouble says why the cache is not filled: it takes time, or the API server returned an error.
 func (p *podCache) trouble() error {
 	if failed := p.failed.Load(); failed != nil {
 		return *failed
@@ -145,7 +145,7 @@ func (p *PodCaches) Close(namespace string) {
 	}
 }
 
-// trim keeps of a pod what says whether and how it has its tools.
+// trim keeps what shows which tools a pod has, and in which state.
 func trim(object any) (any, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {

@@ -34,7 +34,7 @@ import (
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=core,resources=events,verbs=create;patch
 
-// coalesce is how long a change of a pod waits for others to come along: a Deployment that starts is few passes.
+// coalesce is how long a change of a pod waits for other changes: a Deployment that starts causes few passes.
 const coalesce = 200 * time.Millisecond
 
 // SetupWithManager registers the controller and what wakes it up. The caches give it its pods, and have been made for it.

@@ -43,7 +43,7 @@ func describe(pass *scope, _ flow.Outcome) *status.Marks {
 	return marks
 }
 
-// report writes everything of the status that is no condition.
+// report writes everything of the status except the conditions.
 func report(pass *scope) {
 	written := &pass.Object.Status
 	written.Matched, written.Installed, written.Failed, written.Pods = int32(len(pass.decision.matched)), 0, 0, nil //nolint:gosec // a namespace has fewer pods
@@ -96,7 +96,7 @@ func tell(pass *scope, pod *corev1.Pod) appsv1alpha1.PodTool {
 	return line
 }
 
-// stateOf says what the pod's node makes of the container, and why.
+// stateOf returns the state of the container on its node, and why it is in that state.
 func stateOf(pod *corev1.Pod, container string) (appsv1alpha1.ToolState, string) {
 	for i := range pod.Status.EphemeralContainerStatuses {
 		if pod.Status.EphemeralContainerStatuses[i].Name != container {
@@ -154,7 +154,7 @@ func markInstalled(marks *status.Marks, pass *scope) {
 	case !outcome.IsDone():
 		marks.False(appsv1alpha1.ConditionInstalled, outcome.Reason(), outcome.Message())
 	case len(pass.decision.matched) == 0:
-		marks.True(appsv1alpha1.ConditionInstalled, appsv1alpha1.ReasonNoPodMatches, "no pod of the namespace matches")
+		marks.True(appsv1alpha1.ConditionInstalled, appsv1alpha1.ReasonNoPodMatches, "no pod in the namespace matches")
 	default:
 		marks.True(appsv1alpha1.ConditionInstalled, appsv1alpha1.ReasonToolInstalled,
 			fmt.Sprintf("%s the container %q", have(len(has)), pass.decision.container))
@@ -164,17 +164,17 @@ func markInstalled(marks *status.Marks, pass *scope) {
 func markLimited(marks *status.Marks, pass *scope) {
 	if left := len(pass.decision.leftOut); left > 0 {
 		marks.True(appsv1alpha1.ConditionLimited, appsv1alpha1.ReasonMaxPodsReached,
-			fmt.Sprintf("%s left out, because spec.maxPods is %d", are(left), pass.Object.Spec.MaxPods))
+			fmt.Sprintf("%s left out because spec.maxPods is %d", are(left), pass.Object.Spec.MaxPods))
 		return
 	}
 	marks.False(appsv1alpha1.ConditionLimited, appsv1alpha1.ReasonWithinLimit, "")
 }
 
-// missing says what keeps the tool from being in every pod that shall have it: what only a person can change first.
+// missing says what keeps the tool out of pods that should have it. What only a person can change comes first.
 func missing(pass *scope) flow.Outcome {
 	if names, message := pass.in(appsv1alpha1.ToolRefused); len(names) > 0 {
 		return flow.Stall(appsv1alpha1.ReasonToolRefused,
-			fmt.Errorf("the API server refused the tool in %s: %s", list(names), message))
+			fmt.Errorf("the API server rejected the tool in %s: %s", list(names), message))
 	}
 	if names, message := pass.in(appsv1alpha1.ToolFailed); len(names) > 0 {
 		return flow.Wait(appsv1alpha1.ReasonToolFailed, fmt.Sprintf("the container to run in %s: %s", list(names), message), 0)
@@ -226,7 +226,7 @@ func have(n int) string {
 
 func are(n int) string {
 	if n == 1 {
-		return "1 pod that matches is"
+		return "1 matching pod is"
 	}
-	return fmt.Sprintf("%d pods that match are", n)
+	return fmt.Sprintf("%d matching pods are", n)
 }

@@ -44,7 +44,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	return pass.decision.outcome
 }
 
-// perform does one action. Errors are passed on as they are: the words of the API server go into the status.
+// perform does one action. Errors are passed on as they are: the status quotes the API server.
 func (r *Reconciler) perform(ctx context.Context, a action) error {
 	switch a.verb {
 	case create:

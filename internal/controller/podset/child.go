@@ -23,8 +23,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/patch"
 )
 
-// What the API server sets where a Deployment says nothing. It is written out, because only a field that Windlass owns is
-// changed back when somebody changes it.
+// The defaults of the API server. They are set explicitly, because Windlass reverts only fields that it owns.
 const (
 	defaultProgressDeadlineSeconds = 600
 	defaultRevisionHistoryLimit    = 10

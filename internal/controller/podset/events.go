@@ -24,7 +24,7 @@ const (
 	actionWait   = "Wait"
 )
 
-// created tells that the Deployment has been created.
+// created says that the Deployment was created.
 func created(podSet *appsv1alpha1.PodSet) *event.Event {
 	return &event.Event{
 		Regarding: podSet, Reason: appsv1alpha1.ReasonDeploymentCreated, Action: actionCreate,
@@ -32,7 +32,7 @@ func created(podSet *appsv1alpha1.PodSet) *event.Event {
 	}
 }
 
-// scaled tells that the number of pods has been changed, and nothing else.
+// scaled says that the number of pods was changed, and nothing else.
 func scaled(podSet *appsv1alpha1.PodSet, from int32) *event.Event {
 	return &event.Event{
 		Regarding: podSet, Reason: appsv1alpha1.ReasonScaled, Action: actionScale,
@@ -40,31 +40,31 @@ func scaled(podSet *appsv1alpha1.PodSet, from int32) *event.Event {
 	}
 }
 
-// updated tells that the Deployment follows a changed PodSet.
+// updated says that the Deployment was changed because the PodSet was.
 func updated(podSet *appsv1alpha1.PodSet) *event.Event {
 	return &event.Event{
 		Regarding: podSet, Reason: appsv1alpha1.ReasonDeploymentUpdated, Action: actionUpdate,
-		Note: fmt.Sprintf("Updated Deployment %q to what the PodSet describes", podSet.Name),
+		Note: fmt.Sprintf("Updated Deployment %q", podSet.Name),
 	}
 }
 
-// updatedAndScaled tells that the Deployment follows a PodSet that changed in its number of pods among other things.
+// updatedAndScaled says that the Deployment was changed because the PodSet was, its size among other things.
 func updatedAndScaled(podSet *appsv1alpha1.PodSet, from int32) *event.Event {
 	told := updated(podSet)
-	told.Note += fmt.Sprintf(", and scaled it from %d to %d", from, podSet.Spec.Size)
+	told.Note += fmt.Sprintf(" and scaled it from %d to %d", from, podSet.Spec.Size)
 	return told
 }
 
-// repairedDeployment tells that somebody else's change of the Deployment has been changed back.
+// repairedDeployment says that a change of the Deployment was reverted.
 func repairedDeployment(podSet *appsv1alpha1.PodSet, live *appsv1.Deployment) *event.Event {
 	if from := or(live.Spec.Replicas, 1); from != podSet.Spec.Size {
-		return repaired(podSet, fmt.Sprintf("Changed Deployment %q back to what the PodSet describes, from %d to %s",
+		return repaired(podSet, fmt.Sprintf("Reverted Deployment %q to the PodSet: scaled from %d to %s",
 			live.Name, from, pods(podSet.Spec.Size)))
 	}
-	return repaired(podSet, fmt.Sprintf("Changed Deployment %q back to what the PodSet describes", live.Name))
+	return repaired(podSet, fmt.Sprintf("Reverted Deployment %q to the PodSet", live.Name))
 }
 
-// repaired tells that somebody else's change of a child has been changed back.
+// repaired says that a change of a child was reverted.
 func repaired(podSet *appsv1alpha1.PodSet, note string) *event.Event {
 	return &event.Event{
 		Regarding: podSet, Reason: appsv1alpha1.ReasonDriftRepaired, Action: actionRepair, Note: note,

@@ -4,8 +4,6 @@
 package podset
 
 import (
-	"fmt"
-
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -13,7 +11,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/why"
 )
 
-// lacking reports whether pods of a PodSet with a pool do not come, so that it is worth looking at the pool: pods are missing,
+// lacking reports whether pods of a PodSet with a pool do not start, so that the pool is worth a check: pods are missing,
 // or some are there and not available, or a new template waits for its pods though it is not held back.
 func lacking(podSet *appsv1alpha1.PodSet, own *appsv1.Deployment) bool {
 	if podSet.Spec.NodePool == "" || podSet.Spec.Size == 0 || own == nil || !observed(own) {
@@ -26,8 +24,8 @@ func lacking(podSet *appsv1alpha1.PodSet, own *appsv1.Deployment) bool {
 	return counts.UpdatedReplicas < size || counts.AvailableReplicas < counts.Replicas
 }
 
-// explain says what about the pool keeps pods from coming, nil where none are missing or it is not the pool. What the API
-// server said when it refused pods comes before what the pool would do to pods that it had let in.
+// explain says what about the pool keeps pods from starting; nil if no pods are missing or the pool is not the cause. A rejection by the
+// API server comes before what the pool would do to pods that exist.
 func explain(podSet *appsv1alpha1.PodSet, seen observation) *why.Cause {
 	own := ownDeployment(podSet, seen.deployment)
 	if seen.pool == nil || !lacking(podSet, own) {
@@ -48,13 +46,4 @@ func explain(podSet *appsv1alpha1.PodSet, seen observation) *why.Cause {
 		return nil
 	}
 	return cause
-}
-
-// shortfall says how many pods do not come. In contrast to missing it does not tell of old pods that stay until they do.
-func shortfall(size int32, counts appsv1.DeploymentStatus) string {
-	if counts.UpdatedReplicas < size {
-		return missing(size, counts)
-	}
-	all := max(size, counts.Replicas)
-	return fmt.Sprintf("%d of %d pods to be available", all-counts.AvailableReplicas, all)
 }

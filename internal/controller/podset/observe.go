@@ -28,7 +28,7 @@ import (
 // maxPlacement is how many pools status.placement may name, as its schema says.
 const maxPlacement = 64
 
-// observation is what a pass has seen besides the PodSet itself.
+// observation is what a pass observed, apart from the PodSet itself.
 type observation struct {
 	// deployment is the Deployment of the PodSet's name, whoever owns it, or nil.
 	deployment *appsv1.Deployment
@@ -41,7 +41,7 @@ type observation struct {
 	// perNode counts these pods by the name of their node; unplaced have none.
 	perNode  map[string]int32
 	unplaced int32
-	// pool is the pool that the pods shall run on, with its nodes; nil unless pods are missing.
+	// pool is the pool that the pods have to run on, with its nodes; nil unless pods are missing.
 	pool *why.Pool
 	// namespace is that of the PodSet; nil unless the pool asks for it.
 	namespace *metav1.PartialObjectMetadata
@@ -72,7 +72,7 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	return flow.Done()
 }
 
-// get reads an object, nil where there is none.
+// get reads an object. It returns nil if the object does not exist.
 func get[T any, P interface {
 	*T
 	client.Object
@@ -87,7 +87,7 @@ func get[T any, P interface {
 // observePods reads the pods by their label and the pools of the nodes they run on.
 func (r *Reconciler) observePods(ctx context.Context, key client.ObjectKey, seen *observation) error {
 	var pods corev1.PodList
-	// Nothing below keeps or changes a pod: copying thousands of them out of the cache would be for nothing.
+	// Nothing below keeps or changes a pod, so thousands of copies would be a waste.
 	if err := r.client.List(ctx, &pods, client.InNamespace(key.Namespace),
 		client.MatchingFields{indexPods: labelValue(key.Name)}, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("cannot list the pods of %q: %w", key.Name, err)
@@ -176,7 +176,7 @@ func (r *Reconciler) observePool(ctx context.Context, podSet *appsv1alpha1.PodSe
 		}
 		return fmt.Errorf("cannot read NodePool %q: %w", name, err)
 	}
-	// What is malformed in the pool is told by its own status.
+	// The pool reports what is malformed in its own status.
 	seen.pool.Pool, _ = membership.NewPool(object)
 	var err error
 	if seen.pool.Nodes, err = kube.Nodes(ctx, r.client, seen.pool.Pool); err != nil {

@@ -51,7 +51,7 @@ type action struct {
 	// clear is a merge patch that apply sends first: it takes away a field of somebody else's which server-side apply
 	// would leave, and which the API server does not accept beside what the child says.
 	clear string
-	// event tells that the action has happened; nil where that is no news.
+	// event says that the action happened; nil if that is not worth an event.
 	event *event.Event
 }
 
@@ -59,13 +59,13 @@ type action struct {
 type decision struct {
 	// actions are the writes, in order.
 	actions []action
-	// outcome is how the pass goes on once they have succeeded.
+	// outcome is how the pass continues once they have succeeded.
 	outcome flow.Outcome
-	// conflict names an object in the way, empty where there is none.
+	// conflict names an object in the way; empty if there is none.
 	conflict string
 }
 
-// plan compares what was seen with what the PodSet asks for. The Deployment comes first; the budget waits until the
+// plan compares what was observed with what the PodSet describes. The Deployment comes first; the budget waits until the
 // Deployment's name is the PodSet's.
 func plan(podSet *appsv1alpha1.PodSet, seen observation) (decision, error) {
 	decided, err := planDeployment(podSet, seen.deployment)
@@ -122,7 +122,7 @@ func planDeployment(podSet *appsv1alpha1.PodSet, live *appsv1.Deployment) (decis
 	} else if change.event, err = followed(podSet, live); err != nil {
 		return decision{}, err
 	}
-	// The UID makes sure that what is written is the object that was looked at, and not one that has taken its name.
+	// The UID makes sure that the write reaches the object that was observed, and not another one of the same name.
 	desired.WithUID(live.UID)
 	return decision{actions: []action{change}}, nil
 }
@@ -158,13 +158,13 @@ func planBudget(podSet *appsv1alpha1.PodSet, live *policyv1.PodDisruptionBudget)
 		change.clear = `"maxUnavailable":null`
 	}
 	if follows {
-		change.event = repaired(podSet, fmt.Sprintf("Changed %s %q back to what the PodSet describes", kindBudget, live.Name))
+		change.event = repaired(podSet, fmt.Sprintf("Reverted %s %q to the PodSet", kindBudget, live.Name))
 	}
 	desired.WithUID(live.UID)
 	return decision{actions: []action{change}}, nil
 }
 
-// standing says whether an object of the PodSet's name can be worked with: done where it is the PodSet's own.
+// standing says whether the PodSet can work with an object of its name: done if the PodSet owns it.
 func standing(podSet *appsv1alpha1.PodSet, kind string, live client.Object) decision {
 	switch {
 	case !live.GetDeletionTimestamp().IsZero() || ownedByPredecessor(podSet, live):
@@ -186,7 +186,7 @@ func ownedByPredecessor(podSet *appsv1alpha1.PodSet, live client.Object) bool {
 }
 
 // reset asks for a zero where the live object has something else and the PodSet nothing: without it, server-side apply
-// would leave what somebody else has set, such as the pause of "kubectl rollout pause". It is not part of the hash,
+// would keep what others have set, such as the pause of "kubectl rollout pause". It is not part of the hash,
 // because the next pass will not ask for it again.
 func reset(desired *appsv1ac.DeploymentSpecApplyConfiguration, live *appsv1.DeploymentSpec) {
 	if desired.Paused == nil && live.Paused {

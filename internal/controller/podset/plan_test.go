@@ -47,26 +47,26 @@ func TestPlan(t *testing.T) {
 		"another template updates": {
 			podSet:     aPodSet(withTemplate),
 			deployment: deploymentOf(t, aPodSet()),
-			want:       result{Writes: []string{`apply: Updated Deployment "web" to what the PodSet describes`}},
+			want:       result{Writes: []string{`apply: Updated Deployment "web"`}},
 		},
 		"another size and template do both": {
 			podSet:     aPodSet(withTemplate, sized(5)),
 			deployment: deploymentOf(t, aPodSet()),
 			want: result{Writes: []string{
-				`apply: Updated Deployment "web" to what the PodSet describes, and scaled it from 3 to 5`,
+				`apply: Updated Deployment "web" and scaled it from 3 to 5`,
 			}},
 		},
 		"a Deployment that somebody scaled is scaled back": {
 			podSet:     aPodSet(),
 			deployment: changed(t, func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(7)) }),
 			want: result{Writes: []string{
-				`apply: Changed Deployment "web" back to what the PodSet describes, from 7 to 3 pods`,
+				`apply: Reverted Deployment "web" to the PodSet: scaled from 7 to 3 pods`,
 			}},
 		},
 		"a Deployment that somebody paused goes on": {
 			podSet:     aPodSet(),
 			deployment: changed(t, func(d *appsv1.Deployment) { d.Spec.Paused = true }),
-			want:       result{Writes: []string{`apply: Changed Deployment "web" back to what the PodSet describes`}},
+			want:       result{Writes: []string{`apply: Reverted Deployment "web" to the PodSet`}},
 		},
 		"an annotation of somebody else is left alone": {
 			podSet:     aPodSet(),
@@ -78,7 +78,7 @@ func TestPlan(t *testing.T) {
 			}),
 			deployment: deploymentOf(t, aPodSet()),
 			want: result{
-				Writes: []string{`apply: Updated Deployment "web" to what the PodSet describes`},
+				Writes: []string{`apply: Updated Deployment "web"`},
 				Clear:  `"strategy":{"type":"Recreate","rollingUpdate":null}`,
 			},
 		},

@@ -156,8 +156,8 @@ func TestThePodSetOfTheArticleBecomesItsDeployment(t *testing.T) {
 	}
 	s.wantEvents("DeploymentCreated")
 	s.wantConditions(podSet, map[string]string{
-		"Ready":       "Unknown DeploymentPending: the Deployment has not been observed by its controller",
-		"Reconciling": "True DeploymentPending: the Deployment has not been observed by its controller",
+		"Ready":       "Unknown DeploymentPending: the Deployment controller has not observed the Deployment",
+		"Reconciling": "True DeploymentPending: the Deployment controller has not observed the Deployment",
 	})
 
 	s.rolledOut("web")
@@ -203,7 +203,7 @@ func TestAnOldStatusOfTheDeploymentIsNotTakenForTheNewSpec(t *testing.T) {
 	s.settle(podSet)
 	s.edit(podSet, withTemplate)
 	s.wantConditions(podSet, map[string]string{
-		"Ready": "Unknown DeploymentPending: the Deployment has not been observed by its controller",
+		"Ready": "Unknown DeploymentPending: the Deployment controller has not observed the Deployment",
 	})
 	s.wantEvents("DeploymentCreated", "DeploymentUpdated")
 }

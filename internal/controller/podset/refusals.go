@@ -14,7 +14,7 @@ import (
 )
 
 // refusals remembers which writes the API server has refused. A refused PodSet is still woken up by its pods and its
-// Deployment, to keep the status true; it shall not send what has been refused with each of them. Nothing else is kept
+// Deployment, to keep the status true; it must not repeat a rejected write each time. Nothing else is kept
 // between passes, and nothing is lost with it: after a restart, each refused write is sent once more.
 type refusals struct {
 	mu    sync.Mutex
@@ -67,7 +67,7 @@ func (r *refusals) recall(key types.NamespacedName, tried attempt, now time.Time
 	return last.err
 }
 
-// keep remembers a refused attempt until a stalled object is looked at again.
+// keep remembers a rejected attempt until a stalled object is checked again.
 func (r *refusals) keep(key types.NamespacedName, tried attempt, err error, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

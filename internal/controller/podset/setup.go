@@ -39,7 +39,7 @@ import (
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=core,resources=events,verbs=create;patch
 
-// coalesce is how long a change of a child waits for others to come along: ten pods that start together are one pass.
+// coalesce is how long a change of a child waits for other changes: ten pods that start together are one pass.
 // What users change in the PodSet itself does not wait.
 const coalesce = 100 * time.Millisecond
 
@@ -136,8 +136,8 @@ func podChanged() predicate.Predicate {
 	}}
 }
 
-// byName maps a child to the PodSet of its name, if there is one. It goes by name and not by owner, because an object that
-// belongs to somebody else is in the way until it goes. A PodSet that the cache does not have yet is woken up by itself.
+// byName maps a child to the PodSet of its name, if there is one. It uses the name and not the owner, because an object that the
+// PodSet does not own blocks it until it is deleted. A PodSet that the cache does not have yet is woken up by itself.
 func byName(reader client.Reader) handler.MapFunc {
 	return func(ctx context.Context, child client.Object) []reconcile.Request {
 		key := client.ObjectKeyFromObject(child)

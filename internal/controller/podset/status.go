@@ -17,11 +17,11 @@ import (
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// progressDeadlineExceeded is the reason of a Deployment that has given up hope, though not its work.
+// progressDeadlineExceeded is the reason of a Deployment that made no progress for too long. It keeps trying.
 const progressDeadlineExceeded = "ProgressDeadlineExceeded"
 
 // declaration lists the conditions that Ready depends on. Where it is explained why the Deployment is not as it should be, the
-// explanation decides, and the Deployment's own words are only told.
+// explanation decides, and what the Deployment reports is only shown.
 func declaration(explained bool) status.Declaration {
 	return status.Declaration{
 		{Type: appsv1alpha1.ConditionChildConflict, Negative: true},
@@ -56,7 +56,7 @@ func ownDeployment(podSet *appsv1alpha1.PodSet, deployment *appsv1.Deployment) *
 	return deployment
 }
 
-// count writes everything of the status that is no condition.
+// count writes everything of the status except the conditions.
 func count(podSet *appsv1alpha1.PodSet, seen observation, own *appsv1.Deployment) {
 	shown := min(len(seen.pods), appsv1alpha1.MaxNodes)
 	podSet.Status.Nodes = seen.pods[:shown]
@@ -85,9 +85,9 @@ func markConflict(marks *status.Marks, decided decision) {
 // mirror passes the Deployment's conditions on.
 func mirror(marks *status.Marks, podSet *appsv1alpha1.PodSet, own *appsv1.Deployment) {
 	if own == nil || !observed(own) {
-		message := "the Deployment has not been observed by its controller"
+		message := "the Deployment controller has not observed the Deployment"
 		if own == nil {
-			message = "this PodSet has no Deployment"
+			message = "the PodSet has no Deployment"
 		}
 		marks.Unknown(appsv1alpha1.ConditionAvailable, appsv1alpha1.ReasonDeploymentPending, message)
 		marks.Unknown(appsv1alpha1.ConditionProgressing, appsv1alpha1.ReasonDeploymentPending, message)
@@ -96,7 +96,7 @@ func mirror(marks *status.Marks, podSet *appsv1alpha1.PodSet, own *appsv1.Deploy
 	}
 	pending := appsv1.DeploymentCondition{
 		Status: corev1.ConditionUnknown, Reason: appsv1alpha1.ReasonDeploymentPending,
-		Message: "the Deployment's controller has not said so far",
+		Message: "the Deployment does not have this condition yet",
 	}
 	progressing := pending
 	if noDeadline(own) {
@@ -138,12 +138,12 @@ func find(own *appsv1.Deployment, conditionType string) *appsv1.DeploymentCondit
 // observed reports whether the Deployment's status is about its present spec.
 func observed(own *appsv1.Deployment) bool { return own.Status.ObservedGeneration >= own.Generation }
 
-// noDeadline reports whether the Deployment may take any time: Kubernetes reads the greatest number as never.
+// noDeadline reports whether the Deployment may take any time: for Kubernetes, the greatest number means never.
 func noDeadline(own *appsv1.Deployment) bool {
 	return or(own.Spec.ProgressDeadlineSeconds, math.MaxInt32) == math.MaxInt32
 }
 
-// progress is what the Deployment's controller would say about a Deployment without a deadline.
+// progress is what the Deployment controller would report if the Deployment had a deadline.
 func progress(podSet *appsv1alpha1.PodSet, own *appsv1.Deployment) appsv1.DeploymentCondition {
 	reason := appsv1alpha1.ReasonRolledOut
 	if missing(podSet.Spec.Size, own.Status) != "" {
@@ -173,6 +173,15 @@ func rollout(podSet *appsv1alpha1.PodSet, seen observation) flow.Outcome {
 		return flow.Wait(appsv1alpha1.ReasonRollingOut, text, 0)
 	}
 	return flow.Done()
+}
+
+// shortfall says how many pods do not start. Unlike missing, it does not mention old pods, which stay until the new ones start.
+func shortfall(size int32, counts appsv1.DeploymentStatus) string {
+	if counts.UpdatedReplicas < size {
+		return missing(size, counts)
+	}
+	all := max(size, counts.Replicas)
+	return fmt.Sprintf("%d of %d pods to be available", all-counts.AvailableReplicas, all)
 }
 
 // missing says, in the order in which a rollout goes, what an observed Deployment waits for; empty when complete.

@@ -63,15 +63,15 @@ func TestConditionsTellWhatIs(t *testing.T) {
 		"the Deployment's status is about an older spec: Unknown": {
 			size: 3, deployment: func(d *appsv1.Deployment) { d.Generation = 2 },
 			want: map[string]string{
-				"Ready":       "Unknown DeploymentPending: the Deployment has not been observed by its controller",
-				"Reconciling": "True DeploymentPending: the Deployment has not been observed by its controller",
-				"Available":   "Unknown DeploymentPending: the Deployment has not been observed by its controller",
+				"Ready":       "Unknown DeploymentPending: the Deployment controller has not observed the Deployment",
+				"Reconciling": "True DeploymentPending: the Deployment controller has not observed the Deployment",
+				"Available":   "Unknown DeploymentPending: the Deployment controller has not observed the Deployment",
 			},
 		},
 		"the Deployment has no conditions so far: Unknown": {
 			size: 3, deployment: func(d *appsv1.Deployment) { d.Status.Conditions = nil },
 			want: map[string]string{
-				"Available":      "Unknown DeploymentPending: the Deployment's controller has not said so far",
+				"Available":      "Unknown DeploymentPending: the Deployment does not have this condition yet",
 				"ReplicaFailure": "False NoReplicaFailure: ",
 			},
 		},

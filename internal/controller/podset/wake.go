@@ -42,13 +42,13 @@ func poolChanged() predicate.Predicate {
 			was.Status.SyncedNodeCount != is.Status.SyncedNodeCount ||
 			was.Status.Handler != is.Status.Handler ||
 			!equality.Semantic.DeepEqual(was.Status.Allocatable, is.Status.Allocatable) ||
-			said(was, nodesv1.ConditionRuntimeClassReady) != said(is, nodesv1.ConditionRuntimeClassReady) ||
-			said(was, nodesv1.ConditionHandlerAvailable) != said(is, nodesv1.ConditionHandlerAvailable)
+			declared(was, nodesv1.ConditionRuntimeClassReady) != declared(is, nodesv1.ConditionRuntimeClassReady) ||
+			declared(was, nodesv1.ConditionHandlerAvailable) != declared(is, nodesv1.ConditionHandlerAvailable)
 	}}
 }
 
-// said returns a condition without what is only about time.
-func said(pool *nodesv1.NodePool, conditionType string) metav1.Condition {
+// declared returns a condition without its times and generation.
+func declared(pool *nodesv1.NodePool, conditionType string) metav1.Condition {
 	condition := apimeta.FindStatusCondition(pool.Status.Conditions, conditionType)
 	if condition == nil {
 		return metav1.Condition{}
@@ -110,8 +110,7 @@ func byNamespace(reader client.Reader) handler.MapFunc {
 	}
 }
 
-// waiting returns those of the PodSets whose pods do not come. The others need not know of their pool, however often it
-// changes. It goes by the Deployment and not by the PodSet's status, which a pass may be about to write: should the
+// waiting returns the PodSets whose pods are missing. The others do not depend on their pool, however often it changes. It goes by the Deployment and not by the PodSet's status, which a pass may be about to write: should the
 // Deployment lack pods a moment later, that itself wakes the PodSet up.
 func waiting(ctx context.Context, reader client.Reader, which client.ListOption) []reconcile.Request {
 	var podSets appsv1alpha1.PodSetList
