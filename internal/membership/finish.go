@@ -22,6 +22,7 @@ func (m *merge) finish() {
 
 	m.plan.Record = m.after.String()
 	m.plan.RecordChanged = m.plan.Record != m.node.Annotations[nodesv1.AppliedAnnotation]
+	m.awaitRecord()
 	for _, record := range []Record{m.before, m.after} {
 		for pool, entry := range record {
 			for _, of := range aspects() {
@@ -36,6 +37,21 @@ func (m *merge) finish() {
 	m.plan.Pending = slices.Sorted(maps.Keys(m.pending))
 	m.plan.Abandoned = sortedUnique(m.plan.Abandoned)
 	slices.Sort(m.plan.Drift)
+}
+
+// awaitRecord makes a pool wait for a node whose record still names a key that the pool gives up: the ledger has to confirm the key
+// until then, or nobody could tell any more that a pool had put it there.
+func (m *merge) awaitRecord() {
+	for name, entry := range m.before {
+		if _, exists := m.pools[name]; !exists {
+			continue
+		}
+		for _, of := range aspects() {
+			for _, key := range entry.keys(of) {
+				m.pending[name] = m.pending[name] || !slices.Contains(m.after[name].keys(of), key)
+			}
+		}
+	}
 }
 
 // carrying returns the pools that the record names, and those whose member label the node has.

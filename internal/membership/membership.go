@@ -89,12 +89,24 @@ func (p *Pool) selects(node *corev1.Node, own []string) bool {
 func (p *Pool) Has(node *corev1.Node) bool { return p.has(node, ParseRecord(node)) }
 
 func (p *Pool) has(node *corev1.Node, record Record) bool {
-	role := nodesv1.RoleLabel(p.Name)
-	own := record[p.Name].Labels
+	role, own := nodesv1.RoleLabel(p.Name), p.own(node, record)
 	if _, labelled := node.Labels[role]; labelled && !slices.Contains(own, role) {
 		return true
 	}
 	return p.Selects() && p.selects(node, own)
+}
+
+// own returns the labels that Windlass has put on the node for the pool. The record is the node's own word, so a label counts only
+// where the ledger confirms it, and a role label only without a value: Windlass gives it none.
+func (p *Pool) own(node *corev1.Node, record Record) []string {
+	var own []string
+	role := nodesv1.RoleLabel(p.Name)
+	for _, key := range record[p.Name].Labels {
+		if confirms(p.Status.Ledger, onLabels, key) && (key != role || node.Labels[role] == "") {
+			own = append(own, key)
+		}
+	}
+	return own
 }
 
 // Concerns reports whether the node is a member, or carries something of the pool.

@@ -13,11 +13,14 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
-// claim says which pool decides a key, and with which value. A held key is kept as it is.
+// claim says which pool decides a key, and with which value.
 type claim struct {
 	pool  string
 	value string
-	held  bool
+	// held is true for a key that is kept as it is.
+	held bool
+	// foreign is true for a key that somebody else has set as the pool wants it.
+	foreign bool
 }
 
 // merge is the state of one computation.
@@ -68,7 +71,21 @@ func (m *merge) hold(pool *Pool, which func(of aspect, key string) bool) {
 	for _, of := range aspects() {
 		for _, key := range m.before[pool.Name].keys(of) {
 			if which(of, key) {
-				m.keep(pool.Name, of, key)
+				m.keep(pool, of, key)
+			}
+		}
+	}
+}
+
+// guard claims what a pool that holds wants and has on a member, also where the record does not say so: a node that forgets a key
+// gives it to nobody.
+func (m *merge) guard(pool *Pool) {
+	wanted := pool.wanted()
+	for _, of := range aspects() {
+		for key, value := range wanted[of] {
+			have, present := m.current[of][key]
+			if _, taken := m.claims[of][key]; !taken && present && have == value && !isMembership(of, key) && allows(pool.Status.Ledger, of, key, value) {
+				m.claims[of][key] = claim{pool: pool.Name, value: value, held: true, foreign: true}
 			}
 		}
 	}
@@ -78,17 +95,19 @@ func everything(aspect, string) bool { return true }
 
 func exceptMembership(of aspect, key string) bool { return !isMembership(of, key) }
 
-// keep claims one recorded key as it is.
-func (m *merge) keep(pool string, of aspect, key string) {
-	if _, taken := m.claims[of][key]; !taken {
-		m.claims[of][key] = claim{pool: pool, value: m.current[of][key], held: true}
+// keep claims one recorded key as it is, if the ledger confirms it and the key is there.
+func (m *merge) keep(pool *Pool, of aspect, key string) {
+	m.after.add(pool.Name, of, key)
+	value, present := m.current[of][key]
+	if _, taken := m.claims[of][key]; !taken && present && confirms(pool.Status.Ledger, of, key) {
+		m.claims[of][key] = claim{pool: pool.Name, value: value, held: true}
 	}
-	m.after.add(pool, of, key)
 }
 
 // join claims what the pool wants, as far as it may have it.
 func (m *merge) join(pool *Pool) {
 	m.joined = append(m.joined, pool.Name)
+	m.remember(pool)
 	wanted := pool.wanted()
 	m.wantRole(pool, wanted[onLabels])
 	for _, of := range aspects() {
@@ -98,12 +117,24 @@ func (m *merge) join(pool *Pool) {
 	}
 }
 
+// remember keeps what the record names and the ledger does not confirm, while the ledger lacks what the pool wants: a pool that has lost
+// its status is about to write its ledger again.
+func (m *merge) remember(pool *Pool) {
+	for _, of := range aspects() {
+		for _, key := range m.before[pool.Name].keys(of) {
+			if !confirms(pool.Status.Ledger, of, key) && !Covers(pool.NodePool) {
+				m.after.add(pool.Name, of, key)
+			}
+		}
+	}
+}
+
 // wantRole asks for the role label of a node that the pool selects, unless somebody else has set it. Its value does not matter.
 func (m *merge) wantRole(pool *Pool, wanted map[string]string) {
 	role := nodesv1.RoleLabel(pool.Name)
 	value, labelled := m.node.Labels[role]
-	own := slices.Contains(m.before[pool.Name].Labels, role) || m.lost(pool)
-	if pool.Selects() && (!labelled || own) && pool.selects(m.node, m.before[pool.Name].Labels) {
+	own := value == "" && (slices.Contains(m.before[pool.Name].Labels, role) || m.lost(pool))
+	if pool.Selects() && (!labelled || own) && pool.selects(m.node, pool.own(m.node, m.before)) {
 		wanted[role] = value
 	}
 }
@@ -122,7 +153,7 @@ func (m *merge) want(pool *Pool, of aspect, key, value string) {
 		m.pending[pool.Name], m.incomplete, m.plan.Early = true, true, true
 		// A taint whose new value is not allowed yet keeps the old one, so that the node is never without it in between.
 		if recorded {
-			m.keep(pool.Name, of, key)
+			m.keep(pool, of, key)
 		}
 		return
 	}
@@ -131,22 +162,44 @@ func (m *merge) want(pool *Pool, of aspect, key, value string) {
 			m.conflict(pool, of, key, winner.pool)
 			return
 		}
-		m.after.add(pool.Name, of, key)
+		if !winner.foreign || recorded || m.mayTake(pool, of, key, winner.value, value) {
+			m.after.add(pool.Name, of, key)
+		}
 		return
 	}
 	have, present := m.current[of][key]
-	foreign := present && !m.before.has(of, key) && !isMembership(of, key)
+	foreign := present && !m.ours(of, key) && !isMembership(of, key)
 	if foreign && !m.mayTake(pool, of, key, have, value) {
-		if m.passed == nil {
-			m.passed = map[Key]bool{}
-		}
-		m.passed[Key{of, key}] = true
+		m.pass(pool, of, key, have, value)
 		return
 	}
 	m.claims[of][key] = claim{pool: pool.Name, value: value}
 	m.after.add(pool.Name, of, key)
 	// A pool that comes before this one and left the key to somebody else takes it over as soon as it is a pool's.
 	m.incomplete = m.incomplete || m.passed[Key{of, key}]
+}
+
+// pass leaves a key to somebody else. One with the value that the pool wants is not for other pools to change.
+func (m *merge) pass(pool *Pool, of aspect, key, have, wanted string) {
+	if have == wanted {
+		m.claims[of][key] = claim{pool: pool.Name, value: have, held: true, foreign: true}
+		return
+	}
+	if m.passed == nil {
+		m.passed = map[Key]bool{}
+	}
+	m.passed[Key{of, key}] = true
+}
+
+// ours reports whether a pool has put the key on the node: the record names it for the pool, and the ledger of the pool confirms it.
+func (m *merge) ours(of aspect, key string) bool {
+	for name, entry := range m.before {
+		pool, exists := m.pools[name]
+		if exists && slices.Contains(entry.keys(of), key) && confirms(pool.Status.Ledger, of, key) {
+			return true
+		}
+	}
+	return false
 }
 
 // mayTake decides about a key that somebody else has set.
@@ -178,8 +231,8 @@ func (m *merge) conflict(pool *Pool, of aspect, key, holder string) {
 	m.plan.Conflicts = append(m.plan.Conflicts, Conflict{Pool: pool.Name, Key: of.describe(key), Holder: holder})
 }
 
-// retire lets go what the record names and no member claims any more, as far as the ledger of its pool confirms it.
-func (m *merge) retire() {
+// release lets go what the record names and no member claims any more, as far as the ledger of its pool confirms it.
+func (m *merge) release() {
 	for _, name := range m.before.pools() {
 		pool, exists := m.pools[name]
 		if !exists {
@@ -188,7 +241,7 @@ func (m *merge) retire() {
 		}
 		for _, of := range aspects() {
 			for _, key := range m.before[name].keys(of) {
-				m.retireKey(pool, of, key)
+				m.releaseKey(pool, of, key)
 			}
 		}
 		if !pool.holds() && pool.left(m.node, m.before) && !m.before[name].empty() {
@@ -199,19 +252,24 @@ func (m *merge) retire() {
 	// A member label is nobody else's, so it goes also where the record has been lost.
 	for key := range m.node.Labels {
 		if name, ok := strings.CutPrefix(key, nodesv1.MemberLabelPrefix); ok && m.pools[name] != nil {
-			m.retireKey(m.pools[name], onLabels, key)
+			m.releaseKey(m.pools[name], onLabels, key)
 		}
 	}
 	m.handOver()
 }
 
-// retireKey lets go one key of a pool.
-func (m *merge) retireKey(pool *Pool, of aspect, key string) {
-	_, claimed := m.claims[of][key]
+// releaseKey lets go one key of a pool.
+func (m *merge) releaseKey(pool *Pool, of aspect, key string) {
+	claim, claimed := m.claims[of][key]
 	_, present := m.current[of][key]
+	theirs := of == onLabels && key == nodesv1.RoleLabel(pool.Name) && m.current[of][key] != ""
 	orphan := pool.DeletionTimestamp != nil && pool.Spec.DeletionPolicy == nodesv1.DeletionOrphan
 	switch {
-	case claimed || !present || m.holds(pool):
+	case claimed && claim.foreign && claim.pool != pool.Name && confirms(pool.Status.Ledger, of, key):
+		if !slices.Contains(m.after[pool.Name].keys(of), key) { // a pool that holds takes over what it wants as well
+			m.after.add(claim.pool, of, key)
+		}
+	case claimed || !present || theirs || m.holds(pool):
 	case orphan && !isMembership(of, key):
 	case !confirms(pool.Status.Ledger, of, key):
 		m.plan.Abandoned = append(m.plan.Abandoned, pool.Name)
@@ -249,7 +307,7 @@ func (m *merge) handOver() {
 func (m *merge) handOverKey(giver *Pool, of aspect, key string) {
 	value, noted := giver.original(m.node, of, key)
 	taker := m.pools[m.claims[of][key].pool]
-	if !noted || taker == nil || taker == giver || slices.Contains(m.after[giver.Name].keys(of), key) {
+	if !noted || taker == nil || m.claims[of][key].foreign || taker == giver || slices.Contains(m.after[giver.Name].keys(of), key) {
 		return
 	}
 	if _, has := taker.original(m.node, of, key); has {

@@ -116,7 +116,13 @@ func decide(node *corev1.Node, pools Pools, mayLeave func(pool string) bool) *me
 			m.hold(pool, everything)
 		}
 	}
-	for _, pool := range pools.members(node, m.before) {
+	members := pools.members(node, m.before)
+	for _, pool := range members {
+		if _, joined := node.Labels[nodesv1.MemberLabel(pool.Name)]; joined && m.holds(pool) {
+			m.guard(pool)
+		}
+	}
+	for _, pool := range members {
 		m.plan.Members = append(m.plan.Members, pool.Name)
 		switch {
 		case pool.DeletionTimestamp != nil:
@@ -129,7 +135,7 @@ func decide(node *corev1.Node, pools Pools, mayLeave func(pool string) bool) *me
 			m.join(pool)
 		}
 	}
-	m.retire()
+	m.release()
 	m.finish()
 	return m
 }

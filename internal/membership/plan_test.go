@@ -180,7 +180,7 @@ func TestNewPlan(t *testing.T) {
 			},
 		},
 		"a node that the selector no longer picks loses the role label": {
-			node: node(role("gpu"), label(nodesv1.MemberLabel("gpu"), ""), record(
+			node: node(label(nodesv1.RoleLabel("gpu"), ""), label(nodesv1.MemberLabel("gpu"), ""), record(
 				`{"gpu":{"labels":["`+nodesv1.RoleLabel("gpu")+`","`+nodesv1.MemberLabel("gpu")+`"]}}`)),
 			pool: pools(pool("gpu", selects("zone", "a"))),
 			want: Plan{

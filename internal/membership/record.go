@@ -88,16 +88,6 @@ func (r Record) add(pool string, of aspect, key string) {
 	r[pool] = entry
 }
 
-// has reports whether the record names the key for any pool.
-func (r Record) has(of aspect, key string) bool {
-	for _, entry := range r {
-		if slices.Contains(entry.keys(of), key) {
-			return true
-		}
-	}
-	return false
-}
-
 func (e Entry) empty() bool { return len(e.Labels)+len(e.Annotations)+len(e.Taints) == 0 }
 
 // keys returns the keys of an aspect.
