@@ -12,11 +12,11 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
-// MergePatch returns the plan as one JSON merge patch (RFC 7386) for the node that it was computed from. The node's UID
-// makes sure that a node created anew under the same name is not meant. Taints are one atomic list that others write too,
-// so a patch of taints carries the resourceVersion and is refused when the node has changed in the meantime.
+// MergePatch returns the plan as one JSON merge patch (RFC 7386) for the node that it was computed from. A plan rests on all that it
+// has seen of the node: which keys somebody else has set, and to what. So the patch carries the resourceVersion, and the API server
+// refuses it when the node has changed in the meantime. The UID says why it is refused when the node was created anew.
 func (p *Plan) MergePatch(node *corev1.Node) ([]byte, error) {
-	metadata := map[string]any{"uid": node.UID}
+	metadata := map[string]any{"uid": node.UID, "resourceVersion": node.ResourceVersion}
 	if labels := nullable(p.SetLabels, p.RemoveLabels); len(labels) > 0 {
 		metadata["labels"] = labels
 	}
@@ -32,7 +32,6 @@ func (p *Plan) MergePatch(node *corev1.Node) ([]byte, error) {
 	}
 	patch := map[string]any{"metadata": metadata}
 	if p.TaintsChanged {
-		metadata["resourceVersion"] = node.ResourceVersion
 		taints := p.Taints
 		if taints == nil {
 			taints = []corev1.Taint{}

@@ -18,6 +18,7 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/clearance"
 	"github.com/windlass-operator/windlass/internal/event"
+	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/patch"
 )
@@ -25,6 +26,9 @@ import (
 // maxEarly is how long a node waits for all of its pools to be ready for it, so that it is written once and not for each of them.
 // After that, no pool holds up another one.
 const maxEarly = 2 * time.Second
+
+// replanAfter is when to plan again after somebody else has written to the node at the same time: the cache needs a moment to see it.
+const replanAfter = 20 * time.Millisecond
 
 // Reconciler brings one node to what its pools want.
 type Reconciler struct {
@@ -66,15 +70,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if left := maxEarly - r.now().Sub(since); plan.Early && !since.IsZero() && left > 0 {
 		return reconcile.Result{RequeueAfter: left}, nil
 	}
-	return reconcile.Result{}, r.apply(ctx, node, pools, plan)
+	return r.apply(ctx, node, pools, plan)
 }
 
-// apply sends the plan. A node that vanished needs nothing; one that changed in the meantime comes back through the queue,
-// because a plan is computed anew and never replayed.
-func (r *Reconciler) apply(ctx context.Context, node *corev1.Node, pools membership.Pools, plan *membership.Plan) error {
+// apply sends the plan. A node that is gone needs nothing. For one that has changed in the meantime the plan is computed anew, and never
+// sent again.
+func (r *Reconciler) apply(ctx context.Context, node *corev1.Node, pools membership.Pools, plan *membership.Plan) (reconcile.Result, error) {
 	raw, err := plan.MergePatch(node)
 	if err != nil {
-		return err
+		return reconcile.Result{}, err
 	}
 	log.FromContext(ctx).V(1).Info("Patching node", "pools", plan.Pending, "record", plan.Record)
 	target := &corev1.Node{}
@@ -82,14 +86,17 @@ func (r *Reconciler) apply(ctx context.Context, node *corev1.Node, pools members
 	err = r.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, raw), patch.FieldOwner)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil
+		return reconcile.Result{}, nil
+	case apierrors.IsConflict(err):
+		countConflict(plan)
+		return reconcile.Result{RequeueAfter: flow.Jitter(replanAfter)}, nil
 	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err):
 		r.recorder.Record(refused(node, pools, plan, err)...)
 	case err == nil:
 		count(plan)
 		r.joining.applied(node.Name, r.now())
 		r.recorder.Record(applied(node, pools, plan)...)
-		return nil
+		return reconcile.Result{}, nil
 	}
-	return fmt.Errorf("cannot patch node %q: %w", node.Name, err)
+	return reconcile.Result{}, fmt.Errorf("cannot patch node %q: %w", node.Name, err)
 }

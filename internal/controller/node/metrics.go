@@ -23,6 +23,10 @@ var (
 		Name: "windlass_nodepool_drift_repairs_total",
 		Help: "Patches that put back what somebody else had changed on a node, by pool.",
 	}, []string{"pool"})
+	conflicts = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "windlass_nodepool_node_conflicts_total",
+		Help: "Patches of nodes that were refused because the node had changed in the meantime, and planned anew, by pool.",
+	}, []string{"pool"})
 	latency = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "windlass_nodepool_apply_seconds",
 		Help:    "Time from the moment at which a node was first seen to lack something of a pool until it was patched, by pool.",
@@ -30,7 +34,7 @@ var (
 	}, []string{"pool"})
 )
 
-func init() { metrics.Registry.MustRegister(patches, drifts, latency) }
+func init() { metrics.Registry.MustRegister(patches, drifts, conflicts, latency) }
 
 // joining remembers since when each node has been waiting for something of a pool. It holds only nodes that wait.
 type joining struct {
@@ -83,5 +87,12 @@ func count(plan *membership.Plan) {
 		if len(plan.Drift) > 0 {
 			drifts.WithLabelValues(pool).Inc()
 		}
+	}
+}
+
+// countConflict counts a plan that came too late.
+func countConflict(plan *membership.Plan) {
+	for _, pool := range plan.Pending {
+		conflicts.WithLabelValues(pool).Inc()
 	}
 }

@@ -1,0 +1,83 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package nodepool_test
+
+import (
+	"context"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/clearance"
+	"github.com/windlass-operator/windlass/internal/controller/node"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+// racing is a client that lets somebody else write first, once.
+type racing struct {
+	client.Client
+
+	first func()
+}
+
+// Patch implements client.Client.
+func (r *racing) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+	if first := r.first; first != nil {
+		r.first = nil
+		first()
+	}
+	return r.Client.Patch(ctx, object, patch, options...)
+}
+
+// race settles the node while somebody edits it between the plan and the first patch.
+func (w *world) race(n *corev1.Node, edit func(*corev1.Node)) {
+	w.t.Helper()
+	everybody := &clearance.Clearances{}
+	raced := &racing{Client: w.Client, first: func() { testkit.Edit(w.t, w.Harness, n.DeepCopy(), edit) }}
+	w.SettleKey(w.t, node.New(raced, w.Events, everybody, w.Clock.Now), types.NamespacedName{Name: n.Name})
+	if raced.first != nil {
+		w.t.Fatal("nothing was written to the node")
+	}
+	w.converge()
+}
+
+func TestForeignEditDuringAPatchIsNotLost(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	pool := w.pool("p", label("env", "dev"), func(p *nodesv1.NodePool) { p.Spec.Overwrite = nodesv1.OverwriteNever })
+	w.SettleKey(t, w.pools, types.NamespacedName{Name: pool.Name})
+	w.race(n, func(n *corev1.Node) { n.Labels["env"] = "prod" })
+	wantLabels(t, w.labels(n), map[string]string{"env": "prod", nodesv1.MemberLabel(pool.Name): ""})
+}
+
+func TestOriginalIsTheLastValueBeforeThePatch(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n", "p")
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels["env"] = "prod" })
+	pool := w.pool("p", label("env", "dev"))
+	w.SettleKey(t, w.pools, types.NamespacedName{Name: pool.Name})
+	w.race(n, func(n *corev1.Node) { n.Labels["env"] = "staging" })
+	if got := w.labels(n)["env"]; got != "dev" {
+		t.Errorf("env is %q", got)
+	}
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
+	w.converge()
+	wantLabels(t, w.labels(n), map[string]string{"env": "staging"})
+}
+
+func TestRoleLabelThatAPersonSetsDuringAPatchKeepsItsValue(t *testing.T) {
+	w := newWorld(t)
+	n := w.node("n")
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels[w.name("zone")] = "a" })
+	pool := w.pool("p", selecting(w.name("zone"), "a"))
+	w.SettleKey(t, w.pools, types.NamespacedName{Name: pool.Name})
+	role := nodesv1.RoleLabel(pool.Name)
+	w.race(n, func(n *corev1.Node) { n.Labels[role] = "true" })
+	if w.Get(t, n); n.Labels[role] != "true" {
+		t.Errorf("the role label has the value %q", n.Labels[role])
+	}
+}
