@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -64,7 +65,7 @@ func (g *Gateway) registerApps() {
 // createApp creates both or neither. Both are tried first without storing them, so that what can be refused is refused
 // before anything is there; what fails nevertheless takes the first one back.
 func (g *Gateway) createApp(ctx context.Context, in *appInput) (*appOutput, error) {
-	who, err := callerOf(ctx)
+	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -113,11 +114,11 @@ func previewApp(app *view.App) (*appOutput, error) {
 }
 
 // missingNamespace reports whether the namespace has to be created first, and the caller wants that.
-func (g *Gateway) missingNamespace(ctx context.Context, who *caller, app *view.App) (bool, error) {
+func (g *Gateway) missingNamespace(ctx context.Context, who *access.Caller, app *view.App) (bool, error) {
 	if !app.CreateNamespace {
 		return false, nil
 	}
-	_, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: g.namespaces.Path("", app.Namespace, "")})
+	_, err := g.upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: g.namespaces.Path("", app.Namespace, "")})
 	problem, refused := errors.AsType[*view.Problem](err)
 	if refused && problem.Status == http.StatusNotFound {
 		return true, nil
@@ -125,7 +126,7 @@ func (g *Gateway) missingNamespace(ctx context.Context, who *caller, app *view.A
 	return false, err
 }
 
-func (g *Gateway) createNamespace(ctx context.Context, who *caller, name string) error {
+func (g *Gateway) createNamespace(ctx context.Context, who *access.Caller, name string) error {
 	body, err := json.Marshal(&corev1.Namespace{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name},
 	})
@@ -139,14 +140,14 @@ func (g *Gateway) createNamespace(ctx context.Context, who *caller, name string)
 	return err
 }
 
-func creation(k *feed.Kind, namespace string, body []byte, dry string) call {
+func creation(k *feed.Kind, namespace string, body []byte, dry string) access.Call {
 	query := url.Values{"fieldValidation": {"Strict"}, "fieldManager": {fieldManager}}
 	setIf(query, "dryRun", dry)
-	return call{method: http.MethodPost, path: k.Path(namespace, "", ""), query: query, body: body, contentType: mediaJSON}
+	return access.Call{Method: http.MethodPost, Path: k.Path(namespace, "", ""), Query: query, Body: body, ContentType: mediaJSON}
 }
 
 // createParts creates the Deployment and the Service. If the Service fails, the Deployment is deleted again: that very one.
-func (g *Gateway) createParts(ctx context.Context, who *caller, app *view.App, dry string) (deployment, service []byte, err error) {
+func (g *Gateway) createParts(ctx context.Context, who *access.Caller, app *view.App, dry string) (deployment, service []byte, err error) {
 	first, err := g.createPart(ctx, who, g.deployments, app, app.Deployment(), dry)
 	if err != nil {
 		return nil, nil, err
@@ -165,7 +166,7 @@ func (g *Gateway) createParts(ctx context.Context, who *caller, app *view.App, d
 	return nil, nil, err
 }
 
-func (g *Gateway) createPart(ctx context.Context, who *caller, k *feed.Kind, app *view.App, object any, dry string) ([]byte, error) {
+func (g *Gateway) createPart(ctx context.Context, who *access.Caller, k *feed.Kind, app *view.App, object any, dry string) ([]byte, error) {
 	body, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func (g *Gateway) createPart(ctx context.Context, who *caller, k *feed.Kind, app
 	if err != nil {
 		return nil, err
 	}
-	out, err := view.Strip(answer.body)
+	out, err := view.Strip(answer.Body)
 	if err == nil && dry == "" {
 		g.settle(ctx, k, app.Namespace, app.Name, http.MethodPost, out)
 	}
@@ -182,26 +183,26 @@ func (g *Gateway) createPart(ctx context.Context, who *caller, k *feed.Kind, app
 }
 
 // part returns an object that has the app's name, nil where there is none.
-func (g *Gateway) part(ctx context.Context, who *caller, k *feed.Kind, namespace, name string) ([]byte, error) {
-	answer, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: k.Path(namespace, name, "")})
+func (g *Gateway) part(ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string) ([]byte, error) {
+	answer, err := g.upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(namespace, name, "")})
 	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusNotFound {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return view.Strip(answer.body)
+	return view.Strip(answer.Body)
 }
 
 // parts returns both parts of an app; what only has its name is no part of it.
-func (g *Gateway) parts(ctx context.Context, who *caller, at *appTarget) (deployment, service []byte, err error) {
+func (g *Gateway) parts(ctx context.Context, who *access.Caller, at *appTarget) (deployment, service []byte, err error) {
 	deployment, errDeployment := g.part(ctx, who, g.deployments, at.Namespace, at.Name)
 	service, errService := g.part(ctx, who, g.services, at.Namespace, at.Name)
 	return deployment, service, errors.Join(errDeployment, errService)
 }
 
 func (g *Gateway) getApp(ctx context.Context, in *appTarget) (*appOutput, error) {
-	who, err := callerOf(ctx)
+	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +227,7 @@ type deletionOutput struct{ Body view.AppDeletion }
 
 // deleteApp deletes both parts. Each is tried whatever becomes of the other.
 func (g *Gateway) deleteApp(ctx context.Context, in *appTarget) (*deletionOutput, error) {
-	who, err := callerOf(ctx)
+	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +249,7 @@ func (g *Gateway) deleteApp(ctx context.Context, in *appTarget) (*deletionOutput
 	return out, nil
 }
 
-func (g *Gateway) deleteIfPart(ctx context.Context, who *caller, k *feed.Kind, at *appTarget) (string, error) {
+func (g *Gateway) deleteIfPart(ctx context.Context, who *access.Caller, k *feed.Kind, at *appTarget) (string, error) {
 	object, err := g.part(ctx, who, k, at.Namespace, at.Name)
 	switch {
 	case err != nil:
@@ -271,7 +272,7 @@ func uidOf(object []byte) types.UID {
 }
 
 // deletePart deletes that very object; that it is gone already is as good.
-func (g *Gateway) deletePart(ctx context.Context, who *caller, k *feed.Kind, namespace, name string, uid types.UID) error {
+func (g *Gateway) deletePart(ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string, uid types.UID) error {
 	options := metav1.DeleteOptions{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}, Preconditions: &metav1.Preconditions{UID: &uid},
 		PropagationPolicy: new(metav1.DeletePropagationBackground),
@@ -280,14 +281,14 @@ func (g *Gateway) deletePart(ctx context.Context, who *caller, k *feed.Kind, nam
 	if err != nil {
 		return err
 	}
-	answer, err := g.send(ctx, who, k, namespace, name, call{
-		method: http.MethodDelete, path: k.Path(namespace, name, ""), body: body, contentType: mediaJSON,
+	answer, err := g.send(ctx, who, k, namespace, name, access.Call{
+		Method: http.MethodDelete, Path: k.Path(namespace, name, ""), Body: body, ContentType: mediaJSON,
 	})
 	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusNotFound {
 		return nil
 	}
 	if err == nil {
-		g.settle(ctx, k, namespace, name, http.MethodDelete, answer.body)
+		g.settle(ctx, k, namespace, name, http.MethodDelete, answer.Body)
 	}
 	return err
 }
@@ -296,7 +297,7 @@ type appsOutput struct{ Body view.AppList }
 
 // listApps lists the apps whose Deployment or Service is there, with both where the caller may list both.
 func (g *Gateway) listApps(ctx context.Context, in *appsInput) (*appsOutput, error) {
-	who, err := callerOf(ctx)
+	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -320,7 +321,7 @@ func (g *Gateway) listApps(ctx context.Context, in *appsInput) (*appsOutput, err
 }
 
 // labelled lists the parts of apps of one kind.
-func (g *Gateway) labelled(ctx context.Context, who *caller, k *feed.Kind, namespace string) ([]*view.Item, error) {
+func (g *Gateway) labelled(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string) ([]*view.Item, error) {
 	query, err := view.ParseQuery(view.AppLabel+"="+view.AppLabelValue, "", "", "", 0, "")
 	if err != nil {
 		return nil, err

@@ -39,22 +39,6 @@ func FuzzReadSketch(f *testing.F) {
 	})
 }
 
-func FuzzCredentials(f *testing.F) {
-	f.Add("Bearer a", "127.0.0.1:1")
-	f.Add("bearer", "[::1]:1")
-	f.Add("Basic YTpi", "localhost")
-	f.Fuzz(func(t *testing.T, header, host string) {
-		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
-		request.Header["Authorization"] = []string{header}
-		if token, ok := bearerToken(request); !ok || strings.TrimSpace(token) != token {
-			t.Errorf("the token of %q is %q, %t", header, token, ok)
-		}
-		if isLoopback(host) && strings.Contains(host, "example") {
-			t.Errorf("%q is taken for this machine", host)
-		}
-	})
-}
-
 // offline is a gateway in local mode whose API server nobody can reach: what gets that far has been understood.
 func offline(f *testing.F) (g *Gateway, token string) {
 	f.Helper()
@@ -68,7 +52,7 @@ func offline(f *testing.F) (g *Gateway, token string) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	return g, g.session.secret
+	return g, secretOf(f, g)
 }
 
 // fuzzed sends a request to a gateway without a network.

@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	stdlog "log" //nolint:depguard // because net/http wants one to complain to
 	"maps"
 	"net/http"
 	"path"
@@ -17,8 +16,8 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-logr/logr"
 
+	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
@@ -30,12 +29,10 @@ func instance(ctx context.Context) string {
 	return "urn:windlass:request:" + id
 }
 
-func serverLog(log logr.Logger) *stdlog.Logger { return stdlog.New(logWriter{log}, "", 0) }
-
 // guard is in front of everything: it names the request, sets the headers that every answer has, refuses hosts that are not ours,
 // and turns a panic into an answer.
 func (g *Gateway) guard(next http.Handler) http.Handler {
-	local := isLoopback(g.options.Listener.Addr().String())
+	local := access.IsLoopback(g.options.Listener.Addr().String())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := strings.ToLower(rand.Text()[:16])
 		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
@@ -51,7 +48,7 @@ func (g *Gateway) guard(next http.Handler) http.Handler {
 		}
 		defer g.recovered(w, r)
 		// A name that somebody else's DNS points at this machine would make his page one of ours.
-		if local && !isLoopback(r.Host) {
+		if local && !access.IsLoopback(r.Host) {
 			g.writeError(w, r, view.NewProblem(http.StatusMisdirectedRequest, "Host", "This server answers for the loopback address only."))
 			return
 		}
@@ -136,12 +133,7 @@ func (g *Gateway) writeError(w http.ResponseWriter, r *http.Request, err error) 
 	problem := *asProblem(err)
 	problem.Instance = instance(r.Context())
 	g.noteFailure(r.Context(), &problem, err)
-	if more, ok := errors.AsType[huma.HeadersError](err); ok {
-		maps.Copy(w.Header(), more.GetHeaders())
-	}
-	if problem.Status == http.StatusUnauthorized {
-		w.Header().Set("WWW-Authenticate", `Bearer realm="windlass"`)
-	}
+	maps.Copy(w.Header(), problem.GetHeaders())
 	body, marshalErr := json.Marshal(problem)
 	if marshalErr != nil {
 		body = []byte(`{"type":"` + view.ProblemType + `InternalError"}`)
@@ -168,9 +160,6 @@ func register[I, O any](g *Gateway, op huma.Operation, handler func(context.Cont
 		}
 		problem := asProblem(err)
 		g.noteFailure(ctx, problem, err)
-		if _, known := errors.AsType[huma.HeadersError](err); known {
-			return nil, err
-		}
 		return nil, problem
 	})
 }
@@ -186,8 +175,33 @@ func transformProblem(ctx huma.Context, _ string, value any) (any, error) {
 	}
 	problem := *asProblem(err)
 	problem.Instance = instance(ctx.Context())
-	if problem.Status == http.StatusUnauthorized {
-		ctx.SetHeader("WWW-Authenticate", `Bearer realm="windlass"`)
-	}
 	return &problem, nil
+}
+
+// authenticate puts the caller into the context of the request.
+func (g *Gateway) authenticate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who, err := g.identity.Of(r)
+		if err != nil {
+			g.writeError(w, r, err)
+			return
+		}
+		if pause := g.limits.Take(who.Key()); pause > 0 {
+			g.writeError(w, r, access.TooMany(pause))
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(access.WithCaller(r.Context(), who)))
+	})
+}
+
+// asProblem returns the problem that an error is. What went wrong between the gateway and the API server is for the log: it may
+// name addresses.
+func asProblem(err error) *view.Problem {
+	if problem, ok := errors.AsType[*view.Problem](err); ok {
+		return problem
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return view.NewProblem(http.StatusGatewayTimeout, "Timeout", "The API server did not answer in time.")
+	}
+	return view.NewProblem(http.StatusBadGateway, "BadGateway", "The API server could not be asked.")
 }

@@ -13,6 +13,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -352,4 +353,14 @@ func object(kindName, namespace, name string, version int) *unstructured.Unstruc
 func serviceKind() *feed.Kind {
 	k, _ := feed.NewHub(view.Kinds()).Kind(view.ServicesPlural)
 	return k
+}
+
+// secretOf returns the secret of the gateway's session.
+func secretOf(t testing.TB, g *Gateway) string {
+	t.Helper()
+	location, err := url.Parse(g.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return location.Query().Get("session")
 }

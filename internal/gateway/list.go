@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -48,7 +49,7 @@ func (l *namespacedList) Resolve(huma.Context) []error {
 
 // list answers a list: from the store for what the caller may list, and else from the API server.
 func (g *Gateway) list(ctx context.Context, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
-	who, err := callerOf(ctx)
+	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +78,12 @@ func (g *Gateway) list(ctx context.Context, k *feed.Kind, namespace string, in *
 }
 
 // listStored returns what of the store the caller may list; not ok if that is nothing, or the store is not in step.
-func (g *Gateway) listStored(ctx context.Context, who *caller, k *feed.Kind, namespace string) ([]*view.Item, uint64, bool) {
+func (g *Gateway) listStored(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string) ([]*view.Item, uint64, bool) {
 	items, version, ok := k.Store.List()
 	if !ok {
 		return nil, 0, false
 	}
-	of, err := g.rights.scopeOf(ctx, who, &k.Kind, namespace, "list")
+	of, err := g.rights.ScopeOf(ctx, who, &k.Kind, namespace, "list")
 	switch {
 	case err != nil: // in doubt the API server is asked as the caller
 		return nil, 0, false
@@ -100,8 +101,8 @@ func (g *Gateway) listStored(ctx context.Context, who *caller, k *feed.Kind, nam
 
 // nameable returns the namespaces that the caller may get, and of those that he may only see something in their names.
 // Without items, which is where there is no store, they are all names.
-func (g *Gateway) nameable(ctx context.Context, who *caller, k *feed.Kind, items []*view.Item, of view.Scope) []*view.Item {
-	visible := g.rights.visible(ctx, who)
+func (g *Gateway) nameable(ctx context.Context, who *access.Caller, k *feed.Kind, items []*view.Item, of view.Scope) []*view.Item {
+	visible := g.rights.Visible(ctx, who)
 	if items == nil {
 		for _, name := range visible.Names() {
 			items = append(items, view.NameOnly(k.GVK, name))
@@ -135,18 +136,18 @@ func writeList(gvk schema.GroupVersionKind, version string, page view.Page) (*hu
 }
 
 // listLive asks the API server as the caller. Who may not list everywhere gets what he may list, namespace by namespace.
-func (g *Gateway) listLive(ctx context.Context, who *caller, k *feed.Kind, namespace string, in *ListInput) ([]*view.Item, string, error) {
+func (g *Gateway) listLive(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, in *ListInput) ([]*view.Item, string, error) {
 	query := url.Values{}
 	setIf(query, "labelSelector", in.LabelSelector)
 	setIf(query, "fieldSelector", in.FieldSelector)
 	var out []*view.Item
 	version := "0"
 	err := g.eachNamespace(ctx, who, k, namespace, func(within string) error {
-		answer, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: k.Path(within, "", ""), query: query})
+		answer, err := g.upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(within, "", ""), Query: query})
 		if err != nil {
 			return err
 		}
-		items, newest, err := view.ReadList(answer.body, k.GVK, in.ManagedFields)
+		items, newest, err := view.ReadList(answer.Body, k.GVK, in.ManagedFields)
 		out, version = append(out, items...), view.NewestVersion(version, newest)
 		return err
 	})
@@ -155,13 +156,13 @@ func (g *Gateway) listLive(ctx context.Context, who *caller, k *feed.Kind, names
 
 // eachNamespace calls list for the namespace, or for all at once, or, if that is forbidden, for each that the caller may list the
 // kind in. If there is none, the refusal stands.
-func (g *Gateway) eachNamespace(ctx context.Context, who *caller, k *feed.Kind, namespace string, list func(namespace string) error) error {
+func (g *Gateway) eachNamespace(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, list func(namespace string) error) error {
 	err := list(namespace)
 	problem, refused := errors.AsType[*view.Problem](err)
 	if namespace != "" || !k.Namespaced || !refused || problem.Status != http.StatusForbidden {
 		return err
 	}
-	of, doubt := g.rights.scopeOf(ctx, who, &k.Kind, "", "list")
+	of, doubt := g.rights.ScopeOf(ctx, who, &k.Kind, "", "list")
 	if doubt != nil || of.Empty() {
 		return err
 	}
@@ -182,7 +183,7 @@ func setIf(query url.Values, key, value string) {
 func wantsTable(accept string) bool { return strings.Contains(accept, "as=Table") }
 
 // table passes on the API server's own table, with its columns and pages.
-func (g *Gateway) table(ctx context.Context, who *caller, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
+func (g *Gateway) table(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
 	if in.Search != "" || in.Sort != "" && in.Sort != view.SortName {
 		return nil, fieldErrors(&view.FieldError{Location: "query", Message: "q and sort are for lists of objects: a table is the API server's"})
 	}
@@ -200,15 +201,15 @@ func (g *Gateway) table(ctx context.Context, who *caller, k *feed.Kind, namespac
 			query.Del("limit")
 			query.Del("continue")
 		}
-		answer, err := g.upstream.do(ctx, who, call{
-			method: http.MethodGet, path: k.Path(within, "", ""), query: query, accept: mediaTable + "," + mediaJSON,
+		answer, err := g.upstream.Do(ctx, who, access.Call{
+			Method: http.MethodGet, Path: k.Path(within, "", ""), Query: query, Accept: mediaTable + "," + mediaJSON,
 		})
 		if err != nil {
 			return err
 		}
 		var part []json.RawMessage
 		merged = nil
-		if err := errors.Join(json.Unmarshal(answer.body, &merged), json.Unmarshal(merged["rows"], &part)); err != nil {
+		if err := errors.Join(json.Unmarshal(answer.Body, &merged), json.Unmarshal(merged["rows"], &part)); err != nil {
 			return err
 		}
 		rows = append(rows, part...)

@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -29,7 +30,7 @@ func (g *Gateway) serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: g.handler, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		Protocols: new(http.Protocols), BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
-		ErrorLog: serverLog(g.options.Log),
+		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(g.options.Log.V(1).WithName("http")), slog.LevelInfo),
 	}
 	server.Protocols.SetHTTP1(true)
 	server.Protocols.SetHTTP2(true)
@@ -71,15 +72,4 @@ func (g *Gateway) encrypt(ctx context.Context) (net.Listener, error) {
 	return tls.NewListener(g.options.Listener, &tls.Config{
 		MinVersion: tls.VersionTLS12, GetCertificate: watcher.GetCertificate, NextProtos: []string{"h2", "http/1.1"},
 	}), nil
-}
-
-var _ interface{ Write([]byte) (int, error) } = logWriter{}
-
-// logWriter passes on what net/http complains about, which is mostly what clients do wrong.
-type logWriter struct{ log logr.Logger }
-
-// Write implements io.Writer.
-func (l logWriter) Write(line []byte) (int, error) {
-	l.log.V(1).Info("HTTP server", "message", string(line))
-	return len(line), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -36,17 +37,17 @@ func (g *Gateway) registerOthers() {
 }
 
 func (g *Gateway) me(ctx context.Context, _ *struct{}) (*meOutput, error) {
-	who, err := callerOf(ctx)
+	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := &meOutput{Body: view.Me{User: who.user.GetName(), Groups: who.user.GetGroups(), Session: who.session, Namespaces: []string{}}}
+	out := &meOutput{Body: view.Me{User: who.User.GetName(), Groups: who.User.GetGroups(), Session: who.Session, Namespaces: []string{}}}
 	if out.Body.Groups == nil {
 		out.Body.Groups = []string{}
 	}
 	// In doubt he may not.
-	if out.Body.AllNamespaces, _ = g.rights.may(ctx, who, &g.namespaces.Kind, "", "", "list"); !out.Body.AllNamespaces {
-		out.Body.Namespaces = append(out.Body.Namespaces, g.rights.visible(ctx, who).Names()...)
+	if out.Body.AllNamespaces, _ = g.rights.May(ctx, who, &g.namespaces.Kind, "", "", "list"); !out.Body.AllNamespaces {
+		out.Body.Namespaces = append(out.Body.Namespaces, g.rights.Visible(ctx, who).Names()...)
 	}
 	return out, nil
 }

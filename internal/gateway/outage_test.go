@@ -274,8 +274,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	r := &rig{log: &logLines{}}
 	r.serve(t, Options{Config: &rest.Config{Host: astray.URL, BearerToken: "secret"}, Session: true})
 	for _, got := range []answer{
-		r.do(t, http.MethodGet, "/v1/services/default/web", r.g.session.secret, ""),
-		r.do(t, http.MethodPost, "/v1/services?ns=default", r.g.session.secret, serviceBody),
+		r.do(t, http.MethodGet, "/v1/services/default/web", secretOf(t, r.g), ""),
+		r.do(t, http.MethodPost, "/v1/services?ns=default", secretOf(t, r.g), serviceBody),
 	} {
 		if problem := got.problem(t); got.status < 400 || strings.Contains(problem.Detail, elsewhere.URL) || got.header.Get("Location") != "" {
 			t.Errorf("the answer is %d with %v: %s", got.status, got.header, got.body)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/yaml"
 
+	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -50,7 +51,7 @@ func (g *Gateway) yaml(ctx context.Context, k *feed.Kind, in *getInput) (*huma.S
 // read returns an object: from the store where it is there and the caller may get it, and else from the API server, which knows
 // best what is not there.
 func (g *Gateway) read(ctx context.Context, k *feed.Kind, in *getInput) ([]byte, error) {
-	who, err := callerOf(ctx)
+	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -59,24 +60,24 @@ func (g *Gateway) read(ctx context.Context, k *feed.Kind, in *getInput) ([]byte,
 		if k.Plural == view.NamespacesPlural {
 			within = in.name // as the API server reads such a path
 		}
-		if allowed, _ := g.rights.may(ctx, who, &k.Kind, within, in.name, "get"); allowed { // in doubt the API server is asked as the caller
+		if allowed, _ := g.rights.May(ctx, who, &k.Kind, within, in.name, "get"); allowed { // in doubt the API server is asked as the caller
 			reads.WithLabelValues("cache").Inc()
 			return item.JSON, nil
 		}
 	}
 	reads.WithLabelValues("server").Inc()
-	answer, err := g.upstream.do(ctx, who, call{method: http.MethodGet, path: k.Path(in.namespace, in.name, "")})
+	answer, err := g.upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(in.namespace, in.name, "")})
 	if err != nil || in.ManagedFields {
 		return bodyOf(answer), err
 	}
-	return view.Strip(answer.body)
+	return view.Strip(answer.Body)
 }
 
-func bodyOf(answer *result) []byte {
+func bodyOf(answer *access.Result) []byte {
 	if answer == nil {
 		return nil
 	}
-	return answer.body
+	return answer.Body
 }
 
 // maxEvents bounds the events about one object.
@@ -84,7 +85,7 @@ const maxEvents = "500"
 
 // events answers with the events about an object. Those about what belongs to no namespace are in "default".
 func (g *Gateway) events(ctx context.Context, k *feed.Kind, of Target) (*huma.StreamResponse, error) {
-	who, err := callerOf(ctx)
+	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -96,15 +97,15 @@ func (g *Gateway) events(ctx context.Context, k *feed.Kind, of Target) (*huma.St
 	if k.Namespaced {
 		selector["involvedObject.namespace"] = of.namespace
 	}
-	answer, err := g.upstream.do(ctx, who, call{
-		method: http.MethodGet, path: view.ResourcePath(corev1.SchemeGroupVersion.WithResource("events"), within, "", ""),
-		query: url.Values{"fieldSelector": {selector.AsSelector().String()}, "limit": {maxEvents}},
+	answer, err := g.upstream.Do(ctx, who, access.Call{
+		Method: http.MethodGet, Path: view.ResourcePath(corev1.SchemeGroupVersion.WithResource("events"), within, "", ""),
+		Query: url.Values{"fieldSelector": {selector.AsSelector().String()}, "limit": {maxEvents}},
 	})
 	if err != nil {
 		return nil, err
 	}
 	gvk := corev1.SchemeGroupVersion.WithKind("Event")
-	items, version, err := view.ReadList(answer.body, gvk, false)
+	items, version, err := view.ReadList(answer.Body, gvk, false)
 	if err != nil {
 		return nil, err
 	}

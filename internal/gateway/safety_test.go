@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"flag"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
 
+	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
@@ -77,7 +77,7 @@ func TestEveryErrorIsAProblem(t *testing.T) {
 		"a name that leads elsewhere":     {http.MethodGet, "/v1/services/default/..%2f..%2fsecrets", "", nil, admin, 404, "NoSuchPath"},
 		"no credentials":                  {http.MethodGet, "/v1/nodes", "", nil, "", 401, "Unauthorized"},
 		"another scheme":                  {http.MethodGet, "/v1/nodes", "", []string{"Authorization", "Basic YTpi"}, "", 401, "Unauthorized"},
-		"a token that is too long":        {http.MethodGet, "/v1/nodes", "", nil, strings.Repeat("a", maxToken+1), 401, "Unauthorized"},
+		"a token that is too long":        {http.MethodGet, "/v1/nodes", "", nil, strings.Repeat("a", access.MaxToken+1), 401, "Unauthorized"},
 		"a host of somebody else":         {http.MethodGet, "/v1/nodes", "", []string{"Host", "evil.example:80"}, admin, 421, "Host"},
 		"a page of somebody else":         {http.MethodPost, "/v1/apps", "{}", []string{"Origin", "https://evil.example"}, admin, 403, "CrossOrigin"},
 		"a page of somebody else, hidden": {http.MethodPost, "/v1/apps", "{}", []string{"Sec-Fetch-Site", "cross-site"}, admin, 403, "CrossOrigin"},
@@ -144,9 +144,7 @@ func TestLimitPerCaller(t *testing.T) {
 func TestSession(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *Options) { o.Session = true })
-	location, err := url.Parse(r.g.URL())
-	must(t, err)
-	secret := location.Query().Get("session")
+	secret := secretOf(t, r.g)
 
 	first := r.do(t, http.MethodGet, "/?session="+secret, "", "")
 	cookie := first.header.Get("Set-Cookie")
@@ -204,9 +202,7 @@ func TestSessionOfOneNamespace(t *testing.T) {
 	config := rest.AnonymousClientConfig(r.Config)
 	config.BearerToken, config.QPS = token, -1
 	r.serve(t, Options{Config: config, Session: true, Namespaces: []string{ns}})
-	location, err := url.Parse(r.g.URL())
-	must(t, err)
-	secret := location.Query().Get("session")
+	secret := secretOf(t, r.g)
 	for path, want := range map[string][]string{
 		"/v1/namespaces": {ns}, "/v1/services": {ns + "/a"}, "/v1/services?ns=" + ns + "&q=a&sort=-created": {ns + "/a"},
 	} {

@@ -15,12 +15,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/go-logr/logr"
-	authenticationv1 "k8s.io/api/authentication/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -63,14 +61,14 @@ type Options struct {
 type Gateway struct {
 	options  Options
 	hub      *feed.Hub
-	identity *identity
-	rights   *rights
-	upstream *upstream
-	limits   *limiter
-	streams  *streams
+	identity *access.Identity
+	rights   *access.Rights
+	upstream *access.Upstream
+	limits   *access.Limiter
+	streams  *access.Streams
 	api      huma.API
 	handler  http.Handler
-	session  *session
+	session  *access.Session
 	// stopping is closed when streams have to end.
 	stopping chan struct{}
 	// The kinds that apps are made of.
@@ -95,8 +93,8 @@ func New(ctx context.Context, options Options) (*Gateway, error) {
 	}
 	g := &Gateway{
 		options: options, hub: feed.NewHub(view.Kinds()), stopping: make(chan struct{}),
-		limits:  newLimiter(options.RequestsPerSecond, int(5*options.RequestsPerSecond)+1),
-		streams: newStreams(options.StreamsPerCaller),
+		limits:  access.NewLimiter(options.RequestsPerSecond, int(5*options.RequestsPerSecond)+1),
+		streams: access.NewStreams(options.StreamsPerCaller),
 	}
 	for plural, into := range map[string]**feed.Kind{
 		view.NamespacesPlural: &g.namespaces, view.DeploymentsPlural: &g.deployments, view.ServicesPlural: &g.services,
@@ -104,40 +102,23 @@ func New(ctx context.Context, options Options) (*Gateway, error) {
 		*into, _ = g.hub.Kind(plural) // the table has them
 	}
 	if options.Session {
-		if g.session, err = openSession(ctx, clients, options.Listener.Addr()); err != nil {
+		if g.session, err = access.OpenSession(ctx, clients.AuthenticationV1(), options.Listener.Addr()); err != nil {
 			return nil, err
 		}
 	}
-	if g.identity, err = newIdentity(clients.AuthenticationV1(), g.session, options.RightsTTL); err != nil {
+	if g.identity, err = access.NewIdentity(clients.AuthenticationV1(), g.session, options.RightsTTL); err != nil {
 		return nil, err
 	}
-	if g.rights, err = newRights(clients.AuthorizationV1(), options.RightsTTL, view.Kinds(), g.candidates, options.Now); err != nil {
+	if g.rights, err = access.NewRights(clients.AuthorizationV1(), options.RightsTTL, view.Kinds(), g.candidates, options.Now); err != nil {
 		return nil, err
 	}
-	if g.upstream, err = newUpstream(options.Config); err != nil {
+	if g.upstream, err = access.NewUpstream(options.Config); err != nil {
 		return nil, err
 	}
 	if err := g.route(); err != nil {
 		return nil, err
 	}
 	return g, nil
-}
-
-// openSession makes the session of the kubeconfig's user.
-func openSession(ctx context.Context, clients kubernetes.Interface, address net.Addr) (*session, error) {
-	if !isLoopback(address.String()) {
-		return nil, fmt.Errorf("cannot open a session on %s: it is not on the loopback address", address)
-	}
-	_, port, err := net.SplitHostPort(address.String())
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the port of %s: %w", address, err)
-	}
-	as := &user.DefaultInfo{Name: "kubeconfig"} // where the API server does not say it, nothing else depends on it
-	review, err := clients.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
-	if err == nil {
-		as.Name, as.Groups = review.Status.UserInfo.Username, review.Status.UserInfo.Groups
-	}
-	return newSession(as, port), nil
 }
 
 // URL returns where the API is; for a session with its secret.
@@ -148,7 +129,7 @@ func (g *Gateway) URL() string {
 	}
 	url := scheme + "://" + g.options.Listener.Addr().String() + "/"
 	if g.session != nil {
-		url += "?" + sessionParameter + "=" + g.session.secret
+		return g.session.URL(url)
 	}
 	return url
 }
@@ -211,7 +192,7 @@ func (g *Gateway) route() error {
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		g.writeError(w, r, forbidden("CrossOrigin", "The request comes from a page of another origin."))
 	}))
-	g.handler = g.guard(protection.Handler(g.session.begin(g.unrouted(outer))))
+	g.handler = g.guard(protection.Handler(g.session.Begin(g.unrouted(outer))))
 	return nil
 }
 

@@ -7,54 +7,18 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 const watchPath = "/v1/watch"
-
-// maxStreams bounds the streams of all callers together.
-const maxStreams = 5000
-
-// streams counts the open streams of each caller.
-type streams struct {
-	mu        sync.Mutex
-	perCaller int
-	open      map[string]int
-	all       int
-}
-
-func newStreams(perCaller int) *streams {
-	return &streams{perCaller: perCaller, open: map[string]int{}}
-}
-
-// enter counts a stream, if there may be another one.
-func (s *streams) enter(key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open[key] >= s.perCaller || s.all >= maxStreams {
-		return false
-	}
-	s.open[key]++
-	s.all++
-	return true
-}
-
-func (s *streams) leave(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all--
-	if s.open[key]--; s.open[key] == 0 {
-		delete(s.open, key)
-	}
-}
 
 // watchInput is what is followed.
 type watchInput struct {
@@ -65,7 +29,7 @@ type watchInput struct {
 
 // watch answers with a stream of events.
 func (g *Gateway) watch(ctx context.Context, in *watchInput) (*huma.StreamResponse, error) {
-	who, err := callerOf(ctx)
+	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +40,8 @@ func (g *Gateway) watch(ctx context.Context, in *watchInput) (*huma.StreamRespon
 	if in.Namespace != "" && len(validation.IsDNS1123Label(in.Namespace)) > 0 {
 		return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "is no name of a namespace"})
 	}
-	if !g.streams.enter(who.key()) {
-		return nil, tooMany(time.Second)
+	if !g.streams.Enter(who) {
+		return nil, access.TooMany(time.Second)
 	}
 	answer := &watcher{g: g, who: who, wanted: wanted, namespace: in.Namespace, lastID: in.LastEventID}
 	return &huma.StreamResponse{Body: answer.serve}, nil
@@ -108,7 +72,7 @@ func (g *Gateway) chosen(list string) ([]*feed.Kind, error) {
 // watcher is a caller who follows kinds. It implements feed.Permissions.
 type watcher struct {
 	g         *Gateway
-	who       *caller
+	who       *access.Caller
 	wanted    []*feed.Kind
 	namespace string
 	lastID    string
@@ -116,7 +80,7 @@ type watcher struct {
 
 // serve streams events for as long as the request lives.
 func (w *watcher) serve(ctx huma.Context) {
-	defer w.g.streams.leave(w.who.key())
+	defer w.g.streams.Leave(w.who)
 	request, writer := humago.Unwrap(ctx)
 	// A reader who has left ends the stream, which is not a failure.
 	_ = w.g.hub.Serve(request.Context(), writer, feed.Subscription{
@@ -126,7 +90,7 @@ func (w *watcher) serve(ctx huma.Context) {
 }
 
 // Valid implements feed.Permissions.
-func (w *watcher) Valid(ctx context.Context) (bool, error) { return w.g.identity.valid(ctx, w.who) }
+func (w *watcher) Valid(ctx context.Context) (bool, error) { return w.g.identity.Valid(ctx, w.who) }
 
 // Scopes implements feed.Permissions.
 func (w *watcher) Scopes(ctx context.Context) (feed.Scopes, error) {
@@ -138,7 +102,7 @@ func (w *watcher) Scopes(ctx context.Context) (feed.Scopes, error) {
 			within = ""
 		}
 		var err error
-		if out[k.Plural], err = w.g.rights.scopeOf(ctx, w.who, &k.Kind, within, "list", "watch"); err != nil {
+		if out[k.Plural], err = w.g.rights.ScopeOf(ctx, w.who, &k.Kind, within, "list", "watch"); err != nil {
 			doubt = err
 		}
 	}

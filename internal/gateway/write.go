@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -124,8 +125,8 @@ func (g *Gateway) create(ctx context.Context, k *feed.Kind, namespace string, in
 			return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "is missing, and so is metadata.namespace"})
 		}
 	}
-	return g.write(ctx, k, body.Metadata.Name, namespace, call{
-		method: http.MethodPost, path: k.Path(namespace, "", ""), query: in.parameters(), body: in.RawBody, contentType: media,
+	return g.write(ctx, k, body.Metadata.Name, namespace, access.Call{
+		Method: http.MethodPost, Path: k.Path(namespace, "", ""), Query: in.parameters(), Body: in.RawBody, ContentType: media,
 	})
 }
 
@@ -141,9 +142,9 @@ func (g *Gateway) apply(ctx context.Context, k *feed.Kind, in *applyInput) (*hum
 	if in.Force {
 		query.Set("force", "true")
 	}
-	return g.write(ctx, k, in.name, in.namespace, call{
-		method: http.MethodPatch, path: k.Path(in.namespace, in.name, ""), query: query, body: in.RawBody,
-		contentType: string(types.ApplyYAMLPatchType), // JSON is YAML
+	return g.write(ctx, k, in.name, in.namespace, access.Call{
+		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, ""), Query: query, Body: in.RawBody,
+		ContentType: string(types.ApplyYAMLPatchType), // JSON is YAML
 	})
 }
 
@@ -161,9 +162,9 @@ func (g *Gateway) delete(ctx context.Context, k *feed.Kind, in *deleteInput) (*h
 	if err != nil {
 		return nil, err
 	}
-	return g.write(ctx, k, in.name, in.namespace, call{
-		method: http.MethodDelete, path: k.Path(in.namespace, in.name, ""), body: body, contentType: mediaJSON,
-		query: dryRunQuery(in.DryRun),
+	return g.write(ctx, k, in.name, in.namespace, access.Call{
+		Method: http.MethodDelete, Path: k.Path(in.namespace, in.name, ""), Body: body, ContentType: mediaJSON,
+		Query: dryRunQuery(in.DryRun),
 	})
 }
 
@@ -180,15 +181,15 @@ func (g *Gateway) scale(ctx context.Context, k *feed.Kind, in *scaleInput) (*hum
 	}
 	query := dryRunQuery(in.DryRun)
 	query.Set("fieldManager", fieldManager)
-	return g.write(ctx, k, in.name, in.namespace, call{
-		method: http.MethodPatch, path: k.Path(in.namespace, in.name, "scale"), query: query, body: body,
-		contentType: string(types.MergePatchType),
+	return g.write(ctx, k, in.name, in.namespace, access.Call{
+		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, "scale"), Query: query, Body: body,
+		ContentType: string(types.MergePatchType),
 	})
 }
 
 // write sends a write as the caller, notes who did what, and waits until it can be read.
-func (g *Gateway) write(ctx context.Context, k *feed.Kind, name, namespace string, c call) (*huma.StreamResponse, error) {
-	who, err := callerOf(ctx)
+func (g *Gateway) write(ctx context.Context, k *feed.Kind, name, namespace string, c access.Call) (*huma.StreamResponse, error) {
+	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -196,27 +197,27 @@ func (g *Gateway) write(ctx context.Context, k *feed.Kind, name, namespace strin
 	if err != nil {
 		return nil, err
 	}
-	body, err := view.Strip(answer.body)
+	body, err := view.Strip(answer.Body)
 	if err != nil {
 		return nil, err
 	}
-	if c.query.Get("dryRun") == "" {
-		g.settle(ctx, k, namespace, name, c.method, body)
+	if c.Query.Get("dryRun") == "" {
+		g.settle(ctx, k, namespace, name, c.Method, body)
 	}
-	return (&reply{status: answer.status, media: mediaJSON, body: body, warnings: answer.warnings}).stream(), nil
+	return (&reply{status: answer.Status, media: mediaJSON, body: body, warnings: answer.Warnings}).stream(), nil
 }
 
 // send sends a write and leaves a line in the log: who, what and with which result, never with what.
-func (g *Gateway) send(ctx context.Context, who *caller, k *feed.Kind, namespace, name string, c call) (*result, error) {
-	answer, err := g.upstream.do(ctx, who, c)
+func (g *Gateway) send(ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string, c access.Call) (*access.Result, error) {
+	answer, err := g.upstream.Do(ctx, who, c)
 	var status int
 	if answer != nil {
-		status = answer.status
+		status = answer.Status
 	} else {
 		status = asProblem(err).Status
 	}
-	g.options.Log.Info("Write", "user", who.user.GetName(), "session", who.session, "method", c.method, "kind", k.GVK.Kind,
-		"namespace", namespace, "name", name, "dryRun", c.query.Get("dryRun") != "", "status", status, "request", instance(ctx))
+	g.options.Log.Info("Write", "user", who.User.GetName(), "session", who.Session, "method", c.Method, "kind", k.GVK.Kind,
+		"namespace", namespace, "name", name, "dryRun", c.Query.Get("dryRun") != "", "status", status, "request", instance(ctx))
 	return answer, err
 }
 

@@ -59,6 +59,8 @@ type Problem struct { //nolint:errname // because RFC 9457 calls it so
 	Errors []FieldError `json:"errors,omitempty" doc:"Everything that is wrong, field by field; the conflicts of an apply"`
 	// Kubernetes is the Status of the API server, untouched.
 	Kubernetes Object `json:"kubernetes,omitempty" doc:"The Status that the API server answered with, untouched"`
+	// RetryAfter is when to ask again, as in the header of that name. Default: empty, for never.
+	RetryAfter string `json:"-"`
 }
 
 // NewProblem returns a problem of the gateway's own.
@@ -120,6 +122,18 @@ func (p *Problem) Error() string { return p.Title + ": " + p.Detail }
 
 // GetStatus implements huma.StatusError.
 func (p *Problem) GetStatus() int { return p.Status }
+
+// GetHeaders implements huma.HeadersError.
+func (p *Problem) GetHeaders() http.Header {
+	out := http.Header{}
+	if p.RetryAfter != "" {
+		out.Set("Retry-After", p.RetryAfter)
+	}
+	if p.Status == http.StatusUnauthorized {
+		out.Set("WWW-Authenticate", `Bearer realm="windlass"`)
+	}
+	return out
+}
 
 // ContentType implements huma.ContentTypeFilter.
 func (p *Problem) ContentType(string) string { return "application/problem+json" }

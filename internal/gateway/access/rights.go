@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gateway
+package access
 
 import (
 	"context"
@@ -23,21 +23,21 @@ import (
 )
 
 const (
-	// askers is how many namespaces are asked about at the same time.
+	// askers is how many reviews run at the same time.
 	askers = 16
-	// scopeMemory is how many scopes are remembered.
-	scopeMemory = 4096
-	// scopeTimeout bounds how long all namespaces are asked about.
+	// maxScopes is how many scopes are cached.
+	maxScopes = 4096
+	// scopeTimeout bounds the reviews of all namespaces together.
 	scopeTimeout = 30 * time.Second
-	// selfMemory is how many answers about the kubeconfig's own rights are remembered.
-	selfMemory = 8192
+	// maxAnswers is how many answers about the kubeconfig's user are cached.
+	maxAnswers = 8192
 )
 
-// rights says what a caller may read from the stores. When in doubt he may not: the API server is then asked as him.
-type rights struct {
+// Rights says what a caller may read from the stores. In doubt it says no: the API server is then asked as the caller.
+type Rights struct {
 	review authorizer.UnconditionalAuthorizer
 	self   authorizationclient.SelfSubjectAccessReviewInterface
-	// answers are those about the kubeconfig's own rights; the reviews of others are remembered by the authorizer.
+	// answers are those about the kubeconfig's user; the authorizer caches reviews of other callers.
 	answers *utilcache.LRUExpireCache
 	scopes  *utilcache.LRUExpireCache
 	asking  singleflight.Group
@@ -48,18 +48,20 @@ type rights struct {
 	now        func() time.Time
 }
 
-func newRights(
+// NewRights returns Rights that believe a review for the time to live. namespaces returns those that a caller may have rights
+// in.
+func NewRights(
 	client authorizationclient.AuthorizationV1Interface, ttl time.Duration, kinds []view.Kind, namespaces func() []string, now func() time.Time,
-) (*rights, error) {
+) (*Rights, error) {
 	review, err := authorizerfactory.DelegatingAuthorizerConfig{
 		SubjectAccessReviewClient: client, AllowCacheTTL: ttl, DenyCacheTTL: ttl / 2, WebhookRetryBackoff: reviewBackoff(),
 	}.New()
 	if err != nil {
-		return nil, fmt.Errorf("cannot make the authorizer: %w", err)
+		return nil, fmt.Errorf("cannot create the authorizer: %w", err)
 	}
-	return &rights{
+	return &Rights{
 		kinds: kinds, namespaces: namespaces, now: now, review: review, self: client.SelfSubjectAccessReviews(), ttl: ttl,
-		answers: utilcache.NewLRUExpireCache(selfMemory), scopes: utilcache.NewLRUExpireCache(scopeMemory),
+		answers: utilcache.NewLRUExpireCache(maxAnswers), scopes: utilcache.NewLRUExpireCache(maxScopes),
 	}, nil
 }
 
@@ -70,20 +72,20 @@ type request struct {
 	namespace, name string
 }
 
-// allowed reports whether the caller may do that. With an error nobody knows.
-func (r *rights) allowed(ctx context.Context, who *caller, what request) (bool, error) {
-	if who.session {
+// allowed reports whether the caller may do that. An error means that nobody knows.
+func (r *Rights) allowed(ctx context.Context, who *Caller, what request) (bool, error) {
+	if who.Session {
 		return r.selfAllowed(ctx, what)
 	}
 	decision, _, err := r.review.Authorize(ctx, authorizer.AttributesRecord{
-		User: who.user, Verb: what.verb, Namespace: what.namespace, Name: what.name, ResourceRequest: true,
+		User: who.User, Verb: what.verb, Namespace: what.namespace, Name: what.name, ResourceRequest: true,
 		APIGroup: what.resource.Group, APIVersion: what.resource.Version, Resource: what.resource.Resource,
 	})
 	return err == nil && decision == authorizer.DecisionAllow, err
 }
 
-// selfAllowed asks about the kubeconfig's own rights.
-func (r *rights) selfAllowed(ctx context.Context, what request) (bool, error) {
+// selfAllowed asks about the rights of the kubeconfig's user.
+func (r *Rights) selfAllowed(ctx context.Context, what request) (bool, error) {
 	if answer, ok := r.answers.Get(what); ok {
 		allowed, ok := answer.(bool)
 		return ok && allowed, nil
@@ -101,8 +103,8 @@ func (r *rights) selfAllowed(ctx context.Context, what request) (bool, error) {
 	return answer.Status.Allowed, nil
 }
 
-// may reports whether the caller may do all of the verbs to the kind in the namespace.
-func (r *rights) may(ctx context.Context, who *caller, k *view.Kind, namespace, name string, verbs ...string) (bool, error) {
+// May reports whether the caller may do all of the verbs to the kind in the namespace. An error means that nobody knows.
+func (r *Rights) May(ctx context.Context, who *Caller, k *view.Kind, namespace, name string, verbs ...string) (bool, error) {
 	for _, verb := range verbs {
 		allowed, err := r.allowed(ctx, who, request{verb: verb, resource: k.Resource(), namespace: namespace, name: name})
 		if !allowed {
@@ -112,25 +114,25 @@ func (r *rights) may(ctx context.Context, who *caller, k *view.Kind, namespace, 
 	return true, nil
 }
 
-// scopeOf returns what of the kind the caller may do all of the verbs to. With a namespace only that one is asked about. With an
-// error the scope is what is known to be in it.
-func (r *rights) scopeOf(ctx context.Context, who *caller, k *view.Kind, namespace string, verbs ...string) (view.Scope, error) {
-	allowed, err := r.may(ctx, who, k, namespace, "", verbs...)
+// ScopeOf returns the part of the kind that the caller may do all of the verbs to. With a namespace it asks about that one
+// only. With an error the scope is the part of it that is known.
+func (r *Rights) ScopeOf(ctx context.Context, who *Caller, k *view.Kind, namespace string, verbs ...string) (view.Scope, error) {
+	allowed, err := r.May(ctx, who, k, namespace, "", verbs...)
 	switch {
 	case allowed && namespace != "":
-		return view.Scope{Namespaces: map[string]struct{}{namespace: {}}}, nil
+		return view.InNamespaces(namespace), nil
 	case allowed:
 		return view.Scope{All: true}, nil
 	case err != nil || namespace != "":
 		return view.Scope{}, err
 	case k.Namespaced:
 		return r.within(ctx, who, k.Plural+" "+strings.Join(verbs, ","), func(ctx context.Context, in string) (bool, error) {
-			return r.may(ctx, who, k, in, "", verbs...)
+			return r.May(ctx, who, k, in, "", verbs...)
 		})
 	case k.Plural == view.NamespacesPlural:
 		verbs = append([]string{"get"}, without(verbs, "list")...)
 		return r.within(ctx, who, k.Plural+" "+strings.Join(verbs, ","), func(ctx context.Context, in string) (bool, error) {
-			return r.may(ctx, who, k, in, in, verbs...)
+			return r.May(ctx, who, k, in, in, verbs...)
 		})
 	default:
 		return view.Scope{}, nil
@@ -147,38 +149,38 @@ func without(verbs []string, left string) []string {
 	return out
 }
 
-// visible returns the namespaces in which the caller may list something.
-func (r *rights) visible(ctx context.Context, who *caller) view.Scope {
+// Visible returns the namespaces in which the caller may list something.
+func (r *Rights) Visible(ctx context.Context, who *Caller) view.Scope {
 	out, _ := r.within(ctx, who, "*", func(ctx context.Context, in string) (bool, error) {
 		for i := range r.kinds {
 			k := &r.kinds[i]
 			if !k.Namespaced {
 				continue
 			}
-			if allowed, err := r.may(ctx, who, k, in, "", "list"); allowed || err != nil {
+			if allowed, err := r.May(ctx, who, k, in, "", "list"); allowed || err != nil {
 				return allowed, err
 			}
 		}
 		return false, nil
 	})
-	return out // in doubt he may not
+	return out // in doubt the answer is no
 }
 
-// within asks about every namespace. The answer is remembered for a fifth of the time that single answers are, so that a list is
-// not a thousand look-ups, and at least for four times as long as it took to find: however many namespaces there are and however
-// often a caller comes, the API server is asked for him a fifth of the time. Who wants to know the same at the same time waits
-// for the same answer.
-func (r *rights) within(
-	ctx context.Context, who *caller, about string, check func(ctx context.Context, namespace string) (bool, error),
+// within asks about every namespace. The answer is cached for a fifth of the time to live of single answers, so that a list
+// is not a thousand reviews, and for at least four times as long as it took: however many namespaces there are and however
+// often a caller asks, their reviews keep the API server busy for at most a fifth of the time. Concurrent requests for the
+// same answer share one call.
+func (r *Rights) within(
+	ctx context.Context, who *Caller, about string, check func(ctx context.Context, namespace string) (bool, error),
 ) (view.Scope, error) {
-	key := who.key() + "\x00" + about
+	key := who.Key() + "\x00" + about
 	if found, ok := r.scopes.Get(key); ok {
 		if out, ok := found.(view.Scope); ok {
 			return out, nil
 		}
 	}
 	answers := r.asking.DoChan(key, func() (any, error) {
-		// Whoever came first may leave; the others still want to know.
+		// The first caller may leave while others still wait.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), scopeTimeout)
 		defer cancel()
 		begun := r.now()
@@ -197,8 +199,8 @@ func (r *rights) within(
 	}
 }
 
-// ask asks about every namespace, a few at a time.
-func (r *rights) ask(ctx context.Context, check func(ctx context.Context, namespace string) (bool, error)) (view.Scope, error) {
+// ask asks about every namespace, some at a time.
+func (r *Rights) ask(ctx context.Context, check func(ctx context.Context, namespace string) (bool, error)) (view.Scope, error) {
 	var (
 		out    = view.Scope{Namespaces: map[string]struct{}{}}
 		failed error

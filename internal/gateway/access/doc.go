@@ -1,0 +1,13 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package access decides who calls and what they may do, and speaks to the API server as the caller. Credentials never leave
+// it.
+//
+//   - identity.go: turns a request into a Caller, by a TokenReview or a Session
+//   - session.go: local mode, in which requests act as the user of the kubeconfig
+//   - rights.go: what a caller may read from the stores
+//   - upstream.go: sends a request to the API server with the caller's credentials
+//   - limit.go, streams.go: how much a caller may ask for
+//   - caller.go, address.go: what all of them share
+package access

@@ -1,0 +1,81 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package access
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"golang.org/x/time/rate"
+	utilcache "k8s.io/apimachinery/pkg/util/cache"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+const (
+	// maxBuckets is how many keys are counted at once; the least recently used one is forgotten.
+	maxBuckets = 4096
+	// bucketTTL is how long an idle bucket is kept: longer than any bucket takes to fill.
+	bucketTTL = 10 * time.Minute
+)
+
+// Limiter gives each key a bucket of requests. A nil Limiter has no limit.
+type Limiter struct {
+	perSecond float64
+	burst     int
+	buckets   *utilcache.LRUExpireCache
+}
+
+// NewLimiter returns a Limiter; 0 requests a second is no limit.
+func NewLimiter(perSecond float64, burst int) *Limiter {
+	if perSecond <= 0 {
+		return nil
+	}
+	return &Limiter{perSecond: perSecond, burst: burst, buckets: utilcache.NewLRUExpireCache(maxBuckets)}
+}
+
+func (l *Limiter) bucket(key string) *rate.Limiter {
+	if found, ok := l.buckets.Get(key); ok {
+		if bucket, ok := found.(*rate.Limiter); ok {
+			return bucket
+		}
+	}
+	bucket := rate.NewLimiter(rate.Limit(l.perSecond), l.burst)
+	l.buckets.Add(key, bucket, bucketTTL)
+	return bucket
+}
+
+// Take takes one request from the bucket, or returns how long the caller has to wait for one.
+func (l *Limiter) Take(key string) time.Duration {
+	if l == nil {
+		return 0
+	}
+	reservation := l.bucket(key).Reserve()
+	wait := reservation.Delay()
+	if wait > 0 {
+		reservation.Cancel() // a refused request takes nothing
+	}
+	return wait
+}
+
+// after returns how long it takes until the bucket has a request, without taking it.
+func (l *Limiter) after(key string) time.Duration {
+	tokens := l.bucket(key).Tokens()
+	if tokens >= 1 {
+		return 0
+	}
+	return time.Duration((1 - tokens) / l.perSecond * float64(time.Second))
+}
+
+// TooMany is the problem of a caller that has to wait.
+func TooMany(wait time.Duration) *view.Problem {
+	seconds := int(math.Ceil(wait.Seconds()))
+	out := view.NewProblem(http.StatusTooManyRequests, "TooManyRequests",
+		fmt.Sprintf("There were too many requests from this caller; there is room again in %d s.", seconds))
+	out.RetryAfter = strconv.Itoa(seconds)
+	return out
+}

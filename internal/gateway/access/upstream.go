@@ -1,0 +1,115 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package access
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// maxAnswer bounds what is read of one answer of the API server, in bytes.
+const maxAnswer = 256 << 20
+
+// Upstream is the API server, which is asked with the credentials of the caller. It is the only host that the gateway ever
+// talks to.
+type Upstream struct {
+	base *url.URL
+	// anonymous has no credentials: the caller's are added. own has the kubeconfig's.
+	anonymous, own *http.Client
+	userAgent      string
+}
+
+// NewUpstream returns the API server of the configuration.
+func NewUpstream(config *rest.Config) (*Upstream, error) {
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the address of the API server: %w", err)
+	}
+	out := &Upstream{base: base, userAgent: config.UserAgent}
+	bare := rest.AnonymousClientConfig(config)
+	if out.anonymous, err = rest.HTTPClientFor(bare); err != nil {
+		return nil, fmt.Errorf("cannot create a client for callers: %w", err)
+	}
+	if out.own, err = rest.HTTPClientFor(config); err != nil {
+		return nil, fmt.Errorf("cannot create a client for sessions: %w", err)
+	}
+	for _, client := range []*http.Client{out.anonymous, out.own} {
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	return out, nil
+}
+
+// Call is a request to the API server.
+type Call struct {
+	// Method and Path of the request, and its Query.
+	Method, Path string
+	Query        url.Values
+	// Body and its ContentType.
+	Body        []byte
+	ContentType string
+	// Accept is the media type of the answer. Default: JSON.
+	Accept string
+}
+
+// Result is the answer to a Call that the API server accepted.
+type Result struct {
+	// Status is the code of the answer.
+	Status int
+	// Body of the answer.
+	Body []byte
+	// Warnings are the values of its Warning headers.
+	Warnings []string
+}
+
+// Do sends the request as the caller. A refusal of the API server is a *view.Problem.
+func (u *Upstream) Do(ctx context.Context, who *Caller, c Call) (*Result, error) {
+	address := strings.TrimSuffix(u.base.String(), "/") + c.Path
+	if len(c.Query) > 0 {
+		address += "?" + c.Query.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, c.Method, address, bytes.NewReader(c.Body))
+	if err != nil {
+		return nil, fmt.Errorf("cannot create a request to the API server: %w", err)
+	}
+	request.Header.Set("Accept", "application/json")
+	if c.Accept != "" {
+		request.Header.Set("Accept", c.Accept)
+	}
+	if c.ContentType != "" {
+		request.Header.Set("Content-Type", c.ContentType)
+	}
+	request.Header.Set("User-Agent", u.userAgent)
+	client := u.own
+	if !who.Session {
+		client = u.anonymous
+		request.Header.Set("Authorization", "Bearer "+who.token)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("cannot reach the API server: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the answer of the API server: %w", err)
+	}
+	if len(body) > maxAnswer {
+		return nil, fmt.Errorf("cannot read the answer of the API server: longer than %d bytes", maxAnswer)
+	}
+	if response.StatusCode >= http.StatusMultipleChoices {
+		problem := view.FromStatus(max(response.StatusCode, http.StatusBadRequest), body)
+		problem.RetryAfter = response.Header.Get("Retry-After")
+		return nil, problem
+	}
+	return &Result{Status: response.StatusCode, Body: body, Warnings: response.Header.Values("Warning")}, nil
+}
