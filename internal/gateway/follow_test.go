@@ -23,7 +23,7 @@ func (r *rig) raw(t *testing.T, token, path string) *bufio.Scanner {
 	response, err := http.DefaultClient.Do(request)
 	must(t, err)
 	t.Cleanup(func() { _ = response.Body.Close() })
-	op := operationFor(r.g.OpenAPI(), http.MethodGet, watchPath)
+	op := operationFor(r.g.OpenAPI(), http.MethodGet, "/v1/watch")
 	media := response.Header.Get("Content-Type")
 	if response.StatusCode != http.StatusOK || op.Responses["200"].Content[media] == nil {
 		t.Fatalf("a stream begins with %d and %q", response.StatusCode, media)
@@ -63,7 +63,7 @@ func TestSlowReaderBeginsAnew(t *testing.T) {
 	r := newRig(t)
 	slow := r.raw(t, r.user(t, "", everything()), "/v1/watch?kinds=kubeconfigs")
 	skip(slow, func(line string) bool { return strings.Contains(line, `"done":true`) }) // and then takes nothing
-	k, _ := r.g.hub.Kind("kubeconfigs")
+	k := r.kind(t, "kubeconfigs")
 	large := map[string]string{"padding": strings.Repeat("x", 200<<10)}
 	const changes = 512      // twice what a reader may be behind
 	for i := range changes { // as the watch of the store does

@@ -20,25 +20,6 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 )
 
-func FuzzReadSketch(f *testing.F) {
-	f.Add("application/json", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"a"}}`)
-	f.Add("application/yaml; charset=utf-8", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n")
-	f.Add("text/plain", "a")
-	services := serviceKind()
-	f.Fuzz(func(t *testing.T, contentType, body string) {
-		sketch, media, err := readSketch(services, contentType, []byte(body))
-		if (err == nil) != (sketch != nil) {
-			t.Fatalf("error %v with %v", err, sketch)
-		}
-		if err == nil && (sketch.Kind != "Service" || media != mediaJSON && media != mediaYAML) {
-			t.Errorf("%q is read as %+v of %q", body, sketch, media)
-		}
-		if err != nil && asProblem(err).Status >= http.StatusInternalServerError {
-			t.Errorf("%q is our fault: %v", body, err)
-		}
-	})
-}
-
 // offline is a gateway in local mode whose API server nobody can reach: what gets that far has been understood.
 func offline(f *testing.F) (g *Gateway, token string) {
 	f.Helper()

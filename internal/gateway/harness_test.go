@@ -43,6 +43,14 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
+// Media types of answers.
+const (
+	mediaJSON    = "application/json"
+	mediaYAML    = "application/yaml"
+	mediaProblem = "application/problem+json"
+	mediaTable   = "application/json;as=Table;v=v1;g=meta.k8s.io"
+)
+
 // rig is a gateway under its shipped account in front of a real API server.
 type rig struct {
 	*testkit.Harness
@@ -349,12 +357,6 @@ func object(kindName, namespace, name string, version int) *unstructured.Unstruc
 	return out
 }
 
-// serviceKind returns the kind of Services.
-func serviceKind() *feed.Kind {
-	k, _ := feed.NewHub(view.Kinds()).Kind(view.ServicesPlural)
-	return k
-}
-
 // secretOf returns the secret of the gateway's session.
 func secretOf(t testing.TB, g *Gateway) string {
 	t.Helper()
@@ -363,4 +365,14 @@ func secretOf(t testing.TB, g *Gateway) string {
 		t.Fatal(err)
 	}
 	return location.Query().Get("session")
+}
+
+// kind returns a kind with its store.
+func (r *rig) kind(t *testing.T, plural string) *feed.Kind {
+	t.Helper()
+	k, ok := r.g.hub.Kind(plural)
+	if !ok {
+		t.Fatalf("there is no kind %q", plural)
+	}
+	return k
 }

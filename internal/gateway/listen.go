@@ -18,6 +18,7 @@ import (
 )
 
 const (
+	maxHeader     = 32 << 10
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	// drain is how long requests may take to end after the gateway was told to.
@@ -28,7 +29,7 @@ const (
 // answer, which would cut streams: every route sets its own.
 func (g *Gateway) serve(ctx context.Context) error {
 	server := &http.Server{
-		Handler: g.handler, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		Handler: g.api.Handler(), MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		Protocols: new(http.Protocols), BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 		ErrorLog: slog.NewLogLogger(logr.ToSlogHandler(g.options.Log.V(1).WithName("http")), slog.LevelInfo),
 	}
@@ -46,7 +47,7 @@ func (g *Gateway) serve(ctx context.Context) error {
 		return fmt.Errorf("cannot serve on %s: %w", listener.Addr(), err)
 	case <-ctx.Done():
 	}
-	close(g.stopping)
+	g.api.Stop()
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
 	if err := server.Shutdown(end); err != nil {

@@ -217,7 +217,7 @@ func TestAPIServerThatIsNotThere(t *testing.T) {
 	testkit.Eventually(t, "the stream has asked for its rights several times", func() bool { return l.tried() > 20 })
 
 	// What happens while nobody can say who may see it has to wait.
-	must(t, r.g.services.Store.Update(object("Service", ns, "meanwhile", 1)))
+	must(t, r.kind(t, view.ServicesPlural).Store.Update(object("Service", ns, "meanwhile", 1)))
 	tried := l.tried()
 	testkit.Eventually(t, "it has asked several times more", func() bool { return l.tried() > tried+20 })
 	if len(f.events) > 0 {

@@ -25,11 +25,11 @@ import (
 func (r *rig) compareOthers(t *testing.T, random *rand.Rand, token string, namespaces []string, can canI) {
 	t.Helper()
 	ns, name := namespaces[random.IntN(len(namespaces))], []string{"a", "b"}[random.IntN(2)]
-	scaled, _ := r.g.hub.Kind([]string{view.DeploymentsPlural, "podsets"}[random.IntN(2)])
+	scaled := r.kind(t, []string{view.DeploymentsPlural, "podsets"}[random.IntN(2)])
 	scale := &view.Kind{GVK: scaled.GVK, Plural: scaled.Plural + "/scale"}
 	events := &view.Kind{GVK: corev1.SchemeGroupVersion.WithKind("Event"), Plural: "events"}
 	both := func(verb, name string) bool {
-		return can(verb, &r.g.deployments.Kind, ns, name) && can(verb, &r.g.services.Kind, ns, name)
+		return can(verb, &r.kind(t, view.DeploymentsPlural).Kind, ns, name) && can(verb, &r.kind(t, view.ServicesPlural).Kind, ns, name)
 	}
 	service := fmt.Sprintf(`{"apiVersion":"v1","kind":"Service","metadata":{"name":%q}}`, name)
 	app := fmt.Sprintf(`{"name":"fresh","namespace":%q,"image":"web:1"}`, ns)
@@ -37,12 +37,12 @@ func (r *rig) compareOthers(t *testing.T, random *rand.Rand, token string, names
 		method, path, body string
 		want               func() bool
 	}{
-		{http.MethodPut, "/v1/services/" + ns + "/" + name + "?dryRun=All", service, func() bool { return can("patch", &r.g.services.Kind, ns, name) }},
+		{http.MethodPut, "/v1/services/" + ns + "/" + name + "?dryRun=All", service, func() bool { return can("patch", &r.kind(t, view.ServicesPlural).Kind, ns, name) }},
 		{
 			http.MethodPatch, "/v1/" + scaled.Plural + "/" + ns + "/" + name + "/scale?dryRun=All", `{"replicas":1}`,
 			func() bool { return can("patch", scale, ns, name) },
 		},
-		{http.MethodGet, "/v1/services/" + ns + "/" + name + "/yaml", "", func() bool { return can("get", &r.g.services.Kind, ns, name) }},
+		{http.MethodGet, "/v1/services/" + ns + "/" + name + "/yaml", "", func() bool { return can("get", &r.kind(t, view.ServicesPlural).Kind, ns, name) }},
 		{http.MethodGet, "/v1/services/" + ns + "/" + name + "/events", "", func() bool { return can("list", events, ns, "") }},
 		{http.MethodGet, "/v1/apps?ns=" + ns, "", func() bool { return both("list", "") }},
 		{http.MethodGet, "/v1/apps/" + ns + "/" + name, "", func() bool { return both("get", name) }},
@@ -68,7 +68,7 @@ func (r *rig) compareStreams(t *testing.T, token string, namespaces []string, ca
 		denied, seen := r.beginning(t, token, within, namespaces)
 		var want []string
 		for _, ns := range slices.Sorted(slices.Values(namespaces)) {
-			if (within == "" || within == ns) && follow(r.g.services, ns) {
+			if (within == "" || within == ns) && follow(r.kind(t, view.ServicesPlural), ns) {
 				want = append(want, ns+"/a", ns+"/b")
 			}
 		}

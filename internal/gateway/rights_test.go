@@ -173,7 +173,7 @@ func (r *rig) compareLists(t *testing.T, token string, namespaces []string, can 
 // compareNamespaces compares the computed list of namespaces: names where he may list something, whole where he may get it.
 func (r *rig) compareNamespaces(t *testing.T, got answer, everywhere bool, namespaces []string, can canI) {
 	t.Helper()
-	self, _ := r.g.hub.Kind(view.NamespacesPlural)
+	self := r.kind(t, view.NamespacesPlural)
 	want := map[string]bool{}
 	for _, ns := range namespaces {
 		whole := everywhere || can("get", &self.Kind, ns, ns)

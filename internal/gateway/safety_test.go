@@ -61,7 +61,7 @@ func TestEveryErrorIsAProblem(t *testing.T) {
 		"a path that is not clean":        {http.MethodGet, "/v1//nodes", "", nil, admin, 404, "NoSuchPath"},
 		"a method that is not there":      {http.MethodPost, "/v1/me", "{}", nil, admin, 405, "MethodNotAllowed"},
 		"a media type that is not taken":  {http.MethodPost, "/v1/services?ns=default", service, []string{"Content-Type", "text/plain"}, admin, 415, "UnsupportedMediaType"},
-		"a body that is too large":        {http.MethodPost, "/v1/services?ns=default", strings.Repeat(" ", maxBody+1), nil, admin, 413, "RequestEntityTooLarge"},
+		"a body that is too large":        {http.MethodPost, "/v1/services?ns=default", strings.Repeat(" ", 3<<20+1), nil, admin, 413, "RequestEntityTooLarge"},
 		"a body that is no object":        {http.MethodPost, "/v1/services?ns=default", "[", nil, admin, 400, "BadRequest"},
 		"a body of another kind":          {http.MethodPost, "/v1/services?ns=default", `{"apiVersion":"v1","kind":"Pod"}`, nil, admin, 422, "Invalid"},
 		"no namespace":                    {http.MethodPost, "/v1/services", service, nil, admin, 422, "Invalid"},
@@ -274,7 +274,7 @@ func TestApply(t *testing.T) {
 			t.Fatalf("%s: status %d, want %d: %s", step.query, got.status, step.status, got.body)
 		}
 		if got.status == http.StatusConflict {
-			if errs := got.problem(t).Errors; len(errs) == 0 || errs[0].Location != ".spec.externalName" || !strings.Contains(errs[0].Message, fieldManager) {
+			if errs := got.problem(t).Errors; len(errs) == 0 || errs[0].Location != ".spec.externalName" || !strings.Contains(errs[0].Message, "windlass-api") {
 				t.Errorf("the conflict is %+v", errs)
 			}
 		}

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gateway
+package api
 
 import (
 	"cmp"
@@ -114,7 +114,7 @@ func (in *CreateInput) parameters() url.Values {
 	return query
 }
 
-func (g *Gateway) create(ctx context.Context, k *feed.Kind, namespace string, in *CreateInput) (*huma.StreamResponse, error) {
+func (a *API) create(ctx context.Context, k *feed.Kind, namespace string, in *CreateInput) (*huma.StreamResponse, error) {
 	body, media, err := readSketch(k, in.ContentType, in.RawBody)
 	if err != nil {
 		return nil, err
@@ -125,12 +125,12 @@ func (g *Gateway) create(ctx context.Context, k *feed.Kind, namespace string, in
 			return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "is missing, and so is metadata.namespace"})
 		}
 	}
-	return g.write(ctx, k, body.Metadata.Name, namespace, access.Call{
+	return a.write(ctx, k, body.Metadata.Name, namespace, access.Call{
 		Method: http.MethodPost, Path: k.Path(namespace, "", ""), Query: in.parameters(), Body: in.RawBody, ContentType: media,
 	})
 }
 
-func (g *Gateway) apply(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.StreamResponse, error) {
+func (a *API) apply(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.StreamResponse, error) {
 	body, _, err := readSketch(k, in.ContentType, in.RawBody)
 	if err != nil {
 		return nil, err
@@ -142,13 +142,13 @@ func (g *Gateway) apply(ctx context.Context, k *feed.Kind, in *applyInput) (*hum
 	if in.Force {
 		query.Set("force", "true")
 	}
-	return g.write(ctx, k, in.name, in.namespace, access.Call{
+	return a.write(ctx, k, in.name, in.namespace, access.Call{
 		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, ""), Query: query, Body: in.RawBody,
 		ContentType: string(types.ApplyYAMLPatchType), // JSON is YAML
 	})
 }
 
-func (g *Gateway) delete(ctx context.Context, k *feed.Kind, in *deleteInput) (*huma.StreamResponse, error) {
+func (a *API) delete(ctx context.Context, k *feed.Kind, in *deleteInput) (*huma.StreamResponse, error) {
 	options := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletionPropagation(in.Propagation))}
 	options.SetGroupVersionKind(metav1.Unversioned.WithKind("DeleteOptions"))
 	options.APIVersion = "v1"
@@ -162,7 +162,7 @@ func (g *Gateway) delete(ctx context.Context, k *feed.Kind, in *deleteInput) (*h
 	if err != nil {
 		return nil, err
 	}
-	return g.write(ctx, k, in.name, in.namespace, access.Call{
+	return a.write(ctx, k, in.name, in.namespace, access.Call{
 		Method: http.MethodDelete, Path: k.Path(in.namespace, in.name, ""), Body: body, ContentType: mediaJSON,
 		Query: dryRunQuery(in.DryRun),
 	})
@@ -174,26 +174,26 @@ func dryRunQuery(value string) url.Values {
 	return query
 }
 
-func (g *Gateway) scale(ctx context.Context, k *feed.Kind, in *scaleInput) (*huma.StreamResponse, error) {
+func (a *API) scale(ctx context.Context, k *feed.Kind, in *scaleInput) (*huma.StreamResponse, error) {
 	body, err := json.Marshal(map[string]any{"spec": map[string]any{"replicas": in.Body.Replicas}})
 	if err != nil {
 		return nil, err
 	}
 	query := dryRunQuery(in.DryRun)
 	query.Set("fieldManager", fieldManager)
-	return g.write(ctx, k, in.name, in.namespace, access.Call{
+	return a.write(ctx, k, in.name, in.namespace, access.Call{
 		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, "scale"), Query: query, Body: body,
 		ContentType: string(types.MergePatchType),
 	})
 }
 
 // write sends a write as the caller, notes who did what, and waits until it can be read.
-func (g *Gateway) write(ctx context.Context, k *feed.Kind, name, namespace string, c access.Call) (*huma.StreamResponse, error) {
+func (a *API) write(ctx context.Context, k *feed.Kind, name, namespace string, c access.Call) (*huma.StreamResponse, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := g.send(ctx, who, k, namespace, name, c)
+	answer, err := a.send(ctx, who, k, namespace, name, c)
 	if err != nil {
 		return nil, err
 	}
@@ -202,27 +202,27 @@ func (g *Gateway) write(ctx context.Context, k *feed.Kind, name, namespace strin
 		return nil, err
 	}
 	if c.Query.Get("dryRun") == "" {
-		g.settle(ctx, k, namespace, name, c.Method, body)
+		a.settle(ctx, k, namespace, name, c.Method, body)
 	}
 	return (&reply{status: answer.Status, media: mediaJSON, body: body, warnings: answer.Warnings}).stream(), nil
 }
 
 // send sends a write and leaves a line in the log: who, what and with which result, never with what.
-func (g *Gateway) send(ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string, c access.Call) (*access.Result, error) {
-	answer, err := g.upstream.Do(ctx, who, c)
+func (a *API) send(ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string, c access.Call) (*access.Result, error) {
+	answer, err := a.Upstream.Do(ctx, who, c)
 	var status int
 	if answer != nil {
 		status = answer.Status
 	} else {
 		status = asProblem(err).Status
 	}
-	g.options.Log.Info("Write", "user", who.User.GetName(), "session", who.Session, "method", c.Method, "kind", k.GVK.Kind,
+	a.Log.Info("Write", "user", who.User.GetName(), "session", who.Session, "method", c.Method, "kind", k.GVK.Kind,
 		"namespace", namespace, "name", name, "dryRun", c.Query.Get("dryRun") != "", "status", status, "request", instance(ctx))
 	return answer, err
 }
 
 // settle waits, but not for long, until the store has seen a write, so that the caller reads what he wrote.
-func (g *Gateway) settle(ctx context.Context, k *feed.Kind, namespace, name, method string, body []byte) {
+func (a *API) settle(ctx context.Context, k *feed.Kind, namespace, name, method string, body []byte) {
 	var written sketch
 	if err := json.Unmarshal(body, &written); err != nil {
 		return

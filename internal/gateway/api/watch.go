@@ -1,11 +1,12 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gateway
+package api
 
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -27,41 +28,54 @@ type watchInput struct {
 	LastEventID string `header:"Last-Event-ID" maxLength:"128" doc:"The id of the last event that was seen, to go on from there"`
 }
 
+// registerWatch registers the route of streams.
+func (a *API) registerWatch() {
+	handle(a, huma.Operation{
+		OperationID: "watch", Method: http.MethodGet, Path: watchPath, Summary: "Follow objects as a stream of events", Tags: []string{"watch"},
+		Description: "Events: snapshot (kind, items, more; at the end done), upsert (kind, object), delete (kind, namespace, name, uid), " +
+			"resync (forget everything, a snapshot follows), denied (kind, namespaces; null for all), expired (the token; the stream " +
+			"ends). A comment comes when nothing else does.",
+		Responses: answers(map[int]*huma.Response{http.StatusOK: {
+			Description: "Events", Content: map[string]*huma.MediaType{feed.MediaType: {Schema: &huma.Schema{Type: huma.TypeString}}},
+		}}),
+	}, a.watch)
+}
+
 // watch answers with a stream of events.
-func (g *Gateway) watch(ctx context.Context, in *watchInput) (*huma.StreamResponse, error) {
+func (a *API) watch(ctx context.Context, in *watchInput) (*huma.StreamResponse, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := g.chosen(in.Kinds)
+	wanted, err := a.chosen(in.Kinds)
 	if err != nil {
 		return nil, err
 	}
 	if in.Namespace != "" && len(validation.IsDNS1123Label(in.Namespace)) > 0 {
 		return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "is no name of a namespace"})
 	}
-	if !g.streams.Enter(who) {
+	if !a.Streams.Enter(who) {
 		return nil, access.TooMany(time.Second)
 	}
-	answer := &watcher{g: g, who: who, wanted: wanted, namespace: in.Namespace, lastID: in.LastEventID}
+	answer := &watcher{a: a, who: who, wanted: wanted, namespace: in.Namespace, lastID: in.LastEventID}
 	return &huma.StreamResponse{Body: answer.serve}, nil
 }
 
 // chosen returns the kinds of the list in the order of the table; all of them for an empty list.
-func (g *Gateway) chosen(list string) ([]*feed.Kind, error) {
+func (a *API) chosen(list string) ([]*feed.Kind, error) {
 	if list == "" {
-		return g.hub.Kinds, nil
+		return a.Hub.Kinds, nil
 	}
 	wanted := map[*feed.Kind]bool{}
 	for plural := range strings.SplitSeq(list, ",") {
-		k, known := g.hub.Kind(strings.TrimSpace(plural))
+		k, known := a.Hub.Kind(strings.TrimSpace(plural))
 		if !known {
 			return nil, fieldErrors(&view.FieldError{Location: "query.kinds", Message: fmt.Sprintf("%q is no kind", plural)})
 		}
 		wanted[k] = true
 	}
 	var out []*feed.Kind
-	for _, k := range g.hub.Kinds {
+	for _, k := range a.Hub.Kinds {
 		if wanted[k] {
 			out = append(out, k)
 		}
@@ -71,7 +85,7 @@ func (g *Gateway) chosen(list string) ([]*feed.Kind, error) {
 
 // watcher is a caller who follows kinds. It implements feed.Permissions.
 type watcher struct {
-	g         *Gateway
+	a         *API
 	who       *access.Caller
 	wanted    []*feed.Kind
 	namespace string
@@ -80,17 +94,17 @@ type watcher struct {
 
 // serve streams events for as long as the request lives.
 func (w *watcher) serve(ctx huma.Context) {
-	defer w.g.streams.Leave(w.who)
+	defer w.a.Streams.Leave(w.who)
 	request, writer := humago.Unwrap(ctx)
 	// A reader who has left ends the stream, which is not a failure.
-	_ = w.g.hub.Serve(request.Context(), writer, feed.Subscription{
+	_ = w.a.Hub.Serve(request.Context(), writer, feed.Subscription{
 		Kinds: w.wanted, LastID: w.lastID, Permissions: w,
-		Recheck: w.g.options.RightsTTL, Heartbeat: w.g.options.Heartbeat, Stopping: w.g.stopping, Now: w.g.options.Now,
+		Recheck: w.a.Recheck, Heartbeat: w.a.Heartbeat, Stopping: w.a.stopping, Now: w.a.Now,
 	})
 }
 
 // Valid implements feed.Permissions.
-func (w *watcher) Valid(ctx context.Context) (bool, error) { return w.g.identity.Valid(ctx, w.who) }
+func (w *watcher) Valid(ctx context.Context) (bool, error) { return w.a.Identity.Valid(ctx, w.who) }
 
 // Scopes implements feed.Permissions.
 func (w *watcher) Scopes(ctx context.Context) (feed.Scopes, error) {
@@ -102,7 +116,7 @@ func (w *watcher) Scopes(ctx context.Context) (feed.Scopes, error) {
 			within = ""
 		}
 		var err error
-		if out[k.Plural], err = w.g.rights.ScopeOf(ctx, w.who, &k.Kind, within, "list", "watch"); err != nil {
+		if out[k.Plural], err = w.a.Rights.ScopeOf(ctx, w.who, &k.Kind, within, "list", "watch"); err != nil {
 			doubt = err
 		}
 	}

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gateway
+package api
 
 import (
 	"context"
@@ -48,28 +48,28 @@ func (l *namespacedList) Resolve(huma.Context) []error {
 }
 
 // list answers a list: from the store for what the caller may list, and else from the API server.
-func (g *Gateway) list(ctx context.Context, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
+func (a *API) list(ctx context.Context, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
 	query, err := view.ParseQuery(in.LabelSelector, in.FieldSelector, in.Search, in.Sort, in.Limit, in.Continue)
 	if wantsTable(in.Accept) { // whose pages are the API server's
-		return g.table(ctx, who, k, namespace, in)
+		return a.table(ctx, who, k, namespace, in)
 	}
 	if err != nil {
 		return nil, fieldErrors(err)
 	}
 	if !in.ManagedFields && query.KnowsFields() {
-		if items, version, ok := g.listStored(ctx, who, k, namespace); ok {
+		if items, version, ok := a.listStored(ctx, who, k, namespace); ok {
 			reads.WithLabelValues("cache").Inc()
 			return writeList(k.GVK, strconv.FormatUint(version, 10), query.Select(items))
 		}
 	}
 	reads.WithLabelValues("server").Inc()
-	items, version, err := g.listLive(ctx, who, k, namespace, in)
+	items, version, err := a.listLive(ctx, who, k, namespace, in)
 	if err != nil && k.Plural == view.NamespacesPlural {
-		items = g.nameable(ctx, who, k, nil, view.Scope{})
+		items = a.nameable(ctx, who, k, nil, view.Scope{})
 	}
 	if err != nil && len(items) == 0 {
 		return nil, err
@@ -78,19 +78,19 @@ func (g *Gateway) list(ctx context.Context, k *feed.Kind, namespace string, in *
 }
 
 // listStored returns what of the store the caller may list; not ok if that is nothing, or the store is not in step.
-func (g *Gateway) listStored(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string) ([]*view.Item, uint64, bool) {
+func (a *API) listStored(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string) ([]*view.Item, uint64, bool) {
 	items, version, ok := k.Store.List()
 	if !ok {
 		return nil, 0, false
 	}
-	of, err := g.rights.ScopeOf(ctx, who, &k.Kind, namespace, "list")
+	of, err := a.Rights.ScopeOf(ctx, who, &k.Kind, namespace, "list")
 	switch {
 	case err != nil: // in doubt the API server is asked as the caller
 		return nil, 0, false
 	case of.All:
 		return items, version, true
 	case k.Plural == view.NamespacesPlural:
-		items = g.nameable(ctx, who, k, items, of)
+		items = a.nameable(ctx, who, k, items, of)
 		return items, version, len(items) > 0
 	case of.Empty():
 		return nil, 0, false
@@ -101,8 +101,8 @@ func (g *Gateway) listStored(ctx context.Context, who *access.Caller, k *feed.Ki
 
 // nameable returns the namespaces that the caller may get, and of those that he may only see something in their names.
 // Without items, which is where there is no store, they are all names.
-func (g *Gateway) nameable(ctx context.Context, who *access.Caller, k *feed.Kind, items []*view.Item, of view.Scope) []*view.Item {
-	visible := g.rights.Visible(ctx, who)
+func (a *API) nameable(ctx context.Context, who *access.Caller, k *feed.Kind, items []*view.Item, of view.Scope) []*view.Item {
+	visible := a.Rights.Visible(ctx, who)
 	if items == nil {
 		for _, name := range visible.Names() {
 			items = append(items, view.NameOnly(k.GVK, name))
@@ -136,14 +136,14 @@ func writeList(gvk schema.GroupVersionKind, version string, page view.Page) (*hu
 }
 
 // listLive asks the API server as the caller. Who may not list everywhere gets what he may list, namespace by namespace.
-func (g *Gateway) listLive(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, in *ListInput) ([]*view.Item, string, error) {
+func (a *API) listLive(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, in *ListInput) ([]*view.Item, string, error) {
 	query := url.Values{}
 	setIf(query, "labelSelector", in.LabelSelector)
 	setIf(query, "fieldSelector", in.FieldSelector)
 	var out []*view.Item
 	version := "0"
-	err := g.eachNamespace(ctx, who, k, namespace, func(within string) error {
-		answer, err := g.upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(within, "", ""), Query: query})
+	err := a.eachNamespace(ctx, who, k, namespace, func(within string) error {
+		answer, err := a.Upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(within, "", ""), Query: query})
 		if err != nil {
 			return err
 		}
@@ -156,13 +156,13 @@ func (g *Gateway) listLive(ctx context.Context, who *access.Caller, k *feed.Kind
 
 // eachNamespace calls list for the namespace, or for all at once, or, if that is forbidden, for each that the caller may list the
 // kind in. If there is none, the refusal stands.
-func (g *Gateway) eachNamespace(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, list func(namespace string) error) error {
+func (a *API) eachNamespace(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, list func(namespace string) error) error {
 	err := list(namespace)
 	problem, refused := errors.AsType[*view.Problem](err)
 	if namespace != "" || !k.Namespaced || !refused || problem.Status != http.StatusForbidden {
 		return err
 	}
-	of, doubt := g.rights.ScopeOf(ctx, who, &k.Kind, "", "list")
+	of, doubt := a.Rights.ScopeOf(ctx, who, &k.Kind, "", "list")
 	if doubt != nil || of.Empty() {
 		return err
 	}
@@ -183,7 +183,7 @@ func setIf(query url.Values, key, value string) {
 func wantsTable(accept string) bool { return strings.Contains(accept, "as=Table") }
 
 // table passes on the API server's own table, with its columns and pages.
-func (g *Gateway) table(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
+func (a *API) table(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
 	if in.Search != "" || in.Sort != "" && in.Sort != view.SortName {
 		return nil, fieldErrors(&view.FieldError{Location: "query", Message: "q and sort are for lists of objects: a table is the API server's"})
 	}
@@ -196,12 +196,12 @@ func (g *Gateway) table(ctx context.Context, who *access.Caller, k *feed.Kind, n
 	}
 	var merged map[string]json.RawMessage
 	var rows []json.RawMessage
-	err := g.eachNamespace(ctx, who, k, namespace, func(within string) error {
+	err := a.eachNamespace(ctx, who, k, namespace, func(within string) error {
 		if within != namespace { // several lists put together have no pages: each of them has a token of its own
 			query.Del("limit")
 			query.Del("continue")
 		}
-		answer, err := g.upstream.Do(ctx, who, access.Call{
+		answer, err := a.Upstream.Do(ctx, who, access.Call{
 			Method: http.MethodGet, Path: k.Path(within, "", ""), Query: query, Accept: mediaTable + "," + mediaJSON,
 		})
 		if err != nil {

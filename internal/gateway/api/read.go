@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gateway
+package api
 
 import (
 	"context"
@@ -28,8 +28,8 @@ type getInput struct {
 }
 
 // get answers with an object.
-func (g *Gateway) get(ctx context.Context, k *feed.Kind, in *getInput) (*huma.StreamResponse, error) {
-	body, err := g.read(ctx, k, in)
+func (a *API) get(ctx context.Context, k *feed.Kind, in *getInput) (*huma.StreamResponse, error) {
+	body, err := a.read(ctx, k, in)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +37,8 @@ func (g *Gateway) get(ctx context.Context, k *feed.Kind, in *getInput) (*huma.St
 }
 
 // yaml answers with an object as YAML.
-func (g *Gateway) yaml(ctx context.Context, k *feed.Kind, in *getInput) (*huma.StreamResponse, error) {
-	body, err := g.read(ctx, k, in)
+func (a *API) yaml(ctx context.Context, k *feed.Kind, in *getInput) (*huma.StreamResponse, error) {
+	body, err := a.read(ctx, k, in)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (g *Gateway) yaml(ctx context.Context, k *feed.Kind, in *getInput) (*huma.S
 
 // read returns an object: from the store where it is there and the caller may get it, and else from the API server, which knows
 // best what is not there.
-func (g *Gateway) read(ctx context.Context, k *feed.Kind, in *getInput) ([]byte, error) {
+func (a *API) read(ctx context.Context, k *feed.Kind, in *getInput) ([]byte, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -60,13 +60,13 @@ func (g *Gateway) read(ctx context.Context, k *feed.Kind, in *getInput) ([]byte,
 		if k.Plural == view.NamespacesPlural {
 			within = in.name // as the API server reads such a path
 		}
-		if allowed, _ := g.rights.May(ctx, who, &k.Kind, within, in.name, "get"); allowed { // in doubt the API server is asked as the caller
+		if allowed, _ := a.Rights.May(ctx, who, &k.Kind, within, in.name, "get"); allowed { // in doubt the API server is asked as the caller
 			reads.WithLabelValues("cache").Inc()
 			return item.JSON, nil
 		}
 	}
 	reads.WithLabelValues("server").Inc()
-	answer, err := g.upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(in.namespace, in.name, "")})
+	answer, err := a.Upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(in.namespace, in.name, "")})
 	if err != nil || in.ManagedFields {
 		return bodyOf(answer), err
 	}
@@ -84,7 +84,7 @@ func bodyOf(answer *access.Result) []byte {
 const maxEvents = "500"
 
 // events answers with the events about an object. Those about what belongs to no namespace are in "default".
-func (g *Gateway) events(ctx context.Context, k *feed.Kind, of Target) (*huma.StreamResponse, error) {
+func (a *API) events(ctx context.Context, k *feed.Kind, of Target) (*huma.StreamResponse, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (g *Gateway) events(ctx context.Context, k *feed.Kind, of Target) (*huma.St
 	if k.Namespaced {
 		selector["involvedObject.namespace"] = of.namespace
 	}
-	answer, err := g.upstream.Do(ctx, who, access.Call{
+	answer, err := a.Upstream.Do(ctx, who, access.Call{
 		Method: http.MethodGet, Path: view.ResourcePath(corev1.SchemeGroupVersion.WithResource("events"), within, "", ""),
 		Query: url.Values{"fieldSelector": {selector.AsSelector().String()}, "limit": {maxEvents}},
 	})

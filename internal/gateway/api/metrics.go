@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gateway
+package api
 
 import (
 	"github.com/prometheus/client_golang/prometheus"

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package gateway
+package api
 
 import (
 	"context"
@@ -43,28 +43,28 @@ type appTarget struct {
 }
 
 // registerApps registers the routes of apps.
-func (g *Gateway) registerApps() {
+func (a *API) registerApps() {
 	op := func(id, method, path, summary string, status int, about string) huma.Operation {
 		return huma.Operation{
 			OperationID: "apps-" + id, Method: method, Path: path, Summary: summary, Tags: []string{appsTag}, DefaultStatus: status,
 			Responses: answers(map[int]*huma.Response{status: {Description: about}}), MaxBodyBytes: maxBody,
 		}
 	}
-	register(g, op("list", http.MethodGet, "/v1/apps", "List apps", http.StatusOK, "Apps"), g.listApps)
+	handle(a, op("list", http.MethodGet, "/v1/apps", "List apps", http.StatusOK, "Apps"), a.listApps)
 	create := op("create", http.MethodPost, "/v1/apps", "Create a Deployment and its Service, both or neither", http.StatusCreated, "The app")
 	create.Description = "Without a body the example is created."
 	create.Responses["200"] = &huma.Response{Description: "The app as it would be created"}
 	create.Responses["200"].Content = map[string]*huma.MediaType{mediaJSON: {Schema: ref("AppState")}}
 	create.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{mediaJSON: {Example: view.DefaultApp()}}}
-	register(g, create, g.createApp)
-	register(g, op("get", http.MethodGet, "/v1/apps/{ns}/{name}", "Read one", http.StatusOK, "The app"), g.getApp)
-	register(g, op("delete", http.MethodDelete, "/v1/apps/{ns}/{name}", "Delete both, whichever is already gone",
-		http.StatusOK, "What became of both"), g.deleteApp)
+	handle(a, create, a.createApp)
+	handle(a, op("get", http.MethodGet, "/v1/apps/{ns}/{name}", "Read one", http.StatusOK, "The app"), a.getApp)
+	handle(a, op("delete", http.MethodDelete, "/v1/apps/{ns}/{name}", "Delete both, whichever is already gone",
+		http.StatusOK, "What became of both"), a.deleteApp)
 }
 
 // createApp creates both or neither. Both are tried first without storing them, so that what can be refused is refused
 // before anything is there; what fails nevertheless takes the first one back.
-func (g *Gateway) createApp(ctx context.Context, in *appInput) (*appOutput, error) {
+func (a *API) createApp(ctx context.Context, in *appInput) (*appOutput, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (g *Gateway) createApp(ctx context.Context, in *appInput) (*appOutput, erro
 	if in.Body != nil {
 		app = *in.Body
 	}
-	missing, err := g.missingNamespace(ctx, who, &app)
+	missing, err := a.missingNamespace(ctx, who, &app)
 	if err != nil {
 		return nil, err
 	}
@@ -81,18 +81,18 @@ func (g *Gateway) createApp(ctx context.Context, in *appInput) (*appOutput, erro
 		return previewApp(&app)
 	}
 	if missing {
-		if err := g.createNamespace(ctx, who, app.Namespace); err != nil {
+		if err := a.createNamespace(ctx, who, app.Namespace); err != nil {
 			return nil, err
 		}
 	}
-	deployment, service, err := g.createParts(ctx, who, &app, "All")
+	deployment, service, err := a.createParts(ctx, who, &app, "All")
 	if err != nil {
 		return nil, err
 	}
 	status := http.StatusOK
 	if in.DryRun == "" {
 		status = http.StatusCreated
-		if deployment, service, err = g.createParts(ctx, who, &app, ""); err != nil {
+		if deployment, service, err = a.createParts(ctx, who, &app, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -114,11 +114,11 @@ func previewApp(app *view.App) (*appOutput, error) {
 }
 
 // missingNamespace reports whether the namespace has to be created first, and the caller wants that.
-func (g *Gateway) missingNamespace(ctx context.Context, who *access.Caller, app *view.App) (bool, error) {
+func (a *API) missingNamespace(ctx context.Context, who *access.Caller, app *view.App) (bool, error) {
 	if !app.CreateNamespace {
 		return false, nil
 	}
-	_, err := g.upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: g.namespaces.Path("", app.Namespace, "")})
+	_, err := a.Upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: a.namespaces.Path("", app.Namespace, "")})
 	problem, refused := errors.AsType[*view.Problem](err)
 	if refused && problem.Status == http.StatusNotFound {
 		return true, nil
@@ -126,14 +126,14 @@ func (g *Gateway) missingNamespace(ctx context.Context, who *access.Caller, app 
 	return false, err
 }
 
-func (g *Gateway) createNamespace(ctx context.Context, who *access.Caller, name string) error {
+func (a *API) createNamespace(ctx context.Context, who *access.Caller, name string) error {
 	body, err := json.Marshal(&corev1.Namespace{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name},
 	})
 	if err != nil {
 		return err
 	}
-	_, err = g.send(ctx, who, g.namespaces, "", name, creation(g.namespaces, "", body, ""))
+	_, err = a.send(ctx, who, a.namespaces, "", name, creation(a.namespaces, "", body, ""))
 	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusConflict {
 		return nil // somebody else was faster
 	}
@@ -147,18 +147,18 @@ func creation(k *feed.Kind, namespace string, body []byte, dry string) access.Ca
 }
 
 // createParts creates the Deployment and the Service. If the Service fails, the Deployment is deleted again: that very one.
-func (g *Gateway) createParts(ctx context.Context, who *access.Caller, app *view.App, dry string) (deployment, service []byte, err error) {
-	first, err := g.createPart(ctx, who, g.deployments, app, app.Deployment(), dry)
+func (a *API) createParts(ctx context.Context, who *access.Caller, app *view.App, dry string) (deployment, service []byte, err error) {
+	first, err := a.createPart(ctx, who, a.deployments, app, app.Deployment(), dry)
 	if err != nil {
 		return nil, nil, err
 	}
-	second, err := g.createPart(ctx, who, g.services, app, app.Service(), dry)
+	second, err := a.createPart(ctx, who, a.services, app, app.Service(), dry)
 	if err == nil || dry != "" {
 		return first, second, err
 	}
 	// The caller may have gone; what he has half done is undone nevertheless.
 	undo := context.WithoutCancel(ctx)
-	if undoErr := g.deletePart(undo, who, g.deployments, app.Namespace, app.Name, uidOf(first)); undoErr != nil {
+	if undoErr := a.deletePart(undo, who, a.deployments, app.Namespace, app.Name, uidOf(first)); undoErr != nil {
 		problem := *asProblem(err)
 		problem.Detail += " The Deployment could not be taken back: " + asProblem(undoErr).Detail
 		return nil, nil, &problem
@@ -166,25 +166,25 @@ func (g *Gateway) createParts(ctx context.Context, who *access.Caller, app *view
 	return nil, nil, err
 }
 
-func (g *Gateway) createPart(ctx context.Context, who *access.Caller, k *feed.Kind, app *view.App, object any, dry string) ([]byte, error) {
+func (a *API) createPart(ctx context.Context, who *access.Caller, k *feed.Kind, app *view.App, object any, dry string) ([]byte, error) {
 	body, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := g.send(ctx, who, k, app.Namespace, app.Name, creation(k, app.Namespace, body, dry))
+	answer, err := a.send(ctx, who, k, app.Namespace, app.Name, creation(k, app.Namespace, body, dry))
 	if err != nil {
 		return nil, err
 	}
 	out, err := view.Strip(answer.Body)
 	if err == nil && dry == "" {
-		g.settle(ctx, k, app.Namespace, app.Name, http.MethodPost, out)
+		a.settle(ctx, k, app.Namespace, app.Name, http.MethodPost, out)
 	}
 	return out, err
 }
 
 // part returns an object that has the app's name, nil where there is none.
-func (g *Gateway) part(ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string) ([]byte, error) {
-	answer, err := g.upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(namespace, name, "")})
+func (a *API) part(ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string) ([]byte, error) {
+	answer, err := a.Upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(namespace, name, "")})
 	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusNotFound {
 		return nil, nil
 	}
@@ -195,18 +195,18 @@ func (g *Gateway) part(ctx context.Context, who *access.Caller, k *feed.Kind, na
 }
 
 // parts returns both parts of an app; what only has its name is no part of it.
-func (g *Gateway) parts(ctx context.Context, who *access.Caller, at *appTarget) (deployment, service []byte, err error) {
-	deployment, errDeployment := g.part(ctx, who, g.deployments, at.Namespace, at.Name)
-	service, errService := g.part(ctx, who, g.services, at.Namespace, at.Name)
+func (a *API) parts(ctx context.Context, who *access.Caller, at *appTarget) (deployment, service []byte, err error) {
+	deployment, errDeployment := a.part(ctx, who, a.deployments, at.Namespace, at.Name)
+	service, errService := a.part(ctx, who, a.services, at.Namespace, at.Name)
 	return deployment, service, errors.Join(errDeployment, errService)
 }
 
-func (g *Gateway) getApp(ctx context.Context, in *appTarget) (*appOutput, error) {
+func (a *API) getApp(ctx context.Context, in *appTarget) (*appOutput, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	deployment, service, err := g.parts(ctx, who, in)
+	deployment, service, err := a.parts(ctx, who, in)
 	if err != nil {
 		return nil, asProblem(err)
 	}
@@ -226,7 +226,7 @@ func (g *Gateway) getApp(ctx context.Context, in *appTarget) (*appOutput, error)
 type deletionOutput struct{ Body view.AppDeletion }
 
 // deleteApp deletes both parts. Each is tried whatever becomes of the other.
-func (g *Gateway) deleteApp(ctx context.Context, in *appTarget) (*deletionOutput, error) {
+func (a *API) deleteApp(ctx context.Context, in *appTarget) (*deletionOutput, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -234,8 +234,8 @@ func (g *Gateway) deleteApp(ctx context.Context, in *appTarget) (*deletionOutput
 	out := &deletionOutput{}
 	var failed []view.FieldError
 	var first *view.Problem
-	for k, result := range map[*feed.Kind]*string{g.deployments: &out.Body.Deployment, g.services: &out.Body.Service} {
-		*result, err = g.deleteIfPart(ctx, who, k, in)
+	for k, result := range map[*feed.Kind]*string{a.deployments: &out.Body.Deployment, a.services: &out.Body.Service} {
+		*result, err = a.deleteIfPart(ctx, who, k, in)
 		if err != nil {
 			first = asProblem(err)
 			failed = append(failed, view.FieldError{Location: k.Plural, Message: first.Detail})
@@ -249,8 +249,8 @@ func (g *Gateway) deleteApp(ctx context.Context, in *appTarget) (*deletionOutput
 	return out, nil
 }
 
-func (g *Gateway) deleteIfPart(ctx context.Context, who *access.Caller, k *feed.Kind, at *appTarget) (string, error) {
-	object, err := g.part(ctx, who, k, at.Namespace, at.Name)
+func (a *API) deleteIfPart(ctx context.Context, who *access.Caller, k *feed.Kind, at *appTarget) (string, error) {
+	object, err := a.part(ctx, who, k, at.Namespace, at.Name)
 	switch {
 	case err != nil:
 		return "", err
@@ -259,7 +259,7 @@ func (g *Gateway) deleteIfPart(ctx context.Context, who *access.Caller, k *feed.
 	case !view.IsAppPart(object):
 		return view.PartForeign, nil
 	default:
-		return view.PartDeleted, g.deletePart(ctx, who, k, at.Namespace, at.Name, uidOf(object))
+		return view.PartDeleted, a.deletePart(ctx, who, k, at.Namespace, at.Name, uidOf(object))
 	}
 }
 
@@ -272,7 +272,7 @@ func uidOf(object []byte) types.UID {
 }
 
 // deletePart deletes that very object; that it is gone already is as good.
-func (g *Gateway) deletePart(ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string, uid types.UID) error {
+func (a *API) deletePart(ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string, uid types.UID) error {
 	options := metav1.DeleteOptions{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}, Preconditions: &metav1.Preconditions{UID: &uid},
 		PropagationPolicy: new(metav1.DeletePropagationBackground),
@@ -281,14 +281,14 @@ func (g *Gateway) deletePart(ctx context.Context, who *access.Caller, k *feed.Ki
 	if err != nil {
 		return err
 	}
-	answer, err := g.send(ctx, who, k, namespace, name, access.Call{
+	answer, err := a.send(ctx, who, k, namespace, name, access.Call{
 		Method: http.MethodDelete, Path: k.Path(namespace, name, ""), Body: body, ContentType: mediaJSON,
 	})
 	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusNotFound {
 		return nil
 	}
 	if err == nil {
-		g.settle(ctx, k, namespace, name, http.MethodDelete, answer.Body)
+		a.settle(ctx, k, namespace, name, http.MethodDelete, answer.Body)
 	}
 	return err
 }
@@ -296,16 +296,16 @@ func (g *Gateway) deletePart(ctx context.Context, who *access.Caller, k *feed.Ki
 type appsOutput struct{ Body view.AppList }
 
 // listApps lists the apps whose Deployment or Service is there, with both where the caller may list both.
-func (g *Gateway) listApps(ctx context.Context, in *appsInput) (*appsOutput, error) {
+func (a *API) listApps(ctx context.Context, in *appsInput) (*appsOutput, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	deployments, err := g.labelled(ctx, who, g.deployments, in.Namespace)
+	deployments, err := a.labelled(ctx, who, a.deployments, in.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	services, err := g.labelled(ctx, who, g.services, in.Namespace)
+	services, err := a.labelled(ctx, who, a.services, in.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -321,14 +321,14 @@ func (g *Gateway) listApps(ctx context.Context, in *appsInput) (*appsOutput, err
 }
 
 // labelled lists the parts of apps of one kind.
-func (g *Gateway) labelled(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string) ([]*view.Item, error) {
+func (a *API) labelled(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string) ([]*view.Item, error) {
 	query, err := view.ParseQuery(view.AppLabel+"="+view.AppLabelValue, "", "", "", 0, "")
 	if err != nil {
 		return nil, err
 	}
-	if items, _, ok := g.listStored(ctx, who, k, namespace); ok {
+	if items, _, ok := a.listStored(ctx, who, k, namespace); ok {
 		return query.Select(items).Items, nil
 	}
-	items, _, err := g.listLive(ctx, who, k, namespace, &ListInput{LabelSelector: view.AppLabel + "=" + view.AppLabelValue})
+	items, _, err := a.listLive(ctx, who, k, namespace, &ListInput{LabelSelector: view.AppLabel + "=" + view.AppLabelValue})
 	return items, err
 }

@@ -1,0 +1,132 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/go-logr/logr"
+
+	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// Options are the parts that an API is made of.
+type Options struct {
+	// Hub has the objects.
+	Hub *feed.Hub
+	// Identity says who calls, and Session admits the user of the kubeconfig. Default for Session: nil, which admits nobody.
+	Identity *access.Identity
+	Session  *access.Session
+	// Rights says what a caller may read from the Hub, and Upstream answers everything else.
+	Rights   *access.Rights
+	Upstream *access.Upstream
+	// Limits bounds the requests of a caller, and Streams their streams.
+	Limits  *access.Limiter
+	Streams *access.Streams
+	// Local is true for an API that answers for hosts of the loopback interface only.
+	Local bool
+	// Timeout bounds every answer that is not a stream.
+	Timeout time.Duration
+	// Recheck is how often a stream checks its caller's rights, and Heartbeat how often an idle one sends a comment.
+	Recheck, Heartbeat time.Duration
+	// Root serves everything outside of the API. Default: nil, which serves a list of links at /.
+	Root http.Handler
+	// Version is the version in the description of the API.
+	Version string
+	// Now is the clock.
+	Now func() time.Time
+	// Log gets one line for each write and one for each failure.
+	Log logr.Logger
+}
+
+// API is the handler of the HTTP API.
+type API struct {
+	Options
+
+	routes  huma.API
+	handler http.Handler
+	// stopping is closed when streams have to end.
+	stopping chan struct{}
+	// The kinds that apps are made of.
+	namespaces, deployments, services *feed.Kind
+}
+
+// New returns the API.
+func New(options Options) (*API, error) {
+	a := &API{Options: options, stopping: make(chan struct{})}
+	for plural, into := range map[string]**feed.Kind{
+		view.NamespacesPlural: &a.namespaces, view.DeploymentsPlural: &a.deployments, view.ServicesPlural: &a.services,
+	} {
+		*into, _ = a.Hub.Kind(plural) // the table of kinds has them
+	}
+	mux := http.NewServeMux()
+	a.register(mux)
+	document, err := Document(a.OpenAPI())
+	if err != nil {
+		return nil, err
+	}
+	a.handler = a.guard(a.outside(mux, document))
+	return a, nil
+}
+
+// Handler returns the handler of everything.
+func (a *API) Handler() http.Handler { return a.handler }
+
+// OpenAPI returns the description of the API.
+func (a *API) OpenAPI() *huma.OpenAPI { return a.routes.OpenAPI() }
+
+// Stop ends all streams.
+func (a *API) Stop() { close(a.stopping) }
+
+// register registers all routes.
+func (a *API) register(mux *http.ServeMux) {
+	config := huma.DefaultConfig("Windlass", a.Version)
+	config.OpenAPIPath, config.DocsPath, config.SchemasPath = "", "", "" // the description is served by us, without links
+	config.CreateHooks = nil
+	config.Formats = map[string]huma.Format{mediaJSON: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
+	config.Transformers = []huma.Transformer{transformProblem}
+	config.RejectUnknownQueryParameters = true
+	config.OnAddOperation = append(config.OnAddOperation, documentBody)
+	describe(config.OpenAPI)
+	a.routes = humago.New(mux, config)
+	for _, k := range a.Hub.Kinds {
+		a.registerReads(k)
+		a.registerWrites(k)
+	}
+	a.registerApps()
+	a.registerMe()
+	a.registerWatch()
+	schemas := a.OpenAPI().Components.Schemas.Map()
+	// What huma would answer errors with; every error is turned into a Problem.
+	delete(schemas, "ErrorModel")
+	delete(schemas, "ErrorDetail")
+}
+
+// outside returns the handler of the routes and of everything outside of the API.
+func (a *API) outside(routes *http.ServeMux, document []byte) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/v1/", a.authenticate(a.unrouted(routes)))
+	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/openapi+json")
+		_, _ = w.Write(document)
+	})
+	if a.Root != nil {
+		mux.Handle("/", a.readOnly(a.Root)) // a pattern with a method would conflict with that of the API
+	} else {
+		mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", mediaJSON)
+			_, _ = w.Write([]byte(`{"links":{"me":"/v1/me","description":"/openapi.json"}}` + "\n"))
+		})
+	}
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.writeError(w, r, forbidden("CrossOrigin", "The request comes from a page of another origin."))
+	}))
+	return protection.Handler(a.Session.Begin(a.unrouted(mux)))
+}

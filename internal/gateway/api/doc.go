@@ -1,0 +1,11 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package api is the routes of the HTTP API and what is in front of them.
+//
+//   - api.go, guard.go: the handler of everything, and what every request passes
+//   - routes.go: the routes of all kinds; apps.go, watch.go and me.go: those that are not about one kind
+//   - list.go, read.go, write.go: what the routes of a kind do
+//   - operation.go, document.go: how routes are described in OpenAPI
+//   - reply.go, problems.go: how they answer
+package api

@@ -1,0 +1,125 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"time"
+
+
+	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// guard is in front of everything: it names the request, sets the headers that every answer has, refuses hosts that are not ours,
+// and turns a panic into an answer.
+func (a *API) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := strings.ToLower(rand.Text()[:16])
+		r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
+		header := w.Header()
+		header.Set("X-Request-Id", id)
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "no-referrer")
+		header.Set("Cache-Control", "no-store")
+		header.Set("Cross-Origin-Resource-Policy", "same-origin")
+		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		if r.TLS != nil {
+			header.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		defer a.recovered(w, r)
+		// A name that somebody else's DNS points at this machine would make his page one of ours.
+		if a.Local && !access.IsLoopback(r.Host) {
+			a.writeError(w, r, view.NewProblem(http.StatusMisdirectedRequest, "Host", "This server answers for the loopback address only."))
+			return
+		}
+		if path.Clean(r.URL.Path) != strings.TrimSuffix(r.URL.Path, "/") && r.URL.Path != "/" {
+			a.writeError(w, r, notFound())
+			return
+		}
+		if r.URL.Path != watchPath {
+			ctx, cancel := context.WithTimeout(r.Context(), a.Timeout)
+			defer cancel()
+			r = r.WithContext(ctx) //nolint:contextcheck // because it is the context of the request, with an end
+			deadline, _ := ctx.Deadline()
+			// What cannot have a deadline, such as a recorder in a test, needs none.
+			_ = http.NewResponseController(w).SetWriteDeadline(deadline.Add(time.Second))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (a *API) recovered(w http.ResponseWriter, r *http.Request) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(cause) // which is how net/http is told to cut a connection
+	}
+	a.Log.Info("Panic in a request", "request", instance(r.Context()), "cause", cause, "stack", string(debug.Stack()))
+	a.writeError(w, r, view.NewProblem(http.StatusInternalServerError, "InternalError",
+		"Something went wrong here; the log has it under this request's id."))
+}
+
+// unrouted answers what no route takes: nothing there, or not with this method.
+func (a *API) unrouted(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		var allowed []string
+		for _, method := range []string{
+			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		} {
+			other := *r
+			other.Method = method
+			if _, pattern := mux.Handler(&other); pattern != "" {
+				allowed = append(allowed, method)
+			}
+		}
+		if len(allowed) == 0 {
+			a.writeError(w, r, notFound())
+			return
+		}
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
+		a.writeError(w, r, view.NewProblem(http.StatusMethodNotAllowed, "MethodNotAllowed",
+			"This path takes "+strings.Join(allowed, ", ")+"."))
+	})
+}
+
+// readOnly lets only those through who want to read.
+func (a *API) readOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			next.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Allow", "GET, HEAD")
+		a.writeError(w, r, view.NewProblem(http.StatusMethodNotAllowed, "MethodNotAllowed", "This path takes GET, HEAD."))
+	})
+}
+
+// authenticate puts the caller into the context of the request.
+func (a *API) authenticate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who, err := a.Identity.Of(r)
+		if err != nil {
+			a.writeError(w, r, err)
+			return
+		}
+		if pause := a.Limits.Take(who.Key()); pause > 0 {
+			a.writeError(w, r, access.TooMany(pause))
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(access.WithCaller(r.Context(), who)))
+	})
+}

@@ -1,0 +1,39 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+type meOutput struct{ Body view.Me }
+
+func (a *API) registerMe() {
+	handle(a, huma.Operation{
+		OperationID: "me", Method: http.MethodGet, Path: "/v1/me", Summary: "Who calls, and where he may see something",
+		Tags: []string{"me"}, Responses: answers(map[int]*huma.Response{http.StatusOK: {Description: "The caller"}}),
+	}, a.me)
+}
+
+func (a *API) me(ctx context.Context, _ *struct{}) (*meOutput, error) {
+	who, err := access.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &meOutput{Body: view.Me{User: who.User.GetName(), Groups: who.User.GetGroups(), Session: who.Session, Namespaces: []string{}}}
+	if out.Body.Groups == nil {
+		out.Body.Groups = []string{}
+	}
+	// In doubt he may not.
+	if out.Body.AllNamespaces, _ = a.Rights.May(ctx, who, &a.namespaces.Kind, "", "", "list"); !out.Body.AllNamespaces {
+		out.Body.Namespaces = append(out.Body.Namespaces, a.Rights.Visible(ctx, who).Names()...)
+	}
+	return out, nil
+}

@@ -1,0 +1,86 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
+)
+
+// maxBody bounds a body, in bytes, as the API server does.
+const maxBody = 3 << 20
+
+// metaBody is the key of an operation's metadata under which the schema of its body is.
+const metaBody = "body"
+
+// Target is the object that a path names. Its parameters are those of the route, so it reads them itself.
+type Target struct{ namespace, name string }
+
+// Resolve implements huma.Resolver.
+func (t *Target) Resolve(ctx huma.Context) []error {
+	t.namespace, t.name = ctx.Param("ns"), ctx.Param("name")
+	var errs []error
+	// The names of kinds differ in what they may contain, and the API server says so; here it is about what a path may.
+	if len(t.name) > validation.DNS1123SubdomainMaxLength || strings.ContainsAny(t.name, "/%\x00") || t.name == "." || t.name == ".." {
+		errs = append(errs, &huma.ErrorDetail{Location: "path.name", Message: "is no name of an object"})
+	}
+	if t.namespace != "" && len(validation.IsDNS1123Label(t.namespace)) > 0 {
+		errs = append(errs, &huma.ErrorDetail{Location: "path.ns", Message: "is no name of a namespace"})
+	}
+	return errs
+}
+
+// named returns the parameters of a path that names an object of the kind.
+func named(k *feed.Kind) []*huma.Param {
+	name := &huma.Param{Name: "name", In: "path", Required: true, Description: "Name of the object", Schema: &huma.Schema{Type: huma.TypeString}}
+	if !k.Namespaced {
+		return []*huma.Param{name}
+	}
+	return []*huma.Param{
+		{Name: "ns", In: "path", Required: true, Description: "Namespace of the object", Schema: &huma.Schema{Type: huma.TypeString}}, name,
+	}
+}
+
+// objectPath returns the path of an object of the kind.
+func objectPath(k *feed.Kind, part string) string {
+	if k.Namespaced {
+		return "/v1/" + k.Plural + "/{ns}/{name}" + part
+	}
+	return "/v1/" + k.Plural + "/{name}" + part
+}
+
+// operation returns what all routes of a kind have in common. id is made unique with the kind.
+func operation(k *feed.Kind, id, method, path, summary string, good map[int]*huma.Response) huma.Operation {
+	op := huma.Operation{
+		OperationID: k.Plural + "-" + id, Method: method, Path: path, Summary: summary, Tags: []string{k.Plural},
+		Responses: answers(good),
+	}
+	if strings.Contains(path, "{name}") {
+		op.Parameters = named(k)
+	}
+	return op
+}
+
+// takesBody says that the body of an operation is an object of Kubernetes, which the API server validates.
+func takesBody(op huma.Operation, example any, media ...string) huma.Operation {
+	content := map[string]*huma.MediaType{}
+	for _, m := range media {
+		content[m] = &huma.MediaType{Schema: ref(schemaObject), Example: example}
+	}
+	op.MaxBodyBytes = maxBody
+	op.Metadata = map[string]any{metaBody: content}
+	return op
+}
+
+// documentBody is told of every operation. What huma derives from a raw body is a string of bytes.
+func documentBody(_ *huma.OpenAPI, op *huma.Operation) {
+	if content, ok := op.Metadata[metaBody].(map[string]*huma.MediaType); ok {
+		op.RequestBody.Content = content
+		op.RequestBody.Required = true
+	}
+}

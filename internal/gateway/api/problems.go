@@ -1,0 +1,115 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+type requestIDKey struct{}
+
+// instance names a request in a problem.
+func instance(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return "urn:windlass:request:" + id
+}
+
+func notFound() *view.Problem {
+	return view.NewProblem(http.StatusNotFound, "NoSuchPath", "There is nothing at this path; /openapi.json says what there is.")
+}
+
+func forbidden(reason, detail string) *view.Problem {
+	return view.NewProblem(http.StatusForbidden, reason, detail)
+}
+
+// writeError answers with the problem that an error is.
+func (a *API) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	problem := *asProblem(err)
+	problem.Instance = instance(r.Context())
+	a.noteFailure(r.Context(), &problem, err)
+	maps.Copy(w.Header(), problem.GetHeaders())
+	body, marshalErr := json.Marshal(problem)
+	if marshalErr != nil {
+		body = []byte(`{"type":"` + view.ProblemType + `InternalError"}`)
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(problem.Status)
+	_, _ = w.Write(append(body, '\n'))
+}
+
+// noteFailure leaves a line in the log for what is not the caller's fault. The answer names the request, and the log the cause.
+func (a *API) noteFailure(ctx context.Context, problem *view.Problem, err error) {
+	if problem.Status < http.StatusInternalServerError || errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
+	a.Log.Info("Cannot answer a request", "request", instance(ctx), "status", problem.Status, "cause", err.Error())
+}
+
+// handle registers a route. Every error of its handler is a problem: huma knows no others, and would call them its own.
+func handle[I, O any](a *API, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
+	huma.Register(a.routes, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := handler(ctx, in)
+		if err == nil {
+			return out, nil
+		}
+		problem := asProblem(err)
+		a.noteFailure(ctx, problem, err)
+		return nil, problem
+	})
+}
+
+// transformProblem turns every error of a route into a problem that names the request.
+func transformProblem(ctx huma.Context, _ string, value any) (any, error) {
+	if model, ok := value.(*huma.ErrorModel); ok {
+		value = view.FromModel(model)
+	}
+	err, ok := value.(error)
+	if !ok {
+		return value, nil
+	}
+	problem := *asProblem(err)
+	problem.Instance = instance(ctx.Context())
+	return &problem, nil
+}
+
+// asProblem returns the problem that an error is. What went wrong between the gateway and the API server is for the log: it may
+// name addresses.
+func asProblem(err error) *view.Problem {
+	if problem, ok := errors.AsType[*view.Problem](err); ok {
+		return problem
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return view.NewProblem(http.StatusGatewayTimeout, "Timeout", "The API server did not answer in time.")
+	}
+	return view.NewProblem(http.StatusBadGateway, "BadGateway", "The API server could not be asked.")
+}
+
+// fieldErrors returns the single errors of a request as one problem.
+func fieldErrors(err error) error {
+	var all []view.FieldError
+	collect(err, &all)
+	return view.NewProblem(http.StatusUnprocessableEntity, "Invalid", "The request is not valid.", all...)
+}
+
+func collect(err error, into *[]view.FieldError) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, single := range joined.Unwrap() {
+			collect(single, into)
+		}
+		return
+	}
+	if field, ok := errors.AsType[*view.FieldError](err); ok {
+		*into = append(*into, *field)
+		return
+	}
+	*into = append(*into, view.FieldError{Message: err.Error()})
+}

@@ -1,0 +1,84 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
+)
+
+// registerReads registers the routes that read objects of the kind.
+func (a *API) registerReads(k *feed.Kind) {
+	list := operation(k, "list", http.MethodGet, "/v1/"+k.Plural, "List "+k.Plural, map[int]*huma.Response{
+		http.StatusOK: response(k.About, mediaJSON, schemaList, mediaTable, schemaTable),
+	})
+	if k.Namespaced {
+		handle(a, list, func(ctx context.Context, in *namespacedList) (*huma.StreamResponse, error) {
+			return a.list(ctx, k, in.Namespace, &in.ListInput)
+		})
+	} else {
+		handle(a, list, func(ctx context.Context, in *ListInput) (*huma.StreamResponse, error) {
+			return a.list(ctx, k, "", in)
+		})
+	}
+	object := map[int]*huma.Response{http.StatusOK: response(k.GVK.Kind, mediaJSON, schemaObject)}
+	handle(a, operation(k, "get", http.MethodGet, objectPath(k, ""), "Read one", object),
+		func(ctx context.Context, in *getInput) (*huma.StreamResponse, error) { return a.get(ctx, k, in) })
+	text := map[int]*huma.Response{http.StatusOK: {
+		Description: k.GVK.Kind, Content: map[string]*huma.MediaType{mediaYAML: {Schema: &huma.Schema{Type: huma.TypeString}}},
+	}}
+	handle(a, operation(k, "yaml", http.MethodGet, objectPath(k, "/yaml"), "Read one as YAML", text),
+		func(ctx context.Context, in *getInput) (*huma.StreamResponse, error) { return a.yaml(ctx, k, in) })
+	events := map[int]*huma.Response{http.StatusOK: response("Events, the newest last", mediaJSON, schemaList)}
+	handle(a, operation(k, "events", http.MethodGet, objectPath(k, "/events"), "List the events about one", events),
+		func(ctx context.Context, in *struct{ Target }) (*huma.StreamResponse, error) {
+			return a.events(ctx, k, in.Target)
+		})
+}
+
+// registerWrites registers the routes that write objects of the kind.
+func (a *API) registerWrites(k *feed.Kind) {
+	created := map[int]*huma.Response{
+		http.StatusCreated: response("The object as it was created", mediaJSON, schemaObject),
+		http.StatusOK:      response("The object as it would be created", mediaJSON, schemaObject),
+	}
+	post := takesBody(operation(k, "create", http.MethodPost, "/v1/"+k.Plural, "Create one", created), nil, mediaJSON, mediaYAML)
+	if k.Namespaced {
+		handle(a, post, func(ctx context.Context, in *namespacedCreate) (*huma.StreamResponse, error) {
+			return a.create(ctx, k, in.Namespace, &in.CreateInput)
+		})
+	} else {
+		handle(a, post, func(ctx context.Context, in *CreateInput) (*huma.StreamResponse, error) {
+			return a.create(ctx, k, "", in)
+		})
+	}
+	applied := map[int]*huma.Response{
+		http.StatusOK:      response("The object as it is now", mediaJSON, schemaObject),
+		http.StatusCreated: response("The object as it was created", mediaJSON, schemaObject),
+	}
+	put := operation(k, "apply", http.MethodPut, objectPath(k, ""), "Apply one: create it or change the fields that are given", applied)
+	handle(a, takesBody(put, nil, mediaJSON, mediaYAML),
+		func(ctx context.Context, in *applyInput) (*huma.StreamResponse, error) {
+			return a.apply(ctx, k, in)
+		})
+	gone := map[int]*huma.Response{
+		http.StatusOK:       response("What was deleted", mediaJSON, schemaObject),
+		http.StatusAccepted: response("What is being deleted", mediaJSON, schemaObject),
+	}
+	handle(a, operation(k, "delete", http.MethodDelete, objectPath(k, ""), "Delete one", gone),
+		func(ctx context.Context, in *deleteInput) (*huma.StreamResponse, error) {
+			return a.delete(ctx, k, in)
+		})
+	if k.Scalable {
+		scaled := map[int]*huma.Response{http.StatusOK: response("The Scale as it is now", mediaJSON, schemaObject)}
+		handle(a, operation(k, "scale", http.MethodPatch, objectPath(k, "/scale"), "Set the number of replicas", scaled),
+			func(ctx context.Context, in *scaleInput) (*huma.StreamResponse, error) {
+				return a.scale(ctx, k, in)
+			})
+	}
+}
