@@ -22,52 +22,43 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
 )
 
-// defaultHost is the name of the only host where no file lists them.
-const defaultHost = "default"
-
-// addMachines makes the controller of VirtualMachines with the hosts that are configured.
+// addMachines adds the controller of VirtualMachines with the configured hosts.
 func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
-	hosts, err := machineHosts(&t.conf.Machines, os.Getenv, os.ReadFile)
+	configured, err := machineHosts(&t.conf.Machines, os.Getenv, os.ReadFile)
 	if err != nil {
 		return err
 	}
-	// What tells this cluster's machines from another one's on a host that they share: the namespace lives as long as the cluster.
+	// The UID of kube-system tells the machines of this cluster from those of another on a shared host: the namespace lives as
+	// long as the cluster.
 	var system corev1.Namespace
 	if err := mgr.GetAPIReader().Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, &system); err != nil {
-		return fmt.Errorf("cannot tell which cluster this is: %w", err)
+		return fmt.Errorf("cannot read namespace %q, which identifies the cluster: %w", metav1.NamespaceSystem, err)
 	}
 	conf := t.conf.Machines
 	return virtualmachine.New(virtualmachine.Options{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: t.recorder, Now: t.now, Log: mgr.GetLogger().WithName("machines"),
 		Installation: string(system.UID), Namespace: t.conf.LeaseLockNamespace,
-		Hosts: hosts, Open: openDriver, DefaultDriver: conf.Driver,
+		Hosts: configured, Open: openDriver, DefaultDriver: conf.Driver,
 		Usage: virtualmachine.UsageMode(conf.UsageInStatus), SamplePeriod: conf.SamplePeriod,
 		DeleteOrphans: conf.OrphanPolicy == config.DeleteOrphans, OrphanGrace: conf.OrphanGrace,
 	}).SetupWithManager(ctx, mgr, t.workers)
 }
 
-// machineHosts returns the hosts that the file lists, or the one of the driver.
+// machineHosts returns the hosts that the file lists, or the default one of the driver.
 func machineHosts(
 	conf *config.Machines, getenv func(string) string, readFile func(string) ([]byte, error),
 ) ([]machine.Host, error) {
-	if conf.Hosts != "" {
-		raw, err := readFile(conf.Hosts)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read the file of --vm-hosts: %w", err)
-		}
-		return hosts.Parse(raw)
+	if conf.Hosts == "" {
+		return hosts.Default(conf.Driver, getenv)
 	}
-	switch conf.Driver {
-	case machine.DriverLibvirt:
-		return []machine.Host{{Name: defaultHost, Driver: machine.DriverLibvirt, Endpoint: "qemu:///system"}}, nil
-	case machine.DriverSimulated:
-		return []machine.Host{{Name: defaultHost, Driver: machine.DriverSimulated, Endpoint: "simulated://"}}, nil
-	default:
-		return hosts.FromEnvironment(getenv)
+	raw, err := readFile(conf.Hosts)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the file of --vm-hosts: %w", err)
 	}
+	return hosts.Parse(raw)
 }
 
-// openDriver opens the driver of a host by its name.
+// openDriver opens the driver of a host.
 func openDriver(ctx context.Context, host machine.Host) (machine.Driver, error) {
 	switch host.Driver {
 	case machine.DriverDocker:
@@ -77,6 +68,6 @@ func openDriver(ctx context.Context, host machine.Host) (machine.Driver, error) 
 	case machine.DriverSimulated:
 		return simulated.Open(ctx, host)
 	default:
-		return nil, fmt.Errorf("there is no driver %q in this program", host.Driver)
+		return nil, fmt.Errorf("driver %q does not exist", host.Driver)
 	}
 }

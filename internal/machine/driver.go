@@ -13,58 +13,59 @@ type Driver interface {
 	Observer
 	Actor
 
-	// Prepare makes ready what the machine is made from, and returns when it is there: it fetches the image as the pull policy
-	// says, or copies disks. It may take an hour. A Prepare that was cut off is called again, and goes on or begins anew.
-	// ErrImageNotFound, ErrImagePull or ErrInvalid if the image cannot be had.
+	// Prepare fetches the image as the pull policy says, or copies disks, and returns when Create has all it needs. It may take
+	// an hour. The caller repeats a Prepare that was cut off; it then continues, or starts again. ErrImageNotFound,
+	// ErrImagePull or ErrInvalid if the image is not available.
 	Prepare(ctx context.Context, spec Spec) error
 
-	// Close releases the connection. The machines go on.
+	// Close releases the connection. The machines keep running.
 	Close() error
 }
 
-// Observer is the half of a Driver that reads and changes nothing.
+// Observer is the half of a Driver that only reads.
 type Observer interface {
-	// Info asks the host what it is. It is the health check: an error wraps ErrUnreachable when the host does not answer.
+	// Info describes the host. It is also the health check: the error wraps ErrUnreachable if the host does not answer.
 	Info(ctx context.Context) (Info, error)
 
 	// Get observes the machine with the identity. ErrNotFound if there is none.
 	Get(ctx context.Context, id Identity) (Observed, error)
 
-	// List observes every machine of the installation, stopped ones too, in the order of their UIDs.
+	// List observes every machine of the installation, including stopped ones, sorted by UID.
 	List(ctx context.Context, installation string) ([]Observed, error)
 
 	// Stats reads the counters of every running machine of the installation in as few calls as the host allows, keyed by
-	// the UID of the VirtualMachine. A machine whose counters cannot be read is left out.
+	// the UID of the VirtualMachine. Machines whose counters cannot be read are left out.
 	Stats(ctx context.Context, installation string) (map[string]Sample, error)
 
-	// Watch sends an event for everything that happens to a machine of the installation, until ctx ends or the connection
-	// breaks; then the channel is closed and the caller has to look at everything once and watch again. Events say that
-	// something happened and to whom, not what is: the reader calls Get. What happens after Watch has returned is sent.
+	// Watch sends an event for everything that happens to a machine of the installation after Watch has returned. When ctx ends
+	// or the connection breaks, it closes the channel; the caller then observes every machine once and watches again. An
+	// event says that something happened to a machine, not what: the reader calls Get.
 	Watch(ctx context.Context, installation string) (<-chan Event, error)
 }
 
 // Actor is the half of a Driver that changes machines.
 type Actor interface {
-	// Create makes the machine without starting it, or adopts the one with the identity that exists already, whatever its
-	// resources and its state. ErrConflict if the only name left belongs to somebody else, ErrImageNotFound if Prepare was
-	// not called, ErrNoCapacity or ErrInvalid if the host refuses the size or the shape. What a failed Create has begun,
-	// it removes, or the next Create goes on with.
+	// Create makes the machine without starting it. If one with the identity exists, Create adopts it, whatever its resources
+	// and its state. ErrConflict if every name for it is taken by a foreign machine, ErrImageNotFound if Prepare was not called,
+	// ErrNoCapacity or ErrInvalid if the host refuses the size or the spec. A Create that fails removes what it made, or the
+	// next Create continues from there.
 	Create(ctx context.Context, spec Spec) (Observed, error)
 
-	// Start powers the machine on. Success if it runs. ErrNotFound if there is none.
+	// Start powers the machine on. It succeeds if the machine runs already. ErrNotFound if there is none.
 	Start(ctx context.Context, id Identity) error
 
-	// Stop powers the machine off and returns when it is off. Success if it is off. ErrNotFound if there is none, and
-	// ErrBusy if a soft stop was not obeyed within its grace.
+	// Stop powers the machine off and returns when it is off. It succeeds if the machine is off already. ErrNotFound if there
+	// is none, and ErrBusy if the machine does not obey a soft stop within the grace.
 	Stop(ctx context.Context, id Identity, how PowerOff) error
 
-	// Resize gives the machine other resources, while it runs if it runs. ErrRestartRequired if that takes effect (or can
-	// be done) only while the machine is off, ErrNoCapacity or ErrInvalid if the host refuses. Success if it has them.
+	// Resize changes the resources of the machine, without stopping it. It succeeds if the machine has them already.
+	// ErrRestartRequired if they can change, or take effect, only while the machine is off; ErrNoCapacity or ErrInvalid if the
+	// host refuses.
 	Resize(ctx context.Context, id Identity, to Resources) error
 
-	// Delete powers the machine off and removes it with all that was made for it (writable layer, anonymous volumes, disks
-	// that Create made, seed images). Success if there is none. A machine that does not obey a soft stop is not deleted:
-	// ErrBusy.
+	// Delete powers the machine off and removes it with everything that was made for it (writable layer, anonymous volumes,
+	// disks that the driver made, seed images). It succeeds if there is none. A machine that does not obey a soft stop is
+	// not deleted: ErrBusy.
 	Delete(ctx context.Context, id Identity, how PowerOff) error
 }
 
@@ -75,21 +76,21 @@ const (
 	DriverSimulated = "simulated"
 )
 
-// Info is what a host says of itself.
+// Info describes a host.
 type Info struct {
 	// Driver is the name of the driver: docker, libvirt, simulated.
 	Driver string
-	// Version of the engine or hypervisor, as it gives it.
+	// Version of the engine or hypervisor, as it reports it.
 	Version string
-	// Capacity is all that the host has.
+	// Capacity is the total of the host.
 	Capacity Resources
 	// Capabilities are what the driver can do on this host.
 	Capabilities Capabilities
-	// Emulated says that guests run without the help of the processor, and slowly.
+	// Emulated says that guests run without hardware virtualization, and slowly.
 	Emulated bool
 }
 
-// Capabilities are what a driver can do on a host. A spec that asks for more is refused with ErrUnsupported.
+// Capabilities are what a driver can do on a host. It refuses a spec that asks for more with ErrUnsupported.
 type Capabilities struct {
 	// LiveCPU and LiveMemory: Resize works while the machine runs.
 	LiveCPU, LiveMemory bool
@@ -99,9 +100,10 @@ type Capabilities struct {
 	Guests bool
 }
 
-// Identity is whose machine it is. Installation and UID are what counts; the names are there for the eye.
+// Identity says which VirtualMachine a machine belongs to. Installation and UID decide; the names are for people.
 type Identity struct {
-	// Installation tells one Windlass from another on a host that they share: the UID of the namespace kube-system.
+	// Installation tells the machines of one cluster from those of another on a host that they share. It is the UID of the
+	// namespace kube-system.
 	Installation string
 	// UID of the VirtualMachine.
 	UID string
@@ -109,27 +111,27 @@ type Identity struct {
 	Namespace, Name string
 }
 
-// State is what a machine does.
+// State of a machine.
 type State string
 
 // The states of a machine.
 const (
 	StateCreated  State = "Created"  // exists and has never run
 	StateRunning  State = "Running"  // runs
-	StatePaused   State = "Paused"   // is held: somebody suspended it
-	StateStopping State = "Stopping" // is on its way off
-	StateStopped  State = "Stopped"  // has run and is off, whoever turned it off
-	StateUnknown  State = "Unknown"  // is in a state the driver has no word for
+	StatePaused   State = "Paused"   // somebody has suspended it
+	StateStopping State = "Stopping" // is shutting down
+	StateStopped  State = "Stopped"  // has run and is off, whoever powered it off
+	StateUnknown  State = "Unknown"  // is in a state that the driver does not know
 )
 
 // Observed is a machine as its host shows it.
 type Observed struct {
 	Identity
 
-	// ID is what the host calls the machine (a container's or a domain's id), NativeName its name there.
+	// ID and NativeName are the identifier and the name of the machine on its host: of the container or the domain.
 	ID, NativeName string
 	State          State
-	// SpecHash is the hash that Create was given.
+	// SpecHash is the Hash of the spec that the machine was made from.
 	SpecHash string
 	// Resources that the machine has now.
 	Resources Resources
@@ -137,24 +139,24 @@ type Observed struct {
 	CreatedAt, StartedAt, FinishedAt time.Time
 	// ExitCode of the last run, nil while it runs, before it has run, and where a machine has none.
 	ExitCode *int32
-	// Cause says in the host's words why the machine stopped ("OOMKilled", "crashed"), empty where it stopped in order.
+	// Cause says in the host's words why the machine stopped ("OOMKilled", "crashed"); empty after an orderly stop.
 	Cause string
 	// Addresses of the machine, sorted.
 	Addresses []string
-	// Ports that are published on the host.
+	// Ports of the machine that are published on the host.
 	Ports []Port
 }
 
-// Sample is a reading of a machine's raw counters. Rates are for the reader to compute from two of them.
+// Sample is one reading of a machine's raw counters. Measure computes rates from two of them.
 type Sample struct {
 	At time.Time
-	// Boot tells runs apart: where it differs between two samples, the counters began anew.
+	// Boot identifies the run. If it differs between two samples, the counters restarted in between.
 	Boot string
-	// CPU time consumed since boot, over all processors.
+	// CPU time used since boot, on all processors.
 	CPU time.Duration
-	// MemoryBytes is the working set: what cannot be taken back without harm.
+	// MemoryBytes is the working set: memory that cannot be reclaimed without harm.
 	MemoryBytes int64
-	// Limits that the machine had when it was read.
+	// Limits of the machine at that time.
 	Limits Resources
 }
 
@@ -162,6 +164,6 @@ type Sample struct {
 type Event struct {
 	// UID of the VirtualMachine.
 	UID string
-	// Namespace and Name of the VirtualMachine, as the machine carries them.
+	// Namespace and Name of the VirtualMachine, as recorded in the machine.
 	Namespace, Name string
 }

@@ -8,9 +8,8 @@ import (
 	"sync"
 )
 
-// EventQueue carries events from a host to the reader of a Watch. Drivers make one for each Watch. Whoever adds never waits,
-// however slow the reader is: an event that is already queued is not queued again, so the queue is never longer than there are
-// machines.
+// EventQueue carries events from a host to the reader of a Watch. A driver makes one for each Watch. Add never blocks, however
+// slow the reader is: an event that is queued already is not queued again, so the queue holds at most one for each machine.
 type EventQueue struct {
 	mu     sync.Mutex
 	queue  []Event
@@ -80,7 +79,7 @@ func (q *EventQueue) wait(ctx context.Context) bool {
 	}
 }
 
-// take removes the first event, which may be added again from then on: the reader may look before that happens.
+// take removes the first event. From then on it can be queued again, because the reader may call Get before it happens again.
 func (q *EventQueue) take() Event {
 	q.mu.Lock()
 	defer q.mu.Unlock()

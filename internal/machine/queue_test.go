@@ -5,7 +5,7 @@ package machine
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -94,7 +94,7 @@ func TestSlowReaderDelaysNobody(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			for n := range 1000 {
-				q.Add(Event{UID: fmt.Sprint(n % 100)})
+				q.Add(Event{UID: strconv.Itoa(n % 100)})
 			}
 		})
 	}
@@ -106,7 +106,7 @@ func TestSlowReaderDelaysNobody(t *testing.T) {
 	}
 	for n := range 100 {
 		// The one that was offered to the reader from the start may be queued once more.
-		if times := seen[fmt.Sprint(n)]; times < 1 || times > 2 {
+		if times := seen[strconv.Itoa(n)]; times < 1 || times > 2 {
 			t.Errorf("machine %d was delivered %d times", n, times)
 		}
 	}

@@ -7,11 +7,11 @@ import "time"
 
 // Usage is what a machine used between two samples.
 type Usage struct {
-	// CPUPercent is the share of the machine's CPU limit, or of the host where it has none. It may go a little over 100.
+	// CPUPercent is the share of the machine's CPU limit, or of the host's CPU if it has none. It can slightly exceed 100.
 	CPUPercent float64
-	// CPUCores is the number of processors that were busy for it, on average.
+	// CPUCores is how many processors the machine kept busy on average.
 	CPUCores float64
-	// MemoryPercent is the share of the machine's memory limit, or of the host's memory where it has none.
+	// MemoryPercent is the share of the machine's memory limit, or of the host's memory if it has none.
 	MemoryPercent float64
 	// MemoryBytes is the working set.
 	MemoryBytes int64
@@ -19,13 +19,13 @@ type Usage struct {
 	SampledAt time.Time
 }
 
-// minWindow is how far apart two samples have to be: what a counter says of less than this is mostly its granularity.
+// minWindow is how far apart two samples must be. Over less time, a counter mostly shows its own granularity.
 const minWindow = 100 * time.Millisecond
 
-// Measure computes the usage from two samples of one machine. The later one alone gives the memory. CPU is known, which the
-// second result says, only if the samples are of one boot, in order and at least a tenth of a second apart, and the counter has not
-// gone backwards; otherwise its fields are zero, and the caller goes on with the later sample. Percentages are zero where neither
-// machine nor host says how much there is.
+// Measure computes the usage from two samples of one machine. Memory is that of the later sample. CPU is known, as the second
+// result says, only if the samples belong to the same boot, are in order and at least a tenth of a second apart, and the counter
+// did not go backwards. Otherwise the CPU fields are zero, and the caller continues with the later sample. Percentages are zero
+// if neither the machine nor the host has a limit to compare with.
 func Measure(earlier, later Sample, host Resources) (Usage, bool) {
 	usage := Usage{
 		MemoryBytes:   later.MemoryBytes,
@@ -41,7 +41,7 @@ func Measure(earlier, later Sample, host Resources) (Usage, bool) {
 	return usage, true
 }
 
-// percent of the limit, or of all that the host has.
+// percent is the share of the limit, or of the host if there is no limit.
 func percent(used float64, limit, host int64) float64 {
 	if limit <= 0 {
 		limit = host

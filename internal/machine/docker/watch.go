@@ -42,7 +42,8 @@ func (d *driver) receive(ctx context.Context, received client.EventsResult, queu
 			if id := identityOf(message.Actor.Attributes); id.UID != "" {
 				queue.Add(machine.Event{UID: id.UID, Namespace: id.Namespace, Name: id.Name})
 			}
-		case <-received.Err: // Whatever it was, the caller observes every machine once and watches again.
+		case err := <-received.Err:
+			_ = err // Whatever it was, the caller observes every machine once and watches again.
 			return
 		case <-d.closed:
 			return

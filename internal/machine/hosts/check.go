@@ -23,19 +23,19 @@ const (
 	maxCalls    = 256
 )
 
-// validate returns everything that is wrong with the host.
+// validate returns every problem of the host.
 func validate(h machine.Host) []error {
 	var errs []error
 	for _, problem := range validation.IsDNS1123Label(h.Name) {
-		errs = append(errs, fmt.Errorf("name %.64q is no DNS label: %s", h.Name, problem))
+		errs = append(errs, fmt.Errorf("name %.64q is not a DNS label: %s", h.Name, problem))
 	}
 	schemes := schemesOf(h.Driver)
 	if schemes == nil {
-		errs = append(errs, fmt.Errorf("driver is %.64q and must be %s, %s or %s",
+		errs = append(errs, fmt.Errorf("driver %.64q does not exist: must be %s, %s or %s",
 			h.Driver, machine.DriverDocker, machine.DriverLibvirt, machine.DriverSimulated))
 	}
 	if h.MaxCalls < 1 || h.MaxCalls > maxCalls {
-		errs = append(errs, fmt.Errorf("maxCalls is %d and must be from 1 to %d", h.MaxCalls, maxCalls))
+		errs = append(errs, fmt.Errorf("maxCalls %d is out of range: must be from 1 to %d", h.MaxCalls, maxCalls))
 	}
 	endpoint, err := parseEndpoint(h.Endpoint, schemes)
 	if err != nil {
@@ -45,7 +45,7 @@ func validate(h machine.Host) []error {
 	return append(errs, validateSSH(h, endpoint.Scheme)...)
 }
 
-// schemesOf returns what the endpoints of a driver begin with, and nothing for a driver that there is not.
+// schemesOf returns the schemes that endpoints of the driver can have; nil if the driver does not exist.
 func schemesOf(driver string) []string {
 	switch driver {
 	case machine.DriverDocker:
@@ -59,36 +59,36 @@ func schemesOf(driver string) []string {
 	}
 }
 
-// parseEndpoint checks the form of the endpoint. Its errors never repeat it whole: somebody may have written a password there.
+// parseEndpoint checks the form of the endpoint. Its errors never repeat the whole endpoint, which may contain a password.
 func parseEndpoint(endpoint string, schemes []string) (*url.URL, error) {
 	if len(endpoint) > maxEndpoint {
-		return nil, fmt.Errorf("endpoint has %d bytes and must not have more than %d", len(endpoint), maxEndpoint)
+		return nil, fmt.Errorf("endpoint has %d bytes: must have at most %d", len(endpoint), maxEndpoint)
 	}
 	if endpoint == "" {
 		return nil, errors.New("endpoint is missing")
 	}
 	parsed, err := url.Parse(endpoint)
 	if err != nil {
-		return nil, errors.New("endpoint is no URL")
+		return nil, errors.New("endpoint is not a URL")
 	}
 	if _, password := parsed.User.Password(); password {
-		return nil, errors.New("endpoint holds a password, which is not supported: use a key file")
+		return nil, errors.New("endpoint contains a password, which is not supported: use a key file")
 	}
 	if parsed.Scheme == "" {
-		return nil, errors.New("endpoint has no scheme, which is what comes before ://")
+		return nil, errors.New("endpoint has no scheme, the part before ://")
 	}
 	if len(schemes) > 0 && !slices.Contains(schemes, parsed.Scheme) {
-		return nil, fmt.Errorf("endpoint begins with %.32q and must begin with %s://",
+		return nil, fmt.Errorf("endpoint begins with %.32q: must begin with %s://",
 			parsed.Scheme+"://", strings.Join(schemes, "://, "))
 	}
 	switch parsed.Scheme {
 	case "unix":
 		if parsed.Host != "" || !filepath.IsAbs(parsed.Path) {
-			return nil, errors.New("endpoint has to name a socket by its whole path, as in unix:///run/docker.sock")
+			return nil, errors.New("endpoint must name a socket by its absolute path, like unix:///run/docker.sock")
 		}
 	case "tcp", "ssh", "qemu+tcp", "qemu+tls", "qemu+ssh":
 		if parsed.Hostname() == "" {
-			return nil, fmt.Errorf("endpoint has to name a machine after %s://", parsed.Scheme)
+			return nil, fmt.Errorf("endpoint must name a machine after %s://", parsed.Scheme)
 		}
 	}
 	return parsed, nil
@@ -100,10 +100,10 @@ func validateTLS(h machine.Host, scheme string) []error {
 	}
 	var errs []error
 	if scheme != "tcp" && scheme != "qemu+tls" {
-		errs = append(errs, fmt.Errorf("tls is for endpoints that begin with tcp:// or qemu+tls://, not %s://", scheme))
+		errs = append(errs, fmt.Errorf("tls needs an endpoint that begins with tcp:// or qemu+tls://, not %s://", scheme))
 	}
 	if (h.TLS.Cert == "") != (h.TLS.Key == "") {
-		errs = append(errs, errors.New("tls.cert and tls.key are one without the other"))
+		errs = append(errs, errors.New("tls.cert and tls.key must be set together"))
 	}
 	return append(errs, checkPaths("tls.ca", h.TLS.CA, "tls.cert", h.TLS.Cert, "tls.key", h.TLS.Key)...)
 }
@@ -114,21 +114,22 @@ func validateSSH(h machine.Host, scheme string) []error {
 	}
 	var errs []error
 	if scheme != "ssh" && scheme != "qemu+ssh" {
-		errs = append(errs, fmt.Errorf("ssh is for endpoints that begin with ssh:// or qemu+ssh://, not %s://", scheme))
+		errs = append(errs, fmt.Errorf("ssh needs an endpoint that begins with ssh:// or qemu+ssh://, not %s://", scheme))
 	}
 	return append(errs, checkPaths("ssh.identityFile", h.SSH.IdentityFile, "ssh.knownHostsFile", h.SSH.KnownHostsFile)...)
 }
 
-// checkPaths wants whole paths: where a manager was started from is nobody's business. It takes fields and their values in turn.
+// checkPaths checks that paths are absolute: the working directory of the manager must not matter. Its arguments are fields and
+// their values in turn.
 func checkPaths(fieldsAndPaths ...string) []error {
 	var errs []error
 	for pair := range slices.Chunk(fieldsAndPaths, 2) {
 		field, path := pair[0], pair[1]
 		switch {
 		case len(path) > maxPath:
-			errs = append(errs, fmt.Errorf("%s has %d bytes and must not have more than %d", field, len(path), maxPath))
+			errs = append(errs, fmt.Errorf("%s has %d bytes: must have at most %d", field, len(path), maxPath))
 		case path != "" && !filepath.IsAbs(path):
-			errs = append(errs, fmt.Errorf("%s is %.64q and must be a whole path", field, path))
+			errs = append(errs, fmt.Errorf("%s is %.64q: must be an absolute path", field, path))
 		}
 	}
 	return errs

@@ -1,6 +1,6 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hosts reads which hosts are configured: from a hosts file (file.go) or from the variables of the docker command
-// (environment.go). Both are validated in check.go. The package connects to nothing and reads no files.
+// Package hosts parses which hosts are configured: those of a hosts file (file.go), or else one default host (environment.go).
+// Both are validated in check.go. The package neither connects to hosts nor reads files.
 package hosts

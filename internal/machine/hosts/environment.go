@@ -14,25 +14,37 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// The host that the environment describes.
-const (
-	defaultHost     = "default"
-	defaultEndpoint = "unix:///var/run/docker.sock"
-)
+// defaultHost is the name of the only host if no file lists hosts.
+const defaultHost = "default"
 
-// FromEnvironment returns the one host, called default, that the docker command would talk to by its variables:
+// Default returns the only host, with the name default, of a manager without a hosts file: the libvirt of this machine, a
+// simulated host, or the engine that the variables of the docker command name.
+func Default(driver string, getenv func(string) string) ([]machine.Host, error) {
+	host := machine.Host{Name: defaultHost, Driver: driver, MaxCalls: machine.DefaultMaxCalls}
+	switch driver {
+	case machine.DriverLibvirt:
+		host.Endpoint = "qemu:///system"
+	case machine.DriverSimulated:
+		host.Endpoint = "simulated://"
+	default:
+		return fromDockerVariables(getenv)
+	}
+	return []machine.Host{host}, nil
+}
+
+// fromDockerVariables returns the host that the docker command would connect to:
 //
-//   - DOCKER_HOST: the endpoint; empty: unix:///var/run/docker.sock. The scheme tcp may be left out, and so may its port: 2376 with
+//   - DOCKER_HOST is the endpoint. Default: unix:///var/run/docker.sock. The scheme tcp is optional, and so is its port: 2376 with
 //     TLS, 2375 without.
-//   - DOCKER_TLS_VERIFY: anything but nothing turns TLS on, with the files ca.pem, cert.pem and key.pem.
-//   - DOCKER_CERT_PATH: the directory of those files; empty: .docker in the home directory.
+//   - DOCKER_TLS_VERIFY turns TLS on if it is not empty, with the files ca.pem, cert.pem and key.pem.
+//   - DOCKER_CERT_PATH is the directory of these files. Default: .docker in the home directory.
 //
-// TLS that does not verify the other side (DOCKER_TLS alone) is refused. Contexts of the docker command are not read.
-func FromEnvironment(getenv func(string) string) ([]machine.Host, error) {
+// TLS without verification (DOCKER_TLS alone) is refused. Contexts of the docker command are not read.
+func fromDockerVariables(getenv func(string) string) ([]machine.Host, error) {
 	host := machine.Host{Name: defaultHost, Driver: machine.DriverDocker, MaxCalls: machine.DefaultMaxCalls}
 	verify := getenv("DOCKER_TLS_VERIFY") != ""
 	if !verify && getenv("DOCKER_TLS") != "" {
-		return nil, errors.New("DOCKER_TLS asks for TLS without verification, which is not supported: set DOCKER_TLS_VERIFY=1")
+		return nil, errors.New("DOCKER_TLS without DOCKER_TLS_VERIFY means TLS without verification, which is not supported: set DOCKER_TLS_VERIFY=1")
 	}
 	host.Endpoint = dockerEndpoint(strings.TrimSpace(getenv("DOCKER_HOST")), verify)
 	if verify && strings.HasPrefix(host.Endpoint, "tcp://") {
@@ -52,10 +64,10 @@ func FromEnvironment(getenv func(string) string) ([]machine.Host, error) {
 	return []machine.Host{host}, nil
 }
 
-// dockerEndpoint completes what may be left out.
+// dockerEndpoint adds the parts of DOCKER_HOST that are optional.
 func dockerEndpoint(value string, tls bool) string {
 	if value == "" {
-		return defaultEndpoint
+		return "unix:///var/run/docker.sock"
 	}
 	if !strings.Contains(value, "://") {
 		value = "tcp://" + value

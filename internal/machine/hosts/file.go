@@ -24,7 +24,7 @@ const (
 	maxHosts     = 256
 )
 
-// hostsFile is a hosts file as it is written.
+// hostsFile is the structure of a hosts file.
 type hostsFile struct {
 	Hosts []hostEntry `json:"hosts"`
 }
@@ -50,15 +50,14 @@ type sshEntry struct {
 	KnownHostsFile string `json:"knownHostsFile"`
 }
 
-// capacityEntry holds whatever was written: a quantity may be a number or a string, and a wrong one shall not hide the
-// next mistake.
+// capacityEntry accepts any values: a quantity can be a number or a string, and a bad one must not hide other problems.
 type capacityEntry struct {
 	CPU      any `json:"cpu"`
 	Memory   any `json:"memory"`
 	RootDisk any `json:"rootDisk"`
 }
 
-// Parse reads a hosts file:
+// Parse parses the content of a hosts file:
 //
 //	hosts:
 //	- name: rack-1                     # a DNS label
@@ -72,11 +71,11 @@ type capacityEntry struct {
 //	  endpoint: ssh://ops@rack-2
 //	  ssh: {identityFile: /etc/rack-2/id, knownHostsFile: /etc/rack-2/known_hosts}
 //
-// Name, driver and endpoint are required. Unknown fields are refused. The hosts come sorted by name, and the error holds everything
-// that is wrong, each with the host it is about. The named files are not read.
+// Name, driver and endpoint are required. Unknown fields are refused. The hosts are sorted by name, and the error lists every problem
+// with the host that has it. Parse does not read the files that a host names.
 func Parse(data []byte) ([]machine.Host, error) {
 	if len(data) > maxHostsFile {
-		return nil, fmt.Errorf("cannot read the hosts file: it has %d bytes and must not have more than %d", len(data), maxHostsFile)
+		return nil, fmt.Errorf("cannot read the hosts file: it has %d bytes: must have at most %d", len(data), maxHostsFile)
 	}
 	raw, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
@@ -88,11 +87,11 @@ func Parse(data []byte) ([]machine.Host, error) {
 		return nil, fmt.Errorf("cannot read the hosts file: %w", err)
 	}
 	if len(file.Hosts) > maxHosts {
-		return nil, fmt.Errorf("cannot read the hosts file: it has %d hosts and must not have more than %d", len(file.Hosts), maxHosts)
+		return nil, fmt.Errorf("cannot read the hosts file: it has %d hosts: must have at most %d", len(file.Hosts), maxHosts)
 	}
 	errs := strict
 	if len(file.Hosts) == 0 {
-		errs = append(errs, errors.New("hosts is empty: there has to be one at least"))
+		errs = append(errs, errors.New("hosts is empty: add at least one"))
 	}
 	hosts, problems := file.hosts()
 	if errs = append(errs, problems...); len(errs) > 0 {
@@ -101,7 +100,7 @@ func Parse(data []byte) ([]machine.Host, error) {
 	return hosts, nil
 }
 
-// hosts returns the hosts by name, and everything that is wrong with them.
+// hosts returns the hosts sorted by name, and every problem with them.
 func (f hostsFile) hosts() ([]machine.Host, []error) {
 	var errs []error
 	hosts := make([]machine.Host, 0, len(f.Hosts))
@@ -113,7 +112,7 @@ func (f hostsFile) hosts() ([]machine.Host, []error) {
 		}
 		host, problems := entry.host()
 		if seen[host.Name] && host.Name != "" {
-			problems = append(problems, errors.New("the name is taken by a host before it"))
+			problems = append(problems, errors.New("an earlier host has the same name"))
 		}
 		seen[host.Name] = true
 		for _, problem := range problems {
@@ -125,7 +124,7 @@ func (f hostsFile) hosts() ([]machine.Host, []error) {
 	return hosts, errs
 }
 
-// host returns the entry as a Host, with everything that is wrong with it.
+// host returns the entry as a Host, and every problem with it.
 func (e hostEntry) host() (machine.Host, []error) {
 	host := machine.Host{Name: e.Name, Driver: e.Driver, Endpoint: e.Endpoint, MaxCalls: machine.DefaultMaxCalls}
 	if e.TLS != nil {
@@ -153,7 +152,7 @@ func (e hostEntry) host() (machine.Host, []error) {
 	return host, append(validate(host), errs...)
 }
 
-// parseQuantity reads a quantity that was written as a number or a string; nothing is 0.
+// parseQuantity parses a quantity that is a number or a string; 0 if there is none.
 func parseQuantity(value any, scale resource.Scale) (int64, error) {
 	if value == nil {
 		return 0, nil
@@ -164,16 +163,16 @@ func parseQuantity(value any, scale resource.Scale) (int64, error) {
 	}
 	quantity, err := resource.ParseQuantity(text)
 	if err != nil {
-		return 0, fmt.Errorf("is %.64q and must be a quantity like 16 or 64Gi", text)
+		return 0, fmt.Errorf("is %.64q: must be a quantity like 16 or 64Gi", text)
 	}
 	if quantity.Sign() <= 0 {
-		return 0, fmt.Errorf("is %.64q and must be more than nothing; leave it out to take what the host says", text)
+		return 0, fmt.Errorf("is %.64q: must be greater than 0; omit it to use what the host reports", text)
 	}
 	if quantity.CmpInt64(maxQuantity) > 0 {
-		return 0, fmt.Errorf("is %.64q and must not be more than %d", text, int64(maxQuantity))
+		return 0, fmt.Errorf("is %.64q: must be at most %d", text, int64(maxQuantity))
 	}
 	return quantity.ScaledValue(scale), nil
 }
 
-// maxQuantity keeps a thousandth of any quantity within an int64.
+// maxQuantity keeps any quantity within an int64 when it is counted in thousandths.
 const maxQuantity = math.MaxInt64 / 1000

@@ -63,7 +63,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// entry returns a hosts file with one host, of which some lines are others.
+// entry returns a hosts file with one host, with some lines replaced or added.
 func entry(lines ...string) string {
 	fields := map[string]string{"name": "a", "driver": "docker", "endpoint": "tcp://a:2376"}
 	var extra strings.Builder
@@ -85,51 +85,51 @@ func TestParseRefuses(t *testing.T) {
 		file string
 		want []string
 	}{
-		"nothing":                 {"", []string{"hosts is empty"}},
-		"no hosts":                {"hosts: []", []string{"hosts is empty"}},
-		"no YAML":                 {"hosts: [", []string{"cannot read the hosts file"}},
-		"a list":                  {"- name: a", []string{"cannot read the hosts file"}},
-		"a field given twice":     {"hosts: []\nhosts: []", []string{"cannot read the hosts file"}},
-		"a field that is unknown": {entry("colour: red"), []string{`unknown field "hosts[0].colour"`}},
+		"an empty file":            {"", []string{"hosts is empty"}},
+		"no hosts":                 {"hosts: []", []string{"hosts is empty"}},
+		"bad YAML":                 {"hosts: [", []string{"cannot read the hosts file"}},
+		"a list":                   {"- name: a", []string{"cannot read the hosts file"}},
+		"a field that is repeated": {"hosts: []\nhosts: []", []string{"cannot read the hosts file"}},
+		"an unknown field":         {entry("colour: red"), []string{`unknown field "hosts[0].colour"`}},
 		"unknown fields and more": {
 			entry("colour: red", "driver: xen", "size: 9"),
-			[]string{`"hosts[0].colour"`, `"hosts[0].size"`, `hosts[0] "a": driver is "xen"`},
+			[]string{`"hosts[0].colour"`, `"hosts[0].size"`, `hosts[0] "a": driver "xen" does not exist`},
 		},
 		"everything missing": {
 			"hosts: [{}]",
-			[]string{`hosts[0]: name "" is no DNS label`, `hosts[0]: driver is ""`, "hosts[0]: endpoint is missing"},
+			[]string{`hosts[0]: name "" is not a DNS label`, `hosts[0]: driver "" does not exist`, "hosts[0]: endpoint is missing"},
 		},
 		"one name twice": {
 			strings.TrimSpace(fullHosts) + "\n- {name: play, driver: simulated, endpoint: 'simulated://'}",
-			[]string{`hosts[4] "play": the name is taken by a host before it`},
+			[]string{`hosts[4] "play": an earlier host has the same name`},
 		},
-		"mistakes of several hosts": {
+		"problems of several hosts": {
 			"hosts: [{name: a, driver: docker, endpoint: 'http://a'}, {name: B, driver: docker, endpoint: 'tcp://b'}]",
-			[]string{`hosts[0] "a": endpoint begins with "http://"`, `hosts[1] "B": name "B" is no DNS label`},
+			[]string{`hosts[0] "a": endpoint begins with "http://"`, `hosts[1] "B": name "B" is not a DNS label`},
 		},
-		"an endpoint of another driver": {entry("endpoint: qemu:///system"), []string{`begins with "qemu://" and must begin with unix://, tcp://, ssh://`}},
-		"an endpoint without machine":   {entry("endpoint: tcp://"), []string{"has to name a machine after tcp://"}},
-		"an endpoint without scheme":    {entry("endpoint: rack-1"), []string{"endpoint has no scheme"}},
-		"an endpoint that is no URL":    {entry(`endpoint: "tcp://a b"`), []string{"endpoint is no URL"}},
-		"an endpoint with half a path":  {entry("endpoint: unix://docker.sock"), []string{"by its whole path"}},
-		"an endpoint without end":       {entry("endpoint: tcp://" + strings.Repeat("a", maxEndpoint)), []string{"must not have more than 2048"}},
-		"TLS for a socket":              {entry("endpoint: unix:///a", "tls: {ca: /ca}"), []string{"tls is for endpoints that begin with tcp://"}},
-		"a certificate without key":     {entry("tls: {ca: /ca, cert: /c}"), []string{"tls.cert and tls.key are one without the other"}},
-		"a path that is not whole":      {entry("tls: {ca: ca.pem}"), []string{`tls.ca is "ca.pem" and must be a whole path`}},
-		"SSH files without SSH":         {entry("ssh: {identityFile: /id}"), []string{"ssh is for endpoints that begin with ssh://"}},
-		"a capacity in words":           {entry("capacity: {cpu: many}"), []string{`capacity.cpu is "many" and must be a quantity`}},
-		"a capacity of a list":          {entry("capacity: {cpu: [1]}"), []string{`capacity.cpu is "[1]" and must be a quantity`}},
-		"a capacity below nothing":      {entry("capacity: {memory: -1Gi, cpu: 0}"), []string{`capacity.memory is "-1Gi"`, `capacity.cpu is "0" and must be more than nothing`}},
-		"a capacity beyond all":         {entry("capacity: {memory: 9E}"), []string{`capacity.memory is "9E" and must not be more than`}},
-		"no calls":                      {entry("maxCalls: 0"), []string{"maxCalls is 0 and must be from 1 to 256"}},
-		"more bytes than can be":        {"#" + strings.Repeat("x", maxHostsFile), []string{"must not have more than 262144"}},
-		"more hosts than can be":        {"hosts: [" + strings.Repeat("{},", maxHosts+1) + "]", []string{"it has 257 hosts and must not have more than 256"}},
+		"an endpoint of another driver":    {entry("endpoint: qemu:///system"), []string{`begins with "qemu://": must begin with unix://, tcp://, ssh://`}},
+		"an endpoint without machine":      {entry("endpoint: tcp://"), []string{"must name a machine after tcp://"}},
+		"an endpoint without scheme":       {entry("endpoint: rack-1"), []string{"endpoint has no scheme"}},
+		"an endpoint that is not a URL":    {entry(`endpoint: "tcp://a b"`), []string{"endpoint is not a URL"}},
+		"an endpoint with a relative path": {entry("endpoint: unix://docker.sock"), []string{"by its absolute path"}},
+		"an endpoint that is too long":     {entry("endpoint: tcp://" + strings.Repeat("a", maxEndpoint)), []string{"must have at most 2048"}},
+		"TLS for a socket":                 {entry("endpoint: unix:///a", "tls: {ca: /ca}"), []string{"tls needs an endpoint that begins with tcp://"}},
+		"a certificate without key":        {entry("tls: {ca: /ca, cert: /c}"), []string{"tls.cert and tls.key must be set together"}},
+		"a relative path":                  {entry("tls: {ca: ca.pem}"), []string{`tls.ca is "ca.pem": must be an absolute path`}},
+		"SSH files without SSH":            {entry("ssh: {identityFile: /id}"), []string{"ssh needs an endpoint that begins with ssh://"}},
+		"a capacity in words":              {entry("capacity: {cpu: many}"), []string{`capacity.cpu is "many": must be a quantity`}},
+		"a capacity that is a list":        {entry("capacity: {cpu: [1]}"), []string{`capacity.cpu is "[1]": must be a quantity`}},
+		"a capacity of 0 or less":          {entry("capacity: {memory: -1Gi, cpu: 0}"), []string{`capacity.memory is "-1Gi"`, `capacity.cpu is "0": must be greater than 0`}},
+		"a capacity that is too large":     {entry("capacity: {memory: 9E}"), []string{`capacity.memory is "9E": must be at most`}},
+		"no calls":                         {entry("maxCalls: 0"), []string{"maxCalls 0 is out of range: must be from 1 to 256"}},
+		"too many bytes":                   {"#" + strings.Repeat("x", maxHostsFile), []string{"must have at most 262144"}},
+		"too many hosts":                   {"hosts: [" + strings.Repeat("{},", maxHosts+1) + "]", []string{"it has 257 hosts: must have at most 256"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			hosts, err := Parse([]byte(c.file))
 			if err == nil {
-				t.Fatalf("it was accepted: %+v", hosts)
+				t.Fatalf("accepted: %+v", hosts)
 			}
 			for _, sentence := range c.want {
 				if !strings.Contains(err.Error(), sentence) {
@@ -145,9 +145,9 @@ func TestPasswordIsNotRepeated(t *testing.T) {
 	const secret = "hunter2"
 	for name, endpoint := range map[string]string{
 		"in its place":           "ssh://ops:" + secret + "@rack-1",
-		"in what is no URL":      "ssh://ops:" + secret + " @rack-1",
-		"with a scheme unknown":  "http://ops:" + secret + "@rack-1",
-		"with no scheme at all":  "ops:" + secret + "@rack-1",
+		"in what is not a URL":   "ssh://ops:" + secret + " @rack-1",
+		"with an unknown scheme": "http://ops:" + secret + "@rack-1",
+		"without a scheme":       "ops:" + secret + "@rack-1",
 		"with a port of letters": "tcp://ops:" + secret + "@rack-1:port",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestPasswordIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestFromEnvironment(t *testing.T) {
+func TestDefaultFromDockerVariables(t *testing.T) {
 	t.Parallel()
 	files := func(directory string) *machine.TLSFiles {
 		return &machine.TLSFiles{CA: directory + "/ca.pem", Cert: directory + "/cert.pem", Key: directory + "/key.pem"}
@@ -170,18 +170,18 @@ func TestFromEnvironment(t *testing.T) {
 		endpoint string
 		tls      *machine.TLSFiles
 	}{
-		"nothing is the local socket":   {nil, "unix:///var/run/docker.sock", nil},
-		"a socket elsewhere":            {map[string]string{"DOCKER_HOST": "unix:///run/d.sock"}, "unix:///run/d.sock", nil},
-		"TCP":                           {map[string]string{"DOCKER_HOST": "tcp://127.0.0.1:1234"}, "tcp://127.0.0.1:1234", nil},
-		"TCP without port":              {map[string]string{"DOCKER_HOST": "tcp://rack-1"}, "tcp://rack-1:2375", nil},
-		"no scheme":                     {map[string]string{"DOCKER_HOST": "rack-1:99"}, "tcp://rack-1:99", nil},
-		"no scheme and no port":         {map[string]string{"DOCKER_HOST": "rack-1"}, "tcp://rack-1:2375", nil},
-		"IPv6 without port":             {map[string]string{"DOCKER_HOST": "tcp://[::1]"}, "tcp://[::1]:2375", nil},
-		"SSH":                           {map[string]string{"DOCKER_HOST": "ssh://ops@rack-1"}, "ssh://ops@rack-1", nil},
-		"a path alone is no TLS":        {map[string]string{"DOCKER_HOST": "tcp://a:1", "DOCKER_CERT_PATH": "/c"}, "tcp://a:1", nil},
-		"a socket has no TLS":           {map[string]string{"DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": "/c"}, "unix:///var/run/docker.sock", nil},
-		"TLS in the home directory":     {map[string]string{"DOCKER_HOST": "a:1", "DOCKER_TLS_VERIFY": "1", "HOME": "/home/ops"}, "tcp://a:1", files("/home/ops/.docker")},
-		"TLS is on whatever is written": {map[string]string{"DOCKER_HOST": "a:1", "DOCKER_TLS_VERIFY": "0", "DOCKER_CERT_PATH": "/c"}, "tcp://a:1", files("/c")},
+		"the local socket by default": {nil, "unix:///var/run/docker.sock", nil},
+		"a socket elsewhere":          {map[string]string{"DOCKER_HOST": "unix:///run/d.sock"}, "unix:///run/d.sock", nil},
+		"TCP":                         {map[string]string{"DOCKER_HOST": "tcp://127.0.0.1:1234"}, "tcp://127.0.0.1:1234", nil},
+		"TCP without port":            {map[string]string{"DOCKER_HOST": "tcp://rack-1"}, "tcp://rack-1:2375", nil},
+		"no scheme":                   {map[string]string{"DOCKER_HOST": "rack-1:99"}, "tcp://rack-1:99", nil},
+		"no scheme and no port":       {map[string]string{"DOCKER_HOST": "rack-1"}, "tcp://rack-1:2375", nil},
+		"IPv6 without port":           {map[string]string{"DOCKER_HOST": "tcp://[::1]"}, "tcp://[::1]:2375", nil},
+		"SSH":                         {map[string]string{"DOCKER_HOST": "ssh://ops@rack-1"}, "ssh://ops@rack-1", nil},
+		"a path alone is not TLS":     {map[string]string{"DOCKER_HOST": "tcp://a:1", "DOCKER_CERT_PATH": "/c"}, "tcp://a:1", nil},
+		"a socket has no TLS":         {map[string]string{"DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": "/c"}, "unix:///var/run/docker.sock", nil},
+		"TLS in the home directory":   {map[string]string{"DOCKER_HOST": "a:1", "DOCKER_TLS_VERIFY": "1", "HOME": "/home/ops"}, "tcp://a:1", files("/home/ops/.docker")},
+		"TLS is on for any value":     {map[string]string{"DOCKER_HOST": "a:1", "DOCKER_TLS_VERIFY": "0", "DOCKER_CERT_PATH": "/c"}, "tcp://a:1", files("/c")},
 		"TLS as in the manual": {
 			map[string]string{"DOCKER_HOST": "tcp://rack-1", "DOCKER_TLS_VERIFY": "1", "DOCKER_TLS": "1", "DOCKER_CERT_PATH": "/etc/docker-certs"},
 			"tcp://rack-1:2376", files("/etc/docker-certs"),
@@ -189,7 +189,7 @@ func TestFromEnvironment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := FromEnvironment(func(name string) string { return c.env[name] })
+			got, err := Default(machine.DriverDocker, func(name string) string { return c.env[name] })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,22 +201,41 @@ func TestFromEnvironment(t *testing.T) {
 	}
 }
 
-func TestFromEnvironmentRefuses(t *testing.T) {
+func TestDefaultOfOtherDrivers(t *testing.T) {
+	t.Parallel()
+	for driver, endpoint := range map[string]string{
+		machine.DriverLibvirt: "qemu:///system", machine.DriverSimulated: "simulated://",
+	} {
+		t.Run(driver, func(t *testing.T) {
+			t.Parallel()
+			got, err := Default(driver, func(string) string { return "not read" })
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []machine.Host{{Name: "default", Driver: driver, Endpoint: endpoint, MaxCalls: machine.DefaultMaxCalls}}
+			if diff := gocmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDefaultRefusesDockerVariables(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		env  map[string]string
 		want string
 	}{
-		"TLS that is not verified": {map[string]string{"DOCKER_TLS": "1"}, "set DOCKER_TLS_VERIFY=1"},
+		"TLS without verification": {map[string]string{"DOCKER_TLS": "1"}, "set DOCKER_TLS_VERIFY=1"},
 		"another protocol":         {map[string]string{"DOCKER_HOST": "npipe:////./pipe/docker"}, `endpoint begins with "npipe://"`},
-		"half a path": {
-			map[string]string{"DOCKER_HOST": "a:1", "DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": "certs"}, "must be a whole path",
+		"a relative path": {
+			map[string]string{"DOCKER_HOST": "a:1", "DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": "certs"}, "must be an absolute path",
 		},
-		"no home directory": {map[string]string{"DOCKER_HOST": "a:1", "DOCKER_TLS_VERIFY": "1"}, "must be a whole path"},
+		"no home directory": {map[string]string{"DOCKER_HOST": "a:1", "DOCKER_TLS_VERIFY": "1"}, "must be an absolute path"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := FromEnvironment(func(name string) string { return c.env[name] })
+			_, err := Default(machine.DriverDocker, func(name string) string { return c.env[name] })
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v, want in it %q", err, c.want)
 			}
@@ -249,7 +268,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%+v was accepted: %v", host, problems)
 			}
 			if host.Capacity.MilliCPU < 0 || host.Capacity.MemoryBytes < 0 || host.Capacity.RootDiskBytes < 0 {
-				t.Fatalf("a host has less than nothing: %+v", host)
+				t.Fatalf("a host has a negative capacity: %+v", host)
 			}
 			names[host.Name] = true
 		}

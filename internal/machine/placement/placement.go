@@ -13,33 +13,33 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Candidate is what a host has and what of it is given away.
+// Candidate is a host with its capacity and what is allocated of it.
 type Candidate struct {
 	// Name and Driver of the host.
 	Name, Driver string
-	// Problem says why nothing can be placed there now; empty if the host is well.
+	// Problem says why nothing can be placed on the host now; empty if it is up.
 	Problem string
-	// Capacity that can be given away. What is zero is not known, and does not limit.
+	// Capacity that can be allocated. A field that is zero is unknown and limits nothing.
 	Capacity machine.Resources
-	// Allocated is what has been given away already.
+	// Allocated is what machines have of it already.
 	Allocated Allocation
 }
 
-// Allocation is what has been given away of a host, to machines that run and to machines that do not.
+// Allocation is the sum of what machines have of a host, whether they run or not.
 type Allocation struct {
 	Resources machine.Resources
 	Machines  int
 }
 
-// maxListed bounds how many hosts an error of Choose speaks of.
+// maxListed is how many hosts an error of Choose names.
 const maxListed = 5
 
-// Choose chooses the host for a machine of the given size: the one on which the most machines like it still fit; among equals the one
-// with the fewest machines, then the first by name. A host that does not know what it has comes after all that do. Wanted
-// limits the choice to one host. The order of hosts does not matter.
+// Choose returns the name of the host for a machine that needs these resources: the host on which the most machines of this size
+// still fit. Among equals it is the one with the fewest machines, then the first by name. A host with unknown capacity comes after
+// all others. A wanted host limits the choice to that one. The order of the candidates does not matter.
 //
-// ErrNoHost if no such host is configured, ErrUnreachable if none of those that are is well, ErrNoCapacity if the machine fits nowhere;
-// the error says of every host what is missing there.
+// ErrNoHost if no such host is configured, ErrUnreachable if none of them is up, ErrNoCapacity if the machine fits on none; the
+// error says for every host what is missing.
 func Choose(hosts []Candidate, need machine.Resources, driver, wanted string) (string, error) {
 	candidates, err := candidates(hosts, driver, wanted)
 	if err != nil {
@@ -52,7 +52,7 @@ func Choose(hosts []Candidate, need machine.Resources, driver, wanted string) (s
 		if host.Problem != "" {
 			continue
 		}
-		// Candidates come by name, so that among equals the first stays.
+		// Candidates are sorted by name: among equals the first stays.
 		if of := host.offer(need); of.fits > 0 && (best == nil || of.betterThan(most)) {
 			best, most = host, of
 		}
@@ -63,7 +63,7 @@ func Choose(hosts []Candidate, need machine.Resources, driver, wanted string) (s
 	return best.Name, nil
 }
 
-// candidates returns the hosts that may be chosen at all, by name.
+// candidates returns the hosts to choose from, sorted by name.
 func candidates(hosts []Candidate, driver, wanted string) ([]Candidate, error) {
 	var out []Candidate
 	for _, host := range hosts {
@@ -75,7 +75,7 @@ func candidates(hosts []Candidate, driver, wanted string) ([]Candidate, error) {
 			continue
 		}
 		if wanted != "" {
-			return nil, fmt.Errorf("%w: host %q runs %s machines, not %s ones", machine.ErrNoHost, wanted, host.Driver, driver)
+			return nil, fmt.Errorf("%w: host %q has driver %s, not %s", machine.ErrNoHost, wanted, host.Driver, driver)
 		}
 	}
 	switch {
@@ -83,17 +83,17 @@ func candidates(hosts []Candidate, driver, wanted string) ([]Candidate, error) {
 		slices.SortFunc(out, func(a, b Candidate) int { return cmp.Compare(a.Name, b.Name) })
 		return out, nil
 	case wanted != "":
-		return nil, fmt.Errorf("%w: there is none called %q", machine.ErrNoHost, wanted)
+		return nil, fmt.Errorf("%w: %q", machine.ErrNoHost, wanted)
 	default:
-		return nil, fmt.Errorf("%w: there is none for %s machines", machine.ErrNoHost, driver)
+		return nil, fmt.Errorf("%w: no host has driver %s", machine.ErrNoHost, driver)
 	}
 }
 
-// offer is what a host has for a machine of a certain size.
+// offer is what a host has for machines of a certain size.
 type offer struct {
-	fits     int64 // how many such machines it still takes
-	known    bool  // whether that was counted, or is only not known to be otherwise
-	machines int
+	fits     int64 // how many of them still fit
+	known    bool  // whether fits was computed; it was not if the capacity is unknown
+	machines int   // how many machines of any size are there
 }
 
 func (o offer) betterThan(other offer) bool {
@@ -118,7 +118,7 @@ func (c Candidate) offer(need machine.Resources) offer {
 	return of
 }
 
-// dimension is one of the resources of a host in the light of a machine's need.
+// dimension is one resource of a host, and what a machine needs of it.
 type dimension struct {
 	capacity, used, need int64
 	noun                 string
@@ -135,12 +135,12 @@ func dimensions(capacity, used, need machine.Resources) []dimension {
 	}
 }
 
-// refuse says why none of the hosts takes the machine.
+// refuse returns the error that says why the machine fits on none of the hosts.
 func refuse(hosts []Candidate, need machine.Resources) error {
 	kind, reasons := machine.ErrUnreachable, make([]string, 0, len(hosts))
 	for _, host := range hosts {
 		if host.Problem != "" {
-			reasons = append(reasons, fmt.Sprintf("%s is not well (%s)", host.Name, host.Problem))
+			reasons = append(reasons, fmt.Sprintf("host %q is down (%s)", host.Name, host.Problem))
 			continue
 		}
 		kind = machine.ErrNoCapacity
@@ -152,15 +152,15 @@ func refuse(hosts []Candidate, need machine.Resources) error {
 	return fmt.Errorf("%w: %s", kind, strings.Join(reasons, "; "))
 }
 
-// lacks says what is missing on a host that cannot take the machine.
+// lacks says what the host lacks for the machine.
 func (c Candidate) lacks(need machine.Resources) string {
 	var missing []string
 	for _, d := range dimensions(c.Capacity, c.Allocated.Resources, need) {
 		if d.capacity == 0 || d.need <= d.free() {
 			continue
 		}
-		missing = append(missing, fmt.Sprintf("%s %s of %s free, %s needed",
-			d.noun, d.show(max(0, d.free())), d.show(d.capacity), d.show(d.need)))
+		missing = append(missing, fmt.Sprintf("%s of %s %s free, %s needed",
+			d.show(max(0, d.free())), d.show(d.capacity), d.noun, d.show(d.need)))
 	}
-	return fmt.Sprintf("%s has %s", c.Name, strings.Join(missing, " and "))
+	return fmt.Sprintf("host %q has %s", c.Name, strings.Join(missing, " and "))
 }

@@ -35,25 +35,25 @@ func TestChoose(t *testing.T) {
 		wanted string
 		want   string
 	}{
-		"the host where most still fit":        {[]Candidate{candidate("a", 8, 64, 0, 0), candidate("b", 16, 64, 0, 0)}, need, "", "b"},
-		"free counts, not size":                {[]Candidate{candidate("a", 8, 64, 0, 0), candidate("b", 16, 64, 10, 0)}, need, "", "a"},
-		"the scarcest resource counts":         {[]Candidate{candidate("a", 64, 8, 0, 0), candidate("b", 8, 64, 0, 0)}, need, "", "b"},
-		"the first by name among equals":       {[]Candidate{candidate("b", 8, 64, 0, 0), candidate("a", 8, 64, 0, 0)}, need, "", "a"},
-		"the one with fewest machines of them": {[]Candidate{machines(candidate("a", 8, 64, 0, 0), 1), candidate("b", 8, 64, 0, 0)}, need, "", "b"},
-		"to the last byte":                     {[]Candidate{candidate("a", 2, 4, 0, 0)}, need, "", "a"},
-		"one that is not well is left out":     {[]Candidate{problem(candidate("a", 64, 64, 0, 0), "gone"), candidate("b", 8, 8, 0, 0)}, need, "", "b"},
-		"the one that is wanted, though another has more": {
+		"the host where most still fit":            {[]Candidate{candidate("a", 8, 64, 0, 0), candidate("b", 16, 64, 0, 0)}, need, "", "b"},
+		"what is free decides, not the size":       {[]Candidate{candidate("a", 8, 64, 0, 0), candidate("b", 16, 64, 10, 0)}, need, "", "a"},
+		"the scarcest resource decides":            {[]Candidate{candidate("a", 64, 8, 0, 0), candidate("b", 8, 64, 0, 0)}, need, "", "b"},
+		"the first by name among equals":           {[]Candidate{candidate("b", 8, 64, 0, 0), candidate("a", 8, 64, 0, 0)}, need, "", "a"},
+		"the one with the fewest machines of them": {[]Candidate{machines(candidate("a", 8, 64, 0, 0), 1), candidate("b", 8, 64, 0, 0)}, need, "", "b"},
+		"a machine may take the last byte":         {[]Candidate{candidate("a", 2, 4, 0, 0)}, need, "", "a"},
+		"one that is down is left out":             {[]Candidate{problem(candidate("a", 64, 64, 0, 0), "gone"), candidate("b", 8, 8, 0, 0)}, need, "", "b"},
+		"the wanted host, although another has more": {
 			[]Candidate{candidate("a", 8, 64, 0, 0), candidate("b", 64, 64, 0, 0)}, need, "a", "a",
 		},
-		"one that knows what it has before one that does not": {[]Candidate{candidate("a", 0, 0, 0, 0), candidate("b", 2, 4, 0, 0)}, need, "", "b"},
-		"one that does not know if there is no other":         {[]Candidate{candidate("a", 0, 0, 0, 0), candidate("b", 1, 4, 0, 0)}, need, "", "a"},
-		"no limits: the one with fewest machines": {
+		"a host with known capacity before one without":     {[]Candidate{candidate("a", 0, 0, 0, 0), candidate("b", 2, 4, 0, 0)}, need, "", "b"},
+		"a host with unknown capacity if no other has room": {[]Candidate{candidate("a", 0, 0, 0, 0), candidate("b", 1, 4, 0, 0)}, need, "", "a"},
+		"for a machine without limits, the one with the fewest machines": {
 			[]Candidate{machines(candidate("a", 64, 64, 0, 0), 3), machines(candidate("b", 1, 1, 1, 1), 2)}, machine.Resources{}, "", "b",
 		},
-		"no CPU limit: memory counts": {
+		"without a CPU limit, memory decides": {
 			[]Candidate{candidate("a", 64, 8, 64, 0), candidate("b", 8, 16, 8, 0)}, machine.Resources{MemoryBytes: 1 << 30}, "", "b",
 		},
-		"one of another driver is left out": {
+		"a host with another driver is left out": {
 			[]Candidate{{Name: "a", Driver: machine.DriverDocker}, candidate("b", 8, 8, 0, 0)}, need, "", "b",
 		},
 	} {
@@ -72,7 +72,7 @@ func TestChooseRefuses(t *testing.T) {
 	need := machine.Resources{MilliCPU: 2500, MemoryBytes: 4e9, RootDiskBytes: 10 << 30}
 	many := make([]Candidate, 8)
 	for i := range many {
-		many[i] = candidate(fmt.Sprintf("h%d", i), 1, 64, 0, 0)
+		many[i] = candidate("h", 1, 64, 0, 0)
 	}
 	withDisk := candidate("a", 8, 64, 0, 0)
 	withDisk.Capacity.RootDiskBytes = 5 << 30
@@ -82,41 +82,40 @@ func TestChooseRefuses(t *testing.T) {
 		kind   error
 		want   string
 	}{
-		"nothing is configured": {nil, "", machine.ErrNoHost, "no such host is configured: there is none for simulated machines"},
-		"nothing of the driver": {
+		"no host is configured": {nil, "", machine.ErrNoHost, "host not configured: no host has driver simulated"},
+		"no host has the driver": {
 			[]Candidate{{Name: "a", Driver: machine.DriverDocker}},
 			"", machine.ErrNoHost,
-			"no such host is configured: there is none for simulated machines",
+			"host not configured: no host has driver simulated",
 		},
-		"the wanted one is not there": {
-			[]Candidate{candidate("a", 8, 8, 0, 0)}, "b", machine.ErrNoHost, `no such host is configured: there is none called "b"`,
+		"the wanted host is not configured": {
+			[]Candidate{candidate("a", 8, 8, 0, 0)}, "b", machine.ErrNoHost, `host not configured: "b"`,
 		},
-		"the wanted one is of another driver": {
+		"the wanted host has another driver": {
 			[]Candidate{{Name: "b", Driver: machine.DriverDocker}},
 			"b", machine.ErrNoHost,
-			`no such host is configured: host "b" runs docker machines, not simulated ones`,
+			`host not configured: host "b" has driver docker, not simulated`,
 		},
-		"none is well": {
+		"none is up": {
 			[]Candidate{problem(candidate("b", 8, 8, 0, 0), "no answer"), problem(candidate("a", 8, 8, 0, 0), "no route")},
 			"", machine.ErrUnreachable,
-			"host unreachable: a is not well (no route); b is not well (no answer)",
+			`host unreachable: host "a" is down (no route); host "b" is down (no answer)`,
 		},
-		"each lacks something else": {
+		"each host lacks something else": {
 			[]Candidate{candidate("a", 4, 64, 2, 0), candidate("b", 16, 8, 0, 6), candidate("c", 2, 2, 2, 2), problem(candidate("d", 1, 1, 0, 0), "gone")},
 			"",
-			machine.ErrNoCapacity, "host has not enough capacity: a has CPU 2 of 4 free, 2500m needed; " +
-				"b has memory 2Gi of 8Gi free, 4G needed; " +
-				"c has CPU 0 of 2 free, 2500m needed and memory 0 of 2Gi free, 4G needed; d is not well (gone)",
+			machine.ErrNoCapacity, `not enough capacity: host "a" has 2 of 4 CPU free, 2500m needed; ` +
+				`host "b" has 2Gi of 8Gi memory free, 4G needed; ` +
+				`host "c" has 0 of 2 CPU free, 2500m needed and 0 of 2Gi memory free, 4G needed; host "d" is down (gone)`,
 		},
-		"disk is short": {
-			[]Candidate{withDisk}, "", machine.ErrNoCapacity, "host has not enough capacity: a has disk 5Gi of 5Gi free, 10Gi needed",
+		"there is too little disk": {
+			[]Candidate{withDisk}, "", machine.ErrNoCapacity, `not enough capacity: host "a" has 5Gi of 5Gi disk free, 10Gi needed`,
 		},
-		"more is given away than there is": {
-			[]Candidate{candidate("a", 4, 64, 6, 0)}, "a", machine.ErrNoCapacity, "host has not enough capacity: a has CPU 0 of 4 free, 2500m needed",
+		"more is allocated than the host has": {
+			[]Candidate{candidate("a", 4, 64, 6, 0)}, "a", machine.ErrNoCapacity, `not enough capacity: host "a" has 0 of 4 CPU free, 2500m needed`,
 		},
-		"many lack the same": {many, "", machine.ErrNoCapacity, "host has not enough capacity: " +
-			"h0 has CPU 1 of 1 free, 2500m needed; h1 has CPU 1 of 1 free, 2500m needed; h2 has CPU 1 of 1 free, 2500m needed; " +
-			"h3 has CPU 1 of 1 free, 2500m needed; h4 has CPU 1 of 1 free, 2500m needed; and 3 more hosts"},
+		"the error names five hosts at most": {many, "", machine.ErrNoCapacity, `not enough capacity: ` +
+			strings.Repeat(`host "h" has 1 of 1 CPU free, 2500m needed; `, maxListed) + `and 3 more hosts`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -131,7 +130,7 @@ func TestChooseRefuses(t *testing.T) {
 	}
 }
 
-// TestChooseProperties places machines on random hosts and holds the outcome against what was promised.
+// TestChooseProperties places machines on random hosts and checks the promises of Choose.
 func TestChooseProperties(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(3000) {
@@ -146,11 +145,11 @@ func TestChooseProperties(t *testing.T) {
 				fits++
 			}
 			if host.Name == got && (host.Driver != machine.DriverSimulated || host.Problem != "" || !takes(host, need)) {
-				t.Fatalf("seed %d: %q was chosen for %+v and does not take it: %+v", seed, got, need, host)
+				t.Fatalf("seed %d: %q was chosen for %+v, which does not fit: %+v", seed, got, need, host)
 			}
 		}
 		if (fits > 0) != (err == nil) {
-			t.Fatalf("seed %d: %d of the hosts take %+v, and Choose says %v: %+v", seed, fits, need, err, hosts)
+			t.Fatalf("seed %d: %d of the hosts have room for %+v, but Choose says %v: %+v", seed, fits, need, err, hosts)
 		}
 		if err != nil && len(err.Error()) > 1500 {
 			t.Fatalf("seed %d: the error has %d bytes", seed, len(err.Error()))
@@ -162,7 +161,7 @@ func TestChooseProperties(t *testing.T) {
 		}
 		if got != "" {
 			if wanted, err := Choose(hosts, need, machine.DriverSimulated, got); err != nil || wanted != got {
-				t.Fatalf("seed %d: %q was chosen, and is refused when wanted: %q, %v", seed, got, wanted, err)
+				t.Fatalf("seed %d: %q was chosen, but refused when wanted: %q, %v", seed, got, wanted, err)
 			}
 		}
 	}
@@ -183,7 +182,7 @@ func randomCandidates(dice *rand.Rand) []Candidate {
 	return hosts
 }
 
-// takes is whether a host takes the machine, said as simply as can be.
+// takes reports whether a machine fits on the host, as simply as possible.
 func takes(host Candidate, need machine.Resources) bool {
 	cpu := host.Capacity.MilliCPU == 0 || need.MilliCPU == 0 || host.Allocated.Resources.MilliCPU+need.MilliCPU <= host.Capacity.MilliCPU
 	memory := host.Capacity.MemoryBytes == 0 || need.MemoryBytes == 0 ||
@@ -191,7 +190,7 @@ func takes(host Candidate, need machine.Resources) bool {
 	return cpu && memory
 }
 
-// TestChooseSpreads fills equal hosts and wants them to be filled alike.
+// TestChooseSpreads fills equal hosts and expects them to fill evenly.
 func TestChooseSpreads(t *testing.T) {
 	t.Parallel()
 	hosts := []Candidate{candidate("a", 16, 64, 0, 0), candidate("b", 16, 64, 0, 0), candidate("c", 16, 64, 0, 0)}
@@ -210,11 +209,11 @@ func TestChooseSpreads(t *testing.T) {
 		}
 		if low, high := min(hosts[0].Allocated.Machines, hosts[1].Allocated.Machines, hosts[2].Allocated.Machines),
 			max(hosts[0].Allocated.Machines, hosts[1].Allocated.Machines, hosts[2].Allocated.Machines); high-low > 1 {
-			t.Fatalf("after %d machines one host has %d and another %d", n+1, high, low)
+			t.Fatalf("after %d machines, one host has %d and another %d", n+1, high, low)
 		}
 	}
-	if _, err := Choose(hosts, need, machine.DriverSimulated, ""); !errors.Is(err, machine.ErrNoCapacity) || !strings.Contains(err.Error(), "CPU 0 of 16 free") {
-		t.Errorf("one more than fits: %v", err)
+	if _, err := Choose(hosts, need, machine.DriverSimulated, ""); !errors.Is(err, machine.ErrNoCapacity) || !strings.Contains(err.Error(), "0 of 16 CPU free") {
+		t.Errorf("one machine more than fits: %v", err)
 	}
 }
 

@@ -5,12 +5,12 @@ package placement
 
 import "k8s.io/apimachinery/pkg/api/resource"
 
-// formatMilli writes processors as Kubernetes does: 2, 500m.
+// formatMilli formats processors like Kubernetes: 2, 500m.
 func formatMilli(milli int64) string {
 	return resource.NewMilliQuantity(milli, resource.DecimalSI).String()
 }
 
-// formatBytes writes bytes as Kubernetes does, in binary or decimal units, whichever is shorter: 64Gi, 4G.
+// formatBytes formats bytes like Kubernetes, in binary or decimal units, whichever is shorter: 64Gi, 4G.
 func formatBytes(bytes int64) string {
 	binary := resource.NewQuantity(bytes, resource.BinarySI).String()
 	decimal := resource.NewQuantity(bytes, resource.DecimalSI).String()
