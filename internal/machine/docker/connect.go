@@ -19,19 +19,19 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Connections that wait for their next call. What is too few is paid for with handshakes, or with processes of ssh.
+// Idle connections that are kept for the next call. Each one that is missing costs a handshake, or a process of ssh.
 const (
 	maxIdle     = 2 * parallel
 	idleTimeout = 90 * time.Second
 	dialTimeout = 10 * time.Second
 )
 
-// connect returns the way to the host. The API version is negotiated with the first call. Proxies of the environment are for
-// registries and web sites, and not used.
+// connect returns the options of a client that reaches the host. The client negotiates the API version with its first call. It does
+// not use the proxies of the environment, which are for registries and web sites.
 func connect(host machine.Host) ([]client.Opt, error) {
 	endpoint, err := url.Parse(host.Endpoint)
 	if err != nil {
-		return nil, fmt.Errorf("%w: its endpoint is no URL", machine.ErrInvalid)
+		return nil, fmt.Errorf("%w: its endpoint is not a URL", machine.ErrInvalid)
 	}
 	dialer := &net.Dialer{Timeout: dialTimeout}
 	transport := &http.Transport{
@@ -53,7 +53,7 @@ func connect(host machine.Host) ([]client.Opt, error) {
 		address = "http://" + endpoint.Host
 		transport.DialContext, err = dialSSH(endpoint, host.SSH)
 	default:
-		err = fmt.Errorf("%w: its endpoint begins with %.32q and not with unix, tcp or ssh", machine.ErrInvalid, endpoint.Scheme)
+		err = fmt.Errorf("%w: its endpoint begins with %.32q: must be unix, tcp or ssh", machine.ErrInvalid, endpoint.Scheme)
 	}
 	if err != nil {
 		return nil, err
@@ -61,13 +61,13 @@ func connect(host machine.Host) ([]client.Opt, error) {
 	return []client.Opt{
 		client.WithUserAgent("windlass"),
 		client.WithHost(address),
-		// In this order: the host would give the transport a dialler of its own.
+		// After the host, which would replace the dialer of the transport.
 		client.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: client.CheckRedirect}),
 	}, nil
 }
 
-// encrypt returns the TLS settings, nil for none. The host is always verified. A client certificate is read for every connection, so
-// that one that is renewed is used.
+// encrypt returns the TLS settings, nil for none. The host is always verified. The client certificate is read for every connection,
+// so that a renewed one is used.
 func encrypt(files *machine.TLSFiles) (*tls.Config, error) {
 	if files == nil {
 		return nil, nil
@@ -80,7 +80,7 @@ func encrypt(files *machine.TLSFiles) (*tls.Config, error) {
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("cannot use CA %q: %w: it holds no certificate", files.CA, machine.ErrInvalid)
+			return nil, fmt.Errorf("cannot use CA %q: %w: the file contains no certificate", files.CA, machine.ErrInvalid)
 		}
 	}
 	if files.Cert == "" {

@@ -5,7 +5,6 @@ package docker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -15,15 +14,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// How many containers are asked at the same time, on behalf of one call. Counters are another matter: engines before 25 answer only with
-// their next reading, which they take once a second of all containers, so that it is waiting and not work; but through SSH each
-// connection is a process.
-const (
-	parallel        = 8
-	parallelWaiting = 64
-)
-
-// driver is a connection to an engine. It remembers nothing but what cannot change.
+// driver is a connection to an engine. It remembers only what cannot change.
 type driver struct {
 	api    *client.Client
 	images *incarnations
@@ -33,8 +24,8 @@ type driver struct {
 	close   sync.Once
 }
 
-// Open returns the driver of the host. It reads the host's TLS files, which is all that can fail; it connects with its first call. A
-// client certificate that is renewed under the same name is used from the next connection on.
+// Open returns the driver of the host. It reads the TLS files of the host and connects with its first call. When a client
+// certificate is renewed under the same path, new connections use it.
 func Open(_ context.Context, host machine.Host) (machine.Driver, error) {
 	options, err := connect(host)
 	if err != nil {
@@ -51,7 +42,7 @@ func Open(_ context.Context, host machine.Host) (machine.Driver, error) {
 	return &driver{api: api, images: newIncarnations(), readers: readers, closed: make(chan struct{})}, nil
 }
 
-// Close implements machine.Driver. Watches end.
+// Close implements machine.Driver and ends all watches.
 func (d *driver) Close() error {
 	d.close.Do(func() { close(d.closed) })
 	return d.api.Close()
@@ -61,7 +52,7 @@ func (d *driver) Close() error {
 func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 	result, err := d.api.Info(ctx, client.InfoOptions{})
 	if err != nil {
-		return machine.Info{}, explain(ctx, "ask the host", err)
+		return machine.Info{}, explain(ctx, "inspect the engine", err)
 	}
 	info := result.Info
 	return machine.Info{
@@ -75,32 +66,3 @@ func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 		},
 	}, nil
 }
-
-// each calls do for every item, at most limit at the same time, and returns what it returned, in order. The first error ends it.
-func each[T, R any](ctx context.Context, limit int, items []T, do func(context.Context, T) (R, error)) ([]R, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var group sync.WaitGroup
-	out, free := make([]R, len(items)), make(chan struct{}, limit)
-	for i, item := range items {
-		free <- struct{}{}
-		group.Go(func() {
-			defer func() { <-free }()
-			if ctx.Err() != nil {
-				return
-			}
-			var err error
-			if out[i], err = do(ctx, item); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	group.Wait()
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// errGone ends the search for a container that has just been removed.
-var errGone = errors.New("no such container any more")

@@ -17,14 +17,13 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// explain says what could not be done, of which kind the failure is, and what the engine said. It takes the error of a call that
-// was made with ctx.
+// explain adds to an error of the engine what failed and the kind of the error. The call was made with ctx.
 func explain(ctx context.Context, what string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if ended := ctx.Err(); ended != nil {
-		// What the engine's client says about a connection that was cut for it is noise.
+		// The context cut the connection: what the client says about that is noise.
 		return fmt.Errorf("cannot %s: %w", what, ended)
 	}
 	kind := kindOf(err)
@@ -34,7 +33,7 @@ func explain(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("cannot %s: %w: %w", what, kind, err)
 }
 
-// kindOf returns what a caller has to know of the engine's error, nil if there is nothing.
+// kindOf returns the kind of an error of the engine, nil if it has none.
 func kindOf(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -54,7 +53,7 @@ func kindOf(err error) error {
 	}
 }
 
-// unreachable tells whether the engine cannot be reached, or went away while it answered.
+// unreachable reports whether the engine cannot be reached, or went away while it answered.
 func unreachable(err error) bool {
 	if client.IsErrConnectionFailed(err) || errdefs.IsUnavailable(err) {
 		return true

@@ -41,7 +41,7 @@ func labelsOf(spec machine.Spec) map[string]string {
 	}
 }
 
-// identityOf reads a container's labels.
+// identityOf reads the identity from the labels of a container.
 func identityOf(labels map[string]string) machine.Identity {
 	return machine.Identity{
 		Installation: labels[labelInstallation],
@@ -51,17 +51,17 @@ func identityOf(labels map[string]string) machine.Identity {
 	}
 }
 
-// containerName is what the engine takes for a name: two characters at least.
+// containerName matches the names that the engine accepts: at least two characters.
 var containerName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]+$`)
 
-// namesOf returns the names that a container may get, the nicest first.
+// namesOf returns the possible names of a container, the preferred one first.
 func namesOf(id machine.Identity) []string {
 	long := fmt.Sprintf("%s-%s-%.8s", id.Namespace, id.Name, id.UID)
 	return slices.DeleteFunc([]string{id.Name, long}, func(name string) bool { return !containerName.MatchString(name) })
 }
 
-// find returns the containers of the machine, the true one first. More than one there are only if two managers have made
-// them at the same moment.
+// find returns the containers of the machine, the oldest first, which is the machine. There is more than one only if two managers
+// created them at the same moment.
 func (d *driver) find(ctx context.Context, id machine.Identity) ([]container.Summary, error) {
 	if id.Installation == "" || id.UID == "" {
 		return nil, nil
@@ -81,7 +81,7 @@ func (d *driver) only(ctx context.Context, id machine.Identity) (container.Summa
 	return found[0], nil
 }
 
-// list returns the containers that pass the filters and are ours, in whatever state, by UID and age.
+// list returns the containers that match the filters and are ours, in any state, sorted by UID and age.
 func (d *driver) list(ctx context.Context, filters client.Filters) ([]container.Summary, error) {
 	result, err := d.api.ContainerList(ctx, client.ContainerListOptions{All: true, Filters: filters})
 	if err != nil {
@@ -106,25 +106,25 @@ func (d *driver) list(ctx context.Context, filters client.Filters) ([]container.
 	return ours, nil
 }
 
-// machines returns the true container of every machine of the installation.
+// machines returns the container of every machine that matches the filters.
 func (d *driver) machines(ctx context.Context, filters client.Filters) ([]container.Summary, error) {
 	found, err := d.list(ctx, filters)
 	return slices.CompactFunc(found, func(a, b container.Summary) bool { return a.Labels[labelUID] == b.Labels[labelUID] }), err
 }
 
-// within returns a filter for what belongs to the installation.
+// within returns a filter for the containers of the installation.
 func within(installation string) client.Filters {
 	return make(client.Filters).Add("label", labelInstallation+"="+installation)
 }
 
-// copied tells whether somebody made the container from an image of one of ours, and it has its labels from there.
+// copied reports whether the container inherited its labels from an image of one of our containers.
 func (d *driver) copied(ctx context.Context, c container.Summary) (bool, error) {
 	inherited, ok := d.images.get(c.ImageID)
 	if !ok {
 		image, err := d.api.ImageInspect(ctx, c.ImageID)
 		switch {
 		case errdefs.IsNotFound(err):
-			return false, nil // The image was removed by force, which nobody does to a copy that is worth keeping.
+			return false, nil // somebody removed the image by force, which nobody does with a copy that matters
 		case err != nil:
 			return false, explain(ctx, "inspect an image", err)
 		case image.Config != nil:
@@ -135,13 +135,13 @@ func (d *driver) copied(ctx context.Context, c container.Summary) (bool, error) 
 	return inherited != "" && inherited == c.Labels[labelIncarnation], nil
 }
 
-// incarnations remembers the label of images by their IDs, which are digests: what is behind one never changes.
+// incarnations caches the incarnation labels of images by image ID. An ID is a digest, so its labels never change.
 type incarnations struct {
 	mu    sync.Mutex
 	known map[string]string
 }
 
-// maxImages bounds what is remembered. A host seldom has a tenth of that.
+// maxImages bounds the cache. Few hosts have a tenth of that.
 const maxImages = 1024
 
 func newIncarnations() *incarnations { return &incarnations{known: map[string]string{}} }

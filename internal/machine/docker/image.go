@@ -18,7 +18,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Prepare implements machine.Driver. The image is of the platform that the engine prefers, which is its own.
+// Prepare implements machine.Driver. The engine selects the platform of the image, which is its own.
 func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
 	image := spec.Image
 	what := fmt.Sprintf("fetch image %.255q", image.Name)
@@ -33,7 +33,7 @@ func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
 		case here:
 			return nil
 		case image.PullPolicy == machine.PullNever:
-			return fmt.Errorf("cannot %s: %w: it is not on the host, and must not be fetched", what, machine.ErrImageNotFound)
+			return fmt.Errorf("cannot %s: %w: it is not on the host, and pullPolicy is Never", what, machine.ErrImageNotFound)
 		}
 	}
 	if err := d.pull(ctx, image, what); err != nil {
@@ -41,12 +41,12 @@ func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
 	}
 	here, err := d.here(ctx, image.Name)
 	if err == nil && !here {
-		return fmt.Errorf("cannot %s: %w: the engine fetched it and does not have it", what, machine.ErrImagePull)
+		return fmt.Errorf("cannot %s: %w: the engine does not have it after the pull", what, machine.ErrImagePull)
 	}
 	return explain(ctx, what, err)
 }
 
-// here tells whether the engine has the image.
+// here reports whether the engine has the image.
 func (d *driver) here(ctx context.Context, name string) (bool, error) {
 	_, err := d.api.ImageInspect(ctx, name)
 	if errdefs.IsNotFound(err) {
@@ -55,7 +55,7 @@ func (d *driver) here(ctx context.Context, name string) (bool, error) {
 	return err == nil, err
 }
 
-// pull fetches the image and returns when all of it is there.
+// pull fetches the image and returns when it is complete.
 func (d *driver) pull(ctx context.Context, image machine.Image, what string) error {
 	options := client.ImagePullOptions{}
 	if auth := image.Registry; auth != nil {
@@ -69,17 +69,17 @@ func (d *driver) pull(ctx context.Context, image machine.Image, what string) err
 	}
 	progress, err := d.api.ImagePull(ctx, image.Name, options)
 	if err == nil {
-		// The engine gives up when nobody reads, and says only here what went wrong after it had begun.
+		// The engine aborts a pull whose progress nobody reads, and reports later failures only there.
 		err = progress.Wait(ctx)
 	}
 	if err == nil || ctx.Err() != nil {
 		return explain(ctx, what, err)
 	}
-	// Whoever answered instead of a registry may repeat what it was sent, so only words are handed on, and not the error.
+	// A server that is not a registry may echo what it was sent, so the text is redacted, and the error itself is not wrapped.
 	return fmt.Errorf("cannot %s: %w: %s", what, pullKind(err), redact(err.Error(), image.Registry))
 }
 
-// pullKind says what a pull that failed means.
+// pullKind returns the kind of a pull that failed.
 func pullKind(err error) error {
 	switch {
 	case unreachable(err):
@@ -93,10 +93,10 @@ func pullKind(err error) error {
 	}
 }
 
-// maxWords bounds what an engine or a registry can say in an error.
-const maxWords = 1024
+// maxText bounds a text of an engine, a registry or an SSH client in an error.
+const maxText = 1024
 
-// redact takes the credentials out of a text, in each form in which they are sent, and shortens it.
+// redact removes the credentials from a text, in every form in which they are sent, and shortens it.
 func redact(text string, auth *machine.RegistryAuth) string {
 	if auth != nil && auth.Password != "" {
 		const hidden = "[hidden]"
@@ -107,8 +107,8 @@ func redact(text string, auth *machine.RegistryAuth) string {
 			auth.Password, hidden,
 		).Replace(text)
 	}
-	if len(text) > maxWords {
-		text = strings.ToValidUTF8(text[:maxWords], "") + "…"
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "") + "…"
 	}
 	return text
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,7 +55,10 @@ func (d *driver) List(ctx context.Context, installation string) ([]machine.Obser
 	return slices.DeleteFunc(out, func(o machine.Observed) bool { return o.ID == "" }), err
 }
 
-// inspect observes a container. errGone if it has been removed in the meantime.
+// errGone says that a container was removed after it had been listed.
+var errGone = errors.New("container no longer exists")
+
+// inspect observes a container. errGone if it was removed in the meantime.
 func (d *driver) inspect(ctx context.Context, id string) (machine.Observed, error) {
 	result, err := d.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
 	if errdefs.IsNotFound(err) {
@@ -66,7 +70,7 @@ func (d *driver) inspect(ctx context.Context, id string) (machine.Observed, erro
 	return observe(result.Container), nil
 }
 
-// observe says what a container is in the words of machines.
+// observe translates a container.
 func observe(c container.InspectResponse) machine.Observed {
 	out := machine.Observed{
 		ID:         c.ID,
@@ -87,10 +91,10 @@ func observe(c container.InspectResponse) machine.Observed {
 	out.StartedAt, out.FinishedAt = moment(c.State.StartedAt), moment(c.State.FinishedAt)
 	switch out.State {
 	case machine.StateStopped:
-		out.ExitCode = new(int32(c.State.ExitCode)) //nolint:gosec // because exit codes have eight bits
+		out.ExitCode = exitCodeOf(c.State)
 		out.Cause = causeOf(c.State)
 	case machine.StateCreated:
-		out.Cause = causeOf(c.State) // A start may have failed.
+		out.Cause = causeOf(c.State) // of a start that failed
 	case machine.StateRunning, machine.StatePaused:
 		out.Addresses, out.Ports = networkOf(c.NetworkSettings)
 	default:
@@ -98,7 +102,15 @@ func observe(c container.InspectResponse) machine.Observed {
 	return out
 }
 
-// stateOf translates the states that the engine knows.
+// exitCodeOf returns the exit code of a container that is off. It has eight bits.
+func exitCodeOf(state *container.State) *int32 {
+	if state.ExitCode < 0 || state.ExitCode > math.MaxUint8 {
+		return nil
+	}
+	return new(int32(state.ExitCode))
+}
+
+// stateOf translates the states of the engine.
 func stateOf(state container.ContainerState) machine.State {
 	switch state {
 	case container.StateCreated:
@@ -110,14 +122,14 @@ func stateOf(state container.ContainerState) machine.State {
 	case container.StateRemoving:
 		return machine.StateStopping
 	case container.StateExited, container.StateDead, container.StateRestarting:
-		// Restarting is off, with the engine about to start it again: somebody has given it another policy.
+		// A restarting container is off. The engine is about to start it, because somebody changed its restart policy.
 		return machine.StateStopped
 	default:
 		return machine.StateUnknown
 	}
 }
 
-// causeOf says why a container is off, if it was not asked to be.
+// causeOf says why a container is off; empty if it was stopped in order.
 func causeOf(state *container.State) string {
 	switch {
 	case state.OOMKilled:
@@ -131,12 +143,12 @@ func causeOf(state *container.State) string {
 	}
 }
 
-// resourcesOf reads the limits of a container.
+// resourcesOf translates the limits of a container.
 func resourcesOf(r container.Resources) machine.Resources {
 	return machine.Resources{MilliCPU: r.NanoCPUs / nanosPerMilli, MemoryBytes: r.Memory}
 }
 
-// networkOf returns where a container that runs is to be found.
+// networkOf returns the addresses of a running container and its ports on the host, both sorted.
 func networkOf(settings *container.NetworkSettings) (addresses []string, ports []machine.Port) {
 	if settings == nil {
 		return nil, nil
@@ -173,7 +185,7 @@ func portOf(port network.Port, binding network.PortBinding) machine.Port {
 	return out
 }
 
-// moment reads a time of the engine, who writes the first of January of the year 1 for never.
+// moment parses a time of the engine. The engine writes the first of January of the year 1 for never.
 func moment(text string) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil || at.Year() <= 1 {

@@ -17,13 +17,13 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// The signals that turn a container off. An image may want another one for the first.
+// The signals that stop a container. An image can replace the first one.
 const (
-	signalAsk  = "SIGTERM"
-	signalPull = "SIGKILL"
+	signalTerminate = "SIGTERM"
+	signalKill      = "SIGKILL"
 )
 
-// Start implements machine.Driver. One that is paused goes on.
+// Start implements machine.Driver. It resumes a container that is paused.
 func (d *driver) Start(ctx context.Context, id machine.Identity) error {
 	found, err := d.only(ctx, id)
 	if err != nil {
@@ -66,51 +66,50 @@ func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.Po
 	return nil
 }
 
-// stop turns a container off and waits until it is.
+// stop stops a container and waits until it is off.
 func (d *driver) stop(ctx context.Context, c container.Summary, how machine.PowerOff) error {
 	switch c.State {
 	case container.StateCreated, container.StateExited, container.StateDead, container.StateRemoving:
 		return nil
 	case container.StatePaused:
-		// What is frozen hears no signal, not even the last one.
+		// A frozen process receives no signals, not even SIGKILL.
 		if err := d.resume(ctx, c.ID); err != nil {
 			return err
 		}
 	default:
 	}
 	if how.Mode == machine.Hard {
-		return d.signal(ctx, c.ID, signalPull, 0)
+		return d.signal(ctx, c.ID, signalKill, 0)
 	}
-	ask, err := d.askingSignal(ctx, c.ID)
+	terminate, err := d.stopSignal(ctx, c.ID)
 	if err != nil {
 		return err
 	}
-	// Without a grace it is asked and looked at once.
-	err = d.signal(ctx, c.ID, ask, max(how.Grace, time.Millisecond))
+	// Without a grace, the container is signaled and checked once.
+	err = d.signal(ctx, c.ID, terminate, max(how.Grace, time.Millisecond))
 	if errors.Is(err, machine.ErrBusy) && how.Mode == machine.TrySoft {
-		return d.signal(ctx, c.ID, signalPull, 0)
+		return d.signal(ctx, c.ID, signalKill, 0)
 	}
 	return err
 }
 
-// askingSignal returns the signal that the image wants to be asked with.
-func (d *driver) askingSignal(ctx context.Context, id string) (string, error) {
+// stopSignal returns the signal by which the image wants to be stopped.
+func (d *driver) stopSignal(ctx context.Context, id string) (string, error) {
 	result, err := d.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
 	if err != nil {
 		return "", explain(ctx, "inspect a container", err)
 	}
 	if config := result.Container.Config; config != nil {
-		return cmp.Or(config.StopSignal, signalAsk), nil
+		return cmp.Or(config.StopSignal, signalTerminate), nil
 	}
-	return signalAsk, nil
+	return signalTerminate, nil
 }
 
-// signal sends a signal and waits until the container is off: ErrBusy if it is not within the grace. Without a grace only ctx ends the
-// wait.
+// signal sends a signal and waits until the container is off. ErrBusy if it is still on after the grace; a grace of 0 is unlimited.
 func (d *driver) signal(ctx context.Context, id, signal string, grace time.Duration) error {
 	what := fmt.Sprintf("stop container %.12q", id)
 	_, err := d.api.ContainerKill(ctx, id, client.ContainerKillOptions{Signal: signal})
-	if err != nil && !errdefs.IsConflict(err) { // A conflict says that it does not run.
+	if err != nil && !errdefs.IsConflict(err) { // a conflict says that it is off
 		return explain(ctx, what, err)
 	}
 	waiting, cancel := ctx, context.CancelFunc(func() {})
@@ -120,14 +119,14 @@ func (d *driver) signal(ctx context.Context, id, signal string, grace time.Durat
 	defer cancel()
 	err = d.wait(waiting, id, container.WaitConditionNotRunning)
 	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
-		return fmt.Errorf("cannot %s: %w: it did not obey %s within %s", what, machine.ErrBusy, signal, grace)
+		return fmt.Errorf("cannot %s: %w: still running %[4]s after %[3]s", what, machine.ErrBusy, signal, grace)
 	}
 	return explain(ctx, what, err)
 }
 
 // wait waits until the engine says that the condition holds.
 func (d *driver) wait(ctx context.Context, id string, condition container.WaitCondition) error {
-	// Whichever comes first, the client's other half has to end: it does with this context.
+	// The client's goroutine ends with this context, whichever of its channels answers first.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	waited := d.api.ContainerWait(ctx, id, client.ContainerWaitOptions{Condition: condition})
@@ -139,11 +138,11 @@ func (d *driver) wait(ctx context.Context, id string, condition container.WaitCo
 	}
 }
 
-// resume lets a paused container go on.
+// resume resumes a paused container.
 func (d *driver) resume(ctx context.Context, id string) error {
 	_, err := d.api.ContainerUnpause(ctx, id, client.ContainerUnpauseOptions{})
 	if errdefs.IsConflict(err) {
-		return nil // It is not paused any more.
+		return nil // it is no longer paused
 	}
 	return explain(ctx, fmt.Sprintf("resume container %.12q", id), err)
 }
@@ -161,7 +160,7 @@ func (d *driver) remove(ctx context.Context, id string) error {
 	return explain(ctx, what, err)
 }
 
-// gone waits for a container that somebody else is removing. The refusal stands if nobody is: somebody has started it again.
+// gone waits for a container that is already being removed. Otherwise somebody has started it again, and it returns the refusal.
 func (d *driver) gone(ctx context.Context, id string, refusal error) error {
 	result, err := d.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Resize implements machine.Driver. A limit can be changed, and set where there is none; an engine cannot lift one: ErrUnsupported.
+// Resize implements machine.Driver. Limits can be set and changed, but an engine cannot remove one: ErrUnsupported.
 func (d *driver) Resize(ctx context.Context, id machine.Identity, to machine.Resources) error {
 	now, err := d.get(ctx, id)
 	if err != nil {
@@ -28,12 +28,12 @@ func (d *driver) Resize(ctx context.Context, id machine.Identity, to machine.Res
 		return fmt.Errorf("cannot %s: %w", what, err)
 	}
 	if to.MilliCPU == 0 && now.Resources.MilliCPU != 0 || to.MemoryBytes == 0 && now.Resources.MemoryBytes != 0 {
-		return fmt.Errorf("cannot %s: %w: a container that has a limit cannot lose it", what, machine.ErrUnsupported)
+		return fmt.Errorf("cannot %s: %w: an engine cannot remove the limit of a container", what, machine.ErrUnsupported)
 	}
 	return d.update(ctx, now, what, to)
 }
 
-// update sends what differs and nothing else: a limit that is sent again is applied again.
+// update sends only what differs: a limit that is sent again is applied again.
 func (d *driver) update(ctx context.Context, now machine.Observed, what string, to machine.Resources) error {
 	var limits container.Resources
 	wanted := limitsOf(to)
@@ -50,9 +50,9 @@ func (d *driver) update(ctx context.Context, now machine.Observed, what string, 
 	return d.explainSize(ctx, what, to, err)
 }
 
-// inUse tells whether the kernel refused to take away memory that is in use. Engines have no kind of error for it, only the kernel's words
-// (cgroup v1) or the runtime's (v2).
+// inUse reports whether the kernel refused to reclaim memory that is in use. Engines have no error type for it, only the text of the
+// kernel (cgroup v1) or the runtime (v2).
 func inUse(err error) bool {
-	words := err.Error()
-	return strings.Contains(words, "device or resource busy") || strings.Contains(words, "unable to set memory limit")
+	text := err.Error()
+	return strings.Contains(text, "device or resource busy") || strings.Contains(text, "unable to set memory limit")
 }

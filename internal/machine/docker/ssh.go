@@ -22,15 +22,15 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// ssh reaches an engine through the SSH client of this machine, as the docker command does: for every connection it runs "docker system
-// dial-stdio" on the host, whose input and output are the connection.
+// ssh connects to an engine through the SSH client of this machine, like the docker command: every connection is the input and output
+// of a "docker system dial-stdio" that it runs on the host.
 type ssh struct {
 	program string
 	args    []string
 }
 
-// What may stand in an endpoint. Everything goes through a command line here and a shell there, so nothing is let through that either
-// of them could take for more than a name.
+// What an endpoint can contain. All parts go through a command line here and a shell on the host, so everything that either could take
+// for more than a name is refused.
 var (
 	sshUser = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 	sshHost = regexp.MustCompile(`^[A-Za-z0-9:][A-Za-z0-9.:_-]*$`)
@@ -38,7 +38,7 @@ var (
 	sshPath = regexp.MustCompile(`^/[A-Za-z0-9._/-]+$`)
 )
 
-// dialSSH returns the dialler for ssh://[user@]host[:port][/socket].
+// dialSSH returns the dialer for ssh://[user@]host[:port][/socket].
 func dialSSH(endpoint *url.URL, files *machine.SSHFiles) (func(context.Context, string, string) (net.Conn, error), error) {
 	args, err := sshArgs(endpoint, files)
 	if err != nil {
@@ -47,7 +47,7 @@ func dialSSH(endpoint *url.URL, files *machine.SSHFiles) (func(context.Context, 
 	return (&ssh{program: "ssh", args: args}).dial, nil
 }
 
-// sshArgs returns the arguments of the SSH client. The host's key is always checked, and nobody is there to answer a question.
+// sshArgs returns the arguments of the SSH client. The host key is always checked, and the client never prompts.
 func sshArgs(endpoint *url.URL, files *machine.SSHFiles) ([]string, error) {
 	args := []string{
 		"-T", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", "-o", "ConnectTimeout=10",
@@ -72,13 +72,13 @@ func sshArgs(endpoint *url.URL, files *machine.SSHFiles) ([]string, error) {
 	return append(args, "system", "dial-stdio"), checkSSH(endpoint, files)
 }
 
-// sshPart is a part of an endpoint that may be missing.
+// sshPart is an optional part of an endpoint.
 type sshPart struct {
 	what, value string
 	allowed     *regexp.Regexp
 }
 
-// checkSSH refuses what is more than a name.
+// checkSSH refuses an endpoint with a part that is more than a name.
 func checkSSH(endpoint *url.URL, files *machine.SSHFiles) error {
 	parts := []sshPart{
 		{"user", endpoint.User.Username(), sshUser},
@@ -92,41 +92,39 @@ func checkSSH(endpoint *url.URL, files *machine.SSHFiles) error {
 	}
 	for _, part := range parts {
 		if part.value != "" && !part.allowed.MatchString(part.value) {
-			return fmt.Errorf("%w: the %s of its endpoint has characters that are not allowed there", machine.ErrInvalid, part.what)
+			return fmt.Errorf("%w: the %s of its endpoint contains characters that are not allowed", machine.ErrInvalid, part.what)
 		}
 	}
 	if !sshHost.MatchString(endpoint.Hostname()) {
-		return fmt.Errorf("%w: the host name of its endpoint has characters that are not allowed there", machine.ErrInvalid)
+		return fmt.Errorf("%w: the host name of its endpoint contains characters that are not allowed", machine.ErrInvalid)
 	}
 	return nil
 }
 
-// dial starts an SSH client. Its input and output are one end of a pair of sockets, and the other end is a connection like any other, with
-// deadlines.
-func (s *ssh) dial(context.Context, string, string) (net.Conn, error) {
+// dial starts an SSH client. Its input and output are one end of a socket pair. The other end is a connection with deadlines, like any
+// other; it outlives ctx.
+func (s *ssh) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a pair of sockets: %w", err)
+		return nil, fmt.Errorf("cannot make a socket pair: %w", err)
 	}
 	near, far := os.NewFile(uintptr(pair[0]), "ssh"), os.NewFile(uintptr(pair[1]), "ssh")
-	defer near.Close() //nolint:errcheck // because the connection has its own copy
-	defer far.Close()  //nolint:errcheck // because the program has its own copy
-	conn, err := net.FileConn(near)
-	if err != nil {
-		return nil, fmt.Errorf("cannot use a pair of sockets: %w", err)
+	conn, err := net.FileConn(near) // which duplicates near
+	if err = errors.Join(err, near.Close()); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot use a socket pair: %w", err), far.Close())
 	}
-	words := &lastWords{}
-	command := exec.Command(s.program, s.args...) //nolint:gosec,noctx // because names are checked, and the connection outlives its dialling
-	command.Stdin, command.Stdout, command.Stderr = far, far, words
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.WaitDelay = time.Second // Whatever it has started may go on and hold its output.
-	if err := command.Start(); err != nil {
+	out := &sshConn{Conn: conn, stderr: &tail{}, ended: make(chan struct{})}
+	//nolint:gosec // because checkSSH has checked every part of the command line
+	out.command = exec.CommandContext(context.WithoutCancel(ctx), s.program, s.args...)
+	out.command.Stdin, out.command.Stdout, out.command.Stderr = far, far, out.stderr
+	out.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	out.command.WaitDelay = time.Second // for its child processes, which may keep its output open
+	if err := errors.Join(out.command.Start(), far.Close()); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot start the SSH client: %w", err), conn.Close())
 	}
-	out := &sshConn{Conn: conn, command: command, words: words, ended: make(chan struct{})}
 	go func() {
 		defer close(out.ended)
-		_ = command.Wait() // What it has to say is in words.
+		_ = out.command.Wait() // its stderr says more
 	}()
 	return out, nil
 }
@@ -136,61 +134,61 @@ type sshConn struct {
 	net.Conn
 
 	command *exec.Cmd
-	words   *lastWords
+	stderr  *tail
 	ended   chan struct{}
 	close   sync.Once
 }
 
-// Read implements net.Conn. Where the other side says nothing more, what the SSH client had to say is the reason.
+// Read implements net.Conn. At the end of the connection, its error is what the SSH client wrote to stderr.
 func (c *sshConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
 		return n, err
 	}
-	// A client that has closed its output has ended, or is about to.
+	// A client that has closed its output has ended or is about to.
 	select {
 	case <-c.ended:
 	case <-time.After(time.Second):
 	}
-	if words := c.words.String(); words != "" {
-		return 0, fmt.Errorf("the SSH client gave up: %s: %w", words, err)
+	if text := c.stderr.String(); text != "" {
+		return 0, fmt.Errorf("the SSH client ended: %s: %w", text, err)
 	}
 	return 0, err
 }
 
-// Close implements net.Conn and ends the SSH client with all it has started.
+// Close implements net.Conn and kills the SSH client with its child processes.
 func (c *sshConn) Close() error {
 	err := c.Conn.Close()
 	c.close.Do(func() {
 		select {
 		case <-c.ended:
 		default:
-			_ = syscall.Kill(-c.command.Process.Pid, syscall.SIGKILL) // It has ended just now.
+			_ = syscall.Kill(-c.command.Process.Pid, syscall.SIGKILL) // fails if it has just ended
 			<-c.ended
 		}
 	})
 	return err
 }
 
-// lastWords keeps the end of what a program writes.
-type lastWords struct {
+// tail keeps the end of what is written to it.
+type tail struct {
 	mu   sync.Mutex
 	text []byte
 }
 
 // Write implements io.Writer.
-func (w *lastWords) Write(p []byte) (int, error) {
+func (w *tail) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.text = append(w.text, p...)
-	if extra := len(w.text) - maxWords; extra > 0 {
+	if extra := len(w.text) - maxText; extra > 0 {
 		w.text = bytes.Clone(w.text[extra:])
 	}
 	return len(p), nil
 }
 
-// String returns what was written last, in one line.
-func (w *lastWords) String() string {
+// String returns the end of what was written, on one line.
+func (w *tail) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return strings.Join(strings.Fields(strings.ToValidUTF8(string(w.text), "")), " ")

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/moby/moby/api/types/container"
@@ -16,8 +17,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Stats implements machine.Driver. The engine has no call for more than one container, so each is asked on its own, some at the same time,
-// and each for one reading: with two, as is the default, the engine waits for a second in between.
+// Stats implements machine.Driver. The engine has no call for several containers, so each one is a call. It asks for one reading only:
+// by default the engine takes two, and waits for a second in between.
 func (d *driver) Stats(ctx context.Context, installation string) (map[string]machine.Sample, error) {
 	running := within(installation).Add("status", string(container.StateRunning), string(container.StatePaused))
 	found, err := d.machines(ctx, running)
@@ -29,7 +30,7 @@ func (d *driver) Stats(ctx context.Context, installation string) (map[string]mac
 		if err != nil && (unreachable(err) || ctx.Err() != nil) {
 			return machine.Sample{}, explain(ctx, "read counters", err)
 		}
-		return sample, nil // What is not there has no time, and is left out.
+		return sample, nil // without a time if there is none
 	})
 	if err != nil {
 		return nil, err
@@ -65,10 +66,10 @@ func (d *driver) sample(ctx context.Context, id string) (machine.Sample, error) 
 	return sampleOf(stats, c.State.StartedAt, resourcesOf(c.HostConfig.Resources)), nil
 }
 
-// maxStats bounds an answer. A usual one has 2 KiB.
+// maxStats bounds an answer, which usually has 2 KiB.
 const maxStats = 1 << 20
 
-// sampleOf translates a reading. A container that has ended in the meantime has none: the engine then answers with zeros.
+// sampleOf translates a reading. For a container that has ended in the meantime the engine answers with zeros.
 func sampleOf(stats container.StatsResponse, boot string, limits machine.Resources) machine.Sample {
 	if stats.Read.Year() <= 1 || stats.CPUStats.CPUUsage.TotalUsage == 0 && stats.MemoryStats.Usage == 0 {
 		return machine.Sample{}
@@ -76,19 +77,27 @@ func sampleOf(stats container.StatsResponse, boot string, limits machine.Resourc
 	return machine.Sample{
 		At:          stats.Read,
 		Boot:        boot,
-		CPU:         time.Duration(stats.CPUStats.CPUUsage.TotalUsage), //nolint:gosec // because 292 years of CPU time fit
+		CPU:         time.Duration(signed(stats.CPUStats.CPUUsage.TotalUsage)),
 		MemoryBytes: workingSet(stats.MemoryStats),
 		Limits:      limits,
 	}
 }
 
-// workingSet is the memory in use without the file cache that the kernel can drop at once. The first is the name in cgroup v1, whose
-// inactive_file leaves out the groups below; the second is that of v2; the last is what old kernels had.
+// workingSet is the memory in use without the file cache that the kernel can drop at once. That is total_inactive_file in cgroup v1,
+// whose inactive_file omits the child groups, inactive_file in v2, and cache in old kernels.
 func workingSet(memory container.MemoryStats) int64 {
 	for _, droppable := range []string{"total_inactive_file", "inactive_file", "cache"} {
 		if bytes, ok := memory.Stats[droppable]; ok {
-			return int64(memory.Usage - min(bytes, memory.Usage)) //nolint:gosec // because no machine has so much memory
+			return signed(memory.Usage - min(bytes, memory.Usage))
 		}
 	}
-	return int64(memory.Usage) //nolint:gosec // because no machine has so much memory
+	return signed(memory.Usage)
+}
+
+// signed converts a counter of the engine. No real one comes near the maximum.
+func signed(counter uint64) int64 {
+	if counter > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(counter)
 }

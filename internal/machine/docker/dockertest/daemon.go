@@ -26,16 +26,16 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// patience is how long the engine may take to start, on the slowest machine there is.
+// patience is how long an engine can take to start, on the slowest machine.
 const patience = 2 * time.Minute
 
-// boot makes the new namespaces habitable and becomes the engine. All that must not survive it is in /run, as after a reboot.
+// boot sets up the new namespaces and becomes the engine. What must not survive the engine is in /run, like after a reboot.
 const boot = `
 mount --make-rprivate / && mount -t proc none /proc && mount -t tmpfs none /run || exit
 exec dockerd "$@"
 `
 
-// Daemon is an engine.
+// Daemon is a private engine.
 type Daemon struct {
 	dir, group string
 
@@ -43,10 +43,10 @@ type Daemon struct {
 	ended   chan struct{}
 }
 
-// started counts the engines of this process, for their control groups' names.
-var started atomic.Int64 //nolint:gochecknoglobals // because control groups are
+// started counts the engines of this process, for the names of their control groups.
+var started atomic.Int64 //nolint:gochecknoglobals // because control groups are global, too
 
-// Missing says why no engine can run here, empty if one can.
+// Missing says why no engine can run on this machine; empty if one can.
 func Missing() string {
 	switch {
 	case runtime.GOOS != "linux":
@@ -62,7 +62,7 @@ func Missing() string {
 	return ""
 }
 
-// Start starts an engine for the test, which is skipped where none can run. It has the image Image.
+// Start starts an engine for the test, or skips the test if no engine can run. The engine has Image.
 func Start(tb testing.TB) *Daemon {
 	tb.Helper()
 	if why := Missing(); why != "" {
@@ -80,12 +80,11 @@ func Start(tb testing.TB) *Daemon {
 	return d
 }
 
-// Open starts an engine, which the caller closes. It has the image Image.
+// Open starts an engine, which the caller must close. The engine has Image.
 func Open(ctx context.Context) (*Daemon, error) {
-	// A short path: that of a socket must not have more than a hundred bytes or so.
 	sweep()
 	name := prefix + strconv.Itoa(os.Getpid()) + "-"
-	dir, err := os.MkdirTemp("", name)
+	dir, err := os.MkdirTemp("", name) // a short path: that of a socket has at most 107 bytes
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a directory: %w", err)
 	}
@@ -99,13 +98,13 @@ func Open(ctx context.Context) (*Daemon, error) {
 	return d, nil
 }
 
-// Close ends the engine with all its containers, and removes what it has written.
+// Close kills the engine with all its containers, and removes its files.
 func (d *Daemon) Close() error {
 	d.Kill()
 	return errors.Join(removeGroups(d.group), os.RemoveAll(d.dir))
 }
 
-// Socket is the path of the engine's socket.
+// Socket is the path of the socket of the engine.
 func (d *Daemon) Socket() string { return d.path("api.sock") }
 
 // Host is the engine as an entry of a hosts file.
@@ -113,7 +112,7 @@ func (d *Daemon) Host() machine.Host {
 	return machine.Host{Name: "docker", Driver: machine.DriverDocker, Endpoint: "unix://" + d.Socket(), MaxCalls: machine.DefaultMaxCalls}
 }
 
-// Client returns a client of the engine's API.
+// Client returns a client for the API of the engine.
 func (d *Daemon) Client() (*client.Client, error) {
 	api, err := client.New(client.WithHost("unix://" + d.Socket()))
 	if err != nil {
@@ -122,13 +121,13 @@ func (d *Daemon) Client() (*client.Client, error) {
 	return api, nil
 }
 
-// Kill ends the engine and all its containers at once, as a power cut would. What is on its disk stays.
+// Kill kills the engine and all its containers at once, like a power failure. Its files stay.
 func (d *Daemon) Kill() {
 	if d.process == nil {
 		return
 	}
-	// The engine is the first process of its namespace: the kernel ends all others with it, before anybody hears of its end.
-	_ = d.process.Kill() // It has ended already.
+	// The engine is the first process of its namespace: the kernel kills all others with it, before Wait returns.
+	_ = d.process.Kill() // fails if it has ended
 	<-d.ended
 	d.process = nil
 }
@@ -139,8 +138,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot make a log: %w", err)
 	}
-	defer log.Close()                                      //nolint:errcheck // because dockerd has it now
-	command := exec.Command("/bin/sh", "-c", boot, "boot", //nolint:noctx // because it outlives this call
+	command := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", boot, "boot",
 		"--config-file", d.path("daemon.json"), "--data-root", d.path("data"), "--host", "unix://"+d.Socket(),
 		"--cgroup-parent", "/"+d.group, "--storage-driver", "vfs",
 		"--iptables=false", "--ip6tables=false", "--ip-masq=false", "--ip-forward=false")
@@ -153,16 +151,16 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.ended = make(chan struct{})
 	go func() {
 		defer close(d.ended)
-		// The engine dies with the thread that started it, which therefore has to stay.
+		// The engine dies with the thread that started it, so that thread must stay.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := command.Start()
 		begun <- err
 		if err == nil {
-			_ = command.Wait() // It is always killed.
+			_ = command.Wait() // it is always killed
 		}
 	}()
-	if err := <-begun; err != nil {
+	if err := errors.Join(<-begun, log.Close()); err != nil {
 		return fmt.Errorf("cannot start dockerd: %w", err)
 	}
 	d.process = command.Process
@@ -170,12 +168,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 }
 
 // awaitReady waits until the engine answers.
-func (d *Daemon) awaitReady(ctx context.Context) error {
+func (d *Daemon) awaitReady(ctx context.Context) (err error) {
 	api, err := d.Client()
 	if err != nil {
 		return err
 	}
-	defer api.Close() //nolint:errcheck // because it has no state
+	defer func() { err = errors.Join(err, api.Close()) }()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -186,7 +184,7 @@ func (d *Daemon) awaitReady(ctx context.Context) error {
 		}
 		select {
 		case <-d.ended:
-			return fmt.Errorf("cannot start dockerd: it ended:\n%s", d.logTail())
+			return fmt.Errorf("cannot start dockerd: it exited:\n%s", d.logTail())
 		case <-ctx.Done():
 			return fmt.Errorf("cannot start dockerd: it does not answer: %w\n%s", ctx.Err(), d.logTail())
 		case <-tick.C:
@@ -194,7 +192,7 @@ func (d *Daemon) awaitReady(ctx context.Context) error {
 	}
 }
 
-// RoundTripper speaks HTTP to the engine's socket, for those who put something in between.
+// RoundTripper sends HTTP requests to the socket of the engine, for proxies in tests.
 func (d *Daemon) RoundTripper() http.RoundTripper {
 	return &http.Transport{DialContext: dialUnix(d.Socket())}
 }
@@ -210,10 +208,10 @@ func (d *Daemon) logTail() string {
 	return strings.Join(lines[max(0, len(lines)-20):], "\n")
 }
 
-// prefix of what an engine leaves behind if nobody closes it; the number of its process follows.
+// prefix of the names of what an engine leaves behind if nobody closes it. The process ID follows.
 const prefix = "dockertest-"
 
-// sweep removes what engines of processes have left that did not come to close them. What cannot be removed is somebody else's trouble.
+// sweep removes what engines left behind whose process died without closing them. It ignores what it cannot remove.
 func sweep() {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
 	for _, pattern := range []string{"/sys/fs/cgroup/", "/sys/fs/cgroup/*/"} {
@@ -234,7 +232,7 @@ func sweep() {
 	}
 }
 
-// removeGroups removes the empty control groups that a killed engine leaves, the inner ones first.
+// removeGroups removes the empty control groups of a killed engine, the inner ones first.
 func removeGroups(name string) error {
 	roots := []string{filepath.Join("/sys/fs/cgroup", name)}
 	named, err := filepath.Glob(filepath.Join("/sys/fs/cgroup/*", name))

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dockertest runs a Docker Engine of its own for a test: the real dockerd, in namespaces of its own. It has its own processes, mounts,
-// network and files, and can reach nothing but itself; when the test ends, or dies, the kernel takes all of it away. Nothing that the
-// machine otherwise runs is seen or touched, least of all another engine.
+// Package dockertest runs a private Docker Engine for a test: a real dockerd in its own namespaces, with its own processes, mounts, network
+// and files. It can reach nothing but itself, and touches nothing else on the machine, in particular no other engine. When the test ends
+// or dies, the kernel removes all of it.
 package dockertest

@@ -7,6 +7,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,12 +19,12 @@ import (
 	"github.com/moby/moby/client"
 )
 
-// Image is the name of an image that the engine has. Its program serves HTTP on port 80 until it is asked to stop; see package guest for
-// what its arguments can make of it.
+// Image is the name of an image that the engine has. Its program serves HTTP on port 80 until it is stopped; see package guest for its
+// arguments.
 const Image = "nginx:1.17.4"
 
-// Import gives the engine the image under another name, with changes in the words of a Dockerfile.
-func (d *Daemon) Import(ctx context.Context, name string, changes ...string) error {
+// Import imports the image under another name, with changes in the syntax of a Dockerfile.
+func (d *Daemon) Import(ctx context.Context, name string, changes ...string) (err error) {
 	layer, err := Layer()
 	if err != nil {
 		return err
@@ -32,7 +33,7 @@ func (d *Daemon) Import(ctx context.Context, name string, changes ...string) err
 	if err != nil {
 		return err
 	}
-	defer api.Close() //nolint:errcheck // because it has no state
+	defer func() { err = errors.Join(err, api.Close()) }()
 	changes = append([]string{`ENTRYPOINT ["/guest"]`, "EXPOSE 80"}, changes...)
 	source := client.ImageImportSource{Source: bytes.NewReader(layer), SourceName: "-"}
 	result, err := api.ImageImport(ctx, source, name, client.ImageImportOptions{Changes: changes})
@@ -50,12 +51,12 @@ func (d *Daemon) Import(ctx context.Context, name string, changes ...string) err
 func Layer() ([]byte, error) { return layer() }
 
 // layer compiles the program once for a process.
-var layer = sync.OnceValues(func() ([]byte, error) { //nolint:gochecknoglobals // because compiling takes its time
+var layer = sync.OnceValues(func() (archived []byte, err error) { //nolint:gochecknoglobals // because compiling takes seconds
 	dir, err := os.MkdirTemp("", prefix+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a directory: %w", err)
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // because the next sweep takes what is left
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "guest")
 	const program = "github.com/windlass-operator/windlass/internal/machine/docker/dockertest/guest"
 	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, program)

@@ -5,6 +5,7 @@ package dockertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -13,8 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Listen listens on the loopback address of the engine, which is not this process's: what is served there is what the engine finds at
-// 127.0.0.1.
+// Listen listens on 127.0.0.1 in the network of the engine, which is not that of this process.
 func (d *Daemon) Listen(ctx context.Context) (net.Listener, error) {
 	var listener net.Listener
 	err := d.inside(func() error {
@@ -25,14 +25,14 @@ func (d *Daemon) Listen(ctx context.Context) (net.Listener, error) {
 	return listener, err
 }
 
-// raiseLoopback turns the loopback interface on, which is off in a new network.
+// raiseLoopback enables the loopback interface, which is down in a new network.
 func (d *Daemon) raiseLoopback() error {
-	return d.inside(func() error {
+	return d.inside(func() (err error) {
 		socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
 			return err
 		}
-		defer unix.Close(socket) //nolint:errcheck // because nothing was written
+		defer func() { err = errors.Join(err, unix.Close(socket)) }()
 		request, err := unix.NewIfreq("lo")
 		if err != nil {
 			return err
@@ -42,16 +42,16 @@ func (d *Daemon) raiseLoopback() error {
 	})
 }
 
-// inside calls do on a thread that is in the engine's network.
-func (d *Daemon) inside(do func() error) error {
+// inside calls do on a thread in the network of the engine.
+func (d *Daemon) inside(do func() error) (err error) {
 	network, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", d.process.Pid))
 	if err != nil {
 		return fmt.Errorf("cannot find the engine's network: %w", err)
 	}
-	defer network.Close() //nolint:errcheck // because it is only a name
+	defer func() { err = errors.Join(err, network.Close()) }()
 	done := make(chan error, 1)
 	go func() {
-		// The thread is never unlocked: it ends with this goroutine, and nobody else gets it.
+		// The thread is never unlocked, so it ends with this goroutine, and no other goroutine runs on it.
 		runtime.LockOSThread()
 		err := unix.Setns(int(network.Fd()), unix.CLONE_NEWNET)
 		if err == nil {

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command guest is what runs in the containers of tests. It serves HTTP until it is asked to stop, and its flags make it a worse guest.
+// Command guest runs in the containers of tests. It serves HTTP until it is stopped. Its flags make it misbehave.
 package main
 
 import (
@@ -19,18 +19,18 @@ import (
 func main() {
 	var (
 		listen = flag.String("listen", ":80", "address to serve HTTP on")
-		ignore = flag.Bool("ignore", false, "do not stop when asked")
-		burn   = flag.Bool("burn", false, "use the processor")
-		hold   = flag.Int("hold", 0, "use this many MiB of memory")
-		exit   = flag.Int("exit", -1, "end at once with this status")
+		ignore = flag.Bool("ignore", false, "ignore signals to stop")
+		burn   = flag.Bool("burn", false, "use CPU")
+		hold   = flag.Int("hold", 0, "MiB of memory to use")
+		exit   = flag.Int("exit", -1, "exit at once with this status")
 	)
 	flag.Parse()
 	if *exit >= 0 {
 		os.Exit(*exit)
 	}
-	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, syscall.SIGTERM, syscall.SIGQUIT)
-	// From here on it hears: a signal that reaches the first process of a container earlier is lost.
+	stops := make(chan os.Signal, 1)
+	signal.Notify(stops, syscall.SIGTERM, syscall.SIGQUIT)
+	// From here on signals arrive: the first process of a container ignores those that come before.
 	fmt.Println("ready")
 	held := touch(*hold)
 	if *burn {
@@ -44,15 +44,15 @@ func main() {
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, len(held))
 	})}
-	go server.Serve(listener) //nolint:errcheck // because it serves until the end
-	for range asked {
+	go func() { fmt.Fprintln(os.Stderr, "cannot serve:", server.Serve(listener)) }()
+	for range stops {
 		if !*ignore {
 			return
 		}
 	}
 }
 
-// touch uses memory, and not only its addresses.
+// touch writes to every page, so that the memory is really used.
 func touch(mebibytes int) []byte {
 	held := make([]byte, mebibytes<<20)
 	for i := 0; i < len(held); i += 4096 {
@@ -61,7 +61,7 @@ func touch(mebibytes int) []byte {
 	return held
 }
 
-// spin uses the processor.
+// spin uses CPU.
 func spin() {
 	for i := uint64(1); i != 0; {
 		i++

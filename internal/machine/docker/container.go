@@ -1,0 +1,130 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package docker
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/network"
+	"github.com/moby/moby/client"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// The engine counts processors in billionths, and refuses less than a hundredth of one.
+const (
+	nanosPerMilli = 1_000_000
+	minMilliCPU   = 10
+)
+
+// optionsOf translates a spec.
+func optionsOf(spec machine.Spec) (client.ContainerCreateOptions, error) {
+	if err := check(spec); err != nil {
+		return client.ContainerCreateOptions{}, err
+	}
+	exposed, published, err := portsOf(spec.Ports)
+	if err != nil {
+		return client.ContainerCreateOptions{}, err
+	}
+	env := make([]string, 0, len(spec.Env))
+	for _, variable := range spec.Env {
+		env = append(env, variable.Name+"="+variable.Value)
+	}
+	return client.ContainerCreateOptions{
+		Config: &container.Config{
+			Image:        spec.Image.Name,
+			Entrypoint:   spec.Command,
+			Cmd:          spec.Args,
+			Env:          env,
+			ExposedPorts: exposed,
+			Labels:       labelsOf(spec),
+		},
+		HostConfig: &container.HostConfig{
+			Resources:     limitsOf(spec.Resources),
+			PortBindings:  published,
+			RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
+		},
+	}, nil
+}
+
+// check refuses a spec that no engine can run, or with fields that are not for containers.
+func check(spec machine.Spec) error {
+	switch {
+	case spec.Installation == "" || spec.UID == "":
+		return fmt.Errorf("%w: the machine has no identity", machine.ErrInvalid)
+	case spec.Image.Name == "":
+		return fmt.Errorf("%w: the machine has no image", machine.ErrInvalid)
+	case len(namesOf(spec.Identity)) == 0:
+		return fmt.Errorf("%w: the engine does not accept its name and namespace in the name of a container", machine.ErrInvalid)
+	case spec.Boot != (machine.Boot{}) || len(spec.Disks) > 0 || len(spec.Networks) > 0 || !spec.CloudInit.IsZero():
+		return fmt.Errorf("%w: a container has no boot, disks, networks and cloud-init", machine.ErrUnsupported)
+	}
+	for _, variable := range spec.Env {
+		if variable.Name == "" || strings.ContainsAny(variable.Name, "=\x00") || strings.Contains(variable.Value, "\x00") {
+			return fmt.Errorf("%w: %.64q is not a valid environment variable", machine.ErrInvalid, variable.Name)
+		}
+	}
+	return checkSize(spec.Resources)
+}
+
+func checkSize(size machine.Resources) error {
+	switch {
+	case size.RootDiskBytes != 0:
+		return fmt.Errorf("%w: a container has no root disk with a size", machine.ErrUnsupported)
+	case size.MilliCPU < 0 || size.MilliCPU > 0 && size.MilliCPU < minMilliCPU:
+		return fmt.Errorf("%w: %dm of CPU is less than the minimum of an engine, %dm", machine.ErrInvalid,
+			size.MilliCPU, minMilliCPU)
+	case size.MemoryBytes < 0:
+		return fmt.Errorf("%w: memory is negative", machine.ErrInvalid)
+	}
+	return nil
+}
+
+// limitsOf translates a size. It sets the limit of memory and swap together to the memory limit, so there is no swap. If only memory were
+// set, the engine would set the sum to twice as much, and refuse to raise memory beyond that later.
+func limitsOf(size machine.Resources) container.Resources {
+	return container.Resources{
+		NanoCPUs:   size.MilliCPU * nanosPerMilli,
+		Memory:     size.MemoryBytes,
+		MemorySwap: size.MemoryBytes,
+	}
+}
+
+// portsOf translates ports. Ports without a host IP are published on the loopback address.
+func portsOf(ports []machine.Port) (network.PortSet, network.PortMap, error) {
+	exposed, published := network.PortSet{}, network.PortMap{}
+	for _, port := range ports {
+		protocol := network.IPProtocol(strings.ToLower(string(port.Protocol)))
+		switch protocol {
+		case "":
+			protocol = network.TCP
+		case network.TCP, network.UDP:
+		default:
+			return nil, nil, fmt.Errorf("%w: port %d has protocol %.16q: must be TCP or UDP", machine.ErrInvalid, port.Port, port.Protocol)
+		}
+		inside, ok := network.PortFrom(port.Port, protocol)
+		if !ok || port.Port == 0 {
+			return nil, nil, fmt.Errorf("%w: %d is not a valid port", machine.ErrInvalid, port.Port)
+		}
+		address := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+		if port.HostIP != "" {
+			var err error
+			if address, err = netip.ParseAddr(port.HostIP); err != nil {
+				return nil, nil, fmt.Errorf("%w: port %d has host IP %.64q, which is not an IP address", machine.ErrInvalid,
+					port.Port, port.HostIP)
+			}
+		}
+		binding := network.PortBinding{HostIP: address}
+		if port.HostPort != 0 {
+			binding.HostPort = strconv.Itoa(int(port.HostPort))
+		}
+		exposed[inside] = struct{}{}
+		published[inside] = append(published[inside], binding)
+	}
+	return exposed, published, nil
+}
