@@ -12,11 +12,11 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// departing: a host that is away says nothing of its machines, least of all that they are gone.
+// departing: a call to a host that is away never says that a machine is gone.
 func departing() cases {
 	return cases{
 		"a host that goes away is unreachable, and comes back with its machines": func(t *testing.T, tr *trial) {
-			tr.needs(t, tr.Cut != nil, "the host cannot be cut off")
+			tr.needs(t, tr.Cut != nil, "the subject cannot make the host unreachable")
 			spec := tr.running(t)
 			before := tr.get(t, spec.Identity)
 			events := tr.watch(t, tr.installation)
@@ -52,15 +52,15 @@ func departing() cases {
 	}
 }
 
-// wantAway wants a call to a host that is away to say so. One that hangs may end with its context instead.
+// wantAway checks that a call to a host that is away says so. A call that hangs can end with its context instead.
 func wantAway(t *testing.T, call string, do func(context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	err := do(ctx)
 	if errors.Is(err, machine.ErrNotFound) {
-		t.Errorf("%s of a host that is away says that a machine is gone: %v", call, err)
+		t.Errorf("%s to a host that is away says that a machine is gone: %v", call, err)
 		return
 	}
-	wantError(t, call+" of a host that is away", err, machine.ErrUnreachable, context.DeadlineExceeded)
+	wantError(t, call+" to a host that is away", err, machine.ErrUnreachable, context.DeadlineExceeded)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// cancelling: no call outlives its context.
+// cancelling: every call ends with its context.
 func cancelling() cases {
 	return cases{
 		"a call whose context has ended says so": func(t *testing.T, tr *trial) {
@@ -34,7 +34,7 @@ func cancelling() cases {
 	}
 }
 
-// calls are all that a driver can be asked, by name.
+// calls are all methods of a driver, by name.
 func calls(driver machine.Driver, spec machine.Spec) map[string]func(ctx context.Context) error {
 	return map[string]func(ctx context.Context) error{
 		"Info": func(ctx context.Context) error { _, err := driver.Info(ctx); return err },

@@ -12,10 +12,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// creating: what is made is what was asked for, made once, and nobody else's.
+// creating: a machine is made once, as specified, and never from somebody else's.
 func creating() cases {
 	return cases{
-		"a new machine is as asked and has never run": func(t *testing.T, tr *trial) {
+		"a new machine is as specified and has never run": func(t *testing.T, tr *trial) {
 			spec := tr.spec()
 			created := tr.create(t, spec)
 			want := machine.Observed{
@@ -29,7 +29,7 @@ func creating() cases {
 				t.Errorf("Create returned something else (-want +got):\n%s", diff)
 			}
 			if created.ID == "" || created.NativeName == "" {
-				t.Errorf("the machine has id %q and name %q; both have to be there", created.ID, created.NativeName)
+				t.Errorf("the machine has id %q and name %q, want both set", created.ID, created.NativeName)
 			}
 			if diff := cmp.Diff(created, tr.get(t, spec.Identity)); diff != "" {
 				t.Errorf("Get does not return what Create did (-create +get):\n%s", diff)
@@ -51,7 +51,7 @@ func creating() cases {
 			}
 		},
 		"what a crashed manager has created is adopted by the next one": func(t *testing.T, tr *trial) {
-			tr.needs(t, tr.Again != nil, "the driver cannot be opened twice on one host")
+			tr.needs(t, tr.Again != nil, "the driver cannot be opened twice on a host")
 			spec := tr.spec()
 			created := tr.create(t, spec)
 			next := tr.Again(t)
@@ -59,7 +59,7 @@ func creating() cases {
 			adopted, err := next.Create(limited(t), spec)
 			wantSuccess(t, "Create after a crash", err)
 			if adopted.ID != created.ID {
-				t.Errorf("the next manager has %q, not the %q that was there", adopted.ID, created.ID)
+				t.Errorf("the next manager has %q, want %q", adopted.ID, created.ID)
 			}
 			list, err := next.List(limited(t), tr.installation)
 			wantSuccess(t, "List after a crash", err)
@@ -67,19 +67,19 @@ func creating() cases {
 				t.Errorf("there are %d machines, want one: %+v", len(list), list)
 			}
 		},
-		"two namespaces may have a machine of one name": func(t *testing.T, tr *trial) {
+		"two namespaces can have machines with the same name": func(t *testing.T, tr *trial) {
 			a := tr.identity()
 			b := tr.identity()
 			b.Name, b.Namespace = a.Name, "contract-too"
 			first, second := tr.create(t, tr.Spec(a)), tr.create(t, tr.Spec(b))
 			if first.ID == second.ID || first.NativeName == second.NativeName {
-				t.Errorf("both are %q called %q", first.ID, first.NativeName)
+				t.Errorf("both machines are %q with name %q", first.ID, first.NativeName)
 			}
 			wantSuccess(t, "Delete of one", tr.Driver.Delete(limited(t), a, pullThePlug()))
 			tr.wantNone(t, a)
 			tr.wantSame(t, second)
 		},
-		"a machine that was retained is in nobody's way": func(t *testing.T, tr *trial) {
+		"a retained machine does not block its successor": func(t *testing.T, tr *trial) {
 			retained := tr.spec()
 			first := tr.create(t, retained)
 			successor := tr.identity()
@@ -90,8 +90,8 @@ func creating() cases {
 			}
 			tr.wantSame(t, first)
 		},
-		"a foreign machine of the name is left alone": func(t *testing.T, tr *trial) {
-			tr.needs(t, tr.Occupy != nil, "no foreign machine can be made")
+		"a foreign machine with the name is left alone": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.Occupy != nil, "the subject cannot make foreign machines")
 			spec := tr.spec()
 			untouched := tr.Occupy(t, spec.Identity)
 			tr.removeAtEnd(t, spec.Identity)
@@ -116,7 +116,7 @@ func creating() cases {
 			wantError(t, "Create", err, machine.ErrNoCapacity)
 			tr.wantNone(t, spec.Identity)
 		},
-		"what the driver has no use for is refused": func(t *testing.T, tr *trial) {
+		"fields that the driver cannot use are refused": func(t *testing.T, tr *trial) {
 			spec := tr.spec()
 			if tr.info.Capabilities.Guests {
 				spec.Command = []string{"/bin/true"}
@@ -131,7 +131,7 @@ func creating() cases {
 	}
 }
 
-// needs skips the case where the subject cannot do what it takes.
+// needs skips the case if the subject lacks a capability.
 func (*trial) needs(t *testing.T, can bool, sentence string) {
 	t.Helper()
 	if !can {

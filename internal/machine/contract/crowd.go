@@ -12,10 +12,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// crowding: a driver serves many at once, each with a machine of its own.
+// crowding: a driver serves many callers at the same time, each with a machine of its own.
 func crowding() cases {
 	return cases{
-		"eight lives at the same time": func(t *testing.T, tr *trial) {
+		"eight machines live at the same time": func(t *testing.T, tr *trial) {
 			const many = 8
 			specs := make([]machine.Spec, many)
 			for i := range specs {
@@ -38,7 +38,7 @@ func crowding() cases {
 	}
 }
 
-// live takes a machine from its image to its end, and reads what there is on the way.
+// live takes a machine from its image to its end, with every kind of call.
 func live(ctx context.Context, driver machine.Driver, spec machine.Spec) error {
 	if err := driver.Prepare(ctx, spec); err != nil {
 		return fmt.Errorf("cannot prepare machine %q: %w", spec.UID, err)
@@ -63,7 +63,7 @@ func live(ctx context.Context, driver machine.Driver, spec machine.Spec) error {
 		return fmt.Errorf("cannot get machine %q: %w", spec.UID, err)
 	}
 	if observed.State != machine.StateStopped {
-		return fmt.Errorf("cannot believe that machine %q is %s: it was stopped", spec.UID, observed.State)
+		return fmt.Errorf("cannot stop machine %q: it is %s", spec.UID, observed.State)
 	}
 	if err := driver.Delete(ctx, spec.Identity, pullThePlug()); err != nil {
 		return fmt.Errorf("cannot delete machine %q: %w", spec.UID, err)

@@ -23,10 +23,10 @@ import (
 // defectVariable names the defect that the test process has to show.
 const defectVariable = "WINDLASS_CONTRACT_DEFECT"
 
-// noDefect is its value for a driver that is well.
+// noDefect is its value for a driver without a defect.
 const noDefect = "none"
 
-// broken is a driver with a defect: one of its calls is another one.
+// broken is a driver with a defect: one of its methods is replaced.
 type broken struct {
 	machine.Driver
 
@@ -76,7 +76,7 @@ func (b *broken) Watch(ctx context.Context, installation string) (<-chan machine
 	return b.watch(ctx, installation)
 }
 
-// defect is what a driver may do wrong, and a case that has to notice.
+// defect is something that a driver does wrong, and the case that must fail.
 type defect struct {
 	noticed string
 	make    func(b *broken, inner machine.Driver)
@@ -94,9 +94,9 @@ func defects() map[string]defect {
 		return observed, err
 	}
 	return map[string]defect{
-		"a hash is forgotten":                       {"a_new_machine_is_as_asked", func(b *broken, _ machine.Driver) { b.get = forget }},
+		"a hash is lost": {"a_new_machine_is_as_specified", func(b *broken, _ machine.Driver) { b.get = forget }},
 		"a host that is away has lost its machines": {"a_host_that_goes_away", func(b *broken, _ machine.Driver) { b.get = lose }},
-		"what exists is a conflict": {"creating_what_exists_adopts_it", func(b *broken, inner machine.Driver) {
+		"an existing machine is a conflict": {"creating_what_exists_adopts_it", func(b *broken, inner machine.Driver) {
 			b.create = func(ctx context.Context, spec machine.Spec) (machine.Observed, error) {
 				if _, err := inner.Get(ctx, spec.Identity); err == nil {
 					return machine.Observed{}, machine.ErrConflict
@@ -104,7 +104,7 @@ func defects() map[string]defect {
 				return inner.Create(ctx, spec)
 			}
 		}},
-		"namespaces share names": {"two_namespaces_may_have_a_machine", func(b *broken, inner machine.Driver) {
+		"namespaces share names": {"two_namespaces_can_have_machines", func(b *broken, inner machine.Driver) {
 			b.create = func(ctx context.Context, spec machine.Spec) (machine.Observed, error) {
 				list, err := inner.List(ctx, spec.Installation)
 				for _, observed := range list {
@@ -118,7 +118,7 @@ func defects() map[string]defect {
 				return inner.Create(ctx, spec)
 			}
 		}},
-		"starting what runs is an error": {"starting_what_runs_does_nothing", func(b *broken, inner machine.Driver) {
+		"starting a running machine is an error": {"starting_a_running_machine_does_nothing", func(b *broken, inner machine.Driver) {
 			b.start = func(ctx context.Context, id machine.Identity) error {
 				if observed, err := inner.Get(ctx, id); err == nil && observed.State == machine.StateRunning {
 					return machine.ErrBusy
@@ -137,7 +137,7 @@ func defects() map[string]defect {
 		"a resize does nothing": {"CPU_grows_and_shrinks", func(b *broken, _ machine.Driver) {
 			b.resize = func(context.Context, machine.Identity, machine.Resources) error { return nil }
 		}},
-		"deleting what is gone is an error": {"a_machine_that_never_was_is_deleted", func(b *broken, inner machine.Driver) {
+		"deleting a machine that is gone is an error": {"a_machine_that_never_was_is_deleted", func(b *broken, inner machine.Driver) {
 			b.remove = func(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
 				if _, err := inner.Get(ctx, id); err != nil {
 					return err
@@ -153,7 +153,7 @@ func defects() map[string]defect {
 				return nil
 			}
 		}},
-		"what is off is not listed": {"machines_in_every_state_are_listed", func(b *broken, inner machine.Driver) {
+		"machines that are off are not listed": {"machines_in_every_state_are_listed", func(b *broken, inner machine.Driver) {
 			b.list = func(ctx context.Context, installation string) ([]machine.Observed, error) {
 				all, err := inner.List(ctx, installation)
 				var out []machine.Observed
@@ -165,7 +165,7 @@ func defects() map[string]defect {
 				return out, err
 			}
 		}},
-		"all runs are one boot": {"counters_begin_anew", func(b *broken, inner machine.Driver) {
+		"all runs have the same boot": {"counters_restart_with", func(b *broken, inner machine.Driver) {
 			b.stats = func(ctx context.Context, installation string) (map[string]machine.Sample, error) {
 				all, err := inner.Stats(ctx, installation)
 				for uid, sample := range all {
@@ -175,7 +175,7 @@ func defects() map[string]defect {
 				return all, err
 			}
 		}},
-		"nothing is heard of": {"every_step_of_a_life_is_heard_of", func(b *broken, _ machine.Driver) {
+		"no events are sent": {"every_step_of_a_life_sends_an_event", func(b *broken, _ machine.Driver) {
 			b.watch = func(context.Context, string) (<-chan machine.Event, error) {
 				out := make(chan machine.Event)
 				close(out)
@@ -186,10 +186,10 @@ func defects() map[string]defect {
 }
 
 // TestOneDefect runs the suite on the driver with the defect that the environment names.
-func TestOneDefect(t *testing.T) { //nolint:paralleltest // because the suite is all there is to this process
+func TestOneDefect(t *testing.T) { //nolint:paralleltest // because it is the only test of its process
 	name := os.Getenv(defectVariable)
 	if name == "" {
-		t.Skip("there is nothing to show: TestDefectsAreFound calls this in processes of its own")
+		t.Skip("TestDefectsAreFound runs this in processes of its own")
 	}
 	host := simulated.NewHost(simulated.Script{})
 	inner := host.Open()
@@ -202,7 +202,7 @@ func TestOneDefect(t *testing.T) { //nolint:paralleltest // because the suite is
 	var patience time.Duration
 	if d, ok := defects()[name]; ok {
 		d.make(driver, inner)
-		// What never comes need not be waited for; a driver that is well gets all the time there is.
+		// No need to wait long for what never comes.
 		patience = 3 * time.Second
 	}
 	contract.Run(t, contract.Subject{
@@ -226,7 +226,7 @@ func TestOneDefect(t *testing.T) { //nolint:paralleltest // because the suite is
 	})
 }
 
-// TestDefectsAreFound runs the suite on drivers with defects, each in a process of its own, since it has to fail.
+// TestDefectsAreFound runs the suite on drivers with defects, each in a process of its own because it must fail.
 func TestDefectsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, name := range append([]string{""}, slices.Sorted(maps.Keys(defects()))...) {
@@ -246,7 +246,7 @@ func TestDefectsAreFound(t *testing.T) {
 					return
 				}
 			}
-			t.Errorf("the case %q does not notice:\n%s", defects()[name].noticed, out)
+			t.Errorf("the case %q does not fail:\n%s", defects()[name].noticed, out)
 		})
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// deleting: in whatever phase, as often as asked, and only what was meant.
+// deleting: in every phase, repeatedly, and no other machine.
 func deleting() cases {
 	table := cases{
-		"others of the installation stay": func(t *testing.T, tr *trial) {
+		"other machines of the installation stay": func(t *testing.T, tr *trial) {
 			gone, stays := tr.running(t), tr.running(t)
 			before := tr.get(t, stays.Identity)
 			wantSuccess(t, "Delete", tr.Driver.Delete(limited(t), gone.Identity, pullThePlug()))
@@ -38,7 +38,7 @@ func deleting() cases {
 			wantError(t, "Delete", err, machine.ErrBusy)
 			tr.wantSame(t, before)
 		},
-		"a machine that does not obey is deleted at the plug": func(t *testing.T, tr *trial) {
+		"a machine that does not obey is stopped hard and deleted": func(t *testing.T, tr *trial) {
 			spec := tr.stubborn(t)
 			err := tr.Driver.Delete(limited(t), spec.Identity, machine.PowerOff{Mode: machine.TrySoft, Grace: tr.ShortGrace})
 			wantSuccess(t, "Delete", err)
@@ -64,7 +64,7 @@ func deleting() cases {
 	return table
 }
 
-// phases are the lives of a machine up to a point.
+// phases bring a machine to each phase of its life.
 func phases() map[string]func(t *testing.T, tr *trial) machine.Identity {
 	return map[string]func(t *testing.T, tr *trial) machine.Identity{
 		"never was":     func(_ *testing.T, tr *trial) machine.Identity { return tr.identity() },
@@ -72,19 +72,19 @@ func phases() map[string]func(t *testing.T, tr *trial) machine.Identity {
 		"runs":          func(t *testing.T, tr *trial) machine.Identity { return tr.running(t).Identity },
 		"is off":        func(t *testing.T, tr *trial) machine.Identity { return tr.stopped(t).Identity },
 		"was killed": func(t *testing.T, tr *trial) machine.Identity {
-			tr.needs(t, tr.Kill != nil, "nobody kills a machine from outside")
+			tr.needs(t, tr.Kill != nil, "the subject cannot kill machines")
 			spec := tr.running(t)
 			tr.Kill(t, spec.Identity)
 			return spec.Identity
 		},
-		"was taken away": func(t *testing.T, tr *trial) machine.Identity {
-			tr.needs(t, tr.Remove != nil, "nobody takes a machine away from outside")
+		"was removed": func(t *testing.T, tr *trial) machine.Identity {
+			tr.needs(t, tr.Remove != nil, "the subject cannot remove machines")
 			spec := tr.running(t)
 			tr.Remove(t, spec.Identity)
 			return spec.Identity
 		},
-		"lost its image": func(t *testing.T, tr *trial) machine.Identity {
-			tr.needs(t, tr.MissingImage != "", "every image that is asked for is there")
+		"has no image": func(t *testing.T, tr *trial) machine.Identity {
+			tr.needs(t, tr.MissingImage != "", "the subject has no missing image")
 			spec := tr.spec()
 			spec.Image = machine.Image{Name: tr.MissingImage, PullPolicy: machine.PullNever}
 			_, err := tr.Driver.Create(limited(t), spec)

@@ -46,7 +46,7 @@ func wantSuccess(t *testing.T, call string, err error) {
 	}
 }
 
-// awaitState waits until the machine is in the state: what happens to a process is seen a moment later.
+// awaitState waits until the machine is in the state. Hosts observe the end of a process a moment late.
 func (tr *trial) awaitState(t *testing.T, id machine.Identity, want machine.State) machine.Observed {
 	t.Helper()
 	var observed machine.Observed
@@ -57,7 +57,7 @@ func (tr *trial) awaitState(t *testing.T, id machine.Identity, want machine.Stat
 	return observed
 }
 
-// wantState wants the machine to be in the state now.
+// wantState checks that the machine is in the state now.
 func (tr *trial) wantState(t *testing.T, id machine.Identity, want machine.State) {
 	t.Helper()
 	if observed := tr.get(t, id); observed.State != want {
@@ -65,7 +65,7 @@ func (tr *trial) wantState(t *testing.T, id machine.Identity, want machine.State
 	}
 }
 
-// wantNone wants that there is no such machine, for whoever asks.
+// wantNone checks that neither Get nor List has the machine.
 func (tr *trial) wantNone(t *testing.T, id machine.Identity) {
 	t.Helper()
 	_, err := tr.Driver.Get(limited(t), id)
@@ -79,7 +79,7 @@ func (tr *trial) wantNone(t *testing.T, id machine.Identity) {
 	}
 }
 
-// wantSame wants the machine to be the very one that was seen before, and not a new one in its place.
+// wantSame checks that the machine is still the same, and not a new one in its place.
 func (tr *trial) wantSame(t *testing.T, before machine.Observed) machine.Observed {
 	t.Helper()
 	now := tr.get(t, before.Identity)

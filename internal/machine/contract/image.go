@@ -10,23 +10,23 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// fetching: what a machine is made from is there before it is, or is refused with its reason.
+// fetching: the image is there before the machine is made, or is refused with a reason.
 func fetching() cases {
-	const missing = "every image that is asked for is there"
+	const missing = "the subject has no missing image"
 	return cases{
-		"an image that is there is fetched once and again": func(t *testing.T, tr *trial) {
+		"Prepare can be repeated": func(t *testing.T, tr *trial) {
 			spec := tr.spec()
 			wantSuccess(t, "Prepare", tr.Driver.Prepare(limited(t), spec))
 			wantSuccess(t, "Prepare again", tr.Driver.Prepare(limited(t), spec))
 			tr.wantNone(t, spec.Identity)
 		},
-		"a missing image that must not be fetched is not found": func(t *testing.T, tr *trial) {
+		"a missing image with pullPolicy Never is not found": func(t *testing.T, tr *trial) {
 			tr.needs(t, tr.MissingImage != "", missing)
 			spec := tr.spec()
 			spec.Image = machine.Image{Name: tr.MissingImage, PullPolicy: machine.PullNever}
 			wantError(t, "Prepare", tr.Driver.Prepare(limited(t), spec), machine.ErrImageNotFound)
 		},
-		"a missing image that cannot be fetched is refused": func(t *testing.T, tr *trial) {
+		"a missing image is refused": func(t *testing.T, tr *trial) {
 			tr.needs(t, tr.MissingImage != "", missing)
 			for _, policy := range []machine.PullPolicy{machine.PullIfNotPresent, machine.PullAlways} {
 				spec := tr.spec()
@@ -35,14 +35,14 @@ func fetching() cases {
 				wantError(t, "Prepare with "+string(policy), err, machine.ErrImageNotFound, machine.ErrImagePull)
 			}
 		},
-		"a pull that is refused may be tried again": func(t *testing.T, tr *trial) {
-			tr.needs(t, tr.RefusedImage != "", "nothing is ever fetched")
+		"a pull that is refused can be retried": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.RefusedImage != "", "the driver never fetches images")
 			spec := tr.spec()
 			spec.Image = machine.Image{Name: tr.RefusedImage, PullPolicy: machine.PullAlways}
 			wantError(t, "Prepare", tr.Driver.Prepare(limited(t), spec), machine.ErrImagePull)
 		},
-		"no error speaks of a password": func(t *testing.T, tr *trial) {
-			tr.needs(t, tr.RefusedImage != "", "nothing is ever fetched")
+		"no error contains a password": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.RefusedImage != "", "the driver never fetches images")
 			const password = "correct-horse-battery"
 			spec := tr.spec()
 			spec.Image = machine.Image{Name: tr.RefusedImage, PullPolicy: machine.PullAlways, Registry: &machine.RegistryAuth{
@@ -51,7 +51,7 @@ func fetching() cases {
 			err := tr.Driver.Prepare(limited(t), spec)
 			wantError(t, "Prepare", err, machine.ErrImagePull)
 			if err != nil && strings.Contains(err.Error(), password) {
-				t.Error("the error holds the password") // which is not repeated here either
+				t.Error("the error contains the password") // which this line must not repeat
 			}
 		},
 		"no machine is made from a missing image": func(t *testing.T, tr *trial) {

@@ -14,10 +14,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// listing: everything of the installation, in whatever state, and nothing else.
+// listing: every machine of the installation, in any state, and no other.
 func listing() cases {
 	return cases{
-		"an installation without machines has none": func(t *testing.T, tr *trial) {
+		"an installation without machines lists none": func(t *testing.T, tr *trial) {
 			list, err := tr.Driver.List(limited(t), newUUID())
 			wantSuccess(t, "List", err)
 			if len(list) != 0 {
@@ -47,7 +47,7 @@ func listing() cases {
 			tr.wantState(t, spec.Identity, machine.StateRunning)
 		},
 		"a foreign machine is not listed": func(t *testing.T, tr *trial) {
-			tr.needs(t, tr.Occupy != nil, "no foreign machine can be made")
+			tr.needs(t, tr.Occupy != nil, "the subject cannot make foreign machines")
 			id := tr.identity()
 			untouched := tr.Occupy(t, id)
 			tr.wantNone(t, id)

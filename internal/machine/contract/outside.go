@@ -9,11 +9,11 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// interfering: others do things to the machines too, and that is seen.
+// interfering: what others do to a machine is observed.
 func interfering() cases {
 	return cases{
 		"a machine that is killed is off, and starts again": func(t *testing.T, tr *trial) {
-			tr.needs(t, tr.Kill != nil, "nobody kills a machine from outside")
+			tr.needs(t, tr.Kill != nil, "the subject cannot kill machines")
 			spec := tr.running(t)
 			before := tr.get(t, spec.Identity)
 			tr.Kill(t, spec.Identity)
@@ -22,15 +22,15 @@ func interfering() cases {
 			tr.start(t, spec.Identity)
 			tr.wantSame(t, before)
 		},
-		"stopping what was killed does nothing": func(t *testing.T, tr *trial) {
-			tr.needs(t, tr.Kill != nil, "nobody kills a machine from outside")
+		"stopping a killed machine does nothing": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.Kill != nil, "the subject cannot kill machines")
 			spec := tr.running(t)
 			tr.Kill(t, spec.Identity)
 			tr.awaitState(t, spec.Identity, machine.StateStopped)
 			wantSuccess(t, "Stop", tr.Driver.Stop(limited(t), spec.Identity, pullThePlug()))
 		},
-		"a machine that is taken away is gone, and is made again": func(t *testing.T, tr *trial) {
-			tr.needs(t, tr.Remove != nil, "nobody takes a machine away from outside")
+		"a machine that is removed is gone, and can be made again": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.Remove != nil, "the subject cannot remove machines")
 			spec := tr.running(t)
 			tr.Remove(t, spec.Identity)
 			tr.wantNone(t, spec.Identity)

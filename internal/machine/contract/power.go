@@ -12,10 +12,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// grace is how long a machine that obeys gets to do so, on a loaded host.
+// grace is for a machine that obeys a soft stop, on a loaded host.
 const grace = time.Minute
 
-// powering: on is on, off is off, and saying so twice changes nothing.
+// powering: Start and Stop reach the state, and do nothing if the machine is in it already.
 func powering() cases {
 	return cases{
 		"a machine that is started runs": func(t *testing.T, tr *trial) {
@@ -23,10 +23,10 @@ func powering() cases {
 			wantSuccess(t, "Start", tr.Driver.Start(limited(t), spec.Identity))
 			observed := tr.awaitState(t, spec.Identity, machine.StateRunning)
 			if observed.ExitCode != nil || observed.Cause != "" {
-				t.Errorf("a machine that runs has ended with %+v", observed)
+				t.Errorf("a running machine has an end: %+v", observed)
 			}
 		},
-		"starting what runs does nothing": func(t *testing.T, tr *trial) {
+		"starting a running machine does nothing": func(t *testing.T, tr *trial) {
 			spec := tr.running(t)
 			before := tr.get(t, spec.Identity)
 			wantSuccess(t, "Start again", tr.Driver.Start(limited(t), spec.Identity))
@@ -34,7 +34,7 @@ func powering() cases {
 				t.Errorf("it changed (-before +after):\n%s", diff)
 			}
 		},
-		"a machine that obeys is stopped in every way": func(t *testing.T, tr *trial) {
+		"a machine that obeys is stopped in every mode": func(t *testing.T, tr *trial) {
 			spec := tr.created(t)
 			for _, mode := range []machine.PowerOffMode{machine.Soft, machine.TrySoft, machine.Hard} {
 				tr.start(t, spec.Identity)
@@ -43,7 +43,7 @@ func powering() cases {
 				tr.wantState(t, spec.Identity, machine.StateStopped)
 			}
 		},
-		"stopping what is off does nothing": func(t *testing.T, tr *trial) {
+		"stopping a machine that is off does nothing": func(t *testing.T, tr *trial) {
 			spec := tr.stopped(t)
 			before := tr.get(t, spec.Identity)
 			for _, mode := range []machine.PowerOffMode{machine.Soft, machine.TrySoft, machine.Hard} {
@@ -54,12 +54,12 @@ func powering() cases {
 				t.Errorf("it changed (-before +after):\n%s", diff)
 			}
 		},
-		"stopping what has never run does nothing": func(t *testing.T, tr *trial) {
+		"stopping a machine that has never run does nothing": func(t *testing.T, tr *trial) {
 			spec := tr.created(t)
 			wantSuccess(t, "Stop", tr.Driver.Stop(limited(t), spec.Identity, pullThePlug()))
 			tr.wantState(t, spec.Identity, machine.StateCreated)
 		},
-		"a stopped machine is still seen and starts again": func(t *testing.T, tr *trial) {
+		"a stopped machine still exists and starts again": func(t *testing.T, tr *trial) {
 			spec := tr.running(t)
 			before := tr.get(t, spec.Identity)
 			tr.stop(t, spec.Identity)
@@ -67,7 +67,7 @@ func powering() cases {
 			tr.start(t, spec.Identity)
 			tr.wantSame(t, before)
 		},
-		"what does not exist is neither started nor stopped": func(t *testing.T, tr *trial) {
+		"a machine that does not exist is neither started nor stopped": func(t *testing.T, tr *trial) {
 			id := tr.identity()
 			wantError(t, "Start", tr.Driver.Start(limited(t), id), machine.ErrNotFound)
 			wantError(t, "Stop", tr.Driver.Stop(limited(t), id, pullThePlug()), machine.ErrNotFound)
@@ -78,10 +78,10 @@ func powering() cases {
 			wantError(t, "Stop", err, machine.ErrBusy)
 			observed := tr.get(t, spec.Identity)
 			if observed.State != machine.StateRunning && observed.State != machine.StateStopping {
-				t.Errorf("the machine is %s, although it was asked only", observed.State)
+				t.Errorf("the machine is %s after a soft stop that it ignores", observed.State)
 			}
 		},
-		"a soft stop that is not obeyed ends at the plug": func(t *testing.T, tr *trial) {
+		"a soft stop that is not obeyed ends with a hard one": func(t *testing.T, tr *trial) {
 			spec := tr.stubborn(t)
 			err := tr.Driver.Stop(limited(t), spec.Identity, machine.PowerOff{Mode: machine.TrySoft, Grace: tr.ShortGrace})
 			wantSuccess(t, "Stop", err)
@@ -93,7 +93,7 @@ func powering() cases {
 // stubborn returns the spec of a machine that runs and does not obey a soft stop.
 func (tr *trial) stubborn(t *testing.T) machine.Spec {
 	t.Helper()
-	tr.needs(t, tr.Ignore != nil, "every machine obeys a soft stop")
+	tr.needs(t, tr.Ignore != nil, "the subject cannot make machines that ignore a soft stop")
 	spec := tr.Ignore(tr.spec())
 	tr.create(t, spec)
 	tr.start(t, spec.Identity)

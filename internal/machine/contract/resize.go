@@ -11,7 +11,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// resizing: live where the driver says so, else while off, and never in silence.
+// resizing: live if the driver has the capability, else while the machine is off, and never silently.
 func resizing() cases {
 	moreCPU := func(r machine.Resources) machine.Resources { r.MilliCPU *= 2; return r }
 	moreMemory := func(r machine.Resources) machine.Resources { r.MemoryBytes *= 2; return r }
@@ -25,13 +25,13 @@ func resizing() cases {
 		"a machine that has never run is resized": func(t *testing.T, tr *trial) {
 			tr.resizeOff(t, tr.created(t))
 		},
-		"a machine that is off is resized, and runs with that": func(t *testing.T, tr *trial) {
+		"a machine that is off is resized, and starts with the new size": func(t *testing.T, tr *trial) {
 			spec := tr.stopped(t)
 			to := tr.resizeOff(t, spec)
 			tr.start(t, spec.Identity)
 			tr.wantSize(t, spec.Identity, to)
 		},
-		"the size that it has is no change": func(t *testing.T, tr *trial) {
+		"resizing to the current size does nothing": func(t *testing.T, tr *trial) {
 			spec := tr.running(t)
 			before := tr.get(t, spec.Identity)
 			wantSuccess(t, "Resize", tr.Driver.Resize(limited(t), spec.Identity, spec.Resources))
@@ -46,21 +46,21 @@ func resizing() cases {
 			wantError(t, "Resize", tr.Driver.Resize(limited(t), spec.Identity, to), machine.ErrNoCapacity)
 			tr.wantSize(t, spec.Identity, spec.Resources)
 		},
-		"what does not exist has no size": func(t *testing.T, tr *trial) {
+		"a machine that does not exist is not resized": func(t *testing.T, tr *trial) {
 			spec := tr.spec()
 			wantError(t, "Resize", tr.Driver.Resize(limited(t), spec.Identity, spec.Resources), machine.ErrNotFound)
 		},
 	}
 }
 
-// resizeRunning grows a machine that runs and shrinks it again, if that can be done live, and else wants to be told.
+// resizeRunning grows a running machine and shrinks it again if the driver can do that live. Otherwise it expects ErrRestartRequired.
 func (tr *trial) resizeRunning(t *testing.T, more func(machine.Resources) machine.Resources, live bool) {
 	t.Helper()
 	spec := tr.running(t)
 	before := tr.get(t, spec.Identity)
 	err := tr.Driver.Resize(limited(t), spec.Identity, more(spec.Resources))
 	if !live {
-		wantError(t, "Resize of a machine that runs", err, machine.ErrRestartRequired)
+		wantError(t, "Resize of a running machine", err, machine.ErrRestartRequired)
 		tr.wantState(t, spec.Identity, machine.StateRunning)
 		return
 	}
@@ -88,7 +88,7 @@ func (tr *trial) resizeOff(t *testing.T, spec machine.Spec) machine.Resources {
 	return to
 }
 
-// wantSize compares what both drivers and hosts know of: processors and memory.
+// wantSize compares CPU and memory, which every driver supports.
 func (tr *trial) wantSize(t *testing.T, id machine.Identity, want machine.Resources) {
 	t.Helper()
 	got := tr.get(t, id).Resources

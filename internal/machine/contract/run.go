@@ -14,11 +14,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// patience is how long a case waits for one call, and if the subject does not say otherwise for one thing to become true, on the
-// slowest host there is.
+// patience is how long a case waits for one call, and by default for a condition to become true, on the slowest host.
 const patience = 2 * time.Minute
 
-// trial is one case under way: the subject, and an installation that no other case shares.
+// trial is one running case: the subject, and an installation that no other case shares.
 type trial struct {
 	Subject
 
@@ -26,25 +25,25 @@ type trial struct {
 	installation string
 }
 
-// cases are what a driver has to do, by sentences.
+// cases are the promises of a driver, by sentence.
 type cases map[string]func(t *testing.T, tr *trial)
 
-// Run shows that the driver keeps the contract of package machine. Cases run at the same time, each with machines of an
-// installation of its own, which it removes.
+// Run tests that the driver keeps the contract of package machine. Cases run in parallel. Each has an installation of its own, whose
+// machines it removes.
 func Run(t *testing.T, subject Subject) {
 	t.Helper()
 	subject.ShortGrace = cmp.Or(subject.ShortGrace, time.Second)
 	subject.Patience = cmp.Or(subject.Patience, patience)
 	t.Cleanup(func() {
 		if err := subject.Driver.Close(); err != nil {
-			t.Errorf("the driver does not close: %v", err)
+			t.Errorf("cannot close the driver: %v", err)
 		}
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	info, err := subject.Driver.Info(ctx)
 	if err != nil {
-		t.Fatalf("the host does not say what it is: %v", err)
+		t.Fatalf("cannot read the host's info: %v", err)
 	}
 	t.Run("host", func(t *testing.T) { checkInfo(t, info) })
 
@@ -71,7 +70,7 @@ func Run(t *testing.T, subject Subject) {
 			}
 		}
 	})
-	// Nobody else may need the host while it is away.
+	// No other case can use the host while it is away.
 	for sentence, run := range departing() {
 		t.Run("away/"+sentence, func(t *testing.T) { run(t, newTrial(subject, info)) })
 	}
@@ -84,17 +83,17 @@ func newTrial(subject Subject, info machine.Info) *trial {
 func checkInfo(t *testing.T, info machine.Info) {
 	t.Helper()
 	if info.Driver == "" || info.Version == "" {
-		t.Errorf("the host has driver %q and version %q; both have to be there", info.Driver, info.Version)
+		t.Errorf("the host has driver %q and version %q, want both set", info.Driver, info.Version)
 	}
 	if info.Capacity.MilliCPU <= 0 || info.Capacity.MemoryBytes <= 0 {
-		t.Errorf("the host does not know what it has: %+v", info.Capacity)
+		t.Errorf("the host reports no capacity: %+v", info.Capacity)
 	}
 	if info.Capabilities.Containers == info.Capabilities.Guests {
-		t.Errorf("the host has to run either containers or guests, and says %+v", info.Capabilities)
+		t.Errorf("the host must run either containers or guests, and reports %+v", info.Capabilities)
 	}
 }
 
-// newUUID returns a random UUID, as Kubernetes makes them.
+// newUUID returns a random UUID like those of Kubernetes.
 func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -102,7 +101,7 @@ func newUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// identity returns a new one, with a name that no other case uses.
+// identity returns a new identity with a name that no other case uses.
 func (tr *trial) identity() machine.Identity {
 	uid := newUUID()
 	return machine.Identity{Installation: tr.installation, UID: uid, Namespace: "contract", Name: "vm-" + uid[:8]}
@@ -135,7 +134,7 @@ func (tr *trial) stopped(t *testing.T) machine.Spec {
 	return spec
 }
 
-// create fetches the image and makes the machine, which goes when the case ends.
+// create fetches the image and makes the machine, which is deleted when the case ends.
 func (tr *trial) create(t *testing.T, spec machine.Spec) machine.Observed {
 	t.Helper()
 	tr.removeAtEnd(t, spec.Identity)
@@ -175,14 +174,14 @@ func (tr *trial) get(t *testing.T, id machine.Identity) machine.Observed {
 	return observed
 }
 
-// removeAtEnd deletes the machine when the case has ended, whatever has become of it.
+// removeAtEnd deletes the machine when the case ends, whatever its state.
 func (tr *trial) removeAtEnd(t *testing.T, id machine.Identity) {
 	t.Helper()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 		defer cancel()
 		if err := tr.Driver.Delete(ctx, id, pullThePlug()); err != nil {
-			t.Errorf("the case leaves machine %q behind: %v", id.UID, err)
+			t.Errorf("cannot delete machine %q after the case: %v", id.UID, err)
 		}
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// measuring: counters of what runs, which grow until the machine is started anew.
+// measuring: running machines have counters, which grow until the next start.
 func measuring() cases {
 	return cases{
-		"what runs has counters, and what is off has none": func(t *testing.T, tr *trial) {
+		"a running machine has counters, and one that is off has none": func(t *testing.T, tr *trial) {
 			runs, off, never := tr.running(t), tr.stopped(t), tr.created(t)
 			sample := tr.sample(t, runs.UID)
 			if sample.At.IsZero() || sample.Boot == "" || sample.MemoryBytes <= 0 {
@@ -40,11 +40,11 @@ func measuring() cases {
 			tr.eventually(t, "the next sample is there", func() bool { return tr.sample(t, spec.UID).At.After(before.At) })
 			after := tr.sample(t, spec.UID)
 			if after.CPU < before.CPU || after.Boot != before.Boot {
-				t.Errorf("the counters began anew: %+v, then %+v", before, after)
+				t.Errorf("the counters restarted: %+v, then %+v", before, after)
 			}
 		},
-		"a machine that works uses CPU, within its limit": func(t *testing.T, tr *trial) {
-			tr.needs(t, tr.Load != nil, "no machine can be told to work")
+		"a busy machine uses CPU, within its limit": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.Load != nil, "the subject cannot make busy machines")
 			spec := tr.Load(tr.spec())
 			tr.create(t, spec)
 			tr.start(t, spec.Identity)
@@ -55,12 +55,12 @@ func measuring() cases {
 				usage, known = machine.Measure(before, tr.sample(t, spec.UID), tr.info.Capacity)
 				return known && usage.CPUCores > 0
 			})
-			// A kernel lets a group have what it saved of the period before: twice the limit is beyond any doubt.
+			// The kernel lets a group use what it saved in the previous period, but never twice the limit.
 			if usage.CPUPercent > 200 {
 				t.Errorf("it uses %.0f percent of its limit", usage.CPUPercent)
 			}
 		},
-		"counters begin anew with a new start": func(t *testing.T, tr *trial) {
+		"counters restart with a new start": func(t *testing.T, tr *trial) {
 			spec := tr.running(t)
 			before := tr.sample(t, spec.UID)
 			tr.stop(t, spec.Identity)
@@ -81,7 +81,7 @@ func (tr *trial) stats(t *testing.T, installation string) map[string]machine.Sam
 	return all
 }
 
-// sample waits for a sample of a machine that runs: its counters may come a moment after it does.
+// sample waits for a sample of a running machine, whose counters can appear a moment after its start.
 func (tr *trial) sample(t *testing.T, uid string) machine.Sample {
 	t.Helper()
 	var sample machine.Sample

@@ -1,8 +1,8 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package contract is the suite that every driver of package machine passes: what a caller may rely on, shown on the real
-// thing. A driver's tests describe themselves in a Subject and call Run.
+// Package contract is the test suite of the promises in package machine, which every driver passes on its real host. The tests of a
+// driver describe it in a Subject and call Run.
 package contract
 
 import (
@@ -12,36 +12,36 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Subject is a driver with the hands that reach behind its back, as a crash or an administrator would. A field that is nil
-// says that this cannot happen to the driver, and the cases that need it are skipped with that sentence.
+// Subject is a driver under test, with the capabilities to act on its host behind its back, like a crash or an administrator. If
+// a field is nil, this cannot happen to the driver, and the cases that need it are skipped.
 type Subject struct {
 	// Driver under test. Run closes it.
 	Driver machine.Driver
-	// Again opens another driver on the same host, as a restarted manager would.
+	// Again opens another driver on the same host, like a restarted manager.
 	Again func(t *testing.T) machine.Driver
-	// Spec returns a spec that the host can run, with the given identity and all else set; it keeps running until it is stopped and
-	// obeys a soft stop. A dozen of them have to fit on the host, and each of them doubled.
+	// Spec returns a complete spec with the given identity that the host can run. The machine runs until it is stopped, and obeys a
+	// soft stop. The host must have room for a dozen of them, each of twice the size.
 	Spec func(id machine.Identity) machine.Spec
-	// MissingImage is the name of an image that is not there, and PullPolicy Always or IfNotPresent has to be refused.
+	// MissingImage is the name of an image that does not exist: the pull policies Always and IfNotPresent must be refused.
 	MissingImage string
-	// RefusedImage is the name of an image that cannot be fetched now, although it may be there: a registry that refuses or does
-	// not answer. Empty where nothing is ever fetched.
+	// RefusedImage is the name of an image that may exist, but cannot be fetched now: its registry refuses or does not answer.
+	// Empty if the driver never fetches images.
 	RefusedImage string
-	// Kill ends the machine from outside, as a crash would.
+	// Kill ends the machine like a crash.
 	Kill func(t *testing.T, id machine.Identity)
-	// Remove takes the machine away from outside.
+	// Remove removes the machine like an administrator.
 	Remove func(t *testing.T, id machine.Identity)
-	// Occupy makes a foreign machine with the native name that a machine with this identity would get first, and returns a
-	// check that it is still there, untouched.
+	// Occupy makes a foreign machine with the native name that a machine with this identity would get first. It returns a check that
+	// the foreign machine is unchanged.
 	Occupy func(t *testing.T, id machine.Identity) (untouched func(t *testing.T))
-	// Cut makes the host unreachable, and returns what brings it back.
+	// Cut makes the host unreachable. It returns a function that makes it reachable again.
 	Cut func(t *testing.T) (mend func(t *testing.T))
-	// ShortGrace is what machines that do not obey are given. Default: a second, the smallest that some hosts know.
+	// ShortGrace is the grace for machines that do not obey. Default: a second, the minimum of some hosts.
 	ShortGrace time.Duration
 	// Patience is how long a case waits for something to become true. Default: 2 min.
 	Patience time.Duration
-	// Ignore makes machines that do not obey a soft stop, nil where none can be made.
+	// Ignore returns the spec of a machine that ignores a soft stop.
 	Ignore func(spec machine.Spec) machine.Spec
-	// Load makes a machine that uses the processor, nil where it cannot be told to.
+	// Load returns the spec of a machine that uses CPU.
 	Load func(spec machine.Spec) machine.Spec
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// watching: whatever happens to a machine of the installation is heard of.
+// watching: an event arrives for everything that happens to a machine of the installation.
 func watching() cases {
 	return cases{
-		"every step of a life is heard of": func(t *testing.T, tr *trial) {
+		"every step of a life sends an event": func(t *testing.T, tr *trial) {
 			events := tr.watch(t, tr.installation)
 			spec := tr.spec()
 			tr.create(t, spec)
@@ -29,27 +29,27 @@ func watching() cases {
 			wantSuccess(t, "Delete", tr.Driver.Delete(limited(t), spec.Identity, pullThePlug()))
 			tr.hear(t, events, spec.Identity, "deleted")
 		},
-		"a machine that is killed is heard of": func(t *testing.T, tr *trial) {
-			tr.needs(t, tr.Kill != nil, "nobody kills a machine from outside")
+		"a machine that is killed sends an event": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.Kill != nil, "the subject cannot kill machines")
 			spec := tr.running(t)
 			events := tr.watch(t, tr.installation)
 			tr.Kill(t, spec.Identity)
 			tr.hear(t, events, spec.Identity, "killed")
 		},
-		"a machine that is taken away is heard of": func(t *testing.T, tr *trial) {
-			tr.needs(t, tr.Remove != nil, "nobody takes a machine away from outside")
+		"a machine that is removed sends an event": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.Remove != nil, "the subject cannot remove machines")
 			spec := tr.created(t)
 			events := tr.watch(t, tr.installation)
 			tr.Remove(t, spec.Identity)
-			tr.hear(t, events, spec.Identity, "taken away")
+			tr.hear(t, events, spec.Identity, "removed")
 		},
-		"other installations are not heard of": func(t *testing.T, tr *trial) {
+		"other installations send no events": func(t *testing.T, tr *trial) {
 			foreign, own := tr.identity(), tr.identity()
 			foreign.Installation = newUUID()
 			events := tr.watch(t, tr.installation)
 			tr.create(t, tr.Spec(foreign))
 			tr.create(t, tr.Spec(own))
-			// Events come in order: when this one is there, the other would have been.
+			// Events arrive in order: the other one would have come first.
 			first := tr.hear(t, events, own, "created")
 			if first.UID == foreign.UID {
 				t.Errorf("an event of another installation came: %+v", first)
@@ -64,7 +64,7 @@ func watching() cases {
 			cancel()
 			tr.awaitEnd(t, events)
 		},
-		"a watcher that does not read holds up nobody": func(t *testing.T, tr *trial) {
+		"a watcher that does not read delays nobody": func(t *testing.T, tr *trial) {
 			tr.watch(t, tr.installation)
 			for range 20 {
 				spec := tr.created(t)
@@ -83,7 +83,7 @@ func (tr *trial) watch(t *testing.T, installation string) <-chan machine.Event {
 	return events
 }
 
-// hear waits for an event of the machine, and returns the first event that came at all.
+// hear waits for an event of the machine, and returns the first event of any machine.
 func (tr *trial) hear(t *testing.T, events <-chan machine.Event, id machine.Identity, what string) machine.Event {
 	t.Helper()
 	var first machine.Event
@@ -92,7 +92,7 @@ func (tr *trial) hear(t *testing.T, events <-chan machine.Event, id machine.Iden
 		select {
 		case e, open := <-events:
 			if !open {
-				t.Fatalf("the watch ended before it told that machine %q was %s", id.UID, what)
+				t.Fatalf("the watch ended before the event that machine %q was %s", id.UID, what)
 			}
 			if first == (machine.Event{}) {
 				first = e
@@ -101,12 +101,12 @@ func (tr *trial) hear(t *testing.T, events <-chan machine.Event, id machine.Iden
 				return first
 			}
 		case <-deadline:
-			t.Fatalf("nobody told that machine %q was %s", id.UID, what)
+			t.Fatalf("no event says that machine %q was %s", id.UID, what)
 		}
 	}
 }
 
-// drain drops the events that are there.
+// drain drops the events that have arrived.
 func drain(events <-chan machine.Event) {
 	for {
 		select {

@@ -243,7 +243,7 @@ func TestDefaultRefusesDockerVariables(t *testing.T) {
 	}
 }
 
-// FuzzParse wants every file to be refused with an error or to give hosts that can be used.
+// FuzzParse expects that every file is either refused with an error or yields valid hosts.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		fullHosts, "", "hosts: []", "hosts: [{}]", "hosts: null", "hosts: [null]", entry("capacity: {cpu: 1e3}"),

@@ -18,7 +18,7 @@ func (h *Host) latency(call Call) time.Duration {
 	return h.script.Latency[AnyCall] + h.script.Latency[call]
 }
 
-// judge returns the fault that happens to a call, nil if it goes well, and an error if the host is away.
+// judge returns the fault of a call, nil if it has none, and an error if the host is away.
 func (h *Host) judge(call Call, uid string) (*Fault, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,7 +49,7 @@ func (h *Host) judge(call Call, uid string) (*Fault, error) {
 	return nil, nil
 }
 
-// wait until the time is over, the channel is closed, or the context ends, of which only the last is an error.
+// wait waits for d, until the channel is closed, or until the context ends, which is the only error.
 func wait(ctx context.Context, h *Host, d time.Duration, or <-chan struct{}) error {
 	if d <= 0 {
 		return nil
@@ -66,9 +66,9 @@ func wait(ctx context.Context, h *Host, d time.Duration, or <-chan struct{}) err
 	return nil
 }
 
-// stop turns the machine off, and waits for one that does not want to.
+// stop powers the machine off. If the machine ignores a soft stop, it waits for the grace.
 func (h *Host) stop(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
-	off, err := h.askToStop(id, how)
+	off, err := h.requestStop(id, how)
 	if err != nil || off == nil {
 		return err
 	}
@@ -89,11 +89,12 @@ func (h *Host) stop(ctx context.Context, id machine.Identity, how machine.PowerO
 	if err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: it did not stop within %s", machine.ErrBusy, how.Grace)
+	return fmt.Errorf("%w: still running after %s", machine.ErrBusy, how.Grace)
 }
 
-// askToStop turns a machine off that can be turned off at once. For any other it returns the channel that is closed when it is off.
-func (h *Host) askToStop(id machine.Identity, how machine.PowerOff) (<-chan struct{}, error) {
+// requestStop powers the machine off, unless it ignores a soft stop. In that case it returns the channel that is closed when the machine
+// is off.
+func (h *Host) requestStop(id machine.Identity, how machine.PowerOff) (<-chan struct{}, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	g := h.find(id)

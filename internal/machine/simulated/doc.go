@@ -1,17 +1,17 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package simulated is the driver that needs nothing: machines that exist in memory only, on hosts that can be told how big and
-// how slow they are and what goes wrong. They hold no programs and answer nobody, and say so: their driver is "simulated".
+// Package simulated is the driver that needs no software: its machines exist in memory only, on hosts whose size, speed and faults
+// can be set. The machines run no programs and answer nobody, and status.server.driver says so: "simulated".
 //
-// A Host is the daemon: it is what a crash of the manager leaves alone and what a driver is opened on. A Script says how it behaves;
-// tests write one, and a hosts file puts it into the endpoint:
+// A Host stands for the daemon: it survives a crash of the manager, and drivers are opened on it. A Script says how it behaves.
+// Tests write one; a hosts file puts it into the endpoint:
 //
 //	simulated://?cpu=64&memory=256Gi&latency=20ms&latency.prepare=2s&fail.create=0.05
 //
-// A machine can be told how it behaves too, by its environment: see EnvLoad, EnvIgnoreStop, EnvExitAfter and EnvExitCode. An
-// image is there for the asking, except for two: the repository called missing does not exist, and that called refused cannot be
-// fetched, whatever is before their names and whatever the tag.
+// The environment of a machine says how that machine behaves: see EnvLoad, EnvIgnoreStop, EnvExitAfter and EnvExitCode. Every image
+// can be fetched, with two exceptions: the repository "missing" does not exist, and "refused" cannot be fetched, whatever the
+// registry and the tag.
 //
-// CPU counters are integrals over the clock and not dice: between any two samples they have grown by what the machine was to use.
+// CPU counters are integrals over time, not random numbers: between any two samples they grow by what the machine should have used.
 package simulated

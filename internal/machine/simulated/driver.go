@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// version of the simulation, as Info gives it.
+// version of the simulation, as Info reports it.
 const version = "1"
 
 // driver is a connection to a host.
@@ -22,7 +22,7 @@ type driver struct {
 	closed atomic.Bool
 }
 
-// do makes a call as slow and as faulty as the script wants it.
+// do makes a call with the latency and the faults of the script.
 func (d *driver) do(ctx context.Context, call Call, uid string, work func(h *Host) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("simulated %s: %w", call, err)
@@ -51,7 +51,7 @@ func (d *driver) do(ctx context.Context, call Call, uid string, work func(h *Hos
 	return nil
 }
 
-// locked makes work that needs nothing but the host's lock.
+// locked wraps work that holds the host's lock from start to end.
 func locked(work func(h *Host) error) func(h *Host) error {
 	return func(h *Host) error {
 		h.mu.Lock()
@@ -143,22 +143,22 @@ func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
 		name := spec.Image.Name
 		switch {
 		case name == "":
-			return fmt.Errorf("%w: it has no image", machine.ErrInvalid)
+			return fmt.Errorf("%w: the machine has no image", machine.ErrInvalid)
 		case h.images[name] && spec.Image.PullPolicy != machine.PullAlways:
 			return nil
 		case repository(name) == "missing":
-			return fmt.Errorf("%w: there is no %q", machine.ErrImageNotFound, name)
+			return fmt.Errorf("%w: %q does not exist", machine.ErrImageNotFound, name)
 		case spec.Image.PullPolicy == machine.PullNever:
-			return fmt.Errorf("%w: %q is not here and must not be fetched", machine.ErrImageNotFound, name)
+			return fmt.Errorf("%w: %q is not on the host, and pullPolicy is Never", machine.ErrImageNotFound, name)
 		case repository(name) == "refused":
-			return fmt.Errorf("%w: the registry of %q refuses", machine.ErrImagePull, name)
+			return fmt.Errorf("%w: the registry refuses %q", machine.ErrImagePull, name)
 		}
 		h.images[name] = true
 		return nil
 	}))
 }
 
-// repository returns the last part of an image's name, without tag and digest.
+// repository returns the last part of the name of an image, without tag and digest.
 func repository(name string) string {
 	name, _, _ = strings.Cut(name, "@")
 	name = name[strings.LastIndex(name, "/")+1:]
@@ -183,22 +183,22 @@ func (d *driver) Create(ctx context.Context, spec machine.Spec) (machine.Observe
 	return out, err
 }
 
-// create makes a machine that there is not.
+// create makes a machine that does not exist yet.
 func (h *Host) create(spec machine.Spec) (*guest, error) {
 	if spec.Installation == "" || spec.UID == "" || spec.Name == "" {
-		return nil, fmt.Errorf("%w: it has no identity", machine.ErrInvalid)
+		return nil, fmt.Errorf("%w: the machine has no identity", machine.ErrInvalid)
 	}
 	if spec.Boot != (machine.Boot{}) || len(spec.Disks) > 0 || len(spec.Networks) > 0 || !spec.CloudInit.IsZero() {
-		return nil, fmt.Errorf("%w: boot, disks, networks and cloud-init are for guests", machine.ErrUnsupported)
+		return nil, fmt.Errorf("%w: a container has no boot, disks, networks and cloud-init", machine.ErrUnsupported)
 	}
 	behaviour, err := parseBehaviour(spec.Env)
 	if err != nil {
 		return nil, err
 	}
 	if !h.images[spec.Image.Name] {
-		return nil, fmt.Errorf("%w: %q is not here", machine.ErrImageNotFound, spec.Image.Name)
+		return nil, fmt.Errorf("%w: %q is not on the host", machine.ErrImageNotFound, spec.Image.Name)
 	}
-	if err := h.room(machine.Resources{}, spec.Resources); err != nil {
+	if err := h.reserve(machine.Resources{}, spec.Resources); err != nil {
 		return nil, err
 	}
 	return h.add(spec, behaviour)
@@ -219,7 +219,7 @@ func (d *driver) Start(ctx context.Context, id machine.Identity) error {
 	}))
 }
 
-// start turns a machine on that is off, and sees to it that it goes off when it wants to.
+// start powers on a machine that is off, and schedules its exit if its environment asks for one.
 func (h *Host) start(g *guest) {
 	g.start(h.script.Load)
 	h.tell(g)
@@ -249,7 +249,7 @@ func (d *driver) Resize(ctx context.Context, id machine.Identity, to machine.Res
 			return machine.ErrNotFound
 		}
 		now := g.spec.Resources
-		if err := h.room(now, to); err != nil {
+		if err := h.reserve(now, to); err != nil {
 			return err
 		}
 		switch {

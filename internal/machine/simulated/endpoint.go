@@ -20,7 +20,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Open opens a new simulated host as its endpoint describes it. It is a machine.Opener: its machines are gone with the process.
+// Open opens a new simulated host that behaves like its endpoint says. Its machines end with the process.
 func Open(_ context.Context, host machine.Host) (machine.Driver, error) {
 	script, err := ParseEndpoint(host.Endpoint)
 	if err != nil {
@@ -29,35 +29,35 @@ func Open(_ context.Context, host machine.Host) (machine.Driver, error) {
 	return NewHost(script).Open(), nil
 }
 
-// ParseEndpoint reads a script from an endpoint:
+// ParseEndpoint parses an endpoint:
 //
 //	cpu, memory, rootDisk   capacity of the host, as quantities
-//	load                    share of its limit that a machine uses, from 0 to 1
-//	live                    what can be changed while a machine runs: all (the default), cpu, memory or none
+//	load                    share of its CPU limit that a machine uses, from 0 to 1
+//	live                    what can change while a machine runs: all (the default), cpu, memory or none
 //	latency                 of every call, like 20ms
-//	latency.CALL            more of it for one kind of call, like latency.prepare=2s
+//	latency.CALL            additional latency of one call, like latency.prepare=2s
 //	fail.CALL               share of these calls that fail, from 0 to 1
-//	seed                    of the dice, a number
+//	seed                    of the random numbers
 //
-// A CALL is one of info, get, list, stats, watch, prepare, create, start, stop, resize and delete. The error holds everything that is wrong.
+// CALL is one of info, get, list, stats, watch, prepare, create, start, stop, resize and delete. The error lists every problem.
 func ParseEndpoint(endpoint string) (Script, error) {
 	parsed, err := url.Parse(endpoint)
 	if err != nil {
-		return Script{}, errors.New("the endpoint is no URL")
+		return Script{}, errors.New("the endpoint is not a URL")
 	}
 	if parsed.Scheme != machine.DriverSimulated || parsed.Host != "" || parsed.Path != "" || parsed.Fragment != "" {
-		return Script{}, errors.New("the endpoint has to be simulated://, or that with ? and parameters")
+		return Script{}, errors.New("the endpoint must be simulated://, with optional parameters after a ?")
 	}
 	parameters, err := url.ParseQuery(parsed.RawQuery)
 	if err != nil {
-		return Script{}, errors.New("the parameters of the endpoint are not in the form a=1&b=2")
+		return Script{}, errors.New("the parameters of the endpoint must have the form a=1&b=2")
 	}
 	script := Script{Latency: map[Call]time.Duration{}}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(parameters)) {
 		values := parameters[name]
 		if len(values) > 1 {
-			errs = append(errs, fmt.Errorf("%.64q is given %d times", name, len(values)))
+			errs = append(errs, fmt.Errorf("%.64q is set %d times", name, len(values)))
 			continue
 		}
 		if err := script.set(name, values[0]); err != nil {
@@ -71,7 +71,7 @@ func ParseEndpoint(endpoint string) (Script, error) {
 func (s *Script) set(name, value string) (err error) {
 	kind, call, single := strings.Cut(name, ".")
 	if single && !slices.Contains(allCalls(), Call(call)) {
-		return errors.New("there is no such call")
+		return errors.New("no such call")
 	}
 	switch {
 	case name == "cpu":
@@ -93,7 +93,7 @@ func (s *Script) set(name, value string) (err error) {
 		fault.Share, err = parseShare(value)
 		s.Faults = append(s.Faults, fault)
 	default:
-		return errors.New("there is no such parameter")
+		return errors.New("no such parameter")
 	}
 	return err
 }
@@ -101,7 +101,7 @@ func (s *Script) set(name, value string) (err error) {
 func parseQuantity(value string, scale resource.Scale) (int64, error) {
 	quantity, err := resource.ParseQuantity(value)
 	if err != nil || quantity.Sign() <= 0 || quantity.CmpInt64(math.MaxInt64/1000) > 0 {
-		return 0, errors.New("it has to be a quantity like 16 or 64Gi")
+		return 0, errors.New("must be a quantity like 16 or 64Gi")
 	}
 	return quantity.ScaledValue(scale), nil
 }
@@ -109,7 +109,7 @@ func parseQuantity(value string, scale resource.Scale) (int64, error) {
 func parseShare(value string) (float64, error) {
 	share, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(share > 0 && share <= 1) {
-		return 0, errors.New("it has to be a share that is more than 0 and at most 1")
+		return 0, errors.New("must be a share greater than 0 and at most 1")
 	}
 	return share, nil
 }
@@ -125,17 +125,17 @@ func parseLive(value string) (Fixed, error) {
 	case "none":
 		return Fixed{CPU: true, Memory: true}, nil
 	default:
-		return Fixed{}, errors.New("it has to be all, cpu, memory or none")
+		return Fixed{}, errors.New("must be all, cpu, memory or none")
 	}
 }
 
-// maxLatency is more than any caller waits for.
+// maxLatency is the longest that any caller waits.
 const maxLatency = time.Hour
 
 func parseLatency(value string) (time.Duration, error) {
 	latency, err := time.ParseDuration(value)
 	if err != nil || latency < 0 || latency > maxLatency {
-		return 0, fmt.Errorf("it has to be a time like 20ms, of at most %s", maxLatency)
+		return 0, fmt.Errorf("must be a duration like 20ms, at most %s", maxLatency)
 	}
 	return latency, nil
 }

@@ -16,26 +16,26 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Variables of a machine's environment that say how it behaves.
+// Environment variables of a machine that say how it behaves.
 const (
-	// EnvLoad is the share of its CPU limit that the machine uses, evenly, from 0 to 1. Without it, it uses that of the script,
-	// sometimes more and sometimes less.
+	// EnvLoad is the share of its CPU limit that the machine uses, from 0 to 1, evenly. Default: the load of the script, which
+	// varies over time.
 	EnvLoad = "SIMULATE_LOAD"
-	// EnvIgnoreStop makes the machine not obey a soft stop if it is true.
+	// EnvIgnoreStop makes the machine ignore a soft stop if it is true.
 	EnvIgnoreStop = "SIMULATE_IGNORE_STOP"
-	// EnvExitAfter is a time like 30s, after which the machine goes off by itself.
+	// EnvExitAfter is a duration like 30s, after which the machine powers itself off.
 	EnvExitAfter = "SIMULATE_EXIT_AFTER"
-	// EnvExitCode is the code that it then ends with. Default: 0.
+	// EnvExitCode is the exit code of that. Default: 0.
 	EnvExitCode = "SIMULATE_EXIT_CODE"
 )
 
-// Exit codes as a container's process has them.
+// Exit codes like those of a container.
 const (
 	killedExitCode  = 137
 	stoppedExitCode = 0
 )
 
-// behaviour is what a machine's environment says of it.
+// behaviour is what the environment of a machine asks for.
 type behaviour struct {
 	load       *float64
 	ignoreStop bool
@@ -67,16 +67,16 @@ func parseBehaviour(env []machine.EnvVar) (behaviour, error) {
 			out.exitCode = int32(code)
 		}
 		if err != nil {
-			return out, fmt.Errorf("%w: variable %s has a value that it cannot have", machine.ErrInvalid, variable.Name)
+			return out, fmt.Errorf("%w: environment variable %s has an invalid value", machine.ErrInvalid, variable.Name)
 		}
 	}
 	return out, nil
 }
 
-// guest is a machine of a host, under the host's lock. One without identity is somebody else's.
+// guest is a machine of a host. The host's lock guards it. A foreign machine has no identity.
 type guest struct {
 	id, name  string
-	spec      machine.Spec // with the resources that it has now
+	spec      machine.Spec // with the current resources
 	behaviour behaviour
 	clock     clock.PassiveClock
 
@@ -85,7 +85,7 @@ type guest struct {
 	exitCode                         *int32
 	cause                            string
 	boots                            int
-	// off is closed when the machine goes off.
+	// off is closed when the machine powers off.
 	off chan struct{}
 
 	meter meter
@@ -95,7 +95,7 @@ func (g *guest) running() bool {
 	return g.state == machine.StateRunning || g.state == machine.StateStopping
 }
 
-// start turns the machine on.
+// start powers the machine on.
 func (g *guest) start(load float64) {
 	g.boots++
 	g.state, g.startedAt, g.finishedAt = machine.StateRunning, g.clock.Now(), time.Time{}
@@ -104,14 +104,14 @@ func (g *guest) start(load float64) {
 	g.meter = newMeter(g.spec.UID, load, g.behaviour.load, g.cores(), g.startedAt)
 }
 
-// halt turns it off.
+// halt powers the machine off.
 func (g *guest) halt(exitCode int32, cause string) {
 	g.state, g.finishedAt = machine.StateStopped, g.clock.Now()
 	g.exitCode, g.cause = &exitCode, cause
 	close(g.off)
 }
 
-// resize gives it another size.
+// resize changes the resources of the machine.
 func (g *guest) resize(to machine.Resources) {
 	g.spec.Resources = to
 	if g.running() {
@@ -119,7 +119,7 @@ func (g *guest) resize(to machine.Resources) {
 	}
 }
 
-// cores that it may use: one where it has no limit.
+// cores is the CPU limit in processors, one if there is none.
 func (g *guest) cores() float64 {
 	if g.spec.Resources.MilliCPU == 0 {
 		return 1
@@ -146,7 +146,7 @@ func (g *guest) observe() machine.Observed {
 	return out
 }
 
-// Memory that a machine without a limit uses.
+// unlimitedMemory is what a machine without a memory limit uses.
 const unlimitedMemory = 128 << 20
 
 func (g *guest) sample(now time.Time) machine.Sample {
@@ -163,15 +163,15 @@ func (g *guest) sample(now time.Time) machine.Sample {
 	}
 }
 
-// meter is a CPU counter: the integral over time of a load that swings around its mean.
+// meter is a CPU counter: the integral over time of a load that oscillates around its mean.
 type meter struct {
 	load, swing, phase, cores float64
 	begin, since              time.Time
-	// spent until since, and what was read last: rounding shall not turn the counter back.
+	// spent is the CPU time until since. last is the last reading: rounding must not turn the counter back.
 	spent, last time.Duration
 }
 
-// The load of a machine that was not told exactly swings by up to half, once in ten minutes.
+// A load that is not exact oscillates by up to half, with a period of ten minutes.
 const (
 	period   = 10 * time.Minute
 	maxSwing = 0.5
@@ -183,7 +183,7 @@ func newMeter(uid string, mean float64, exact *float64, cores float64, now time.
 		m.load = *exact
 		return m
 	}
-	// The peak is never more than there is; machines peak at different times.
+	// The peak never exceeds the limit, and machines peak at different times.
 	m.swing = min(maxSwing, 1/m.load-1)
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(uid)) // never fails
@@ -191,26 +191,26 @@ func newMeter(uid string, mean float64, exact *float64, cores float64, now time.
 	return m
 }
 
-// read returns the CPU time spent since the start.
+// read returns the CPU time used since the start.
 func (m *meter) read(now time.Time) time.Duration {
 	busy := m.integral(now) - m.integral(m.since)
 	m.last = max(m.last, m.spent+time.Duration(busy*m.load*m.cores*float64(time.Second)))
 	return m.last
 }
 
-// change goes on with another number of processors.
+// change continues with another number of processors.
 func (m *meter) change(cores float64, now time.Time) {
 	m.spent = m.read(now)
 	m.cores, m.since = cores, now
 }
 
-// integral from the start of 1 + swing × sin(…), in seconds.
+// integral of 1 + swing × sin(…) since the start, in seconds.
 func (m *meter) integral(now time.Time) float64 {
 	t, circle := now.Sub(m.begin).Seconds(), 2*math.Pi/period.Seconds()
 	return t - m.swing/circle*(math.Cos(circle*t+m.phase)-math.Cos(m.phase))
 }
 
-// uids of the machines of an installation in order.
+// uids returns the sorted UIDs of the machines of an installation.
 func uids(guests map[string]*guest) []string {
 	out := make([]string, 0, len(guests))
 	for uid := range guests {

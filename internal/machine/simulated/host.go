@@ -12,10 +12,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Host is a simulated host. It and its machines live on when drivers are closed.
+// Host is a simulated host. It keeps running with its machines when drivers are closed.
 type Host struct {
 	mu sync.Mutex
-	// The script's faults are those that are left.
+	// script is how the host behaves, with the faults that are left.
 	script Script
 	dice   *rand.Rand
 	away   bool
@@ -28,7 +28,7 @@ type Host struct {
 	serial  int
 }
 
-// NewHost returns a host without machines that behaves as the script says.
+// NewHost returns a host that has no machines and behaves like the script.
 func NewHost(script Script) *Host {
 	script.setDefaults()
 	script.Faults = slices.Clone(script.Faults)
@@ -46,10 +46,10 @@ func NewHost(script Script) *Host {
 	return host
 }
 
-// Open returns a driver of the host. There may be any number of them.
+// Open returns a driver of the host, which can have any number of them.
 func (h *Host) Open() machine.Driver { return &driver{host: h} }
 
-// SetAway takes the host away, or brings it back: calls return machine.ErrUnreachable, and watches end.
+// SetAway makes the host unreachable, or reachable again. While it is away, calls return machine.ErrUnreachable; watches end.
 func (h *Host) SetAway(away bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -69,14 +69,14 @@ func (h *Host) Inject(fault Fault) {
 	h.script.Faults = append(h.script.Faults, fault)
 }
 
-// Heal takes every fault away.
+// Heal removes all faults.
 func (h *Host) Heal() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.script.Faults = nil
 }
 
-// Kill ends a machine that runs, as a crash would. It reports whether there was one.
+// Kill ends a running machine like a crash. It reports whether there was one.
 func (h *Host) Kill(id machine.Identity) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,7 +88,7 @@ func (h *Host) Kill(id machine.Identity) bool {
 	return true
 }
 
-// Remove takes a machine away, as an administrator would. It reports whether there was one.
+// Remove removes a machine like an administrator. It reports whether there was one.
 func (h *Host) Remove(id machine.Identity) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +100,7 @@ func (h *Host) Remove(id machine.Identity) bool {
 	return true
 }
 
-// Occupy makes a machine of nobody's under that native name. It reports whether the name was free.
+// Occupy makes a foreign machine with the native name. It reports whether the name was free.
 func (h *Host) Occupy(name string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,7 +111,7 @@ func (h *Host) Occupy(name string) bool {
 	return true
 }
 
-// Occupied reports whether a machine of nobody's has that native name.
+// Occupied reports whether a foreign machine has the native name.
 func (h *Host) Occupied(name string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -122,7 +122,7 @@ func (h *Host) Occupied(name string) bool {
 // find returns the machine with the identity, nil if there is none.
 func (h *Host) find(id machine.Identity) *guest { return h.owned[id.Installation][id.UID] }
 
-// nameFor returns the native name that a machine with the identity gets: its own name where that is free.
+// nameFor returns the native name for a machine with the identity: its own name if that is free.
 func (h *Host) nameFor(id machine.Identity) (string, error) {
 	long := fmt.Sprintf("%s-%s-%.8s", id.Namespace, id.Name, id.UID)
 	for _, name := range []string{id.Name, long} {
@@ -133,7 +133,7 @@ func (h *Host) nameFor(id machine.Identity) (string, error) {
 	return "", fmt.Errorf("%w: both %q and %q are taken", machine.ErrConflict, id.Name, long)
 }
 
-// add makes a machine, for which there is room.
+// add makes a machine. The caller has checked that the host has enough resources.
 func (h *Host) add(spec machine.Spec, behaviour behaviour) (*guest, error) {
 	name, err := h.nameFor(spec.Identity)
 	if err != nil {
@@ -159,7 +159,7 @@ func (h *Host) add(spec machine.Spec, behaviour behaviour) (*guest, error) {
 	return g, nil
 }
 
-// remove takes a machine away, whatever it does.
+// remove removes a machine in any state.
 func (h *Host) remove(g *guest) {
 	if g.running() {
 		g.halt(killedExitCode, "")
@@ -173,14 +173,14 @@ func (h *Host) remove(g *guest) {
 	h.tell(g)
 }
 
-// halt turns a machine off that runs.
+// halt powers off a machine that runs.
 func (h *Host) halt(g *guest, exitCode int32, cause string) {
 	g.halt(exitCode, cause)
 	h.tell(g)
 }
 
-// room checks that the host has enough for what a machine is to have instead of what it has.
-func (h *Host) room(now, to machine.Resources) error {
+// reserve checks that the host has enough resources for a machine to change from one size to the other.
+func (h *Host) reserve(now, to machine.Resources) error {
 	capacity := h.script.Capacity
 	for _, of := range []struct {
 		noun                    string
@@ -191,10 +191,10 @@ func (h *Host) room(now, to machine.Resources) error {
 		{"disk", capacity.RootDiskBytes, h.used.RootDiskBytes, now.RootDiskBytes, to.RootDiskBytes},
 	} {
 		if of.to < 0 {
-			return fmt.Errorf("%w: it cannot have less than no %s", machine.ErrInvalid, of.noun)
+			return fmt.Errorf("%w: its %s is negative", machine.ErrInvalid, of.noun)
 		}
 		if of.to > of.capacity-(of.used-of.now) {
-			return fmt.Errorf("%w: too little %s is left", machine.ErrNoCapacity, of.noun)
+			return fmt.Errorf("%w: too little %s is free", machine.ErrNoCapacity, of.noun)
 		}
 	}
 	return nil

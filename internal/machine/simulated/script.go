@@ -12,10 +12,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Call is a method of machine.Driver in lower case.
+// Call is the name of a method of machine.Driver in lower case.
 type Call string
 
-// The calls that can be slow or fail. AnyCall stands for all of them.
+// The calls that can be slow or fail. AnyCall means all of them.
 const (
 	AnyCall     Call = ""
 	CallInfo    Call = "info"
@@ -37,50 +37,50 @@ func allCalls() []Call {
 	}
 }
 
-// Script is how a simulated host behaves. The zero value is a well-behaved host that answers at once.
+// Script says how a simulated host behaves. The zero value is a host without faults that answers at once.
 type Script struct {
-	// Capacity of the host, which the sizes of all machines together never exceed. Default: 64 CPUs, 256Gi of memory, 4Ti of disk.
+	// Capacity of the host. The machines together never exceed it. Default: 64 CPUs, 256Gi of memory, 4Ti of disk.
 	Capacity machine.Resources
-	// Latency of every call, and of single ones, which it is added to. A watch waits once, before its first event.
+	// Latency of all calls (AnyCall), and what single calls take in addition. A Watch is delayed once, before its first event.
 	Latency map[Call]time.Duration
 	// Load is the share of its CPU limit that a machine uses on average, from 0 to 1. Default: 0.1.
 	Load float64
-	// Fixed says which resources of a machine that runs cannot be changed.
+	// Fixed says which resources of a running machine cannot change.
 	Fixed Fixed
-	// Images that are there from the start. All others have to be fetched before a machine is made from them.
+	// Images that the host has from the start. Others must be fetched with Prepare.
 	Images []string
-	// Faults that happen, in the order in which they are looked for.
+	// Faults in the order in which they are considered.
 	Faults []Fault
-	// Seed of the dice that Fault.Share throws, so that a test sees the same faults again. Default: 0.
+	// Seed of the random numbers for Fault.Share, so that a test is reproducible. Default: 0.
 	Seed uint64
-	// Clock of the host: what time it is, and when the time has come. Default: the system's.
+	// Clock of the host. Default: the system's.
 	Clock clock.WithDelayedExecution
 }
 
-// Fixed are the resources that only a machine that is off takes.
+// Fixed are the resources that can change only while a machine is off.
 type Fixed struct{ CPU, Memory bool }
 
-// Fault is something that goes wrong with a call.
+// Fault makes calls fail.
 type Fault struct {
-	// Call that it happens to. Default: AnyCall.
+	// Call that fails. Default: AnyCall.
 	Call Call
-	// UID of the only VirtualMachine that it happens to. Default: whichever.
+	// UID of the VirtualMachine whose calls fail. Default: all.
 	UID string
-	// Err is what the call returns. Default: an error of no kind.
+	// Err is what the call returns. Default: an error without a kind.
 	Err error
-	// Late: the call does its work and then fails, as if its answer had got lost.
+	// Late: the call does its work and then fails, as if its answer was lost.
 	Late bool
-	// Hang: the call does not return before its context ends.
+	// Hang: the call returns only when its context ends.
 	Hang bool
-	// Skip is how many calls go well before the first that does not.
+	// Skip is how many calls succeed before the first that fails.
 	Skip int
-	// Times is how often it happens. Default: always.
+	// Times is how many calls fail. Default: all.
 	Times int
-	// Share of the calls that it happens to, from 0 to 1. Default: all.
+	// Share of the calls that fail, from 0 to 1. Default: all.
 	Share float64
 }
 
-// errFault is what a call returns that was told to fail and not how.
+// errFault is the default of Fault.Err.
 var errFault = errors.New("simulated fault")
 
 // Defaults of a script.

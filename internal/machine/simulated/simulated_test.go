@@ -366,18 +366,18 @@ func TestParseEndpoint(t *testing.T) {
 func TestParseEndpointRefuses(t *testing.T) {
 	t.Parallel()
 	for endpoint, sentences := range map[string][]string{
-		"docker://":                         {"has to be simulated://"},
-		"simulated://host":                  {"has to be simulated://"},
-		"simulated://?a;b":                  {"not in the form a=1&b=2"},
-		"simulated://?cpu=many":             {"cpu=many: it has to be a quantity like 16 or 64Gi"},
-		"simulated://?cpu=-1":               {"cpu=-1: it has to be a quantity"},
-		"simulated://?cpu=1&cpu=2":          {`"cpu" is given 2 times`},
-		"simulated://?latency=-1s":          {"latency=-1s: it has to be a time like 20ms"},
-		"simulated://?latency.think=1s":     {"latency.think=1s: there is no such call"},
-		"simulated://?fail.create=2":        {"fail.create=2: it has to be a share"},
-		"simulated://?fail=0.1":             {"fail=0.1: there is no such parameter"},
-		"simulated://?live=sometimes":       {"live=sometimes: it has to be all, cpu, memory or none"},
-		"simulated://?seed=x&load=2&size=1": {"seed=x", "load=2: it has to be a share", "size=1: there is no such parameter"},
+		"docker://":                         {"must be simulated://"},
+		"simulated://host":                  {"must be simulated://"},
+		"simulated://?a;b":                  {"must have the form a=1&b=2"},
+		"simulated://?cpu=many":             {"cpu=many: must be a quantity like 16 or 64Gi"},
+		"simulated://?cpu=-1":               {"cpu=-1: must be a quantity"},
+		"simulated://?cpu=1&cpu=2":          {`"cpu" is set 2 times`},
+		"simulated://?latency=-1s":          {"latency=-1s: must be a duration like 20ms"},
+		"simulated://?latency.think=1s":     {"latency.think=1s: no such call"},
+		"simulated://?fail.create=2":        {"fail.create=2: must be a share"},
+		"simulated://?fail=0.1":             {"fail=0.1: no such parameter"},
+		"simulated://?live=sometimes":       {"live=sometimes: must be all, cpu, memory or none"},
+		"simulated://?seed=x&load=2&size=1": {"seed=x", "load=2: must be a share", "size=1: no such parameter"},
 	} {
 		t.Run(endpoint, func(t *testing.T) {
 			t.Parallel()
