@@ -1,0 +1,52 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+)
+
+// MachineHostField is the index field that finds VirtualMachines by the host of their machines. It is empty for objects without a
+// host.
+const MachineHostField = "virtualmachine.host"
+
+// Placement is the recorded place of a machine. Its zero value means that nothing was recorded.
+type Placement struct{ Driver, Host string }
+
+// String returns the value of the placement annotation.
+func (p Placement) String() string { return p.Driver + "/" + p.Host }
+
+// PlacementOf returns where the machine of vm is, as the annotation says. If somebody has removed the annotation, the status
+// counts.
+func PlacementOf(vm *cloudnativev1alpha1.VirtualMachine) Placement {
+	driver, host, ok := strings.Cut(vm.Annotations[cloudnativev1alpha1.PlacementAnnotation], "/")
+	if ok && driver != "" && host != "" {
+		return Placement{Driver: driver, Host: host}
+	}
+	if server := vm.Status.Server; server != nil && server.Host != "" {
+		return Placement{Driver: string(server.Driver), Host: server.Host}
+	}
+	return Placement{}
+}
+
+// AddMachineIndexes registers the cache index of VirtualMachines by host.
+func AddMachineIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+	err := indexer.IndexField(ctx, &cloudnativev1alpha1.VirtualMachine{}, MachineHostField, func(object client.Object) []string {
+		vm, ok := object.(*cloudnativev1alpha1.VirtualMachine)
+		if !ok {
+			return nil
+		}
+		return []string{PlacementOf(vm).Host}
+	})
+	if err != nil {
+		return fmt.Errorf("cannot index VirtualMachines by host: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/patch"
+)
+
+// retainedName is the ConfigMap in the manager's own namespace that holds the list of retained machines.
+const retainedName = "windlass-retained-machines"
+
+// RetainedList lists the machines that stay on their hosts although their objects are gone (deletionPolicy: Retain). Without
+// it, a sweep takes such a machine for an orphan. An entry is removed when its machine is gone.
+type RetainedList struct {
+	// Client writes the list, and Live reads it past the cache.
+	Client client.Client
+	Live   client.Reader
+	// Namespace is the manager's own.
+	Namespace string
+}
+
+// Add records that the machine of vm stays where it is.
+func (l *RetainedList) Add(ctx context.Context, vm *cloudnativev1alpha1.VirtualMachine, at Placement) error {
+	entry := fmt.Sprintf("%s %s/%s", at, vm.Namespace, vm.Name)
+	err := l.write(ctx, map[string]any{string(vm.UID): entry})
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	err = l.Client.Create(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: retainedName},
+		Data:       map[string]string{string(vm.UID): entry},
+	}, patch.FieldOwner, client.DisableReadYourWritesConsistency)
+	if apierrors.IsAlreadyExists(err) {
+		return l.write(ctx, map[string]any{string(vm.UID): entry})
+	}
+	return err
+}
+
+// On returns the UIDs of the machines that stay on the host.
+func (l *RetainedList) On(ctx context.Context, host string) (map[string]bool, error) {
+	var list corev1.ConfigMap
+	err := l.Live.Get(ctx, client.ObjectKey{Namespace: l.Namespace, Name: retainedName}, &list)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("cannot read the list of retained machines: %w", err)
+	}
+	out := map[string]bool{}
+	for uid, entry := range list.Data {
+		where, _, _ := strings.Cut(entry, " ")
+		if _, name, _ := strings.Cut(where, "/"); name == host {
+			out[uid] = true
+		}
+	}
+	return out, nil
+}
+
+// Remove removes the entries with the UIDs.
+func (l *RetainedList) Remove(ctx context.Context, uids ...string) error {
+	if len(uids) == 0 {
+		return nil
+	}
+	entries := make(map[string]any, len(uids))
+	for _, uid := range uids {
+		entries[uid] = nil // a merge patch deletes these keys
+	}
+	return client.IgnoreNotFound(l.write(ctx, entries))
+}
+
+func (l *RetainedList) write(ctx context.Context, entries map[string]any) error {
+	body, err := json.Marshal(map[string]any{"data": entries})
+	if err != nil {
+		return fmt.Errorf("cannot encode the list of retained machines: %w", err)
+	}
+	list := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: retainedName}}
+	// The write waits for no cache: that cache would have to hold every ConfigMap of the cluster.
+	return l.Client.Patch(ctx, list, client.RawPatch(types.MergePatchType, body), patch.FieldOwner,
+		client.DisableReadYourWritesConsistency)
+}
