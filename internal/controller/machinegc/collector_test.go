@@ -1,0 +1,242 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machinegc
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/fleet"
+	"github.com/windlass-operator/windlass/internal/machine/simulated"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// stage is a simulated host, an API server, and a Collector between them.
+type stage struct {
+	*testkit.Harness
+
+	t         *testing.T
+	host      *simulated.Host
+	driver    machine.Driver
+	namespace string
+	options   Options
+	collector *Collector
+	woken     []types.NamespacedName
+}
+
+func newStage(t *testing.T, remove bool) *stage {
+	t.Helper()
+	t.Parallel()
+	h := testkit.New(t)
+	s := &stage{Harness: h, t: t, host: simulated.NewHost(simulated.Script{}), namespace: h.Namespace(t)}
+	s.driver = s.host.Open()
+	machines := fleet.New(
+		[]machine.Host{{Name: "a", Driver: machine.DriverSimulated, Endpoint: "simulated://"}},
+		fleet.Options{Installation: "installation", Open: func(context.Context, machine.Host) (machine.Driver, error) { return s.host.Open(), nil }},
+	)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = machines.Start(ctx)
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	testkit.Eventually(t, "the host is up", func() bool { return machines.Health("a").Err == nil })
+	s.options = Options{
+		Client: h.Client, Live: h.Live, Recorder: h.Events, Now: h.Clock.Now, Fleet: machines, Installation: "installation", Remove: remove,
+		Retained: &kube.RetainedList{Client: h.Client, Live: h.Live, Namespace: s.namespace},
+		Wake:     func(key types.NamespacedName) { s.woken = append(s.woken, key) },
+	}
+	s.collector = New(s.options)
+	return s
+}
+
+// object creates an object whose status tells a running machine.
+func (s *stage) object(name string) *cloudnativev1alpha1.VirtualMachine {
+	s.t.Helper()
+	vm := &cloudnativev1alpha1.VirtualMachine{Spec: cloudnativev1alpha1.VirtualMachineSpec{Resource: corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("2"),
+	}}}
+	vm.Namespace, vm.Name = s.namespace, name
+	s.Create(s.t, vm)
+	testkit.EditStatus(s.t, s.Harness, vm, func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Status.Server = &cloudnativev1alpha1.Server{State: "running"}
+	})
+	return vm
+}
+
+// machine makes a running machine of that identity.
+func (s *stage) machine(id machine.Identity) machine.Identity {
+	s.t.Helper()
+	spec := machine.Spec{Identity: id, Image: machine.Image{Name: "example", PullPolicy: machine.PullIfNotPresent}}
+	if err := s.driver.Prepare(s.t.Context(), spec); err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := s.driver.Create(s.t.Context(), spec); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.driver.Start(s.t.Context(), id); err != nil {
+		s.t.Fatal(err)
+	}
+	return id
+}
+
+func (s *stage) identity(vm *cloudnativev1alpha1.VirtualMachine) machine.Identity {
+	return machine.Identity{Installation: "installation", UID: string(vm.UID), Namespace: vm.Namespace, Name: vm.Name}
+}
+
+// orphan makes a machine that has no object.
+func (s *stage) orphan(name string) machine.Identity {
+	s.t.Helper()
+	return s.machine(machine.Identity{Installation: "installation", UID: "uid-of-" + name, Namespace: s.namespace, Name: name})
+}
+
+func (s *stage) sweep() {
+	s.t.Helper()
+	s.Sync(s.t)
+	if err := s.collector.Sweep(s.t.Context(), "a"); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// wantMachines compares the names of the machines on the host, those of all installations.
+func (s *stage) wantMachines(want ...machine.Identity) {
+	s.t.Helper()
+	var got []machine.Identity
+	for _, installation := range []string{"installation", "another"} {
+		list, err := s.driver.List(s.t.Context(), installation)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, found := range list {
+			got = append(got, found.Identity)
+		}
+	}
+	byUID := cmpopts.SortSlices(func(a, b machine.Identity) bool { return a.UID < b.UID })
+	if diff := cmp.Diff(want, got, byUID, cmpopts.EquateEmpty()); diff != "" {
+		s.t.Errorf("machines (-want +got):\n%s", diff)
+	}
+}
+
+func (s *stage) wantEvents(want ...string) {
+	s.t.Helper()
+	if diff := cmp.Diff(want, s.Events.Reasons(), cmpopts.EquateEmpty()); diff != "" {
+		s.t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestOrphansAreReportedOnce(t *testing.T) {
+	s := newStage(t, false)
+	wanted := s.machine(s.identity(s.object("wanted")))
+	orphan := s.orphan("orphan")
+	for range 3 {
+		s.sweep()
+		s.Clock.Step(time.Hour)
+	}
+	s.wantEvents("Orphaned")
+	s.wantMachines(wanted, orphan)
+}
+
+func TestOrphansAreRemovedAfterTheGrace(t *testing.T) {
+	s := newStage(t, true)
+	wanted := s.machine(s.identity(s.object("wanted")))
+	foreign := s.machine(machine.Identity{Installation: "another", UID: "foreign", Namespace: s.namespace, Name: "foreign"})
+	orphan := s.orphan("orphan")
+	s.sweep()
+	s.Clock.Step(9 * time.Minute)
+	s.sweep()
+	s.wantMachines(wanted, orphan, foreign)
+	s.Clock.Step(time.Minute)
+	s.sweep()
+	s.wantMachines(wanted, foreign)
+	s.wantEvents("Orphaned", "OrphanDeleted")
+}
+
+func TestMachineOfAnEarlierObjectIsAnOrphan(t *testing.T) {
+	s := newStage(t, false)
+	s.object("twice")
+	s.orphan("twice")
+	s.sweep()
+	s.wantEvents("Orphaned")
+}
+
+func TestMachineWhoseObjectCannotBeReadStays(t *testing.T) {
+	s := newStage(t, true)
+	orphan := s.orphan("orphan")
+	s.sweep()
+	s.Clock.Step(time.Hour)
+	s.options.Live = unreadable{s.Live}
+	s.collector.options = s.options
+	if err := s.collector.Sweep(t.Context(), "a"); err == nil {
+		t.Error("the sweep does not report that it cannot read the object")
+	}
+	s.wantMachines(orphan)
+}
+
+// unreadable is an API server that refuses to show VirtualMachines.
+type unreadable struct{ client.Reader }
+
+// Get implements client.Reader.
+func (u unreadable) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	if _, ok := obj.(*cloudnativev1alpha1.VirtualMachine); ok {
+		return context.DeadlineExceeded
+	}
+	return u.Reader.Get(ctx, key, obj, opts...)
+}
+
+func TestRetainedMachinesAreNotOrphans(t *testing.T) {
+	s := newStage(t, true)
+	one, two := s.object("one"), s.object("two")
+	first, second := s.machine(s.identity(one)), s.machine(s.identity(two))
+	for _, vm := range []*cloudnativev1alpha1.VirtualMachine{one, two} {
+		if err := s.options.Retained.Add(t.Context(), vm, kube.Placement{Driver: machine.DriverSimulated, Host: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Live.Delete(t.Context(), vm); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		s.sweep()
+		s.Clock.Step(time.Hour)
+	}
+	s.wantMachines(first, second)
+	s.wantEvents()
+
+	// The entry goes with its machine.
+	s.host.Remove(first)
+	s.sweep()
+	stay, err := s.options.Retained.On(t.Context(), "a")
+	if diff := cmp.Diff(map[string]bool{second.UID: true}, stay); diff != "" || err != nil {
+		t.Errorf("%v; the list (-want +got):\n%s", err, diff)
+	}
+}
+
+func TestObjectWhoseStatusDiffersIsWoken(t *testing.T) {
+	s := newStage(t, false)
+	vm := s.object("behind")
+	id := s.machine(s.identity(vm))
+	s.sweep()
+	if len(s.woken) != 0 {
+		t.Errorf("%v were woken", s.woken)
+	}
+	s.host.Kill(id)
+	s.sweep()
+	if diff := cmp.Diff([]types.NamespacedName{client.ObjectKeyFromObject(vm)}, s.woken); diff != "" {
+		t.Errorf("woken (-want +got):\n%s", diff)
+	}
+}

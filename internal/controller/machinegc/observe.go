@@ -1,0 +1,79 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package machinegc
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// observation is what a sweep has seen of a host.
+type observation struct {
+	machines []observed
+	// retained holds the UIDs of the machines that stay without an object.
+	retained map[string]bool
+	// problems are the objects that cannot be read. Their machines are not orphans.
+	problems []error
+}
+
+// observed is a machine and what is known of its object.
+type observed struct {
+	machine.Observed
+
+	// owned says that the machine has an object, or that this is not known.
+	owned bool
+	// state is the machine's state as the status of the object tells it.
+	state string
+}
+
+// observe lists the machines of the host and reads their objects.
+func (c *Collector) observe(ctx context.Context, driver machine.Driver, host string) (observation, error) {
+	var seen observation
+	machines, err := driver.List(ctx, c.options.Installation)
+	if err != nil {
+		return seen, fmt.Errorf("cannot list machines: %w", err)
+	}
+	if seen.retained, err = c.options.Retained.On(ctx, host); err != nil {
+		return seen, err
+	}
+	for _, found := range machines {
+		one := observed{Observed: found, owned: true}
+		if !seen.retained[found.UID] {
+			if one.state, one.owned, err = c.owner(ctx, found); err != nil {
+				seen.problems = append(seen.problems, err)
+			}
+		}
+		seen.machines = append(seen.machines, one)
+	}
+	return seen, nil
+}
+
+// owner returns the state that the machine's object tells, and whether there is an object. An object in the cache is believed. That
+// there is none, only the API server itself can say.
+func (c *Collector) owner(ctx context.Context, found machine.Observed) (string, bool, error) {
+	var vm cloudnativev1alpha1.VirtualMachine
+	key := types.NamespacedName{Namespace: found.Namespace, Name: found.Name}
+	err := c.options.Client.Get(ctx, key, &vm, client.UnsafeDisableDeepCopy)
+	if err != nil || string(vm.UID) != found.UID {
+		vm = cloudnativev1alpha1.VirtualMachine{}
+		err = c.options.Live.Get(ctx, key, &vm)
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", false, nil
+	case err != nil:
+		return "", true, fmt.Errorf("cannot read VirtualMachine %q: %w", key, err)
+	}
+	if vm.Status.Server == nil {
+		return "", string(vm.UID) == found.UID, nil
+	}
+	return vm.Status.Server.State, string(vm.UID) == found.UID, nil
+}
