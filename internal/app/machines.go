@@ -5,8 +5,11 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,15 +17,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/windlass-operator/windlass/internal/config"
+	"github.com/windlass-operator/windlass/internal/controller/machinegc"
+	"github.com/windlass-operator/windlass/internal/controller/machineusage"
 	"github.com/windlass-operator/windlass/internal/controller/virtualmachine"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/docker"
+	"github.com/windlass-operator/windlass/internal/machine/fleet"
 	"github.com/windlass-operator/windlass/internal/machine/hosts"
 	"github.com/windlass-operator/windlass/internal/machine/libvirt"
+	"github.com/windlass-operator/windlass/internal/machine/operation"
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
 )
 
-// addMachines adds the controller of VirtualMachines with the configured hosts.
+// defaultHost is the name of the only host where no file lists them.
+const defaultHost = "default"
+
+// operationsTimeout is how long operations may take to end when the manager stops.
+const operationsTimeout = 15 * time.Second
+
+// addMachines adds the controller of VirtualMachines, and the sampler and the collector of their machines.
 func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
 	configured, err := machineHosts(&t.conf.Machines, os.Getenv, os.ReadFile)
 	if err != nil {
@@ -34,14 +48,51 @@ func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
 	if err := mgr.GetAPIReader().Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, &system); err != nil {
 		return fmt.Errorf("cannot read namespace %q, which identifies the cluster: %w", metav1.NamespaceSystem, err)
 	}
-	conf := t.conf.Machines
-	return virtualmachine.New(virtualmachine.Options{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: t.recorder, Now: t.now, Log: mgr.GetLogger().WithName("machines"),
-		Installation: string(system.UID), Namespace: t.conf.LeaseLockNamespace,
-		Hosts: configured, Open: openDriver, DefaultDriver: conf.Driver,
-		Usage: virtualmachine.UsageMode(conf.UsageInStatus), SamplePeriod: conf.SamplePeriod,
-		DeleteOrphans: conf.OrphanPolicy == config.DeleteOrphans, OrphanGrace: conf.OrphanGrace,
-	}).SetupWithManager(ctx, mgr, t.workers)
+	conf, log, installation := t.conf.Machines, mgr.GetLogger().WithName("machines"), string(system.UID)
+
+	wakeup := &kube.Wakeup{}
+	operations := operation.NewRunner(t.now, wakeup.Wake)
+	notices := &virtualmachine.Notices{Client: mgr.GetClient(), Operations: operations, Wake: wakeup.Wake, Log: log}
+	calls := machineusage.NewCalls()
+	machines := fleet.New(configured, fleet.Options{
+		Installation: installation, Open: openDriver, Notify: notices.Notify, Measure: calls.Measure, Log: log,
+	})
+	retained := &kube.RetainedList{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Namespace: t.conf.LeaseLockNamespace}
+
+	return errors.Join(
+		mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
+			runHosts(ctx, machines, operations)
+			return nil
+		})),
+		mgr.Add(machineusage.New(machineusage.Options{
+			Client: mgr.GetClient(), Fleet: machines, Calls: calls, Now: t.now, Log: log, Installation: installation,
+			Mode: machineusage.Mode(conf.UsageInStatus), Period: conf.SamplePeriod,
+		})),
+		mgr.Add(machinegc.New(machinegc.Options{
+			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: t.recorder, Now: t.now, Log: log, Fleet: machines,
+			Retained: retained, Wake: wakeup.Wake, Installation: installation,
+			Remove: conf.OrphanPolicy == config.DeleteOrphans, Grace: conf.OrphanGrace,
+		})),
+		virtualmachine.New(virtualmachine.Options{
+			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: t.recorder, Now: t.now, Installation: installation,
+			Fleet: machines, Operations: operations, Retained: retained, DefaultDriver: conf.Driver,
+		}).SetupWithManager(ctx, mgr, t.workers, wakeup),
+	)
+}
+
+// runHosts keeps the hosts connected until ctx ends. Then it ends all operations before it disconnects: a canceled operation may
+// still have to tell its host.
+func runHosts(ctx context.Context, machines *fleet.Fleet, operations *operation.Runner) {
+	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
+	defer disconnect()
+	var running sync.WaitGroup
+	running.Go(func() { _ = machines.Start(connected) }) // which always returns nil
+	<-ctx.Done()
+	draining, cancel := context.WithTimeout(connected, operationsTimeout)
+	defer cancel()
+	operations.Drain(draining)
+	disconnect()
+	running.Wait()
 }
 
 // machineHosts returns the hosts that the file lists, or the default one of the driver.

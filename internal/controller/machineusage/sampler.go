@@ -38,12 +38,8 @@ const (
 	Every Mode = "every"
 )
 
-const (
-	// defaultPeriod is how often counters are read.
-	defaultPeriod = 15 * time.Second
-	// minTimeout is how long a host may take to send the counters, at the least.
-	minTimeout = 5 * time.Second
-)
+// defaultPeriod is how often counters are read.
+const defaultPeriod = 15 * time.Second
 
 // Options are what a Sampler works with. All but Log, Mode and Period are required.
 type Options struct {
@@ -136,9 +132,7 @@ func (s *Sampler) Sample(ctx context.Context, host string) error {
 	if !ok {
 		return nil
 	}
-	limited, cancel := context.WithTimeout(ctx, max(s.period, minTimeout))
-	defer cancel()
-	counters, err := driver.Stats(limited, s.installation)
+	counters, err := driver.Stats(ctx, s.installation)
 	if err != nil {
 		return fmt.Errorf("cannot read counters: %w", err)
 	}

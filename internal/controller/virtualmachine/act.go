@@ -5,34 +5,108 @@ package virtualmachine
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/placement"
+	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// act is the phase that starts the next operation, or ends the one that is no longer wanted.
-func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
+// claim is the phase that chooses a host for a machine that has none, and claims its share there.
+func (r *Reconciler) claim(_ context.Context, pass *scope) flow.Outcome {
+	vm, key, at := pass.Object, client.ObjectKeyFromObject(pass.Object), pass.seen.at
+	switch {
+	case at.Host != "":
+		r.claims.set(key, claim{at, resourcesOf(vm.Spec.Resource, at.Driver)})
+		return flow.Done()
+	case status.IsPaused(vm):
+		return flow.Done()
+	}
+	made, err := r.claims.choose(key, func(taken map[string]placement.Allocation) (claim, error) {
+		return placeOn(vm, r.fleet.Candidates(taken), r.defaultDriver, func(host string) bool { return r.overcommits[host] })
+	})
+	if err != nil {
+		problem := notPlaced(err)
+		if errors.Is(err, machine.ErrUnreachable) && !allProbed(r.fleet.Hosts()) {
+			pass.Silence()
+		}
+		pass.seen.observed, pass.seen.hostProblem = true, &problem
+		return problem
+	}
+	pass.seen.at = made.at
+	return flow.Done()
+}
+
+// record is the phase that writes where the machine is, together with the finalizer: in one patch, and before any driver is called
+// to make something. Whatever crashes afterwards, no second host is ever chosen.
+func (r *Reconciler) record(ctx context.Context, pass *scope) flow.Outcome {
+	vm, at := pass.Object, pass.seen.at
+	hasFinalizer := slices.Contains(vm.Finalizers, cloudnativev1alpha1.Finalizer)
+	if status.IsPaused(vm) || hasFinalizer && vm.Annotations[cloudnativev1alpha1.PlacementAnnotation] == at.String() {
+		return flow.Done()
+	}
+	before := vm.DeepCopy()
+	if !hasFinalizer {
+		vm.Finalizers = append(vm.Finalizers, cloudnativev1alpha1.Finalizer)
+	}
+	if vm.Annotations == nil {
+		vm.Annotations = map[string]string{}
+	}
+	vm.Annotations[cloudnativev1alpha1.PlacementAnnotation] = at.String()
+	if err := r.client.Patch(ctx, vm, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), patch.FieldOwner); err != nil {
+		r.claims.drop(client.ObjectKeyFromObject(vm))
+		return flow.Fail(fmt.Errorf("cannot record host %q: %w", at.Host, err))
+	}
+	pass.Rebase()
+	return flow.Done()
+}
+
+// operate is the phase that starts the next operation, or cancels the one that is no longer wanted.
+func (r *Reconciler) operate(ctx context.Context, pass *scope) flow.Outcome {
 	decided := &pass.decision
-	if status.IsPaused(pass.vm) && pass.vm.DeletionTimestamp == nil {
+	if status.IsPaused(pass.Object) && pass.Object.DeletionTimestamp == nil {
 		if decided.next == nil {
 			return decided.outcome
 		}
-		decided.next, decided.phase = nil, pass.vm.Status.Phase
+		decided.next, decided.phase = nil, pass.Object.Status.Phase
 		return flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)
 	}
-	key := client.ObjectKeyFromObject(pass.vm)
+	key := client.ObjectKeyFromObject(pass.Object)
 	if decided.cancel {
-		r.operations.cancel(key)
+		r.operations.Cancel(key)
 	}
 	if decided.next == nil {
 		return decided.outcome
 	}
-	driver, ok := r.fleet.Driver(pass.seen.at.host)
-	if !ok || !r.operations.start(ctx, key, driver, *decided.next) {
-		// An operation for an earlier object of that name has not ended; its end wakes this one up. Or the manager ends.
+	driver, ok := r.fleet.Driver(pass.seen.at.Host)
+	if !ok || !r.operations.Start(ctx, key, driver, *decided.next) {
+		// An operation for an earlier object of that name is still running; its end wakes this object. Or the manager is stopping.
 		decided.next = nil
 	}
 	return decided.outcome
+}
+
+// release is the phase that lets the object go.
+func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
+	if !pass.decision.release {
+		return flow.Done()
+	}
+	if pass.Object.Spec.DeletionPolicy == cloudnativev1alpha1.DeletionRetain && pass.seen.at.Host != "" {
+		// The list comes first: a sweep that finds no object must find the machine there.
+		if err := r.retained.Add(ctx, pass.Object, pass.seen.at); err != nil {
+			return flow.Fail(fmt.Errorf("cannot record that the machine stays: %w", err))
+		}
+	}
+	if _, err := patch.RemoveFinalizers(ctx, r.client, pass.Object, cloudnativev1alpha1.Finalizer); err != nil {
+		return flow.Fail(err)
+	}
+	pass.Release()
+	return flow.Done()
 }

@@ -10,11 +10,12 @@ import (
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/operation"
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// declaration lists the conditions, those that come first in a machine's life first. A size that waits for a restart, because the
-// policy says so, is told and does not keep the machine from being Ready.
+// declaration lists the conditions in the order of a machine's life. A size that waits for a restart, because the policy says so, does
+// not keep the machine from being Ready.
 func declaration(pass *scope) status.Declaration {
 	list := status.Declaration{
 		{Type: cloudnativev1alpha1.ConditionDriverReady},
@@ -30,7 +31,7 @@ func declaration(pass *scope) status.Declaration {
 	return list
 }
 
-// mark marks every condition that the pass can speak of.
+// mark marks every condition that the pass knows.
 func mark(pass *scope, outcome flow.Outcome) *status.Marks {
 	marks := declaration(pass).Begin()
 	seen := pass.seen
@@ -41,10 +42,6 @@ func mark(pass *scope, outcome flow.Outcome) *status.Marks {
 		markPower(marks, pass, outcome)
 		markSize(marks, pass)
 	}
-	if status.IsPaused(pass.vm) {
-		marks.Pause()
-	}
-	outcome.Mark(marks)
 	return marks
 }
 
@@ -52,24 +49,24 @@ func markHost(marks *status.Marks, seen observation) {
 	switch {
 	case seen.hostProblem != nil:
 		marks.False(cloudnativev1alpha1.ConditionDriverReady, seen.hostProblem.Reason(), seen.hostProblem.Message())
-	case seen.observed && seen.at.host != "":
+	case seen.observed && seen.at.Host != "":
 		marks.True(cloudnativev1alpha1.ConditionDriverReady, cloudnativev1alpha1.ReasonDriverReady, "")
 	}
 	if seen.health.Info.Emulated {
 		marks.True(cloudnativev1alpha1.ConditionSoftwareEmulation, cloudnativev1alpha1.ReasonEmulated,
-			"the host runs guests without the help of its processor, and slowly")
+			"the host emulates the guest's processor, which is slow: enable KVM on the host if it can")
 		return
 	}
 	marks.False(cloudnativev1alpha1.ConditionSoftwareEmulation, cloudnativev1alpha1.ReasonAccelerated, "")
 }
 
-// operating returns the operation that goes on, or that the pass has just decided on; nil for none.
-func operating(pass *scope) *operation {
+// operating returns the operation that is running, or that the pass has just decided on, nil for none.
+func operating(pass *scope) *operation.Operation {
 	if pass.decision.next != nil {
 		return pass.decision.next
 	}
-	if pass.seen.op.running() {
-		return &pass.seen.op.operation
+	if pass.seen.op.Running() {
+		return &pass.seen.op.Operation
 	}
 	return nil
 }
@@ -80,10 +77,10 @@ func markImage(marks *status.Marks, pass *scope) {
 	switch {
 	case failure != nil && (failure.Reason == cloudnativev1alpha1.ReasonImageNotFound || failure.Reason == cloudnativev1alpha1.ReasonImagePullFailed):
 		marks.False(cloudnativev1alpha1.ConditionImageReady, failure.Reason, pass.decision.trouble)
-	case pass.seen.found != nil, pass.seen.op.running() && pass.seen.op.at != stepPrepare:
+	case pass.seen.found != nil, pass.seen.op.Running() && pass.seen.op.At != operation.Prepare:
 		marks.True(cloudnativev1alpha1.ConditionImageReady, cloudnativev1alpha1.ReasonImageReady, "")
-	case op != nil && op.has(stepPrepare):
-		marks.False(cloudnativev1alpha1.ConditionImageReady, op.reason, "waiting for the image")
+	case op != nil && op.Has(operation.Prepare):
+		marks.False(cloudnativev1alpha1.ConditionImageReady, op.Reason, "waiting for the image")
 	default:
 		marks.Unknown(cloudnativev1alpha1.ConditionImageReady, cloudnativev1alpha1.ReasonPending, "")
 	}
@@ -91,7 +88,7 @@ func markImage(marks *status.Marks, pass *scope) {
 
 func markProvisioned(marks *status.Marks, pass *scope) {
 	failure := pass.decision.failure
-	known := pass.vm.Status.Server != nil && pass.vm.Status.Server.ID != ""
+	known := pass.Object.Status.Server != nil && pass.Object.Status.Server.ID != ""
 	op := operating(pass)
 	switch {
 	case pass.seen.found != nil, !pass.seen.looked && known:
@@ -99,9 +96,9 @@ func markProvisioned(marks *status.Marks, pass *scope) {
 	case failure != nil:
 		marks.False(cloudnativev1alpha1.ConditionProvisioned, failure.Reason, pass.decision.trouble)
 	case op != nil:
-		marks.False(cloudnativev1alpha1.ConditionProvisioned, op.reason, "waiting for "+underway(*op))
+		marks.False(cloudnativev1alpha1.ConditionProvisioned, op.Reason, "waiting for "+underway(*op))
 	default:
-		marks.False(cloudnativev1alpha1.ConditionProvisioned, cloudnativev1alpha1.ReasonPending, "there is no machine")
+		marks.False(cloudnativev1alpha1.ConditionProvisioned, cloudnativev1alpha1.ReasonPending, "the machine does not exist")
 	}
 }
 
@@ -111,10 +108,10 @@ func markPower(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 	if found != nil {
 		state = found.State
 	}
-	strategy := strategyOf(pass.vm)
+	strategy := strategyOf(pass.Object)
 	switch {
-	case op != nil && (op.has(stepStart) || op.has(stepStop) || op.has(stepRemove)):
-		marks.False(cloudnativev1alpha1.ConditionPowerSynced, op.reason, "waiting for "+underway(*op))
+	case op != nil && (op.Has(operation.Start) || op.Has(operation.Stop) || op.Has(operation.Remove)):
+		marks.False(cloudnativev1alpha1.ConditionPowerSynced, op.Reason, "waiting for "+underway(*op))
 	case state == machine.StateRunning && strategy != cloudnativev1alpha1.RunHalted:
 		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonRunning, "")
 	case (state == machine.StateStopped || state == machine.StateCreated) && strategy == cloudnativev1alpha1.RunHalted:
@@ -128,7 +125,7 @@ func markPower(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 	}
 }
 
-// markSize marks what the machine is made of.
+// markSize marks the size of the machine, and whether a change waits for a restart.
 func markSize(marks *status.Marks, pass *scope) {
 	found, op, decided := pass.seen.found, operating(pass), pass.decision
 	if decided.pending != "" {
@@ -139,13 +136,13 @@ func markSize(marks *status.Marks, pass *scope) {
 	if found == nil {
 		reason := cloudnativev1alpha1.ReasonPending
 		if op != nil {
-			reason = op.reason
+			reason = op.Reason
 		}
 		marks.Unknown(cloudnativev1alpha1.ConditionResourcesSynced, reason, "")
 		return
 	}
 	want := pass.seen.spec.Resources
-	text := fmt.Sprintf("the machine has %s, the spec says %s", sizeText(found.Resources), sizeText(want))
+	text := fmt.Sprintf("the machine has %s; the spec asks for %s", sizeText(found.Resources), sizeText(want))
 	switch {
 	case sameSize(found.Resources, want):
 		marks.True(cloudnativev1alpha1.ConditionResourcesSynced, cloudnativev1alpha1.ReasonResourcesSynced, "")

@@ -254,12 +254,12 @@ func TestDefect07ImageIsWaitedFor(t *testing.T) {
 	testkit.Eventually(t, "the image is being fetched", s.clock.HasWaiters)
 	other := s.create(named("default", "other"), image("busybox"))
 	s.pass(other)
-	if s.r.operations.look(client.ObjectKeyFromObject(other), other.UID) == nil {
+	if s.operations.Look(client.ObjectKeyFromObject(other), other.UID) == nil {
 		t.Error("another machine waits for the image of this one")
 	}
 	testkit.Eventually(t, "the image has come", func() bool {
 		s.step(time.Minute)
-		return !s.r.operations.look(client.ObjectKeyFromObject(vm), vm.UID).running()
+		return !s.operations.Look(client.ObjectKeyFromObject(vm), vm.UID).Running()
 	})
 	s.settle(vm)
 	s.want(vm, active, "ImageReady=True/ImageReady")
@@ -304,7 +304,7 @@ func TestDefect10DeathIsNoticed(t *testing.T) {
 	s.hosts["a"].Kill(identity(vm, "installation"))
 	s.settle(vm)
 	s.want(vm, crashing, "Ready=False/Crashed", "PowerSynced=False/Crashed", "Provisioned=True/Provisioned", "Reconciling=True/Crashed")
-	if got := vm.Status.Reason; got != "the machine has ended by itself with exit code 137: killed" {
+	if got := vm.Status.Reason; got != "the machine ended by itself with exit code 137: killed" {
 		t.Errorf("the reason is %q", got)
 	}
 	s.wantEvents("Crashed")
@@ -467,11 +467,16 @@ func TestRestartAt(t *testing.T) {
 		t.Error("it was restarted before its time")
 	}
 	result, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(vm))
-	if err != nil || result.RequeueAfter != time.Hour {
-		t.Errorf("the next pass is in %s (%v), want an hour", result.RequeueAfter, err)
+	if err != nil || result.RequeueAfter < 50*time.Minute || result.RequeueAfter > time.Hour {
+		t.Errorf("the next pass is in %s (%v), want it within the hour", result.RequeueAfter, err)
+	}
+	s.step(time.Hour - time.Second)
+	result, err = s.Reconcile(t, s.r, client.ObjectKeyFromObject(vm))
+	if err != nil || result.RequeueAfter < time.Second || result.RequeueAfter > 2*time.Second {
+		t.Errorf("the last pass before the restart is %s (%v) ahead, want about a second", result.RequeueAfter, err)
 	}
 	s.Events.Take()
-	s.step(time.Hour)
+	s.step(time.Second)
 	s.settle(vm)
 	s.want(vm, active, "Ready=True/Ready")
 	s.wantEvents("Restarted")
@@ -495,7 +500,7 @@ func TestRestartIsNotRepeatedAfterACrash(t *testing.T) {
 	s.step(time.Second)
 	s.pass(vm)
 	testkit.Eventually(t, "the restart is done", func() bool {
-		return !s.r.operations.look(client.ObjectKeyFromObject(vm), vm.UID).running()
+		return !s.operations.Look(client.ObjectKeyFromObject(vm), vm.UID).Running()
 	})
 	started := s.on("a", vm).StartedAt
 	s.restart()
@@ -574,7 +579,7 @@ func TestHostThatDoesNotAnswer(t *testing.T) {
 	other := s.machine(named("default", "other"))
 	s.want(other, cloudnativev1alpha1.PhaseUnknown)
 	s.hosts["a"].SetAway(false)
-	testkit.Eventually(t, "the host is back", func() bool { return s.r.fleet.Health(s.name("a")).Err == nil })
+	testkit.Eventually(t, "the host is back", func() bool { return s.fleet.Health(s.name("a")).Err == nil })
 	s.settle(vm)
 	s.want(vm, active, "Ready=True/Ready")
 	if vm.Status.RestartCount != 0 || vm.Status.Server.ID != before.ID {
@@ -757,8 +762,8 @@ func TestCrashBetweenAnyTwoWrites(t *testing.T) {
 			crash := func(reached func() bool) {
 				testkit.Eventually(t, "the state is reached", func() bool {
 					_, _ = s.Reconcile(t, s.r, key)
-					if op := s.r.operations.look(key, vm.UID); op != nil {
-						testkit.Eventually(t, "the operation has ended", func() bool { return !s.r.operations.look(key, vm.UID).running() })
+					if op := s.operations.Look(key, vm.UID); op != nil {
+						testkit.Eventually(t, "the operation has ended", func() bool { return !s.operations.Look(key, vm.UID).Running() })
 					}
 					s.restart()
 					s.Get(t, vm)
@@ -801,7 +806,7 @@ func TestStatusThatIsNotWrittenLosesNothing(t *testing.T) {
 	vm := s.create()
 	s.pass(vm)
 	key := client.ObjectKeyFromObject(vm)
-	testkit.Eventually(t, "the operation has ended", func() bool { return !s.r.operations.look(key, vm.UID).running() })
+	testkit.Eventually(t, "the operation has ended", func() bool { return !s.operations.Look(key, vm.UID).Running() })
 	// The pass decides on an object that has changed meanwhile: its write is a conflict.
 	s.Sync(t)
 	testkit.Edit(t, s.Harness, vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Labels = map[string]string{"a": "b"} })
@@ -809,5 +814,22 @@ func TestStatusThatIsNotWrittenLosesNothing(t *testing.T) {
 	s.want(vm, active)
 	if diff := cmp.Diff([]string{"Created"}, s.Events.Reasons()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// TestOperationsEndWithTheManager stops the manager while an image is being fetched.
+func TestOperationsEndWithTheManager(t *testing.T) {
+	s := newStage(t, simulated.Script{Faults: []simulated.Fault{{Call: simulated.CallPrepare, Hang: true}}})
+	vm := s.create()
+	s.pass(vm)
+	key := client.ObjectKeyFromObject(vm)
+	s.operations.Drain(t.Context())
+	op := s.operations.Look(key, vm.UID)
+	if !op.Ended() || !op.Canceled {
+		t.Errorf("the operation is %+v", op)
+	}
+	s.settle(vm)
+	if vm.Status.StartFailure != nil || s.operations.Start(t.Context(), key, s.hosts["a"].Open(), op.Operation) {
+		t.Errorf("an operation that was canceled has failed, or another one has begun: %+v", vm.Status)
 	}
 }

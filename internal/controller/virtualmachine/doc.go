@@ -1,32 +1,30 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package virtualmachine keeps a VirtualMachine: a machine that a driver of package machine runs on a host. It promises that
-// there is at most one machine for an object, on the host that was recorded before anything was made there; that the machine is
-// as the spec says, or the status says why not; that whatever dies in between, the next pass goes on where the last one
-// ended; and that nothing is done on a host that does not answer.
+// Package virtualmachine reconciles VirtualMachines: machines that a driver of package machine runs on a host. It promises that
+// there is at most one machine for an object, on the host that was recorded before anything was created there; that the machine
+// matches the spec, or the status says why not; that the next pass continues where the last one ended, whatever crashes in
+// between; and that nothing is done on a host that does not answer.
 //
-// A pass over a machine that lives goes through these phases:
+// A pass over an object that is not being deleted has these phases:
 //
-//  1. place writes the finalizer and the host, in one patch, before the first call of a driver (placing.go).
-//  2. observe asks the host for the machine, reads the Secrets that the spec names, and looks how the operation stands that an
-//     earlier pass has started (observe.go, secrets.go).
-//  3. plan compares that with the spec and decides on the steps of the next operation, if any (plan.go, power.go): pure.
-//  4. act starts the operation, or cancels the one that the spec no longer wants (act.go).
+//  1. locate finds out where the machine is (observe.go).
+//  2. claim chooses a host for a machine that has none (place.go, claims.go).
+//  3. record writes the finalizer and the host, in one patch and before the first call that changes a host (act.go).
+//  4. observe asks the host for the machine, reads the Secrets that the spec names, and looks at the operation that an earlier pass
+//     has started (observe.go, secrets.go).
+//  5. plan compares that with the spec and decides on the next operation, if any (plan.go, power.go, planner.go, failure.go): pure.
+//  6. operate starts the operation, or cancels one that the spec no longer wants (act.go).
 //
-// One that is being deleted goes through observe, and then retire decides and release lets it go (deletion.go). Whatever a pass
-// met, it describes it in the status with at most one write (status.go, conditions.go), and tells the events when that write has
+// A pass over an object that is being deleted observes, plans the removal (removal.go) and releases the object (act.go). Every pass
+// ends by describing what it met with at most one status write (status.go, conditions.go, words.go). The events follow when that write has
 // succeeded (events.go).
 //
-// Fetching an image, making, starting, stopping and removing a machine may take minutes. They run as operations, outside of the
-// workers: one at a time for a machine, some at a time for a host, kept until a pass has written down how they ended
-// (operations.go). So no machine waits for the image of another one.
+// Fetching an image, creating, starting, stopping and removing a machine may take minutes. These steps run outside of the workers,
+// in package internal/machine/operation. So no machine waits for the image of another one. Notices wakes an object when something
+// happens to its machine or to the host (notices.go).
 //
-// Beside the queue there are, on the leader only: for every host a watcher that wakes the machines up to which something happened
-// (watch.go), a sampler that reads counters for the metrics and now and then for the status (sampler.go, metrics.go), and a
-// sweep that looks for machines without an object (sweep.go).
-//
-// All conditions are written here: DriverReady, ImageReady, Provisioned, PowerSynced, ResourcesSynced, RestartRequired and
+// This package writes all conditions: DriverReady, ImageReady, Provisioned, PowerSynced, ResourcesSynced, RestartRequired and
 // SoftwareEmulation from the observation and the plan; Ready, Reconciling, Stalled and Paused are computed from them by
-// internal/status. Of the status, server.usage alone belongs to the sampler.
+// internal/status. In the status, only server.usage belongs to package machineusage.
 package virtualmachine

@@ -10,6 +10,7 @@ import (
 	"github.com/moby/moby/client"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/docker"
 	"github.com/windlass-operator/windlass/internal/machine/docker/dockertest"
@@ -19,7 +20,7 @@ import (
 // TestWalkThroughOnDocker is the article from one end to the other, on a real Docker Engine.
 func TestWalkThroughOnDocker(t *testing.T) {
 	t.Parallel()
-	h := testkit.New(t, AddIndexes)
+	h := testkit.New(t, kube.AddMachineIndexes)
 	daemon := dockertest.Start(t)
 	api, err := daemon.Client()
 	if err != nil {
@@ -28,12 +29,12 @@ func TestWalkThroughOnDocker(t *testing.T) {
 	t.Cleanup(func() { _ = api.Close() })
 	host := daemon.Host()
 	// Tests share an API server: this host has a name that no other test uses.
-	s := &stage{Harness: h, t: t, namespace: h.Namespace(t)}
-	host.Name = s.name("docker")
-	s.options = Options{
-		Client: h.Client, Live: h.Live, Recorder: h.Events, Now: time.Now, Installation: s.namespace, Namespace: s.namespace,
-		DefaultDriver: machine.DriverDocker, Hosts: []machine.Host{host}, Open: docker.Open, Usage: UsageEvery,
+	s := &stage{
+		Harness: h, t: t, namespace: h.Namespace(t), driver: machine.DriverDocker, now: time.Now,
 	}
+	s.installation = s.namespace
+	host.Name = s.name("docker")
+	s.list, s.open = []machine.Host{host}, docker.Open
 	s.restart()
 
 	vm := s.create(cpu("1"), func(vm *cloudnativev1alpha1.VirtualMachine) {
@@ -55,20 +56,14 @@ func TestWalkThroughOnDocker(t *testing.T) {
 		t.Errorf("the status is %+v", vm.Status.Server)
 	}
 
-	testkit.Eventually(t, "there is usage", func() bool {
-		h.Sync(t)
-		if err := s.r.sampler.sample(t.Context(), host.Name); err != nil {
-			t.Fatal(err)
-		}
-		return s.Get(t, vm) && vm.Status.Server.Usage != nil && vm.Status.Server.Usage.MemoryBytes > 0
-	})
+	s.wantUsage(vm, host.Name)
 
-	// Somebody kills the container: the death is noticed, and the machine is started again after its time.
+	// Somebody kills the container: Windlass notices it and starts the machine again after the backoff.
 	if _, err := api.ContainerKill(t.Context(), "test-vm", client.ContainerKillOptions{Signal: "KILL"}); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, "the container has ended", func() bool {
-		found, err := s.driver(host.Name).Get(t.Context(), identity(vm, s.namespace))
+		found, err := s.driverOf(host.Name).Get(t.Context(), identity(vm, s.namespace))
 		return err == nil && found.State == machine.StateStopped
 	})
 	s.settle(vm)
@@ -112,9 +107,9 @@ func TestWalkThroughOnDocker(t *testing.T) {
 }
 
 // driver of a host as the reconciler uses it.
-func (s *stage) driver(host string) machine.Driver {
+func (s *stage) driverOf(host string) machine.Driver {
 	s.t.Helper()
-	driver, ok := s.r.fleet.Driver(host)
+	driver, ok := s.fleet.Driver(host)
 	if !ok {
 		s.t.Fatalf("there is no host %q", host)
 	}

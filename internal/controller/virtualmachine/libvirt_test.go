@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/libvirt"
 	"github.com/windlass-operator/windlass/internal/machine/libvirt/libvirttest"
@@ -25,14 +26,14 @@ func TestWalkThroughOnLibvirt(t *testing.T) {
 	const qemu = "qemu:///system"
 	api := daemon.Dial(t, qemu)
 	host := daemon.Host(qemu)
-	h := testkit.New(t, AddIndexes)
+	h := testkit.New(t, kube.AddMachineIndexes)
 	// Tests share an API server: this host has a name that no other test uses.
-	s := &stage{Harness: h, t: t, namespace: h.Namespace(t)}
-	host.Name = s.name("libvirt")
-	s.options = Options{
-		Client: h.Client, Live: h.Live, Recorder: h.Events, Now: time.Now, Installation: s.namespace, Namespace: s.namespace,
-		DefaultDriver: machine.DriverLibvirt, Hosts: []machine.Host{host}, Open: libvirt.Open, Usage: UsageEvery,
+	s := &stage{
+		Harness: h, t: t, namespace: h.Namespace(t), driver: machine.DriverLibvirt, now: time.Now,
 	}
+	s.installation = s.namespace
+	host.Name = s.name("libvirt")
+	s.list, s.open = []machine.Host{host}, libvirt.Open
 	s.restart()
 
 	memory := func(quantity string) vmEdit {
@@ -49,18 +50,13 @@ func TestWalkThroughOnLibvirt(t *testing.T) {
 	if vm.Status.Server.ID != string(vm.UID) || vm.Status.Server.StartedAt == nil {
 		t.Errorf("the status is %+v", vm.Status.Server)
 	}
-	testkit.Eventually(t, "there is usage", func() bool {
-		h.Sync(t)
-		if err := s.r.sampler.sample(t.Context(), host.Name); err != nil {
-			t.Fatal(err)
-		}
-		return s.Get(t, vm) && vm.Status.Server.Usage != nil && vm.Status.Server.Usage.MemoryBytes > 0
-	})
+
+	s.wantUsage(vm, host.Name)
 
 	// More memory than the guest was started with waits for a restart, which somebody asks for.
 	s.edit(vm, memory("256M"))
 	s.want(vm, active, "RestartRequired=True/ResizePending")
-	before, err := s.driver(host.Name).Get(t.Context(), identity(vm, s.namespace))
+	before, err := s.driverOf(host.Name).Get(t.Context(), identity(vm, s.namespace))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +67,7 @@ func TestWalkThroughOnLibvirt(t *testing.T) {
 	})
 	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.RestartAt = new(metav1.NewTime(at)) })
 	s.want(vm, active, "Ready=True/Ready", "ResourcesSynced=True/ResourcesSynced", "RestartRequired=False/UpToDate")
-	found, err := s.driver(host.Name).Get(t.Context(), identity(vm, s.namespace))
+	found, err := s.driverOf(host.Name).Get(t.Context(), identity(vm, s.namespace))
 	if err != nil || found.Resources.MemoryBytes != 256_000_000 {
 		t.Errorf("after the restart there is %+v, %v", found, err)
 	}

@@ -7,42 +7,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/fleet"
+	"github.com/windlass-operator/windlass/internal/machine/operation"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
-const (
-	// lookTimeout is how long a host may take to show a machine, so that one that hangs takes no worker from the others.
-	lookTimeout = 5 * time.Second
-	// lookRest is how long a host that took longer is taken to be unreachable. If it is, the fleet finds out meanwhile.
-	lookRest = 15 * time.Second
-	// recheckHost is how often a machine on a host that does not answer looks whether it does; usually it is woken up.
-	recheckHost = time.Minute
-)
+// recheckHost is how often a machine checks a host that does not answer. Usually the host wakes it.
+const recheckHost = time.Minute
 
-// observation is what a pass has seen.
+// observation is what a pass has observed.
 type observation struct {
-	// observed is true once the pass has looked.
+	// observed is true once the pass has observed the host.
 	observed bool
-	// at is where the machine is, or will be; zero if that is not decided.
-	at location
+	// at is where the machine is, or will be. It is zero if that is not decided.
+	at kube.Placement
 	// hostProblem is why the host cannot be asked, nil if it can.
 	hostProblem *flow.Outcome
 	// health of the host.
 	health fleet.Health
-	// op is how the operation stands, nil for none.
-	op *progress
-	// looked says that the host was asked for the machine, and found is what it showed: nil for none.
+	// op is the progress of the operation, nil for none.
+	op *operation.Progress
+	// looked says that the host was asked for the machine. Then found is its answer, nil if there is no machine.
 	looked bool
 	found  *machine.Observed
-	// spec is what the machine shall be.
+	// spec is the desired machine.
 	spec machine.Spec
 	// secretProblem is why a Secret cannot be used, nil if all can.
 	secretProblem *secretError
@@ -51,75 +49,127 @@ type observation struct {
 // capabilities of the host's driver.
 func (o observation) capabilities() machine.Capabilities { return o.health.Info.Capabilities }
 
-// observe is the phase that reads.
+// locate is the phase that finds out where the machine is. For a machine without a host it also reads what the others claim.
+func (r *Reconciler) locate(ctx context.Context, pass *scope) flow.Outcome {
+	vm := pass.Object
+	pass.seen.at = kube.PlacementOf(vm)
+	if pass.seen.at.Host != "" || status.IsPaused(vm) {
+		return flow.Done()
+	}
+	if slices.Contains(vm.Finalizers, cloudnativev1alpha1.Finalizer) {
+		at, problem := r.recall(ctx, vm)
+		if problem != nil {
+			pass.seen.observed, pass.seen.hostProblem = true, problem
+			return *problem
+		}
+		pass.seen.at = at
+	}
+	if r.claims.loaded() {
+		return flow.Done()
+	}
+	var list cloudnativev1alpha1.VirtualMachineList
+	if err := r.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return flow.Fail(fmt.Errorf("cannot list VirtualMachines: %w", err))
+	}
+	r.claims.load(claimsOf(list.Items))
+	return flow.Done()
+}
+
+// recall looks on all hosts for a machine whose placement somebody has removed. An object with our finalizer may have such a
+// machine: it was edited by hand, or was created with the finalizer.
+func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.VirtualMachine) (kube.Placement, *flow.Outcome) {
+	for _, state := range r.fleet.Hosts() {
+		driver, ok := r.fleet.Driver(state.Host.Name)
+		if !ok {
+			continue
+		}
+		_, err := driver.Get(ctx, identity(vm, r.installation))
+		switch {
+		case err == nil:
+			return kube.Placement{Driver: state.Host.Driver, Host: state.Host.Name}, nil
+		case errors.Is(err, machine.ErrNotFound):
+		case len(vm.Status.Conditions) > 0 || !state.Health.Probed:
+			// The object was reconciled before, so its machine may be on this host.
+			return kube.Placement{}, new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, fmt.Sprintf(
+				"host %q to tell whether it has the machine: %v", state.Host.Name, err), recheckPlace))
+		}
+	}
+	return kube.Placement{}, nil
+}
+
+// claimsOf returns what the machines of the objects claim.
+func claimsOf(objects []cloudnativev1alpha1.VirtualMachine) map[types.NamespacedName]claim {
+	out := make(map[types.NamespacedName]claim, len(objects))
+	for i := range objects {
+		vm := &objects[i]
+		if at := kube.PlacementOf(vm); at.Host != "" {
+			out[client.ObjectKeyFromObject(vm)] = claim{at, resourcesOf(vm.Spec.Resource, at.Driver)}
+		}
+	}
+	return out
+}
+
+// observe is the phase that observes the machine, its host and its operation.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	seen := &pass.seen
-	seen.op = r.operations.look(client.ObjectKeyFromObject(pass.vm), pass.vm.UID)
-	seen.at = locationOf(pass.vm)
-	if seen.at.host == "" {
+	seen.op = r.operations.Look(client.ObjectKeyFromObject(pass.Object), pass.Object.UID)
+	seen.at = kube.PlacementOf(pass.Object)
+	if seen.at.Host == "" {
 		seen.observed = true
 		return flow.Done()
 	}
-	driver, problem := r.host(pass.vm, seen.at)
+	driver, problem := r.host(pass.Object, seen.at)
 	if problem != nil {
 		seen.observed, seen.hostProblem = true, problem
 		return flow.Done()
 	}
-	seen.health = r.fleet.Health(seen.at.host)
+	seen.health = r.fleet.Health(seen.at.Host)
 	if !seen.health.Probed {
-		// The manager has just started. What the status says may well be true: it is left alone until the host was asked.
-		pass.silent = true
+		// The manager has just started. The status may well be true, so it stays until the host was asked.
+		pass.Silence()
 		return flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, "the first answer of the host", recheckHost)
 	}
 	seen.observed = true
 	if err := seen.health.Err; err != nil {
-		seen.hostProblem = unreachable(seen.at.host, err)
+		seen.hostProblem = unreachable(seen.at.Host, err)
 		return flow.Done()
 	}
-	if seen.op.running() {
-		return flow.Done() // which says more than the host would
+	if seen.op.Running() {
+		return flow.Done() // the operation tells more than the host
 	}
 	var held secrets
-	if pass.vm.DeletionTimestamp == nil {
+	if pass.Object.DeletionTimestamp == nil {
 		var err error
-		held, err = r.readSecrets(ctx, pass.vm)
+		held, err = r.readSecrets(ctx, pass.Object)
 		if problem, ok := errors.AsType[*secretError](err); ok {
 			seen.secretProblem = problem
 		} else if err != nil {
 			return flow.Fail(err)
 		}
 	}
-	seen.spec = specOf(pass.vm, r.installation, seen.at.driver, held)
-	return r.look(ctx, driver, seen)
+	seen.spec = specOf(pass.Object, r.installation, seen.at.Driver, held)
+	return look(ctx, driver, seen)
 }
 
 // host returns the driver of the host where the machine is, or why there is none.
-func (r *Reconciler) host(vm *cloudnativev1alpha1.VirtualMachine, at location) (machine.Driver, *flow.Outcome) {
-	driver, ok := r.fleet.Driver(at.host)
-	if !ok || r.drivers[at.host] != at.driver {
-		stalled := flow.Stall(cloudnativev1alpha1.ReasonHostNotConfigured, fmt.Errorf(
-			"the machine is on host %q with driver %s, which the manager is not configured with", at.host, at.driver))
-		return nil, &stalled
+func (r *Reconciler) host(vm *cloudnativev1alpha1.VirtualMachine, at kube.Placement) (machine.Driver, *flow.Outcome) {
+	driver, ok := r.fleet.Driver(at.Host)
+	if !ok || r.drivers[at.Host] != at.Driver {
+		return nil, new(flow.Stall(cloudnativev1alpha1.ReasonHostNotConfigured, fmt.Errorf(
+			"the machine is on host %q with driver %s, which is not in the manager's configuration", at.Host, at.Driver)))
 	}
-	wanted := location{driver: string(vm.Spec.Driver), host: vm.Spec.Host}
-	if vm.DeletionTimestamp == nil &&
-		(wanted.host != "" && wanted.host != at.host || wanted.driver != "" && wanted.driver != at.driver) {
-		stalled := flow.Stall(cloudnativev1alpha1.ReasonHostMismatch, fmt.Errorf(
-			"the machine is on host %q with driver %s, and stays there: make a new VirtualMachine for another place", at.host, at.driver))
-		return nil, &stalled
+	otherHost := vm.Spec.Host != "" && vm.Spec.Host != at.Host
+	otherDriver := vm.Spec.Driver != "" && string(vm.Spec.Driver) != at.Driver
+	if vm.DeletionTimestamp == nil && (otherHost || otherDriver) {
+		return nil, new(flow.Stall(cloudnativev1alpha1.ReasonHostMismatch, fmt.Errorf(
+			"the machine is on host %q with driver %s and is never moved: create another VirtualMachine for another host", at.Host, at.Driver)))
 	}
 	return driver, nil
 }
 
 // look asks the host for the machine.
-func (r *Reconciler) look(ctx context.Context, driver machine.Driver, seen *observation) flow.Outcome {
-	if r.slow.rests(seen.at.host, r.now()) {
-		seen.hostProblem = unreachable(seen.at.host, errSlow)
-		return flow.Done()
-	}
-	limited, cancel := context.WithTimeout(ctx, lookTimeout)
-	defer cancel()
-	found, err := driver.Get(limited, seen.spec.Identity)
+func look(ctx context.Context, driver machine.Driver, seen *observation) flow.Outcome {
+	found, err := driver.Get(ctx, seen.spec.Identity)
 	switch {
 	case err == nil:
 		seen.looked, seen.found = true, &found
@@ -127,41 +177,19 @@ func (r *Reconciler) look(ctx context.Context, driver machine.Driver, seen *obse
 		seen.looked = true
 	case ctx.Err() != nil:
 		return flow.Fail(ctx.Err())
-	case errors.Is(limited.Err(), context.DeadlineExceeded):
-		r.slow.note(seen.at.host, r.now())
-		seen.hostProblem = unreachable(seen.at.host, errSlow)
 	case errors.Is(err, machine.ErrUnreachable):
-		seen.hostProblem = unreachable(seen.at.host, err)
+		seen.hostProblem = unreachable(seen.at.Host, err)
 	default:
-		return flow.Fail(fmt.Errorf("cannot look at the machine on host %q: %w", seen.at.host, err))
+		return flow.Fail(fmt.Errorf("cannot get the machine from host %q: %w", seen.at.Host, err))
 	}
 	return flow.Done()
 }
-
-// errSlow says that a host takes too long.
-var errSlow = fmt.Errorf("%w: no answer within %s", machine.ErrUnreachable, lookTimeout)
 
 func unreachable(host string, err error) *flow.Outcome {
 	return new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, fmt.Sprintf("host %q to answer: %v", host, err), recheckHost))
 }
 
-// slowHosts remembers hosts that took too long.
-type slowHosts struct {
-	mu    sync.Mutex
-	until map[string]time.Time
-}
-
-func (s *slowHosts) note(host string, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.until == nil {
-		s.until = map[string]time.Time{}
-	}
-	s.until[host] = now.Add(lookRest)
-}
-
-func (s *slowHosts) rests(host string, now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return now.Before(s.until[host])
+// allProbed reports whether every host was asked for its health. Before that, no host is known to be down.
+func allProbed(hosts []fleet.HostState) bool {
+	return !slices.ContainsFunc(hosts, func(s fleet.HostState) bool { return !s.Health.Probed })
 }

@@ -15,8 +15,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/fleet"
+	"github.com/windlass-operator/windlass/internal/machine/operation"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -25,7 +27,7 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 func sees(vm *cloudnativev1alpha1.VirtualMachine, change ...func(*observation)) observation {
 	spec := specOf(vm, "installation", machine.DriverDocker, secrets{})
 	seen := observation{
-		observed: true, looked: true, at: location{machine.DriverDocker, "a"}, spec: spec,
+		observed: true, looked: true, at: kube.Placement{Driver: machine.DriverDocker, Host: "a"}, spec: spec,
 		health: fleet.Health{Probed: true, Info: machine.Info{
 			Driver: machine.DriverDocker, Capabilities: machine.Capabilities{Containers: true, LiveCPU: true, LiveMemory: true},
 		}},
@@ -48,14 +50,16 @@ func TestPlan(t *testing.T) {
 	other := func(o *observation) { o.found.SpecHash = "another" }
 	small := func(o *observation) { o.found.Resources.MilliCPU = 1 }
 	guest := func(o *observation) { o.health.Info.Capabilities = machine.Capabilities{Guests: true} }
-	ended := func(reason string, err error, steps ...step) func(*observation) {
+	ended := func(reason string, err error, steps ...operation.Step) func(*observation) {
 		return func(o *observation) {
-			o.op = &progress{operation: operation{reason: reason, steps: steps}, at: steps[len(steps)-1], done: true, began: noon, err: err}
+			o.op = &operation.Progress{Operation: operation.Operation{Reason: reason, Steps: steps}, At: steps[len(steps)-1], Done: true, Began: noon, Err: err}
 		}
 	}
-	goes := func(generation int64, at step) func(*observation) {
+	goes := func(generation int64, at operation.Step) func(*observation) {
 		return func(o *observation) {
-			o.op = &progress{operation: operation{reason: "Provisioning", generation: generation, steps: []step{at}}, at: at, began: noon}
+			o.op = &operation.Progress{
+				Operation: operation.Operation{Reason: "Provisioning", Generation: generation, Steps: []operation.Step{at}}, At: at, Began: noon,
+			}
 		}
 	}
 	restart := func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.RestartAt = new(metav1.NewTime(noon)) }
@@ -107,24 +111,24 @@ func TestPlan(t *testing.T) {
 		"another size is given at once":  {seen: []func(*observation){small}, want: "[resize]  Resizing"},
 		"another image waits":            {seen: []func(*observation){other}, want: "[] Active "},
 		"a guest of another image waits": {seen: []func(*observation){other, guest}, want: "[] Active "},
-		"an operation is waited for":     {seen: []func(*observation){goes(1, stepPrepare)}, want: "[] Creating Provisioning"},
-		"an outdated pull is given up":   {seen: []func(*observation){goes(0, stepPrepare)}, want: "[] Creating Provisioning canceled"},
-		"an outdated creation goes on":   {seen: []func(*observation){goes(0, stepCreate)}, want: "[] Creating Provisioning"},
-		"a start that failed is counted": {seen: []func(*observation){state(machine.StateCreated), ended("Starting", errors.New("no"), stepStart)}, want: "[] Failed StartFailed"},
+		"an operation is waited for":     {seen: []func(*observation){goes(1, operation.Prepare)}, want: "[] Creating Provisioning"},
+		"an outdated pull is given up":   {seen: []func(*observation){goes(0, operation.Prepare)}, want: "[] Creating Provisioning canceled"},
+		"an outdated creation goes on":   {seen: []func(*observation){goes(0, operation.Create)}, want: "[] Creating Provisioning"},
+		"a start that failed is counted": {seen: []func(*observation){state(machine.StateCreated), ended("Starting", errors.New("no"), operation.Start)}, want: "[] Failed StartFailed"},
 		"a start that was ended is not": {
 			seen: []func(*observation){state(machine.StateCreated), func(o *observation) {
-				ended("Starting", fmt.Errorf("no: %w", context.Canceled), stepStart)(o)
-				o.op.canceled = true
+				ended("Starting", fmt.Errorf("no: %w", context.Canceled), operation.Start)(o)
+				o.op.Canceled = true
 			}}, want: "[start] Creating Starting",
 		},
 		"a machine that ended right after its start has crashed": {
-			seen: []func(*observation){state(machine.StateStopped), ended("Starting", nil, stepStart)}, want: "[] CrashLoopBackOff Crashed",
+			seen: []func(*observation){state(machine.StateStopped), ended("Starting", nil, operation.Start)}, want: "[] CrashLoopBackOff Crashed",
 		},
 		"one that was turned off by us has not": {
-			seen: []func(*observation){state(machine.StateStopped), ended("Stopping", nil, stepStop)}, want: "[start] Creating Starting",
+			seen: []func(*observation){state(machine.StateStopped), ended("Stopping", nil, operation.Stop)}, want: "[start] Creating Starting",
 		},
 		"a replacement that failed half-way is no loss": {
-			seen: []func(*observation){none, ended("Replacing", machine.ErrBusy, stepRemove, stepCreate)}, want: "[] Failed CreateFailed",
+			seen: []func(*observation){none, ended("Replacing", machine.ErrBusy, operation.Remove, operation.Create)}, want: "[] Failed CreateFailed",
 		},
 	}
 	for sentence, test := range tests {
@@ -134,9 +138,9 @@ func TestPlan(t *testing.T) {
 				vm.Status = cloudnativev1alpha1.VirtualMachineStatus{ObservedGeneration: 1}
 			}}, test.vm...)...)
 			d := plan(vm, sees(vm, test.seen...), noon)
-			var steps []step
+			var steps []operation.Step
 			if d.next != nil {
-				steps = d.next.steps
+				steps = d.next.Steps
 			}
 			got := fmt.Sprintf("%v %s %s", steps, d.phase, d.outcome.Reason())
 			if d.cancel {
@@ -187,10 +191,12 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 				o.found = nil
 			}
 			if pick(3) == 0 {
-				o.op = &progress{operation: operation{reason: "Starting", steps: []step{stepStart}}, at: stepStart, done: pick(2) == 0}
+				o.op = &operation.Progress{
+					Operation: operation.Operation{Reason: "Starting", Steps: []operation.Step{operation.Start}}, At: operation.Start, Done: pick(2) == 0,
+				}
 			}
-			if o.op.ended() && pick(2) == 0 {
-				o.op.err = machine.ErrBusy
+			if o.op.Ended() && pick(2) == 0 {
+				o.op.Err = machine.ErrBusy
 			}
 		})
 		before := vm.DeepCopy()
@@ -200,13 +206,13 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 			t.Fatalf("the plan changes the object: %s\n%s", diff, describe())
 		}
 		switch {
-		case d.next != nil && seen.op.running():
+		case d.next != nil && seen.op.Running():
 			t.Fatalf("two operations at once: %s", describe())
-		case d.next != nil && strategyOf(vm) == cloudnativev1alpha1.RunHalted && d.next.has(stepStart):
+		case d.next != nil && strategyOf(vm) == cloudnativev1alpha1.RunHalted && d.next.Has(operation.Start):
 			t.Fatalf("a halted machine is started: %s", describe())
-		case d.next != nil && d.next.has(stepRemove) && d.next.reason != cloudnativev1alpha1.ReasonReplacing:
+		case d.next != nil && d.next.Has(operation.Remove) && d.next.Reason != cloudnativev1alpha1.ReasonReplacing:
 			t.Fatalf("a machine is removed: %s", describe())
-		case d.next != nil && d.next.has(stepCreate) && !d.next.has(stepPrepare):
+		case d.next != nil && d.next.Has(operation.Create) && !d.next.Has(operation.Prepare):
 			t.Fatalf("a machine is made without an image: %s", describe())
 		case d.next != nil && d.outcome.IsDone():
 			t.Fatalf("something is done and nothing waited for: %s", describe())

@@ -4,16 +4,17 @@
 package virtualmachine
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/operation"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// keep looks after a machine that exists: its power first, then what it is made of, then its size.
+// keep reconciles a machine that exists: its power first, then what it was created from, then its size.
 func (p *planner) keep() {
 	switch p.seen.found.State {
 	case machine.StateRunning:
@@ -22,23 +23,23 @@ func (p *planner) keep() {
 		p.keepOff()
 	case machine.StatePaused:
 		if strategyOf(p.vm) == cloudnativev1alpha1.RunHalted {
-			p.run(cloudnativev1alpha1.ReasonStopping, stepStop)
+			p.run(cloudnativev1alpha1.ReasonStopping, operation.Stop)
 			return
 		}
 		p.phase = cloudnativev1alpha1.PhaseStopped
-		p.outcome = flow.Wait(cloudnativev1alpha1.ReasonHeld, "whoever suspended the machine on its host to resume it", lastBackoff)
+		p.outcome = flow.Wait(cloudnativev1alpha1.ReasonHeld, "somebody to resume the machine, which was suspended on its host", lastBackoff)
 	case machine.StateStopping:
 		p.phase = p.vm.Status.Phase
 		p.outcome = flow.Wait(cloudnativev1alpha1.ReasonStopping, "the machine to be off", firstBackoff)
 	default:
 		p.phase = cloudnativev1alpha1.PhaseUnknown
-		p.outcome = flow.Wait(cloudnativev1alpha1.ReasonStarting, "the host to say what the machine does", firstBackoff)
+		p.outcome = flow.Wait(cloudnativev1alpha1.ReasonStarting, "the host to report the state of the machine", firstBackoff)
 	}
 }
 
 func (p *planner) keepRunning() {
 	if strategyOf(p.vm) == cloudnativev1alpha1.RunHalted {
-		p.run(cloudnativev1alpha1.ReasonStopping, stepStop)
+		p.run(cloudnativev1alpha1.ReasonStopping, operation.Stop)
 		return
 	}
 	recovery := p.recover()
@@ -51,7 +52,7 @@ func (p *planner) keepRunning() {
 	if p.replace(updatePolicyOf(p.vm) == cloudnativev1alpha1.UpdateRestart) || p.resize() {
 		return
 	}
-	// Nothing is to be done but, perhaps, at a certain time. What has failed before is no longer wanted.
+	// There is nothing to do, except perhaps at a certain time. What failed before is no longer wanted.
 	if p.failure != nil && !ended(p.failure.Reason) {
 		p.failure = nil
 	}
@@ -59,8 +60,7 @@ func (p *planner) keepRunning() {
 	p.wake = soonest(recovery, p.untilRestart())
 }
 
-// recover forgets the end of a machine that has run since for as long as the longest backoff, and returns when to look again
-// whether it has.
+// recover clears the crash of a machine that has run for the longest backoff since. Otherwise it returns when to check again.
 func (p *planner) recover() time.Duration {
 	if p.failure == nil || !ended(p.failure.Reason) {
 		return 0
@@ -74,15 +74,15 @@ func (p *planner) recover() time.Duration {
 	return 0
 }
 
-// hurry is for a restart that the user asks for: it does not wait because the machine has ended before. It does wait where the
-// restart itself has failed.
+// hurry is for a restart that the user asks for: it does not wait because of an earlier crash. It does wait if the restart itself
+// has failed.
 func (p *planner) hurry() {
 	if p.failure != nil && ended(p.failure.Reason) {
 		p.failure.RetryAfter = nil
 	}
 }
 
-// restartDue reports whether a restart that the user wants has to be done. One before the machine was last started has been.
+// restartDue reports whether a restart that the user wants is due. If the machine was started after that time, it is done.
 func (p *planner) restartDue() bool {
 	if !p.asked() {
 		return false
@@ -103,46 +103,49 @@ func (p *planner) untilRestart() time.Duration {
 	return 0
 }
 
-// restart turns the machine off and on, and brings with it what waits for that.
+// restart turns the machine off and on, and applies the changes that wait for a restart.
 func (p *planner) restart() {
 	switch {
 	case p.changed() && p.seen.capabilities().Containers:
-		p.run(cloudnativev1alpha1.ReasonReplacing, replacing...)
+		p.recreate()
 	case !sameSize(p.seen.found.Resources, p.seen.spec.Resources):
-		p.run(cloudnativev1alpha1.ReasonRestarting, stepStop, stepResize, stepStart)
+		p.run(cloudnativev1alpha1.ReasonRestarting, operation.Stop, operation.Resize, operation.Start)
 	default:
-		p.run(cloudnativev1alpha1.ReasonRestarting, stepStop, stepStart)
+		p.run(cloudnativev1alpha1.ReasonRestarting, operation.Stop, operation.Start)
 	}
 }
 
-// replacing gives a container what only a new one can have. The image comes first: as long as it cannot be had, the old one stays.
-var replacing = []step{stepPrepare, stepRemove, stepCreate, stepStart} //nolint:gochecknoglobals // because it is a constant list
+// recreate replaces a container by one that the changed spec describes. The image comes first: as long as it cannot be fetched, the
+// old container stays.
+func (p *planner) recreate() {
+	p.run(cloudnativev1alpha1.ReasonReplacing, operation.Prepare, operation.Remove, operation.Create, operation.Start)
+}
 
-// changed reports whether the machine is made from something else than the spec says.
+// changed reports whether the machine was created from something else than the spec says.
 func (p *planner) changed() bool {
 	return p.seen.secretProblem == nil && p.seen.found.SpecHash != "" && p.seen.found.SpecHash != p.seen.spec.Hash
 }
 
-// replace sees to what a machine is made from, and reports whether that is all that this pass does.
+// replace reconciles what a machine is created from, and reports whether this pass does nothing else.
 func (p *planner) replace(now bool) bool {
 	switch {
 	case !p.changed():
 		return false
 	case !p.seen.capabilities().Containers:
 		p.pending = cloudnativev1alpha1.ReasonRecreateRequired
-		p.pendingText = "what the guest was made from has changed, and it keeps what it has: only a new VirtualMachine gets the rest"
+		p.pendingText = "the spec has changes that an existing guest cannot get: create a new VirtualMachine to apply them"
 		return false
 	case now:
-		p.run(cloudnativev1alpha1.ReasonReplacing, replacing...)
+		p.recreate()
 		return true
 	default:
 		p.pending = cloudnativev1alpha1.ReasonSpecChanged
-		p.pendingText = "what the container was made from has changed: the next restart makes a new one, with an empty writable layer"
+		p.pendingText = "the spec has changes that take a new container: the next restart replaces it, with an empty writable layer"
 		return false
 	}
 }
 
-// resize sees to the size of a machine that runs, and reports whether that is all that this pass does.
+// resize reconciles the size of a running machine, and reports whether this pass does nothing else.
 func (p *planner) resize() bool {
 	have, want := p.seen.found.Resources, p.seen.spec.Resources
 	policy := updatePolicyOf(p.vm)
@@ -154,19 +157,19 @@ func (p *planner) resize() bool {
 			p.pending = cloudnativev1alpha1.ReasonResizePending
 		}
 		if p.pendingText == "" {
-			p.pendingText = fmt.Sprintf("the machine has %s, and gets %s with the next restart", sizeText(have), sizeText(want))
+			p.pendingText = fmt.Sprintf("the machine has %s and gets %s with the next restart", sizeText(have), sizeText(want))
 		}
 		return false
 	case p.refused():
-		p.run(cloudnativev1alpha1.ReasonRestarting, stepStop, stepResize, stepStart)
+		p.run(cloudnativev1alpha1.ReasonRestarting, operation.Stop, operation.Resize, operation.Start)
 	default:
-		p.run(cloudnativev1alpha1.ReasonResizing, stepResize)
+		p.run(cloudnativev1alpha1.ReasonResizing, operation.Resize)
 	}
 	p.pending, p.pendingText = "", ""
 	return true
 }
 
-// keepOff looks after a machine that is off: it is started if it shall run.
+// keepOff reconciles a machine that is off.
 func (p *planner) keepOff() {
 	found := p.seen.found
 	strategy := strategyOf(p.vm)
@@ -187,20 +190,20 @@ func (p *planner) keepOff() {
 	}
 }
 
-// ran reports whether the machine has run since the last pass, and was not turned off by us.
+// ran reports whether the machine has run since the last pass and was not turned off by Windlass.
 func (p *planner) ran() bool {
 	was := p.vm.Status.Server
 	return p.began || !p.stopped && was != nil && was.State == stateText(machine.StateRunning)
 }
 
-// crash counts that a machine has ended which is to be started again.
+// crash counts that a machine has ended that will be started again.
 func (p *planner) crash(strategy cloudnativev1alpha1.RunStrategy) {
 	if again(strategy, p.seen.found) {
 		p.fail(cloudnativev1alpha1.ReasonCrashed, ending(p.seen.found))
 	}
 }
 
-// again reports whether a machine that has ended is started again.
+// again reports whether the strategy starts a machine again that has ended.
 func again(strategy cloudnativev1alpha1.RunStrategy, found *machine.Observed) bool {
 	switch strategy {
 	case cloudnativev1alpha1.RunAlways:
@@ -217,19 +220,19 @@ func broke(found *machine.Observed) bool {
 	return found.Cause != "" || found.ExitCode != nil && *found.ExitCode != 0
 }
 
-// turnOn starts the machine, as the spec now describes it.
+// turnOn starts the machine as the spec describes it now.
 func (p *planner) turnOn() {
 	switch {
 	case p.changed() && p.seen.capabilities().Containers:
-		p.run(cloudnativev1alpha1.ReasonReplacing, replacing...)
+		p.recreate()
 	case !sameSize(p.seen.found.Resources, p.seen.spec.Resources):
-		p.run(cloudnativev1alpha1.ReasonStarting, stepResize, stepStart)
+		p.run(cloudnativev1alpha1.ReasonStarting, operation.Resize, operation.Start)
 	default:
-		p.run(cloudnativev1alpha1.ReasonStarting, stepStart)
+		p.run(cloudnativev1alpha1.ReasonStarting, operation.Start)
 	}
 }
 
-// halted is about a machine that is off, and shall be.
+// halted reconciles a machine that is off and has to be.
 func (p *planner) halted() {
 	p.phase = cloudnativev1alpha1.PhaseStopped
 	if sameSize(p.seen.found.Resources, p.seen.spec.Resources) {
@@ -241,19 +244,19 @@ func (p *planner) halted() {
 		p.resize()
 		return
 	}
-	p.run(cloudnativev1alpha1.ReasonResizing, stepResize)
+	p.run(cloudnativev1alpha1.ReasonResizing, operation.Resize)
 	if p.next == nil {
 		p.phase = cloudnativev1alpha1.PhaseStopped
 	}
 }
 
-// completed is about a machine that has ended and is not started again.
+// completed describes a machine that has ended and is not started again.
 func (p *planner) completed(strategy cloudnativev1alpha1.RunStrategy) {
 	p.replace(false)
 	if broke(p.seen.found) {
-		p.failure, p.trouble = nil, clip(ending(p.seen.found))
+		p.failure, p.trouble = nil, status.Clip(ending(p.seen.found), maxReason)
 		p.phase = cloudnativev1alpha1.PhaseFailed
-		p.outcome = flow.Stall(cloudnativev1alpha1.ReasonCrashed, errors.New(p.trouble+"; runStrategy "+string(strategy)+" starts it no more"))
+		p.outcome = flow.Stall(cloudnativev1alpha1.ReasonCrashed, fmt.Errorf("%s; runStrategy is %s: the machine is not started again", p.trouble, strategy))
 		return
 	}
 	p.clear()

@@ -20,7 +20,7 @@ import (
 // defaultGrace is how long a machine may take to turn itself off.
 const defaultGrace = 30 * time.Second
 
-// secrets are what the Secrets hold that a spec names.
+// secrets are the contents of the Secrets that a spec names.
 type secrets struct {
 	// registry authenticates at the image's registry, nil for none.
 	registry *machine.RegistryAuth
@@ -33,7 +33,7 @@ func identity(vm *cloudnativev1alpha1.VirtualMachine, installation string) machi
 	return machine.Identity{Installation: installation, UID: string(vm.UID), Namespace: vm.Namespace, Name: vm.Name}
 }
 
-// specOf translates the spec for a driver, with every default filled in.
+// specOf translates the spec for a driver, with all defaults.
 func specOf(vm *cloudnativev1alpha1.VirtualMachine, installation, driver string, held secrets) machine.Spec {
 	spec := machine.Spec{
 		Identity:  identity(vm, installation),
@@ -83,7 +83,7 @@ func portOf(port cloudnativev1alpha1.Port) machine.Port {
 	}
 }
 
-// cloudInitOf returns what the guest is given at its first boot: the user's data, or some that lets the keys in.
+// cloudInitOf returns what the guest gets at its first boot: the user's data, or data that authorizes the keys.
 func cloudInitOf(wanted *cloudnativev1alpha1.CloudInit, secret string) machine.CloudInit {
 	if wanted == nil {
 		return machine.CloudInit{}
@@ -93,7 +93,7 @@ func cloudInitOf(wanted *cloudnativev1alpha1.CloudInit, secret string) machine.C
 		var config strings.Builder
 		config.WriteString("#cloud-config\nssh_authorized_keys:\n")
 		for _, key := range wanted.SSHAuthorizedKeys {
-			// A JSON string is a YAML string, whatever is in it.
+			// Every JSON string is a YAML string.
 			quoted, _ := json.Marshal(key) //nolint:errchkjson // because a string can always be written
 			config.WriteString("- " + string(quoted) + "\n")
 		}
@@ -102,7 +102,7 @@ func cloudInitOf(wanted *cloudnativev1alpha1.CloudInit, secret string) machine.C
 	return machine.CloudInit{UserData: data, NetworkData: wanted.NetworkData}
 }
 
-// resourcesOf reads the sizes: cpu to the thousandth and memory to the byte. A container has no root disk.
+// resourcesOf returns the size, with CPU to the thousandth and memory to the byte. A container has no root disk.
 func resourcesOf(list corev1.ResourceList, driver string) machine.Resources {
 	size := machine.Resources{
 		MilliCPU:    list.Cpu().MilliValue(),
@@ -114,7 +114,7 @@ func resourcesOf(list corev1.ResourceList, driver string) machine.Resources {
 	return size
 }
 
-// sameSize compares what can be changed once a machine exists.
+// sameSize compares what can be changed after a machine is created.
 func sameSize(a, b machine.Resources) bool {
 	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes
 }
@@ -131,8 +131,8 @@ func powerOffOf(vm *cloudnativev1alpha1.VirtualMachine) machine.PowerOff {
 	return how
 }
 
-// hashOf returns the hash of everything that a machine cannot be given in place. It may hold secrets, and the hash can be read on
-// the host: the UID in it keeps equal secrets from having equal hashes.
+// hashOf returns the hash of everything that cannot be changed in place. Some of that is secret, and the hash can be read on the
+// host: the UID in it keeps equal secrets from having equal hashes.
 func hashOf(spec machine.Spec) string {
 	raw, _ := json.Marshal(struct { //nolint:errchkjson,musttag // because strings and numbers can always be written, and nobody reads them back
 		UID       string            `json:"uid"`
@@ -152,12 +152,12 @@ func hashOf(spec machine.Spec) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// strategyOf returns when the machine runs.
+// strategyOf returns the run strategy or its default.
 func strategyOf(vm *cloudnativev1alpha1.VirtualMachine) cloudnativev1alpha1.RunStrategy {
 	return cmp.Or(vm.Spec.RunStrategy, cloudnativev1alpha1.RunAlways)
 }
 
-// updatePolicyOf returns what a change may do.
+// updatePolicyOf returns the update policy or its default.
 func updatePolicyOf(vm *cloudnativev1alpha1.VirtualMachine) cloudnativev1alpha1.UpdatePolicy {
 	return cmp.Or(vm.Spec.UpdatePolicy, cloudnativev1alpha1.UpdateLive)
 }

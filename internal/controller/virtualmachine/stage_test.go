@@ -13,12 +13,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/controller/machineusage"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/fleet"
+	"github.com/windlass-operator/windlass/internal/machine/operation"
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
@@ -31,43 +36,44 @@ type stage struct {
 	*testkit.Harness
 
 	t         *testing.T
-	r         *Reconciler
 	clock     *clocktesting.FakeClock
 	hosts     map[string]*simulated.Host
 	namespace string
-	options   Options
+	// list, open, installation and driver are what restart makes a manager of.
+	list         []machine.Host
+	open         machine.Opener
+	installation string
+	driver       string
+	now          func() time.Time
+
+	r          *Reconciler
+	fleet      *fleet.Fleet
+	operations *operation.Runner
 }
 
-// newStage returns a stage with one host called "a" that behaves as the script says.
+// newStage returns a stage with one simulated host called "a".
 func newStage(t *testing.T, script simulated.Script) *stage {
 	t.Helper()
 	return newStageOf(t, map[string]simulated.Script{"a": script})
 }
 
-func newStageOf(t *testing.T, scripts map[string]simulated.Script, change ...func(*Options)) *stage {
+func newStageOf(t *testing.T, scripts map[string]simulated.Script) *stage {
 	t.Helper()
 	t.Parallel()
-	h := testkit.New(t, AddIndexes)
+	h := testkit.New(t, kube.AddMachineIndexes)
 	s := &stage{
 		Harness: h, t: t, clock: clocktesting.NewFakeClock(h.Clock.Now()), hosts: map[string]*simulated.Host{},
-		namespace: h.Namespace(t),
+		namespace: h.Namespace(t), installation: "installation", driver: machine.DriverSimulated, now: h.Clock.Now,
 	}
-	s.options = Options{
-		Client: h.Client, Live: h.Live, Recorder: h.Events, Now: h.Clock.Now, Installation: "installation",
-		Namespace: s.namespace, DefaultDriver: machine.DriverSimulated,
-		Open: func(_ context.Context, host machine.Host) (machine.Driver, error) {
-			return s.hosts[strings.TrimSuffix(host.Name, "."+s.namespace)].Open(), nil
-		},
+	s.open = func(_ context.Context, host machine.Host) (machine.Driver, error) {
+		return s.hosts[strings.TrimSuffix(host.Name, "."+s.namespace)].Open(), nil
 	}
 	for name, script := range scripts {
 		script.Clock = hostClock{s.clock}
 		s.hosts[name] = simulated.NewHost(script)
-		s.options.Hosts = append(s.options.Hosts, machine.Host{
+		s.list = append(s.list, machine.Host{
 			Name: s.name(name), Driver: machine.DriverSimulated, Endpoint: "simulated://", MaxCalls: 4,
 		})
-	}
-	for _, c := range change {
-		c(&s.options)
 	}
 	s.restart()
 	return s
@@ -87,20 +93,26 @@ func (c hostClock) AfterFunc(d time.Duration, f func()) clock.Timer {
 // restart begins with a new reconciler, as after a crash of the manager: whatever was in memory is gone.
 func (s *stage) restart() {
 	s.t.Helper()
-	s.r = New(s.options)
+	machines := fleet.New(s.list, fleet.Options{Installation: s.installation, Open: s.open})
+	operations := operation.NewRunner(s.now, func(types.NamespacedName) {})
+	s.fleet, s.operations = machines, operations
+	s.r = New(Options{
+		Client: s.Client, Live: s.Live, Recorder: s.Events, Now: s.now, Installation: s.installation, Fleet: machines,
+		Operations: operations, DefaultDriver: s.driver,
+		Retained: &kube.RetainedList{Client: s.Client, Live: s.Live, Namespace: s.namespace},
+	})
 	ctx, cancel := context.WithCancel(s.t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = s.r.fleet.Start(ctx)
+		_ = machines.Start(ctx)
 	}()
-	r := s.r
 	s.t.Cleanup(func() {
-		r.operations.drain(context.WithoutCancel(ctx))
+		operations.Drain(context.WithoutCancel(ctx))
 		cancel()
 		<-done
 	})
-	testkit.Eventually(s.t, "all hosts have been asked", s.r.asked)
+	testkit.Eventually(s.t, "all hosts were probed", func() bool { return allProbed(machines.Hosts()) })
 }
 
 // step lets time go by, for the manager and on the hosts.
@@ -135,10 +147,10 @@ func (s *stage) settle(vm *cloudnativev1alpha1.VirtualMachine) {
 	key := client.ObjectKeyFromObject(vm)
 	for range 20 {
 		s.Settle(s.t, s.r, vm)
-		if s.r.operations.look(key, vm.UID) == nil {
+		if s.operations.Look(key, vm.UID) == nil {
 			return
 		}
-		testkit.Eventually(s.t, "the operation has ended", func() bool { return !s.r.operations.look(key, vm.UID).running() })
+		testkit.Eventually(s.t, "the operation has ended", func() bool { return !s.operations.Look(key, vm.UID).Running() })
 	}
 	s.t.Fatalf("%s does not come to rest: %+v", key, vm.Status)
 }
@@ -171,7 +183,7 @@ func (s *stage) remove(vm *cloudnativev1alpha1.VirtualMachine) {
 // on looks at the machine on a host, nil if there is none.
 func (s *stage) on(host string, vm *cloudnativev1alpha1.VirtualMachine) *machine.Observed {
 	s.t.Helper()
-	found, err := s.hosts[host].Open().Get(s.t.Context(), identity(vm, s.options.Installation))
+	found, err := s.hosts[host].Open().Get(s.t.Context(), identity(vm, s.installation))
 	if err != nil {
 		return nil
 	}
@@ -181,7 +193,7 @@ func (s *stage) on(host string, vm *cloudnativev1alpha1.VirtualMachine) *machine
 // count returns how many machines the host has.
 func (s *stage) count(host string) int {
 	s.t.Helper()
-	list, err := s.hosts[host].Open().List(s.t.Context(), s.options.Installation)
+	list, err := s.hosts[host].Open().List(s.t.Context(), s.installation)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -214,6 +226,21 @@ func (s *stage) wantEvents(want ...string) {
 	if diff := cmp.Diff(want, s.Events.Reasons(), cmpopts.EquateEmpty()); diff != "" {
 		s.t.Errorf("events (-want +got):\n%s", diff)
 	}
+}
+
+// wantUsage samples a real host until the usage of the machine is in the status.
+func (s *stage) wantUsage(vm *cloudnativev1alpha1.VirtualMachine, host string) {
+	s.t.Helper()
+	sampler := machineusage.New(machineusage.Options{
+		Client: s.Client, Fleet: s.fleet, Calls: machineusage.NewCalls(), Now: s.now, Installation: s.installation, Mode: machineusage.Every,
+	})
+	testkit.Eventually(s.t, "there is usage", func() bool {
+		s.Sync(s.t)
+		if err := sampler.Sample(s.t.Context(), host); err != nil {
+			s.t.Fatal(err)
+		}
+		return s.Get(s.t, vm) && vm.Status.Server.Usage != nil && vm.Status.Server.Usage.MemoryBytes > 0
+	})
 }
 
 // gone reports whether the object is gone.

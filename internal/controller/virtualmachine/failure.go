@@ -1,0 +1,158 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualmachine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/operation"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// Attempts are 10 s × n² apart, at most 300 s. A machine that has run for that long after a crash has recovered.
+const (
+	firstBackoff = 10 * time.Second
+	lastBackoff  = 300 * time.Second
+)
+
+// settle takes into account how an operation ended.
+func (p *planner) settle(op operation.Progress) {
+	p.removed = op.Has(operation.Remove)
+	p.stopped = p.removed || op.Has(operation.Stop)
+	switch {
+	case op.Err == nil:
+		p.succeed(op)
+	case op.Canceled && (errors.Is(op.Err, context.Canceled) || errors.Is(op.Err, machine.ErrUnreachable)):
+		// An operation that was canceled on purpose has not failed.
+	case errors.Is(op.Err, machine.ErrRestartRequired):
+		p.pending, p.pendingText = cloudnativev1alpha1.ReasonResizePending, op.Err.Error()
+	default:
+		p.fail(reasonOf(op.At, op.Err), op.Err.Error())
+	}
+}
+
+func (p *planner) succeed(op operation.Progress) {
+	p.trouble = ""
+	if p.failure != nil && !ended(p.failure.Reason) {
+		p.failure = nil
+	}
+	if op.Has(operation.Start) {
+		p.began = true
+		p.restarted = op.Again
+		if at := p.vm.Spec.RestartAt; at != nil && !op.Began.Before(at.Time) {
+			p.served = at
+		}
+	}
+	p.events = append(p.events, succeeded(p.vm, p.seen.at, op)...)
+}
+
+// fail counts a failure and sets the time of the next attempt.
+func (p *planner) fail(reason, text string) {
+	count := int32(1)
+	if p.failure != nil {
+		count = p.failure.Count + 1
+	}
+	wait := backoff(count)
+	if permanent(reason) {
+		wait = flow.RecheckStalled
+	}
+	retry := metav1.NewTime(p.now.Add(wait).Truncate(time.Second))
+	p.failure = &cloudnativev1alpha1.StartFailure{Count: count, RetryAfter: &retry, Reason: reason}
+	p.trouble = status.Clip(text, maxReason)
+	p.events = append(p.events, failed(p.vm, reason, p.trouble))
+}
+
+// clear forgets all failures.
+func (p *planner) clear() { p.failure, p.trouble = nil, "" }
+
+// backingOff reports whether the next attempt is not due yet, and describes that.
+func (p *planner) backingOff() bool {
+	if p.failure == nil || p.failure.RetryAfter == nil || !p.now.Before(p.failure.RetryAfter.Time) {
+		return false
+	}
+	reason := p.failure.Reason
+	switch {
+	case reason == cloudnativev1alpha1.ReasonImageNotFound || reason == cloudnativev1alpha1.ReasonImagePullFailed:
+		p.phase = cloudnativev1alpha1.PhaseImagePullBackOff
+	case ended(reason):
+		p.phase = cloudnativev1alpha1.PhaseCrashLoopBackOff
+	case p.seen.found != nil && p.seen.found.State == machine.StateRunning:
+		p.phase = cloudnativev1alpha1.PhaseActive
+	default:
+		p.phase = cloudnativev1alpha1.PhaseFailed
+	}
+	if p.vm.DeletionTimestamp != nil {
+		p.phase = cloudnativev1alpha1.PhaseTerminating
+	}
+	if permanent(reason) {
+		p.outcome = flow.Stall(reason, errors.New(p.trouble))
+		return true
+	}
+	text := fmt.Sprintf("the next attempt, after %s", attempts(p.failure.Count))
+	if p.trouble != "" {
+		text += ": " + p.trouble
+	}
+	p.outcome = flow.Wait(reason, text, p.failure.RetryAfter.Sub(p.now))
+	return true
+}
+
+// backoff is how long to wait after that many failures in a row.
+func backoff(count int32) time.Duration {
+	n := min(max(count, 1), 6) // the sixth is beyond the limit
+	return min(time.Duration(n*n)*firstBackoff, lastBackoff)
+}
+
+// ended reports whether the reason is that of a machine which was started, and has ended or disappeared.
+func ended(reason string) bool {
+	return reason == cloudnativev1alpha1.ReasonCrashed || reason == cloudnativev1alpha1.ReasonInstanceLost
+}
+
+// permanent reports whether another attempt hardly helps.
+func permanent(reason string) bool {
+	switch reason {
+	case cloudnativev1alpha1.ReasonInvalidSpec, cloudnativev1alpha1.ReasonUnsupported, cloudnativev1alpha1.ReasonNameTaken:
+		return true
+	}
+	return false
+}
+
+// reasonOf returns the reason of a step that failed.
+func reasonOf(at operation.Step, err error) string {
+	switch {
+	case errors.Is(err, machine.ErrImageNotFound):
+		return cloudnativev1alpha1.ReasonImageNotFound
+	case errors.Is(err, machine.ErrImagePull):
+		return cloudnativev1alpha1.ReasonImagePullFailed
+	case errors.Is(err, machine.ErrConflict):
+		return cloudnativev1alpha1.ReasonNameTaken
+	case errors.Is(err, machine.ErrInvalid):
+		return cloudnativev1alpha1.ReasonInvalidSpec
+	case errors.Is(err, machine.ErrUnsupported):
+		return cloudnativev1alpha1.ReasonUnsupported
+	case errors.Is(err, machine.ErrNoCapacity):
+		return cloudnativev1alpha1.ReasonNoCapacity
+	}
+	switch at {
+	case operation.Prepare:
+		return cloudnativev1alpha1.ReasonImagePullFailed
+	case operation.Create:
+		return cloudnativev1alpha1.ReasonCreateFailed
+	case operation.Stop:
+		return cloudnativev1alpha1.ReasonStopFailed
+	case operation.Resize:
+		return cloudnativev1alpha1.ReasonResizeFailed
+	case operation.Remove:
+		return cloudnativev1alpha1.ReasonDeleteFailed
+	case operation.Start:
+	}
+	return cloudnativev1alpha1.ReasonStartFailed
+}

@@ -1,0 +1,106 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualmachine
+
+import (
+	"time"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/operation"
+)
+
+// planner is the state of one planning.
+type planner struct {
+	decision
+
+	vm   *cloudnativev1alpha1.VirtualMachine
+	seen observation
+	now  time.Time
+	// began says that an operation has started the machine since the last pass.
+	began bool
+	// stopped says that an operation has turned the machine off since the last pass, or may have.
+	stopped bool
+	// removed says that an operation has removed the machine since the last pass, or may have.
+	removed bool
+}
+
+// begin takes over what earlier passes have recorded, and how the last operation ended.
+func begin(vm *cloudnativev1alpha1.VirtualMachine, seen observation, now time.Time) *planner {
+	p := &planner{vm: vm, seen: seen, now: now}
+	p.failure, p.trouble = vm.Status.StartFailure.DeepCopy(), vm.Status.Reason
+	if p.failure != nil && vm.Status.ObservedGeneration != vm.Generation {
+		// The spec has changed: what failed before may succeed now and is tried at once. A lost machine remains lost.
+		p.failure.Count, p.failure.RetryAfter = 0, nil
+		if p.failure.Reason != cloudnativev1alpha1.ReasonInstanceLost {
+			p.clear()
+		}
+	}
+	if seen.op.Ended() {
+		p.settle(*seen.op)
+	}
+	return p
+}
+
+// run decides on the next operation, unless a failure requires to wait.
+func (p *planner) run(reason string, steps ...operation.Step) {
+	if p.backingOff() {
+		return
+	}
+	if p.seen.secretProblem != nil && (reason == cloudnativev1alpha1.ReasonProvisioning || reason == cloudnativev1alpha1.ReasonReplacing) {
+		p.phase = cloudnativev1alpha1.PhasePending
+		p.trouble = p.seen.secretProblem.text
+		p.outcome = flow.Wait(p.seen.secretProblem.reason, p.seen.secretProblem.text, recheckSecret)
+		return
+	}
+	spec := p.seen.spec
+	if p.seen.found != nil && reason != cloudnativev1alpha1.ReasonReplacing {
+		spec.Resources.RootDiskBytes = p.seen.found.Resources.RootDiskBytes // which stays as it was created
+	}
+	p.next = &operation.Operation{
+		Reason: reason, Steps: steps, Spec: spec, PowerOff: powerOffOf(p.vm), Generation: p.vm.Generation,
+		Again: p.seen.found != nil && p.seen.found.State != machine.StateCreated,
+	}
+	p.under(*p.next)
+}
+
+// under describes an operation that is running.
+func (p *planner) under(op operation.Operation) {
+	switch op.Reason {
+	case cloudnativev1alpha1.ReasonDeleting:
+		p.phase = cloudnativev1alpha1.PhaseTerminating
+	case cloudnativev1alpha1.ReasonResizing, cloudnativev1alpha1.ReasonStopping:
+		p.phase = p.vm.Status.Phase
+	default:
+		p.phase = cloudnativev1alpha1.PhaseCreating
+	}
+	p.outcome = flow.Wait(op.Reason, underway(op), 0)
+}
+
+// asked reports whether the user wants a restart now that has not been done.
+func (p *planner) asked() bool {
+	at := p.vm.Spec.RestartAt
+	if at == nil || p.served != nil || p.now.Before(at.Time) {
+		return false
+	}
+	return p.vm.Status.LastRestartTime == nil || p.vm.Status.LastRestartTime.Before(at)
+}
+
+// refused reports whether the host has said of this very spec that the size takes effect only with a restart.
+func (p *planner) refused() bool {
+	if p.pending == cloudnativev1alpha1.ReasonResizePending {
+		return true
+	}
+	condition := apimeta.FindStatusCondition(p.vm.Status.Conditions, cloudnativev1alpha1.ConditionRestartRequired)
+	if condition == nil || condition.Status != metav1.ConditionTrue || condition.ObservedGeneration != p.vm.Generation ||
+		condition.Reason != cloudnativev1alpha1.ReasonResizePending {
+		return false
+	}
+	p.pendingText = condition.Message
+	return true
+}

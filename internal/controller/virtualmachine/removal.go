@@ -1,0 +1,48 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualmachine
+
+import (
+	"time"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/event"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/machine/operation"
+)
+
+// planRemoval decides what to do about an object that is being deleted, in whatever phase it is.
+func planRemoval(vm *cloudnativev1alpha1.VirtualMachine, seen observation, now time.Time) decision {
+	p := begin(vm, seen, now)
+	p.phase = cloudnativev1alpha1.PhaseTerminating
+	retain := vm.Spec.DeletionPolicy == cloudnativev1alpha1.DeletionRetain
+	switch {
+	case seen.op.Running():
+		p.interrupt(retain)
+	case retain:
+		p.release = true
+		if seen.at.Host != "" {
+			p.events = []event.Event{retained(vm, seen.at)}
+		}
+	case seen.at.Host == "":
+		p.release = true // no driver has ever been called
+	case seen.op.Ended() && seen.op.Reason == cloudnativev1alpha1.ReasonDeleting && seen.op.Err == nil:
+		p.release = true
+	case seen.hostProblem != nil:
+		p.outcome = *seen.hostProblem
+	default:
+		// Also if no machine was observed: what was made besides it has to go, too.
+		p.run(cloudnativev1alpha1.ReasonDeleting, operation.Remove)
+		p.phase = cloudnativev1alpha1.PhaseTerminating
+	}
+	return p.decision
+}
+
+// interrupt cancels an operation that the deletion makes pointless, or that does what is no longer wanted.
+func (p *planner) interrupt(retain bool) {
+	op := p.seen.op
+	outdated := op.Reason != cloudnativev1alpha1.ReasonDeleting || retain || op.Generation != p.vm.Generation
+	p.cancel = outdated && !op.Canceled
+	p.outcome = flow.Wait(op.Reason, underway(op.Operation), 0)
+}
