@@ -358,11 +358,11 @@ func object(kindName, namespace, name string, version int) *unstructured.Unstruc
 }
 
 // secretOf returns the secret of the gateway's session.
-func secretOf(t testing.TB, g *Gateway) string {
-	t.Helper()
+func secretOf(tb testing.TB, g *Gateway) string {
+	tb.Helper()
 	location, err := url.Parse(g.URL())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return location.Query().Get("session")
 }

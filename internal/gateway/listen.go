@@ -21,12 +21,12 @@ const (
 	maxHeader     = 32 << 10
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
-	// drain is how long requests may take to end after the gateway was told to.
+	// drain is how long running requests may take after the gateway was told to stop.
 	drain = 10 * time.Second
 )
 
-// serve accepts connections until the context ends, and then lets running requests end. There is no timeout of a whole
-// answer, which would cut streams: every route sets its own.
+// serve accepts connections until the context ends, and then waits for running requests. The server has no timeout for whole
+// answers, which would end streams: every other route sets its own.
 func (g *Gateway) serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: g.api.Handler(), MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
@@ -51,12 +51,12 @@ func (g *Gateway) serve(ctx context.Context) error {
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
 	if err := server.Shutdown(end); err != nil {
-		return errors.Join(fmt.Errorf("cannot end in order: %w", err), server.Close())
+		return errors.Join(fmt.Errorf("cannot finish running requests: %w", err), server.Close())
 	}
 	return nil
 }
 
-// encrypt returns the listener, with TLS where there is a certificate.
+// encrypt returns the listener, with TLS if there is a certificate.
 func (g *Gateway) encrypt(ctx context.Context) (net.Listener, error) {
 	if g.options.CertFile == "" {
 		return g.options.Listener, nil
@@ -67,7 +67,7 @@ func (g *Gateway) encrypt(ctx context.Context) (net.Listener, error) {
 	}
 	go func() {
 		if err := watcher.Start(ctx); err != nil {
-			g.options.Log.Error(err, "Cannot follow the certificate")
+			g.options.Log.Error(err, "Cannot watch the certificate")
 		}
 	}()
 	return tls.NewListener(g.options.Listener, &tls.Config{

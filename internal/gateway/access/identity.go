@@ -67,9 +67,9 @@ func (i *Identity) Of(r *http.Request) (*Caller, error) {
 	case !bearer && i.session.carriesCookie(r):
 		return i.session.caller, nil
 	case !bearer:
-		return nil, unauthorized("The request carries no bearer token.")
+		return nil, unauthorized("The request has no bearer token.")
 	case token == "" || len(token) > MaxToken:
-		return nil, unauthorized("The bearer token is none that the cluster knows.")
+		return nil, unauthorized("The API server did not accept the bearer token.")
 	}
 	// A flood of invented tokens does not become a flood of reviews.
 	hash := sha256.Sum256([]byte(token))
@@ -86,7 +86,7 @@ func (i *Identity) Of(r *http.Request) (*Caller, error) {
 	case isInvalidToken(err):
 		i.failures.Take(remoteHost(r))
 		i.accepted.Remove(hash)
-		return nil, unauthorized("The bearer token is none that the cluster knows.")
+		return nil, unauthorized("The API server did not accept the bearer token.")
 	default:
 		return nil, fmt.Errorf("cannot review a token: %w", err)
 	}

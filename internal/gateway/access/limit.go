@@ -75,7 +75,7 @@ func (l *Limiter) after(key string) time.Duration {
 func TooMany(wait time.Duration) *view.Problem {
 	seconds := int(math.Ceil(wait.Seconds()))
 	out := view.NewProblem(http.StatusTooManyRequests, "TooManyRequests",
-		fmt.Sprintf("There were too many requests from this caller; there is room again in %d s.", seconds))
+		fmt.Sprintf("Too many requests from this caller. Try again in %d seconds.", seconds))
 	out.RetryAfter = strconv.Itoa(seconds)
 	return out
 }

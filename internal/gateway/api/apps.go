@@ -28,13 +28,13 @@ type appOutput struct {
 }
 
 type appInput struct {
-	Rehearsal
+	DryRunInput
 
 	Body *view.App `required:"false"`
 }
 
 type appsInput struct {
-	Namespace string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace; without it all that the caller may see"`
+	Namespace string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace. The default is all that the caller may list"`
 }
 
 type appTarget struct {
@@ -52,18 +52,18 @@ func (a *API) registerApps() {
 	}
 	handle(a, op("list", http.MethodGet, "/v1/apps", "List apps", http.StatusOK, "Apps"), a.listApps)
 	create := op("create", http.MethodPost, "/v1/apps", "Create a Deployment and its Service, both or neither", http.StatusCreated, "The app")
-	create.Description = "Without a body the example is created."
-	create.Responses["200"] = &huma.Response{Description: "The app as it would be created"}
+	create.Description = "Without a body, the API creates the example."
+	create.Responses["200"] = &huma.Response{Description: "The app that would be created"}
 	create.Responses["200"].Content = map[string]*huma.MediaType{mediaJSON: {Schema: ref("AppState")}}
 	create.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{mediaJSON: {Example: view.DefaultApp()}}}
 	handle(a, create, a.createApp)
 	handle(a, op("get", http.MethodGet, "/v1/apps/{ns}/{name}", "Read one", http.StatusOK, "The app"), a.getApp)
-	handle(a, op("delete", http.MethodDelete, "/v1/apps/{ns}/{name}", "Delete both, whichever is already gone",
-		http.StatusOK, "What became of both"), a.deleteApp)
+	handle(a, op("delete", http.MethodDelete, "/v1/apps/{ns}/{name}", "Delete both, even if one of them is already gone",
+		http.StatusOK, "The result for both"), a.deleteApp)
 }
 
-// createApp creates both or neither. Both are tried first without storing them, so that what can be refused is refused
-// before anything is there; what fails nevertheless takes the first one back.
+// createApp creates both or neither. A dry run of both comes first, so that a refusal comes before anything exists. If the
+// second one fails anyway, the first one is deleted again.
 func (a *API) createApp(ctx context.Context, in *appInput) (*appOutput, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *API) createApp(ctx context.Context, in *appInput) (*appOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	if missing && in.DryRun != "" { // nothing can be tried in a namespace that is not there
+	if missing && in.DryRun != "" { // a dry run needs an existing namespace
 		return previewApp(&app)
 	}
 	if missing {
@@ -113,7 +113,7 @@ func previewApp(app *view.App) (*appOutput, error) {
 	return &appOutput{Status: http.StatusOK, Body: state}, err
 }
 
-// missingNamespace reports whether the namespace has to be created first, and the caller wants that.
+// missingNamespace reports whether the caller asked for a namespace that does not exist.
 func (a *API) missingNamespace(ctx context.Context, who *access.Caller, app *view.App) (bool, error) {
 	if !app.CreateNamespace {
 		return false, nil
@@ -135,7 +135,7 @@ func (a *API) createNamespace(ctx context.Context, who *access.Caller, name stri
 	}
 	_, err = a.send(ctx, who, a.namespaces, "", name, creation(a.namespaces, "", body, ""))
 	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusConflict {
-		return nil // somebody else was faster
+		return nil // another request created it first
 	}
 	return err
 }
@@ -146,7 +146,7 @@ func creation(k *feed.Kind, namespace string, body []byte, dry string) access.Ca
 	return access.Call{Method: http.MethodPost, Path: k.Path(namespace, "", ""), Query: query, Body: body, ContentType: mediaJSON}
 }
 
-// createParts creates the Deployment and the Service. If the Service fails, the Deployment is deleted again: that very one.
+// createParts creates the Deployment and the Service. If the Service fails, that very Deployment is deleted again.
 func (a *API) createParts(ctx context.Context, who *access.Caller, app *view.App, dry string) (deployment, service []byte, err error) {
 	first, err := a.createPart(ctx, who, a.deployments, app, app.Deployment(), dry)
 	if err != nil {
@@ -156,11 +156,11 @@ func (a *API) createParts(ctx context.Context, who *access.Caller, app *view.App
 	if err == nil || dry != "" {
 		return first, second, err
 	}
-	// The caller may have gone; what he has half done is undone nevertheless.
+	// The caller may have left; the first half must not stay anyway.
 	undo := context.WithoutCancel(ctx)
 	if undoErr := a.deletePart(undo, who, a.deployments, app.Namespace, app.Name, uidOf(first)); undoErr != nil {
 		problem := *asProblem(err)
-		problem.Detail += " The Deployment could not be taken back: " + asProblem(undoErr).Detail
+		problem.Detail += " Cannot delete the Deployment again: " + asProblem(undoErr).Detail
 		return nil, nil, &problem
 	}
 	return nil, nil, err
@@ -182,7 +182,7 @@ func (a *API) createPart(ctx context.Context, who *access.Caller, k *feed.Kind, 
 	return out, err
 }
 
-// part returns an object that has the app's name, nil where there is none.
+// part returns the object with the name of the app, or nil if there is none.
 func (a *API) part(ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string) ([]byte, error) {
 	answer, err := a.Upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(namespace, name, "")})
 	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusNotFound {
@@ -194,7 +194,7 @@ func (a *API) part(ctx context.Context, who *access.Caller, k *feed.Kind, namesp
 	return view.Strip(answer.Body)
 }
 
-// parts returns both parts of an app; what only has its name is no part of it.
+// parts returns both objects with the name of the app.
 func (a *API) parts(ctx context.Context, who *access.Caller, at *appTarget) (deployment, service []byte, err error) {
 	deployment, errDeployment := a.part(ctx, who, a.deployments, at.Namespace, at.Name)
 	service, errService := a.part(ctx, who, a.services, at.Namespace, at.Name)
@@ -217,7 +217,7 @@ func (a *API) getApp(ctx context.Context, in *appTarget) (*appOutput, error) {
 		service = nil
 	}
 	if deployment == nil && service == nil {
-		return nil, view.NewProblem(http.StatusNotFound, "NotFound", "There is no app of that name.")
+		return nil, view.NewProblem(http.StatusNotFound, "NotFound", "There is no app with this name.")
 	}
 	state, err := view.ReadApp(in.Namespace, in.Name, deployment, service)
 	return &appOutput{Status: http.StatusOK, Body: state}, err
@@ -225,7 +225,7 @@ func (a *API) getApp(ctx context.Context, in *appTarget) (*appOutput, error) {
 
 type deletionOutput struct{ Body view.AppDeletion }
 
-// deleteApp deletes both parts. Each is tried whatever becomes of the other.
+// deleteApp deletes both parts. A failure of one does not keep the other from being deleted.
 func (a *API) deleteApp(ctx context.Context, in *appTarget) (*deletionOutput, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
@@ -271,7 +271,7 @@ func uidOf(object []byte) types.UID {
 	return read.Metadata.UID
 }
 
-// deletePart deletes that very object; that it is gone already is as good.
+// deletePart deletes the object with the UID. It is not an error if that is already gone.
 func (a *API) deletePart(ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string, uid types.UID) error {
 	options := metav1.DeleteOptions{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}, Preconditions: &metav1.Preconditions{UID: &uid},
@@ -295,7 +295,7 @@ func (a *API) deletePart(ctx context.Context, who *access.Caller, k *feed.Kind, 
 
 type appsOutput struct{ Body view.AppList }
 
-// listApps lists the apps whose Deployment or Service is there, with both where the caller may list both.
+// listApps lists the apps that have a Deployment or a Service.
 func (a *API) listApps(ctx context.Context, in *appsInput) (*appsOutput, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {

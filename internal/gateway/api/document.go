@@ -24,7 +24,7 @@ const (
 	schemaProblem = "Problem"
 )
 
-// fieldKind is the field that says what an object, or an event about one, is.
+// fieldKind is the name of the field with the kind.
 const fieldKind = "kind"
 
 // Media types.
@@ -35,12 +35,12 @@ const (
 	mediaTable   = "application/json;as=Table;v=v1;g=meta.k8s.io"
 )
 
-// describe adds what is the same for all routes to the description of the API.
+// describe adds what all routes share to the description of the API.
 func describe(api *huma.OpenAPI) {
-	api.Info.Description = "Everything the console and a script need, with the caller's own rights. Objects of Kubernetes are as the " +
-		"API server has them and are validated there; managedFields are left out unless asked for."
+	api.Info.Description = "The HTTP API of Windlass for consoles and scripts. Every request has the caller's own rights. Kubernetes " +
+		"objects have the format of the API server, which validates them. managedFields are left out unless you ask for them."
 	api.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"bearer": {Type: "http", Scheme: "bearer", Description: "A token that the API server of the cluster accepts"},
+		"bearer": {Type: "http", Scheme: "bearer", Description: "A token that the API server accepts"},
 	}
 	api.Security = []map[string][]string{{"bearer": {}}}
 	schemas := api.Components.Schemas
@@ -48,12 +48,12 @@ func describe(api *huma.OpenAPI) {
 	text := &huma.Schema{Type: huma.TypeString}
 	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 	schemas.Map()[schemaObject] = &huma.Schema{
-		Type: huma.TypeObject, AdditionalProperties: true, Description: "An object as the API server has it",
+		Type: huma.TypeObject, AdditionalProperties: true, Description: "A Kubernetes object in the format of the API server",
 		Properties: map[string]*huma.Schema{"apiVersion": text, fieldKind: text, "metadata": object},
 		Required:   []string{"apiVersion", fieldKind, "metadata"},
 	}
 	schemas.Map()[schemaList] = &huma.Schema{
-		Type: huma.TypeObject, AdditionalProperties: true, Description: "A list as the API server has it",
+		Type: huma.TypeObject, AdditionalProperties: true, Description: "A list in the format of the API server",
 		Properties: map[string]*huma.Schema{
 			"apiVersion": text, fieldKind: text,
 			"metadata": {
@@ -67,7 +67,7 @@ func describe(api *huma.OpenAPI) {
 		Required: []string{"apiVersion", fieldKind, "metadata", "items"},
 	}
 	schemas.Map()[schemaTable] = &huma.Schema{
-		Type: huma.TypeObject, AdditionalProperties: true, Description: "A list as kubectl prints it",
+		Type: huma.TypeObject, AdditionalProperties: true, Description: "A list with the columns of kubectl get",
 		Properties: map[string]*huma.Schema{
 			fieldKind:           {Type: huma.TypeString, Enum: []any{"Table"}},
 			"columnDefinitions": {Type: huma.TypeArray, Items: object}, "rows": {Type: huma.TypeArray, Items: object},
@@ -81,7 +81,7 @@ func describe(api *huma.OpenAPI) {
 
 func ref(name string) *huma.Schema { return &huma.Schema{Ref: "#/components/schemas/" + name} }
 
-// answers describes what a route may answer: what is good, and the problems that all routes have.
+// answers describes the answers of a route: its good ones, and the problems that all routes have.
 func answers(good map[int]*huma.Response) map[string]*huma.Response {
 	out := map[string]*huma.Response{}
 	for _, code := range []int{
@@ -108,7 +108,7 @@ func response(about string, mediaAndSchema ...string) *huma.Response {
 	return out
 }
 
-// Document returns the description as it is served and committed.
+// Document returns the description of the API in the format in which it is served and committed.
 func Document(api *huma.OpenAPI) ([]byte, error) {
 	raw, err := json.Marshal(api)
 	if err != nil {

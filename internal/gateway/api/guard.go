@@ -13,12 +13,11 @@ import (
 	"strings"
 	"time"
 
-
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
-// guard is in front of everything: it names the request, sets the headers that every answer has, refuses hosts that are not ours,
+// guard is in front of everything: it names the request, sets the headers of every answer, refuses hosts that are not ours,
 // and turns a panic into an answer.
 func (a *API) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -35,9 +34,9 @@ func (a *API) guard(next http.Handler) http.Handler {
 			header.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		defer a.recovered(w, r)
-		// A name that somebody else's DNS points at this machine would make his page one of ours.
+		// Otherwise a page of a foreign name that resolves to this machine would share our origin (DNS rebinding).
 		if a.Local && !access.IsLoopback(r.Host) {
-			a.writeError(w, r, view.NewProblem(http.StatusMisdirectedRequest, "Host", "This server answers for the loopback address only."))
+			a.writeError(w, r, view.NewProblem(http.StatusMisdirectedRequest, "Host", "This server answers requests for a loopback host only."))
 			return
 		}
 		if path.Clean(r.URL.Path) != strings.TrimSuffix(r.URL.Path, "/") && r.URL.Path != "/" {
@@ -49,7 +48,7 @@ func (a *API) guard(next http.Handler) http.Handler {
 			defer cancel()
 			r = r.WithContext(ctx) //nolint:contextcheck // because it is the context of the request, with an end
 			deadline, _ := ctx.Deadline()
-			// What cannot have a deadline, such as a recorder in a test, needs none.
+			// A connection without deadlines, such as a recorder in a test, needs none.
 			_ = http.NewResponseController(w).SetWriteDeadline(deadline.Add(time.Second))
 		}
 		next.ServeHTTP(w, r)
@@ -62,14 +61,14 @@ func (a *API) recovered(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-		panic(cause) // which is how net/http is told to cut a connection
+		panic(cause) // how net/http is told to close a connection
 	}
-	a.Log.Info("Panic in a request", "request", instance(r.Context()), "cause", cause, "stack", string(debug.Stack()))
+	a.Log.Info("Request panicked", "request", instance(r.Context()), "cause", cause, "stack", string(debug.Stack()))
 	a.writeError(w, r, view.NewProblem(http.StatusInternalServerError, "InternalError",
-		"Something went wrong here; the log has it under this request's id."))
+		"An unexpected error occurred. The log has its cause under the id of this request."))
 }
 
-// unrouted answers what no route takes: nothing there, or not with this method.
+// unrouted answers requests that match no route: not found, or a method that is not allowed.
 func (a *API) unrouted(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(r); pattern != "" {
@@ -92,11 +91,11 @@ func (a *API) unrouted(mux *http.ServeMux) http.Handler {
 		}
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		a.writeError(w, r, view.NewProblem(http.StatusMethodNotAllowed, "MethodNotAllowed",
-			"This path takes "+strings.Join(allowed, ", ")+"."))
+			"This path allows "+strings.Join(allowed, ", ")+"."))
 	})
 }
 
-// readOnly lets only those through who want to read.
+// readOnly allows requests that read, and no others.
 func (a *API) readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -104,7 +103,7 @@ func (a *API) readOnly(next http.Handler) http.Handler {
 			return
 		}
 		w.Header().Set("Allow", "GET, HEAD")
-		a.writeError(w, r, view.NewProblem(http.StatusMethodNotAllowed, "MethodNotAllowed", "This path takes GET, HEAD."))
+		a.writeError(w, r, view.NewProblem(http.StatusMethodNotAllowed, "MethodNotAllowed", "This path allows GET, HEAD."))
 	})
 }
 

@@ -21,40 +21,40 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
-// ListInput is what a list may be asked with.
+// ListInput is the input of a list.
 type ListInput struct {
 	Accept        string `header:"Accept" doc:"application/json;as=Table;v=v1;g=meta.k8s.io for a table"`
-	Limit         int    `query:"limit" minimum:"0" maximum:"10000" doc:"At most so many; the answer's metadata.continue gets the next ones"`
-	Continue      string `query:"continue" maxLength:"2048" doc:"metadata.continue of the page before"`
-	LabelSelector string `query:"labelSelector" maxLength:"4096" doc:"Labels, as kubectl takes them: app=web,tier!=test"`
-	FieldSelector string `query:"fieldSelector" maxLength:"4096" doc:"Fields, as kubectl takes them: metadata.name=web"`
-	Search        string `query:"q" maxLength:"256" doc:"Words that all have to be in the namespace, name or labels"`
-	Sort          string `query:"sort" enum:"name,created,-created" default:"name" doc:"Order"`
+	Limit         int    `query:"limit" minimum:"0" maximum:"10000" doc:"Maximum number of items. metadata.continue of the answer gets the next page"`
+	Continue      string `query:"continue" maxLength:"2048" doc:"metadata.continue of the previous page"`
+	LabelSelector string `query:"labelSelector" maxLength:"4096" doc:"Label selector, as in kubectl: app=web,tier!=test"`
+	FieldSelector string `query:"fieldSelector" maxLength:"4096" doc:"Field selector, as in kubectl: metadata.name=web"`
+	Search        string `query:"q" maxLength:"256" doc:"Words that must all occur in the namespace, name or labels"`
+	Sort          string `query:"sort" enum:"name,created,-created" default:"name" doc:"Order of the items"`
 	ManagedFields bool   `query:"managedFields" doc:"Keep metadata.managedFields"`
 }
 
 type namespacedList struct {
 	ListInput
 
-	Namespace string `query:"ns" maxLength:"63" doc:"Namespace; without it all that the caller may see"`
+	Namespace string `query:"ns" maxLength:"63" doc:"Namespace. The default is all that the caller may list"`
 }
 
 // Resolve implements huma.Resolver.
 func (l *namespacedList) Resolve(huma.Context) []error {
 	if l.Namespace != "" && len(validation.IsDNS1123Label(l.Namespace)) > 0 {
-		return []error{&huma.ErrorDetail{Location: "query.ns", Message: "is no name of a namespace"}}
+		return []error{&huma.ErrorDetail{Location: "query.ns", Message: "is not the name of a namespace"}}
 	}
 	return nil
 }
 
-// list answers a list: from the store for what the caller may list, and else from the API server.
+// list answers from the store what the caller may list, and asks the API server for everything else.
 func (a *API) list(ctx context.Context, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
 	query, err := view.ParseQuery(in.LabelSelector, in.FieldSelector, in.Search, in.Sort, in.Limit, in.Continue)
-	if wantsTable(in.Accept) { // whose pages are the API server's
+	if wantsTable(in.Accept) { // whose continue tokens are the API server's
 		return a.table(ctx, who, k, namespace, in)
 	}
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *API) list(ctx context.Context, k *feed.Kind, namespace string, in *List
 	return writeList(k.GVK, version, query.Select(items))
 }
 
-// listStored returns what of the store the caller may list; not ok if that is nothing, or the store is not in step.
+// listStored returns the part of the store that the caller may list; false if that is nothing, or the store is not in step.
 func (a *API) listStored(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string) ([]*view.Item, uint64, bool) {
 	items, version, ok := k.Store.List()
 	if !ok {
@@ -99,8 +99,8 @@ func (a *API) listStored(ctx context.Context, who *access.Caller, k *feed.Kind, 
 	}
 }
 
-// nameable returns the namespaces that the caller may get, and of those that he may only see something in their names.
-// Without items, which is where there is no store, they are all names.
+// nameable returns the namespaces that the caller may get, and only the names of those in which they may list something.
+// Without items, where the store is not in step, it returns names only.
 func (a *API) nameable(ctx context.Context, who *access.Caller, k *feed.Kind, items []*view.Item, of view.Scope) []*view.Item {
 	visible := a.Rights.Visible(ctx, who)
 	if items == nil {
@@ -130,12 +130,12 @@ func writeList(gvk schema.GroupVersionKind, version string, page view.Page) (*hu
 		ctx.SetHeader("Content-Type", mediaJSON)
 		ctx.SetHeader("Content-Length", strconv.Itoa(list.Size()))
 		ctx.SetStatus(http.StatusOK)
-		// Who no longer listens cannot be told so.
+		// A caller that has left cannot be answered.
 		_ = list.Write(ctx.BodyWriter())
 	}}, nil
 }
 
-// listLive asks the API server as the caller. Who may not list everywhere gets what he may list, namespace by namespace.
+// listLive asks the API server as the caller, namespace by namespace if they may not list everywhere.
 func (a *API) listLive(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, in *ListInput) ([]*view.Item, string, error) {
 	query := url.Values{}
 	setIf(query, "labelSelector", in.LabelSelector)
@@ -154,8 +154,8 @@ func (a *API) listLive(ctx context.Context, who *access.Caller, k *feed.Kind, na
 	return out, version, err
 }
 
-// eachNamespace calls list for the namespace, or for all at once, or, if that is forbidden, for each that the caller may list the
-// kind in. If there is none, the refusal stands.
+// eachNamespace calls list for the namespace, or for all at once, or, if that is forbidden, for each namespace that the caller
+// may list the kind in. Without any, it returns the refusal.
 func (a *API) eachNamespace(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, list func(namespace string) error) error {
 	err := list(namespace)
 	problem, refused := errors.AsType[*view.Problem](err)
@@ -182,10 +182,10 @@ func setIf(query url.Values, key, value string) {
 
 func wantsTable(accept string) bool { return strings.Contains(accept, "as=Table") }
 
-// table passes on the API server's own table, with its columns and pages.
+// table returns the table of the API server, with its columns and pages.
 func (a *API) table(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
 	if in.Search != "" || in.Sort != "" && in.Sort != view.SortName {
-		return nil, fieldErrors(&view.FieldError{Location: "query", Message: "q and sort are for lists of objects: a table is the API server's"})
+		return nil, fieldErrors(&view.FieldError{Location: "query", Message: "q and sort do not apply to tables: leave them out, or ask for JSON"})
 	}
 	query := url.Values{}
 	setIf(query, "labelSelector", in.LabelSelector)
@@ -197,7 +197,7 @@ func (a *API) table(ctx context.Context, who *access.Caller, k *feed.Kind, names
 	var merged map[string]json.RawMessage
 	var rows []json.RawMessage
 	err := a.eachNamespace(ctx, who, k, namespace, func(within string) error {
-		if within != namespace { // several lists put together have no pages: each of them has a token of its own
+		if within != namespace { // merged lists have no pages, because each has a continue token of its own
 			query.Del("limit")
 			query.Del("continue")
 		}

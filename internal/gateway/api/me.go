@@ -17,7 +17,7 @@ type meOutput struct{ Body view.Me }
 
 func (a *API) registerMe() {
 	handle(a, huma.Operation{
-		OperationID: "me", Method: http.MethodGet, Path: "/v1/me", Summary: "Who calls, and where he may see something",
+		OperationID: "me", Method: http.MethodGet, Path: "/v1/me", Summary: "Who calls, and in which namespaces they may list something",
 		Tags: []string{"me"}, Responses: answers(map[int]*huma.Response{http.StatusOK: {Description: "The caller"}}),
 	}, a.me)
 }
@@ -31,7 +31,7 @@ func (a *API) me(ctx context.Context, _ *struct{}) (*meOutput, error) {
 	if out.Body.Groups == nil {
 		out.Body.Groups = []string{}
 	}
-	// In doubt he may not.
+	// In doubt the answer is no.
 	if out.Body.AllNamespaces, _ = a.Rights.May(ctx, who, &a.namespaces.Kind, "", "", "list"); !out.Body.AllNamespaces {
 		out.Body.Namespaces = append(out.Body.Namespaces, a.Rights.Visible(ctx, who).Names()...)
 	}

@@ -18,24 +18,24 @@ const maxBody = 3 << 20
 // metaBody is the key of an operation's metadata under which the schema of its body is.
 const metaBody = "body"
 
-// Target is the object that a path names. Its parameters are those of the route, so it reads them itself.
+// Target is the object that a path names. It reads its parameters itself, because they differ between routes.
 type Target struct{ namespace, name string }
 
 // Resolve implements huma.Resolver.
 func (t *Target) Resolve(ctx huma.Context) []error {
 	t.namespace, t.name = ctx.Param("ns"), ctx.Param("name")
 	var errs []error
-	// The names of kinds differ in what they may contain, and the API server says so; here it is about what a path may.
+	// The API server validates names, whose rules differ between kinds. Here a name must be safe in a path.
 	if len(t.name) > validation.DNS1123SubdomainMaxLength || strings.ContainsAny(t.name, "/%\x00") || t.name == "." || t.name == ".." {
-		errs = append(errs, &huma.ErrorDetail{Location: "path.name", Message: "is no name of an object"})
+		errs = append(errs, &huma.ErrorDetail{Location: "path.name", Message: "is not the name of an object"})
 	}
 	if t.namespace != "" && len(validation.IsDNS1123Label(t.namespace)) > 0 {
-		errs = append(errs, &huma.ErrorDetail{Location: "path.ns", Message: "is no name of a namespace"})
+		errs = append(errs, &huma.ErrorDetail{Location: "path.ns", Message: "is not the name of a namespace"})
 	}
 	return errs
 }
 
-// named returns the parameters of a path that names an object of the kind.
+// named returns the parameters of a path of an object of the kind.
 func named(k *feed.Kind) []*huma.Param {
 	name := &huma.Param{Name: "name", In: "path", Required: true, Description: "Name of the object", Schema: &huma.Schema{Type: huma.TypeString}}
 	if !k.Namespaced {
@@ -54,7 +54,7 @@ func objectPath(k *feed.Kind, part string) string {
 	return "/v1/" + k.Plural + "/{name}" + part
 }
 
-// operation returns what all routes of a kind have in common. id is made unique with the kind.
+// operation returns what all routes of a kind have in common. The kind makes its id unique.
 func operation(k *feed.Kind, id, method, path, summary string, good map[int]*huma.Response) huma.Operation {
 	op := huma.Operation{
 		OperationID: k.Plural + "-" + id, Method: method, Path: path, Summary: summary, Tags: []string{k.Plural},
@@ -66,7 +66,7 @@ func operation(k *feed.Kind, id, method, path, summary string, good map[int]*hum
 	return op
 }
 
-// takesBody says that the body of an operation is an object of Kubernetes, which the API server validates.
+// takesBody documents that the body of an operation is a Kubernetes object.
 func takesBody(op huma.Operation, example any, media ...string) huma.Operation {
 	content := map[string]*huma.MediaType{}
 	for _, m := range media {
@@ -77,7 +77,7 @@ func takesBody(op huma.Operation, example any, media ...string) huma.Operation {
 	return op
 }
 
-// documentBody is told of every operation. What huma derives from a raw body is a string of bytes.
+// documentBody replaces the body that huma documents for raw bodies, which is a string. Huma calls it for every operation.
 func documentBody(_ *huma.OpenAPI, op *huma.Operation) {
 	if content, ok := op.Metadata[metaBody].(map[string]*huma.MediaType); ok {
 		op.RequestBody.Content = content

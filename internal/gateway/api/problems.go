@@ -17,21 +17,21 @@ import (
 
 type requestIDKey struct{}
 
-// instance names a request in a problem.
+// instance returns the name of a request in problems.
 func instance(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey{}).(string)
 	return "urn:windlass:request:" + id
 }
 
 func notFound() *view.Problem {
-	return view.NewProblem(http.StatusNotFound, "NoSuchPath", "There is nothing at this path; /openapi.json says what there is.")
+	return view.NewProblem(http.StatusNotFound, "NoSuchPath", "There is nothing at this path. See /openapi.json for all paths.")
 }
 
 func forbidden(reason, detail string) *view.Problem {
 	return view.NewProblem(http.StatusForbidden, reason, detail)
 }
 
-// writeError answers with the problem that an error is.
+// writeError answers with a problem.
 func (a *API) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	problem := *asProblem(err)
 	problem.Instance = instance(r.Context())
@@ -46,15 +46,15 @@ func (a *API) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	_, _ = w.Write(append(body, '\n'))
 }
 
-// noteFailure leaves a line in the log for what is not the caller's fault. The answer names the request, and the log the cause.
+// noteFailure logs what is not the caller's fault. The answer has the name of the request, and the log its cause.
 func (a *API) noteFailure(ctx context.Context, problem *view.Problem, err error) {
 	if problem.Status < http.StatusInternalServerError || errors.Is(ctx.Err(), context.Canceled) {
 		return
 	}
-	a.Log.Info("Cannot answer a request", "request", instance(ctx), "status", problem.Status, "cause", err.Error())
+	a.Log.Info("Request failed", "request", instance(ctx), "status", problem.Status, "cause", err.Error())
 }
 
-// handle registers a route. Every error of its handler is a problem: huma knows no others, and would call them its own.
+// handle registers a route. It turns every error of the handler into a problem, because huma would hide other errors.
 func handle[I, O any](a *API, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
 	huma.Register(a.routes, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)
@@ -67,7 +67,7 @@ func handle[I, O any](a *API, op huma.Operation, handler func(context.Context, *
 	})
 }
 
-// transformProblem turns every error of a route into a problem that names the request.
+// transformProblem turns every error of a route into a problem with the name of the request.
 func transformProblem(ctx huma.Context, _ string, value any) (any, error) {
 	if model, ok := value.(*huma.ErrorModel); ok {
 		value = view.FromModel(model)
@@ -81,8 +81,8 @@ func transformProblem(ctx huma.Context, _ string, value any) (any, error) {
 	return &problem, nil
 }
 
-// asProblem returns the problem that an error is. What went wrong between the gateway and the API server is for the log: it may
-// name addresses.
+// asProblem returns the problem that an error is. The cause of a failure between the gateway and the API server goes to the
+// log only, because it may name addresses.
 func asProblem(err error) *view.Problem {
 	if problem, ok := errors.AsType[*view.Problem](err); ok {
 		return problem
@@ -90,10 +90,10 @@ func asProblem(err error) *view.Problem {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return view.NewProblem(http.StatusGatewayTimeout, "Timeout", "The API server did not answer in time.")
 	}
-	return view.NewProblem(http.StatusBadGateway, "BadGateway", "The API server could not be asked.")
+	return view.NewProblem(http.StatusBadGateway, "BadGateway", "The gateway cannot reach the API server.")
 }
 
-// fieldErrors returns the single errors of a request as one problem.
+// fieldErrors returns all errors of a request as one problem.
 func fieldErrors(err error) error {
 	var all []view.FieldError
 	collect(err, &all)

@@ -20,7 +20,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
-// getInput is what an object may be asked with.
+// getInput is the input of reading an object.
 type getInput struct {
 	Target
 
@@ -43,13 +43,13 @@ func (a *API) yaml(ctx context.Context, k *feed.Kind, in *getInput) (*huma.Strea
 		return nil, err
 	}
 	if body, err = yaml.JSONToYAML(body); err != nil {
-		return nil, fmt.Errorf("cannot write an object as YAML: %w", err)
+		return nil, fmt.Errorf("cannot encode an object as YAML: %w", err)
 	}
 	return (&reply{status: http.StatusOK, media: mediaYAML, body: body}).stream(), nil
 }
 
-// read returns an object: from the store where it is there and the caller may get it, and else from the API server, which knows
-// best what is not there.
+// read returns an object from the store if the caller may get it. For everything else it asks the API server, so that every
+// "not found" and "forbidden" is the API server's own.
 func (a *API) read(ctx context.Context, k *feed.Kind, in *getInput) ([]byte, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
@@ -58,9 +58,9 @@ func (a *API) read(ctx context.Context, k *feed.Kind, in *getInput) ([]byte, err
 	if item, exists := k.Store.Get(in.namespace, in.name); exists && !in.ManagedFields {
 		within := in.namespace
 		if k.Plural == view.NamespacesPlural {
-			within = in.name // as the API server reads such a path
+			within = in.name // as the API server authorizes such a path
 		}
-		if allowed, _ := a.Rights.May(ctx, who, &k.Kind, within, in.name, "get"); allowed { // in doubt the API server is asked as the caller
+		if allowed, _ := a.Rights.May(ctx, who, &k.Kind, within, in.name, "get"); allowed { // in doubt the API server decides
 			reads.WithLabelValues("cache").Inc()
 			return item.JSON, nil
 		}
@@ -80,10 +80,10 @@ func bodyOf(answer *access.Result) []byte {
 	return answer.Body
 }
 
-// maxEvents bounds the events about one object.
+// maxEvents is the maximum number of events about one object.
 const maxEvents = "500"
 
-// events answers with the events about an object. Those about what belongs to no namespace are in "default".
+// events answers with the events about an object. Events about cluster-scoped objects are in the namespace "default".
 func (a *API) events(ctx context.Context, k *feed.Kind, of Target) (*huma.StreamResponse, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {

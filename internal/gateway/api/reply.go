@@ -7,7 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// reply is an answer that is ready to be written.
+// reply is an encoded answer.
 type reply struct {
 	status   int
 	media    string
@@ -15,7 +15,7 @@ type reply struct {
 	warnings []string
 }
 
-// stream turns a reply into what huma writes.
+// stream returns the reply as huma writes it.
 func (r *reply) stream() *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", r.media)
@@ -23,7 +23,7 @@ func (r *reply) stream() *huma.StreamResponse {
 			ctx.AppendHeader("Warning", warning)
 		}
 		ctx.SetStatus(r.status)
-		// Who no longer listens cannot be told so.
+		// A caller that has left cannot be answered.
 		_, _ = ctx.BodyWriter().Write(r.body)
 	}}
 }

@@ -34,7 +34,7 @@ func (a *API) registerReads(k *feed.Kind) {
 	}}
 	handle(a, operation(k, "yaml", http.MethodGet, objectPath(k, "/yaml"), "Read one as YAML", text),
 		func(ctx context.Context, in *getInput) (*huma.StreamResponse, error) { return a.yaml(ctx, k, in) })
-	events := map[int]*huma.Response{http.StatusOK: response("Events, the newest last", mediaJSON, schemaList)}
+	events := map[int]*huma.Response{http.StatusOK: response("Events, newest last", mediaJSON, schemaList)}
 	handle(a, operation(k, "events", http.MethodGet, objectPath(k, "/events"), "List the events about one", events),
 		func(ctx context.Context, in *struct{ Target }) (*huma.StreamResponse, error) {
 			return a.events(ctx, k, in.Target)
@@ -44,8 +44,8 @@ func (a *API) registerReads(k *feed.Kind) {
 // registerWrites registers the routes that write objects of the kind.
 func (a *API) registerWrites(k *feed.Kind) {
 	created := map[int]*huma.Response{
-		http.StatusCreated: response("The object as it was created", mediaJSON, schemaObject),
-		http.StatusOK:      response("The object as it would be created", mediaJSON, schemaObject),
+		http.StatusCreated: response("The created object", mediaJSON, schemaObject),
+		http.StatusOK:      response("The object that would be created", mediaJSON, schemaObject),
 	}
 	post := takesBody(operation(k, "create", http.MethodPost, "/v1/"+k.Plural, "Create one", created), nil, mediaJSON, mediaYAML)
 	if k.Namespaced {
@@ -58,24 +58,24 @@ func (a *API) registerWrites(k *feed.Kind) {
 		})
 	}
 	applied := map[int]*huma.Response{
-		http.StatusOK:      response("The object as it is now", mediaJSON, schemaObject),
-		http.StatusCreated: response("The object as it was created", mediaJSON, schemaObject),
+		http.StatusOK:      response("The object after the change", mediaJSON, schemaObject),
+		http.StatusCreated: response("The created object", mediaJSON, schemaObject),
 	}
-	put := operation(k, "apply", http.MethodPut, objectPath(k, ""), "Apply one: create it or change the fields that are given", applied)
+	put := operation(k, "apply", http.MethodPut, objectPath(k, ""), "Apply one: create it, or change the fields in the body", applied)
 	handle(a, takesBody(put, nil, mediaJSON, mediaYAML),
 		func(ctx context.Context, in *applyInput) (*huma.StreamResponse, error) {
 			return a.apply(ctx, k, in)
 		})
 	gone := map[int]*huma.Response{
-		http.StatusOK:       response("What was deleted", mediaJSON, schemaObject),
-		http.StatusAccepted: response("What is being deleted", mediaJSON, schemaObject),
+		http.StatusOK:       response("The object is deleted", mediaJSON, schemaObject),
+		http.StatusAccepted: response("The object is being deleted", mediaJSON, schemaObject),
 	}
 	handle(a, operation(k, "delete", http.MethodDelete, objectPath(k, ""), "Delete one", gone),
 		func(ctx context.Context, in *deleteInput) (*huma.StreamResponse, error) {
 			return a.delete(ctx, k, in)
 		})
 	if k.Scalable {
-		scaled := map[int]*huma.Response{http.StatusOK: response("The Scale as it is now", mediaJSON, schemaObject)}
+		scaled := map[int]*huma.Response{http.StatusOK: response("The Scale after the change", mediaJSON, schemaObject)}
 		handle(a, operation(k, "scale", http.MethodPatch, objectPath(k, "/scale"), "Set the number of replicas", scaled),
 			func(ctx context.Context, in *scaleInput) (*huma.StreamResponse, error) {
 				return a.scale(ctx, k, in)

@@ -21,20 +21,20 @@ import (
 
 const watchPath = "/v1/watch"
 
-// watchInput is what is followed.
+// watchInput is the input of a stream.
 type watchInput struct {
-	Kinds       string `query:"kinds" maxLength:"512" doc:"Kinds, as the routes call them, separated by commas; default all"`
-	Namespace   string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace; without it all that the caller may see"`
-	LastEventID string `header:"Last-Event-ID" maxLength:"128" doc:"The id of the last event that was seen, to go on from there"`
+	Kinds       string `query:"kinds" maxLength:"512" doc:"Kinds, as in the routes, separated by commas. The default is all kinds"`
+	Namespace   string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace. The default is all that the caller may see"`
+	LastEventID string `header:"Last-Event-ID" maxLength:"128" doc:"The id of the last event that was received, to resume after it"`
 }
 
 // registerWatch registers the route of streams.
 func (a *API) registerWatch() {
 	handle(a, huma.Operation{
-		OperationID: "watch", Method: http.MethodGet, Path: watchPath, Summary: "Follow objects as a stream of events", Tags: []string{"watch"},
-		Description: "Events: snapshot (kind, items, more; at the end done), upsert (kind, object), delete (kind, namespace, name, uid), " +
-			"resync (forget everything, a snapshot follows), denied (kind, namespaces; null for all), expired (the token; the stream " +
-			"ends). A comment comes when nothing else does.",
+		OperationID: "watch", Method: http.MethodGet, Path: watchPath, Summary: "Watch objects as a stream of events", Tags: []string{"watch"},
+		Description: "Events: snapshot (kind, items, more; the last one has done), upsert (kind, object), delete (kind, namespace, name, uid), " +
+			"resync (forget everything, a snapshot follows), denied (kind, namespaces; null for all), expired (the token is no longer " +
+			"accepted, and the stream ends). An idle stream sends comments.",
 		Responses: answers(map[int]*huma.Response{http.StatusOK: {
 			Description: "Events", Content: map[string]*huma.MediaType{feed.MediaType: {Schema: &huma.Schema{Type: huma.TypeString}}},
 		}}),
@@ -52,7 +52,7 @@ func (a *API) watch(ctx context.Context, in *watchInput) (*huma.StreamResponse, 
 		return nil, err
 	}
 	if in.Namespace != "" && len(validation.IsDNS1123Label(in.Namespace)) > 0 {
-		return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "is no name of a namespace"})
+		return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "is not the name of a namespace"})
 	}
 	if !a.Streams.Enter(who) {
 		return nil, access.TooMany(time.Second)
@@ -70,7 +70,7 @@ func (a *API) chosen(list string) ([]*feed.Kind, error) {
 	for plural := range strings.SplitSeq(list, ",") {
 		k, known := a.Hub.Kind(strings.TrimSpace(plural))
 		if !known {
-			return nil, fieldErrors(&view.FieldError{Location: "query.kinds", Message: fmt.Sprintf("%q is no kind", plural)})
+			return nil, fieldErrors(&view.FieldError{Location: "query.kinds", Message: fmt.Sprintf("%q is not a kind of this API", plural)})
 		}
 		wanted[k] = true
 	}
@@ -83,7 +83,7 @@ func (a *API) chosen(list string) ([]*feed.Kind, error) {
 	return out, nil
 }
 
-// watcher is a caller who follows kinds. It implements feed.Permissions.
+// watcher is a caller that watches kinds. It implements feed.Permissions.
 type watcher struct {
 	a         *API
 	who       *access.Caller
@@ -96,7 +96,7 @@ type watcher struct {
 func (w *watcher) serve(ctx huma.Context) {
 	defer w.a.Streams.Leave(w.who)
 	request, writer := humago.Unwrap(ctx)
-	// A reader who has left ends the stream, which is not a failure.
+	// A reader that leaves ends the stream, which is not a failure.
 	_ = w.a.Hub.Serve(request.Context(), writer, feed.Subscription{
 		Kinds: w.wanted, LastID: w.lastID, Permissions: w,
 		Recheck: w.a.Recheck, Heartbeat: w.a.Heartbeat, Stopping: w.a.stopping, Now: w.a.Now,

@@ -22,73 +22,73 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
-// fieldManager is whose fields those are that are written through the API, unless the caller says another name.
+// fieldManager owns the fields that are written through the API, unless the caller names another one.
 const fieldManager = "windlass-api"
 
-// catchUp is how long an answer waits until its own write can be read.
+// catchUp is how long an answer waits until the store has its write.
 const catchUp = 2 * time.Second
 
-// Rehearsal is a parameter of every write.
-type Rehearsal struct {
-	// DryRun is All for a write that is only tried.
-	DryRun string `query:"dryRun" enum:"All" doc:"All: only say what would happen"`
+// DryRunInput is a parameter of every write.
+type DryRunInput struct {
+	// DryRun is All for a write that is not stored.
+	DryRun string `query:"dryRun" enum:"All" doc:"All validates the request and does not store it"`
 }
 
-// CreateInput is what an object is created with.
+// CreateInput is the input of creating an object.
 type CreateInput struct {
-	Rehearsal
+	DryRunInput
 
 	ContentType  string `header:"Content-Type" doc:"application/json or application/yaml"`
-	FieldManager string `query:"fieldManager" maxLength:"128" doc:"Who owns the fields; default windlass-api"`
+	FieldManager string `query:"fieldManager" maxLength:"128" doc:"Owner of the fields. The default is windlass-api"`
 	RawBody      []byte
 }
 
 type namespacedCreate struct {
 	CreateInput
 
-	Namespace string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace; default: the one in the object"`
+	Namespace string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace. The default is the one in the object"`
 }
 
-// applyInput is what an object is applied with.
+// applyInput is the input of applying an object.
 type applyInput struct {
 	CreateInput
 	Target
 
-	Force bool `query:"force" doc:"Take over fields that others own"`
+	Force bool `query:"force" doc:"Take over fields that other managers own"`
 }
 
-// deleteInput is what an object is deleted with.
+// deleteInput is the input of deleting an object.
 type deleteInput struct {
-	Rehearsal
+	DryRunInput
 	Target
 
-	Propagation string `query:"propagationPolicy" enum:"Background,Foreground,Orphan" default:"Background" doc:"What becomes of what it owns"`
-	UID         string `query:"uid" maxLength:"64" doc:"Delete it only if this is its UID"`
+	Propagation string `query:"propagationPolicy" enum:"Background,Foreground,Orphan" default:"Background" doc:"What happens to the objects that it owns"`
+	UID         string `query:"uid" maxLength:"64" doc:"Delete the object only if it has this UID"`
 }
 
-// scaleInput is how many replicas are wanted.
+// scaleInput is the input of scaling an object.
 type scaleInput struct {
-	Rehearsal
+	DryRunInput
 	Target
 
 	Body struct {
-		Replicas int32 `json:"replicas" minimum:"0" doc:"How many are wanted"`
+		Replicas int32 `json:"replicas" minimum:"0" doc:"Desired number of replicas"`
 	}
 }
 
-// sketch is what of a body has to fit the path.
+// sketch is the part of a body that has to match the path.
 type sketch struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
 	Metadata   metav1.ObjectMeta `json:"metadata"`
 }
 
-// readSketch reads a body as far as the path says something about it. Everything else is validated by the API server.
+// readSketch reads the part of a body that has to match the path. The API server validates everything else.
 func readSketch(k *feed.Kind, contentType string, body []byte) (*sketch, string, error) {
 	media, _, err := mime.ParseMediaType(cmp.Or(contentType, mediaJSON))
 	if err != nil || media != mediaJSON && media != mediaYAML {
 		return nil, "", view.NewProblem(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
-			"The body has to be application/json or application/yaml.")
+			"The body must be application/json or application/yaml.")
 	}
 	out := &sketch{}
 	if media == mediaYAML {
@@ -97,11 +97,11 @@ func readSketch(k *feed.Kind, contentType string, body []byte) (*sketch, string,
 		err = json.Unmarshal(body, out)
 	}
 	if err != nil {
-		return nil, "", view.NewProblem(http.StatusBadRequest, "BadRequest", "The body is no object: "+err.Error())
+		return nil, "", view.NewProblem(http.StatusBadRequest, "BadRequest", "Cannot parse the body: "+err.Error())
 	}
 	if apiVersion := k.GVK.GroupVersion().String(); out.APIVersion != apiVersion || out.Kind != k.GVK.Kind {
 		return nil, "", fieldErrors(&view.FieldError{
-			Location: "body", Message: "has to have apiVersion: " + apiVersion + " and kind: " + k.GVK.Kind,
+			Location: "body", Message: "must have apiVersion: " + apiVersion + " and kind: " + k.GVK.Kind,
 		})
 	}
 	return out, media, nil
@@ -122,7 +122,7 @@ func (a *API) create(ctx context.Context, k *feed.Kind, namespace string, in *Cr
 	if k.Namespaced {
 		namespace = cmp.Or(namespace, body.Metadata.Namespace)
 		if namespace == "" {
-			return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "is missing, and so is metadata.namespace"})
+			return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "is required, because the object has no metadata.namespace"})
 		}
 	}
 	return a.write(ctx, k, body.Metadata.Name, namespace, access.Call{
@@ -136,7 +136,7 @@ func (a *API) apply(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.St
 		return nil, err
 	}
 	if cmp.Or(body.Metadata.Name, in.name) != in.name || cmp.Or(body.Metadata.Namespace, in.namespace) != in.namespace {
-		return nil, fieldErrors(&view.FieldError{Location: "body.metadata", Message: "names another object than the path"})
+		return nil, fieldErrors(&view.FieldError{Location: "body.metadata", Message: "must match the name and namespace in the path"})
 	}
 	query := in.parameters()
 	if in.Force {
@@ -187,7 +187,7 @@ func (a *API) scale(ctx context.Context, k *feed.Kind, in *scaleInput) (*huma.St
 	})
 }
 
-// write sends a write as the caller, notes who did what, and waits until it can be read.
+// write sends a write as the caller, logs it, and waits until the store has it.
 func (a *API) write(ctx context.Context, k *feed.Kind, name, namespace string, c access.Call) (*huma.StreamResponse, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
@@ -207,7 +207,7 @@ func (a *API) write(ctx context.Context, k *feed.Kind, name, namespace string, c
 	return (&reply{status: answer.Status, media: mediaJSON, body: body, warnings: answer.Warnings}).stream(), nil
 }
 
-// send sends a write and leaves a line in the log: who, what and with which result, never with what.
+// send sends a write and logs who wrote which object with which result, but never the body.
 func (a *API) send(ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string, c access.Call) (*access.Result, error) {
 	answer, err := a.Upstream.Do(ctx, who, c)
 	var status int
@@ -221,7 +221,7 @@ func (a *API) send(ctx context.Context, who *access.Caller, k *feed.Kind, namesp
 	return answer, err
 }
 
-// settle waits, but not for long, until the store has seen a write, so that the caller reads what he wrote.
+// settle waits a short time until the store has a write, so that callers read what they wrote.
 func (a *API) settle(ctx context.Context, k *feed.Kind, namespace, name, method string, body []byte) {
 	var written sketch
 	if err := json.Unmarshal(body, &written); err != nil {
@@ -229,7 +229,7 @@ func (a *API) settle(ctx context.Context, k *feed.Kind, namespace, name, method 
 	}
 	ctx, cancel := context.WithTimeout(ctx, catchUp)
 	defer cancel()
-	// A store that does not catch up makes the next read older, and nothing else.
+	// A store that does not catch up in time only means that the next read may be older.
 	if method == http.MethodDelete {
 		_ = k.Store.AwaitDeletion(ctx, &view.Item{
 			Namespace: namespace, Name: cmp.Or(name, written.Metadata.Name), UID: written.Metadata.UID,

@@ -13,13 +13,13 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
-// Me returns who calls, and where he may see something.
+// Me returns who calls, and in which namespaces they may list something.
 func (c *Client) Me(ctx context.Context) (*view.Me, error) {
 	out := &view.Me{}
 	return out, c.call(ctx, http.MethodGet, "/v1/me", nil, nil, out)
 }
 
-// Apps lists the apps of a namespace, or of all that the caller may see.
+// Apps lists the apps of a namespace, or of all that the caller may list.
 func (c *Client) Apps(ctx context.Context, namespace string) ([]view.AppState, error) {
 	query := url.Values{}
 	set(query, "ns", namespace)
@@ -34,7 +34,7 @@ func (c *Client) App(ctx context.Context, namespace, name string) (*view.AppStat
 	return out, c.call(ctx, http.MethodGet, appPath(namespace, name), nil, nil, out)
 }
 
-// CreateApp creates a Deployment and its Service, both or neither. Of the options only DryRun counts.
+// CreateApp creates a Deployment and its Service, both or neither. Only DryRun of the options applies.
 func (c *Client) CreateApp(ctx context.Context, app view.App, options WriteOptions) (*view.AppState, error) {
 	query := url.Values{}
 	if options.DryRun {
@@ -44,7 +44,7 @@ func (c *Client) CreateApp(ctx context.Context, app view.App, options WriteOptio
 	return out, c.call(ctx, http.MethodPost, "/v1/apps", query, app, out)
 }
 
-// DeleteApp deletes both, whichever is already gone.
+// DeleteApp deletes both, even if one of them is already gone.
 func (c *Client) DeleteApp(ctx context.Context, namespace, name string) (*view.AppDeletion, error) {
 	out := &view.AppDeletion{}
 	return out, c.call(ctx, http.MethodDelete, appPath(namespace, name), nil, nil, out)

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package client is a typed client of the HTTP API. Objects of Kubernetes are read into types of the caller's choice; every
+// Package client is a typed client of the HTTP API. Objects of Kubernetes are read into types that the caller chooses. Every
 // refusal is a *view.Problem.
 package client
 
@@ -24,7 +24,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
-// maxProblem bounds what is read of a refusal, in bytes.
+// maxProblem bounds the body of a refusal, in bytes.
 const maxProblem = 1 << 20
 
 // Client calls the HTTP API. It may be used from several goroutines.
@@ -141,7 +141,7 @@ func (k Kind[T]) Create(ctx context.Context, c *Client, namespace string, object
 	return out, c.call(ctx, http.MethodPost, "/v1/"+k.Plural, query, object, out)
 }
 
-// Apply applies an object by server-side apply: its fields, and no others.
+// Apply applies an object by server-side apply, which changes the fields that it has.
 func (k Kind[T]) Apply(ctx context.Context, c *Client, namespace, name string, object any, options WriteOptions) (*T, error) {
 	query := options.query()
 	if options.Force {
@@ -194,7 +194,7 @@ func set(query url.Values, key, value string) {
 	}
 }
 
-// call sends a request and reads the answer into out, unless that is nil.
+// call sends a request and decodes the answer into out, unless that is nil.
 func (c *Client) call(ctx context.Context, method, path string, query url.Values, in, out any) error {
 	body := []byte(nil)
 	if in != nil {
@@ -212,12 +212,12 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 		return nil
 	}
 	if err := json.NewDecoder(response.Body).Decode(out); err != nil {
-		return fmt.Errorf("cannot read the answer to %s %s: %w", method, path, err)
+		return fmt.Errorf("cannot decode the answer to %s %s: %w", method, path, err)
 	}
 	return nil
 }
 
-// send sends a request and returns a good answer, whose body has to be closed.
+// send sends a request and returns a good answer. The caller closes its body.
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, body []byte, header http.Header) (*http.Response, error) {
 	address := c.Base + path
 	if len(query) > 0 {
@@ -225,7 +225,7 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	}
 	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a request to %q: %w", c.Base, err)
+		return nil, fmt.Errorf("cannot create a request to %q: %w", c.Base, err)
 	}
 	maps.Copy(request.Header, header)
 	if c.Token != "" {
@@ -236,13 +236,13 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	}
 	response, err := cmp.Or(c.HTTP, http.DefaultClient).Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("cannot ask the API: %w", err)
+		return nil, fmt.Errorf("cannot reach the API: %w", err)
 	}
 	if response.StatusCode < http.StatusMultipleChoices {
 		return response, nil
 	}
 	defer func() { _ = response.Body.Close() }()
-	problem := view.NewProblem(response.StatusCode, "Unknown", "The answer is no problem that is understood.")
+	problem := view.NewProblem(response.StatusCode, "Unknown", "The answer is not a problem document.")
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxProblem))
 	if err == nil && json.Unmarshal(raw, problem) != nil {
 		problem.Status = response.StatusCode

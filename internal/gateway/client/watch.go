@@ -21,45 +21,45 @@ const maxLine = 8 << 20
 
 // Names of events.
 const (
-	// EventSnapshot brings objects that are there; with Done everything has been brought.
+	// EventSnapshot has existing objects. The last one has Done.
 	EventSnapshot = "snapshot"
-	// EventUpsert brings an object that is new or has changed.
+	// EventUpsert has a new or changed object.
 	EventUpsert = "upsert"
-	// EventDelete names an object that is gone.
+	// EventDelete names a deleted object.
 	EventDelete = "delete"
-	// EventResync says to forget everything: a snapshot follows.
+	// EventResync tells the reader to forget everything: a snapshot follows.
 	EventResync = "resync"
-	// EventDenied says what the caller may not see, or not any more.
+	// EventDenied says what the caller may not see, or no longer.
 	EventDenied = "denied"
-	// EventExpired says that the token has ended, and with it the stream.
+	// EventExpired says that the token is no longer accepted. The stream ends.
 	EventExpired = "expired"
 )
 
 // Event is one event of a stream.
 type Event struct {
-	// ID to go on from; empty for events that nothing can go on from.
+	// ID to resume after. Empty for events that a stream cannot resume after.
 	ID string `json:"-"`
 	// Name of the event.
 	Name string `json:"-"`
-	// Kind as the routes call it.
+	// Kind, as in the routes.
 	Kind string `json:"kind"`
-	// Items of a part of a snapshot; More if the kind has further parts.
+	// Items of a part of a snapshot. More is true if the kind has further parts.
 	Items []json.RawMessage `json:"items"`
 	More  bool              `json:"more"`
 	// Done is true at the end of a snapshot.
 	Done bool `json:"done"`
-	// Object that is new or has changed.
+	// Object is new or has changed.
 	Object json.RawMessage `json:"object"`
-	// What is gone.
+	// Namespace, ObjName and UID of a deleted object.
 	Namespace string `json:"namespace"`
 	ObjName   string `json:"name"`
 	UID       string `json:"uid"`
-	// Namespaces that are denied, nil for all.
+	// Namespaces that are denied. Nil is all of them.
 	Namespaces []string `json:"namespaces"`
 }
 
-// Watch follows the kinds in the namespace, or in all that the caller may see, from after the event with the id lastID, or from a
-// snapshot. The stream ends with an error, with the context, or when the caller no longer asks for the next event.
+// Watch watches the kinds in the namespace, or in all that the caller may see. It resumes after the event with the id lastID,
+// or begins with a snapshot. It ends with an error, with the context, or when the loop over it ends.
 func (c *Client) Watch(ctx context.Context, namespace, lastID string, kinds ...string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		query := url.Values{}
@@ -81,7 +81,7 @@ func (c *Client) Watch(ctx context.Context, namespace, lastID string, kinds ...s
 	}
 }
 
-// read reads events until their end. What is cut off is no event.
+// read reads events until the stream ends. It drops an incomplete event.
 func read(from io.Reader, yield func(Event, error) bool) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, maxLine)
@@ -109,7 +109,7 @@ func read(from io.Reader, yield func(Event, error) bool) {
 	}
 }
 
-// deliver reads the data of an event and hands it over. It returns false if there is nothing to go on with.
+// deliver decodes the data of an event and yields it. It returns false if the stream has to end.
 func deliver(event Event, data []byte, yield func(Event, error) bool) bool {
 	if err := json.Unmarshal(data, &event); err != nil {
 		yield(event, fmt.Errorf("cannot read event %q: %w", event.Name, err))

@@ -26,25 +26,25 @@ type App struct {
 	Name string `json:"name" minLength:"1" maxLength:"63" pattern:"^[a-z]([-a-z0-9]*[a-z0-9])?$" doc:"Name of the Deployment and of the Service" example:"k8s-test-stub"`
 	// Namespace of both.
 	Namespace string `json:"namespace" minLength:"1" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace of both" example:"testing"`
-	// CreateNamespace makes the namespace if it is not there.
-	CreateNamespace bool `json:"createNamespace,omitempty" doc:"Create the namespace if it is not there. It stays when the app goes"`
+	// CreateNamespace creates the namespace if it does not exist.
+	CreateNamespace bool `json:"createNamespace,omitempty" doc:"Create the namespace if it does not exist. It is not deleted with the app"`
 	// Labels of both, which also select the pods.
-	Labels map[string]string `json:"labels,omitempty" maxProperties:"32" doc:"Labels of both and of the pods, which they select; default app: the name"`
-	// Image that runs.
+	Labels map[string]string `json:"labels,omitempty" maxProperties:"32" doc:"Labels of both and of the pods, which both select. The default is app: and the name"`
+	// Image of the container.
 	Image string `json:"image" minLength:"1" maxLength:"1024" doc:"Image of the container" example:"nginx:alpine"`
-	// Replicas wanted.
+	// Replicas is the desired number of pods.
 	Replicas *int32 `json:"replicas,omitempty" minimum:"0" maximum:"100000" default:"1" doc:"Number of pods"`
 	// Port of the Service.
 	Port int32 `json:"port,omitempty" minimum:"1" maximum:"65535" default:"80" doc:"Port of the Service"`
 	// TargetPort of the container.
-	TargetPort int32 `json:"targetPort,omitempty" minimum:"1" maximum:"65535" doc:"Port of the container; default the port of the Service"`
+	TargetPort int32 `json:"targetPort,omitempty" minimum:"1" maximum:"65535" doc:"Port of the container. The default is the port of the Service"`
 	// ServiceType of the Service.
-	ServiceType string `json:"serviceType,omitempty" enum:"ClusterIP,NodePort,LoadBalancer" default:"ClusterIP" doc:"How the Service is reached"`
-	// NodePool that the pods run on.
-	NodePool string `json:"nodePool,omitempty" maxLength:"63" pattern:"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$" doc:"Node pool that the pods run on; default any node"`
+	ServiceType string `json:"serviceType,omitempty" enum:"ClusterIP,NodePort,LoadBalancer" default:"ClusterIP" doc:"Type of the Service"`
+	// NodePool whose nodes run the pods.
+	NodePool string `json:"nodePool,omitempty" maxLength:"63" pattern:"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$" doc:"Node pool whose nodes run the pods. The default is any node"`
 }
 
-// DefaultApp returns what is created when nothing is said: a web server in two copies.
+// DefaultApp returns the example: a web server with two replicas.
 func DefaultApp() App {
 	return App{
 		Name: "k8s-test-stub", Namespace: "testing", CreateNamespace: true, Labels: map[string]string{"app": "k8s-test-app"},
@@ -79,7 +79,7 @@ func (a *App) Deployment() *appsv1.Deployment {
 		RestartPolicy: corev1.RestartPolicyAlways, DNSPolicy: corev1.DNSClusterFirst, AutomountServiceAccountToken: new(true),
 	}
 	if a.NodePool != "" {
-		spec.RuntimeClassName = &a.NodePool // the pool's RuntimeClass has the pool's name, and brings the pods there
+		spec.RuntimeClassName = &a.NodePool // the RuntimeClass of a pool has its name, and brings the pods to its nodes
 	}
 	return &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
@@ -117,30 +117,30 @@ func (a *App) targetPort() int32 {
 	return max(a.Port, 1)
 }
 
-// AppState is an app as it is: both parts, of which one may be missing.
+// AppState is an existing app. One of its two parts may be missing.
 type AppState struct {
 	// Name of the app.
 	Name string `json:"name" doc:"Name of the app"`
 	// Namespace of the app.
 	Namespace string `json:"namespace" doc:"Namespace of the app"`
-	// Image that runs.
+	// Image of the container.
 	Image string `json:"image,omitempty" doc:"Image of the first container"`
-	// NodePool that the pods run on.
-	NodePool string `json:"nodePool,omitempty" doc:"Node pool that the pods run on"`
-	// Replicas wanted.
-	Replicas int32 `json:"replicas" doc:"Pods wanted"`
-	// Available pods.
-	Available int32 `json:"available" doc:"Pods that are available"`
-	// Deployment as the API server has it.
-	Deployment Object `json:"deployment,omitempty" doc:"The Deployment; missing if it is gone"`
-	// Service as the API server has it.
-	Service Object `json:"service,omitempty" doc:"The Service; missing if it is gone"`
+	// NodePool whose nodes run the pods.
+	NodePool string `json:"nodePool,omitempty" doc:"Node pool whose nodes run the pods"`
+	// Replicas is the desired number of pods.
+	Replicas int32 `json:"replicas" doc:"Desired number of pods"`
+	// Available is the number of available pods.
+	Available int32 `json:"available" doc:"Number of available pods"`
+	// Deployment is the object as the API server returns it.
+	Deployment Object `json:"deployment,omitempty" doc:"The Deployment. Left out if it does not exist"`
+	// Service is the object as the API server returns it.
+	Service Object `json:"service,omitempty" doc:"The Service. Left out if it does not exist"`
 }
 
 // AppList is a list of apps.
 type AppList struct {
-	// Items in the order of namespaces and names.
-	Items []AppState `json:"items" doc:"Apps in the order of namespaces and names"`
+	// Items are sorted by namespace and name.
+	Items []AppState `json:"items" doc:"Apps, sorted by namespace and name"`
 }
 
 // ReadApp returns the state of an app from its parts, either of which may be nil.
@@ -174,22 +174,22 @@ func IsAppPart(raw []byte) bool {
 	return json.Unmarshal(raw, &object) == nil && object.Metadata.Labels[AppLabel] == AppLabelValue
 }
 
-// What becomes of a part of an app that is deleted.
+// Results of deleting a part of an app.
 const (
-	// PartDeleted is for a part that was there.
+	// PartDeleted is the result for a part that existed.
 	PartDeleted = "deleted"
-	// PartGone is for a part that was not there any more.
+	// PartGone is the result for a part that did not exist.
 	PartGone = "gone"
-	// PartForeign is for an object of that name that is no part of an app, and stays.
+	// PartForeign is the result for an object of that name that is not part of an app. It is not deleted.
 	PartForeign = "foreign"
 )
 
-// AppDeletion says what became of the parts.
+// AppDeletion is the result of deleting an app.
 type AppDeletion struct {
-	// Deployment of the app.
-	Deployment string `json:"deployment" enum:"deleted,gone,foreign" doc:"What became of the Deployment"`
-	// Service of the app.
-	Service string `json:"service" enum:"deleted,gone,foreign" doc:"What became of the Service"`
+	// Deployment is the result for the Deployment.
+	Deployment string `json:"deployment" enum:"deleted,gone,foreign" doc:"Result for the Deployment: foreign is an object of that name that is not part of an app, and stays"`
+	// Service is the result for the Service.
+	Service string `json:"service" enum:"deleted,gone,foreign" doc:"Result for the Service: foreign is an object of that name that is not part of an app, and stays"`
 }
 
 // AppParts are the two parts of an app, either of which may be nil.
@@ -200,8 +200,7 @@ type AppParts struct {
 	Deployment, Service []byte
 }
 
-// Pair brings Deployments and Services of the same name together. Both lists are ordered by namespace and name, and so is
-// what is returned.
+// Pair joins Deployments and Services of the same name. Both lists are ordered by namespace and name, and so is the result.
 func Pair(deployments, services []*Item) []AppParts {
 	var out []AppParts
 	for len(deployments)+len(services) > 0 {

@@ -17,21 +17,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Item is an object as it is served: encoded once, with beside it what lists look at. It is never changed.
+// Item is an object as the API serves it: encoded once, with the fields that lists select by. It never changes.
 type Item struct {
-	// Namespace is empty for what belongs to no namespace.
+	// Namespace is empty for cluster-scoped objects.
 	Namespace string
 	// Name of the object.
 	Name string
 	// UID of the object.
 	UID types.UID
-	// Version is its resourceVersion; 0 where that is no number, which no API server that exists sends.
+	// Version is its resourceVersion, or 0 if that is not a number.
 	Version uint64
 	// Created is when it was created.
 	Created time.Time
 	// Labels of the object.
 	Labels labels.Set
-	// Deleting is true for an object that waits for its finalizers.
+	// Deleting is true for an object that is being deleted.
 	Deleting bool
 	// JSON is the object.
 	JSON []byte
@@ -39,7 +39,7 @@ type Item struct {
 	search string
 }
 
-// NewItem encodes the object, without its managedFields unless they are to be kept. It changes obj.
+// NewItem encodes the object, without its managedFields unless keepManagedFields is true. It changes obj.
 func NewItem(obj *unstructured.Unstructured, keepManagedFields bool) (*Item, error) {
 	if !keepManagedFields {
 		unstructured.RemoveNestedField(obj.Object, "metadata", "managedFields")
@@ -67,10 +67,10 @@ func NewItem(obj *unstructured.Unstructured, keepManagedFields bool) (*Item, err
 	return item, nil
 }
 
-// Key is what objects of a kind are told apart by.
+// Key identifies an object among those of its kind.
 func (i *Item) Key() string { return Key(i.Namespace, i.Name) }
 
-// Key returns the key of the object of that name.
+// Key returns the key of the object with that name.
 func Key(namespace, name string) string { return namespace + "/" + name }
 
 // Compare orders items by namespace and name.
@@ -78,7 +78,7 @@ func Compare(a, b *Item) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
-// NameOnly returns an item of which nothing but the name may be known.
+// NameOnly returns an item that has a name and nothing else.
 func NameOnly(gvk schema.GroupVersionKind, name string) *Item {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(gvk)
@@ -90,12 +90,12 @@ func NameOnly(gvk schema.GroupVersionKind, name string) *Item {
 	return item
 }
 
-// Within returns those of the items, which are ordered, that are in the namespaces, which are ordered too.
+// Within returns the items in the namespaces. Both lists are ordered.
 func Within(items []*Item, namespaces []string) []*Item {
 	var out []*Item
 	for _, namespace := range namespaces {
 		begin, _ := slices.BinarySearchFunc(items, &Item{Namespace: namespace}, Compare)
-		// No name of a namespace contains a zero, so this comes right behind the last one.
+		// A namespace name never contains a zero byte, so this sorts right after the last item.
 		end, _ := slices.BinarySearchFunc(items, &Item{Namespace: namespace + "\x00"}, Compare)
 		if len(namespaces) == 1 {
 			return items[begin:end:end]

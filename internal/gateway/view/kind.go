@@ -42,30 +42,30 @@ const (
 // Kinds returns the table of kinds.
 func Kinds() []Kind {
 	return []Kind{
-		{GVK: corev1.SchemeGroupVersion.WithKind("Node"), Plural: "nodes", About: "Machines of the cluster"},
+		{GVK: corev1.SchemeGroupVersion.WithKind("Node"), Plural: "nodes", About: "Nodes"},
 		{GVK: corev1.SchemeGroupVersion.WithKind("Namespace"), Plural: NamespacesPlural, About: "Namespaces"},
 		{
 			GVK: appsv1.SchemeGroupVersion.WithKind("Deployment"), Plural: DeploymentsPlural, Namespaced: true, Scalable: true,
 			About: "Deployments",
 		},
 		{GVK: corev1.SchemeGroupVersion.WithKind("Service"), Plural: ServicesPlural, Namespaced: true, About: "Services"},
-		{GVK: nodesv1.SchemeGroupVersion.WithKind("NodePool"), Plural: "nodepools", About: "Node pools"},
+		{GVK: nodesv1.SchemeGroupVersion.WithKind("NodePool"), Plural: "nodepools", About: "NodePools"},
 		{
 			GVK: appsv1alpha1.SchemeGroupVersion.WithKind("PodSet"), Plural: "podsets", Namespaced: true, Scalable: true,
-			About: "Pod sets",
+			About: "PodSets",
 		},
 		{
 			GVK: appsv1alpha1.SchemeGroupVersion.WithKind("PodBuggerTool"), Plural: "podbuggertools", Namespaced: true,
-			About: "Debugging tools",
+			About: "PodBuggerTools",
 		},
 		{
 			GVK: cloudnativev1alpha1.SchemeGroupVersion.WithKind("VirtualMachine"), Plural: "virtualmachines", Namespaced: true,
-			About: "Virtual machines",
+			About: "VirtualMachines",
 		},
-		{GVK: clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Cluster"), Plural: "clusters", About: "Whole clusters"},
+		{GVK: clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Cluster"), Plural: "clusters", About: "Clusters"},
 		{
 			GVK: clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Kubeconfig"), Plural: "kubeconfigs",
-			About: "Ways into clusters",
+			About: "Kubeconfigs",
 		},
 	}
 }

@@ -20,10 +20,10 @@ import (
 // tail ends a list.
 const tail = "]}\n"
 
-// writeBuffer is how much of a list is written at once, in bytes: large enough for few calls of the system.
+// writeBuffer is the size of one write in bytes, large enough to keep system calls few.
 const writeBuffer = 64 << 10
 
-// List is a page as the API server writes a list. Its items are copied as they are, which is why it costs little.
+// List is a page in the format of the API server. Its items are written as they are, without encoding them again.
 type List struct {
 	head  []byte
 	items []*Item
@@ -43,7 +43,7 @@ func NewList(gvk schema.GroupVersionKind, version string, page Page) (*List, err
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode a list: %w", err)
 	}
-	// The closing brace makes room for the items.
+	// The items take the place of the closing brace.
 	return &List{head: append(head[:len(head)-1], `,"items":[`...), items: page.Items}, nil
 }
 
@@ -59,7 +59,7 @@ func (l *List) Size() int {
 // Write writes the list.
 func (l *List) Write(w io.Writer) error {
 	out := bufio.NewWriterSize(w, min(writeBuffer, l.Size()))
-	// An error stays with the buffer, which returns it at the end.
+	// The buffer keeps an error and returns it from Flush.
 	_, _ = out.Write(l.head)
 	for i, item := range l.items {
 		if i > 0 {
@@ -71,8 +71,8 @@ func (l *List) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// ReadList reads what the API server has listed, in the order of namespaces and names, with its resourceVersion. Items of a
-// list carry no kind of their own, so they are given the list's.
+// ReadList reads a list of the API server. It returns the items by namespace and name, and the resourceVersion. Items of a
+// list have no kind of their own, so each gets the kind of the list.
 func ReadList(raw []byte, gvk schema.GroupVersionKind, keepManagedFields bool) ([]*Item, string, error) {
 	var list struct {
 		Metadata metav1.ListMeta  `json:"metadata"`

@@ -15,7 +15,7 @@ import (
 // ProblemType begins the type of every problem; the reason follows.
 const ProblemType = "urn:windlass:problem:"
 
-// Object is any JSON object of Kubernetes, as it is.
+// Object is any JSON object of Kubernetes, unchanged.
 type Object json.RawMessage
 
 // MarshalJSON implements json.Marshaler.
@@ -27,12 +27,12 @@ func (o *Object) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Schema implements huma.SchemaProvider: what is in it, only the API server says.
+// Schema implements huma.SchemaProvider. Only the API server knows the fields.
 func (Object) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// FieldError is one thing that is wrong with a request.
+// FieldError is one error in a request.
 type FieldError struct {
 	// Message says what.
 	Message string `json:"message" doc:"What is wrong"`
@@ -43,22 +43,22 @@ type FieldError struct {
 // Error implements error.
 func (e *FieldError) Error() string { return e.Location + ": " + e.Message }
 
-// Problem is an error as RFC 9457 has it, with the API server's own beside it where it comes from there.
-type Problem struct { //nolint:errname // because RFC 9457 calls it so
+// Problem is an error in the format of RFC 9457. For a refusal of the API server it also has the server's own Status.
+type Problem struct { //nolint:errname // because RFC 9457 calls it a problem
 	// Type is a stable name of the reason.
-	Type string `json:"type" doc:"A URN that names the reason and does not change" example:"urn:windlass:problem:NotFound"`
+	Type string `json:"type" doc:"A stable URN that names the reason" example:"urn:windlass:problem:NotFound"`
 	// Title is the text of the status code.
 	Title string `json:"title" doc:"The text of the status code"`
 	// Status is the code of the answer.
 	Status int `json:"status" doc:"The status code, as in the answer itself"`
-	// Detail is the sentence.
-	Detail string `json:"detail,omitempty" doc:"What went wrong this time"`
+	// Detail says what is wrong with this request.
+	Detail string `json:"detail,omitempty" doc:"What is wrong with this request"`
 	// Instance names the request.
 	Instance string `json:"instance,omitempty" doc:"The request, as in the header X-Request-Id and in the log"`
-	// Errors are the single things that are wrong.
-	Errors []FieldError `json:"errors,omitempty" doc:"Everything that is wrong, field by field; the conflicts of an apply"`
-	// Kubernetes is the Status of the API server, untouched.
-	Kubernetes Object `json:"kubernetes,omitempty" doc:"The Status that the API server answered with, untouched"`
+	// Errors are all errors, field by field.
+	Errors []FieldError `json:"errors,omitempty" doc:"All errors, field by field, or the conflicts of an apply"`
+	// Kubernetes is the Status of the API server, unchanged.
+	Kubernetes Object `json:"kubernetes,omitempty" doc:"The Status that the API server returned, unchanged"`
 	// RetryAfter is when to ask again, as in the header of that name. Default: empty, for never.
 	RetryAfter string `json:"-"`
 }
@@ -68,8 +68,8 @@ func NewProblem(status int, reason, detail string, errs ...FieldError) *Problem 
 	return &Problem{Type: ProblemType + reason, Title: http.StatusText(status), Status: status, Detail: detail, Errors: errs}
 }
 
-// FromStatus returns the problem that an answer of the API server is: the code as it was, and its body if it is a Status. Anything
-// else in the body is not passed on, because nobody knows what it is.
+// FromStatus returns the problem of a refusal of the API server: its code, and its body if that is a Status. Any other body
+// is dropped, because it may come from something in between.
 func FromStatus(code int, body []byte) *Problem {
 	problem := NewProblem(code, strings.ReplaceAll(http.StatusText(code), " ", ""), "The API server refused the request.")
 	status := &metav1.Status{}
@@ -91,10 +91,10 @@ func FromStatus(code int, body []byte) *Problem {
 	return problem
 }
 
-// noField is where the API server says that it has not looked further: of no use to who has to mend a field, and still in the Status.
+// noField is the field of causes that are not about a field. They stay in the Status.
 const noField = "<nil>"
 
-// FromModel returns the problem for what huma found wrong with a request.
+// FromModel returns the problem of a request that huma refused.
 func FromModel(model *huma.ErrorModel) *Problem {
 	reason := "Invalid"
 	switch model.Status {
@@ -108,7 +108,7 @@ func FromModel(model *huma.ErrorModel) *Problem {
 		reason = "BadRequest"
 	}
 	if model.Status >= http.StatusInternalServerError {
-		return NewProblem(model.Status, "InternalError", "Something went wrong here; the log has it under this request's id.")
+		return NewProblem(model.Status, "InternalError", "An unexpected error occurred. The log has its cause under the id of this request.")
 	}
 	problem := NewProblem(model.Status, reason, model.Detail)
 	for _, detail := range model.Errors {

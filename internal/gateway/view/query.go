@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Bounds of what a caller may send.
+// Limits of a query.
 const (
 	// MaxSelector bounds selectors and search words, in bytes.
 	MaxSelector = 4096
@@ -25,7 +25,7 @@ const (
 	MaxContinue = 2048
 )
 
-// Orders in which a list may be wanted.
+// Orders of a list.
 const (
 	// SortName orders by namespace and name, which is the default.
 	SortName = "name"
@@ -35,7 +35,7 @@ const (
 	SortNewest = "-created"
 )
 
-// Query is what a list selects: the objects that match all of it, in an order, a page at a time.
+// Query selects the objects that match all of its conditions, in an order, a page at a time.
 type Query struct {
 	labels labels.Selector
 	fields fields.Selector
@@ -45,7 +45,7 @@ type Query struct {
 	after  *cursor
 }
 
-// cursor is where a page ended: the next one begins behind it, whatever has come or gone meanwhile.
+// cursor is the last object of a page: the next page begins after it, even if objects came or went in between.
 type cursor struct {
 	Sort      string    `json:"s"`
 	Namespace string    `json:"ns,omitempty"`
@@ -53,12 +53,12 @@ type cursor struct {
 	Created   time.Time `json:"c,omitzero"`
 }
 
-// ParseQuery reads a query. Everything that is wrong is one error each.
+// ParseQuery reads a query. It returns all errors, joined.
 func ParseQuery(labelSelector, fieldSelector, q, sort string, limit int, after string) (*Query, error) {
 	var errs []error
 	query := &Query{words: strings.Fields(strings.ToLower(q)), sort: cmp.Or(sort, SortName), limit: limit}
 	if len(labelSelector)+len(fieldSelector)+len(q) > MaxSelector {
-		return nil, &FieldError{Location: "query", Message: fmt.Sprintf("selectors and q may have %d bytes together", MaxSelector)}
+		return nil, &FieldError{Location: "query", Message: fmt.Sprintf("selectors and q together must not be longer than %d bytes", MaxSelector)}
 	}
 	var err error
 	if query.labels, err = labels.Parse(labelSelector); err != nil {
@@ -68,12 +68,12 @@ func ParseQuery(labelSelector, fieldSelector, q, sort string, limit int, after s
 		errs = append(errs, &FieldError{Location: "query.fieldSelector", Message: err.Error()})
 	}
 	if !slices.Contains([]string{SortName, SortCreated, SortNewest}, query.sort) {
-		errs = append(errs, &FieldError{Location: "query.sort", Message: "is one of name, created, -created"})
+		errs = append(errs, &FieldError{Location: "query.sort", Message: "must be name, created or -created"})
 	}
 	if after != "" {
 		if query.after, err = parseCursor(after); err != nil || query.after.Sort != query.sort {
 			errs = append(errs, &FieldError{
-				Location: "query.continue", Message: "is no token of this list: start again without it, and keep sort as it was",
+				Location: "query.continue", Message: "is not a token of this list: start again without it, and keep the value of sort",
 			})
 		}
 	}
@@ -82,7 +82,7 @@ func ParseQuery(labelSelector, fieldSelector, q, sort string, limit int, after s
 
 func parseCursor(token string) (*cursor, error) {
 	if len(token) > MaxContinue {
-		return nil, errors.New("cannot read a token that long")
+		return nil, errors.New("cannot decode the token: too long")
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil {
@@ -98,12 +98,12 @@ func parseCursor(token string) (*cursor, error) {
 func (c *cursor) token() string {
 	raw, err := json.Marshal(c)
 	if err != nil {
-		return "" // a time beyond the year 9999, which no API server writes
+		return "" // only a time after the year 9999 cannot be encoded
 	}
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// KnowsFields reports whether the fields of the query can be told from an item. The API server knows more of them.
+// KnowsFields reports whether an Item has all fields of the query. The API server knows more fields.
 func (q *Query) KnowsFields() bool {
 	for _, requirement := range q.fields.Requirements() {
 		if requirement.Field != "metadata.name" && requirement.Field != "metadata.namespace" {
@@ -113,7 +113,7 @@ func (q *Query) KnowsFields() bool {
 	return true
 }
 
-// Selects reports whether the query leaves objects out or puts them into an order of its own.
+// Selects reports whether the query filters by words or has an order of its own.
 func (q *Query) Selects() bool { return len(q.words) > 0 || q.sort != SortName }
 
 // Page is a part of a list.

@@ -131,7 +131,7 @@ func TestProblems(t *testing.T) {
 		},
 		"what is wrong inside is not": {
 			FromModel(&huma.ErrorModel{Status: 500, Detail: "dial 10.0.0.1"}), 500, "InternalError",
-			"Something went wrong here; the log has it under this request's id.", 0,
+			"An unexpected error occurred. The log has its cause under the id of this request.", 0,
 		},
 	}
 	for name, test := range tests {
