@@ -3,17 +3,17 @@
 
 package v1alpha1
 
-// Finalizer is on every VirtualMachine before the first call of a driver. One that a user has set is honoured like our own.
+// Finalizer is on every VirtualMachine before a driver is called for the first time. If a user has set it, it counts as well.
 const Finalizer = "finalizer.cloudnative.tw"
 
-// PlacementAnnotation holds "driver/host": where the machine is, for ever. It is written together with the finalizer, before
-// anything is made there, and is what counts when the status is lost.
+// PlacementAnnotation holds "driver/host", the place of the machine, which never changes. It is written together with the
+// finalizer, before anything is created there, and counts if the status is lost.
 const PlacementAnnotation = "cloudnative.tw/placement"
 
-// DefaultImage is what a container is made from when spec.image.name is empty.
+// DefaultImage is the image of a container if spec.image.name is empty.
 const DefaultImage = "nginx:1.17.4"
 
-// MaxAddresses and MaxPorts are how many addresses and ports the status shows at most.
+// MaxAddresses and MaxPorts limit how many addresses and ports the status shows.
 const (
 	MaxAddresses = 16
 	MaxPorts     = 64

@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Sizes that spec.resource knows.
+// The names of the sizes in spec.resource.
 const (
 	ResourceCPU      = corev1.ResourceCPU
 	ResourceMemory   = corev1.ResourceMemory
 	ResourceRootDisk = corev1.ResourceName("rootDisk")
 )
 
-// Driver is what runs a machine.
+// Driver runs a machine.
 //
 // +kubebuilder:validation:Enum=docker;libvirt;simulated
 type Driver string
@@ -52,7 +52,7 @@ const (
 	UpdateManual  UpdatePolicy = "Manual"
 )
 
-// DeletionPolicy says what becomes of a machine whose object is deleted.
+// DeletionPolicy says what happens to the machine of an object that is deleted.
 //
 // +kubebuilder:validation:Enum=Delete;Retain
 type DeletionPolicy string
@@ -77,12 +77,12 @@ const (
 
 // PowerOff says how a machine is turned off.
 type PowerOff struct {
-	// Mode is Soft (the machine is asked, and if it does not obey within the grace it goes on), TrySoft (after the grace the plug
-	// is pulled) or Hard (the plug is pulled at once). Default: TrySoft. Mutable.
+	// Mode is Soft (the machine is asked to shut down, and keeps running if it does not within the grace period), TrySoft (it is
+	// asked, and powered off after the grace period) or Hard (it is powered off at once). Default: TrySoft. Mutable.
 	// +optional
 	Mode PowerOffMode `json:"mode,omitempty"`
 
-	// GracePeriodSeconds is how long the machine may take, in seconds. Default: 30. Mutable.
+	// GracePeriodSeconds is how long the machine may take to shut down. Default: 30. Mutable.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
@@ -101,10 +101,10 @@ const (
 	PullNever        PullPolicy = "Never"
 )
 
-// Image is what a machine is made from.
+// Image is what a machine is created from.
 type Image struct {
-	// Name is a container image, or for a guest the path of a disk image on the host or "pool/volume", which is copied and never
-	// written to. Default: nginx:1.17.4 for a container, none for a guest.
+	// Name is a container image or, for a guest, the path of a disk image on the host or "pool/volume". The disk image is copied and
+	// never written to. Default: nginx:1.17.4 for a container, none for a guest.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name,omitempty"`
@@ -113,8 +113,8 @@ type Image struct {
 	// +optional
 	PullPolicy PullPolicy `json:"pullPolicy,omitempty"`
 
-	// PullSecret names a Secret of the type kubernetes.io/dockerconfigjson in the same namespace, which authenticates at the
-	// image's registry. Default: none.
+	// PullSecret names a Secret of type kubernetes.io/dockerconfigjson in the same namespace, with the credentials for the image's
+	// registry. Default: none.
 	// +optional
 	PullSecret *LocalSecret `json:"pullSecret,omitempty"`
 }
@@ -180,16 +180,16 @@ type Port struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port"`
 
-	// HostPort is the port of the host, 0 for one that the host chooses; status.server.ports shows it. Default: 0.
+	// HostPort is the port of the host. 0 lets the host choose one, which status.server.ports shows. Default: 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=65535
 	HostPort int32 `json:"hostPort,omitempty"`
 
-	// HostIP is the address of the host that the port is published on. Default: 127.0.0.1, which only the host itself reaches.
+	// HostIP is the address of the host that the port is published on. Default: 127.0.0.1, which only the host itself can reach.
 	// +optional
 	// +kubebuilder:validation:MaxLength=45
-	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || isIP(self)",message="hostIP is an address"
+	// +kubebuilder:validation:XValidation:rule="size(self) == 0 || isIP(self)",message="hostIP must be an IP address"
 	HostIP string `json:"hostIP,omitempty"`
 
 	// Protocol is TCP or UDP. Default: TCP.
@@ -197,7 +197,7 @@ type Port struct {
 	Protocol Protocol `json:"protocol,omitempty"`
 }
 
-// Boot says what a guest boots. All paths are on the host.
+// Boot is a kernel that a guest boots. All paths are on the host.
 type Boot struct {
 	// Kernel is the path of the kernel.
 	// +required
@@ -218,7 +218,7 @@ type Boot struct {
 
 // Disk is a disk of a guest besides its root disk.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.size) != (has(self.source) && size(self.source) > 0)",message="a disk has either a size, and is made, or a source"
+// +kubebuilder:validation:XValidation:rule="has(self.size) != (has(self.source) && size(self.source) > 0)",message="a disk needs either size or source, not both"
 type Disk struct {
 	// Name of the disk.
 	// +required
@@ -226,11 +226,11 @@ type Disk struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// Size of a disk that is made empty, and removed with the machine: bytes, as in 10Gi.
+	// Size of an empty disk, in bytes, as in 10Gi. The disk is created and removed with the machine.
 	// +optional
 	Size *resource.Quantity `json:"size,omitempty"`
 
-	// Source is the path or the "pool/volume" of a disk that exists. It is attached, and never removed.
+	// Source is the path or the "pool/volume" of an existing disk. It is attached and never removed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Source string `json:"source,omitempty"`
@@ -254,7 +254,7 @@ const (
 
 // Network is a network card of a guest.
 //
-// +kubebuilder:validation:XValidation:rule="(has(self.type) && self.type in ['network', 'bridge']) == (has(self.source) && size(self.source) > 0)",message="source is the name of the network or bridge, which the type user has not"
+// +kubebuilder:validation:XValidation:rule="(has(self.type) && self.type in ['network', 'bridge']) == (has(self.source) && size(self.source) > 0)",message="source is required for the types network and bridge, and not allowed for the type user"
 type Network struct {
 	// Name of the card.
 	// +required
@@ -262,8 +262,8 @@ type Network struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// Type is user (reaches out through the host, and cannot be reached), network (one that the host has defined) or bridge
-	// (one of the host's). Default: user.
+	// Type is user (connects out through the host and cannot be reached from outside), network (a network that the host defines) or
+	// bridge (a bridge of the host). Default: user.
 	// +optional
 	Type NetworkType `json:"type,omitempty"`
 
@@ -272,7 +272,7 @@ type Network struct {
 	// +kubebuilder:validation:MaxLength=63
 	Source string `json:"source,omitempty"`
 
-	// MAC is the address of the card, as in 52:54:00:12:34:56. Default: one that follows from the object's UID.
+	// MAC is the address of the card, as in 52:54:00:12:34:56. Default: derived from the UID of the object.
 	// +optional
 	// +kubebuilder:validation:MaxLength=17
 	// +kubebuilder:validation:Pattern=`^([0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5})?$`
@@ -281,11 +281,11 @@ type Network struct {
 
 // CloudInit configures a guest when it boots for the first time.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.userData) && size(self.userData) > 0 && has(self.userDataSecretRef))",message="give either userData or userDataSecretRef"
-// +kubebuilder:validation:XValidation:rule="!has(self.sshAuthorizedKeys) || size(self.sshAuthorizedKeys) == 0 || !((has(self.userData) && size(self.userData) > 0) || has(self.userDataSecretRef))",message="sshAuthorizedKeys makes the user data: with userData of your own, put the keys there"
+// +kubebuilder:validation:XValidation:rule="!(has(self.userData) && size(self.userData) > 0 && has(self.userDataSecretRef))",message="set either userData or userDataSecretRef, not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.sshAuthorizedKeys) || size(self.sshAuthorizedKeys) == 0 || !((has(self.userData) && size(self.userData) > 0) || has(self.userDataSecretRef))",message="sshAuthorizedKeys cannot be combined with userData or userDataSecretRef: put the keys into the user data"
 type CloudInit struct {
-	// UserData is the guest's user data, usually beginning with "#cloud-config". It can be read by whoever can read this object:
-	// userDataSecretRef is the place for secrets.
+	// UserData is the guest's user data, which usually begins with "#cloud-config". Everybody who can read this object can read it:
+	// use userDataSecretRef for secrets.
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	UserData string `json:"userData,omitempty"`
@@ -294,13 +294,13 @@ type CloudInit struct {
 	// +optional
 	UserDataSecretRef *SecretKey `json:"userDataSecretRef,omitempty"`
 
-	// NetworkData is the guest's network configuration. Default: none, the guest asks by DHCP.
+	// NetworkData is the guest's network configuration. Default: none, so that the guest uses DHCP.
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	NetworkData string `json:"networkData,omitempty"`
 
-	// SSHAuthorizedKeys are public keys that may log in as the image's default user. They make the user data, so they exclude
-	// userData and userDataSecretRef.
+	// SSHAuthorizedKeys are public keys that can log in as the image's default user. They become the user data, so they cannot be
+	// combined with userData or userDataSecretRef.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=32

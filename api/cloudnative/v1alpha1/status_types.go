@@ -15,39 +15,39 @@ type VirtualMachineStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Phase says in one word how the machine is: Pending, Creating, Active, Stopped, CrashLoopBackOff, ImagePullBackOff, Failed,
-	// Terminating or Unknown. Scripts wait for conditions; the phase is for people.
+	// Phase is the state of the machine in one word: Pending, Creating, Active, Stopped, CrashLoopBackOff, ImagePullBackOff, Failed,
+	// Terminating or Unknown. It is for people; scripts should wait for conditions.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Phase Phase `json:"phase,omitempty"`
 
-	// Reason is what went wrong last, in the words of the host. It is cleared on success.
+	// Reason is the last error in the words of the host. It is cleared on success.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Reason string `json:"reason,omitempty"`
 
-	// Server is the machine as its host shows it.
+	// Server is the machine as its host reports it.
 	// +optional
 	Server *Server `json:"server,omitempty"`
 
-	// LastUpdateTime is when Windlass last changed this status, usage aside.
+	// LastUpdateTime is when Windlass last changed this status, except for the usage.
 	// +optional
 	LastUpdateTime *metav1.Time `json:"lastUpdateTime,omitempty"`
 
-	// RestartCount is how many times the machine has been started again, for whatever reason.
+	// RestartCount is how many times the machine was started again, for any reason.
 	// +optional
 	RestartCount int32 `json:"restartCount,omitempty"`
 
-	// LastRestartTime is the latest spec.restartAt that has been served.
+	// LastRestartTime is the last spec.restartAt that was carried out.
 	// +optional
 	LastRestartTime *metav1.Time `json:"lastRestartTime,omitempty"`
 
-	// StartFailure counts what went wrong without a success since, and says when the next attempt is due. Absent when all is well.
+	// StartFailure counts the failures since the last success, and says when the next attempt is due. Absent if there are none.
 	// +optional
 	StartFailure *StartFailure `json:"startFailure,omitempty"`
 
-	// Conditions tell the state of the machine: Ready is the summary, Reconciling and Stalled say whether Windlass is still at
-	// work or cannot go on; DriverReady, ImageReady, Provisioned, PowerSynced and ResourcesSynced are the steps to it;
+	// Conditions describe the state of the machine. Ready is the summary; Reconciling and Stalled say whether Windlass is still
+	// working or cannot continue. DriverReady, ImageReady, Provisioned, PowerSynced and ResourcesSynced are the steps to Ready.
 	// RestartRequired says that a change waits for a restart, SoftwareEmulation that the guest's processor is emulated.
 	// +optional
 	// +listType=map
@@ -56,9 +56,9 @@ type VirtualMachineStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// Server is a machine as its host shows it.
+// Server is a machine as its host reports it.
 type Server struct {
-	// ID is what the host calls the machine: the id of a container or of a domain.
+	// ID identifies the machine on its host: the ID of a container or a domain.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ID string `json:"id,omitempty"`
@@ -68,17 +68,17 @@ type Server struct {
 	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name,omitempty"`
 
-	// Driver is what runs the machine.
+	// Driver runs the machine.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Driver Driver `json:"driver,omitempty"`
 
-	// Host is where the machine is. It never changes.
+	// Host of the machine. It never changes.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Host string `json:"host,omitempty"`
 
-	// State is what the machine does, in the words of its driver: created, running, paused, stopping, stopped or unknown.
+	// State of the machine as its driver reports it: created, running, paused, stopping, stopped or unknown.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	State string `json:"state,omitempty"`
@@ -100,31 +100,30 @@ type Server struct {
 	// +kubebuilder:validation:MaxItems=64
 	Ports []Port `json:"ports,omitempty"`
 
-	// ExitCode of the last run, absent while the machine runs and where it has none.
+	// ExitCode of the last run. Absent while the machine runs, and if the driver reports none.
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`
 
-	// Usage is what the machine used when it was last written here. It is written when it has changed much or is some minutes
-	// old; metrics are always fresh.
+	// Usage of the machine. It is updated when it has changed by ten points or is some minutes old; metrics are always fresh.
 	// +optional
 	Usage *Usage `json:"usage,omitempty"`
 }
 
-// Usage is what a machine uses.
+// Usage is the CPU and memory usage of a machine.
 type Usage struct {
-	// CPU is the processor time in percent of what the machine has.
+	// CPU is the CPU usage in percent of the limit.
 	// +optional
 	CPU Percent `json:"cpu"`
 
-	// Memory is the working set in percent of what the machine has.
+	// Memory is the working set in percent of the limit.
 	// +optional
 	Memory Percent `json:"memory"`
 
-	// CPUCores is the processor time in cores.
+	// CPUCores is the CPU usage in cores.
 	// +optional
 	CPUCores Percent `json:"cpuCores"`
 
-	// MemoryBytes is the working set.
+	// MemoryBytes is the working set in bytes.
 	// +optional
 	MemoryBytes int64 `json:"memoryBytes"`
 
@@ -133,17 +132,17 @@ type Usage struct {
 	SampledAt *metav1.Time `json:"sampledAt,omitempty"`
 }
 
-// Percent is a number with a fraction. It has a type of its own because its text has to be the same on every way through the API.
+// Percent is a number with a fraction. It is a type of its own so that it is always encoded alike.
 //
 // +kubebuilder:validation:Type=number
 type Percent float64
 
-// MarshalJSON writes the shortest decimal number that is the same.
+// MarshalJSON writes the shortest decimal number with the same value.
 func (p Percent) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(p), 'f', -1, 64), nil
 }
 
-// StartFailure counts failures without a success since.
+// StartFailure counts the failures since the last success.
 type StartFailure struct {
 	// Count of failures.
 	// +optional

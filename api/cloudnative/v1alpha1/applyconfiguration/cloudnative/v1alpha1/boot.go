@@ -5,7 +5,7 @@ package v1alpha1
 // BootApplyConfiguration represents a declarative configuration of the Boot type for use
 // with apply.
 //
-// Boot says what a guest boots. All paths are on the host.
+// Boot is a kernel that a guest boots. All paths are on the host.
 type BootApplyConfiguration struct {
 	// Kernel is the path of the kernel.
 	Kernel *string `json:"kernel,omitempty"`

@@ -7,15 +7,15 @@ package v1alpha1
 //
 // CloudInit configures a guest when it boots for the first time.
 type CloudInitApplyConfiguration struct {
-	// UserData is the guest's user data, usually beginning with "#cloud-config". It can be read by whoever can read this object:
-	// userDataSecretRef is the place for secrets.
+	// UserData is the guest's user data, which usually begins with "#cloud-config". Everybody who can read this object can read it:
+	// use userDataSecretRef for secrets.
 	UserData *string `json:"userData,omitempty"`
 	// UserDataSecretRef names the Secret that holds the user data.
 	UserDataSecretRef *SecretKeyApplyConfiguration `json:"userDataSecretRef,omitempty"`
-	// NetworkData is the guest's network configuration. Default: none, the guest asks by DHCP.
+	// NetworkData is the guest's network configuration. Default: none, so that the guest uses DHCP.
 	NetworkData *string `json:"networkData,omitempty"`
-	// SSHAuthorizedKeys are public keys that may log in as the image's default user. They make the user data, so they exclude
-	// userData and userDataSecretRef.
+	// SSHAuthorizedKeys are public keys that can log in as the image's default user. They become the user data, so they cannot be
+	// combined with userData or userDataSecretRef.
 	SSHAuthorizedKeys []string `json:"sshAuthorizedKeys,omitempty"`
 }
 

@@ -13,9 +13,9 @@ import (
 type DiskApplyConfiguration struct {
 	// Name of the disk.
 	Name *string `json:"name,omitempty"`
-	// Size of a disk that is made empty, and removed with the machine: bytes, as in 10Gi.
+	// Size of an empty disk, in bytes, as in 10Gi. The disk is created and removed with the machine.
 	Size *resource.Quantity `json:"size,omitempty"`
-	// Source is the path or the "pool/volume" of a disk that exists. It is attached, and never removed.
+	// Source is the path or the "pool/volume" of an existing disk. It is attached and never removed.
 	Source *string `json:"source,omitempty"`
 	// ReadOnly says that the guest cannot write to the disk. Default: false.
 	ReadOnly *bool `json:"readOnly,omitempty"`

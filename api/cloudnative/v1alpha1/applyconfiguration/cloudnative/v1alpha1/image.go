@@ -9,15 +9,15 @@ import (
 // ImageApplyConfiguration represents a declarative configuration of the Image type for use
 // with apply.
 //
-// Image is what a machine is made from.
+// Image is what a machine is created from.
 type ImageApplyConfiguration struct {
-	// Name is a container image, or for a guest the path of a disk image on the host or "pool/volume", which is copied and never
-	// written to. Default: nginx:1.17.4 for a container, none for a guest.
+	// Name is a container image or, for a guest, the path of a disk image on the host or "pool/volume". The disk image is copied and
+	// never written to. Default: nginx:1.17.4 for a container, none for a guest.
 	Name *string `json:"name,omitempty"`
 	// PullPolicy says when the image is fetched: IfNotPresent, Always or Never. It has no effect on a guest. Default: IfNotPresent.
 	PullPolicy *cloudnativev1alpha1.PullPolicy `json:"pullPolicy,omitempty"`
-	// PullSecret names a Secret of the type kubernetes.io/dockerconfigjson in the same namespace, which authenticates at the
-	// image's registry. Default: none.
+	// PullSecret names a Secret of type kubernetes.io/dockerconfigjson in the same namespace, with the credentials for the image's
+	// registry. Default: none.
 	PullSecret *LocalSecretApplyConfiguration `json:"pullSecret,omitempty"`
 }
 

@@ -13,12 +13,12 @@ import (
 type NetworkApplyConfiguration struct {
 	// Name of the card.
 	Name *string `json:"name,omitempty"`
-	// Type is user (reaches out through the host, and cannot be reached), network (one that the host has defined) or bridge
-	// (one of the host's). Default: user.
+	// Type is user (connects out through the host and cannot be reached from outside), network (a network that the host defines) or
+	// bridge (a bridge of the host). Default: user.
 	Type *cloudnativev1alpha1.NetworkType `json:"type,omitempty"`
 	// Source is the name of the network or of the bridge.
 	Source *string `json:"source,omitempty"`
-	// MAC is the address of the card, as in 52:54:00:12:34:56. Default: one that follows from the object's UID.
+	// MAC is the address of the card, as in 52:54:00:12:34:56. Default: derived from the UID of the object.
 	MAC *string `json:"mac,omitempty"`
 }
 

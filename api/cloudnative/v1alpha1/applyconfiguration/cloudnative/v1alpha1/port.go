@@ -15,9 +15,9 @@ type PortApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// Port of the container.
 	Port *int32 `json:"port,omitempty"`
-	// HostPort is the port of the host, 0 for one that the host chooses; status.server.ports shows it. Default: 0.
+	// HostPort is the port of the host. 0 lets the host choose one, which status.server.ports shows. Default: 0.
 	HostPort *int32 `json:"hostPort,omitempty"`
-	// HostIP is the address of the host that the port is published on. Default: 127.0.0.1, which only the host itself reaches.
+	// HostIP is the address of the host that the port is published on. Default: 127.0.0.1, which only the host itself can reach.
 	HostIP *string `json:"hostIP,omitempty"`
 	// Protocol is TCP or UDP. Default: TCP.
 	Protocol *cloudnativev1alpha1.Protocol `json:"protocol,omitempty"`

@@ -11,10 +11,10 @@ import (
 //
 // PowerOff says how a machine is turned off.
 type PowerOffApplyConfiguration struct {
-	// Mode is Soft (the machine is asked, and if it does not obey within the grace it goes on), TrySoft (after the grace the plug
-	// is pulled) or Hard (the plug is pulled at once). Default: TrySoft. Mutable.
+	// Mode is Soft (the machine is asked to shut down, and keeps running if it does not within the grace period), TrySoft (it is
+	// asked, and powered off after the grace period) or Hard (it is powered off at once). Default: TrySoft. Mutable.
 	Mode *cloudnativev1alpha1.PowerOffMode `json:"mode,omitempty"`
-	// GracePeriodSeconds is how long the machine may take, in seconds. Default: 30. Mutable.
+	// GracePeriodSeconds is how long the machine may take to shut down. Default: 30. Mutable.
 	GracePeriodSeconds *int32 `json:"gracePeriodSeconds,omitempty"`
 }
 

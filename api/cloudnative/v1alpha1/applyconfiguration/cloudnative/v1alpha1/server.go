@@ -10,17 +10,17 @@ import (
 // ServerApplyConfiguration represents a declarative configuration of the Server type for use
 // with apply.
 //
-// Server is a machine as its host shows it.
+// Server is a machine as its host reports it.
 type ServerApplyConfiguration struct {
-	// ID is what the host calls the machine: the id of a container or of a domain.
+	// ID identifies the machine on its host: the ID of a container or a domain.
 	ID *string `json:"id,omitempty"`
 	// Name is the machine's name on its host.
 	Name *string `json:"name,omitempty"`
-	// Driver is what runs the machine.
+	// Driver runs the machine.
 	Driver *cloudnativev1alpha1.Driver `json:"driver,omitempty"`
-	// Host is where the machine is. It never changes.
+	// Host of the machine. It never changes.
 	Host *string `json:"host,omitempty"`
-	// State is what the machine does, in the words of its driver: created, running, paused, stopping, stopped or unknown.
+	// State of the machine as its driver reports it: created, running, paused, stopping, stopped or unknown.
 	State *string `json:"state,omitempty"`
 	// StartedAt is when the machine was last started.
 	StartedAt *v1.Time `json:"startedAt,omitempty"`
@@ -28,10 +28,9 @@ type ServerApplyConfiguration struct {
 	Addresses []string `json:"addresses,omitempty"`
 	// Ports that are published on the host.
 	Ports []PortApplyConfiguration `json:"ports,omitempty"`
-	// ExitCode of the last run, absent while the machine runs and where it has none.
+	// ExitCode of the last run. Absent while the machine runs, and if the driver reports none.
 	ExitCode *int32 `json:"exitCode,omitempty"`
-	// Usage is what the machine used when it was last written here. It is written when it has changed much or is some minutes
-	// old; metrics are always fresh.
+	// Usage of the machine. It is updated when it has changed by ten points or is some minutes old; metrics are always fresh.
 	Usage *UsageApplyConfiguration `json:"usage,omitempty"`
 }
 

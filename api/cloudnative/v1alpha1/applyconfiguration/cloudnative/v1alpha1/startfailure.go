@@ -9,7 +9,7 @@ import (
 // StartFailureApplyConfiguration represents a declarative configuration of the StartFailure type for use
 // with apply.
 //
-// StartFailure counts failures without a success since.
+// StartFailure counts the failures since the last success.
 type StartFailureApplyConfiguration struct {
 	// Count of failures.
 	Count *int32 `json:"count,omitempty"`

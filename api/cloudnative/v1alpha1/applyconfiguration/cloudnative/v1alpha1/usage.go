@@ -10,15 +10,15 @@ import (
 // UsageApplyConfiguration represents a declarative configuration of the Usage type for use
 // with apply.
 //
-// Usage is what a machine uses.
+// Usage is the CPU and memory usage of a machine.
 type UsageApplyConfiguration struct {
-	// CPU is the processor time in percent of what the machine has.
+	// CPU is the CPU usage in percent of the limit.
 	CPU *cloudnativev1alpha1.Percent `json:"cpu,omitempty"`
-	// Memory is the working set in percent of what the machine has.
+	// Memory is the working set in percent of the limit.
 	Memory *cloudnativev1alpha1.Percent `json:"memory,omitempty"`
-	// CPUCores is the processor time in cores.
+	// CPUCores is the CPU usage in cores.
 	CPUCores *cloudnativev1alpha1.Percent `json:"cpuCores,omitempty"`
-	// MemoryBytes is the working set.
+	// MemoryBytes is the working set in bytes.
 	MemoryBytes *int64 `json:"memoryBytes,omitempty"`
 	// SampledAt is when the counters were read.
 	SampledAt *v1.Time `json:"sampledAt,omitempty"`

@@ -15,7 +15,7 @@ import (
 // with apply.
 //
 // VirtualMachine is a machine that a driver runs on a host: a container of a Docker Engine, a guest of libvirt, or a simulation.
-// Windlass makes it, keeps it as the spec says, and removes it with the object.
+// Windlass creates it, keeps it as the spec describes it, and removes it with the object.
 type VirtualMachineApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

@@ -13,55 +13,53 @@ import (
 //
 // VirtualMachineSpec is the desired state of a VirtualMachine.
 type VirtualMachineSpecApplyConfiguration struct {
-	// Resource is the size of the machine: cpu (processors, to the thousandth: 2, 500m), memory (bytes: 4G, 512Mi) and rootDisk (bytes;
-	// the size of a guest's root disk, without effect on a container). Required; a size that is left out is not limited.
-	// Mutable: updatePolicy says what a change may do. A rootDisk is not changed once the machine exists.
+	// Resource is the size of the machine: cpu (cores, as in 2 or 500m), memory (bytes, as in 4G or 512Mi) and rootDisk (bytes; the
+	// size of a guest's root disk, without effect on a container). Required; a size that is left out is not limited.
+	// Mutable: updatePolicy says what a change may do. rootDisk has no effect on a machine that exists.
 	Resource *v1.ResourceList `json:"resource,omitempty"`
-	// Driver is what runs the machine: docker, libvirt or simulated. Default: the manager's --vm-driver at the time when the
-	// machine is placed. Immutable.
+	// Driver runs the machine: docker, libvirt or simulated. Default: the manager's --vm-driver when the machine gets its host.
+	// Immutable.
 	Driver *cloudnativev1alpha1.Driver `json:"driver,omitempty"`
-	// Host is the name of the host that runs the machine, of those that the manager is configured with. Default: the one with
-	// the most free capacity. Immutable once the machine has a host.
+	// Host is the name of the host that runs the machine, one of those in the manager's configuration. Default: the host with the
+	// most free capacity. Immutable once the machine has a host.
 	Host *string `json:"host,omitempty"`
-	// RunStrategy says when the machine runs: Always (it is started again whenever it ends), RerunOnFailure (only when it ended
-	// with an error), Once (never again), Halted (it is off). Default: Always. Mutable.
+	// RunStrategy says when the machine runs: Always (it is started again whenever it ends), RerunOnFailure (it is started again
+	// if it ended with an error), Once (it is not started again), Halted (it is off). Default: Always. Mutable.
 	RunStrategy *cloudnativev1alpha1.RunStrategy `json:"runStrategy,omitempty"`
-	// RestartAt restarts the machine once when that time has come, and it is later than status.lastRestartTime. Default: never.
-	// Mutable.
+	// RestartAt restarts the machine once at that time, if it is later than status.lastRestartTime. Default: never. Mutable.
 	RestartAt *metav1.Time `json:"restartAt,omitempty"`
 	// PowerOff says how the machine is turned off. Mutable.
 	PowerOff *PowerOffApplyConfiguration `json:"powerOff,omitempty"`
-	// Image is what the machine is made from. Default on docker: nginx:1.17.4. Mutable: see updatePolicy.
+	// Image is what the machine is created from. Default on docker: nginx:1.17.4. Mutable: see updatePolicy.
 	Image *ImageApplyConfiguration `json:"image,omitempty"`
 	// Command replaces the image's entry point. Containers only. Default: the image's. Mutable: see updatePolicy.
 	Command []string `json:"command,omitempty"`
 	// Args replaces the arguments of the image's entry point. Containers only. Default: the image's. Mutable: see updatePolicy.
 	Args []string `json:"args,omitempty"`
-	// Env is added to the image's environment. Whoever may look at the host can read it: it is no place for secrets.
+	// Env is added to the image's environment. Do not put secrets here: everybody with access to the host can read them.
 	// Containers only. Mutable: see updatePolicy.
 	Env []EnvVarApplyConfiguration `json:"env,omitempty"`
 	// Ports are published on the host. Containers only. Mutable: see updatePolicy.
 	Ports []PortApplyConfiguration `json:"ports,omitempty"`
 	// Boot boots a guest from a kernel instead of from its disk. Guests only. Mutable: see updatePolicy.
 	Boot *BootApplyConfiguration `json:"boot,omitempty"`
-	// Disks are a guest's disks besides the root disk that is made from image. Guests only. Mutable: see updatePolicy.
+	// Disks are a guest's disks besides the root disk that is created from image. Guests only. Mutable: see updatePolicy.
 	Disks []DiskApplyConfiguration `json:"disks,omitempty"`
-	// Networks are a guest's network cards. Guests only. Default: one card that reaches out through the host, of type user.
+	// Networks are a guest's network cards. Guests only. Default: one card of type user, which connects out through the host.
 	// Mutable: see updatePolicy.
 	Networks []NetworkApplyConfiguration `json:"networks,omitempty"`
-	// CloudInit configures a guest when it boots for the first time. Guests only. A later change has no effect on a guest that
-	// exists: see updatePolicy.
+	// CloudInit configures a guest when it boots for the first time. Guests only. A change has no effect on a guest that exists:
+	// see updatePolicy.
 	CloudInit *CloudInitApplyConfiguration `json:"cloudInit,omitempty"`
-	// UpdatePolicy says what a change of a machine that exists may do. Live: what can be done while it runs is done; the rest
-	// waits for a restart, with the condition RestartRequired. Restart: the machine is restarted for it. Manual: nothing is done
-	// before a restart. A restart gives a container that is made from something else a new writable layer; a guest keeps its
-	// disks, and what it is made from is never changed. Default: Live. Mutable.
+	// UpdatePolicy says what a change of the spec may do to a machine that exists. Live: changes that work on a running machine are
+	// applied, others wait for a restart, with the condition RestartRequired. Restart: the machine is restarted if a change requires
+	// it. Manual: all changes wait for a restart. If what a container is created from has changed, a restart replaces the container,
+	// with an empty writable layer. A guest keeps its disks and what it was created from. Default: Live. Mutable.
 	UpdatePolicy *cloudnativev1alpha1.UpdatePolicy `json:"updatePolicy,omitempty"`
-	// DeletionPolicy says what becomes of the machine when this object is deleted: Delete removes it, Retain leaves it as it is,
-	// also where its host can no longer be reached. Default: Delete. Mutable.
+	// DeletionPolicy says what happens to the machine when this object is deleted: Delete removes it, Retain leaves it as it is, even
+	// if its host cannot be reached. Default: Delete. Mutable.
 	DeletionPolicy *cloudnativev1alpha1.DeletionPolicy `json:"deletionPolicy,omitempty"`
-	// Action is accepted for manifests of the first sketches of this kind, such as "active", and has no effect: runStrategy says
-	// whether the machine runs.
+	// Action has no effect. It is accepted for early manifests of this kind, which say "active": use runStrategy instead.
 	Action *string `json:"action,omitempty"`
 }
 

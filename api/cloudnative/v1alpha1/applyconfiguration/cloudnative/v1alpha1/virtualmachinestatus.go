@@ -15,23 +15,23 @@ import (
 type VirtualMachineStatusApplyConfiguration struct {
 	// ObservedGeneration is the generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// Phase says in one word how the machine is: Pending, Creating, Active, Stopped, CrashLoopBackOff, ImagePullBackOff, Failed,
-	// Terminating or Unknown. Scripts wait for conditions; the phase is for people.
+	// Phase is the state of the machine in one word: Pending, Creating, Active, Stopped, CrashLoopBackOff, ImagePullBackOff, Failed,
+	// Terminating or Unknown. It is for people; scripts should wait for conditions.
 	Phase *cloudnativev1alpha1.Phase `json:"phase,omitempty"`
-	// Reason is what went wrong last, in the words of the host. It is cleared on success.
+	// Reason is the last error in the words of the host. It is cleared on success.
 	Reason *string `json:"reason,omitempty"`
-	// Server is the machine as its host shows it.
+	// Server is the machine as its host reports it.
 	Server *ServerApplyConfiguration `json:"server,omitempty"`
-	// LastUpdateTime is when Windlass last changed this status, usage aside.
+	// LastUpdateTime is when Windlass last changed this status, except for the usage.
 	LastUpdateTime *v1.Time `json:"lastUpdateTime,omitempty"`
-	// RestartCount is how many times the machine has been started again, for whatever reason.
+	// RestartCount is how many times the machine was started again, for any reason.
 	RestartCount *int32 `json:"restartCount,omitempty"`
-	// LastRestartTime is the latest spec.restartAt that has been served.
+	// LastRestartTime is the last spec.restartAt that was carried out.
 	LastRestartTime *v1.Time `json:"lastRestartTime,omitempty"`
-	// StartFailure counts what went wrong without a success since, and says when the next attempt is due. Absent when all is well.
+	// StartFailure counts the failures since the last success, and says when the next attempt is due. Absent if there are none.
 	StartFailure *StartFailureApplyConfiguration `json:"startFailure,omitempty"`
-	// Conditions tell the state of the machine: Ready is the summary, Reconciling and Stalled say whether Windlass is still at
-	// work or cannot go on; DriverReady, ImageReady, Provisioned, PowerSynced and ResourcesSynced are the steps to it;
+	// Conditions describe the state of the machine. Ready is the summary; Reconciling and Stalled say whether Windlass is still
+	// working or cannot continue. DriverReady, ImageReady, Provisioned, PowerSynced and ResourcesSynced are the steps to Ready.
 	// RestartRequired says that a change waits for a restart, SoftwareEmulation that the guest's processor is emulated.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
