@@ -35,8 +35,7 @@ func (d *driver) Start(ctx context.Context, id machine.Identity) error {
 	case container.StatePaused:
 		return d.resume(ctx, found.ID)
 	default:
-		_, err = d.api.ContainerStart(ctx, found.ID, client.ContainerStartOptions{})
-		return explain(ctx, fmt.Sprintf("start container %.12q", found.ID), err)
+		return d.start(ctx, found.ID)
 	}
 }
 

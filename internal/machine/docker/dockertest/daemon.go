@@ -29,10 +29,13 @@ import (
 // patience is how long an engine can take to start, on the slowest machine.
 const patience = 2 * time.Minute
 
-// boot sets up the new namespaces and becomes the engine. What must not survive the engine is in /run, like after a reboot.
+// boot sets up the new namespaces and runs the engine: again if it was crashed, which the file says that comes first. What must not
+// survive a power failure is in /run, like after a reboot.
 const boot = `
 mount --make-rprivate / && mount -t proc none /proc && mount -t tmpfs none /run || exit
-exec dockerd "$@"
+again=$1
+shift
+while dockerd "$@"; [ -e "$again" ]; do rm "$again"; done
 `
 
 // Daemon is a private engine.
@@ -126,7 +129,7 @@ func (d *Daemon) Kill() {
 	if d.process == nil {
 		return
 	}
-	// The engine is the first process of its namespace: the kernel kills all others with it, before Wait returns.
+	// This is the first process of its namespace: the kernel kills all others with it, before Wait returns.
 	_ = d.process.Kill() // fails if it has ended
 	<-d.ended
 	d.process = nil
@@ -138,7 +141,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot make a log: %w", err)
 	}
-	command := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", boot, "boot",
+	command := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", boot, "boot", d.path("again"),
 		"--config-file", d.path("daemon.json"), "--data-root", d.path("data"), "--host", "unix://"+d.Socket(),
 		"--cgroup-parent", "/"+d.group, "--storage-driver", "vfs",
 		"--iptables=false", "--ip6tables=false", "--ip-masq=false", "--ip-forward=false")
