@@ -72,7 +72,7 @@ func TestErrorsAreNotAll500(t *testing.T) {
 		{"what is not valid is told field by field", http.MethodPost, "/v1/services", strings.Replace(service, "80", "99999", 1), 422, "Invalid"},
 		{
 			"an unknown field is refused, not dropped", http.MethodPost, "/v1/services",
-			strings.Replace(service, `"spec":{`, `"spec":{"prots":[],`, 1), 400, "BadRequest",
+			strings.Replace(service, `"spec":{`, `"spec":{"prots":[],`, 1), 422, "Invalid",
 		},
 		{"in a namespace that is not there", http.MethodPost, "/v1/services?ns=nowhere", strings.Replace(service, ns, "nowhere", 1), 404, "NotFound"},
 		{"it is deleted", http.MethodDelete, "/v1/services/" + ns + "/web", "", 200, ""},

@@ -131,10 +131,14 @@ func (l *line) on(o *Options) { o.Config.Dial, o.RightsTTL = l.dial, time.Hour }
 
 const serviceBody = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"},"spec":{"ports":[{"port":1}]}}`
 
-// warm sees to it that it is known who the caller is, and that there is a connection for him.
+// warm makes the gateway know the caller and their right to create Services, and have a connection for them.
 func (r *rig) warm(t *testing.T, token, namespace string) {
 	t.Helper()
 	if got := r.do(t, http.MethodGet, "/v1/services/"+namespace+"/absent", token, ""); got.status != http.StatusNotFound {
+		t.Fatalf("status %d: %s", got.status, got.body)
+	}
+	// A body of another kind is refused after it is known that the caller may create Services.
+	if got := r.do(t, http.MethodPost, "/v1/services?ns="+namespace, token, "{}"); got.status != http.StatusUnprocessableEntity {
 		t.Fatalf("status %d: %s", got.status, got.body)
 	}
 }

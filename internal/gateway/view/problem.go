@@ -81,6 +81,11 @@ func FromStatus(code int, body []byte) *Problem {
 	if status.Reason != "" {
 		problem.Type = ProblemType + string(status.Reason)
 	}
+	if fields := fieldsOf(status.Message); len(fields) > 0 && (code == http.StatusBadRequest || code == http.StatusInternalServerError) {
+		out := NewProblem(http.StatusUnprocessableEntity, "Invalid", "The object has unknown fields, or fields of the wrong type.", fields...)
+		out.Kubernetes = problem.Kubernetes
+		return out
+	}
 	if status.Details != nil {
 		for _, cause := range status.Details.Causes {
 			if cause.Field != noField {

@@ -1,0 +1,74 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"mime"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/windlass-operator/windlass/internal/boundedyaml"
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// sketch is the part of an object that the gateway reads: what has to match the path of a write, and what tells whether a
+// store has it.
+type sketch struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name            string    `json:"name"`
+		Namespace       string    `json:"namespace"`
+		UID             types.UID `json:"uid"`
+		ResourceVersion string    `json:"resourceVersion"`
+	} `json:"metadata"`
+}
+
+// mediaOf returns the media type of a body.
+func mediaOf(contentType string) (string, error) {
+	media, _, err := mime.ParseMediaType(cmp.Or(contentType, mediaJSON))
+	if err != nil || media != mediaJSON && media != mediaYAML {
+		return "", view.NewProblem(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
+			"The body must be application/json or application/yaml.")
+	}
+	return media, nil
+}
+
+// readSketch reads the part of a body that has to match the path. The API server validates everything else.
+func readSketch(k *feed.Kind, media string, body []byte) (*sketch, error) {
+	var err error
+	if media == mediaYAML {
+		// An object of a kind that is served here has a few hundred nodes.
+		limits := boundedyaml.Limits{Bytes: maxBody, Nodes: 50_000, Depth: 64}
+		if body, err = boundedyaml.ToJSON(body, limits); err != nil {
+			return nil, unreadable(err)
+		}
+	}
+	out := &sketch{}
+	if err := json.Unmarshal(body, out); err != nil {
+		return nil, unreadable(err)
+	}
+	if apiVersion := k.GVK.GroupVersion().String(); out.APIVersion != apiVersion || out.Kind != k.GVK.Kind {
+		return nil, fieldErrors(&view.FieldError{
+			Location: "body", Message: "must have apiVersion: " + apiVersion + " and kind: " + k.GVK.Kind,
+		})
+	}
+	return out, nil
+}
+
+// unreadable returns the problem of a body that cannot be read.
+func unreadable(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		return fieldErrors(&view.FieldError{Location: wrong.Field, Message: "has the wrong type: " + wrong.Value})
+	}
+	if _, ok := errors.AsType[*boundedyaml.LimitError](err); ok {
+		return view.NewProblem(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "Cannot parse the body: "+err.Error()+".")
+	}
+	return view.NewProblem(http.StatusBadRequest, "BadRequest", "Cannot parse the body: "+err.Error())
+}
