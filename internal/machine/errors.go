@@ -20,6 +20,8 @@ var (
 	ErrImageNotFound = errors.New("image not found")
 	// ErrImagePull: the image could not be fetched; trying again may help.
 	ErrImagePull = errors.New("cannot fetch image")
+	// ErrDiskMismatch: a disk of the machine exists and does not fit. It may hold data, so a person has to decide.
+	ErrDiskMismatch = errors.New("existing disk does not fit")
 	// ErrNoCapacity: the host does not have that much.
 	ErrNoCapacity = errors.New("not enough capacity")
 	// ErrNoHost: no host with the name, or none with the driver, is configured.
