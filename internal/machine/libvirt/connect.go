@@ -17,8 +17,9 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// callLimit is for calls whose context has none.
-const callLimit = 2 * time.Minute
+// answerLimit is how long a daemon can take for one answer before its connection counts as broken. How long a call of the driver can take is for the
+// caller's context to say.
+const answerLimit = 2 * time.Minute
 
 // wire is a connection that tells when it is gone: the library keeps that to itself.
 type wire struct {
@@ -47,12 +48,12 @@ func (w *wire) Close() error {
 type session struct {
 	api  *libvirt.Libvirt
 	wire *wire
-	// patience is how long an answer is awaited that nobody wants any more.
+	// patience is how long one answer can take. Zero: as long as it takes.
 	patience time.Duration
 }
 
-// dial makes a session.
-func (e endpoint) dial(ctx context.Context) (*session, error) {
+// dial makes a session. Wrap changes the connection before it is used.
+func (e endpoint) dial(ctx context.Context, wrap ...func(net.Conn) net.Conn) (*session, error) {
 	var conn net.Conn
 	var errs []error
 	for _, path := range e.sockets {
@@ -66,8 +67,11 @@ func (e endpoint) dial(ctx context.Context) (*session, error) {
 		// The first socket is the usual one; that others are not there either says nothing.
 		return nil, fmt.Errorf("%w: %w", machine.ErrUnreachable, errs[0])
 	}
+	for _, w := range wrap {
+		conn = w(conn)
+	}
 	w := &wire{Conn: conn, gone: make(chan struct{})}
-	s := &session{api: libvirt.NewWithDialer(dialers.NewAlreadyConnected(w)), wire: w, patience: callLimit}
+	s := &session{api: libvirt.NewWithDialer(dialers.NewAlreadyConnected(w)), wire: w, patience: answerLimit}
 	if _, err := ask(ctx, s, func(api *libvirt.Libvirt) (struct{}, error) {
 		return struct{}{}, api.ConnectToURI(libvirt.ConnectURI(e.uri))
 	}); err != nil {
@@ -99,8 +103,10 @@ func ask[T any](ctx context.Context, s *session, do func(*libvirt.Libvirt) (T, e
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		overdue := time.AfterFunc(s.patience, s.close)
-		defer overdue.Stop()
+		if s.patience > 0 {
+			overdue := time.AfterFunc(s.patience, s.close)
+			defer overdue.Stop()
+		}
 		value, err := do(s.api)
 		answers <- answer{value, err}
 	}()

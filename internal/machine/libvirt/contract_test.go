@@ -33,7 +33,7 @@ func TestContract(t *testing.T) {
 			t.Parallel()
 			daemon := libvirttest.Start(t)
 			api := daemon.Dial(t, mock)
-			makeVolume(t, api, "base.img", 1<<30)
+			makeImages(t, api)
 			// The mock's machines do not survive its daemon, so it is the way there that is cut.
 			way := libvirttest.NewProxy(t, daemon)
 			contract.Run(t, subject(t, api, way, libvirttest.HostAt(way.Socket(), mock, parameters...)))
@@ -48,7 +48,7 @@ func subject(t *testing.T, api *golibvirt.Libvirt, way *libvirttest.Proxy, host 
 		Again:  func(t *testing.T) machine.Driver { t.Helper(); return open(t, host) },
 		Spec:   specOf,
 		// Nothing is ever fetched, so that nothing can be refused.
-		MissingImage: "default-pool/missing.img",
+		MissingImage: "images/missing.img",
 		Kill: func(t *testing.T, id machine.Identity) {
 			t.Helper()
 			if err := api.DomainDestroy(domainOf(t, api, id)); err != nil {
@@ -88,10 +88,10 @@ func specOf(id machine.Identity) machine.Spec {
 		Identity:  id,
 		Hash:      "hash-of-" + id.UID,
 		Resources: machine.Resources{MilliCPU: 1000, MemoryBytes: 64_000_000, RootDiskBytes: 2 << 30},
-		Image:     machine.Image{Name: "default-pool/base.img", PullPolicy: machine.PullIfNotPresent},
+		Image:     machine.Image{Name: "images/base.img", PullPolicy: machine.PullIfNotPresent},
 		Disks: []machine.Disk{
 			{Name: "data", SizeBytes: 1 << 20},
-			{Name: "shared", Source: "default-pool/base.img", ReadOnly: true},
+			{Name: "shared", Source: "images/base.img", ReadOnly: true},
 		},
 	}
 }
@@ -105,16 +105,21 @@ func open(t *testing.T, host machine.Host) machine.Driver {
 	return driver
 }
 
-// makeVolume makes a volume of somebody else's.
-func makeVolume(t *testing.T, api *golibvirt.Libvirt, name string, size int64) {
+// makeImages makes a pool with an image. The mock looks for the original of a copy in the pool of the copy, so that it has to be there, too.
+func makeImages(t *testing.T, api *golibvirt.Libvirt) {
 	t.Helper()
-	pool, err := api.StoragePoolLookupByName("default-pool")
+	images, err := api.StoragePoolCreateXML("<pool type='dir'><name>images</name><target><path>/images</path></target></pool>", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf("<volume><name>%s</name><capacity>%d</capacity></volume>", name, size)
-	if _, err := api.StorageVolCreateXML(pool, text, 0); err != nil {
+	made, err := api.StoragePoolLookupByName("default-pool")
+	if err != nil {
 		t.Fatal(err)
+	}
+	for _, pool := range []golibvirt.StoragePool{images, made} {
+		if _, err := api.StorageVolCreateXML(pool, "<volume><name>base.img</name><capacity>1073741824</capacity></volume>", 0); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

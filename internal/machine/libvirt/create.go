@@ -5,45 +5,17 @@ package libvirt
 
 import (
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
-	"path"
-	"strings"
-	"time"
 
 	"github.com/digitalocean/go-libvirt"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// makingLimit is how long the disks of one machine may take to copy.
-const makingLimit = time.Hour
-
-// maxDisks is how many disks a guest can have: they are called by letters.
-const maxDisks = 'z' - 'a'
-
-// Prepare implements machine.Driver: nothing is fetched, so what is not there is not found.
-func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
-	what := fmt.Sprintf("find image %q", spec.Image.Name)
-	if err := d.allows(spec); err != nil {
-		return fmt.Errorf("cannot %s: %w", what, err)
-	}
-	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
-		if spec.Image.Name == "" {
-			return nil
-		}
-		_, err := source(api, spec.Image.Name)
-		return err
-	})
-	return explain(ctx, what, err)
-}
-
-// Create implements machine.Driver. Disks may take longer to copy than a call may last: the copy goes on beside, and the next call waits for it.
+// Create implements machine.Driver. It defines the domain on the disks that Prepare has made.
 func (d *driver) Create(ctx context.Context, spec machine.Spec) (machine.Observed, error) {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
 	f, err := d.holder(ctx, spec.Identity)
 	switch r := f.record(); {
 	case err == nil && r.ours(f.UUID) && r.Installation == spec.Installation:
@@ -54,183 +26,100 @@ func (d *driver) Create(ctx context.Context, spec machine.Spec) (machine.Observe
 	case !errors.Is(err, machine.ErrNotFound):
 		return machine.Observed{}, err
 	}
-	what := fmt.Sprintf("create a domain for machine %q", spec.UID)
-	work, err := d.making.begin(spec.Identity, func() (func() error, error) {
-		p, err := d.plan(ctx, spec)
-		if err != nil {
-			return nil, fmt.Errorf("cannot %s: %w", what, err)
-		}
-		detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), makingLimit)
-		return func() error {
-			defer cancel()
-			return d.carryOut(detached, p)
-		}, nil
-	})
-	if err == nil {
-		err = work.wait(ctx)
-	}
-	if err != nil {
-		return machine.Observed{}, err
+	if err := d.createNew(ctx, spec); err != nil {
+		return machine.Observed{}, explain(ctx, fmt.Sprintf("create a domain for machine %q", spec.UID), err)
 	}
 	return d.get(ctx, spec.Identity)
 }
 
-// plan is what there is to do for a new machine.
-type plan struct {
-	spec    machine.Spec
-	host    hostFacts
-	pool    libvirt.StoragePool
-	volumes []wanted
-	disks   []disk
-}
-
-// plan finds out what there is to do, and refuses what cannot be done.
-func (d *driver) plan(ctx context.Context, spec machine.Spec) (*plan, error) {
-	if err := errors.Join(check(spec), d.allows(spec)); err != nil {
-		return nil, err
+// createNew defines the domain of a machine that has none.
+func (d *driver) createNew(ctx context.Context, spec machine.Spec) error {
+	if err := check(spec); err != nil {
+		return err
 	}
 	host, err := d.host(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := host.checkSize(spec.Resources); err != nil {
-		return nil, err
-	}
-	p := &plan{spec: spec, host: host}
-	err = tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
-		if err := p.addRoot(api); err != nil {
-			return err
-		}
-		for _, wish := range spec.Disks {
-			if err := p.addDisk(api, wish); err != nil {
-				return err
-			}
-		}
-		if err := p.addSeed(); err != nil || len(p.volumes) == 0 {
-			return err
-		}
-		p.pool, err = d.pool(api)
 		return err
+	}
+	guest, err := disksOf(spec)
+	if err != nil {
+		return err
+	}
+	return tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
+		pool, err := d.poolFor(api, guest)
+		if err != nil {
+			return err
+		}
+		if err := d.endpoint.checkBootFiles(api, pool, spec.Boot); err != nil {
+			return err
+		}
+		there, err := listOwn(api, pool, spec.Identity)
+		if err != nil {
+			return err
+		}
+		made, disks, err := d.connect(ctx, api, pool, there, spec, host, guest)
+		if err != nil {
+			return err
+		}
+		// From here on a guest may use the disks. A crash between the two steps leaves disks that count as used, which is the safe side.
+		restore, err := there.unmark(api, pool)
+		if err != nil {
+			return err
+		}
+		if err := define(api, spec, host, made, disks); err != nil {
+			return errors.Join(err, restore())
+		}
+		return nil
 	})
-	if err != nil {
-		return nil, explain(ctx, "find its disks", err)
-	}
-	for i := range p.disks { // The pool is known only now.
-		if source := &p.disks[i].Source; source.Volume != "" && source.Pool == "" {
-			source.Pool = p.pool.Name
-		}
-	}
-	_, err = domainOf(spec, host, "", record{}, p.disks)
-	return p, err
 }
 
-// check refuses what no libvirt can do, and what this driver has no use for.
-func check(spec machine.Spec) error {
-	_, uuid := uuidOf(spec.UID)
-	switch {
-	case spec.Installation == "" || !uuid:
-		return fmt.Errorf("%w: it has no identity, or its UID is no UUID", machine.ErrInvalid)
-	case strings.ContainsAny(spec.Namespace+spec.Name, "/\n") || spec.Namespace == "" || spec.Name == "":
-		return fmt.Errorf("%w: neither its name nor its namespace can be part of a domain's name", machine.ErrInvalid)
-	case len(spec.Command) > 0 || len(spec.Args) > 0 || len(spec.Env) > 0 || len(spec.Ports) > 0:
-		return fmt.Errorf("%w: command, args, env and ports are for containers", machine.ErrUnsupported)
-	case spec.Image.Name == "" && spec.Boot.Kernel == "" && len(spec.Disks) == 0:
-		return fmt.Errorf("%w: it has neither an image nor a kernel nor a disk to boot from", machine.ErrInvalid)
-	case spec.Boot.Kernel == "" && (spec.Boot.Initrd != "" || spec.Boot.Cmdline != ""):
-		return fmt.Errorf("%w: it has an initrd or a command line and no kernel", machine.ErrInvalid)
-	}
-	for _, file := range []string{spec.Boot.Kernel, spec.Boot.Initrd} {
-		if file != "" && !path.IsAbs(file) {
-			return fmt.Errorf("%w: %.128q is no whole path of a file to boot", machine.ErrInvalid, file)
+// connect returns the record of a new machine and its disks, which Prepare has made or somebody else owns.
+func (d *driver) connect(ctx context.Context, api *libvirt.Libvirt, pool libvirt.StoragePool, there inventory, spec machine.Spec, host hostFacts,
+	guest []guestDisk,
+) (record, []disk, error) {
+	made := recordOf(spec)
+	disks := make([]disk, 0, len(guest))
+	for _, g := range guest {
+		var source attachment
+		var err error
+		if g.role == "" {
+			source, err = d.endpoint.findDisk(ctx, api, pool, g)
+		} else {
+			source, err = there.attach(pool, g)
+			made.Volumes = append(made.Volumes, volume{Pool: pool.Name, Name: source.volume})
 		}
+		if err != nil {
+			return record{}, nil, err
+		}
+		disks = append(disks, host.diskOf(source, len(disks), g.readOnly))
 	}
-	return nil
+	return made, disks, nil
 }
 
-// allows refuses paths that the host does not allow.
-func (d *driver) allows(spec machine.Spec) error {
-	files := []string{spec.Image.Name, spec.Boot.Kernel, spec.Boot.Initrd}
-	for _, wish := range spec.Disks {
-		files = append(files, wish.Source)
-	}
-	for _, file := range files {
-		if err := d.endpoint.allows(file); err != nil {
+// define defines the domain under the first name that is free.
+func define(api *libvirt.Libvirt, spec machine.Spec, host hostFacts, made record, disks []disk) error {
+	var taken error
+	for _, name := range namesOf(spec.Identity) {
+		domain, err := domainOf(spec, host, name, made, disks)
+		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// addRoot adds the disk that is made from the image.
-func (p *plan) addRoot(api *libvirt.Libvirt) error {
-	size := p.spec.Resources.RootDiskBytes
-	if p.spec.Image.Name == "" {
-		if size > 0 {
-			return p.make(wanted{name: "root", format: formatRaw, capacity: size}, false)
+		text, err := xml.Marshal(domain)
+		if err != nil {
+			return fmt.Errorf("cannot write domain %q: %w", name, err)
 		}
-		return nil
+		if _, err = api.DomainDefineXMLFlags(string(text), 0); err == nil {
+			return nil
+		}
+		// libvirt has one number for most of what can fail here.
+		holder, lookErr := api.DomainLookupByName(name)
+		if lookErr != nil || textOf(holder.UUID) == spec.UID {
+			return fmt.Errorf("cannot define domain %q: %w", name, err)
+		}
+		taken = fmt.Errorf("cannot define domain %q: %w: %w", name, machine.ErrConflict, err)
 	}
-	image, err := source(api, p.spec.Image.Name)
-	if err != nil {
-		return fmt.Errorf("cannot find image %q: %w", p.spec.Image.Name, err)
-	}
-	if size != 0 && size < image.capacity {
-		return fmt.Errorf("%w: its root disk has %d bytes, and its image %d", machine.ErrInvalid, size, image.capacity)
-	}
-	return p.make(wanted{name: "root", format: image.format, capacity: max(size, image.capacity), copied: &image}, false)
-}
-
-// addDisk adds a disk that is empty, or somebody else's.
-func (p *plan) addDisk(api *libvirt.Libvirt, wish machine.Disk) error {
-	switch {
-	case wish.SizeBytes > 0 && wish.Source == "":
-		return p.make(wanted{name: "disk-" + wish.Name, format: formatRaw, capacity: wish.SizeBytes}, wish.ReadOnly)
-	case wish.Source == "" || wish.SizeBytes != 0:
-		return fmt.Errorf("%w: disk %q has to have either a size or a source", machine.ErrInvalid, wish.Name)
-	case strings.HasPrefix(path.Clean(wish.Source), "/dev/"):
-		return p.attach(disk{Type: "block", Driver: diskDriver{Type: formatRaw}, Source: diskSource{Dev: wish.Source}}, wish.ReadOnly)
-	}
-	there, err := source(api, wish.Source)
-	if err != nil {
-		return fmt.Errorf("cannot find disk %q: %w", wish.Source, err)
-	}
-	return p.attach(disk{
-		Type: "volume", Driver: diskDriver{Type: there.format}, Source: diskSource{Pool: there.vol.Pool, Volume: there.vol.Name},
-	}, wish.ReadOnly)
-}
-
-// addSeed adds the disk with the first-boot configuration.
-func (p *plan) addSeed() error {
-	if p.spec.CloudInit.IsZero() {
-		return nil
-	}
-	image, err := seedImage(p.spec)
-	if err != nil {
-		return err
-	}
-	return p.make(wanted{name: "seed", format: formatRaw, capacity: int64(len(image)), content: image}, true)
-}
-
-// make adds a disk with a volume of its own.
-func (p *plan) make(w wanted, readOnly bool) error {
-	w.name = volumePrefix(p.spec.Identity) + w.name
-	p.volumes = append(p.volumes, w)
-	return p.attach(disk{Type: "volume", Driver: diskDriver{Type: w.format}, Source: diskSource{Volume: w.name}}, readOnly)
-}
-
-// attach adds a disk.
-func (p *plan) attach(d disk, readOnly bool) error {
-	if len(p.disks) > maxDisks {
-		return fmt.Errorf("%w: it has more than %d disks", machine.ErrInvalid, maxDisks)
-	}
-	d.Device = "disk"
-	d.Target = diskTarget{Dev: fmt.Sprintf("vd%c", 'a'+len(p.disks)), Bus: "virtio"}
-	if p.host.domainType != hypervisorTest {
-		d.Driver.Name = "qemu"
-	}
-	if readOnly {
-		d.ReadOnly = &struct{}{}
-	}
-	p.disks = append(p.disks, d)
-	return nil
+	return taken
 }

@@ -210,6 +210,25 @@ func (h hostFacts) equip(d *domain) {
 	d.Devices.RNG = &generator{Model: "virtio", Backend: generatorSource{Model: "random", Path: "/dev/urandom"}}
 }
 
+// diskOf returns the disk of a domain at a position.
+func (h hostFacts) diskOf(source attachment, position int, readOnly bool) disk {
+	out := disk{
+		Type: "volume", Device: "disk", Driver: diskDriver{Type: source.format},
+		Source: diskSource{Pool: source.pool, Volume: source.volume},
+		Target: diskTarget{Dev: fmt.Sprintf("vd%c", 'a'+position), Bus: "virtio"},
+	}
+	if source.device != "" {
+		out.Type, out.Source = "block", diskSource{Dev: source.device}
+	}
+	if h.domainType != hypervisorTest {
+		out.Driver.Name = "qemu"
+	}
+	if readOnly {
+		out.ReadOnly = &struct{}{}
+	}
+	return out
+}
+
 // cardOf translates a network card.
 func cardOf(uid string, n machine.Network) (card, error) {
 	mac, err := macOf(uid, n)
@@ -247,6 +266,7 @@ type described struct {
 	VCPU          vcpus   `xml:"vcpu"`
 	CPUTune       cpuTune `xml:"cputune"`
 	Devices       struct {
+		Disks      []disk `xml:"disk"`
 		Interfaces []struct {
 			Type string `xml:"type,attr"`
 		} `xml:"interface"`

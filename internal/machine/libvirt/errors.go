@@ -24,10 +24,7 @@ func explain(ctx context.Context, what string, err error) error {
 		return nil
 	}
 	if ended := ctx.Err(); ended != nil {
-		// What a connection says that was torn away from a caller is noise.
-		if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
-			ended = cause
-		}
+		// What a connection says that was closed under a call is noise.
 		return fmt.Errorf("cannot %s: %w", what, ended)
 	}
 	kind := kindOf(err)
@@ -42,7 +39,7 @@ func explain(ctx context.Context, what string, err error) error {
 func kindOf(err error) error {
 	for _, said := range []error{
 		machine.ErrNotFound, machine.ErrConflict, machine.ErrInvalid, machine.ErrUnsupported, machine.ErrImageNotFound,
-		machine.ErrNoCapacity, machine.ErrUnreachable, machine.ErrBusy, machine.ErrRestartRequired,
+		machine.ErrDiskMismatch, machine.ErrNoCapacity, machine.ErrUnreachable, machine.ErrBusy, machine.ErrRestartRequired,
 	} {
 		if errors.Is(err, said) {
 			return nil
@@ -70,7 +67,7 @@ func kindOf(err error) error {
 // is tells whether libvirt gave the error one of the numbers.
 func is(err error, numbers ...libvirt.ErrorNumber) bool {
 	said, ok := errors.AsType[libvirt.Error](err)
-	return ok && slices.Contains(numbers, libvirt.ErrorNumber(said.Code)) //nolint:gosec // because there are a hundred numbers
+	return ok && slices.ContainsFunc(numbers, func(n libvirt.ErrorNumber) bool { return int64(n) == int64(said.Code) })
 }
 
 // unreachable tells whether the daemon cannot be reached, or went away while it answered.

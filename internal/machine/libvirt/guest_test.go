@@ -108,33 +108,45 @@ type stage struct {
 
 func newStage(t *testing.T, daemon *libvirttest.Daemon) *stage {
 	t.Helper()
-	s := &stage{daemon: daemon, guest: libvirttest.NewGuest(t, daemon), api: daemon.Dial(t, kernels)}
-	s.driver = open(t, daemon.Host(kernels, "headroom=2"))
+	s := newStorage(t, daemon)
+	s.guest = libvirttest.NewGuest(t, daemon)
+	return s
+}
+
+// newStorage returns a host with QEMU, whose guests are not started.
+func newStorage(t *testing.T, daemon *libvirttest.Daemon, parameters ...string) *stage {
+	t.Helper()
+	s := &stage{daemon: daemon, api: daemon.Dial(t, kernels)}
+	s.driver = open(t, daemon.Host(kernels, append([]string{"headroom=2"}, parameters...)...))
 	t.Cleanup(func() { wantSuccess(t, "Close", s.driver.Close()) })
-	for _, dir := range []string{"pool", "images"} {
-		if err := os.Mkdir(daemon.Path(dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s.definePool(t, "default", "pool")
+	s.definePool(t, "images", "images")
 	// A megabyte that begins with a word and a count.
 	s.image = make([]byte, 1<<20)
 	copy(s.image, "image 0")
 	if err := os.WriteFile(daemon.Path("images/base.img"), s.image, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	text := "<pool type='dir'><name>default</name><target><path>" + daemon.Path("pool") + "</path></target></pool>"
+	return s
+}
+
+// definePool makes a pool that is there again when the daemon is.
+func (s *stage) definePool(t *testing.T, name, directory string) {
+	t.Helper()
+	if err := os.MkdirAll(s.daemon.Path(directory), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := "<pool type='dir'><name>" + name + "</name><target><path>" + s.daemon.Path(directory) + "</path></target></pool>"
 	pool, err := s.api.StoragePoolDefineXML(text, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It is there again when the daemon is.
 	if err := s.api.StoragePoolSetAutostart(pool, 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.api.StoragePoolCreate(pool, 0); err != nil {
 		t.Fatal(err)
 	}
-	return s
 }
 
 // spec returns a guest with a disk of each kind and a network card.

@@ -32,8 +32,6 @@ type hostFacts struct {
 
 // Info implements machine.Driver.
 func (d *driver) Info(ctx context.Context) (machine.Info, error) {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
 	h, err := d.host(ctx)
 	if err != nil {
 		return machine.Info{}, err
@@ -51,6 +49,25 @@ func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 	}, nil
 }
 
+// pool returns the pool in which disks are made. ErrNoStoragePool if there is none.
+func (d *driver) pool(api *libvirt.Libvirt) (libvirt.StoragePool, error) {
+	pool, err := api.StoragePoolLookupByName(d.endpoint.pool)
+	if is(err, libvirt.ErrNoStoragePool) {
+		return pool, fmt.Errorf("there is no storage pool %q to make disks in: %w", d.endpoint.pool, err)
+	}
+	return pool, err
+}
+
+// poolFor returns the pool in which the disks of a machine are made. A machine without such disks needs none, and gets a pool without a name where
+// there is none.
+func (d *driver) poolFor(api *libvirt.Libvirt, guest []guestDisk) (libvirt.StoragePool, error) {
+	pool, err := d.pool(api)
+	if is(err, libvirt.ErrNoStoragePool) && !slices.ContainsFunc(guest, func(g guestDisk) bool { return g.role != "" }) {
+		return libvirt.StoragePool{}, nil
+	}
+	return pool, err
+}
+
 // host asks the host what it is.
 func (d *driver) host(ctx context.Context) (hostFacts, error) {
 	out, err := call(ctx, d.looking, func(api *libvirt.Libvirt) (hostFacts, error) {
@@ -64,7 +81,7 @@ func (d *driver) host(ctx context.Context) (hostFacts, error) {
 		if err != nil {
 			return out, err
 		}
-		out.cpus, out.memoryBytes = int64(cpus), int64(kib)<<10 //nolint:gosec // because no host has so much memory
+		out.cpus, out.memoryBytes = int64(cpus), signed(kib)<<10
 		text, err := api.ConnectGetCapabilities()
 		if err != nil {
 			return out, err

@@ -22,6 +22,22 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine/libvirt/libvirttest"
 )
 
+// create prepares and creates a machine.
+func create(t *testing.T, driver machine.Driver, spec machine.Spec) {
+	t.Helper()
+	wantSuccess(t, "Prepare", driver.Prepare(t.Context(), spec))
+	_, err := driver.Create(t.Context(), spec)
+	wantSuccess(t, "Create", err)
+}
+
+// undefine removes the definition of a domain, as somebody does with virsh, and leaves its volumes.
+func undefine(t *testing.T, api *golibvirt.Libvirt, id machine.Identity) {
+	t.Helper()
+	if err := api.DomainUndefineFlags(domainOf(t, api, id), 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // identity of a machine that only one test knows.
 func identity() machine.Identity {
 	return machine.Identity{
@@ -34,7 +50,7 @@ func newMock(t *testing.T) (*libvirttest.Daemon, machine.Driver, *golibvirt.Libv
 	t.Helper()
 	daemon := libvirttest.Start(t)
 	api := daemon.Dial(t, mock)
-	makeVolume(t, api, "base.img", 1<<30)
+	makeImages(t, api)
 	driver := open(t, daemon.Host(mock, mockPool))
 	t.Cleanup(func() { wantSuccess(t, "Close", driver.Close()) })
 	return daemon, driver, api
@@ -44,8 +60,7 @@ func newMock(t *testing.T) (*libvirttest.Daemon, machine.Driver, *golibvirt.Libv
 func TestFrozenDaemonKeepsNobody(t *testing.T) { //nolint:paralleltest // because it counts goroutines
 	daemon, driver, _ := newMock(t)
 	spec := specOf(identity())
-	_, err := driver.Create(t.Context(), spec)
-	wantSuccess(t, "Create", err)
+	create(t, driver, spec)
 	if err := daemon.Freeze(); err != nil {
 		t.Fatal(err)
 	}
@@ -93,13 +108,12 @@ func TestDaemonIsKilledAndComesBack(t *testing.T) {
 	}
 	// The mock has forgotten everything with its daemon.
 	api := daemon.Dial(t, mock)
-	makeVolume(t, api, "base.img", 1<<30)
+	makeImages(t, api)
 	_, err = driver.Info(t.Context())
 	wantSuccess(t, "Info", err)
 	events, err = driver.Watch(t.Context(), identity().Installation)
 	wantSuccess(t, "Watch", err)
-	_, err = driver.Create(t.Context(), specOf(identity()))
-	wantSuccess(t, "Create", err)
+	create(t, driver, specOf(identity()))
 	select {
 	case event := <-events:
 		if event.UID != identity().UID {
@@ -110,30 +124,17 @@ func TestDaemonIsKilledAndComesBack(t *testing.T) {
 	}
 }
 
-func TestWhatACrashLeftIsNotInTheWay(t *testing.T) {
+func TestDeleteRemovesTheDisksOfItsInstallationOnly(t *testing.T) {
 	t.Parallel()
 	_, driver, api := newMock(t)
 	spec := specOf(identity())
 	before := volumes(t, api)
-	_, err := driver.Create(t.Context(), spec)
-	wantSuccess(t, "Create", err)
+	create(t, driver, spec)
 	made := volumes(t, api)
 	if len(made) != len(before)+2 {
-		t.Fatalf("there are the volumes %v, and were %v", made, before)
+		t.Fatalf("the volumes are %v, and were %v", made, before)
 	}
-	// The manager dies after the volumes and before the domain.
-	crash := func() {
-		if err := api.DomainUndefineFlags(domainOf(t, api, spec.Identity), 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	crash()
-	_, err = driver.Create(t.Context(), spec)
-	wantSuccess(t, "Create after a crash", err)
-	if diff := cmp.Diff(made, volumes(t, api)); diff != "" {
-		t.Errorf("volumes (-before +after):\n%s", diff)
-	}
-	crash()
+	undefine(t, api, spec.Identity)
 	foreign := spec.Identity
 	foreign.Installation = "another"
 	wantSuccess(t, "Delete", driver.Delete(t.Context(), foreign, machine.PowerOff{Mode: machine.Hard}))
@@ -155,22 +156,22 @@ func TestWhatCannotBeMadeLeavesNothing(t *testing.T) {
 		kind   error
 	}{
 		"a seed, which the mock cannot store": {func(s *machine.Spec) { s.CloudInit.UserData = "hunter2" }, machine.ErrUnsupported},
-		"a disk that is not there":            {func(s *machine.Spec) { s.Disks[1].Source = "default-pool/gone" }, machine.ErrImageNotFound},
-		"a pool that is not there":            {func(s *machine.Spec) { s.Image.Name = "gone/base.img" }, machine.ErrImageNotFound},
-		"an image that is neither":            {func(s *machine.Spec) { s.Image.Name = "base.img" }, machine.ErrImageNotFound},
+		"a disk that is not there":            {func(s *machine.Spec) { s.Disks[1].Source = "images/gone" }, machine.ErrImageNotFound},
+		"an image that is not there":          {func(s *machine.Spec) { s.Image.Name = "images/gone" }, machine.ErrImageNotFound},
+		"an image in a pool of no name":       {func(s *machine.Spec) { s.Image.Name = "base.img" }, machine.ErrImageNotFound},
 		"a path that is not there":            {func(s *machine.Spec) { s.Image.Name = "/gone/base.img" }, machine.ErrImageNotFound},
 		"a root disk smaller than its image":  {func(s *machine.Spec) { s.Resources.RootDiskBytes = 1 << 20 }, machine.ErrInvalid},
+		"a disk called by a path":             {func(s *machine.Spec) { s.Disks[0].Name = "../data" }, machine.ErrInvalid},
 		"too many disks": {func(s *machine.Spec) {
 			for i := range 30 {
 				s.Disks = append(s.Disks, machine.Disk{Name: strconv.Itoa(i), SizeBytes: 1 << 20})
 			}
 		}, machine.ErrInvalid},
-		"a network of no kind":          {func(s *machine.Spec) { s.Networks = []machine.Network{{Name: "a", Type: "tap"}} }, machine.ErrInvalid},
-		"more memory than the host has": {func(s *machine.Spec) { s.Resources.MemoryBytes = 1 << 50 }, machine.ErrNoCapacity},
+		"a network of no kind": {func(s *machine.Spec) { s.Networks = []machine.Network{{Name: "a", Type: "tap"}} }, machine.ErrInvalid},
 	} {
 		spec := specOf(identity())
 		test.change(&spec)
-		_, err := driver.Create(t.Context(), spec)
+		err := driver.Prepare(t.Context(), spec)
 		wantError(t, name, err, test.kind)
 		if err != nil && strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: the error holds a secret", name)
@@ -183,6 +184,13 @@ func TestWhatCannotBeMadeLeavesNothing(t *testing.T) {
 	}
 }
 
+func TestCreateNeedsTheDisksThatPrepareMakes(t *testing.T) {
+	t.Parallel()
+	_, driver, _ := newMock(t)
+	_, err := driver.Create(t.Context(), specOf(identity()))
+	wantError(t, "Create", err, machine.ErrImageNotFound)
+}
+
 func TestPathsOutsideOfWhatTheHostAllowsAreRefused(t *testing.T) {
 	t.Parallel()
 	daemon, _, _ := newMock(t)
@@ -191,13 +199,12 @@ func TestPathsOutsideOfWhatTheHostAllowsAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*machine.Spec){
 		"image":  func(s *machine.Spec) { s.Image.Name = "/etc/shadow" },
 		"disk":   func(s *machine.Spec) { s.Disks[1].Source = "/dev/sda" },
+		"device": func(s *machine.Spec) { s.Disks[1].Source, s.Disks[1].ReadOnly = "/srv/../dev/sda", false },
 		"kernel": func(s *machine.Spec) { s.Boot.Kernel = "/srv/../vmlinuz" },
 		"initrd": func(s *machine.Spec) { s.Boot = machine.Boot{Kernel: "/srv/vmlinuz", Initrd: "/initrd"} },
 	} {
 		spec := specOf(identity())
 		change(&spec)
-		_, err := driver.Create(t.Context(), spec)
-		wantError(t, "Create with another "+name, err, machine.ErrInvalid)
 		wantError(t, "Prepare with another "+name, driver.Prepare(t.Context(), spec), machine.ErrInvalid)
 	}
 }
@@ -219,6 +226,7 @@ func TestForeignDomainsAreInTheWay(t *testing.T) {
 			wantSuccess(t, "Define", err)
 			inTheWay = append(inTheWay, dom)
 		}
+		wantSuccess(t, "Prepare", driver.Prepare(t.Context(), specOf(id)))
 		_, err := driver.Create(t.Context(), specOf(id))
 		wantError(t, name, err, machine.ErrConflict)
 		_, err = driver.Get(t.Context(), id)
@@ -237,14 +245,8 @@ func TestForeignDomainsAreInTheWay(t *testing.T) {
 func TestImages(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, libvirttest.Start(t))
-	if _, err := exec.LookPath("qemu-img"); err != nil {
-		t.Skip("no qcow2: qemu-img is not installed (Debian has it in qemu-utils)")
-	}
 	file := s.daemon.Path("images/base.qcow2")
-	create := exec.CommandContext(t.Context(), "qemu-img", "create", "-q", "-f", "qcow2", file, "8M")
-	if out, err := create.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	qemuImg(t, "create", "-q", "-f", "qcow2", file, "8M")
 	for name, test := range map[string]struct {
 		image  string
 		root   int64
@@ -262,19 +264,31 @@ func TestImages(t *testing.T) {
 		s.create(t, spec)
 		var made string
 		for _, name := range s.volumes(t) {
-			if strings.HasSuffix(name, "-root") {
+			if strings.Contains(name, "-root") {
 				made = s.daemon.Path("pool", name)
 			}
 		}
-		out, err := exec.CommandContext(t.Context(), "qemu-img", "info", "--output=json", made).CombinedOutput()
-		said := string(out)
-		if err != nil || !strings.Contains(said, fmt.Sprintf(`"virtual-size": %d,`, test.size)) ||
+		said := qemuImg(t, "info", "--output=json", made)
+		if !strings.Contains(said, fmt.Sprintf(`"virtual-size": %d,`, test.size)) ||
 			!strings.Contains(said, fmt.Sprintf(`"format": %q,`, test.format)) || strings.Contains(said, "backing") {
-			t.Errorf("%s: the root disk is %s, %v", name, said, err)
+			t.Errorf("%s: the root disk is %s", name, said)
 		}
 		wantSuccess(t, "Delete", s.driver.Delete(t.Context(), spec.Identity, machine.PowerOff{Mode: machine.Hard}))
 		s.wantNothing(t)
 	}
+}
+
+// qemuImg runs qemu-img, and skips the test where there is none.
+func qemuImg(t *testing.T, args ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("qemu-img"); err != nil {
+		t.Skip("no qcow2: qemu-img is not installed (Debian has it in qemu-utils)")
+	}
+	out, err := exec.CommandContext(t.Context(), "qemu-img", args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("qemu-img %v: %v\n%s", args, err, out)
+	}
+	return string(out)
 }
 
 func (s *stage) volumes(t *testing.T) []string {

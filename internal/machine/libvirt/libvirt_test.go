@@ -25,38 +25,52 @@ const uid = "0f9a63b2-1111-4222-8333-444455556666"
 func TestEndpoint(t *testing.T) {
 	t.Parallel()
 	unixSockets := []string{"/run/libvirt/libvirt-sock", "/var/run/libvirt/libvirt-sock"}
-	images := []string{"/var/lib/libvirt"}
 	all := slices.Concat(unixSockets, []string{"/run/libvirt/virtqemud-sock", "/var/run/libvirt/virtqemud-sock"})
+	usual := func(edit func(*endpoint)) endpoint {
+		e := endpoint{
+			uri: "qemu:///system", hypervisor: "qemu", sockets: all, pool: "default", images: []string{"images"},
+			paths: []string{"/var/lib/libvirt/boot"}, headroom: 1,
+		}
+		edit(&e)
+		return e
+	}
 	tests := map[string]struct {
 		raw  string
 		want endpoint
 		err  string
 	}{
-		"the usual one": {
-			raw:  "qemu:///system",
-			want: endpoint{uri: "qemu:///system", hypervisor: "qemu", sockets: all, pool: "default", headroom: 1, paths: images},
-		},
+		"the usual one": {raw: "qemu:///system", want: usual(func(*endpoint) {})},
 		"the mock": {
 			raw:  "test:///default",
-			want: endpoint{uri: "test:///default", hypervisor: "test", sockets: unixSockets, pool: "default", headroom: 1, paths: images},
+			want: usual(func(e *endpoint) { e.uri, e.hypervisor, e.sockets = "test:///default", "test", unixSockets }),
 		},
-		"everything is said": {
-			raw: "qemu+unix:///session?socket=/run/a&pool=ssd&headroom=4&accelerator=kvm&paths=/srv:/boot",
+		"every parameter is set": {
+			raw: "qemu+unix:///session?socket=/run/a&pool=ssd&headroom=4&accelerator=kvm&images=a:b&paths=/srv:/boot&disks=c:/data",
 			want: endpoint{
 				uri: "qemu:///session", hypervisor: "qemu", sockets: []string{"/run/a"}, pool: "ssd", headroom: 4, accelerator: "kvm",
-				paths: []string{"/srv", "/boot"},
+				images: []string{"a", "b"}, paths: []string{"/srv", "/boot"}, disks: []string{"c", "/data"},
 			},
 		},
-		"a network is in between":       {raw: "qemu+tls://rack-1/system", err: "reached through its socket only"},
-		"a host makes it a network":     {raw: "qemu://rack-1/system", err: "reached through its socket only"},
-		"another hypervisor":            {raw: "xen:///system", err: "not with qemu or test"},
-		"a session without a socket":    {raw: "qemu:///session", err: "a session has no socket"},
-		"a parameter that there is not": {raw: "qemu:///system?no_verify=1", err: `the parameter "no_verify"`},
-		"a socket that is no path":      {raw: "qemu:///system?socket=a", err: "no whole path"},
-		"a pool that is no name":        {raw: "qemu:///system?pool=a/b", err: "no name"},
-		"paths that are none":           {raw: "qemu:///system?paths=/srv:boot", err: "not whole paths"},
-		"too much headroom":             {raw: "qemu:///system?headroom=17", err: "from 1 to 16"},
-		"an accelerator like no other":  {raw: "qemu:///system?accelerator=hvf", err: "neither kvm nor qemu"},
+		"disks are made in the pool called images": {
+			raw: "qemu:///system?pool=images", want: usual(func(e *endpoint) { e.pool, e.images = "images", nil }),
+		},
+		"a network is in between":            {raw: "qemu+tls://rack-1/system", err: "reached through its socket only"},
+		"a host makes it a network":          {raw: "qemu://rack-1/system", err: "reached through its socket only"},
+		"another hypervisor":                 {raw: "xen:///system", err: "not with qemu or test"},
+		"a session without a socket":         {raw: "qemu:///session", err: "a session does not have the same socket"},
+		"an unknown parameter":               {raw: "qemu:///system?no_verify=1", err: `the unknown parameter "no_verify"`},
+		"a relative socket":                  {raw: "qemu:///system?socket=a", err: "not an absolute path"},
+		"a pool that is not a name":          {raw: "qemu:///system?pool=a/b", err: "not a name"},
+		"relative paths":                     {raw: "qemu:///system?paths=/srv:boot", err: "not absolute paths"},
+		"images that are paths":              {raw: "qemu:///system?images=/srv", err: "not names of pools"},
+		"disks that are relative paths":      {raw: "qemu:///system?disks=a/b", err: "not names of pools or absolute paths"},
+		"images in the pool of made disks":   {raw: "qemu:///system?images=default", err: `the pool "default", in which disks are made`},
+		"disks in the pool of made disks":    {raw: "qemu:///system?disks=default", err: `the pool "default", in which disks are made`},
+		"disks and images in one pool":       {raw: "qemu:///system?disks=images", err: "among both images and disks"},
+		"disks inside the paths of images":   {raw: "qemu:///system?paths=/srv&disks=/srv/disks", err: "one inside the other"},
+		"the paths of images inside disks":   {raw: "qemu:///system?paths=/srv/images&disks=/srv/", err: "one inside the other"},
+		"too much headroom":                  {raw: "qemu:///system?headroom=17", err: "from 1 to 16"},
+		"an accelerator that does not exist": {raw: "qemu:///system?accelerator=hvf", err: "neither kvm nor qemu"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -72,18 +86,30 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-func TestPathsAreThoseThatTheHostAllows(t *testing.T) {
+func TestObjectsNameOnlyWhatTheHostAllows(t *testing.T) {
 	t.Parallel()
-	open, closed := endpoint{paths: []string{"/"}}, endpoint{paths: []string{"/srv/images", "/boot/"}}
-	for path, want := range map[string]bool{
-		"/srv/images/a.img": true, "/srv/images/deep/a.img": true, "/boot/vmlinuz": true, "pool/volume": true, "": true,
-		"/etc/shadow": false, "/srv/images/../../etc/shadow": false, "/srv/images2/a": false, "/dev/sda": false,
+	e := endpoint{images: []string{"images"}, paths: []string{"/srv/images", "/boot/"}, disks: []string{"shared", "/data"}}
+	for name, want := range map[string]struct{ image, disk error }{
+		"/srv/images/a.img":              {disk: machine.ErrInvalid},
+		"/srv/images/deep/a.img":         {disk: machine.ErrInvalid},
+		"/boot/vmlinuz":                  {disk: machine.ErrInvalid},
+		"images/a.img":                   {disk: machine.ErrInvalid},
+		"shared/a":                       {image: machine.ErrInvalid},
+		"/data/a":                        {image: machine.ErrInvalid},
+		"default/a":                      {image: machine.ErrInvalid, disk: machine.ErrInvalid},
+		"/etc/shadow":                    {image: machine.ErrInvalid, disk: machine.ErrInvalid},
+		"/srv/images/../../etc/shadow":   {image: machine.ErrInvalid, disk: machine.ErrInvalid},
+		"/srv/images2/a":                 {image: machine.ErrInvalid, disk: machine.ErrInvalid},
+		"/dev/sda":                       {image: machine.ErrInvalid, disk: machine.ErrInvalid},
+		"a.img":                          {image: machine.ErrImageNotFound, disk: machine.ErrImageNotFound},
+		"images/":                        {image: machine.ErrImageNotFound, disk: machine.ErrImageNotFound},
+		"/images/a relative pool's name": {image: machine.ErrInvalid, disk: machine.ErrInvalid},
 	} {
-		if err := open.allows(path); err != nil {
-			t.Errorf("without a limit, %q is refused: %v", path, err)
+		if err := e.allowsImage(name); !errors.Is(err, want.image) {
+			t.Errorf("as an image, %q: got %v, want %v", name, err, want.image)
 		}
-		if err := closed.allows(path); (err == nil) != want || err != nil && !errors.Is(err, machine.ErrInvalid) {
-			t.Errorf("%q: %v", path, err)
+		if err := e.allowsDisk(name); !errors.Is(err, want.disk) {
+			t.Errorf("as a disk, %q: got %v, want %v", name, err, want.disk)
 		}
 	}
 }
@@ -101,16 +127,15 @@ func TestDomain(t *testing.T) {
 			{Name: "dmz", Type: machine.NetworkBridged, Source: "br0"},
 		},
 	}
-	p := &plan{spec: spec, host: hostFacts{cpus: 8, arch: "x86_64", domainType: "kvm", headroom: 2}}
-	if err := errors.Join(
-		p.make(wanted{name: "root", format: formatQCOW2}, false),
-		p.attach(disk{Type: "block", Driver: diskDriver{Type: formatRaw}, Source: diskSource{Dev: "/dev/sdz"}}, true),
-	); err != nil {
-		t.Fatal(err)
+	host := hostFacts{cpus: 8, arch: "x86_64", domainType: "kvm", headroom: 2}
+	root := volumePrefix(spec.Identity) + "root.qcow2"
+	disks := []disk{
+		host.diskOf(attachment{pool: "default", volume: root, format: formatQCOW2}, 0, false),
+		host.diskOf(attachment{device: "/dev/sdz", format: formatRaw}, 1, true),
 	}
 	made := recordOf(spec)
-	made.Volumes = []volume{{Pool: "default", Name: p.volumes[0].name}}
-	d, err := domainOf(spec, p.host, "default-web-0f9a63b2", made, p.disks)
+	made.Volumes = []volume{{Pool: "default", Name: root}}
+	d, err := domainOf(spec, host, "default-web-0f9a63b2", made, disks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,8 +250,11 @@ func TestSpecsThatNoHostCanRun(t *testing.T) {
 			s.Boot, s.Image.Name = machine.Boot{Initrd: "/i"}, "a/b"
 		}, machine.ErrInvalid},
 		"a kernel here or there": {func(s *machine.Spec) { s.Boot.Kernel = "vmlinuz" }, machine.ErrInvalid},
-		"a container's ports":    {func(s *machine.Spec) { s.Ports = []machine.Port{{Port: 80}} }, machine.ErrUnsupported},
-		"a container's env":      {func(s *machine.Spec) { s.Env = []machine.EnvVar{{Name: "A"}} }, machine.ErrUnsupported},
+		"a network of no kind": {func(s *machine.Spec) {
+			s.Networks = []machine.Network{{Name: "a", Type: "tap"}}
+		}, machine.ErrInvalid},
+		"a container's ports": {func(s *machine.Spec) { s.Ports = []machine.Port{{Port: 80}} }, machine.ErrUnsupported},
+		"a container's env":   {func(s *machine.Spec) { s.Env = []machine.EnvVar{{Name: "A"}} }, machine.ErrUnsupported},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

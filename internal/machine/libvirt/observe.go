@@ -34,8 +34,6 @@ func (f *found) active() bool {
 
 // Get implements machine.Driver.
 func (d *driver) Get(ctx context.Context, id machine.Identity) (machine.Observed, error) {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
 	return d.get(ctx, id)
 }
 
@@ -49,8 +47,6 @@ func (d *driver) get(ctx context.Context, id machine.Identity) (machine.Observed
 
 // List implements machine.Driver.
 func (d *driver) List(ctx context.Context, installation string) ([]machine.Observed, error) {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
 	const all = libvirt.ConnectListDomainsActive | libvirt.ConnectListDomainsInactive
 	domains, err := d.machines(ctx, installation, all)
 	if err != nil {
@@ -221,7 +217,7 @@ func (d *driver) addresses(ctx context.Context, f *found) ([]string, error) {
 	var out []string
 	for _, source := range slices.Compact(sources) {
 		cards, err := call(ctx, d.looking, func(api *libvirt.Libvirt) ([]libvirt.DomainInterface, error) {
-			return api.DomainInterfaceAddresses(f.dom, uint32(source), 0) //nolint:gosec // because there are three sources
+			return api.DomainInterfaceAddresses(f.dom, unsigned32(int64(source)), 0)
 		})
 		if unreachable(err) || ctx.Err() != nil {
 			return nil, explain(ctx, fmt.Sprintf("ask for addresses of domain %q", f.Name), err)

@@ -23,8 +23,6 @@ const (
 
 // Start implements machine.Driver. One that is paused goes on.
 func (d *driver) Start(ctx context.Context, id machine.Identity) error {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
 	f, err := d.find(ctx, id)
 	if err != nil {
 		return err
@@ -72,57 +70,11 @@ func (d *driver) boot(ctx context.Context, f *found, what string) error {
 
 // Stop implements machine.Driver.
 func (d *driver) Stop(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
-	ctx, cancel := bound(ctx, callLimit+how.Grace)
-	defer cancel()
 	f, err := d.find(ctx, id)
 	if err != nil {
 		return err
 	}
 	return d.stop(ctx, &f, how)
-}
-
-// Delete implements machine.Driver. The domain goes last: as long as it is there, it says what else has to go.
-func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
-	ctx, cancel := bound(ctx, callLimit+how.Grace)
-	defer cancel()
-	if j := d.making.find(id); j != nil {
-		if err := j.wait(ctx); err != nil && ctx.Err() != nil {
-			return err
-		}
-	}
-	f, err := d.holder(ctx, id)
-	if errors.Is(err, machine.ErrNotFound) {
-		if _, ok := uuidOf(id.UID); !ok || id.Installation == "" {
-			return nil
-		}
-		return d.sweep(ctx, id)
-	}
-	if err != nil {
-		return err
-	}
-	if r := f.record(); !r.ours(f.UUID) || r.Installation != id.Installation {
-		return nil
-	}
-	if err := d.stop(ctx, &f, how); err != nil && !errors.Is(err, machine.ErrNotFound) {
-		return err
-	}
-	if err := d.discard(ctx, f.record().Volumes); err != nil {
-		return err
-	}
-	return d.undefine(ctx, &f)
-}
-
-// undefine removes a domain that is off, with what libvirt keeps for it.
-func (d *driver) undefine(ctx context.Context, f *found) error {
-	flags := libvirt.DomainUndefineManagedSave | libvirt.DomainUndefineSnapshotsMetadata
-	if d.endpoint.hypervisor == hypervisorQEMU {
-		flags |= libvirt.DomainUndefineNvram | libvirt.DomainUndefineCheckpointsMetadata
-	}
-	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error { return api.DomainUndefineFlags(f.dom, flags) })
-	if is(err, libvirt.ErrNoDomain) {
-		return nil
-	}
-	return explain(ctx, fmt.Sprintf("remove domain %q", f.Name), err)
 }
 
 // stop turns a domain off and waits until it is.

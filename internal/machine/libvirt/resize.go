@@ -20,8 +20,6 @@ const obeyLimit = 10 * time.Second
 // Resize implements machine.Driver. What a guest has when it starts next is changed in any case; what it has now where it can be. The root
 // disk stays as it is.
 func (d *driver) Resize(ctx context.Context, id machine.Identity, to machine.Resources) error {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
 	f, err := d.find(ctx, id)
 	if err != nil {
 		return err
@@ -66,10 +64,10 @@ func (d *driver) resizeNext(ctx context.Context, f *found, next *described, size
 	const vcpuConfig, memoryConfig = uint32(libvirt.DomainVCPUConfig), uint32(libvirt.DomainMemConfig)
 	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
 		setVCPUs := func(n int64, flags uint32) error {
-			return api.DomainSetVcpusFlags(f.dom, uint32(n), flags) //nolint:gosec // because the size was checked
+			return api.DomainSetVcpusFlags(f.dom, unsigned32(n), flags)
 		}
 		setMemory := func(kib int64, flags uint32) error {
-			return api.DomainSetMemoryFlags(f.dom, uint64(kib), flags) //nolint:gosec // because the size was checked
+			return api.DomainSetMemoryFlags(f.dom, unsigned(kib), flags)
 		}
 		steps := []func() error{
 			func() error { return setVCPUs(size.vcpus, vcpuConfig) },
@@ -110,7 +108,7 @@ func setQuota(api *libvirt.Libvirt, dom libvirt.Domain, from, to int64, where li
 	return api.DomainSetSchedulerParametersFlags(dom, []libvirt.TypedParam{
 		{Field: libvirt.DomainSchedulerGlobalPeriod, Value: *libvirt.NewTypedParamValueUllong(quotaPeriod)},
 		{Field: libvirt.DomainSchedulerGlobalQuota, Value: *libvirt.NewTypedParamValueLlong(to)},
-	}, uint32(where)) //nolint:gosec // because it is a flag
+	}, unsigned32(int64(where)))
 }
 
 // resizeNow changes what the domain has. ErrRestartRequired if it cannot have that while it runs, or does not do as it is told.
@@ -126,8 +124,7 @@ func (d *driver) resizeNow(ctx context.Context, f *found, size limits, to machin
 			}
 		}
 		if size.kib != f.CurrentMemory.Value {
-			//nolint:gosec // because the size was checked
-			if err := api.DomainSetMemoryFlags(f.dom, uint64(size.kib), uint32(libvirt.DomainMemLive)); err != nil {
+			if err := api.DomainSetMemoryFlags(f.dom, unsigned(size.kib), uint32(libvirt.DomainMemLive)); err != nil {
 				return err
 			}
 		}
@@ -150,8 +147,7 @@ func (d *driver) resizeNow(ctx context.Context, f *found, size limits, to machin
 // setLiveVCPUs plugs processors in, or asks the guest for them. libvirt waits a few seconds for a guest to give one back; whether it has done so
 // is for the caller to see.
 func setLiveVCPUs(api *libvirt.Libvirt, dom libvirt.Domain, n int64) error {
-	//nolint:gosec // because the size was checked
-	err := api.DomainSetVcpusFlags(dom, uint32(n), uint32(libvirt.DomainVCPULive))
+	err := api.DomainSetVcpusFlags(dom, unsigned32(n), uint32(libvirt.DomainVCPULive))
 	if is(err, libvirt.ErrOperationTimeout) {
 		return nil
 	}

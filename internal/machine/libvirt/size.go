@@ -6,6 +6,7 @@ package libvirt
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
@@ -66,4 +67,30 @@ func (h hostFacts) checkSize(size machine.Resources) error {
 		return fmt.Errorf("%w: it has %d bytes of memory, and %d are asked for", machine.ErrNoCapacity, h.memoryBytes, size.MemoryBytes)
 	}
 	return nil
+}
+
+// signed and unsigned convert between libvirt's numbers and ours. What does not fit becomes the nearest number that does.
+func signed(n uint64) int64 {
+	if n > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(n)
+}
+
+func unsigned(n int64) uint64 {
+	if n < 0 {
+		return 0
+	}
+	return uint64(n)
+}
+
+// unsigned32 does the same for the shorter numbers of some calls.
+func unsigned32(n int64) uint32 {
+	if n < 0 {
+		return 0
+	}
+	if n > math.MaxUint32 {
+		return math.MaxUint32
+	}
+	return uint32(n)
 }

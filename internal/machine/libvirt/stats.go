@@ -15,8 +15,6 @@ import (
 
 // Stats implements machine.Driver. The counters of all domains come with one call.
 func (d *driver) Stats(ctx context.Context, installation string) (map[string]machine.Sample, error) {
-	ctx, cancel := bound(ctx, callLimit)
-	defer cancel()
 	domains, err := d.machines(ctx, installation, libvirt.ConnectListDomainsActive)
 	if err != nil || len(domains) == 0 {
 		return nil, err
@@ -87,11 +85,9 @@ func sampleOf(f *found, values map[string]uint64) (machine.Sample, bool) {
 func newSample(f *found, nanos, kib uint64) machine.Sample {
 	return machine.Sample{
 		// The number of a domain is new with every run, and begins anew with the daemon.
-		Boot: f.ID + "/" + f.record().Run,
-		//nolint:gosec // because 292 years of CPU time fit
-		CPU: time.Duration(nanos),
-		//nolint:gosec // because no machine has so much memory
-		MemoryBytes: int64(kib << 10),
+		Boot:        f.ID + "/" + f.record().Run,
+		CPU:         time.Duration(signed(nanos)),
+		MemoryBytes: signed(kib << 10),
 		Limits:      f.resources(),
 	}
 }

@@ -14,37 +14,39 @@ import (
 // Watch implements machine.Driver. Every watch has a connection of its own, and ends it when it ends: the library cannot take back one of
 // several without a risk to the others.
 func (d *driver) Watch(ctx context.Context, installation string) (<-chan machine.Event, error) {
-	asking, cancelAsking := bound(ctx, callLimit)
-	defer cancelAsking()
-	if err := asking.Err(); err != nil {
-		return nil, explain(asking, "watch events", err)
+	if err := ctx.Err(); err != nil {
+		return nil, explain(ctx, "watch events", err)
 	}
-	s, err := d.endpoint.dial(asking)
+	s, err := d.endpoint.dial(ctx)
 	if err != nil {
-		return nil, explain(asking, "watch events", err)
+		return nil, explain(ctx, "watch events", err)
 	}
-	w := &watcher{session: s, installation: installation, waiting: map[machine.Event]bool{}}
-	// It ends with the connection, and is not to end before.
-	lasting := context.WithoutCancel(ctx)
-	heard, err := ask(asking, s, func(api *libvirt.Libvirt) (<-chan libvirt.DomainEventLifecycleMsg, error) {
-		return api.LifecycleEvents(lasting)
+	w := &watcher{session: s, installation: installation}
+	// The subscription must not end before the connection does.
+	subscription := context.WithoutCancel(ctx)
+	heard, err := ask(ctx, s, func(api *libvirt.Libvirt) (<-chan libvirt.DomainEventLifecycleMsg, error) {
+		return api.LifecycleEvents(subscription)
 	})
 	if err == nil {
-		w.known, err = ask(asking, s, w.learn)
+		w.known, err = ask(ctx, s, w.learn)
 	}
 	if err != nil {
 		s.close()
-		return nil, explain(asking, "watch events", err)
+		return nil, explain(ctx, "watch events", err)
 	}
-	out := make(chan machine.Event)
-	news := make(chan machine.Event)
-	go w.translate(ctx, heard, news)
+	queue := machine.NewEventQueue()
+	go w.translate(ctx, heard, queue)
+	lasting, cancel := context.WithCancel(ctx)
 	go func() {
-		defer close(out)
+		defer cancel()
 		defer s.close()
-		w.pass(ctx, d.closed, news, out)
+		select {
+		case <-s.wire.gone:
+		case <-d.closed:
+		case <-ctx.Done():
+		}
 	}()
-	return out, nil
+	return queue.Deliver(lasting), nil
 }
 
 // watcher turns what libvirt says of domains into events of machines.
@@ -53,10 +55,6 @@ type watcher struct {
 	installation string
 	// known are the machines of the installation: a domain that is gone cannot be asked whose it was.
 	known map[libvirt.UUID]machine.Event
-
-	// What was not yet read is kept, once for each machine.
-	queue   []machine.Event
-	waiting map[machine.Event]bool
 }
 
 // learn looks at the domains that are there.
@@ -107,8 +105,8 @@ func (w *watcher) meet(api *libvirt.Libvirt, dom libvirt.Domain) (meeting, error
 
 // translate hands on the events of machines of the installation, until the connection ends. Until then it takes whatever comes: the library
 // keeps what nobody takes, without a bound.
-func (w *watcher) translate(ctx context.Context, heard <-chan libvirt.DomainEventLifecycleMsg, news chan<- machine.Event) {
-	defer close(news)
+func (w *watcher) translate(ctx context.Context, heard <-chan libvirt.DomainEventLifecycleMsg, queue *machine.EventQueue) {
+	defer queue.End()
 	for message := range heard {
 		met, err := ask(ctx, w.session, func(api *libvirt.Libvirt) (meeting, error) { return w.meet(api, message.Dom) })
 		if err != nil {
@@ -125,42 +123,8 @@ func (w *watcher) translate(ctx context.Context, heard <-chan libvirt.DomainEven
 		default:
 			ours = false
 		}
-		if !ours {
-			continue
-		}
-		select {
-		case news <- event:
-		case <-w.session.wire.gone:
-		}
-	}
-}
-
-// pass hands events on until there are no more.
-func (w *watcher) pass(ctx context.Context, closed <-chan struct{}, news <-chan machine.Event, out chan<- machine.Event) {
-	for {
-		var next machine.Event
-		var ready chan<- machine.Event
-		if len(w.queue) > 0 {
-			next, ready = w.queue[0], out
-		}
-		select {
-		case event, open := <-news:
-			if !open {
-				return
-			}
-			if !w.waiting[event] {
-				w.waiting[event] = true
-				w.queue = append(w.queue, event)
-			}
-		case ready <- next:
-			delete(w.waiting, next)
-			w.queue = w.queue[1:]
-		case <-w.session.wire.gone:
-			return
-		case <-closed:
-			return
-		case <-ctx.Done():
-			return
+		if ours {
+			queue.Add(event)
 		}
 	}
 }

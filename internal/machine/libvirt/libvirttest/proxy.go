@@ -4,6 +4,8 @@
 package libvirttest
 
 import (
+	"bytes"
+	"encoding/binary"
 	"io"
 	"net"
 	"sync"
@@ -17,6 +19,14 @@ type Proxy struct {
 	mu       sync.Mutex
 	listener net.Listener
 	conns    map[net.Conn]bool
+	hold     *hold
+}
+
+// hold is an answer that does not arrive.
+type hold struct {
+	procedure     uint32
+	held, release chan struct{}
+	once          sync.Once
 }
 
 // NewProxy opens a way to the daemon, which ends with the test.
@@ -57,6 +67,16 @@ func (p *Proxy) Cut() {
 	clear(p.conns)
 }
 
+// Hold keeps back the next answer of the daemon to a call of the procedure, as if it took that long, and with it whatever comes after it on the same
+// connection. The channel is closed when the answer is there; release lets it go.
+func (p *Proxy) Hold(procedure uint32) (held <-chan struct{}, release func()) {
+	h := &hold{procedure: procedure, held: make(chan struct{}), release: make(chan struct{})}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hold = h
+	return h.held, func() { h.once.Do(func() { close(h.release) }) }
+}
+
 func (p *Proxy) serve(listener net.Listener) {
 	for {
 		from, err := listener.Accept()
@@ -71,14 +91,44 @@ func (p *Proxy) serve(listener net.Listener) {
 		p.mu.Lock()
 		p.conns[from], p.conns[to] = true, true
 		p.mu.Unlock()
-		go p.carry(from, to)
-		go p.carry(to, from)
+		go p.carry(from, to, io.Copy)
+		go p.carry(to, from, p.copyAnswers)
 	}
 }
 
+// copyAnswers copies what a daemon sends, message by message. Each begins with its length, and the procedure is its fourth number.
+func (p *Proxy) copyAnswers(to io.Writer, from io.Reader) (int64, error) {
+	head := make([]byte, 16)
+	for total := int64(0); ; {
+		if _, err := io.ReadFull(from, head); err != nil {
+			return total, err
+		}
+		p.await(binary.BigEndian.Uint32(head[12:]))
+		length := int64(binary.BigEndian.Uint32(head))
+		n, err := io.Copy(to, io.MultiReader(bytes.NewReader(head), io.LimitReader(from, length-int64(len(head)))))
+		if total += n; err != nil {
+			return total, err
+		}
+	}
+}
+
+// await waits with the answer that somebody holds.
+func (p *Proxy) await(procedure uint32) {
+	p.mu.Lock()
+	h := p.hold
+	if h == nil || h.procedure != procedure {
+		p.mu.Unlock()
+		return
+	}
+	p.hold = nil
+	p.mu.Unlock()
+	close(h.held)
+	<-h.release
+}
+
 // carry copies one way, and ends both when it ends.
-func (p *Proxy) carry(from, to net.Conn) {
-	_, _ = io.Copy(to, from)
+func (p *Proxy) carry(from, to net.Conn, send func(io.Writer, io.Reader) (int64, error)) {
+	_, _ = send(to, from)
 	_ = from.Close()
 	_ = to.Close()
 	p.mu.Lock()

@@ -1,0 +1,124 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package libvirt_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	golibvirt "github.com/digitalocean/go-libvirt"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/fleet"
+	"github.com/windlass-operator/windlass/internal/machine/libvirt"
+	"github.com/windlass-operator/windlass/internal/machine/libvirt/libvirttest"
+)
+
+// procedureCopy is the number of the call that copies a volume, in libvirt's protocol.
+const procedureCopy = 125
+
+// newSlowMock returns a mock behind a proxy that can hold back its answers.
+func newSlowMock(t *testing.T) (*libvirttest.Proxy, machine.Host, *golibvirt.Libvirt) {
+	t.Helper()
+	daemon := libvirttest.Start(t)
+	api := daemon.Dial(t, mock)
+	makeImages(t, api)
+	way := libvirttest.NewProxy(t, daemon)
+	return way, libvirttest.HostAt(way.Socket(), mock, mockPool), api
+}
+
+func TestCopySlowerThanTheCallBoundDoesNotMakeTheHostUnreachable(t *testing.T) {
+	t.Parallel()
+	const callBound = time.Second
+	way, host, _ := newSlowMock(t)
+	held, release := way.Hold(procedureCopy)
+	defer release()
+	hosts := fleet.New([]machine.Host{host}, fleet.Options{
+		Installation: identity().Installation, Open: libvirt.Open, Limits: fleet.Limits{Call: callBound}, ProbeInterval: callBound / 10,
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- hosts.Start(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		wantSuccess(t, "Start of the fleet", <-ended)
+	})
+	await(t, "the host answers", func() bool { return hosts.Health(host.Name).Err == nil })
+	driver, _ := hosts.Driver(host.Name)
+
+	spec := specOf(identity())
+	made := make(chan error, 1)
+	go func() {
+		err := driver.Prepare(ctx, spec)
+		if err == nil {
+			_, err = driver.Create(ctx, spec)
+		}
+		made <- err
+	}()
+	<-held
+	select {
+	case err := <-made:
+		t.Fatalf("the machine was not waited for: %v", err)
+	case <-time.After(2 * callBound): // Time has to pass: the bound is one in real time.
+	}
+	if health := hosts.Health(host.Name); health.Err != nil {
+		t.Errorf("the host counts as unreachable: %v", health.Err)
+	}
+	release()
+	wantSuccess(t, "the machine is made", <-made)
+}
+
+func TestCopyThatIsCancelledIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	way, host, api := newSlowMock(t)
+	driver := open(t, host)
+	defer func() { wantSuccess(t, "Close", driver.Close()) }()
+	before := volumes(t, api)
+	held, release := way.Hold(procedureCopy)
+	defer release()
+	ctx, cancel := context.WithCancel(t.Context())
+	made := make(chan error, 1)
+	go func() { made <- driver.Prepare(ctx, specOf(identity())) }()
+	<-held
+	cancel()
+	wantError(t, "Prepare", <-made, context.Canceled)
+	release()
+	_, err := driver.Create(t.Context(), specOf(identity()))
+	wantError(t, "Create on a disk that is not whole", err, machine.ErrImageNotFound)
+	create(t, driver, specOf(identity()))
+	wantSuccess(t, "Delete", driver.Delete(t.Context(), identity(), machine.PowerOff{Mode: machine.Hard}))
+	if diff := cmp.Diff(before, volumes(t, api)); diff != "" {
+		t.Errorf("volumes (-before +after):\n%s", diff)
+	}
+}
+
+func TestDisksOfAMachineThatCouldNotBeCreatedAreNotCopiedAgain(t *testing.T) {
+	t.Parallel()
+	way, host, api := newSlowMock(t)
+	driver := open(t, host)
+	defer func() { wantSuccess(t, "Close", driver.Close()) }()
+	spec := specOf(identity())
+	spec.Resources.MemoryBytes = 1 << 50
+	wantSuccess(t, "Prepare", driver.Prepare(t.Context(), spec))
+	_, err := driver.Create(t.Context(), spec)
+	wantError(t, "Create", err, machine.ErrNoCapacity)
+	made := volumes(t, api)
+	held, release := way.Hold(procedureCopy)
+	defer release()
+	wantSuccess(t, "Prepare", driver.Prepare(t.Context(), spec))
+	select {
+	case <-held:
+		t.Error("the image was copied a second time")
+	default:
+	}
+	// No guest has used them, so that another size makes them anew.
+	spec.Resources.RootDiskBytes *= 2
+	release()
+	wantSuccess(t, "Prepare with another size", driver.Prepare(t.Context(), spec))
+	if now := volumes(t, api); len(now) != len(made) || cmp.Equal(made, now) {
+		t.Errorf("the volumes were %v and are %v", made, now)
+	}
+}

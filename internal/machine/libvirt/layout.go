@@ -1,0 +1,98 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package libvirt
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// maxDisks is how many disks a guest can have: letters name them.
+const maxDisks = 'z' - 'a'
+
+// The roles of the disks that are made for a machine. They are part of the names of their volumes.
+const (
+	roleRoot = "root"
+	roleSeed = "seed"
+	roleDisk = "disk-" // and the disk's name
+)
+
+// guestDisk is a disk as the guest sees it.
+type guestDisk struct {
+	// role of a disk that is made for the machine. Empty for a disk that somebody else owns.
+	role string
+	// bytes that the disk must have. Zero: as many as its image.
+	bytes int64
+	// image that the disk is a copy of. Empty for none.
+	image string
+	// content of a disk that no guest writes to.
+	content []byte
+	// source is the name of a disk that somebody else owns.
+	source   string
+	readOnly bool
+}
+
+// disksOf returns the disks of a machine in the guest's order: the root disk, those that the spec lists, the seed.
+func disksOf(spec machine.Spec) ([]guestDisk, error) {
+	var out []guestDisk
+	if spec.Image.Name != "" || spec.Resources.RootDiskBytes > 0 {
+		out = append(out, guestDisk{role: roleRoot, bytes: spec.Resources.RootDiskBytes, image: spec.Image.Name})
+	}
+	for _, wish := range spec.Disks {
+		switch {
+		case (wish.SizeBytes > 0) == (wish.Source != ""):
+			return nil, fmt.Errorf("%w: disk %q must have either a size or a source", machine.ErrInvalid, wish.Name)
+		case wish.Source != "":
+			out = append(out, guestDisk{source: wish.Source, readOnly: wish.ReadOnly})
+		case len(validation.IsDNS1123Label(wish.Name)) > 0:
+			return nil, fmt.Errorf("%w: disk %.64q is not called by a DNS label", machine.ErrInvalid, wish.Name)
+		default:
+			out = append(out, guestDisk{role: roleDisk + wish.Name, bytes: wish.SizeBytes, readOnly: wish.ReadOnly})
+		}
+	}
+	if !spec.CloudInit.IsZero() {
+		content, err := seedImage(spec)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, guestDisk{role: roleSeed, bytes: int64(len(content)), content: content, readOnly: true})
+	}
+	if len(out) > maxDisks {
+		return nil, fmt.Errorf("%w: it has more than %d disks", machine.ErrInvalid, maxDisks)
+	}
+	return out, nil
+}
+
+// check refuses what no libvirt can do, and what this driver does not use.
+func check(spec machine.Spec) error {
+	_, uuid := uuidOf(spec.UID)
+	switch {
+	case spec.Installation == "" || !uuid:
+		return fmt.Errorf("%w: it has no identity, or its UID is not a UUID", machine.ErrInvalid)
+	case strings.ContainsAny(spec.Namespace+spec.Name, "/\n") || spec.Namespace == "" || spec.Name == "":
+		return fmt.Errorf("%w: its name and namespace cannot be part of a domain's name", machine.ErrInvalid)
+	case len(spec.Command) > 0 || len(spec.Args) > 0 || len(spec.Env) > 0 || len(spec.Ports) > 0:
+		return fmt.Errorf("%w: command, args, env and ports are for containers", machine.ErrUnsupported)
+	case spec.Image.Name == "" && spec.Boot.Kernel == "" && len(spec.Disks) == 0:
+		return fmt.Errorf("%w: it has no image, kernel or disk to boot from", machine.ErrInvalid)
+	case spec.Boot.Kernel == "" && (spec.Boot.Initrd != "" || spec.Boot.Cmdline != ""):
+		return fmt.Errorf("%w: it has an initrd or a command line but no kernel", machine.ErrInvalid)
+	}
+	for _, file := range []string{spec.Boot.Kernel, spec.Boot.Initrd} {
+		if file != "" && !path.IsAbs(file) {
+			return fmt.Errorf("%w: %.128q is not an absolute path of a file to boot", machine.ErrInvalid, file)
+		}
+	}
+	for _, n := range spec.Networks {
+		if _, err := cardOf(spec.UID, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}

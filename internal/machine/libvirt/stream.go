@@ -1,0 +1,89 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package libvirt
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/digitalocean/go-libvirt"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// readHeader reads the beginning of a volume, on a connection of its own.
+func (e endpoint) readHeader(ctx context.Context, vol libvirt.StorageVol) ([]byte, error) {
+	s, err := e.dial(ctx, func(conn net.Conn) net.Conn { return &downloadConn{Conn: conn} })
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	// The buffer is the call's until it has ended, which may be after this function.
+	return ask(ctx, s, func(api *libvirt.Libvirt) ([]byte, error) {
+		var head bytes.Buffer
+		err := api.StorageVolDownload(vol, &head, 0, maxHeader, 0)
+		return head.Bytes(), err
+	})
+}
+
+// What a message of libvirt's protocol begins with: its length, program, version, procedure, type, serial and status, as numbers of four bytes.
+const (
+	messageHead       = 28
+	messageProcedure  = 12
+	messageStatus     = 24
+	procedureDownload = 209
+	statusError       = 1
+	statusContinue    = 2
+	// maxMessage is more than libvirt ever sends in one message.
+	maxMessage = 64 << 20
+)
+
+// downloadConn is a connection for one download. libvirt may send more than one message after the last data of a stream, and the library takes
+// one: the next one would block it for ever. So whatever follows the end of the download is dropped here.
+type downloadConn struct {
+	net.Conn
+
+	message bytes.Buffer
+	ended   bool
+}
+
+// Read implements net.Conn. The library reads from one goroutine.
+func (c *downloadConn) Read(b []byte) (int, error) {
+	for c.message.Len() == 0 {
+		if err := c.readMessage(); err != nil {
+			return 0, err
+		}
+	}
+	return c.message.Read(b)
+}
+
+// readMessage reads the next message, and drops it if the download has ended.
+func (c *downloadConn) readMessage() error {
+	head := make([]byte, messageHead)
+	if _, err := io.ReadFull(c.Conn, head); err != nil {
+		return err
+	}
+	length := int64(binary.BigEndian.Uint32(head))
+	if length < messageHead || length > maxMessage {
+		return fmt.Errorf("%w: libvirt sent a message of %d bytes", machine.ErrUnreachable, length)
+	}
+	c.message.Write(head)
+	if _, err := io.CopyN(&c.message, c.Conn, length-messageHead); err != nil {
+		return err
+	}
+	if binary.BigEndian.Uint32(head[messageProcedure:]) != procedureDownload {
+		return nil
+	}
+	if c.ended {
+		c.message.Reset()
+	}
+	// The download ends with an error, or with a message of the stream that has no data.
+	status := binary.BigEndian.Uint32(head[messageStatus:])
+	c.ended = c.ended || length == messageHead && status == statusContinue || status == statusError
+	return nil
+}
