@@ -24,6 +24,7 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/clearance"
 	"github.com/windlass-operator/windlass/internal/config"
+	"github.com/windlass-operator/windlass/internal/controller/drain"
 	"github.com/windlass-operator/windlass/internal/controller/node"
 	"github.com/windlass-operator/windlass/internal/controller/nodepool"
 	"github.com/windlass-operator/windlass/internal/controller/podbuggertool"
@@ -68,17 +69,20 @@ func controllers() []controller {
 			name:  "nodepool",
 			reads: []client.Object{&nodesv1.NodePool{}, &corev1.Node{}, &nodev1.RuntimeClass{}},
 			add: func(ctx context.Context, mgr manager.Manager, t tools) error {
-				// Three controllers under one name: the one of nodes cleans no node before the one of pools has cleared it, and the one
-				// of pools makes no pool known before the one of access keeps others from it.
-				clearances := &clearance.Clearances{}
+				// Four controllers under one name: the one of nodes cleans no node before the one of pools has cleared it, the one of
+				// drains empties the nodes that leave, and the one of pools makes no pool known before the one of access keeps others
+				// from it.
+				clearances, drains := &clearance.Clearances{}, &clearance.Drains{}
 				evict, err := kube.NewEvict(mgr.GetConfig(), mgr.GetHTTPClient())
 				if err != nil {
 					return err
 				}
-				pools := nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), evict, t.recorder, clearances, t.now, t.namespace)
+				pools := nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), t.recorder, clearances, drains, t.now, t.namespace)
+				emptier := drain.New(mgr.GetClient(), mgr.GetAPIReader(), evict, t.recorder, drains, t.now)
 				return errors.Join(
 					pools.SetupWithManager(ctx, mgr, t.workers),
 					node.New(mgr.GetClient(), t.recorder, clearances, t.now).SetupWithManager(ctx, mgr, t.workers),
+					emptier.SetupWithManager(mgr, t.workers),
 					poolaccess.New(mgr.GetClient(), mgr.GetAPIReader(), t.namespace).SetupWithManager(mgr, t.workers),
 				)
 			},

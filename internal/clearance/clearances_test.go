@@ -25,8 +25,8 @@ func newQueue(t *testing.T) workqueue.TypedRateLimitingInterface[reconcile.Reque
 	return queue
 }
 
-// drain returns the names in the queue, sorted, and takes them out.
-func drain(queue workqueue.TypedRateLimitingInterface[reconcile.Request]) []string {
+// drainQueue returns the names in the queue, sorted, and takes them out.
+func drainQueue(queue workqueue.TypedRateLimitingInterface[reconcile.Request]) []string {
 	var names []string
 	for queue.Len() > 0 {
 		request, _ := queue.Get()
@@ -107,7 +107,7 @@ func TestClearanceWakesExactlyTheNodesThatGetIt(t *testing.T) {
 	}
 	for _, step := range steps {
 		step.do()
-		if diff := cmp.Diff(step.want, drain(queue), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(step.want, drainQueue(queue), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: woken nodes differ (-want +got):\n%s", step.name, diff)
 		}
 	}
@@ -132,7 +132,7 @@ func TestNoWakeupIsLostBetweenManyPools(t *testing.T) {
 		t.Fatal(err)
 	}
 	running.Wait()
-	if got := len(drain(queue)); got != nodes {
+	if got := len(drainQueue(queue)); got != nodes {
 		t.Errorf("%d nodes are in the queue, want each of %d once", got, nodes)
 	}
 }

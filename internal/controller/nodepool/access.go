@@ -39,11 +39,11 @@ func (r *Reconciler) observeAccess(ctx context.Context, s *scope) flow.Outcome {
 	if err != nil {
 		return flow.Fail(err)
 	}
-	own, err := admission.Bindings(s.pool, r.namespace)
+	own, err := admission.Bindings(s.Object, r.namespace)
 	if err != nil {
 		return flow.Fail(err)
 	}
-	review, err := admission.NewReview(s.pool, slices.Concat(shared, own), support, func(ref admission.Ref) (client.Object, error) {
+	review, err := admission.NewReview(s.Object, slices.Concat(shared, own), support, func(ref admission.Ref) (client.Object, error) {
 		live := ref.Live()
 		err := r.client.Get(ctx, client.ObjectKeyFromObject(live), live)
 		if apierrors.IsNotFound(err) {
@@ -57,7 +57,7 @@ func (r *Reconciler) observeAccess(ctx context.Context, s *scope) flow.Outcome {
 	if err != nil {
 		return flow.Fail(err)
 	}
-	s.access = access{Review: review, observed: true, invalid: admission.CheckAllowed(s.pool)}
+	s.access = access{Review: review, observed: true, invalid: admission.CheckAllowed(s.Object)}
 	return flow.Done()
 }
 
@@ -76,7 +76,7 @@ func markAdmission(marks *status.Marks, s *scope) {
 			marks.Stall(reason, message+withoutEffect)
 		}
 	}
-	refused := cmp.Or(s.pool.Annotations[nodesv1.BindingsRefusedAnnotation], s.pool.Annotations[nodesv1.PoliciesRefusedAnnotation])
+	refused := cmp.Or(s.Object.Annotations[nodesv1.BindingsRefusedAnnotation], s.Object.Annotations[nodesv1.PoliciesRefusedAnnotation])
 	switch {
 	case found.invalid != nil:
 		marks.False(nodesv1.ConditionAdmissionReady, nodesv1.ReasonInvalidSelector, found.invalid.Error())

@@ -17,8 +17,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/membership"
 )
 
-// BenchmarkCensus counts a pool of a thousand nodes of which ten have changed since it was counted last.
-func BenchmarkCensus(b *testing.B) {
+// BenchmarkAggregate counts a pool of a thousand nodes of which ten have changed since it was counted last.
+func BenchmarkAggregate(b *testing.B) {
 	list := &nodesv1.NodePoolList{}
 	for i := range 10 {
 		pool := nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{
@@ -45,7 +45,7 @@ func BenchmarkCensus(b *testing.B) {
 		for i := range 10 {
 			nodes[(round*10+i)%len(nodes)].ResourceVersion = strconv.Itoa(round)
 		}
-		if _, err := m.take("pool-3", nodes, pools); err != nil {
+		if _, err := m.aggregate("pool-3", nodes, pools); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -60,29 +60,29 @@ func TestMemoryForgetsNothingThatChanged(t *testing.T) {
 		Name: "n", UID: "n", ResourceVersion: "1", Labels: map[string]string{nodesv1.RoleLabel("p"): ""},
 	}}
 	m := &memory{}
-	census := func() census {
+	counted := func() aggregate {
 		t.Helper()
 		pools := membership.NewPools(&nodesv1.NodePoolList{Items: []nodesv1.NodePool{*pool}})
-		c, err := m.take("p", []corev1.Node{node}, pools)
+		c, err := m.aggregate("p", []corev1.Node{node}, pools)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	if c := census(); len(c.behind) != 1 || c.members != 1 {
+	if c := counted(); len(c.behind) != 1 || c.members != 1 {
 		t.Errorf("a node that joins is not behind: %+v", c)
 	}
 	delete(node.Labels, nodesv1.RoleLabel("p"))
-	if c := census(); c.members != 1 {
+	if c := counted(); c.members != 1 {
 		t.Errorf("what has no new version was looked at again: %+v", c)
 	}
 	node.ResourceVersion = "2"
-	if c := census(); c.members != 0 {
+	if c := counted(); c.members != 0 {
 		t.Errorf("a changed node was not looked at again: %+v", c)
 	}
 	pool.Generation, pool.Spec.NodeSelector = 2, &metav1.LabelSelector{MatchLabels: map[string]string{"zone": "a"}}
 	node.Labels["zone"] = "a"
-	if c := census(); c.members != 1 {
+	if c := counted(); c.members != 1 {
 		t.Errorf("a changed pool was not looked at again: %+v", c)
 	}
 }

@@ -7,64 +7,53 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// transitions tells what the status says now and did not say before.
-func transitions(s *scope) []event.Event {
-	before, after := s.before, s.pool
+// announcements declares which conditions are told by events when they become as they should not be.
+func announcements() []status.Announcement {
+	trouble := func(condition string, value metav1.ConditionStatus, reasons ...string) status.Announcement {
+		return status.Announcement{Condition: condition, Status: value, Reasons: reasons, Warning: true, Action: "Reconcile"}
+	}
+	return []status.Announcement{
+		trouble(nodesv1.ConditionRuntimeClassReady, metav1.ConditionFalse, nodesv1.ReasonNameConflict, nodesv1.ReasonRuntimeClassRefused),
+		trouble(nodesv1.ConditionAdmissionReady, metav1.ConditionFalse,
+			nodesv1.ReasonAdmissionUnsupported, nodesv1.ReasonAdmissionRefused, nodesv1.ReasonNameConflict),
+		trouble(nodesv1.ConditionHandlerAvailable, metav1.ConditionFalse, nodesv1.ReasonHandlerMissing),
+		trouble(nodesv1.ConditionConflicted, metav1.ConditionTrue, nodesv1.ReasonKeysHeldElsewhere),
+		trouble(nodesv1.ConditionSafetyBrake, metav1.ConditionTrue, nodesv1.ReasonTooManyLeaving),
+		trouble(nodesv1.ConditionDrained, metav1.ConditionFalse, nodesv1.ReasonDrainBlocked),
+		trouble(nodesv1.ConditionRolledOut, metav1.ConditionFalse, nodesv1.ReasonTooManyUnavailable),
+		trouble(status.Reconciling, metav1.ConditionTrue, nodesv1.ReasonInUse),
+		trouble(status.Stalled, metav1.ConditionTrue, nodesv1.ReasonInvalidSelector),
+	}
+}
+
+// counted tells how the number of nodes has changed since the status was written, and which pods are about to be deleted.
+func counted(pool *nodesv1.NodePool, seen *observation) []event.Event {
 	var events []event.Event
-	was, is := before.Status.NodeCount, after.Status.NodeCount
+	was, is := pool.Status.NodeCount, seen.nodes.members
 	switch {
 	case is > was:
 		events = append(events, event.Event{
-			Regarding: after, Reason: nodesv1.ReasonNodesJoined, Action: "Join",
-			Note: fmt.Sprintf("%s joined: the pool has %s", inWords(int(is-was)), inWords(int(is))),
+			Regarding: pool, Reason: nodesv1.ReasonNodesJoined, Action: "Join",
+			Note: fmt.Sprintf("%s joined: the pool has %s", inNodes(int(is-was)), inNodes(int(is))),
 		})
 	case is < was:
 		events = append(events, event.Event{
-			Regarding: after, Reason: nodesv1.ReasonNodesLeft, Action: "Leave",
-			Note: fmt.Sprintf("%s left: the pool has %s", inWords(int(was-is)), inWords(int(is))),
+			Regarding: pool, Reason: nodesv1.ReasonNodesLeft, Action: "Leave",
+			Note: fmt.Sprintf("%s left: the pool has %s", inNodes(int(was-is)), inNodes(int(is))),
 		})
 	}
-	if wouldEvict := after.Status.PodsToEvict; wouldEvict > 0 && before.Status.PodsToEvict == 0 && !after.Spec.DryRun {
+	if seen.podsToEvict > 0 && pool.Status.PodsToEvict == 0 && !pool.Spec.DryRun {
 		events = append(events, event.Event{
-			Regarding: after, Warning: true, Reason: nodesv1.ReasonWouldEvict, Action: "Taint",
-			Note: fmt.Sprintf("Counted %d running pods on %s that do not tolerate the pool's new NoExecute taints: they are deleted now",
-				wouldEvict, inWords(int(after.Status.NodeCount))),
-		})
-	}
-	return append(events, troubles(before, after)...)
-}
-
-// troubles tells the conditions that have become as they should not be.
-func troubles(before, after *nodesv1.NodePool) []event.Event {
-	var events []event.Event
-	for _, trouble := range []struct{ conditionType, reason string }{
-		{nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonNameConflict},
-		{nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonRuntimeClassRefused},
-		{nodesv1.ConditionAdmissionReady, nodesv1.ReasonAdmissionUnsupported},
-		{nodesv1.ConditionAdmissionReady, nodesv1.ReasonAdmissionRefused},
-		{nodesv1.ConditionAdmissionReady, nodesv1.ReasonNameConflict},
-		{nodesv1.ConditionHandlerAvailable, nodesv1.ReasonHandlerMissing},
-		{nodesv1.ConditionConflicted, nodesv1.ReasonKeysHeldElsewhere},
-		{nodesv1.ConditionSafetyBrake, nodesv1.ReasonTooManyLeaving},
-		{nodesv1.ConditionDrained, nodesv1.ReasonDrainBlocked},
-		{nodesv1.ConditionRolledOut, nodesv1.ReasonTooManyUnavailable},
-		{status.Reconciling, nodesv1.ReasonInUse},
-		{status.Stalled, nodesv1.ReasonInvalidSelector},
-	} {
-		condition := meta.FindStatusCondition(after.Status.Conditions, trouble.conditionType)
-		old := meta.FindStatusCondition(before.Status.Conditions, trouble.conditionType)
-		if condition == nil || condition.Reason != trouble.reason || (old != nil && old.Reason == trouble.reason) {
-			continue
-		}
-		events = append(events, event.Event{
-			Regarding: after, Warning: true, Reason: trouble.reason, Action: "Reconcile", Note: condition.Message,
+			Regarding: pool, Warning: true, Reason: nodesv1.ReasonWouldEvict, Action: "Taint",
+			Note: fmt.Sprintf("The pool's new NoExecute taints delete running pods on %s that do not tolerate them: %d",
+				inNodes(int(is)), seen.podsToEvict),
 		})
 	}
 	return events
@@ -87,19 +76,12 @@ func classWritten(pool *nodesv1.NodePool, action classAction, wanted class) even
 	return e
 }
 
-// podsEvicted tells that pods were evicted from a node that left the pool.
-func podsEvicted(pool *nodesv1.NodePool, node string, pods int) event.Event {
-	return event.Event{
-		Regarding: pool, Reason: nodesv1.ReasonPodsEvicted, Action: "Drain",
-		Note: fmt.Sprintf("Evicted %s from node %s, which left the pool", podsInWords(pods), node),
-	}
-}
-
 // drainTimedOut tells that a node leaves with pods of the pool still running.
-func drainTimedOut(pool *nodesv1.NodePool, node *corev1.Node, pods int) event.Event {
+func drainTimedOut(pool *nodesv1.NodePool, entry nodesv1.DrainingNode) event.Event {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: entry.Node, UID: entry.UID}}
 	return event.Event{
 		Regarding: pool, Related: node, Warning: true, Reason: nodesv1.ReasonDrainTimedOut, Action: "Drain",
-		Note: fmt.Sprintf("Let node %s leave with %s still running: the time to drain it is over", node.Name, podsInWords(pods)),
+		Note: fmt.Sprintf("Stopped draining node %s after the timeout: %s still running", node.Name, inPods(int(entry.PodsLeft))),
 	}
 }
 

@@ -13,36 +13,41 @@ import (
 	"github.com/windlass-operator/windlass/internal/membership"
 )
 
-// memory holds for each pool what its last census found on each node. While a large pool is being applied it is counted again and
+// memory holds for each pool what was last found on each of its nodes. While a large pool is being applied it is counted again and
 // again, and in between only a few of its nodes have changed: only these are planned anew.
 type memory struct {
 	mu    sync.Mutex
 	pools map[string]findings // by pool
 }
 
-// findings are what a census found, and the version of the pools with which it did.
+// findings are what was found on the nodes of a pool, and the version of the pools with which it was.
 type findings struct {
 	version string
 	nodes   map[types.UID]finding
 }
 
-// finding is what a census of a pool needs to know of a node.
-type finding struct {
-	// version is the node's.
-	version string
-	// members are the pools that the node is in.
-	members []string
-	// behind is true for a node that has to follow the pool, carrying for one that has something of it, and leaving for one that
-	// is no longer a member besides.
-	behind, carrying, leaving bool
-	// conflicts, originals and kept are those of the pool.
-	conflicts []membership.Conflict
-	originals []membership.Original
-	kept      []membership.Key
+// aggregate sums up the named pool over the nodes that are in it or carry something of it, and remembers what it found.
+func (m *memory) aggregate(name string, nodes []corev1.Node, pools membership.Pools) (aggregate, error) {
+	version, err := pools.Version()
+	if err != nil {
+		return aggregate{}, err
+	}
+	found := make(map[types.UID]finding, len(nodes))
+	before := m.recall(name, version)
+	defer func() { m.keep(name, findings{version: version, nodes: found}) }()
+	var members []string
+	return sumUp(name, nodes, pools, func(node *corev1.Node) finding {
+		one := find(name, node, pools, before)
+		if slices.Equal(one.members, members) { // neighbors by name are mostly in the same pools: remember these once
+			one.members = members
+		}
+		members, found[node.UID] = one.members, one
+		return one
+	}), nil
 }
 
-// recall returns what the last census of the pool found with that version of the pools, and takes it away: one census at a time
-// counts a pool.
+// recall returns what was last found for the pool with that version of the pools, and takes it away: one pass at a time counts a
+// pool.
 func (m *memory) recall(pool, version string) map[types.UID]finding {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,7 +59,7 @@ func (m *memory) recall(pool, version string) map[types.UID]finding {
 	return last.nodes
 }
 
-// keep remembers what a census of the pool found. Nodes that it did not find are forgotten.
+// keep remembers what was found for the pool. Nodes that were not found are forgotten.
 func (m *memory) keep(pool string, found findings) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,33 +67,4 @@ func (m *memory) keep(pool string, found findings) {
 		m.pools = map[string]findings{}
 	}
 	m.pools[pool] = found
-}
-
-// look returns the finding for a node of the named pool: the one of before where the node has not changed since.
-func look(name string, node *corev1.Node, pools membership.Pools, before map[types.UID]finding) finding {
-	if found, ok := before[node.UID]; ok && found.version == node.ResourceVersion {
-		return found
-	}
-	plan, pool := membership.NewPlan(node, pools), pools[name]
-	found := finding{
-		version: node.ResourceVersion, members: plan.Members,
-		// Who is behind is to be counted, also who has to wait for a turn.
-		behind:   slices.Contains(plan.Pending, name) || pool.Spec.Rollout != nil && membership.Behind(node, pools, name),
-		carrying: slices.Contains(plan.Carrying, name),
-		leaving:  slices.Contains(plan.Leaving, name),
-	}
-	for _, conflict := range plan.Conflicts {
-		if conflict.Pool == name {
-			found.conflicts = append(found.conflicts, conflict)
-		}
-	}
-	for _, original := range plan.Originals {
-		if original.Pool == name {
-			found.originals = append(found.originals, original)
-		}
-	}
-	if len(pool.Status.Originals) > 0 { // hardly ever; without any there is nothing to be kept
-		found.kept = plan.Kept[name]
-	}
-	return found
 }

@@ -16,7 +16,7 @@ var (
 	}, []string{"pool", "state"})
 	conflictCounts = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "windlass_nodepool_conflicts",
-		Help: "Keys of a pool that another pool or somebody else holds on at least one node.",
+		Help: "Keys of a pool that another pool or another owner holds on at least one node.",
 	}, []string{"pool"})
 )
 
@@ -24,10 +24,10 @@ func init() { metrics.Registry.MustRegister(nodeCounts, conflictCounts) }
 
 // measure publishes what a pass has counted.
 func measure(s *scope) {
-	if !s.observed {
+	if s.seen == nil {
 		return
 	}
-	nodes, name := s.seen.nodes, s.pool.Name
+	nodes, name := s.seen.nodes, s.Object.Name
 	for state, count := range map[string]int{
 		"member": int(nodes.members), "ready": int(nodes.ready), "synced": int(nodes.members - nodes.unsynced),
 		"conflicted": int(nodes.conflicted), "shared": int(nodes.shared), "leaving": len(nodes.leaving),
@@ -37,8 +37,8 @@ func measure(s *scope) {
 	conflictCounts.WithLabelValues(name).Set(float64(len(nodes.conflicts)))
 }
 
-// forget takes a pool that is gone off the metrics.
-func forget(pool string) {
+// dropMetrics takes a pool that is gone off the metrics.
+func dropMetrics(pool string) {
 	nodeCounts.DeletePartialMatch(prometheus.Labels{"pool": pool})
 	conflictCounts.DeleteLabelValues(pool)
 }

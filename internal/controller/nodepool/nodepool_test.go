@@ -21,9 +21,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/clearance"
+	"github.com/windlass-operator/windlass/internal/controller/drain"
 	"github.com/windlass-operator/windlass/internal/controller/node"
 	"github.com/windlass-operator/windlass/internal/controller/nodepool"
 	"github.com/windlass-operator/windlass/internal/kube"
@@ -34,15 +37,22 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// world is a harness with both controllers of a pool, and names that no other test uses.
+// world is a harness with the controllers of a pool, and names that no other test uses.
 type world struct {
 	*testkit.Harness
+	controllers
 
-	t       *testing.T
-	prefix  string
-	pools   *nodepool.Reconciler
-	nodes   *node.Reconciler
-	targets []testkit.Target
+	t         *testing.T
+	prefix    string
+	poolNames []string
+	nodeNames []string
+}
+
+// controllers are those that share the work on pools in one process.
+type controllers struct {
+	pools  *nodepool.Reconciler
+	nodes  *node.Reconciler
+	drains *drain.Reconciler
 }
 
 func newWorld(t *testing.T) *world {
@@ -53,43 +63,31 @@ func newWorld(t *testing.T) *world {
 	if len(prefix) > 40 {
 		prefix = prefix[:40]
 	}
-	clearances := &clearance.Clearances{}
-	return &world{
-		Harness: h, t: t, prefix: prefix,
-		pools: nodepool.New(h.Client, h.Live, newEvict(t, h), h.Events, clearances, h.Clock.Now, "windlass-system"),
-		nodes: node.New(h.Client, h.Events, clearances, h.Clock.Now),
-	}
+	w := &world{Harness: h, t: t, prefix: prefix}
+	w.controllers = w.newControllers(h.Client)
+	return w
 }
 
-func newEvict(t *testing.T, h *testkit.Harness) kube.Evict {
-	t.Helper()
-	transport, err := rest.HTTPClientFor(h.Config)
-	if err != nil {
-		t.Fatal(err)
+// newControllers returns controllers that have just started.
+func (w *world) newControllers(c client.Client) controllers {
+	w.t.Helper()
+	clearances, drains := &clearance.Clearances{}, &clearance.Drains{}
+	transport, err := rest.HTTPClientFor(w.Config)
+	must(w.t, err)
+	evict, err := kube.NewEvict(w.Config, transport)
+	must(w.t, err)
+	return controllers{
+		pools:  nodepool.New(c, w.Live, w.Events, clearances, drains, w.Clock.Now, "windlass-system"),
+		nodes:  node.New(c, w.Events, clearances, w.Clock.Now),
+		drains: drain.New(c, w.Live, evict, w.Events, drains, w.Clock.Now),
 	}
-	evict, err := kube.NewEvict(h.Config, transport)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return evict
 }
 
 // restart returns the same world with controllers that have just started.
 func (w *world) restart() *world {
 	w.t.Helper()
-	clearances, again := &clearance.Clearances{}, *w
-	again.pools = nodepool.New(w.Client, w.Live, newEvict(w.t, w.Harness), w.Events, clearances, w.Clock.Now, "windlass-system")
-	again.nodes = node.New(w.Client, w.Events, clearances, w.Clock.Now)
-	again.targets = nil
-	for _, target := range w.targets {
-		switch target.Reconciler {
-		case w.pools:
-			target.Reconciler = again.pools
-		case w.nodes:
-			target.Reconciler = again.nodes
-		}
-		again.targets = append(again.targets, target)
-	}
+	again := *w
+	again.controllers = w.newControllers(w.Client)
 	return &again
 }
 
@@ -103,7 +101,7 @@ func (w *world) pool(short string, edits ...func(*nodesv1.NodePool)) *nodesv1.No
 		edit(pool)
 	}
 	w.Create(w.t, pool)
-	w.targets = append(w.targets, testkit.Target{Reconciler: w.pools, Key: types.NamespacedName{Name: pool.Name}})
+	w.poolNames = append(w.poolNames, pool.Name)
 	return pool
 }
 
@@ -124,13 +122,23 @@ func (w *world) node(short string, pools ...string) *corev1.Node {
 		n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
 		n.Status.Capacity = n.Status.Allocatable
 	})
-	w.targets = append(w.targets, testkit.Target{Reconciler: w.nodes, Key: types.NamespacedName{Name: n.Name}})
+	w.nodeNames = append(w.nodeNames, n.Name)
 	return n
 }
 
+// converge lets all controllers come to rest. Drains come first, because what they do is not counted as a write.
 func (w *world) converge() {
 	w.t.Helper()
-	w.Converge(w.t, w.targets...)
+	var targets []testkit.Target
+	add := func(r reconcile.Reconciler, names []string) {
+		for _, name := range names {
+			targets = append(targets, testkit.Target{Reconciler: r, Key: types.NamespacedName{Name: name}})
+		}
+	}
+	add(w.drains, w.nodeNames)
+	add(w.nodes, w.nodeNames)
+	add(w.pools, w.poolNames)
+	w.Converge(w.t, targets...)
 	list := &nodesv1.NodePoolList{}
 	if err := w.Live.List(w.t.Context(), list); err != nil {
 		w.t.Fatal(err)
@@ -842,7 +850,7 @@ func TestPodsThatANoExecuteTaintDeletesAreCountedFirst(t *testing.T) {
 			notes = append(notes, e.Note)
 		}
 	}
-	want := []string{"Counted 1 running pods on 1 node that do not tolerate the pool's new NoExecute taints: they are deleted now"}
+	want := []string{"The pool's new NoExecute taints delete running pods on 1 node that do not tolerate them: 1"}
 	if diff := cmp.Diff(want, notes); diff != "" {
 		t.Errorf("events differ (-want +got):\n%s", diff)
 	}

@@ -6,7 +6,9 @@ package nodepool
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,65 +16,166 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/clearance"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 )
 
+// pageSize is how many pods are read at a time.
+const pageSize = 500
+
 // observation is what a pass sees of the cluster around a pool.
 type observation struct {
 	// runtimeClass is the RuntimeClass of the pool's name, nil if there is none.
 	runtimeClass *nodev1.RuntimeClass
-	// nodes counts the pool's nodes.
-	nodes census
+	// nodes sums up the pool's nodes.
+	nodes aggregate
+	// draining are the nodes that are being drained, as the status lists them.
+	draining []draining
 	// podsToEvict is how many running pods the taints delete that are about to be put on nodes.
 	podsToEvict int32
+	// users is how many running pods name a pool that is being deleted, where it has to wait for them.
+	users int32
+	// unseen is true where the API server knows of a node with the pool's member label and the cache does not. It is only asked about
+	// a pool that is being deleted.
+	unseen bool
 }
 
-// observe reads the RuntimeClass, the pools and the nodes from the cache, and where a taint would delete pods, the pods.
+// observe reads what there is of the pool and decides what to do about it. A selector that cannot be understood stops everything but
+// the deletion of the pool: which nodes carry something of it can be told without the selector.
 func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
-	class := &nodev1.RuntimeClass{}
-	err := r.client.Get(ctx, client.ObjectKey{Name: s.pool.Name}, class)
-	switch {
-	case err == nil:
-		s.seen.runtimeClass = class
-	case !apierrors.IsNotFound(err):
-		return flow.Fail(err)
-	}
-
 	list := &nodesv1.NodePoolList{}
 	if err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil { // nothing below changes a pool but its own copy
 		return flow.Fail(fmt.Errorf("cannot list pools: %w", err))
 	}
 	pools := membership.NewPools(list)
-	pool, malformed := membership.NewPool(s.pool)
-	pools[s.pool.Name] = pool
-	nodes, err := kube.Nodes(ctx, r.client, pool)
+	pool, malformed := membership.NewPool(s.Object)
+	pools[pool.Name] = pool
+	seen, err := r.look(ctx, pool, pools)
 	if err != nil {
 		return flow.Fail(err)
 	}
-	if s.seen.nodes, err = r.memory.take(s.pool.Name, nodes, pools); err != nil {
-		return flow.Fail(err)
-	}
-	if taints := evicting(s.pool); len(taints) > 0 && s.pool.DeletionTimestamp == nil {
-		if s.seen.podsToEvict, err = r.podsToEvict(ctx, s.seen.nodes.memberNodes, taints); err != nil {
-			return flow.Fail(err)
-		}
-	}
-	s.observed = true
-	if malformed != nil {
+	s.seen = seen
+	s.Tell(counted(s.Object, seen)...)
+	s.decided = decide(s.Object, seen, s.Now)
+	if malformed != nil && s.Object.DeletionTimestamp == nil {
 		return flow.Stall(nodesv1.ReasonInvalidSelector, malformed)
 	}
 	return flow.Done()
 }
 
-// carriesAny asks the API server itself whether a node still has the pool's member label.
-func (r *Reconciler) carriesAny(ctx context.Context, pool string) (bool, error) {
+// look reads the RuntimeClass and the nodes from the cache, and pods past it where their number matters.
+func (r *Reconciler) look(ctx context.Context, pool *membership.Pool, pools membership.Pools) (*observation, error) {
+	seen := &observation{}
+	class := &nodev1.RuntimeClass{}
+	switch err := r.client.Get(ctx, client.ObjectKey{Name: pool.Name}, class); {
+	case err == nil:
+		seen.runtimeClass = class
+	case !apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("cannot read RuntimeClass %q: %w", pool.Name, err)
+	}
+	nodes, err := kube.Nodes(ctx, r.client, pool)
+	if err != nil {
+		return nil, err
+	}
+	if seen.nodes, err = r.memory.aggregate(pool.Name, nodes, pools); err != nil {
+		return nil, err
+	}
+	if seen.draining, err = r.lookAtDrains(ctx, pool.NodePool); err != nil {
+		return nil, err
+	}
+	if pool.DeletionTimestamp != nil {
+		return seen, r.lookForUsers(ctx, pool.NodePool, seen)
+	}
+	if taints := evicting(pool.NodePool); len(taints) > 0 {
+		seen.podsToEvict, err = r.podsToEvict(ctx, seen.nodes.memberNodes, taints)
+	}
+	return seen, err
+}
+
+// lookAtDrains reads the nodes that the status lists as being drained, and what was reported about them.
+func (r *Reconciler) lookAtDrains(ctx context.Context, pool *nodesv1.NodePool) ([]draining, error) {
+	var list []draining
+	for _, entry := range pool.Status.Draining {
+		node := &corev1.Node{}
+		err := r.client.Get(ctx, client.ObjectKey{Name: entry.Node}, node, client.UnsafeDisableDeepCopy)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("cannot read node %q: %w", entry.Node, err)
+		}
+		d := draining{entry: entry, gone: err != nil || node.UID != entry.UID, carries: membership.Carries(node, pool.Name)}
+		d.progress, d.reported = r.drains.Progress(clearance.Drain{Pool: pool.Name, Node: entry.UID, Start: entry.StartTime.Time})
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+// lookForUsers counts the pods that a pool which is being deleted has to wait for, and asks the API server itself whether a node still
+// has the member label: a cache may be behind, and nobody would clean up after a pool that is gone.
+func (r *Reconciler) lookForUsers(ctx context.Context, pool *nodesv1.NodePool, seen *observation) error {
+	var err error
+	if waitsForUsers(pool, seen.runtimeClass) {
+		if seen.users, err = r.podsInUse(ctx, pool.Name); err != nil {
+			return err
+		}
+	}
 	nodes := &metav1.PartialObjectMetadataList{}
 	nodes.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
-	err := r.live.List(ctx, nodes, client.HasLabels{nodesv1.MemberLabel(pool)}, client.Limit(1))
-	if err != nil {
-		return false, fmt.Errorf("cannot look for nodes of pool %q: %w", pool, err)
+	if err := r.live.List(ctx, nodes, client.HasLabels{nodesv1.MemberLabel(pool.Name)}, client.Limit(1)); err != nil {
+		return fmt.Errorf("cannot look for nodes of pool %q: %w", pool.Name, err)
 	}
-	return len(nodes.Items) > 0, nil
+	seen.unseen = len(nodes.Items) > 0
+	return nil
+}
+
+// podsToEvict counts the running pods on the named nodes that do not tolerate the taints.
+func (r *Reconciler) podsToEvict(ctx context.Context, nodes []string, taints []nodesv1.Taint) (int32, error) {
+	var evicted int32
+	err := r.eachRunningPod(ctx, func(pod *corev1.Pod) {
+		if _, found := slices.BinarySearch(nodes, pod.Spec.NodeName); found && !toleratesAll(pod, taints) {
+			evicted++
+		}
+	})
+	return evicted, err
+}
+
+// podsInUse counts the running pods that name the pool, by its RuntimeClass or by the pod label.
+func (r *Reconciler) podsInUse(ctx context.Context, pool string) (int32, error) {
+	var users int32
+	err := r.eachRunningPod(ctx, func(pod *corev1.Pod) {
+		if membership.Chose(pod, pool) {
+			users++
+		}
+	})
+	return users, err
+}
+
+// eachRunningPod reads the pods past the cache, page by page: all of them are worth the memory only for the moment in which somebody
+// asks.
+func (r *Reconciler) eachRunningPod(ctx context.Context, visit func(*corev1.Pod)) error {
+	list := &corev1.PodList{}
+	for {
+		err := r.live.List(ctx, list, client.Limit(pageSize), client.Continue(list.Continue))
+		if err != nil {
+			return fmt.Errorf("cannot list pods: %w", err)
+		}
+		for i := range list.Items {
+			pod := &list.Items[i]
+			if pod.Spec.NodeName != "" && !membership.Ended(pod) && pod.DeletionTimestamp == nil {
+				visit(pod)
+			}
+		}
+		if list.Continue == "" {
+			return nil
+		}
+	}
+}
+
+func toleratesAll(pod *corev1.Pod, taints []nodesv1.Taint) bool {
+	return !slices.ContainsFunc(taints, func(t nodesv1.Taint) bool {
+		taint := corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect}
+		return !slices.ContainsFunc(pod.Spec.Tolerations, func(toleration corev1.Toleration) bool {
+			return toleration.ToleratesTaint(logr.Discard(), &taint, false)
+		})
+	})
 }

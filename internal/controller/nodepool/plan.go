@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
@@ -16,6 +17,69 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/membership"
 )
+
+// decision is what a pass has decided. It is made once, from what has been observed.
+type decision struct {
+	// class is the RuntimeClass that the pool wants, with its handler.
+	class class
+	// braked is true while the brake holds the nodes that leave.
+	braked bool
+	// cleared are the nodes that may leave.
+	cleared []string
+	// draining are the nodes that are being drained, timedOut those whose time is over.
+	draining, timedOut []nodesv1.DrainingNode
+	// rollout names the batch of nodes that may follow, and pause is when the next one may begin.
+	rollout *nodesv1.RolloutStatus
+	pause   time.Duration
+	// ledger and originals are those that the status has to hold next.
+	ledger    nodesv1.Ledger
+	originals []nodesv1.Original
+}
+
+// decide returns what to do about the pool. The result depends on nothing but the arguments.
+func decide(pool *nodesv1.NodePool, seen *observation, now time.Time) decision {
+	d := decision{
+		class:     wantedClass(pool, seen.runtimeClass, seen.nodes),
+		braked:    planBrake(pool, seen.nodes),
+		ledger:    planLedger(pool, seen.nodes),
+		originals: planOriginals(pool, seen.nodes),
+	}
+	d.draining, d.timedOut = planDraining(pool, seen, d.braked, now)
+	d.cleared = planClearances(pool, seen, d)
+	d.rollout, d.pause = planRollout(pool, seen.nodes, now)
+	return d
+}
+
+// planClearances returns the nodes that may lose what they carry: those that left, where the brake does not hold them, and once they are
+// drained where the pool says so. A pool that is being deleted and drains nothing lets all of its nodes go, once no pod uses it.
+func planClearances(pool *nodesv1.NodePool, seen *observation, d decision) []string {
+	switch {
+	case d.braked, seen.users > 0:
+		return nil
+	case membership.Evicts(pool):
+		return slices.DeleteFunc(slices.Clone(seen.nodes.leaving), func(name string) bool {
+			return !slices.ContainsFunc(d.draining, func(entry nodesv1.DrainingNode) bool { return entry.Drained && entry.Node == name })
+		})
+	case pool.DeletionTimestamp != nil:
+		return seen.nodes.carrying
+	}
+	return seen.nodes.leaving
+}
+
+// waitsForUsers reports whether a pool that is being deleted waits for the pods that name it: not where they are evicted, where somebody
+// forces it, or where the RuntimeClass is not the pool's.
+func waitsForUsers(pool *nodesv1.NodePool, class *nodev1.RuntimeClass) bool {
+	forced := pool.Annotations[nodesv1.ForceDeleteAnnotation] == "true"
+	return !forced && !membership.Evicts(pool) && class != nil && metav1.IsControlledBy(class, pool)
+}
+
+// evicting returns the taints that delete running pods and that the ledger does not hold yet: those about to be put on nodes.
+func evicting(pool *nodesv1.NodePool) []nodesv1.Taint {
+	return slices.DeleteFunc(slices.Clone(pool.Spec.Taints), func(t nodesv1.Taint) bool {
+		held := slices.Contains(pool.Status.Ledger.Taints, membership.LedgerTaint(t))
+		return t.Effect != corev1.TaintEffectNoExecute || held
+	})
+}
 
 // classAction is what has to be done about the RuntimeClass.
 type classAction int
@@ -39,7 +103,7 @@ type class struct {
 
 // wantedClass returns the RuntimeClass of the pool. It tolerates what the pool's nodes have and are about to have, and what
 // the pools put there that share a node with it: a pod that did not tolerate those could run on no shared node.
-func wantedClass(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes census) class {
+func wantedClass(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes aggregate) class {
 	wanted := class{
 		handler:      chooseHandler(pool, have, nodes),
 		nodeSelector: map[string]string{nodesv1.MemberLabel(pool.Name): ""},
@@ -60,9 +124,9 @@ func wantedClass(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes census
 }
 
 // chooseHandler returns the handler that the spec names, or one that every member offers: the one in force before another, because
-// a change is a gap, then runc, then the first by name. Where no member tells its handlers, or they have none in common, it
-// is runc.
-func chooseHandler(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes census) string {
+// a change is a gap, then runc, then the first by name. Where no member reports its handlers, or they have none in common, it is
+// runc.
+func chooseHandler(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes aggregate) string {
 	if pool.Spec.Handler != "" {
 		return pool.Spec.Handler
 	}
@@ -93,7 +157,7 @@ func tolerated(pool *nodesv1.NodePool) []nodesv1.Taint {
 }
 
 // neighborTaints returns the taints of the pools that share a node with this one in the form of a ledger, sorted.
-func neighborTaints(nodes census) []string {
+func neighborTaints(nodes aggregate) []string {
 	var list []string
 	for _, taint := range nodes.neighbours {
 		list = append(list, membership.LedgerTaint(taint))
@@ -122,7 +186,7 @@ func planClass(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, wanted class) 
 
 // planLedger returns the ledger for the pool: everything that the spec wants, and what was there before until no node is
 // left that has to follow.
-func planLedger(pool *nodesv1.NodePool, nodes census) nodesv1.Ledger {
+func planLedger(pool *nodesv1.NodePool, nodes aggregate) nodesv1.Ledger {
 	wanted := membership.Wanted(pool)
 	grown := membership.Union(wanted, pool.Status.Ledger)
 	if len(nodes.pending) > 0 || !equality.Semantic.DeepEqual(grown, pool.Status.Ledger) {
@@ -134,7 +198,7 @@ func planLedger(pool *nodesv1.NodePool, nodes census) nodesv1.Ledger {
 // planOriginals returns the originals for the pool's status: with those that have to be noted before their keys are replaced,
 // and without those that nothing needs any more. What belongs to an older spec is only forgotten in a later pass, when no
 // worker can still be acting on it.
-func planOriginals(pool *nodesv1.NodePool, nodes census) []nodesv1.Original {
+func planOriginals(pool *nodesv1.NodePool, nodes aggregate) []nodesv1.Original {
 	list := pool.Status.Originals
 	for _, n := range nodes.originals {
 		list = membership.Remember(list, n.node, n.original)

@@ -43,7 +43,7 @@ func TestChooseHandler(t *testing.T) {
 			t.Parallel()
 			pool := pool.DeepCopy()
 			pool.Spec.Handler = tc.spec
-			got := chooseHandler(pool, tc.inForce, census{handlers: tc.handlers, reporting: tc.nodes})
+			got := chooseHandler(pool, tc.inForce, aggregate{handlers: tc.handlers, reporting: tc.nodes})
 			if got != tc.want {
 				t.Errorf("handler is %q, want %q", got, tc.want)
 			}
@@ -77,7 +77,7 @@ func TestPlanLedgerGrowsAtOnceAndShrinksLast(t *testing.T) {
 				pool.Spec.Labels[key] = "x"
 			}
 			pool.Status.Ledger = tc.have
-			got := planLedger(pool, census{pending: tc.pending})
+			got := planLedger(pool, aggregate{pending: tc.pending})
 			if diff := cmp.Diff(membership.Union(tc.want, nodesv1.Ledger{}), got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("ledger differs (-want +got):\n%s", diff)
 			}
@@ -85,7 +85,7 @@ func TestPlanLedgerGrowsAtOnceAndShrinksLast(t *testing.T) {
 	}
 }
 
-func TestBraked(t *testing.T) {
+func TestPlanBrake(t *testing.T) {
 	t.Parallel()
 	names := func(n int) []string {
 		list := make([]string, n)
@@ -112,7 +112,7 @@ func TestBraked(t *testing.T) {
 			pool := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{
 				Generation: 4, Annotations: map[string]string{nodesv1.AcknowledgeAnnotation: tc.acknowledged},
 			}}
-			if got := braked(pool, census{leaving: names(tc.leaving), carrying: names(tc.carrying)}); got != tc.want {
+			if got := planBrake(pool, aggregate{leaving: names(tc.leaving), carrying: names(tc.carrying)}); got != tc.want {
 				t.Errorf("braked is %t, want %t", got, tc.want)
 			}
 		})
@@ -138,7 +138,7 @@ func TestTolerationsOfNeighboursAreTolerated(t *testing.T) {
 	neighbours := []nodesv1.Taint{
 		{Key: "b", Value: "2", Effect: corev1.TaintEffectNoSchedule}, {Key: "a", Value: "1", Effect: corev1.TaintEffectNoSchedule},
 	}
-	got := wantedClass(pool, nil, census{neighbours: neighbours}).tolerations
+	got := wantedClass(pool, nil, aggregate{neighbours: neighbours}).tolerations
 	want := []corev1.Toleration{
 		{Key: "a", Operator: corev1.TolerationOpEqual, Value: "1", Effect: corev1.TaintEffectNoSchedule},
 		{Key: "b", Operator: corev1.TolerationOpEqual, Value: "2", Effect: corev1.TaintEffectNoSchedule},

@@ -58,7 +58,9 @@ func (p *preview) add(without, with *membership.Plan, node *corev1.Node) {
 			}
 		}
 	}
-	p.nodes += one(own > 0)
+	if own > 0 {
+		p.nodes++
+	}
 }
 
 // report returns what the status shows.

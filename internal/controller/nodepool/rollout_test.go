@@ -28,55 +28,55 @@ func TestPlanRollout(t *testing.T) {
 	cases := map[string]struct {
 		bound  *nodesv1.Rollout
 		before *nodesv1.RolloutStatus
-		nodes  census
+		nodes  aggregate
 		want   *nodesv1.RolloutStatus
 		after  time.Duration
 	}{
-		"a pool without a bound has no turns": {nodes: census{members: 2, behind: []string{"a", "b"}}},
+		"a pool without a bound has no turns": {nodes: aggregate{members: 2, behind: []string{"a", "b"}}},
 		"nobody behind is the end": {
-			bound: bound("1", 60, ""), before: &nodesv1.RolloutStatus{Nodes: []string{"a"}, TurnTime: at(0)}, nodes: census{members: 2},
+			bound: bound("1", 60, ""), before: &nodesv1.RolloutStatus{Nodes: []string{"a"}, TurnTime: at(0)}, nodes: aggregate{members: 2},
 		},
 		"the first by name begin": {
-			bound: bound("2", 0, ""), nodes: census{members: 3, ready: 3, behind: []string{"a", "b", "c"}},
+			bound: bound("2", 0, ""), nodes: aggregate{members: 3, ready: 3, behind: []string{"a", "b", "c"}},
 			want: &nodesv1.RolloutStatus{Nodes: []string{"a", "b"}, WaitingNodeCount: 1, TurnTime: at(0)},
 		},
 		"a percentage is of the members, rounded up": {
-			bound: bound("34%", 0, ""), nodes: census{members: 3, ready: 3, behind: []string{"a", "b", "c"}},
+			bound: bound("34%", 0, ""), nodes: aggregate{members: 3, ready: 3, behind: []string{"a", "b", "c"}},
 			want: &nodesv1.RolloutStatus{Nodes: []string{"a", "b"}, WaitingNodeCount: 1, TurnTime: at(0)},
 		},
 		"nobody else has a turn until the last one is done": {
 			bound: bound("2", 0, ""), before: &nodesv1.RolloutStatus{Nodes: []string{"a", "b"}, TurnTime: at(time.Hour)},
-			nodes: census{members: 4, ready: 4, behind: []string{"b", "c", "d"}},
+			nodes: aggregate{members: 4, ready: 4, behind: []string{"b", "c", "d"}},
 			want:  &nodesv1.RolloutStatus{Nodes: []string{"b"}, WaitingNodeCount: 2, TurnTime: at(time.Hour)},
 		},
 		"a node that is gone does not hold up the others": {
 			bound: bound("1", 0, ""), before: &nodesv1.RolloutStatus{Nodes: []string{"gone"}, TurnTime: at(time.Hour)},
-			nodes: census{members: 2, ready: 2, behind: []string{"a", "b"}},
+			nodes: aggregate{members: 2, ready: 2, behind: []string{"a", "b"}},
 			want:  &nodesv1.RolloutStatus{Nodes: []string{"a"}, WaitingNodeCount: 1, TurnTime: at(0)},
 		},
 		"the pause is waited for": {
 			bound: bound("1", 60, ""), before: &nodesv1.RolloutStatus{TurnTime: at(45 * time.Second)},
-			nodes: census{members: 2, ready: 2, behind: []string{"b"}},
+			nodes: aggregate{members: 2, ready: 2, behind: []string{"b"}},
 			want:  &nodesv1.RolloutStatus{WaitingNodeCount: 1, TurnTime: at(45 * time.Second)}, after: 15 * time.Second,
 		},
 		"after the pause it goes on": {
 			bound: bound("1", 60, ""), before: &nodesv1.RolloutStatus{TurnTime: at(time.Minute)},
-			nodes: census{members: 2, ready: 2, behind: []string{"b"}}, want: &nodesv1.RolloutStatus{Nodes: []string{"b"}, TurnTime: at(0)},
+			nodes: aggregate{members: 2, ready: 2, behind: []string{"b"}}, want: &nodesv1.RolloutStatus{Nodes: []string{"b"}, TurnTime: at(0)},
 		},
 		"too many that are not Ready stop it": {
-			bound: bound("1", 0, "25%"), nodes: census{members: 7, ready: 5, behind: []string{"a"}}, want: &nodesv1.RolloutStatus{WaitingNodeCount: 1},
+			bound: bound("1", 0, "25%"), nodes: aggregate{members: 7, ready: 5, behind: []string{"a"}}, want: &nodesv1.RolloutStatus{WaitingNodeCount: 1},
 		},
 		"as many as are allowed do not": {
-			bound: bound("1", 0, "2"), nodes: census{members: 7, ready: 5, behind: []string{"a"}},
+			bound: bound("1", 0, "2"), nodes: aggregate{members: 7, ready: 5, behind: []string{"a"}},
 			want: &nodesv1.RolloutStatus{Nodes: []string{"a"}, TurnTime: at(0)},
 		},
 		"who has a turn keeps it while too many are not Ready": {
 			bound: bound("1", 0, "0"), before: &nodesv1.RolloutStatus{Nodes: []string{"a"}, TurnTime: at(time.Second)},
-			nodes: census{members: 2, ready: 1, behind: []string{"a", "b"}},
+			nodes: aggregate{members: 2, ready: 1, behind: []string{"a", "b"}},
 			want:  &nodesv1.RolloutStatus{Nodes: []string{"a"}, WaitingNodeCount: 1, TurnTime: at(time.Second)},
 		},
 		"a bound that cannot be read counts as one": {
-			bound: bound("many", 0, ""), nodes: census{members: 2, ready: 2, behind: []string{"a", "b"}},
+			bound: bound("many", 0, ""), nodes: aggregate{members: 2, ready: 2, behind: []string{"a", "b"}},
 			want: &nodesv1.RolloutStatus{Nodes: []string{"a"}, WaitingNodeCount: 1, TurnTime: at(0)},
 		},
 	}
@@ -90,31 +90,6 @@ func TestPlanRollout(t *testing.T) {
 			}
 			if after != tc.after {
 				t.Errorf("looks again after %s, want %s", after, tc.after)
-			}
-		})
-	}
-}
-
-func TestDrainIsOverdue(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	cases := map[string]struct {
-		seconds *int32
-		ago     time.Duration
-		want    bool
-	}{
-		"not before its time":       {seconds: new(int32(30)), ago: 29 * time.Second},
-		"when its time is over":     {seconds: new(int32(30)), ago: 30 * time.Second, want: true},
-		"never, where 0 says so":    {seconds: new(int32(0)), ago: 24 * time.Hour},
-		"after the default of ours": {ago: 10 * time.Minute, want: true},
-		"not before the default":    {ago: 9 * time.Minute},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			entry := &nodesv1.DrainingNode{StartTime: metav1.NewTime(now.Add(-tc.ago))}
-			if got := overdue(&nodesv1.Drain{TimeoutSeconds: tc.seconds}, entry, now); got != tc.want {
-				t.Errorf("overdue is %t", got)
 			}
 		})
 	}

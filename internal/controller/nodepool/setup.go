@@ -45,7 +45,6 @@ const (
 // +kubebuilder:rbac:groups=node.k8s.io,resources=runtimeclasses,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list
-// +kubebuilder:rbac:groups="",resources=pods/eviction,verbs=create
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=mutatingadmissionpolicies;mutatingadmissionpolicybindings;validatingadmissionpolicies;validatingadmissionpolicybindings,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
@@ -58,6 +57,7 @@ func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, wo
 		For(&nodesv1.NodePool{}, builder.WithPredicates(poolChanged())).
 		Watches(&nodev1.RuntimeClass{}, handler.EnqueueRequestsFromMapFunc(poolOfClass)).
 		Watches(&corev1.Node{}, r.poolsOfNode(), builder.WithPredicates(nodeChanged())).
+		WatchesRawSource(&r.drains.Wakeups).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)})
 	support, err := admission.Supported(mgr.GetRESTMapper())
 	if err != nil {
@@ -102,8 +102,7 @@ func poolChanged() predicate.Predicate {
 				!maps.Equal(before.Annotations, after.Annotations) ||
 				!slices.Equal(before.Finalizers, after.Finalizers) ||
 				!equality.Semantic.DeepEqual(before.Status.Ledger, after.Status.Ledger) ||
-				!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals) ||
-				!slices.Equal(drained(before), drained(after)))
+				!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals))
 		},
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
 	}
@@ -132,13 +131,13 @@ func poolOfClass(_ context.Context, class client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: class.GetName()}}}
 }
 
-// poolsOfNode wakes up the pools that a node is in, was in, or carries something of, and those in dry run that would pick it,
-// after settleTime.
+// poolsOfNode wakes the pools that a node is in, was in, or carries something of, and those that the node does not show, after
+// settleTime.
 func (r *Reconciler) poolsOfNode() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(ctx context.Context, q queue, nodes ...client.Object) {
 		for _, node := range nodes {
-			for _, pool := range slices.Concat(membership.Concerned(node), r.wouldPick(ctx, node)) {
+			for _, pool := range slices.Concat(membership.Concerned(node), r.unshown(ctx, node)) {
 				q.AddAfter(reconcile.Request{NamespacedName: types.NamespacedName{Name: pool}}, settleTime)
 			}
 		}
@@ -150,8 +149,9 @@ func (r *Reconciler) poolsOfNode() handler.EventHandler {
 	}
 }
 
-// wouldPick returns the pools in dry run that pick the node: nothing on the node shows that they do.
-func (r *Reconciler) wouldPick(ctx context.Context, object client.Object) []string {
+// unshown returns the pools that are concerned with the node though nothing on it shows them: those in dry run that would select it, and
+// those that drain it, of which it may have lost all that it had.
+func (r *Reconciler) unshown(ctx context.Context, object client.Object) []string {
 	list := &nodesv1.NodePoolList{}
 	node, ok := object.(*corev1.Node)
 	if !ok || r.cache.List(ctx, list, client.UnsafeDisableDeepCopy) != nil {
@@ -159,12 +159,16 @@ func (r *Reconciler) wouldPick(ctx context.Context, object client.Object) []stri
 	}
 	var names []string
 	for i := range list.Items {
-		if !list.Items[i].Spec.DryRun {
-			continue
-		}
-		if pool, err := membership.NewPool(&list.Items[i]); err == nil && pool.Has(node) {
+		pool := &list.Items[i]
+		drains := slices.ContainsFunc(pool.Status.Draining, func(d nodesv1.DrainingNode) bool { return d.Node == node.Name })
+		if drains || pool.Spec.DryRun && wouldSelect(pool, node) {
 			names = append(names, pool.Name)
 		}
 	}
 	return names
+}
+
+func wouldSelect(pool *nodesv1.NodePool, node *corev1.Node) bool {
+	prepared, err := membership.NewPool(pool)
+	return err == nil && prepared.Has(node)
 }

@@ -16,9 +16,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
-	"github.com/windlass-operator/windlass/internal/clearance"
-	"github.com/windlass-operator/windlass/internal/controller/node"
-	"github.com/windlass-operator/windlass/internal/controller/nodepool"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/testkit"
@@ -52,6 +49,27 @@ func TestNodesLeaveWithoutAsking(t *testing.T) {
 	testkit.Eventually(t, "the others are cleaned once they may leave", func() bool { return w.followers(nodes, "1") == 0 })
 }
 
+// TestDrainsGoOnWithoutAsking runs the controllers as the manager does: each step of a drain wakes the one that takes the next.
+func TestDrainsGoOnWithoutAsking(t *testing.T) {
+	w := newWorld(t)
+	pool := w.pool("p", label("a", "1"), draining(0), w.staged)
+	nodes := w.manyNodes(2, "p")
+	for _, n := range nodes {
+		testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels[stageLabel] = w.prefix })
+	}
+	w.start()
+	testkit.Eventually(t, "every node has joined", func() bool { return w.followers(nodes, "1") == 2 })
+	pod := w.pod("user", nodes[0], chooses(pool, true))
+	for _, n := range nodes {
+		testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
+	}
+	testkit.Eventually(t, "the pod is evicted", func() bool { return w.terminate(pod) })
+	testkit.Eventually(t, "both nodes are cleaned", func() bool { return w.followers(nodes, "1") == 0 })
+	testkit.Eventually(t, "the drain is over", func() bool {
+		return w.Get(t, pool) && len(pool.Status.Draining) == 0 && reason(pool, nodesv1.ConditionDrained) == nodesv1.ReasonNothingToDrain
+	})
+}
+
 func (w *world) staged(p *nodesv1.NodePool) { p.Labels = map[string]string{stageLabel: w.prefix} }
 
 // start runs a manager with the controllers of the test's own pools and nodes until the test ends.
@@ -78,10 +96,10 @@ func (w *world) start() {
 	must(w.t, err)
 	ctx, cancel := context.WithCancel(w.t.Context())
 	must(w.t, kube.IndexNodes(membership.Concerned)(ctx, mgr.GetFieldIndexer()))
-	clearances := &clearance.Clearances{}
-	pools := nodepool.New(c, w.Live, newEvict(w.t, w.Harness), w.Events, clearances, w.Clock.Now, "windlass-system")
-	must(w.t, pools.SetupWithManager(ctx, mgr, 2))
-	must(w.t, node.New(c, w.Events, clearances, w.Clock.Now).SetupWithManager(ctx, mgr, 2))
+	managed := w.newControllers(c)
+	must(w.t, managed.pools.SetupWithManager(ctx, mgr, 2))
+	must(w.t, managed.nodes.SetupWithManager(ctx, mgr, 2))
+	must(w.t, managed.drains.SetupWithManager(mgr, 2))
 	stopped := make(chan error, 1)
 	go func() { stopped <- mgr.Start(ctx) }()
 	w.t.Cleanup(func() {

@@ -56,12 +56,8 @@ func newCluster(t *testing.T) *cluster {
 		defer alone.Unlock()
 		c.clear(t)
 	})
-	transport, err := rest.HTTPClientFor(h.Config)
-	must(t, err)
-	evict, err := kube.NewEvict(h.Config, transport)
-	must(t, err)
 	c.access = poolaccess.New(h.Client, h.Live, operatorNamespace)
-	c.pools = nodepool.New(h.Client, h.Live, evict, h.Events, &clearance.Clearances{}, h.Clock.Now, operatorNamespace)
+	c.pools = nodepool.New(h.Client, h.Live, h.Events, &clearance.Clearances{}, &clearance.Drains{}, h.Clock.Now, operatorNamespace)
 	return c
 }
 
@@ -120,10 +116,8 @@ func (c *cluster) start(t *testing.T) func() {
 	must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	must(t, kube.IndexNodes(membership.Concerned)(ctx, mgr.GetFieldIndexer()))
-	evict, err := kube.NewEvict(mgr.GetConfig(), mgr.GetHTTPClient())
-	must(t, err)
 	clearances := &clearance.Clearances{}
-	pools := nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), evict, c.Events, clearances, c.Clock.Now, operatorNamespace)
+	pools := nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), c.Events, clearances, &clearance.Drains{}, c.Clock.Now, operatorNamespace)
 	must(t, pools.SetupWithManager(ctx, mgr, 4))
 	must(t, poolaccess.New(mgr.GetClient(), mgr.GetAPIReader(), operatorNamespace).SetupWithManager(mgr, 4))
 	must(t, node.New(mgr.GetClient(), c.Events, clearances, c.Clock.Now).SetupWithManager(ctx, mgr, 4))

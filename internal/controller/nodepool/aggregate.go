@@ -15,8 +15,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/membership"
 )
 
-// census counts the nodes of a pool.
-type census struct {
+// aggregate sums up the nodes of a pool.
+type aggregate struct {
 	members, ready, shared int32
 	// pending are the names, sorted, of nodes that do not yet carry everything of the pool or still carry something of it.
 	pending []string
@@ -40,17 +40,32 @@ type census struct {
 	kept map[types.UID][]membership.Key
 	// neighbours are the taints of the pools that share a node with this one.
 	neighbours []nodesv1.Taint
-	// handlers counts the members that offer each runtime handler, reporting those that tell theirs at all.
+	// handlers counts the members that offer each runtime handler, reporting those that report theirs at all.
 	handlers  map[string]int
 	reporting int
-	// offers are the handlers of each member that tells them.
-	offers    map[string][]string
-	capacity  corev1.ResourceList
-	allocated corev1.ResourceList
+	// offers are the handlers of each member that reports them.
+	offers      map[string][]string
+	capacity    corev1.ResourceList
+	allocatable corev1.ResourceList
 	// preview is what the pool would do, in dry run.
 	preview *preview
 	// memberNodes are the names of the members, sorted.
 	memberNodes []string
+}
+
+// finding is what the aggregate of a pool needs to know of a node.
+type finding struct {
+	// version is the node's.
+	version string
+	// members are the pools that the node is in.
+	members []string
+	// behind is true for a node that has to follow the pool, carrying for one that has something of it, and leaving for one that
+	// is no longer a member besides.
+	behind, carrying, leaving bool
+	// conflicts, originals and kept are those of the pool.
+	conflicts []membership.Conflict
+	originals []membership.Original
+	kept      []membership.Key
 }
 
 // noted is an original and the node that it is of.
@@ -59,32 +74,12 @@ type noted struct {
 	original membership.Original
 }
 
-// take takes the census of the named pool over the nodes that are in it or carry something of it, and remembers it.
-func (m *memory) take(name string, nodes []corev1.Node, pools membership.Pools) (census, error) {
-	version, err := pools.Version()
-	if err != nil {
-		return census{}, err
-	}
-	found := make(map[types.UID]finding, len(nodes))
-	before := m.recall(name, version)
-	defer func() { m.keep(name, findings{version: version, nodes: found}) }()
-	var members []string
-	return count(name, nodes, pools, func(node *corev1.Node) finding {
-		one := look(name, node, pools, before)
-		if slices.Equal(one.members, members) { // neighbors by name are mostly in the same pools: remember these once
-			one.members = members
-		}
-		members, found[node.UID] = one.members, one
-		return one
-	}), nil
-}
-
-// count takes the census with what is found on each node.
-func count(name string, nodes []corev1.Node, pools membership.Pools, find func(*corev1.Node) finding) census {
-	c := census{
+// sumUp sums up the nodes with what is found on each of them.
+func sumUp(name string, nodes []corev1.Node, pools membership.Pools, finder func(*corev1.Node) finding) aggregate {
+	c := aggregate{
 		conflicts: map[membership.Conflict]int{}, kept: map[types.UID][]membership.Key{},
 		handlers: map[string]int{}, offers: map[string][]string{},
-		capacity: corev1.ResourceList{}, allocated: corev1.ResourceList{},
+		capacity: corev1.ResourceList{}, allocatable: corev1.ResourceList{},
 		uids: map[string]types.UID{},
 	}
 	if pools[name].Spec.DryRun {
@@ -98,7 +93,7 @@ func count(name string, nodes []corev1.Node, pools membership.Pools, find func(*
 	slices.SortFunc(order, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 	neighbours := map[string]bool{}
 	for _, node := range order {
-		found := find(node)
+		found := finder(node)
 		c.add(node, found, slices.Contains(found.members, name))
 		if c.preview != nil {
 			c.preview.add(membership.NewPlan(node, pools), membership.Preview(node, pools, name), node)
@@ -118,7 +113,7 @@ func count(name string, nodes []corev1.Node, pools membership.Pools, find func(*
 }
 
 // add counts one node.
-func (c *census) add(node *corev1.Node, found finding, member bool) {
+func (c *aggregate) add(node *corev1.Node, found finding, member bool) {
 	if found.behind {
 		c.pending = append(c.pending, node.Name)
 	}
@@ -152,11 +147,12 @@ func (c *census) add(node *corev1.Node, found finding, member bool) {
 	c.unsynced += one(found.behind || conflicted)
 	c.addHandlers(node)
 	sum(c.capacity, node.Status.Capacity)
-	sum(c.allocated, node.Status.Allocatable)
+	sum(c.allocatable, node.Status.Allocatable)
 }
 
-// addHandlers counts what a member offers. The handler without a name is the runtime's default and no RuntimeClass' to name.
-func (c *census) addHandlers(node *corev1.Node) {
+// addHandlers counts what a member offers. The handler without a name is the runtime's default, which no RuntimeClass
+// can name.
+func (c *aggregate) addHandlers(node *corev1.Node) {
 	if len(node.Status.RuntimeHandlers) == 0 {
 		return
 	}
@@ -172,8 +168,8 @@ func (c *census) addHandlers(node *corev1.Node) {
 	}
 }
 
-// lacking returns the names, sorted, of the members that tell their handlers and do not offer this one.
-func (c *census) lacking(handler string) []string {
+// lacking returns the names, sorted, of the members that report their handlers and do not offer this one.
+func (c *aggregate) lacking(handler string) []string {
 	var names []string
 	for _, node := range slices.Sorted(maps.Keys(c.offers)) {
 		if !slices.Contains(c.offers[node], handler) {
@@ -181,6 +177,35 @@ func (c *census) lacking(handler string) []string {
 		}
 	}
 	return names
+}
+
+// find returns the finding for a node of the named pool: the one of before where the node has not changed since.
+func find(name string, node *corev1.Node, pools membership.Pools, before map[types.UID]finding) finding {
+	if found, ok := before[node.UID]; ok && found.version == node.ResourceVersion {
+		return found
+	}
+	plan, pool := membership.NewPlan(node, pools), pools[name]
+	found := finding{
+		version: node.ResourceVersion, members: plan.Members,
+		// A node that waits for its batch is behind, too.
+		behind:   slices.Contains(plan.Pending, name) || pool.Spec.Rollout != nil && membership.Behind(node, pools, name),
+		carrying: slices.Contains(plan.Carrying, name),
+		leaving:  slices.Contains(plan.Leaving, name),
+	}
+	for _, conflict := range plan.Conflicts {
+		if conflict.Pool == name {
+			found.conflicts = append(found.conflicts, conflict)
+		}
+	}
+	for _, original := range plan.Originals {
+		if original.Pool == name {
+			found.originals = append(found.originals, original)
+		}
+	}
+	if len(pool.Status.Originals) > 0 { // hardly ever; without any there is nothing to be kept
+		found.kept = plan.Kept[name]
+	}
+	return found
 }
 
 func one(b bool) int32 {

@@ -1,0 +1,38 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package drain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/windlass-operator/windlass/internal/clearance"
+)
+
+// act evicts the pods of a step and reports how far the drain has come. An eviction that is refused is asked for again in a later pass,
+// and keeps no other pod from being evicted.
+func (r *Reconciler) act(ctx context.Context, next step) error {
+	evicted := 0
+	for _, pod := range next.evict {
+		err := r.evict(ctx, pod)
+		switch {
+		case err == nil:
+			evicted++
+		case apierrors.IsNotFound(err), apierrors.IsConflict(err): // gone, or another pod of that name by now
+		case ctx.Err() != nil:
+			return fmt.Errorf("cannot evict pod %q: %w", podName(pod), err)
+		default:
+			next.progress.Blocked = append(next.progress.Blocked, podName(pod))
+		}
+	}
+	slices.Sort(next.progress.Blocked)
+	if evicted > 0 {
+		r.recorder.Record(podsEvicted(next.pool, next.entry.Node, evicted))
+	}
+	r.drains.Report(clearance.Drain{Pool: next.pool.Name, Node: next.entry.UID, Start: next.entry.StartTime.Time}, next.progress)
+	return nil
+}

@@ -1,0 +1,254 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package drain
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/clearance"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
+)
+
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// outcome is what a test compares of a step.
+type outcome struct {
+	Pool     string
+	Evict    []string
+	Progress clearance.Progress
+}
+
+func outcomes(steps []step) []outcome {
+	var list []outcome
+	for _, s := range steps {
+		o := outcome{Pool: s.pool.Name, Progress: s.progress}
+		for _, pod := range s.evict {
+			o.Evict = append(o.Evict, pod.Name)
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+func pod(name string, changes ...func(*corev1.Pod)) corev1.Pod {
+	return *build.Pod(name).Namespace("").With(changes...).Obj()
+}
+
+func byClass(pool string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Spec.RuntimeClassName = &pool }
+}
+
+func byLabel(pool string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Labels = map[string]string{nodesv1.PoolLabel: pool} }
+}
+
+func going(p *corev1.Pod) { p.DeletionTimestamp = new(metav1.NewTime(now)) }
+
+func ended(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }
+
+func ofDaemonSet(p *corev1.Pod) {
+	p.OwnerReferences = []metav1.OwnerReference{{Kind: "DaemonSet", Name: "d", Controller: new(true)}}
+}
+
+func mirror(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"} }
+
+// draining returns a pool that has been draining the node "n" for that long.
+func draining(name string, timeout *int32, ago time.Duration, blocked ...string) *nodesv1.NodePool {
+	return build.Pool(name).With(func(p *nodesv1.NodePool) {
+		p.Spec.Drain = &nodesv1.Drain{Policy: nodesv1.DrainEvict, TimeoutSeconds: timeout}
+		p.Status.Draining = []nodesv1.DrainingNode{{Node: "n", UID: "n-uid", StartTime: metav1.NewTime(now.Add(-ago)), Blocked: blocked}}
+	}).Obj()
+}
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		pools []*nodesv1.NodePool
+		pods  []corev1.Pod
+		want  []outcome
+	}{
+		"pods that chose the pool are evicted, by class and by label": {
+			pools: []*nodesv1.NodePool{draining("p", nil, 0)},
+			pods:  []corev1.Pod{pod("b", byClass("p")), pod("a", byLabel("p")), pod("c"), pod("d", byClass("q"))},
+			want:  []outcome{{Pool: "p", Evict: []string{"a", "b"}, Progress: clearance.Progress{PodsLeft: 2}}},
+		},
+		"pods that would be started again stay": {
+			pools: []*nodesv1.NodePool{draining("p", nil, 0)},
+			pods:  []corev1.Pod{pod("a", byClass("p"), ofDaemonSet), pod("b", byClass("p"), mirror)},
+			want:  []outcome{{Pool: "p", Progress: clearance.Progress{Done: true}}},
+		},
+		"a pod that is about to go is waited for and not asked again": {
+			pools: []*nodesv1.NodePool{draining("p", nil, 0)},
+			pods:  []corev1.Pod{pod("a", byClass("p"), going)},
+			want:  []outcome{{Pool: "p", Progress: clearance.Progress{PodsLeft: 1}}},
+		},
+		"pods that have ended are the end": {
+			pools: []*nodesv1.NodePool{draining("p", nil, 0)},
+			pods:  []corev1.Pod{pod("a", byClass("p"), ended)},
+			want:  []outcome{{Pool: "p", Progress: clearance.Progress{Done: true}}},
+		},
+		"a pod that was refused is asked for last": {
+			pools: []*nodesv1.NodePool{draining("p", nil, 0, "/a")},
+			pods:  []corev1.Pod{pod("a", byClass("p")), pod("b", byClass("p"))},
+			want:  []outcome{{Pool: "p", Evict: []string{"b", "a"}, Progress: clearance.Progress{PodsLeft: 2}}},
+		},
+		"when the time is over nothing is evicted any more": {
+			pools: []*nodesv1.NodePool{draining("p", new(int32(30)), 30*time.Second)},
+			pods:  []corev1.Pod{pod("a", byClass("p"))},
+			want:  []outcome{{Pool: "p", Progress: clearance.Progress{PodsLeft: 1, Done: true, TimedOut: true}}},
+		},
+		"before that it goes on": {
+			pools: []*nodesv1.NodePool{draining("p", new(int32(30)), 29*time.Second)},
+			pods:  []corev1.Pod{pod("a", byClass("p"))},
+			want:  []outcome{{Pool: "p", Evict: []string{"a"}, Progress: clearance.Progress{PodsLeft: 1}}},
+		},
+		"the default timeout is ten minutes": {
+			pools: []*nodesv1.NodePool{draining("p", nil, 10*time.Minute), draining("q", nil, 10*time.Minute-time.Second)},
+			pods:  []corev1.Pod{pod("a", byClass("p")), pod("b", byClass("q"))},
+			want: []outcome{
+				{Pool: "p", Progress: clearance.Progress{PodsLeft: 1, Done: true, TimedOut: true}},
+				{Pool: "q", Evict: []string{"b"}, Progress: clearance.Progress{PodsLeft: 1}},
+			},
+		},
+		"a timeout of 0 waits for ever": {
+			pools: []*nodesv1.NodePool{draining("p", new(int32(0)), 1000*time.Hour)},
+			pods:  []corev1.Pod{pod("a", byClass("p"))},
+			want:  []outcome{{Pool: "p", Evict: []string{"a"}, Progress: clearance.Progress{PodsLeft: 1}}},
+		},
+		"a node without pods is done at once": {
+			pools: []*nodesv1.NodePool{draining("p", nil, time.Hour)},
+			want:  []outcome{{Pool: "p", Progress: clearance.Progress{Done: true}}},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seen := observation{drains: due(build.Node("n").UID("n-uid").Obj(), list(tc.pools...)), pods: tc.pods}
+			if diff := cmp.Diff(tc.want, outcomes(plan(seen, now)), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("steps differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDue(t *testing.T) {
+	t.Parallel()
+	node := build.Node("n").UID("n-uid")
+	with := func(change func(*nodesv1.NodePool)) *nodesv1.NodePool {
+		pool := draining("p", nil, 0)
+		change(pool)
+		return pool
+	}
+	cases := map[string]struct {
+		node *corev1.Node
+		pool *nodesv1.NodePool
+		want bool
+	}{
+		"a node that left and lost the membership":        {pool: with(func(*nodesv1.NodePool) {}), want: true},
+		"not while new pods of the pool would still come": {node: build.Node("n").UID("n-uid").Label(nodesv1.MemberLabel("p"), "").Obj(), pool: with(func(*nodesv1.NodePool) {})},
+		"not a node that came back":                       {node: build.Node("n").UID("n-uid").Role("p").Obj(), pool: with(func(*nodesv1.NodePool) {})},
+		"not another node of that name":                   {node: build.Node("n").UID("other").Obj(), pool: with(func(*nodesv1.NodePool) {})},
+		"not one that is drained":                         {pool: with(func(p *nodesv1.NodePool) { p.Status.Draining[0].Drained = true })},
+		"not where the pool drains no longer":             {pool: with(func(p *nodesv1.NodePool) { p.Spec.Drain.Policy = nodesv1.DrainNone })},
+		"not while the pool is paused":                    {pool: build.Pool("p").Paused().With(func(p *nodesv1.NodePool) { *p = *merge(p, draining("p", nil, 0)) }).Obj()},
+		"not in dry run":                                  {pool: with(func(p *nodesv1.NodePool) { p.Spec.DryRun = true })},
+		"not while nobody can tell who is a member": {pool: with(func(p *nodesv1.NodePool) {
+			p.Spec.NodeSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}}
+		})},
+		"a member of a pool that is being deleted": {
+			node: build.Node("n").UID("n-uid").Role("p").Obj(), pool: with(func(p *nodesv1.NodePool) { p.DeletionTimestamp = new(metav1.NewTime(now)) }), want: true,
+		},
+		"not where somebody forces the deletion": {pool: with(func(p *nodesv1.NodePool) {
+			p.DeletionTimestamp = new(metav1.NewTime(now))
+			p.Annotations = map[string]string{nodesv1.ForceDeleteAnnotation: "true"}
+		})},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if tc.node == nil {
+				tc.node = node.Obj()
+			}
+			if got := len(due(tc.node, list(tc.pool))) == 1; got != tc.want {
+				t.Errorf("due is %t", got)
+			}
+		})
+	}
+}
+
+// merge returns the drained pool with the annotations of the other one.
+func merge(annotated, drained *nodesv1.NodePool) *nodesv1.NodePool {
+	drained.Annotations = annotated.Annotations
+	return drained
+}
+
+func list(pools ...*nodesv1.NodePool) *nodesv1.NodePoolList {
+	all := &nodesv1.NodePoolList{}
+	for _, pool := range pools {
+		all.Items = append(all.Items, *pool)
+	}
+	return all
+}
+
+// TestPlanProperties holds random pods against what must be true of every plan.
+func TestPlanProperties(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(500) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		timeout := int32(random.IntN(3) * 30)
+		pool := draining("p", &timeout, time.Duration(random.IntN(90))*time.Second)
+		var pods []corev1.Pod
+		running := 0
+		for i := range random.IntN(25) {
+			one := pod(fmt.Sprintf("pod-%02d", i))
+			for _, change := range []func(*corev1.Pod){byClass("p"), byLabel("p"), going, ended, ofDaemonSet, mirror} {
+				if random.IntN(3) == 0 {
+					change(&one)
+				}
+			}
+			if random.IntN(3) == 0 {
+				pool.Status.Draining[0].Blocked = append(pool.Status.Draining[0].Blocked, podName(&one))
+			}
+			pods = append(pods, one)
+		}
+		seen := observation{drains: due(build.Node("n").UID("n-uid").Obj(), list(pool)), pods: pods}
+		step := plan(seen, now)[0]
+		for _, p := range step.evict {
+			switch {
+			case p.DeletionTimestamp != nil, p.Status.Phase == corev1.PodSucceeded, stays(p):
+				t.Fatalf("seed %d: pod %s must not be evicted", seed, p.Name)
+			case p.Spec.RuntimeClassName == nil && p.Labels[nodesv1.PoolLabel] != "p":
+				t.Fatalf("seed %d: pod %s did not choose the pool", seed, p.Name)
+			}
+		}
+		for i := range pods {
+			if left := podsToDrain(pods[i:i+1], "p"); len(left) == 1 && left[0].DeletionTimestamp == nil {
+				running++
+			}
+		}
+		switch asked := len(step.evict); {
+		case step.progress.Done && asked > 0:
+			t.Fatalf("seed %d: a drain that is done evicts %d pods", seed, asked)
+		case step.progress.Done && step.progress.PodsLeft > 0 && !step.progress.TimedOut:
+			t.Fatalf("seed %d: the drain ends with %d pods before its time", seed, step.progress.PodsLeft)
+		case !step.progress.Done && asked != min(running, maxEvictions):
+			t.Fatalf("seed %d: %d of %d pods are evicted", seed, asked, running)
+		}
+		before := outcomes(plan(seen, now))
+		slices.Reverse(seen.pods)
+		if diff := cmp.Diff(before, outcomes(plan(seen, now))); diff != "" {
+			t.Fatalf("seed %d: the plan depends on the order of the pods (-want +got):\n%s", seed, diff)
+		}
+	}
+}
