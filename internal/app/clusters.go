@@ -34,7 +34,7 @@ func addClusters(mgr manager.Manager, t tools) error {
 		return fmt.Errorf("cannot watch the runs of tools: %w", err)
 	}
 	return cluster.New(mgr.GetClient(), direct, t.recorder, t.now, cluster.Options{
-		Provisioner: runner, Prober: cluster.NewProber(), Namespace: t.conf.LeaseLockNamespace, ConfigRoot: t.conf.Clusters.ConfigRoot,
+		Provisioner: &fencedProvisioner{Provisioner: runner, fence: t.leading}, Prober: cluster.NewProber(), Namespace: t.conf.LeaseLockNamespace, ConfigRoot: t.conf.Clusters.ConfigRoot,
 	}).SetupWithManager(mgr, t.workers)
 }
 

@@ -31,6 +31,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/controller/podset"
 	"github.com/windlass-operator/windlass/internal/controller/poolaccess"
 	"github.com/windlass-operator/windlass/internal/event"
+	"github.com/windlass-operator/windlass/internal/fence"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 )
@@ -54,6 +55,8 @@ type tools struct {
 	conf     *config.Config
 	// namespace is the one that the manager runs in, empty outside of a cluster.
 	namespace string
+	// leading says whether this instance may change anything outside of the API server.
+	leading *fence.Fence
 }
 
 // index is a cache index that several controllers look things up by. One that a single controller uses is its own affair.
@@ -168,7 +171,9 @@ func kinds(list []controller) []client.Object {
 }
 
 // addControllers adds the controllers, the indexes that they use and the caches that they read to the manager.
-func addControllers(ctx context.Context, mgr manager.Manager, list []controller, conf *config.Config, now func() time.Time) error {
+func addControllers(
+	ctx context.Context, mgr manager.Manager, list []controller, conf *config.Config, leading *fence.Fence, now func() time.Time,
+) error {
 	for _, i := range indexes() {
 		used := slices.ContainsFunc(list, func(c controller) bool { return slices.Contains(i.usedBy, c.name) })
 		if !used {
@@ -180,7 +185,10 @@ func addControllers(ctx context.Context, mgr manager.Manager, list []controller,
 	}
 	for _, c := range list {
 		recorder := event.NewRecorder(mgr.GetEventRecorder("windlass-" + c.name))
-		if err := c.add(ctx, mgr, tools{recorder: recorder, workers: conf.Threads, now: now, conf: conf, namespace: conf.OwnNamespace}); err != nil {
+		given := tools{
+			recorder: recorder, workers: conf.Threads, now: now, conf: conf, namespace: conf.OwnNamespace, leading: leading,
+		}
+		if err := c.add(ctx, mgr, given); err != nil {
 			return fmt.Errorf("cannot set up controller %q: %w", c.name, err)
 		}
 	}

@@ -5,6 +5,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	"github.com/windlass-operator/windlass/internal/config"
+	"github.com/windlass-operator/windlass/internal/fence"
 )
 
 // The times of the election, those of Kubernetes' own components: an instance that dies without a word is replaced after
@@ -24,6 +26,18 @@ const (
 	renewDeadline = 10 * time.Second
 	retryPeriod   = 2 * time.Second
 )
+
+// errDeposed says that the Lease names another instance.
+var errDeposed = errors.New("another instance holds the lease")
+
+// newFence returns the fence of an instance that takes part in an election, nil for one that does not. The margin is what is left of the
+// lease when the election gives up renewing it.
+func newFence(conf *config.Config, now func() time.Time) *fence.Fence {
+	if !conf.LeaderElect {
+		return nil
+	}
+	return fence.New(leaseDuration, leaseDuration-renewDeadline-retryPeriod, now)
+}
 
 // lostLeadership is what controller-runtime says, as text only, when the Lease could not be renewed in time.
 const lostLeadership = "leader election lost"

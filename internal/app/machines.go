@@ -55,7 +55,7 @@ func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
 	notices := &virtualmachine.Notices{Client: mgr.GetClient(), Operations: operations, Wake: wakeup.Wake, Log: log}
 	calls := machineusage.NewCalls()
 	machines := fleet.New(configured, fleet.Options{
-		Installation: installation, Open: openDriver, Notify: notices.Notify, Measure: calls.Measure, Log: log,
+		Installation: installation, Open: fencedOpener(openDriver, t.leading), Notify: notices.Notify, Measure: calls.Measure, Log: log,
 	})
 	retained := &kube.RetainedList{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Namespace: t.conf.LeaseLockNamespace}
 

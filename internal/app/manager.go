@@ -20,6 +20,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/windlass-operator/windlass/internal/config"
+	"github.com/windlass-operator/windlass/internal/fence"
 	"github.com/windlass-operator/windlass/internal/kube"
 )
 
@@ -54,11 +55,12 @@ func run(
 		return err
 	}
 	ready := &readiness{}
-	mgr, err := newManager(restConfig, conf, logger, ready)
+	leading := newFence(conf, now)
+	mgr, err := newManager(restConfig, conf, logger, ready, leading)
 	if err != nil {
 		return err
 	}
-	if err := addControllers(ctx, mgr, list, conf, now); err != nil {
+	if err := addControllers(ctx, mgr, list, conf, leading, now); err != nil {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // some controllers ask the API server while they are set up: the same holds for them
 		}
@@ -69,7 +71,7 @@ func run(
 	}
 	logger.Info("Starting", "version", version, "server", restConfig.Host, "controllers", names(list),
 		"leaderElection", conf.LeaderElect, "identity", conf.HolderIdentity)
-	if err := start(ctx, mgr, ready); err != nil {
+	if err := start(ctx, mgr, ready, leading.Deposed()); err != nil {
 		return ended(err, conf)
 	}
 	if conf.LeaderElect {
@@ -91,14 +93,19 @@ func names(list []controller) []string {
 
 // newManager returns a manager without controllers.
 func newManager(
-	restConfig *rest.Config, conf *config.Config, logger logr.Logger, ready *readiness,
+	restConfig *rest.Config, conf *config.Config, logger logr.Logger, ready *readiness, leading *fence.Fence,
 ) (manager.Manager, error) {
 	scheme := kube.NewScheme()
 	lock, err := newLock(restConfig, conf)
 	if err != nil {
 		return nil, err
 	}
-	mgr, err := manager.New(restConfig, manager.Options{
+	fenced := rest.CopyConfig(restConfig)
+	if leading != nil {
+		lock = leading.Guard(lock)
+		fenced.Wrap(leading.Transport)
+	}
+	mgr, err := manager.New(fenced, manager.Options{
 		Scheme:    scheme,
 		Logger:    logger,
 		Cache:     kube.CacheOptions(scheme),
@@ -141,14 +148,18 @@ func newClient(restConfig *rest.Config, options client.Options) (client.Client, 
 	return client.New(restConfig, own)
 }
 
-// start runs the manager until its end.
-func start(ctx context.Context, mgr manager.Manager, ready *readiness) error {
+// start runs the manager until its end. An instance that is deposed ends at once: its successor is at work.
+func start(ctx context.Context, mgr manager.Manager, ready *readiness, deposed <-chan struct{}) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(ctx) }()
 
 	select {
 	case err := <-done:
 		return err
+	case <-deposed:
+		return errDeposed
 	case <-ctx.Done():
 	}
 	if ready.ready.Load() {
@@ -166,7 +177,7 @@ func start(ctx context.Context, mgr manager.Manager, ready *readiness) error {
 
 // ended says in a sentence why the manager ended by itself.
 func ended(err error, conf *config.Config) error {
-	if strings.Contains(err.Error(), lostLeadership) {
+	if errors.Is(err, errDeposed) || strings.Contains(err.Error(), lostLeadership) {
 		return fmt.Errorf("the Lease %s/%s could not be renewed in time and belongs to whoever takes it: this instance "+
 			"ends, so that no two work at once", conf.LeaseLockNamespace, conf.LeaseLockName)
 	}

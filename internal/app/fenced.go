@@ -1,0 +1,109 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+
+	"github.com/windlass-operator/windlass/internal/fence"
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/provision"
+)
+
+// fencedOpener returns an Opener whose drivers change machines only while the fence is open.
+func fencedOpener(open machine.Opener, leading *fence.Fence) machine.Opener {
+	return func(ctx context.Context, host machine.Host) (machine.Driver, error) {
+		driver, err := open(ctx, host)
+		if err != nil {
+			return nil, err
+		}
+		return &fencedDriver{Driver: driver, fence: leading}, nil
+	}
+}
+
+type fencedDriver struct {
+	machine.Driver
+
+	fence *fence.Fence
+}
+
+// Prepare implements machine.Driver.
+func (d *fencedDriver) Prepare(ctx context.Context, spec machine.Spec) error {
+	if err := d.fence.Check(); err != nil {
+		return err
+	}
+	return d.Driver.Prepare(ctx, spec)
+}
+
+// Create implements machine.Driver.
+func (d *fencedDriver) Create(ctx context.Context, spec machine.Spec) (machine.Observed, error) {
+	if err := d.fence.Check(); err != nil {
+		return machine.Observed{}, err
+	}
+	return d.Driver.Create(ctx, spec)
+}
+
+// Start implements machine.Driver.
+func (d *fencedDriver) Start(ctx context.Context, id machine.Identity) error {
+	if err := d.fence.Check(); err != nil {
+		return err
+	}
+	return d.Driver.Start(ctx, id)
+}
+
+// Stop implements machine.Driver.
+func (d *fencedDriver) Stop(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
+	if err := d.fence.Check(); err != nil {
+		return err
+	}
+	return d.Driver.Stop(ctx, id, how)
+}
+
+// Resize implements machine.Driver.
+func (d *fencedDriver) Resize(ctx context.Context, id machine.Identity, to machine.Resources) error {
+	if err := d.fence.Check(); err != nil {
+		return err
+	}
+	return d.Driver.Resize(ctx, id, to)
+}
+
+// Delete implements machine.Driver.
+func (d *fencedDriver) Delete(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
+	if err := d.fence.Check(); err != nil {
+		return err
+	}
+	return d.Driver.Delete(ctx, id, how)
+}
+
+// fencedProvisioner starts and ends runs of tools, and removes what is kept of them, only while the fence is open. A run that has been
+// started goes on under its supervisor, and the successor follows it.
+type fencedProvisioner struct {
+	provision.Provisioner
+
+	fence *fence.Fence
+}
+
+// Start implements provision.Provisioner.
+func (p *fencedProvisioner) Start(ctx context.Context, request provision.Request) error {
+	if err := p.fence.Check(); err != nil {
+		return err
+	}
+	return p.Provisioner.Start(ctx, request)
+}
+
+// Cancel implements provision.Provisioner.
+func (p *fencedProvisioner) Cancel(ctx context.Context, cluster string) error {
+	if err := p.fence.Check(); err != nil {
+		return err
+	}
+	return p.Provisioner.Cancel(ctx, cluster)
+}
+
+// Forget implements provision.Provisioner.
+func (p *fencedProvisioner) Forget(ctx context.Context, cluster string) error {
+	if err := p.fence.Check(); err != nil {
+		return err
+	}
+	return p.Provisioner.Forget(ctx, cluster)
+}
