@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/controller/cluster"
 	"github.com/windlass-operator/windlass/internal/controller/kubeconfig"
+	"github.com/windlass-operator/windlass/internal/provision/confine"
 	"github.com/windlass-operator/windlass/internal/provision/exec"
 )
 
@@ -34,7 +35,8 @@ func addClusters(mgr manager.Manager, t tools) error {
 		return fmt.Errorf("cannot watch the runs of tools: %w", err)
 	}
 	return cluster.New(mgr.GetClient(), direct, t.recorder, t.now, cluster.Options{
-		Provisioner: &fencedProvisioner{Provisioner: runner, fence: t.leading}, Prober: cluster.NewProber(), Namespace: t.conf.LeaseLockNamespace, ConfigRoot: t.conf.Clusters.ConfigRoot,
+		Provisioner: &fencedProvisioner{Provisioner: runner, fence: t.leading}, Prober: cluster.NewProber(), Namespace: t.conf.LeaseLockNamespace,
+		ConfigRoot: confine.Root(t.conf.Clusters.ConfigRoot),
 	}).SetupWithManager(mgr, t.workers)
 }
 
@@ -44,8 +46,8 @@ func addKubeconfigs(mgr manager.Manager, t tools) error {
 	if err != nil {
 		return err
 	}
-	return kubeconfig.New(mgr.GetClient(), direct, t.recorder, t.now, t.conf.LeaseLockNamespace, t.conf.Clusters.ConfigRoot).
-		SetupWithManager(mgr, t.workers)
+	root := confine.Root(t.conf.Clusters.ConfigRoot)
+	return kubeconfig.New(mgr.GetClient(), direct, t.recorder, t.now, t.conf.LeaseLockNamespace, root).SetupWithManager(mgr, t.workers)
 }
 
 // newRunner returns what runs tools: each under this very program as its supervisor.
@@ -55,7 +57,7 @@ func newRunner(conf *config.Clusters) (*exec.Runner, error) {
 		return nil, fmt.Errorf("cannot find this program, which supervises tools: %w", err)
 	}
 	return exec.New(exec.Options{
-		Root: conf.StateDir, Paths: conf.ToolPaths, Limit: conf.MaxOperations,
+		Root: conf.StateDir, Paths: conf.ToolPaths, ConfigRoot: confine.Root(conf.ConfigRoot), Limit: conf.MaxOperations,
 		Supervisor: []string{program, superviseCommand}, Environment: os.Environ,
 	})
 }

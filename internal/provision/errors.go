@@ -5,16 +5,18 @@ package provision
 
 import "errors"
 
-// The kinds of errors that a caller treats differently.
+// The kinds of errors that callers distinguish.
 var (
 	// ErrBusy: another run of the cluster is under way.
 	ErrBusy = errors.New("another run of this cluster is under way")
-	// ErrLimit: as many runs are under way as may.
-	ErrLimit = errors.New("as many runs are under way as may")
-	// ErrNoRun: there has been no run of the cluster.
-	ErrNoRun = errors.New("no run of this cluster")
+	// ErrLimit: the maximum number of runs is under way.
+	ErrLimit = errors.New("the maximum number of runs is under way")
+	// ErrNoRun: the cluster has had no run.
+	ErrNoRun = errors.New("this cluster has had no run")
 	// ErrToolMissing: the tool is not installed, or cannot be executed.
 	ErrToolMissing = errors.New("tool not found")
-	// ErrDiskFull: there is no room on the disk.
+	// ErrDiskFull: the disk is full.
 	ErrDiskFull = errors.New("no space left on the disk")
+	// ErrPathRefused: the configuration is outside of the directory that is allowed for it.
+	ErrPathRefused = errors.New("the path of the configuration is not allowed")
 )

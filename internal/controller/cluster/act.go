@@ -186,6 +186,8 @@ func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 	switch {
 	case errors.Is(err, provision.ErrToolMissing):
 		return flow.Stall(clusterprovisionerv1alpha1.ReasonBinaryMissing, err)
+	case errors.Is(err, provision.ErrPathRefused):
+		return flow.Stall(clusterprovisionerv1alpha1.ReasonConfigPathRefused, err)
 	case errors.Is(err, provision.ErrLimit):
 		return flow.Wait(clusterprovisionerv1alpha1.ReasonQueued, "a run of another Cluster to end", lookAgain/3)
 	case errors.Is(err, provision.ErrBusy):

@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/provision"
+	"github.com/windlass-operator/windlass/internal/provision/confine"
 )
 
 // Reconciler reconciles Clusters.
@@ -26,7 +27,7 @@ type Reconciler struct {
 	// namespace is where state, logs and kubeconfigs go unless a spec names another.
 	namespace string
 	// configRoot is the directory that configPath must be in; empty for any.
-	configRoot string
+	configRoot confine.Root
 }
 
 // Options are what a Reconciler needs besides the API server.
@@ -36,7 +37,7 @@ type Options struct {
 	// Namespace is where state, logs and kubeconfigs go unless a spec names another.
 	Namespace string
 	// ConfigRoot is the directory that configPath must be in; empty for any.
-	ConfigRoot string
+	ConfigRoot confine.Root
 }
 
 // New returns a Reconciler. Reads of c come from a cache and wait for c's own writes. Secrets and ConfigMaps are read and written with

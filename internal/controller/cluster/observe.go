@@ -7,10 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"strings"
+	"io/fs"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,6 +16,7 @@ import (
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/provision"
+	"github.com/windlass-operator/windlass/internal/provision/confine"
 )
 
 // refusal says why Windlass cannot use something until a person changes it.
@@ -197,30 +195,20 @@ func (r *Reconciler) readConfig(ctx context.Context, cluster *clusterprovisioner
 	}, nil
 }
 
-// readFile reads the user's file, inside the root if one is set. Links are resolved before they are checked.
+// readFile reads the user's file, inside the root if one is set.
 func (r *Reconciler) readFile(path string) ([]byte, *refusal) {
-	target, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, os.ErrNotExist) {
+	raw, err := r.configRoot.ReadFile(path, provision.MaxConfig)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, &refusal{
 			clusterprovisionerv1alpha1.ReasonConfigNotFound, fmt.Sprintf("file %q does not exist on the machine that runs Windlass", path),
 		}
-	}
-	if err != nil {
-		return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigNotFound, err.Error()}
-	}
-	if r.configRoot != "" && !strings.HasPrefix(target, filepath.Clean(r.configRoot)+string(filepath.Separator)) {
+	case errors.Is(err, confine.ErrOutside):
 		return nil, &refusal{
 			clusterprovisionerv1alpha1.ReasonConfigPathRefused,
 			fmt.Sprintf("file %q is outside of %q, the directory that --config-root allows", path, r.configRoot),
 		}
-	}
-	file, err := os.Open(target)
-	if err != nil {
-		return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigUnreadable, err.Error()}
-	}
-	defer func() { _ = file.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(file, provision.MaxConfig+1))
-	if err != nil {
+	case err != nil:
 		return nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigUnreadable, err.Error()}
 	}
 	return raw, nil

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/provision/confine"
 	"github.com/windlass-operator/windlass/internal/provision/exec"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
@@ -123,7 +124,7 @@ func (s *stage) restart() {
 		s.t.Fatal(err)
 	}
 	runner, err := exec.New(exec.Options{
-		Root: filepath.Join(s.dir, "root"), Limit: 5, Supervisor: []string{os.Args[0], "supervise"},
+		Root: filepath.Join(s.dir, "root"), ConfigRoot: confine.Root(s.dir), Limit: 5, Supervisor: []string{os.Args[0], "supervise"},
 		Paths: map[string]string{"tool": os.Args[0], "rke": realRKE}, Environment: os.Environ,
 	})
 	if err != nil {
@@ -135,7 +136,7 @@ func (s *stage) restart() {
 	go func() { _ = prober.Start(ctx) }()
 	s.runner = runner
 	s.r = New(s.Client, s.Direct, s.Events, func() time.Time { return time.Now().Add(s.ahead) }, Options{
-		Provisioner: runner, Prober: prober, Namespace: s.namespace, ConfigRoot: s.dir,
+		Provisioner: runner, Prober: prober, Namespace: s.namespace, ConfigRoot: confine.Root(s.dir),
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/provision/confine"
 )
 
 // Reconciler reconciles Kubeconfigs.
@@ -23,12 +24,12 @@ type Reconciler struct {
 	// namespace is where Secrets go unless a spec names another.
 	namespace string
 	// configRoot is the directory that configPath must be in; empty for any.
-	configRoot string
+	configRoot confine.Root
 }
 
 // New returns a Reconciler. Reads of c come from a cache and wait for c's own writes. Secrets are read and written with direct, one by
 // one, so that no cache holds all Secrets of the cluster.
-func New(c, direct client.Client, recorder event.Recorder, now func() time.Time, namespace, configRoot string) *Reconciler {
+func New(c, direct client.Client, recorder event.Recorder, now func() time.Time, namespace string, configRoot confine.Root) *Reconciler {
 	r := &Reconciler{client: c, direct: direct, namespace: namespace, configRoot: configRoot}
 	r.Lifecycle = &flow.Lifecycle[*clusterprovisionerv1alpha1.Kubeconfig, *scope]{
 		Client: c, Recorder: recorder, Now: now,

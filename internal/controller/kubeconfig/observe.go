@@ -7,16 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-	"strings"
+	"io/fs"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/provision/confine"
 )
 
 // maxFile bounds a kubeconfig, in bytes.
@@ -28,6 +26,8 @@ type observation struct {
 	cluster *clusterprovisionerv1alpha1.Cluster
 	// admin is the kubeconfig that the tool wrote; empty if it has not written one yet.
 	admin []byte
+	// outside says that the file of the kubeconfig is outside of the directory that is allowed.
+	outside bool
 	// ref is the Secret of this object; shared says that it is the Cluster's own, which the controller of Clusters writes.
 	ref    corev1.SecretReference
 	shared bool
@@ -65,7 +65,14 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 func (r *Reconciler) observeAdmin(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, seen *observation) error {
 	if config.Spec.ClusterRef == nil {
 		var err error
-		seen.admin, err = r.readFile(config.Spec.ConfigPath)
+		seen.admin, err = r.configRoot.ReadFile(config.Spec.ConfigPath, maxFile)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case errors.Is(err, confine.ErrOutside):
+			seen.outside = true
+			return nil
+		}
 		return err
 	}
 	if seen.cluster == nil || seen.cluster.Status.KubeconfigRef == nil {
@@ -89,26 +96,6 @@ func (r *Reconciler) readSecret(ctx context.Context, ref corev1.SecretReference)
 		return nil, fmt.Errorf("cannot read Secret %s/%s: %w", ref.Namespace, ref.Name, err)
 	}
 	return secret, nil
-}
-
-// readFile reads a kubeconfig from this machine, inside the root if one is set. It returns nil if the file does not exist.
-func (r *Reconciler) readFile(path string) ([]byte, error) {
-	target, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot find %q: %w", path, err)
-	}
-	if r.configRoot != "" && !strings.HasPrefix(target, filepath.Clean(r.configRoot)+string(filepath.Separator)) {
-		return nil, fmt.Errorf("cannot read %q: it is outside of %q, the directory that --config-root allows", path, r.configRoot)
-	}
-	file, err := os.Open(target)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read %q: %w", path, err)
-	}
-	defer func() { _ = file.Close() }()
-	return io.ReadAll(io.LimitReader(file, maxFile))
 }
 
 // refOf returns the Secret of the object: the one that the spec names, or that of the Cluster, which holds the same, or one of the

@@ -36,7 +36,7 @@ func plan(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now t
 	}
 	if seen.secret != nil && !seen.shared && !belongsTo(config, seen.secret) {
 		return decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonSecretConflict, fmt.Errorf(
-			"Secret %s/%s exists and does not belong to this Kubeconfig. Delete it, or name another in spec.writeSecretToRef",
+			"the Secret %s/%s exists and does not belong to this Kubeconfig: delete it, or name another in spec.writeSecretToRef",
 			seen.ref.Namespace, seen.ref.Name))}
 	}
 	var next decision
@@ -63,6 +63,9 @@ func planEnd(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) de
 func missing(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) flow.Outcome {
 	ref := config.Spec.ClusterRef
 	switch {
+	case seen.outside:
+		return flow.Stall(clusterprovisionerv1alpha1.ReasonConfigPathRefused, fmt.Errorf(
+			"file %q is outside of the directory that --config-root allows", config.Spec.ConfigPath))
 	case ref != nil && seen.cluster == nil:
 		return flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotFound, fmt.Sprintf("Cluster %q to be created", ref.Name), 0)
 	case ref != nil && len(seen.admin) == 0:

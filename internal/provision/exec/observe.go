@@ -4,26 +4,16 @@
 package exec
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/windlass-operator/windlass/internal/provision"
-)
-
-// Bounds of what a tool leaves behind, in bytes. A Secret holds 1 MiB.
-const (
-	maxStateFiles = 16
-	maxFile       = 8 << 20
 )
 
 // versionTimeout bounds the question for a tool's version.
@@ -134,60 +124,15 @@ func (r *Runner) Collect(_ context.Context, place provision.Place, tool provisio
 	if err != nil {
 		return provision.Artifacts{}, err
 	}
-	config := files.configPath(place, tool)
-	collected := provision.Artifacts{State: map[string][]byte{}, KubeconfigPath: tool.KubeconfigPath(place.Name, config)}
-	for _, pattern := range tool.StateFiles {
-		pattern = provision.Expand(pattern, place.Name, config)
-		if pattern != filepath.Base(pattern) {
-			return collected, fmt.Errorf("cannot use %q as a state file: it names a directory", pattern)
-		}
-		paths, err := filepath.Glob(filepath.Join(filepath.Dir(config), pattern))
-		if err != nil {
-			return collected, fmt.Errorf("cannot find state files %q: %w", pattern, err)
-		}
-		for _, path := range paths[:min(len(paths), maxStateFiles)] {
-			content, err := readFile(path)
-			if err != nil {
-				return collected, err
-			}
-			if torn(content) {
-				collected.Torn = append(collected.Torn, filepath.Base(path))
-				continue
-			}
-			collected.State[filepath.Base(path)] = content
-		}
+	work, err := openWorkspace(r.options.ConfigRoot, files, place, tool)
+	if errors.Is(err, os.ErrNotExist) {
+		return provision.Artifacts{}, nil
 	}
-	if collected.KubeconfigPath != "" {
-		collected.Kubeconfig, err = readFile(collected.KubeconfigPath)
-		if errors.Is(err, os.ErrNotExist) {
-			return collected, nil
-		}
-	}
-	return collected, err
-}
-
-// torn reports whether a state file was not written to its end, because the disk was full or the tool was killed: it is empty, or begins as
-// JSON and does not end so. It must not replace the copy of a whole one, without which the cluster would be lost.
-func torn(content []byte) bool {
-	text := bytes.TrimSpace(content)
-	return len(text) == 0 || text[0] == '{' && !json.Valid(text)
-}
-
-// readFile reads a regular file of bounded size; no link is followed, because a tool does not choose what Windlass reads.
-func readFile(path string) ([]byte, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err
+		return provision.Artifacts{}, err
 	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, fmt.Errorf("cannot read %q: it is no file, or larger than %d bytes", path, maxFile)
-	}
-	return io.ReadAll(io.LimitReader(file, maxFile))
+	defer work.close()
+	return work.collect(place.Name, tool)
 }
 
 // Forget implements provision.Provisioner.

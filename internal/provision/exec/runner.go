@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/windlass-operator/windlass/internal/provision"
+	"github.com/windlass-operator/windlass/internal/provision/confine"
 )
 
 // Options say how tools are run.
@@ -26,6 +27,8 @@ type Options struct {
 	Root string
 	// Paths says where tools are, by the name they are called by. What is not listed is looked for in PATH.
 	Paths map[string]string
+	// ConfigRoot is the directory that the files of users have to be in.
+	ConfigRoot confine.Root
 	// Limit is how many runs may be under way at the same time.
 	Limit int
 	// Supervisor is the command that runs Supervise with the directory of the run as its last argument.
@@ -137,22 +140,16 @@ func (r *Runner) count() (int, error) {
 
 // prepare writes what the tool reads, and returns its call.
 func (r *Runner) prepare(files layout, wanted provision.Request) ([]string, error) {
-	config := files.configPath(wanted.Place, wanted.Tool)
-	// A file of the user's is never written over; but what was provisioned from one that is gone can only be removed with it.
-	if _, err := os.Stat(config); wanted.ConfigPath == "" || errors.Is(err, os.ErrNotExist) && len(wanted.Config) > 0 {
-		if err := write(config, wanted.Config); err != nil {
-			return nil, fmt.Errorf("cannot write the configuration: %w", err)
-		}
+	work, err := openWorkspace(r.options.ConfigRoot, files, wanted.Place, wanted.Tool)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the directory of the configuration: %w", err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(wanted.State)) {
-		path := filepath.Join(filepath.Dir(config), filepath.Base(name))
-		content, err := readFile(path)
-		if lost := errors.Is(err, os.ErrNotExist) || err == nil && torn(content); !lost {
-			continue // what is there is newer: it was written by the last run on this machine
-		}
-		if err := write(path, wanted.State[name]); err != nil {
-			return nil, fmt.Errorf("cannot write the state %q: %w", name, err)
-		}
+	defer work.close()
+	if err := work.putConfig(wanted); err != nil {
+		return nil, err
+	}
+	if err := work.putState(wanted.State); err != nil {
+		return nil, err
 	}
 	if len(wanted.KnownHosts) > 0 {
 		ssh := filepath.Join(files.work(), ".ssh")
@@ -163,7 +160,7 @@ func (r *Runner) prepare(files layout, wanted provision.Request) ([]string, erro
 			return nil, fmt.Errorf("cannot write the known hosts: %w", err)
 		}
 	}
-	argv := wanted.Tool.Argv(wanted.Action, wanted.Name, config, len(wanted.PrivateKey) > 0)
+	argv := wanted.Tool.Argv(wanted.Action, wanted.Name, work.config, len(wanted.PrivateKey) > 0)
 	program, err := r.find(argv[0])
 	if err != nil {
 		return nil, err

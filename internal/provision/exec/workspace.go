@@ -1,0 +1,188 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exec
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/windlass-operator/windlass/internal/provision"
+	"github.com/windlass-operator/windlass/internal/provision/confine"
+)
+
+// Bounds of what a tool leaves behind, in bytes. A Secret holds 1 MiB.
+const (
+	maxStateFiles = 16
+	maxFile       = 8 << 20
+)
+
+// workspace is the directory that a tool works in: where the configuration is, and where the tool writes its state and the kubeconfig.
+// Nothing outside of it is read or written through it, wherever links lead.
+type workspace struct {
+	dir *os.Root
+	// config is the path of the configuration, name its name in the directory.
+	config, name string
+	// own says that the directory is ours, and not that of the user's file.
+	own bool
+}
+
+// openWorkspace opens the workspace of a place. A user's file has to be inside the root.
+func openWorkspace(root confine.Root, files layout, place provision.Place, tool provision.Tool) (*workspace, error) {
+	config := files.configPath(place, tool)
+	w := &workspace{config: config, name: filepath.Base(config), own: place.ConfigPath == ""}
+	var err error
+	if w.own {
+		w.dir, err = os.OpenRoot(filepath.Dir(config))
+		return w, err
+	}
+	if _, err := root.ReadFile(config, maxFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, refused(err)
+	}
+	w.dir, err = root.OpenDir(filepath.Dir(config))
+	return w, refused(err)
+}
+
+// refused says that a path is outside of the root, if that is what the error is.
+func refused(err error) error {
+	if errors.Is(err, confine.ErrOutside) {
+		return fmt.Errorf("%w: %w", provision.ErrPathRefused, err)
+	}
+	return err
+}
+
+func (w *workspace) close() { _ = w.dir.Close() }
+
+// putConfig writes the configuration where the tool expects it. A user's file is never written over; but a cluster is removed with
+// the configuration that it was made from. If the file is gone, that is written in its place; if it is another one, it is set aside.
+func (w *workspace) putConfig(wanted provision.Request) error {
+	if !w.own {
+		current, err := confine.ReadFile(w.dir, w.name, maxFile)
+		gone := errors.Is(err, fs.ErrNotExist)
+		if wanted.Action == provision.Up && !gone || len(wanted.Config) == 0 || err == nil && same(current, wanted.Config) {
+			return nil
+		}
+		if !gone {
+			if err := w.dir.Rename(w.name, aside(w.name, current)); err != nil {
+				return fmt.Errorf("cannot set %q aside: %w", w.config, noRoom(err))
+			}
+		}
+	}
+	if err := w.write(w.name, wanted.Config); err != nil {
+		return fmt.Errorf("cannot write the configuration: %w", err)
+	}
+	return nil
+}
+
+// same reports whether two texts are the same configuration.
+func same(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	left, err := provision.ReadConfig(a)
+	if err != nil {
+		return false
+	}
+	right, err := provision.ReadConfig(b)
+	return err == nil && left.Digest == right.Digest
+}
+
+// aside is the name of a file that was never applied, beside the one that was. It follows from the text, so that none replaces another.
+func aside(name string, text []byte) string {
+	sum := sha256.Sum256(text)
+	return name + ".unapplied-" + hex.EncodeToString(sum[:4])
+}
+
+// putState writes the state files that are gone or torn. What is there is newer: the last run on this machine wrote it.
+func (w *workspace) putState(state map[string][]byte) error {
+	for _, name := range slices.Sorted(maps.Keys(state)) {
+		file := filepath.Base(name)
+		content, err := w.read(file)
+		if lost := errors.Is(err, fs.ErrNotExist) || err == nil && torn(content); !lost {
+			continue
+		}
+		if err := w.write(file, state[name]); err != nil {
+			return fmt.Errorf("cannot write the state file %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// collect reads what the tool left behind.
+func (w *workspace) collect(name string, tool provision.Tool) (provision.Artifacts, error) {
+	left := provision.Artifacts{State: map[string][]byte{}, KubeconfigPath: tool.KubeconfigPath(name, w.config)}
+	for _, pattern := range tool.StateFiles {
+		pattern = provision.Expand(pattern, name, w.config)
+		if pattern != filepath.Base(pattern) {
+			return left, fmt.Errorf("cannot use %q as a state file: it names a directory", pattern)
+		}
+		files, err := fs.Glob(w.dir.FS(), pattern)
+		if err != nil {
+			return left, fmt.Errorf("cannot find state files %q: %w", pattern, err)
+		}
+		for _, file := range files[:min(len(files), maxStateFiles)] {
+			content, err := w.read(file)
+			if err != nil {
+				return left, err
+			}
+			if torn(content) {
+				left.Torn = append(left.Torn, file)
+				continue
+			}
+			left.State[file] = content
+		}
+	}
+	if left.KubeconfigPath == "" {
+		return left, nil
+	}
+	var err error
+	left.Kubeconfig, err = w.read(path.Clean(provision.Expand(tool.KubeconfigFile, name, w.config)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return left, nil
+	}
+	return left, err
+}
+
+// torn reports whether a state file was not written to its end, because the disk was full or the tool was killed: it is empty, or starts
+// as JSON and does not end as such. It must not replace the copy of a whole one, without which the cluster would be lost.
+func torn(content []byte) bool {
+	text := bytes.TrimSpace(content)
+	return len(text) == 0 || text[0] == '{' && !json.Valid(text)
+}
+
+// read reads a file that the tool wrote. A link is refused: a tool does not choose what Windlass reads.
+func (w *workspace) read(name string) ([]byte, error) {
+	info, err := w.dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("cannot read %q: it is not a regular file", name)
+	}
+	return confine.ReadFile(w.dir, name, maxFile)
+}
+
+// write replaces a file in one step.
+func (w *workspace) write(name string, content []byte) error {
+	temporary := "." + aside(name, content)
+	file, err := w.dir.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+	if err != nil {
+		return noRoom(err)
+	}
+	defer func() { _ = w.dir.Remove(temporary) }()
+	_, err = file.Write(content)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return noRoom(err)
+	}
+	return noRoom(w.dir.Rename(temporary, name))
+}

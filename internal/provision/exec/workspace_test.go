@@ -1,0 +1,81 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package exec
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/windlass-operator/windlass/internal/provision"
+	"github.com/windlass-operator/windlass/internal/provision/confine"
+)
+
+// TestAttackARemovalWritesOutsideOfTheRoot is about a Cluster whose configPath was changed to a file outside of --config-root that does
+// not exist: its removal wrote the copy of the configuration there.
+func TestAttackARemovalWritesOutsideOfTheRoot(t *testing.T) {
+	s := newStage(t)
+	s.Runner.options.ConfigRoot = confine.Root(filepath.Dir(s.config))
+	outside := t.TempDir()
+	link := filepath.Join(filepath.Dir(s.config), "link")
+	if err := os.Symlink(outside, link); err != nil {
+		t.Fatal(err)
+	}
+	for name, path := range map[string]string{
+		"a file that does not exist": filepath.Join(outside, "new.yml"),
+		"a directory that is a link": filepath.Join(link, "new.yml"),
+	} {
+		for _, action := range []provision.Action{provision.Up, provision.Remove} {
+			err := s.Start(t.Context(), s.part("work", "x-1", func(wanted *provision.Request) {
+				wanted.ConfigPath, wanted.Action, wanted.Config = path, action, []byte("nodes: []\n")
+			}))
+			if !errors.Is(err, provision.ErrPathRefused) {
+				t.Errorf("%s, %s: got %v", name, action, err)
+			}
+		}
+	}
+	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
+		t.Errorf("outside there are %v, %v", left, err)
+	}
+}
+
+// TestARemovalIsGivenWhatWasApplied is about a file that was changed after it had been applied: the tool has to remove what it made.
+func TestARemovalIsGivenWhatWasApplied(t *testing.T) {
+	const applied, later = "nodes: [{address: one}]\n", "nodes: [{address: two}]\n"
+	for name, test := range map[string]struct{ present, want, aside string }{
+		"the file is as it was applied":          {present: applied, want: applied},
+		"the file has another comment":           {present: "# note\n" + applied, want: "# note\n" + applied},
+		"the file has another configuration":     {present: later, want: applied, aside: later},
+		"the file is not a configuration at all": {present: "{", want: applied, aside: "{"},
+		"the file is gone":                       {want: applied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			err := os.Remove(s.config)
+			if test.present != "" {
+				err = os.WriteFile(s.config, []byte(test.present), fileMode)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.start(s.part("work", "remove-1", func(wanted *provision.Request) {
+				wanted.Action, wanted.Config = provision.Remove, []byte(applied)
+			}))
+			s.ended()
+			if got := s.has(filepath.Base(s.config)); got != test.want {
+				t.Errorf("the tool was given %q, want %q", got, test.want)
+			}
+			var asides []string
+			files, _ := filepath.Glob(s.config + ".unapplied-*")
+			for _, file := range files {
+				asides = append(asides, s.has(filepath.Base(file)))
+			}
+			if want := slices.DeleteFunc([]string{test.aside}, func(text string) bool { return text == "" }); !slices.Equal(asides, want) {
+				t.Errorf("set aside are %q, want %q", asides, want)
+			}
+		})
+	}
+}
