@@ -54,7 +54,7 @@ func (r *Runner) Observe(_ context.Context, cluster string) (provision.Run, erro
 	if known, err := read(files.result(), &ended); err != nil || !known || ended.ID != asked.ID {
 		run.Phase = provision.Interrupted
 		run.Failure = &provision.Failure{
-			Reason: provision.ReasonInterrupted, Message: "the run ended without telling how: its process was killed, or the machine restarted",
+			Reason: provision.ReasonInterrupted, Message: "the run ended without a result: its supervisor was killed, or the machine restarted",
 			Retryable: true,
 		}
 		return run, nil
@@ -72,28 +72,24 @@ func judge(ended result, asked request, log string) (provision.Phase, *provision
 	case ended.TimedOut:
 		return provision.Failed, &provision.Failure{
 			Reason:    provision.ReasonTimeout,
-			Message:   fmt.Sprintf("the run was ended after %s: %s", asked.Timeout, provision.Classify(log).Message),
+			Message:   fmt.Sprintf("the run was stopped after %s: %s", asked.Timeout, provision.Classify(log).Message),
 			Retryable: true,
 		}
 	case ended.Canceled:
 		return provision.Interrupted, &provision.Failure{
-			Reason: provision.ReasonInterrupted, Message: "the run was told to end", Retryable: true,
+			Reason: provision.ReasonInterrupted, Message: "the run was canceled", Retryable: true,
 		}
 	case ended.ExitCode != nil && *ended.ExitCode == 0:
 		return provision.Succeeded, nil
 	}
 	failure := provision.Classify(log)
-	if failure.Message == "" {
-		failure.Message = how(ended)
+	switch {
+	case ended.Signal != "":
+		failure.Message = strings.TrimSuffix("the tool was killed by a signal ("+ended.Signal+"): "+failure.Message, ": ")
+	case failure.Message == "" && ended.ExitCode != nil:
+		failure.Message = fmt.Sprintf("exit code %d", *ended.ExitCode)
 	}
 	return provision.Failed, &failure
-}
-
-func how(ended result) string {
-	if ended.ExitCode != nil {
-		return fmt.Sprintf("exit code %d", *ended.ExitCode)
-	}
-	return "ended by signal " + ended.Signal
 }
 
 // Cancel implements provision.Provisioner.

@@ -93,12 +93,13 @@ func TestFailuresAreTold(t *testing.T) {
 	}{
 		"an exit code":   {part: "fail", reason: provision.ReasonImagePull, says: "cannot pull image rancher/hyperkube", code: 7},
 		"no word at all": {part: "third", reason: provision.ReasonUnknown, says: "exit code 1", code: 1},
+		"a signal":       {part: "killed", reason: provision.ReasonUnknown, says: "the tool was killed by a signal (killed): up to here", code: -1},
 		"a tool that hangs": {
-			part: "hang", reason: provision.ReasonTimeout, says: "the run was ended after 200ms",
+			part: "hang", reason: provision.ReasonTimeout, says: "the run was stopped after 200ms",
 			change: func(r *provision.Request) { r.Timeout = 200 * time.Millisecond }, code: -1,
 		},
 		"a tool that does not hear": {
-			part: "deaf", reason: provision.ReasonTimeout, says: "the run was ended after 200ms",
+			part: "deaf", reason: provision.ReasonTimeout, says: "the run was stopped after 200ms",
 			change: func(r *provision.Request) { r.Timeout, r.Grace = 200*time.Millisecond, 100*time.Millisecond }, code: -1,
 		},
 	} {

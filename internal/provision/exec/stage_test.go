@@ -54,6 +54,10 @@ func play(part string, args []string) int {
 		if calls(dir) < 3 {
 			return 1
 		}
+	case "killed":
+		fmt.Println("up to here")
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		<-time.After(time.Hour)
 	case "hang":
 		leave(dir, "hangs", "")
 		<-time.After(time.Hour)
