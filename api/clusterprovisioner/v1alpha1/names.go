@@ -7,19 +7,22 @@ package v1alpha1
 const (
 	// ClusterFinalizer keeps a Cluster until what the tool made has been removed.
 	ClusterFinalizer = "clusterprovisioner.rke.io/provisioner"
-	// LegacyFinalizer is the article's finalizer, without a domain. It is never set any more, and taken off where it is met.
+	// LegacyFinalizer is the article's finalizer, without a domain. Windlass never sets it, and removes it where it finds it.
 	LegacyFinalizer = "provisioner"
-	// KubeconfigFinalizer keeps a Kubeconfig until what it made in its cluster has been revoked.
+	// KubeconfigFinalizer keeps a Kubeconfig until what was made for it in its cluster has been revoked.
 	KubeconfigFinalizer = "clusterprovisioner.rke.io/kubeconfig"
 	// VersionAnnotation holds the version of the cluster's Kubernetes.
 	VersionAnnotation = "clusterprovisioner.rke.io/kubernetes-version"
 	// ApproveAnnotation approves the plan with the id that is its value.
 	ApproveAnnotation = "clusterprovisioner.rke.io/approve"
-	// AcceptSkippedAnnotation with the value "true" lets a Cluster go although the tool could not reach all machines.
+	// AcceptSkippedAnnotation with the value "true" lets a Cluster go although the tool could not reach every machine.
 	AcceptSkippedAnnotation = "clusterprovisioner.rke.io/accept-skipped-nodes"
+	// SkipRevocationAnnotation with the value "true" lets a Kubeconfig go although its cluster does not answer: its token then works until it
+	// expires.
+	SkipRevocationAnnotation = "clusterprovisioner.rke.io/skip-revocation"
 	// OperationAnnotation on a Secret or ConfigMap names the run that its content is from.
 	OperationAnnotation = "clusterprovisioner.rke.io/operation"
-	// RetryAnnotation starts the attempts anew when its value changes, whatever failed before.
+	// RetryAnnotation runs the tool again when its value changes, whatever the state of the cluster.
 	RetryAnnotation = "clusterprovisioner.rke.io/retry"
 )
 

@@ -49,6 +49,9 @@ func (r *Reconciler) issue(ctx context.Context, pass *scope) flow.Outcome {
 	if err != nil {
 		return refused(err)
 	}
+	if pass.seen.rejected {
+		pass.Tell(reissued(config))
+	}
 	return flow.Fail(r.writeSecret(ctx, pass, kubeconfig, annotationsOf(config, pass.Now, expires)))
 }
 
@@ -73,17 +76,34 @@ func (r *Reconciler) writeSecret(ctx context.Context, pass *scope, kubeconfig []
 	return nil
 }
 
+// revoke deletes what was made in the cluster.
+func revoke(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, account string, admin []byte) error {
+	cluster, err := newTarget(admin)
+	if err != nil {
+		return err
+	}
+	return cluster.revoke(ctx, config, account)
+}
+
+// stays says why a deleted object stays, and how to let it go anyway.
+func stays(config *clusterprovisionerv1alpha1.Kubeconfig, err error) flow.Outcome {
+	hint := "to delete this Kubeconfig anyway, annotate it with " + clusterprovisionerv1alpha1.SkipRevocationAnnotation + "=true"
+	if outcome := refused(err); outcome.IsStalled() {
+		return flow.Stall(outcome.Reason(), fmt.Errorf("%w; %s", err, hint))
+	}
+	return flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, fmt.Sprintf(
+		"Cluster %q to answer, so that the token can be revoked; %s", config.Spec.ClusterRef.Name, hint), lookAgain/3)
+}
+
 // release removes what was made for the object, and lets it go.
 func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
 	config := pass.Object
 	if pass.decision.revoke {
-		cluster, err := newTarget(pass.seen.admin)
-		if err != nil {
-			return flow.Fail(err)
+		account := cmp.Or(config.Status.ServiceAccount, accountOf(config))
+		if err := revoke(ctx, config, account, pass.seen.admin); err != nil {
+			return stays(config, err)
 		}
-		if err := cluster.revoke(ctx, config, cmp.Or(config.Status.ServiceAccount, accountOf(config))); err != nil {
-			return flow.Fail(err)
-		}
+		pass.Tell(revoked(config, account))
 	}
 	if secret := pass.seen.secret; secret != nil && !pass.seen.shared && belongsTo(config, secret) {
 		uid := secret.UID

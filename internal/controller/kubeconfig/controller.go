@@ -54,8 +54,9 @@ type scope struct {
 	decision decision
 }
 
-// lookAgain is how often a Kubeconfig is reconciled if nothing wakes it: Secrets and files are not watched.
-const lookAgain = time.Minute
+// lookAgain is how often a Kubeconfig is reconciled if nothing wakes it: Secrets and files are not watched, and a token that the cluster
+// does not accept any more has to be noticed within a minute.
+const lookAgain = 45 * time.Second
 
 // begin returns the scope of a pass.
 func begin(pass *flow.Pass[*clusterprovisionerv1alpha1.Kubeconfig]) *scope {

@@ -4,14 +4,36 @@
 package kubeconfig
 
 import (
+	"fmt"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// actionIssue is what Windlass was doing when an event happened.
-const actionIssue = "Issue"
+// What Windlass was doing when an event happened.
+const (
+	actionIssue  = "Issue"
+	actionRevoke = "Revoke"
+)
+
+// reissued says that a token took the place of one that the cluster did not accept any more.
+func reissued(config *clusterprovisionerv1alpha1.Kubeconfig) event.Event {
+	return event.Event{
+		Regarding: config, Warning: true, Reason: clusterprovisionerv1alpha1.ReasonIssued, Action: actionIssue,
+		Note: "Issued another token: the cluster did not accept the previous one any more",
+	}
+}
+
+// revoked says that what was made in the cluster has been deleted.
+func revoked(config *clusterprovisionerv1alpha1.Kubeconfig, account string) event.Event {
+	return event.Event{
+		Regarding: config, Reason: clusterprovisionerv1alpha1.ReasonRevoked, Action: actionRevoke,
+		Note: fmt.Sprintf("Deleted ServiceAccount %q and its binding from Cluster %q", account, config.Spec.ClusterRef.Name),
+	}
+}
 
 // announcements declares the transitions of conditions that are recorded.
 func announcements() []status.Announcement {

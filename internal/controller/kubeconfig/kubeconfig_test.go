@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -312,6 +313,60 @@ func TestATokenOfAClusterThatIsGoneIsLetGo(t *testing.T) {
 	if err := s.Live.Delete(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
+	s.SettleKey(t, s.r, client.ObjectKeyFromObject(config))
+	if s.Get(t, config) {
+		t.Error("the Kubeconfig is still there")
+	}
+}
+
+func TestATokenThatIsRevokedInTheClusterIsReplaced(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	first := s.secret(config)
+	inside := s.enter(first)
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "windlass-" + config.Name}}
+	if err := s.Live.Delete(t.Context(), account); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "the cluster does not accept the token", func() bool {
+		return apierrors.IsUnauthorized(inside.List(t.Context(), &corev1.PodList{}))
+	})
+	s.Events.Take()
+	s.Settle(t, s.r, config)
+	if bytes.Equal(first.Data["value"], s.secret(config).Data["value"]) {
+		t.Error("the token is the one that the cluster does not accept")
+	}
+	if got := s.Events.Reasons(); !slices.Contains(got, clusterprovisionerv1alpha1.ReasonIssued) {
+		t.Errorf("the events are %v", got)
+	}
+	result, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(config))
+	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > time.Minute {
+		t.Errorf("the token is looked at again after %v, %v", result.RequeueAfter, err)
+	}
+}
+
+// TestATokenOfAClusterThatDoesNotAnswerIsGivenUpByAPersonOnly is about Kubeconfigs that could not be deleted at all while their cluster was
+// away.
+func TestATokenOfAClusterThatDoesNotAnswerIsGivenUpByAPersonOnly(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	away := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.cluster.Name + "-kubeconfig"}}
+	testkit.Edit(t, s.Harness, away, func(secret *corev1.Secret) {
+		secret.Data["value"] = bytes.ReplaceAll(secret.Data["value"], []byte(s.Config.Host), []byte("https://127.0.0.1:"+testkit.SilentPort(t)))
+	})
+	if err := s.Live.Delete(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	s.Settle(t, s.r, config)
+	s.is(config, status.Reconciling, "True ClusterNotReady: waiting for Cluster")
+	s.is(config, status.Ready, "False ClusterNotReady: waiting for Cluster \""+s.cluster.Name+
+		"\" to answer, so that the token can be revoked; to delete this Kubeconfig anyway, annotate it with "+
+		"clusterprovisioner.rke.io/skip-revocation=true")
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+		k.Annotations = map[string]string{clusterprovisionerv1alpha1.SkipRevocationAnnotation: "true"}
+	})
 	s.SettleKey(t, s.r, client.ObjectKeyFromObject(config))
 	if s.Get(t, config) {
 		t.Error("the Kubeconfig is still there")

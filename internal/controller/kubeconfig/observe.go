@@ -31,8 +31,9 @@ type observation struct {
 	// ref is the Secret of this object; shared says that it is the Cluster's own, which the controller of Clusters writes.
 	ref    corev1.SecretReference
 	shared bool
-	// secret is that Secret; nil if it does not exist.
-	secret *corev1.Secret
+	// secret is that Secret; nil if it does not exist. rejected says that the cluster does not accept the token in it.
+	secret   *corev1.Secret
+	rejected bool
 }
 
 // observe is the phase that reads.
@@ -57,6 +58,9 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 		return flow.Fail(err)
 	}
 	seen.secret = secret
+	if isToken(config) && config.DeletionTimestamp.IsZero() && secret != nil && belongsTo(config, secret) {
+		seen.rejected = rejects(ctx, secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey])
+	}
 	pass.seen = seen
 	return flow.Done()
 }

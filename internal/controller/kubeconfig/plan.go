@@ -53,10 +53,12 @@ func plan(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now t
 	return next
 }
 
-// planEnd decides what a deleted object leaves. A cluster that is gone took everything with it.
+// planEnd decides what a deleted object leaves. A cluster that is gone took everything with it; a token in one that does not answer is
+// given up by a person only.
 func planEnd(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) decision {
-	reachable := seen.cluster != nil && seen.cluster.DeletionTimestamp.IsZero() && len(seen.admin) > 0
-	return decision{revoke: isToken(config) && reachable, release: true}
+	exists := seen.cluster != nil && seen.cluster.DeletionTimestamp.IsZero() && len(seen.admin) > 0
+	given := config.Annotations[clusterprovisionerv1alpha1.SkipRevocationAnnotation] == "true"
+	return decision{revoke: isToken(config) && exists && !given, release: true}
 }
 
 // missing says what the credential cannot be made without.
@@ -79,7 +81,9 @@ func missing(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) fl
 	return flow.Done()
 }
 
-// due reports whether a token has to be issued: there is none, it was issued for something else, or it is time to renew it.
+// due reports whether a token has to be issued: there is none, it was issued for something else, it is time to renew it, or the cluster does
+// not accept it any more.
 func due(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now time.Time) bool {
-	return seen.secret == nil || seen.secret.Annotations[annotationFor] != purpose(config) || !now.Before(renewAt(seen.secret))
+	return seen.secret == nil || seen.rejected || seen.secret.Annotations[annotationFor] != purpose(config) ||
+		!now.Before(renewAt(seen.secret))
 }

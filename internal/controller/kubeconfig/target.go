@@ -49,6 +49,16 @@ func newTarget(kubeconfig []byte) (*target, error) {
 	return &target{config: config, client: client}, nil
 }
 
+// rejects reports whether the cluster says that it does not accept the credential in the kubeconfig. A cluster that does not answer says
+// nothing.
+func rejects(ctx context.Context, kubeconfig []byte) bool {
+	cluster, err := newTarget(kubeconfig)
+	if err != nil {
+		return false
+	}
+	return apierrors.IsUnauthorized(cluster.client.Discovery().RESTClient().Get().AbsPath("/version").Do(ctx).Error())
+}
+
 // issue ensures the ServiceAccount and its binding, and returns a kubeconfig with a token for it.
 func (t *target) issue(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig) ([]byte, time.Time, error) {
 	name := accountOf(config)

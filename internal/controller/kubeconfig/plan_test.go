@@ -1,0 +1,160 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeconfig
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
+)
+
+// noon is the time of the plans.
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// situation is what the planner is asked about.
+type situation struct {
+	config *clusterprovisionerv1alpha1.Kubeconfig
+	seen   observation
+}
+
+// change changes a situation.
+type change func(*situation)
+
+// given returns a Kubeconfig of a Cluster whose tool has written one, changed as asked. Its Secret has not been written.
+func given(changes ...change) situation {
+	s := situation{
+		config: &clusterprovisionerv1alpha1.Kubeconfig{
+			ObjectMeta: metav1.ObjectMeta{Name: "way", UID: "u"},
+			Spec:       clusterprovisionerv1alpha1.KubeconfigSpec{ClusterRef: &clusterprovisionerv1alpha1.ClusterReference{Name: "one"}},
+		},
+		seen: observation{
+			cluster: build.Cluster("one").Obj(), admin: leadingTo("https://127.0.0.1:1"),
+			ref: corev1.SecretReference{Namespace: "windlass-system", Name: "way-kubeconfig"},
+		},
+	}
+	for _, c := range changes {
+		c(&s)
+	}
+	return s
+}
+
+// leadingTo returns a kubeconfig for the server.
+func leadingTo(server string) []byte {
+	raw, err := clientcmd.Write(clientcmdapi.Config{
+		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: server}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"u": {Token: "t"}},
+		Contexts:       map[string]*clientcmdapi.Context{"x": {Cluster: "c", AuthInfo: "u"}},
+		CurrentContext: "x",
+	})
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+// holds makes the Secret one that was written for this object, with the kubeconfig.
+func holds(kubeconfig []byte) change {
+	return func(s *situation) {
+		s.seen.secret = &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Labels: labelsOf(s.config)},
+			Data:       map[string][]byte{clusterprovisionerv1alpha1.KubeconfigSecretKey: kubeconfig},
+		}
+	}
+}
+
+// issued makes the Secret one with a token of an hour that was issued some time ago, for what the object asks for.
+func issued(ago time.Duration) change {
+	return func(s *situation) {
+		holds([]byte("a token"))(s)
+		s.seen.secret.Annotations = annotationsOf(s.config, noon.Add(-ago), noon.Add(time.Hour-ago))
+	}
+}
+
+func tokenOf(s *situation) { token(s.config) }
+
+func foreign(s *situation) { s.seen.secret = &corev1.Secret{} }
+
+func shared(s *situation) { s.seen.shared = true }
+
+func deleted(s *situation) { s.config.DeletionTimestamp = new(metav1.NewTime(noon)) }
+
+func withoutCluster(s *situation) { s.seen.cluster, s.seen.admin = nil, nil }
+
+func withoutKubeconfig(s *situation) { s.seen.admin = nil }
+
+func annotated(key string) change {
+	return func(s *situation) { s.config.Annotations = map[string]string{key: "true"} }
+}
+
+func TestPlan(t *testing.T) {
+	t.Parallel()
+	paused := flow.Wait(status.ReasonPaused, "the annotation windlass.io/paused to be removed", 0)
+	first := leadingTo("https://127.0.0.1:1")
+	for name, test := range map[string]struct {
+		given situation
+		want  decision
+	}{
+		"a copy is written":                      {given(), decision{write: first}},
+		"a copy that is right stays":             {given(holds(first)), decision{}},
+		"a copy that somebody edited is written": {given(holds([]byte("edited"))), decision{write: first}},
+		"the Cluster's own Secret is left to it": {given(shared), decision{}},
+		"a foreign Secret is left alone": {given(foreign), decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonSecretConflict,
+			errors.New("the Secret windlass-system/way-kubeconfig exists and does not belong to this Kubeconfig: "+
+				"delete it, or name another in spec.writeSecretToRef"))}},
+		"a paused copy waits": {given(annotated(status.PausedAnnotation)), decision{outcome: paused}},
+		"a Cluster that does not exist is waited for": {given(withoutCluster), decision{
+			outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotFound, `Cluster "one" to be created`, 0),
+		}},
+		"a Cluster without a kubeconfig is waited for": {given(withoutKubeconfig), decision{
+			outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, `Cluster "one" to have a kubeconfig`, 0),
+		}},
+		"a file outside of the root is refused": {
+			given(withoutKubeconfig, func(s *situation) {
+				s.config.Spec.ClusterRef, s.config.Spec.ConfigPath, s.seen.outside = nil, "/etc/shadow", true
+			}),
+			decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonConfigPathRefused,
+				errors.New(`file "/etc/shadow" is outside of the directory that --config-root allows`))},
+		},
+		"a token is issued":                               {given(tokenOf), decision{issue: true}},
+		"a token in the first two thirds of life stays":   {given(tokenOf, issued(39*time.Minute)), decision{}},
+		"a token in the last third of life is renewed":    {given(tokenOf, issued(40*time.Minute)), decision{issue: true}},
+		"a token that says nothing of itself is renewed":  {given(tokenOf, holds([]byte("a token"))), decision{issue: true}},
+		"a token that the cluster rejects is replaced":    {given(tokenOf, issued(0), func(s *situation) { s.seen.rejected = true }), decision{issue: true}},
+		"a token for another role is replaced":            {given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ClusterRole = "edit" }), decision{issue: true}},
+		"a token for another ServiceAccount is replaced":  {given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ServiceAccount = "b" }), decision{issue: true}},
+		"a paused token is not renewed":                   {given(tokenOf, issued(time.Hour), annotated(status.PausedAnnotation)), decision{outcome: paused}},
+		"a deleted copy revokes nothing":                  {given(deleted), decision{release: true}},
+		"a deleted token is revoked":                      {given(tokenOf, deleted), decision{revoke: true, release: true}},
+		"a deleted token of a gone cluster is let go":     {given(tokenOf, deleted, withoutCluster), decision{release: true}},
+		"a deleted token that a person gave up is let go": {given(tokenOf, deleted, annotated(clusterprovisionerv1alpha1.SkipRevocationAnnotation)), decision{release: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, plan(test.given.config, test.given.seen, noon), comparing()); diff != "" {
+				t.Errorf("the plan differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// comparing compares plans as values; outcomes are equal if they say the same.
+func comparing() cmp.Options {
+	return cmp.Options{
+		cmp.AllowUnexported(decision{}),
+		cmp.Comparer(func(a, b flow.Outcome) bool {
+			return a.Reason() == b.Reason() && a.Message() == b.Message() && a.IsStalled() == b.IsStalled()
+		}),
+	}
+}
