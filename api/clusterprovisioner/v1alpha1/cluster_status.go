@@ -15,21 +15,21 @@ type ClusterStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// AppliedConfig is the configuration that the tool last applied, with its digest in the first line and without private keys,
-	// passwords and tokens: two of them are equal if and only if the configurations are.
+	// passwords and tokens. Two of them are equal if and only if the configurations are.
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	AppliedConfig string `json:"appliedConfig,omitempty"`
 
-	// AppliedConfigHash is the digest of the configuration that was last applied; neither comments nor the order of keys count.
+	// AppliedConfigHash is the digest of the configuration that was last applied. Comments and the order of keys do not count.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	AppliedConfigHash string `json:"appliedConfigHash,omitempty"`
 
-	// AppliedAt is when it was applied.
+	// AppliedAt is when that configuration was applied.
 	// +optional
 	AppliedAt *metav1.Time `json:"appliedAt,omitempty"`
 
-	// ToolVersion is what the tool says of itself.
+	// ToolVersion is the version that the tool reports.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	ToolVersion string `json:"toolVersion,omitempty"`
@@ -48,7 +48,7 @@ type ClusterStatus struct {
 	// +optional
 	Nodes *ClusterNodes `json:"nodes,omitempty"`
 
-	// LastOperation is the run of the tool that is under way, or was the last.
+	// LastOperation is the run of the tool that is under way, or the last one.
 	// +optional
 	LastOperation *Operation `json:"lastOperation,omitempty"`
 
@@ -64,14 +64,14 @@ type ClusterStatus struct {
 	// +optional
 	KubeconfigRef *corev1.SecretReference `json:"kubeconfigRef,omitempty"`
 
-	// SkippedNodes are machines that the tool could not reach and went on without: what runs there may still run.
+	// SkippedNodes are machines that the tool could not reach and continued without. What runs there may still run.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=256
 	SkippedNodes []string `json:"skippedNodes,omitempty"`
 
-	// Conditions tell the state of the cluster: Ready is the summary, Reconciling and Stalled say whether Windlass is still at work
-	// or cannot go on; ConfigValid, Provisioned, KubeconfigAvailable, Healthy and Degraded say what of it.
+	// Conditions describe the state of the cluster. Ready is the summary; Reconciling and Stalled say whether Windlass is still at
+	// work or cannot continue; ConfigValid, Provisioned, KubeconfigAvailable, Healthy and Degraded give the details.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -86,7 +86,7 @@ type ClusterNodes struct {
 	// +kubebuilder:default=0
 	Desired int32 `json:"desired"`
 
-	// Ready is how many nodes the cluster has that are ready.
+	// Ready is how many nodes of the cluster are ready.
 	// +optional
 	// +kubebuilder:default=0
 	Ready int32 `json:"ready"`
@@ -105,26 +105,26 @@ const (
 
 // Operation is one run of a tool.
 type Operation struct {
-	// ID tells this run from every other of the cluster. The end of its log is in the ConfigMap <name of the cluster>-log in the
+	// ID identifies this run among all runs of the cluster. The end of its log is in the ConfigMap <name of the cluster>-log in the
 	// namespace that Windlass runs in.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	ID string `json:"id"`
 
-	// Action is what it is for.
+	// Action is what the run is for.
 	// +required
 	Action Action `json:"action"`
 
-	// Stage is what the tool says it is doing, or did last.
+	// Stage is what the tool reports that it is doing, or did last.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Stage string `json:"stage,omitempty"`
 
-	// StartTime is when it was started.
+	// StartTime is when the run started.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 
-	// EndTime is when it ended. Absent while it is under way.
+	// EndTime is when the run ended. Absent while it is under way.
 	// +optional
 	EndTime *metav1.Time `json:"endTime,omitempty"`
 
@@ -132,21 +132,21 @@ type Operation struct {
 	// +optional
 	Attempt int32 `json:"attempt,omitempty"`
 
-	// ConfigHash is the digest of the configuration it applies.
+	// ConfigHash is the digest of the configuration that the run applies.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	ConfigHash string `json:"configHash,omitempty"`
 
-	// ExitCode of the tool. Absent while it runs, and where a signal ended it.
+	// ExitCode is the exit code of the tool. Absent while it runs, and if a signal killed it.
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`
 
-	// Reason is what kind of failure it was, empty where it succeeded or runs.
+	// Reason is the kind of failure; empty if the run succeeded or is under way.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Reason string `json:"reason,omitempty"`
 
-	// Message says how it ended, in the tool's words where it failed.
+	// Message says how a run failed, in the tool's words.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Message string `json:"message,omitempty"`
@@ -154,7 +154,7 @@ type Operation struct {
 
 // Plan is what a change of the configuration will do.
 type Plan struct {
-	// ID is what approves it: it changes with the configuration.
+	// ID is what an approval names. It changes with the configuration.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	ID string `json:"id"`
@@ -164,7 +164,7 @@ type Plan struct {
 	// +kubebuilder:validation:MaxLength=4096
 	Summary string `json:"summary,omitempty"`
 
-	// Destructive is true when it may lose something: a node that is removed, a network that changes, a version that goes back.
+	// Destructive is true if something may be lost: a node is removed, a network changes, or a version goes back.
 	// +optional
 	Destructive bool `json:"destructive,omitempty"`
 }

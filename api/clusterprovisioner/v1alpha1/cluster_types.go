@@ -11,8 +11,8 @@ import (
 )
 
 // Cluster is a whole Kubernetes cluster that a tool such as RKE provisions from a configuration. Windlass runs the tool when the
-// object is created and whenever its configuration changes, watches the cluster's health, keeps the tool's state and the
-// cluster's kubeconfig in Secrets, and has the tool remove everything when the object is deleted.
+// object is created and whenever its configuration changes, probes the cluster's health, keeps the tool's state and the
+// cluster's kubeconfig in Secrets, and has the tool remove the cluster when the object is deleted.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Cluster,categories=windlass
@@ -60,9 +60,9 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.exec) == (has(self.provisioner) && self.provisioner == 'exec')",message="exec describes the tool of the provisioner exec, and of no other"
 // +kubebuilder:validation:XValidation:rule="(has(self.provisioner) ? self.provisioner : 'rke') == (has(oldSelf.provisioner) ? oldSelf.provisioner : 'rke')",message="provisioner is immutable: another tool cannot remove what this one made"
 type ClusterSpec struct {
-	// ConfigPath is the path of the tool's configuration on the machine that runs Windlass, under --config-root where that is
-	// set. The tool runs with this very path, and writes its state and the kubeconfig beside it. The file is read again and
-	// again: a change of its text is applied. Exactly one of configPath and config. Mutable.
+	// ConfigPath is the path of the tool's configuration on the machine that runs Windlass, inside --config-root if that is set.
+	// The tool gets this very path, and writes its state and the kubeconfig beside it. Windlass reads the file every few seconds and
+	// has a change applied. No other Cluster can have the same file. Exactly one of configPath and config. Mutable.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	// +kubebuilder:validation:Pattern=`^(/[^\x00]*)?$`
@@ -77,15 +77,16 @@ type ClusterSpec struct {
 	// +kubebuilder:default=rke
 	Provisioner Provisioner `json:"provisioner,omitempty"`
 
-	// Exec describes a tool. Required with the provisioner exec, else refused. Mutable.
+	// Exec describes a tool. Required with the provisioner exec, refused with any other. The manager allows that provisioner only if
+	// --allowed-provisioners lists it. Mutable.
 	// +optional
 	Exec *ExecSpec `json:"exec,omitempty"`
 
-	// SSHAuth is how the tool reaches the machines. Default: what the configuration says. Mutable.
+	// SSHAuth is how the tool authenticates to the machines. Default: as the configuration says. Mutable.
 	// +optional
 	SSHAuth *SSHAuth `json:"sshAuth,omitempty"`
 
-	// Timeouts bound the runs of the tool. Mutable; a run that is under way keeps those it was started with.
+	// Timeouts limit the runs of the tool. Mutable; a run that is under way keeps those it was started with.
 	// +optional
 	// +kubebuilder:default={}
 	Timeouts Timeouts `json:"timeouts,omitempty"`
@@ -101,19 +102,19 @@ type ClusterSpec struct {
 	// +kubebuilder:default=Auto
 	Approval Approval `json:"approval,omitempty"`
 
-	// Health says how the cluster's health is watched. Mutable.
+	// Health says how the cluster's health is probed. Mutable.
 	// +optional
 	// +kubebuilder:default={}
 	Health Health `json:"health,omitempty"`
 
-	// DeletionPolicy says what becomes of the cluster when this object is deleted: Delete has the tool remove it, Orphan leaves
-	// it as it is. Default: Delete. Mutable.
+	// DeletionPolicy says what happens to the cluster when this object is deleted: Delete has the tool remove it, Orphan leaves it
+	// as it is. Default: Delete. Mutable.
 	// +optional
 	// +kubebuilder:default=Delete
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 
-	// KubeconfigSecretRef is where the cluster's kubeconfig goes, under the key "value". Default: the Secret <name>-kubeconfig in
-	// the namespace that Windlass runs in. Mutable.
+	// KubeconfigSecretRef is the Secret for the cluster's kubeconfig, under the key "value". Default: the Secret <name>-kubeconfig in
+	// the namespace that Windlass runs in. Mutable: the previous Secret is deleted.
 	// +optional
 	KubeconfigSecretRef *corev1.SecretReference `json:"kubeconfigSecretRef,omitempty"`
 }
@@ -122,18 +123,19 @@ type ClusterSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.inline), has(self.secretRef), has(self.configMapRef)].filter(x, x).size() == 1",message="give exactly one of inline, secretRef and configMapRef"
 type ConfigSource struct {
-	// Inline is the configuration itself. Private keys and passwords are refused here: everybody who may read the Cluster could
-	// read them.
+	// Inline is the configuration itself. Private keys and passwords are refused here: anyone who can read the Cluster could read
+	// them.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=262144
 	Inline string `json:"inline,omitempty"`
 
-	// SecretRef is a key of a Secret, the one place for a configuration with keys in it.
+	// SecretRef is a key of a Secret, the only place for a configuration that contains private keys or passwords. The Secret must
+	// be in the namespace that Windlass runs in, or in one that --config-namespaces lists.
 	// +optional
 	SecretRef *KeyReference `json:"secretRef,omitempty"`
 
-	// ConfigMapRef is a key of a ConfigMap. Private keys and passwords are refused there.
+	// ConfigMapRef is a key of a ConfigMap, in the same namespaces. Private keys and passwords are refused there.
 	// +optional
 	ConfigMapRef *KeyReference `json:"configMapRef,omitempty"`
 }
@@ -160,10 +162,10 @@ type KeyReference struct {
 }
 
 // ExecSpec describes a tool: how it is called, and what it writes. Each list is a program and its arguments, run without a shell. In
-// every argument, file name and value these are replaced: {config} by the path of the configuration, {name} by the name of the
-// Cluster, {dir} by the working directory.
+// every argument, file name and value, {config} is replaced by the path of the configuration, {configname} by its file name, {name} by
+// the name of the Cluster, and {dir} by the directory of the configuration.
 type ExecSpec struct {
-	// Up applies the configuration: it creates the cluster, or changes it. It is run again after a failure and for each change.
+	// Up applies the configuration: it creates the cluster, or changes it. It runs again after a failure and for each change.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -179,30 +181,30 @@ type ExecSpec struct {
 	// +kubebuilder:validation:items:MaxLength=4096
 	Remove []string `json:"remove"`
 
-	// Version prints the tool's version. Default: none is told.
+	// Version prints the tool's version. Default: the version is not reported.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=4096
 	Version []string `json:"version,omitempty"`
 
-	// Env is added to the tool's environment, which otherwise has PATH, HOME and the locale only. It is no place for secrets.
+	// Env is added to the tool's environment, which otherwise has PATH, HOME, the locale and proxies only. Do not put secrets here.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=64
 	Env []ExecEnv `json:"env,omitempty"`
 
-	// StateFiles are the files, as patterns relative to the working directory such as "*.rkestate", that the tool needs next
-	// time. They are kept in a Secret. Default: none.
+	// StateFiles are patterns of the files that the tool needs next time, such as "*.rkestate", in the directory of the
+	// configuration. They are stored in a Secret. Default: none.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=255
 	StateFiles []string `json:"stateFiles,omitempty"`
 
-	// KubeconfigFile is the file, relative to the working directory, that the tool writes the kubeconfig to. Default: none; the
-	// cluster's health is then not known.
+	// KubeconfigFile is the file in the directory of the configuration that the tool writes the kubeconfig to. Default: none; the
+	// cluster's health is then unknown.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	KubeconfigFile string `json:"kubeconfigFile,omitempty"`
@@ -222,10 +224,10 @@ type ExecEnv struct {
 	Value string `json:"value,omitempty"`
 }
 
-// SSHAuth is how a tool reaches machines.
+// SSHAuth is how a tool authenticates to machines.
 type SSHAuth struct {
-	// PrivateKeySecretRef is the key of a Secret that holds an SSH private key. It reaches the tool through a file of mode 0600 in
-	// the working directory, or an agent, and nothing else.
+	// PrivateKeySecretRef is the key of a Secret that holds an SSH private key without a passphrase. The tool gets it through an SSH
+	// agent; it is never written to a disk.
 	// +optional
 	PrivateKeySecretRef *KeyReference `json:"privateKeySecretRef,omitempty"`
 
@@ -234,19 +236,19 @@ type SSHAuth struct {
 	KnownHostsRef *KeyReference `json:"knownHostsRef,omitempty"`
 }
 
-// Timeouts bound the runs of a tool.
+// Timeouts limit the runs of a tool.
 type Timeouts struct {
-	// Up bounds one run that applies the configuration. Default: 30m.
+	// Up limits one run that applies the configuration. Default: 30m.
 	// +optional
 	// +kubebuilder:default="30m"
 	Up metav1.Duration `json:"up,omitempty"`
 
-	// Remove bounds one run that removes the cluster. Default: 15m.
+	// Remove limits one run that removes the cluster. Default: 15m.
 	// +optional
 	// +kubebuilder:default="15m"
 	Remove metav1.Duration `json:"remove,omitempty"`
 
-	// Grace is how long a run that was told to end may take to save its state before it is killed. Default: 2m.
+	// Grace is how long a run that is stopped has to save its state before it is killed. Default: 2m.
 	// +optional
 	// +kubebuilder:default="2m"
 	Grace metav1.Duration `json:"grace,omitempty"`
@@ -254,8 +256,8 @@ type Timeouts struct {
 
 // Retry says how a failed run is repeated: after Initial, then after twice as long each time, up to Max.
 type Retry struct {
-	// Attempts bounds the runs for one configuration. Afterwards only a change, or the annotation clusterprovisioner.rke.io/retry,
-	// starts anew. A removal is tried without end, every Max. Default: 5.
+	// Attempts limits the runs for one configuration. After that, only a change or the annotation clusterprovisioner.rke.io/retry
+	// starts another one. A removal is repeated without end, every Max. Default: 5.
 	// +optional
 	// +kubebuilder:default=5
 	// +kubebuilder:validation:Minimum=1
@@ -273,7 +275,7 @@ type Retry struct {
 	Max metav1.Duration `json:"max,omitempty"`
 }
 
-// What a duration of zero stands for: the defaults of the fields, for objects that were written without them.
+// What zero stands for: the defaults of the fields, for objects that were written without them.
 const (
 	DefaultUpTimeout      = 30 * time.Minute
 	DefaultRemoveTimeout  = 15 * time.Minute
@@ -297,7 +299,7 @@ const (
 	ApprovalManual Approval = "Manual"
 )
 
-// Health says how a cluster's health is watched: by an authenticated request for /readyz.
+// Health says how a cluster's health is probed: by an authenticated request for /readyz.
 type Health struct {
 	// Interval between two requests. Default: 15s.
 	// +optional
@@ -309,8 +311,8 @@ type Health struct {
 	// +kubebuilder:default="5s"
 	Timeout metav1.Duration `json:"timeout,omitempty"`
 
-	// FailureThreshold is how many requests in a row have to fail until the cluster counts as not ready. One success makes it
-	// ready again. Default: 3.
+	// FailureThreshold is how many requests in a row must fail until the cluster counts as not ready. One success makes it ready
+	// again. Default: 3.
 	// +optional
 	// +kubebuilder:default=3
 	// +kubebuilder:validation:Minimum=1
@@ -318,7 +320,7 @@ type Health struct {
 	FailureThreshold int32 `json:"failureThreshold,omitempty"`
 }
 
-// DeletionPolicy says what becomes of a cluster whose object is deleted.
+// DeletionPolicy says what happens to a cluster whose object is deleted.
 //
 // +kubebuilder:validation:Enum=Delete;Orphan
 type DeletionPolicy string

@@ -5,7 +5,7 @@ package v1alpha1
 
 // Condition types of a Cluster, besides Ready, Reconciling, Stalled and Paused, which every kind has.
 const (
-	// ConditionConfigValid is True when the configuration can be read and may be given to the tool.
+	// ConditionConfigValid is True when the configuration can be read and given to the tool.
 	ConditionConfigValid = "ConfigValid"
 	// ConditionProvisioned is True when the tool has applied a configuration and has not removed it. It stays True while a later
 	// change is being applied, or could not be.
@@ -27,21 +27,27 @@ const (
 	ReasonConfigRead = "ConfigRead"
 	// ReasonConfigNotFound says that the file, Secret or ConfigMap does not exist, or lacks the key.
 	ReasonConfigNotFound = "ConfigNotFound"
-	// ReasonConfigUnreadable says that the configuration is no YAML, or is too large.
+	// ReasonConfigUnreadable says that the configuration is not YAML, or is too large.
 	ReasonConfigUnreadable = "ConfigUnreadable"
-	// ReasonConfigPathRefused says that configPath lies outside of --config-root.
+	// ReasonConfigPathRefused says that configPath is outside of --config-root.
 	ReasonConfigPathRefused = "ConfigPathRefused"
+	// ReasonConfigPathInUse says that configPath names the file of another Cluster.
+	ReasonConfigPathInUse = "ConfigPathInUse"
+	// ReasonReferenceRefused says that the spec names a Secret or ConfigMap in a namespace that Clusters cannot refer to.
+	ReasonReferenceRefused = "ReferenceRefused"
+	// ReasonProvisionerNotAllowed says that --allowed-provisioners does not list the provisioner.
+	ReasonProvisionerNotAllowed = "ProvisionerNotAllowed"
 	// ReasonSecretInPlainSight says that spec.config.inline or a ConfigMap holds a private key or a password.
 	ReasonSecretInPlainSight = "SecretInPlainSight"
 )
 
 // Reasons of Provisioned and Degraded, besides the reasons of failed runs.
 const (
-	// ReasonApplied says that the tool has applied the present configuration.
+	// ReasonApplied says that the tool has applied a configuration.
 	ReasonApplied = "Applied"
-	// ReasonApplying says that the tool is at work.
+	// ReasonApplying says that the tool is applying the configuration.
 	ReasonApplying = "Applying"
-	// ReasonQueued says that as many tools run as may, and this one waits for its turn.
+	// ReasonQueued says that the maximum number of tools is running, and this one waits for another to end.
 	ReasonQueued = "Queued"
 	// ReasonWaitingForApproval says that status.plan waits for the annotation clusterprovisioner.rke.io/approve.
 	ReasonWaitingForApproval = "WaitingForApproval"
@@ -49,23 +55,23 @@ const (
 	ReasonRemoving = "Removing"
 	// ReasonRemoved says that the tool has removed the cluster.
 	ReasonRemoved = "Removed"
-	// ReasonNodesSkipped says that the tool could not reach machines and went on without them.
+	// ReasonNodesSkipped says that the tool could not reach machines and continued without them.
 	ReasonNodesSkipped = "NodesSkipped"
-	// ReasonNotDegraded says that there is nothing of the kind.
+	// ReasonNotDegraded says that the last run did not fail and reached every machine.
 	ReasonNotDegraded = "NotDegraded"
 	// ReasonRetrying says that a run failed and is repeated at status.nextRetryTime.
 	ReasonRetrying = "Retrying"
 )
 
-// Reasons of Provisioned, Degraded and Stalled for a failed run, as it was classified from the tool's log.
+// Reasons of Provisioned, Degraded and Stalled for a failed run, as classified from the tool's log.
 const (
 	// ReasonSSHAuth says that a machine refused the key or the user.
 	ReasonSSHAuth = "SSHAuth"
 	// ReasonSSHTunnel says that a machine could not be reached through SSH.
 	ReasonSSHTunnel = "SSHTunnel"
-	// ReasonUnsupportedDocker says that a machine's Docker is missing or of a version that the tool does not take.
+	// ReasonUnsupportedDocker says that a machine's Docker is missing, or of a version that the tool does not support.
 	ReasonUnsupportedDocker = "UnsupportedDocker"
-	// ReasonPortInUse says that a port that the cluster needs is taken.
+	// ReasonPortInUse says that a port that the cluster needs is in use.
 	ReasonPortInUse = "PortInUse"
 	// ReasonDiskFull says that a disk is full, here or on a machine.
 	ReasonDiskFull = "DiskFull"
@@ -75,15 +81,15 @@ const (
 	ReasonImagePull = "ImagePull"
 	// ReasonCertMismatch says that certificates do not belong together.
 	ReasonCertMismatch = "CertMismatch"
-	// ReasonStateLost says that the tool's state is gone or does not fit the cluster.
+	// ReasonStateLost says that the tool's state is lost, or does not fit the cluster.
 	ReasonStateLost = "StateLost"
-	// ReasonTimeout says that a run took longer than its timeout and was ended.
+	// ReasonTimeout says that a run took longer than its timeout and was stopped.
 	ReasonTimeout = "Timeout"
-	// ReasonInterrupted says that a run ended without telling how: the machine was restarted, or the process killed.
+	// ReasonInterrupted says that a run ended without a result: the machine restarted, or the process was killed.
 	ReasonInterrupted = "Interrupted"
 	// ReasonBinaryMissing says that the tool is not installed where Windlass runs.
 	ReasonBinaryMissing = "BinaryMissing"
-	// ReasonUnknown says that the run failed for a reason that the log does not tell in known words.
+	// ReasonUnknown says that the run failed, and that no known message in its log says why.
 	ReasonUnknown = "Unknown"
 )
 
@@ -91,17 +97,17 @@ const (
 const (
 	// ReasonKubeconfigWritten says that the Secret holds the kubeconfig.
 	ReasonKubeconfigWritten = "KubeconfigWritten"
-	// ReasonKubeconfigMissing says that the tool has written none.
+	// ReasonKubeconfigMissing says that the tool has not written a kubeconfig.
 	ReasonKubeconfigMissing = "KubeconfigMissing"
-	// ReasonKubeconfigInvalid says that what the tool wrote is no kubeconfig that Windlass accepts.
+	// ReasonKubeconfigInvalid says that what the tool wrote is not a kubeconfig that Windlass accepts.
 	ReasonKubeconfigInvalid = "KubeconfigInvalid"
-	// ReasonSecretConflict says that a Secret of that name exists which is not Windlass' own.
+	// ReasonSecretConflict says that a Secret of that name exists and belongs to somebody else.
 	ReasonSecretConflict = "SecretConflict"
 	// ReasonAnswering says that the API server answers /readyz.
 	ReasonAnswering = "Answering"
-	// ReasonNotProbed says that the API server has not been asked yet.
+	// ReasonNotProbed says that the API server has not been probed yet.
 	ReasonNotProbed = "NotProbed"
-	// ReasonNotAnswering says that the API server has not answered /readyz with success as often as failureThreshold says.
+	// ReasonNotAnswering says that as many requests for /readyz failed in a row as failureThreshold says.
 	ReasonNotAnswering = "NotAnswering"
 	// ReasonIssued says that the Secret holds a valid kubeconfig.
 	ReasonIssued = "Issued"
@@ -111,15 +117,15 @@ const (
 	ReasonClusterNotReady = "ClusterNotReady"
 	// ReasonTokenRefused says that the cluster refused the ServiceAccount, its binding or the token.
 	ReasonTokenRefused = "TokenRefused"
-	// ReasonRevoked is the reason of the event for a ServiceAccount that has been removed from the cluster.
+	// ReasonRevoked is the reason of the event for a ServiceAccount that has been deleted from the cluster.
 	ReasonRevoked = "Revoked"
-	// ReasonExpired says that the credential has ended.
+	// ReasonExpired says that the credential has expired.
 	ReasonExpired = "Expired"
 )
 
 // Reasons of events.
 const (
-	// ReasonRunStarted is the reason of the event for a run of the tool that has begun.
+	// ReasonRunStarted is the reason of the event for a run of the tool that has started.
 	ReasonRunStarted = "RunStarted"
 	// ReasonStage is the reason of the event for a stage that the tool has reached.
 	ReasonStage = "Stage"

@@ -8,16 +8,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Kubeconfig is a way into a cluster: the tool's own kubeconfig, or a token with bounded rights and lifetime that is renewed while
-// the object exists and revoked when it is deleted. Every Cluster gets one of its own name.
+// Kubeconfig gives access to a cluster: with the tool's own kubeconfig, or with a token of limited rights and lifetime that is renewed
+// while the object exists and revoked when it is deleted. Every Cluster gets one of its own name.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Cluster,categories=windlass
 // +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.type`,description="What kind of credential it is"
-// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the Secret holds a kubeconfig that is valid"
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the Secret holds a valid kubeconfig"
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why it does, or does not"
-// +kubebuilder:printcolumn:name="Expires",type=date,JSONPath=`.status.expiresAt`,description="When the credential ends unless it is renewed"
+// +kubebuilder:printcolumn:name="Expires",type=date,JSONPath=`.status.expiresAt`,description="When the credential expires unless it is renewed"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Server",type=string,priority=1,JSONPath=`.status.server`,description="Address of the API server"
 // +kubebuilder:printcolumn:name="Secret",type=string,priority=1,JSONPath=`.status.secretRef.name`,description="Secret that holds the kubeconfig"
@@ -34,7 +34,7 @@ type Kubeconfig struct {
 	Status KubeconfigStatus `json:"status,omitempty"`
 }
 
-// KubeconfigType says what kind of credential a Kubeconfig is.
+// KubeconfigType is the kind of credential of a Kubeconfig.
 //
 // +kubebuilder:validation:Enum=Admin;ServiceAccountToken
 type KubeconfigType string
@@ -54,26 +54,26 @@ type KubeconfigSpec struct {
 	// +optional
 	ClusterRef *ClusterReference `json:"clusterRef,omitempty"`
 
-	// ConfigPath is the path of the kubeconfig that the tool wrote, on the machine that runs Windlass. Windlass fills it in on the
-	// Kubeconfig of a Cluster. Mutable.
+	// ConfigPath is the path of the kubeconfig that the tool wrote, on the machine that runs Windlass, inside --config-root if that is
+	// set. Windlass fills it in on the Kubeconfig of a Cluster. Mutable.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	ConfigPath string `json:"configPath,omitempty"`
 
-	// Type is Admin, the kubeconfig that the tool wrote, or ServiceAccountToken, a token of a ServiceAccount that Windlass makes in
+	// Type is Admin, the kubeconfig that the tool wrote, or ServiceAccountToken, a token of a ServiceAccount that Windlass creates in
 	// the cluster. Default: Admin. Mutable.
 	// +optional
 	// +kubebuilder:default=Admin
 	Type KubeconfigType `json:"type,omitempty"`
 
 	// ServiceAccount is the name, in kube-system of the cluster, of the ServiceAccount that a token is for. Default: windlass-<name>.
-	// Mutable: the one before is revoked.
+	// Mutable: the previous one is revoked.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	ServiceAccount string `json:"serviceAccount,omitempty"`
 
-	// ClusterRole is what the token may do. Default: view. Mutable.
+	// ClusterRole is the role that the token has in the cluster. Default: view. Mutable.
 	// +optional
 	// +kubebuilder:default=view
 	// +kubebuilder:validation:MaxLength=253
@@ -87,7 +87,7 @@ type KubeconfigSpec struct {
 	ExpirationSeconds int64 `json:"expirationSeconds,omitempty"`
 
 	// WriteSecretToRef is the Secret that gets the kubeconfig under the key "value". Default: <name>-kubeconfig in the namespace
-	// that Windlass runs in. Mutable: the one before is deleted.
+	// that Windlass runs in. Mutable.
 	// +optional
 	WriteSecretToRef *corev1.SecretReference `json:"writeSecretToRef,omitempty"`
 }
@@ -111,7 +111,7 @@ type KubeconfigStatus struct {
 	// +optional
 	SecretRef *corev1.SecretReference `json:"secretRef,omitempty"`
 
-	// ExpiresAt is when the credential ends unless it is renewed: a token's expiry, or that of the client certificate.
+	// ExpiresAt is when the credential expires unless it is renewed: the token, or the client certificate.
 	// +optional
 	ExpiresAt *metav1.Time `json:"expiresAt,omitempty"`
 
@@ -120,13 +120,13 @@ type KubeconfigStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	Server string `json:"server,omitempty"`
 
-	// ServiceAccount is the ServiceAccount in the cluster that the token is for; it is removed when it is no longer wanted.
+	// ServiceAccount is the ServiceAccount in the cluster that the token is for. It is deleted when the spec names another.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	ServiceAccount string `json:"serviceAccount,omitempty"`
 
-	// Conditions tell the state of the Kubeconfig: Ready is the summary, Reconciling and Stalled say whether Windlass is still at
-	// work or cannot go on; Issued says whether the Secret holds a valid kubeconfig.
+	// Conditions describe the state of the Kubeconfig. Ready is the summary; Reconciling and Stalled say whether Windlass is still at
+	// work or cannot continue; Issued says whether the Secret holds a valid kubeconfig.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -15,8 +15,8 @@ import (
 // with apply.
 //
 // Cluster is a whole Kubernetes cluster that a tool such as RKE provisions from a configuration. Windlass runs the tool when the
-// object is created and whenever its configuration changes, watches the cluster's health, keeps the tool's state and the
-// cluster's kubeconfig in Secrets, and has the tool remove everything when the object is deleted.
+// object is created and whenever its configuration changes, probes the cluster's health, keeps the tool's state and the
+// cluster's kubeconfig in Secrets, and has the tool remove the cluster when the object is deleted.
 type ClusterApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

@@ -9,7 +9,7 @@ package v1alpha1
 type ClusterNodesApplyConfiguration struct {
 	// Desired is how many nodes the configuration names.
 	Desired *int32 `json:"desired,omitempty"`
-	// Ready is how many nodes the cluster has that are ready.
+	// Ready is how many nodes of the cluster are ready.
 	Ready *int32 `json:"ready,omitempty"`
 }
 

@@ -12,32 +12,33 @@ import (
 //
 // ClusterSpec is the desired state of a Cluster.
 type ClusterSpecApplyConfiguration struct {
-	// ConfigPath is the path of the tool's configuration on the machine that runs Windlass, under --config-root where that is
-	// set. The tool runs with this very path, and writes its state and the kubeconfig beside it. The file is read again and
-	// again: a change of its text is applied. Exactly one of configPath and config. Mutable.
+	// ConfigPath is the path of the tool's configuration on the machine that runs Windlass, inside --config-root if that is set.
+	// The tool gets this very path, and writes its state and the kubeconfig beside it. Windlass reads the file every few seconds and
+	// has a change applied. No other Cluster can have the same file. Exactly one of configPath and config. Mutable.
 	ConfigPath *string `json:"configPath,omitempty"`
 	// Config is the tool's configuration, or where it is. Exactly one of configPath and config. Mutable.
 	Config *ConfigSourceApplyConfiguration `json:"config,omitempty"`
 	// Provisioner is the tool: rke, devcluster, k0sctl, kind, eksctl, or exec for one described by exec. Default: rke. Immutable.
 	Provisioner *clusterprovisionerv1alpha1.Provisioner `json:"provisioner,omitempty"`
-	// Exec describes a tool. Required with the provisioner exec, else refused. Mutable.
+	// Exec describes a tool. Required with the provisioner exec, refused with any other. The manager allows that provisioner only if
+	// --allowed-provisioners lists it. Mutable.
 	Exec *ExecSpecApplyConfiguration `json:"exec,omitempty"`
-	// SSHAuth is how the tool reaches the machines. Default: what the configuration says. Mutable.
+	// SSHAuth is how the tool authenticates to the machines. Default: as the configuration says. Mutable.
 	SSHAuth *SSHAuthApplyConfiguration `json:"sshAuth,omitempty"`
-	// Timeouts bound the runs of the tool. Mutable; a run that is under way keeps those it was started with.
+	// Timeouts limit the runs of the tool. Mutable; a run that is under way keeps those it was started with.
 	Timeouts *TimeoutsApplyConfiguration `json:"timeouts,omitempty"`
 	// Retry says how a failed run is repeated. Mutable.
 	Retry *RetryApplyConfiguration `json:"retry,omitempty"`
 	// Approval says whether a change of the configuration is applied at once (Auto), or published in status.plan and applied when
 	// the annotation clusterprovisioner.rke.io/approve holds the plan's id (Manual). Default: Auto. Mutable.
 	Approval *clusterprovisionerv1alpha1.Approval `json:"approval,omitempty"`
-	// Health says how the cluster's health is watched. Mutable.
+	// Health says how the cluster's health is probed. Mutable.
 	Health *HealthApplyConfiguration `json:"health,omitempty"`
-	// DeletionPolicy says what becomes of the cluster when this object is deleted: Delete has the tool remove it, Orphan leaves
-	// it as it is. Default: Delete. Mutable.
+	// DeletionPolicy says what happens to the cluster when this object is deleted: Delete has the tool remove it, Orphan leaves it
+	// as it is. Default: Delete. Mutable.
 	DeletionPolicy *clusterprovisionerv1alpha1.DeletionPolicy `json:"deletionPolicy,omitempty"`
-	// KubeconfigSecretRef is where the cluster's kubeconfig goes, under the key "value". Default: the Secret <name>-kubeconfig in
-	// the namespace that Windlass runs in. Mutable.
+	// KubeconfigSecretRef is the Secret for the cluster's kubeconfig, under the key "value". Default: the Secret <name>-kubeconfig in
+	// the namespace that Windlass runs in. Mutable: the previous Secret is deleted.
 	KubeconfigSecretRef *v1.SecretReference `json:"kubeconfigSecretRef,omitempty"`
 }
 

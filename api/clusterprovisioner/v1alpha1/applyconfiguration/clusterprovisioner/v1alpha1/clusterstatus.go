@@ -16,13 +16,13 @@ type ClusterStatusApplyConfiguration struct {
 	// ObservedGeneration is the generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// AppliedConfig is the configuration that the tool last applied, with its digest in the first line and without private keys,
-	// passwords and tokens: two of them are equal if and only if the configurations are.
+	// passwords and tokens. Two of them are equal if and only if the configurations are.
 	AppliedConfig *string `json:"appliedConfig,omitempty"`
-	// AppliedConfigHash is the digest of the configuration that was last applied; neither comments nor the order of keys count.
+	// AppliedConfigHash is the digest of the configuration that was last applied. Comments and the order of keys do not count.
 	AppliedConfigHash *string `json:"appliedConfigHash,omitempty"`
-	// AppliedAt is when it was applied.
+	// AppliedAt is when that configuration was applied.
 	AppliedAt *v1.Time `json:"appliedAt,omitempty"`
-	// ToolVersion is what the tool says of itself.
+	// ToolVersion is the version that the tool reports.
 	ToolVersion *string `json:"toolVersion,omitempty"`
 	// KubernetesVersion is the version of the cluster's API server.
 	KubernetesVersion *string `json:"kubernetesVersion,omitempty"`
@@ -30,7 +30,7 @@ type ClusterStatusApplyConfiguration struct {
 	Endpoint *string `json:"endpoint,omitempty"`
 	// Nodes counts the cluster's nodes.
 	Nodes *ClusterNodesApplyConfiguration `json:"nodes,omitempty"`
-	// LastOperation is the run of the tool that is under way, or was the last.
+	// LastOperation is the run of the tool that is under way, or the last one.
 	LastOperation *OperationApplyConfiguration `json:"lastOperation,omitempty"`
 	// NextRetryTime is when a failed run is repeated.
 	NextRetryTime *v1.Time `json:"nextRetryTime,omitempty"`
@@ -38,10 +38,10 @@ type ClusterStatusApplyConfiguration struct {
 	Plan *PlanApplyConfiguration `json:"plan,omitempty"`
 	// KubeconfigRef is the Secret that holds the cluster's kubeconfig under the key "value".
 	KubeconfigRef *corev1.SecretReference `json:"kubeconfigRef,omitempty"`
-	// SkippedNodes are machines that the tool could not reach and went on without: what runs there may still run.
+	// SkippedNodes are machines that the tool could not reach and continued without. What runs there may still run.
 	SkippedNodes []string `json:"skippedNodes,omitempty"`
-	// Conditions tell the state of the cluster: Ready is the summary, Reconciling and Stalled say whether Windlass is still at work
-	// or cannot go on; ConfigValid, Provisioned, KubeconfigAvailable, Healthy and Degraded say what of it.
+	// Conditions describe the state of the cluster. Ready is the summary; Reconciling and Stalled say whether Windlass is still at
+	// work or cannot continue; ConfigValid, Provisioned, KubeconfigAvailable, Healthy and Degraded give the details.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

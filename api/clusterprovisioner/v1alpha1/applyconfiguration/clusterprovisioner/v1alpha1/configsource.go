@@ -7,12 +7,13 @@ package v1alpha1
 //
 // ConfigSource is a tool's configuration, or where it is.
 type ConfigSourceApplyConfiguration struct {
-	// Inline is the configuration itself. Private keys and passwords are refused here: everybody who may read the Cluster could
-	// read them.
+	// Inline is the configuration itself. Private keys and passwords are refused here: anyone who can read the Cluster could read
+	// them.
 	Inline *string `json:"inline,omitempty"`
-	// SecretRef is a key of a Secret, the one place for a configuration with keys in it.
+	// SecretRef is a key of a Secret, the only place for a configuration that contains private keys or passwords. The Secret must
+	// be in the namespace that Windlass runs in, or in one that --config-namespaces lists.
 	SecretRef *KeyReferenceApplyConfiguration `json:"secretRef,omitempty"`
-	// ConfigMapRef is a key of a ConfigMap. Private keys and passwords are refused there.
+	// ConfigMapRef is a key of a ConfigMap, in the same namespaces. Private keys and passwords are refused there.
 	ConfigMapRef *KeyReferenceApplyConfiguration `json:"configMapRef,omitempty"`
 }
 

@@ -6,22 +6,22 @@ package v1alpha1
 // with apply.
 //
 // ExecSpec describes a tool: how it is called, and what it writes. Each list is a program and its arguments, run without a shell. In
-// every argument, file name and value these are replaced: {config} by the path of the configuration, {name} by the name of the
-// Cluster, {dir} by the working directory.
+// every argument, file name and value, {config} is replaced by the path of the configuration, {configname} by its file name, {name} by
+// the name of the Cluster, and {dir} by the directory of the configuration.
 type ExecSpecApplyConfiguration struct {
-	// Up applies the configuration: it creates the cluster, or changes it. It is run again after a failure and for each change.
+	// Up applies the configuration: it creates the cluster, or changes it. It runs again after a failure and for each change.
 	Up []string `json:"up,omitempty"`
 	// Remove removes the cluster, and succeeds if there is none.
 	Remove []string `json:"remove,omitempty"`
-	// Version prints the tool's version. Default: none is told.
+	// Version prints the tool's version. Default: the version is not reported.
 	Version []string `json:"version,omitempty"`
-	// Env is added to the tool's environment, which otherwise has PATH, HOME and the locale only. It is no place for secrets.
+	// Env is added to the tool's environment, which otherwise has PATH, HOME, the locale and proxies only. Do not put secrets here.
 	Env []ExecEnvApplyConfiguration `json:"env,omitempty"`
-	// StateFiles are the files, as patterns relative to the working directory such as "*.rkestate", that the tool needs next
-	// time. They are kept in a Secret. Default: none.
+	// StateFiles are patterns of the files that the tool needs next time, such as "*.rkestate", in the directory of the
+	// configuration. They are stored in a Secret. Default: none.
 	StateFiles []string `json:"stateFiles,omitempty"`
-	// KubeconfigFile is the file, relative to the working directory, that the tool writes the kubeconfig to. Default: none; the
-	// cluster's health is then not known.
+	// KubeconfigFile is the file in the directory of the configuration that the tool writes the kubeconfig to. Default: none; the
+	// cluster's health is then unknown.
 	KubeconfigFile *string `json:"kubeconfigFile,omitempty"`
 }
 

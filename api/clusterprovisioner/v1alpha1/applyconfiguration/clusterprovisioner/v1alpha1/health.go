@@ -9,14 +9,14 @@ import (
 // HealthApplyConfiguration represents a declarative configuration of the Health type for use
 // with apply.
 //
-// Health says how a cluster's health is watched: by an authenticated request for /readyz.
+// Health says how a cluster's health is probed: by an authenticated request for /readyz.
 type HealthApplyConfiguration struct {
 	// Interval between two requests. Default: 15s.
 	Interval *v1.Duration `json:"interval,omitempty"`
 	// Timeout of one request. Default: 5s.
 	Timeout *v1.Duration `json:"timeout,omitempty"`
-	// FailureThreshold is how many requests in a row have to fail until the cluster counts as not ready. One success makes it
-	// ready again. Default: 3.
+	// FailureThreshold is how many requests in a row must fail until the cluster counts as not ready. One success makes it ready
+	// again. Default: 3.
 	FailureThreshold *int32 `json:"failureThreshold,omitempty"`
 }
 

@@ -14,8 +14,8 @@ import (
 // KubeconfigApplyConfiguration represents a declarative configuration of the Kubeconfig type for use
 // with apply.
 //
-// Kubeconfig is a way into a cluster: the tool's own kubeconfig, or a token with bounded rights and lifetime that is renewed while
-// the object exists and revoked when it is deleted. Every Cluster gets one of its own name.
+// Kubeconfig gives access to a cluster: with the tool's own kubeconfig, or with a token of limited rights and lifetime that is renewed
+// while the object exists and revoked when it is deleted. Every Cluster gets one of its own name.
 type KubeconfigApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

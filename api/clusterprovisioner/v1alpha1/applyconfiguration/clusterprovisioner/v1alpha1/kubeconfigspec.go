@@ -14,21 +14,21 @@ import (
 type KubeconfigSpecApplyConfiguration struct {
 	// ClusterRef names the Cluster. Required for a token. Mutable.
 	ClusterRef *ClusterReferenceApplyConfiguration `json:"clusterRef,omitempty"`
-	// ConfigPath is the path of the kubeconfig that the tool wrote, on the machine that runs Windlass. Windlass fills it in on the
-	// Kubeconfig of a Cluster. Mutable.
+	// ConfigPath is the path of the kubeconfig that the tool wrote, on the machine that runs Windlass, inside --config-root if that is
+	// set. Windlass fills it in on the Kubeconfig of a Cluster. Mutable.
 	ConfigPath *string `json:"configPath,omitempty"`
-	// Type is Admin, the kubeconfig that the tool wrote, or ServiceAccountToken, a token of a ServiceAccount that Windlass makes in
+	// Type is Admin, the kubeconfig that the tool wrote, or ServiceAccountToken, a token of a ServiceAccount that Windlass creates in
 	// the cluster. Default: Admin. Mutable.
 	Type *clusterprovisionerv1alpha1.KubeconfigType `json:"type,omitempty"`
 	// ServiceAccount is the name, in kube-system of the cluster, of the ServiceAccount that a token is for. Default: windlass-<name>.
-	// Mutable: the one before is revoked.
+	// Mutable: the previous one is revoked.
 	ServiceAccount *string `json:"serviceAccount,omitempty"`
-	// ClusterRole is what the token may do. Default: view. Mutable.
+	// ClusterRole is the role that the token has in the cluster. Default: view. Mutable.
 	ClusterRole *string `json:"clusterRole,omitempty"`
 	// ExpirationSeconds is how long a token is valid; it is renewed after two thirds of that. From 600. Default: 3600. Mutable.
 	ExpirationSeconds *int64 `json:"expirationSeconds,omitempty"`
 	// WriteSecretToRef is the Secret that gets the kubeconfig under the key "value". Default: <name>-kubeconfig in the namespace
-	// that Windlass runs in. Mutable: the one before is deleted.
+	// that Windlass runs in. Mutable.
 	WriteSecretToRef *v1.SecretReference `json:"writeSecretToRef,omitempty"`
 }
 

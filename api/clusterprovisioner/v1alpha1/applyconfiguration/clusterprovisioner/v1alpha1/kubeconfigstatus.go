@@ -17,14 +17,14 @@ type KubeconfigStatusApplyConfiguration struct {
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// SecretRef is the Secret that holds the kubeconfig under the key "value".
 	SecretRef *v1.SecretReference `json:"secretRef,omitempty"`
-	// ExpiresAt is when the credential ends unless it is renewed: a token's expiry, or that of the client certificate.
+	// ExpiresAt is when the credential expires unless it is renewed: the token, or the client certificate.
 	ExpiresAt *metav1.Time `json:"expiresAt,omitempty"`
 	// Server is the address of the API server.
 	Server *string `json:"server,omitempty"`
-	// ServiceAccount is the ServiceAccount in the cluster that the token is for; it is removed when it is no longer wanted.
+	// ServiceAccount is the ServiceAccount in the cluster that the token is for. It is deleted when the spec names another.
 	ServiceAccount *string `json:"serviceAccount,omitempty"`
-	// Conditions tell the state of the Kubeconfig: Ready is the summary, Reconciling and Stalled say whether Windlass is still at
-	// work or cannot go on; Issued says whether the Secret holds a valid kubeconfig.
+	// Conditions describe the state of the Kubeconfig. Ready is the summary; Reconciling and Stalled say whether Windlass is still at
+	// work or cannot continue; Issued says whether the Secret holds a valid kubeconfig.
 	Conditions []applyconfigurationsmetav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

@@ -12,26 +12,26 @@ import (
 //
 // Operation is one run of a tool.
 type OperationApplyConfiguration struct {
-	// ID tells this run from every other of the cluster. The end of its log is in the ConfigMap <name of the cluster>-log in the
+	// ID identifies this run among all runs of the cluster. The end of its log is in the ConfigMap <name of the cluster>-log in the
 	// namespace that Windlass runs in.
 	ID *string `json:"id,omitempty"`
-	// Action is what it is for.
+	// Action is what the run is for.
 	Action *clusterprovisionerv1alpha1.Action `json:"action,omitempty"`
-	// Stage is what the tool says it is doing, or did last.
+	// Stage is what the tool reports that it is doing, or did last.
 	Stage *string `json:"stage,omitempty"`
-	// StartTime is when it was started.
+	// StartTime is when the run started.
 	StartTime *v1.Time `json:"startTime,omitempty"`
-	// EndTime is when it ended. Absent while it is under way.
+	// EndTime is when the run ended. Absent while it is under way.
 	EndTime *v1.Time `json:"endTime,omitempty"`
 	// Attempt counts the runs for one configuration, from 1.
 	Attempt *int32 `json:"attempt,omitempty"`
-	// ConfigHash is the digest of the configuration it applies.
+	// ConfigHash is the digest of the configuration that the run applies.
 	ConfigHash *string `json:"configHash,omitempty"`
-	// ExitCode of the tool. Absent while it runs, and where a signal ended it.
+	// ExitCode is the exit code of the tool. Absent while it runs, and if a signal killed it.
 	ExitCode *int32 `json:"exitCode,omitempty"`
-	// Reason is what kind of failure it was, empty where it succeeded or runs.
+	// Reason is the kind of failure; empty if the run succeeded or is under way.
 	Reason *string `json:"reason,omitempty"`
-	// Message says how it ended, in the tool's words where it failed.
+	// Message says how a run failed, in the tool's words.
 	Message *string `json:"message,omitempty"`
 }
 

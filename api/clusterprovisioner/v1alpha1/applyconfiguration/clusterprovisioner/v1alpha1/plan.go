@@ -7,11 +7,11 @@ package v1alpha1
 //
 // Plan is what a change of the configuration will do.
 type PlanApplyConfiguration struct {
-	// ID is what approves it: it changes with the configuration.
+	// ID is what an approval names. It changes with the configuration.
 	ID *string `json:"id,omitempty"`
 	// Summary says what changes: nodes, roles, the version, services.
 	Summary *string `json:"summary,omitempty"`
-	// Destructive is true when it may lose something: a node that is removed, a network that changes, a version that goes back.
+	// Destructive is true if something may be lost: a node is removed, a network changes, or a version goes back.
 	Destructive *bool `json:"destructive,omitempty"`
 }
 

@@ -5,10 +5,10 @@ package v1alpha1
 // SSHAuthApplyConfiguration represents a declarative configuration of the SSHAuth type for use
 // with apply.
 //
-// SSHAuth is how a tool reaches machines.
+// SSHAuth is how a tool authenticates to machines.
 type SSHAuthApplyConfiguration struct {
-	// PrivateKeySecretRef is the key of a Secret that holds an SSH private key. It reaches the tool through a file of mode 0600 in
-	// the working directory, or an agent, and nothing else.
+	// PrivateKeySecretRef is the key of a Secret that holds an SSH private key without a passphrase. The tool gets it through an SSH
+	// agent; it is never written to a disk.
 	PrivateKeySecretRef *KeyReferenceApplyConfiguration `json:"privateKeySecretRef,omitempty"`
 	// KnownHostsRef is the key of a ConfigMap with the machines' host keys, in the format of known_hosts.
 	KnownHostsRef *KeyReferenceApplyConfiguration `json:"knownHostsRef,omitempty"`

@@ -9,13 +9,13 @@ import (
 // TimeoutsApplyConfiguration represents a declarative configuration of the Timeouts type for use
 // with apply.
 //
-// Timeouts bound the runs of a tool.
+// Timeouts limit the runs of a tool.
 type TimeoutsApplyConfiguration struct {
-	// Up bounds one run that applies the configuration. Default: 30m.
+	// Up limits one run that applies the configuration. Default: 30m.
 	Up *v1.Duration `json:"up,omitempty"`
-	// Remove bounds one run that removes the cluster. Default: 15m.
+	// Remove limits one run that removes the cluster. Default: 15m.
 	Remove *v1.Duration `json:"remove,omitempty"`
-	// Grace is how long a run that was told to end may take to save its state before it is killed. Default: 2m.
+	// Grace is how long a run that is stopped has to save its state before it is killed. Default: 2m.
 	Grace *v1.Duration `json:"grace,omitempty"`
 }
 
