@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/controller/cluster"
 	"github.com/windlass-operator/windlass/internal/controller/kubeconfig"
@@ -21,7 +22,7 @@ import (
 // superviseCommand is how this program is called as the supervisor of a provisioning tool's run.
 const superviseCommand = "provision-run"
 
-// addClusters makes the controller of Clusters with the tools that are configured.
+// addClusters adds the controller of Clusters, with the tools that are configured.
 func addClusters(mgr manager.Manager, t tools) error {
 	runner, err := newRunner(&t.conf.Clusters)
 	if err != nil {
@@ -34,13 +35,19 @@ func addClusters(mgr manager.Manager, t tools) error {
 	if err := mgr.Add(manager.RunnableFunc(runner.Watch)); err != nil {
 		return fmt.Errorf("cannot watch the runs of tools: %w", err)
 	}
-	return cluster.New(mgr.GetClient(), direct, t.recorder, t.now, cluster.Options{
-		Provisioner: &fencedProvisioner{Provisioner: runner, fence: t.leading}, Prober: cluster.NewProber(), Namespace: t.conf.LeaseLockNamespace,
-		ConfigRoot: confine.Root(t.conf.Clusters.ConfigRoot),
-	}).SetupWithManager(mgr, t.workers)
+	conf := t.conf.Clusters
+	options := cluster.Options{
+		Provisioner: &fencedProvisioner{Provisioner: runner, fence: t.leading}, Prober: cluster.NewProber(),
+		Namespace: t.conf.LeaseLockNamespace,
+		ConfigRoot: confine.Root(conf.ConfigRoot), ConfigNamespaces: conf.ConfigNamespaces,
+	}
+	for _, name := range conf.AllowedProvisioners {
+		options.Provisioners = append(options.Provisioners, clusterprovisionerv1alpha1.Provisioner(name))
+	}
+	return cluster.New(mgr.GetClient(), direct, t.recorder, t.now, options).SetupWithManager(mgr, t.workers)
 }
 
-// addKubeconfigs makes the controller of Kubeconfigs.
+// addKubeconfigs adds the controller of Kubeconfigs.
 func addKubeconfigs(mgr manager.Manager, t tools) error {
 	direct, err := newDirect(mgr)
 	if err != nil {
@@ -62,7 +69,7 @@ func newRunner(conf *config.Clusters) (*exec.Runner, error) {
 	})
 }
 
-// newSuperviseCommand returns the command that a Runner starts. It is of no use to people.
+// newSuperviseCommand returns the command that a Runner starts. It is not for people.
 func newSuperviseCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    superviseCommand + " DIR",

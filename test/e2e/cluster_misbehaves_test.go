@@ -58,7 +58,7 @@ while :; do sleep 1; done
 	if left := processesNaming(t, s.dir); len(left) > 0 {
 		t.Errorf("the run is over and %q are left", left)
 	}
-	s.describes(t, "RunFailed", "the run was ended after 10s", "gave up after 1 attempts")
+	s.describes(t, "RunFailed", "the run was stopped after 10s", "gave up after 1 attempts")
 	s.called(t, "up")
 	s.remove(t)
 }

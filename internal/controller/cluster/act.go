@@ -4,12 +4,12 @@
 package cluster
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -32,6 +32,11 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	}
 	if decided.kubeconfig != nil {
 		if err := r.writeKubeconfig(ctx, pass); err != nil {
+			return flow.Fail(err)
+		}
+	}
+	if decided.dropFormer {
+		if err := r.deleteFormer(ctx, pass.seen.former); err != nil {
 			return flow.Fail(err)
 		}
 	}
@@ -116,6 +121,15 @@ func (r *Reconciler) writeKubeconfig(ctx context.Context, pass *scope) error {
 	return nil
 }
 
+// deleteFormer deletes the Secret that held the kubeconfig before.
+func (r *Reconciler) deleteFormer(ctx context.Context, secret *corev1.Secret) error {
+	uid := secret.UID
+	if err := r.direct.Delete(ctx, secret, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("cannot delete Secret %s/%s, which held the kubeconfig before: %w", secret.Namespace, secret.Name, err)
+	}
+	return nil
+}
+
 // ensure keeps what belongs to a cluster that exists: its probe, its Kubeconfig object, and the annotation with its version.
 func (r *Reconciler) ensure(ctx context.Context, pass *scope) error {
 	cluster, kubeconfig := pass.Object, pass.seen.kubeconfig.content
@@ -175,10 +189,10 @@ func (r *Reconciler) annotateVersion(ctx context.Context, pass *scope) error {
 func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 	next := pass.decision.start
 	if problem := pass.credentials.problem; problem != nil {
-		return flow.Stall(problem.reason, errors.New(problem.message))
+		return problem.stall()
 	}
-	if stored := pass.seen.stored; stored == nil || !bytes.Equal(stored.config, next.raw) {
-		if err := r.writeStore(ctx, pass, stored.given(next.raw), next.id); err != nil {
+	if kept := pass.seen.stored.before(next); kept != pass.seen.stored {
+		if err := r.writeStore(ctx, pass, kept, next.id); err != nil {
 			return flow.Fail(err)
 		}
 	}
@@ -206,7 +220,8 @@ func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 func request(pass *scope) provision.Request {
 	next, timeouts := pass.decision.start, pass.Object.Spec.Timeouts
 	wanted := provision.Request{
-		Place: pass.seen.place, ID: next.id, Action: next.action, Tool: pass.seen.tool, Config: next.raw, State: pass.seen.stored.state,
+		Place: placeOf(pass.Object, next.document.path), ID: next.id, Action: next.action, Tool: pass.seen.tool,
+		Config: next.document.text, State: pass.seen.stored.state,
 		PrivateKey: pass.credentials.privateKey, KnownHosts: pass.credentials.knownHosts,
 		Timeout: cmp.Or(timeouts.Up.Duration, clusterprovisionerv1alpha1.DefaultUpTimeout),
 		Grace:   cmp.Or(timeouts.Grace.Duration, clusterprovisionerv1alpha1.DefaultGrace),
@@ -214,7 +229,7 @@ func request(pass *scope) provision.Request {
 	if next.action == provision.Remove {
 		wanted.Timeout = cmp.Or(timeouts.Remove.Duration, clusterprovisionerv1alpha1.DefaultRemoveTimeout)
 	}
-	if config, err := provision.ReadConfig(next.raw); err == nil {
+	if config, err := provision.ReadConfig(next.document.text); err == nil {
 		wanted.Secrets = config.Secrets
 	}
 	return wanted

@@ -28,6 +28,10 @@ type Reconciler struct {
 	namespace string
 	// configRoot is the directory that configPath must be in; empty for any.
 	configRoot confine.Root
+	// configNamespaces are those besides namespace that a spec can name Secrets and ConfigMaps in.
+	configNamespaces []string
+	// provisioners are those that a spec can name.
+	provisioners []clusterprovisionerv1alpha1.Provisioner
 }
 
 // Options are what a Reconciler needs besides the API server.
@@ -38,6 +42,10 @@ type Options struct {
 	Namespace string
 	// ConfigRoot is the directory that configPath must be in; empty for any.
 	ConfigRoot confine.Root
+	// ConfigNamespaces are those besides Namespace that a spec can name Secrets and ConfigMaps in.
+	ConfigNamespaces []string
+	// Provisioners are those that a spec can name.
+	Provisioners []clusterprovisionerv1alpha1.Provisioner
 }
 
 // New returns a Reconciler. Reads of c come from a cache and wait for c's own writes. Secrets and ConfigMaps are read and written with
@@ -45,7 +53,8 @@ type Options struct {
 func New(c, direct client.Client, recorder event.Recorder, now func() time.Time, options Options) *Reconciler {
 	r := &Reconciler{
 		client: c, direct: direct, provisioner: options.Provisioner, prober: options.Prober,
-		namespace: options.Namespace, configRoot: options.ConfigRoot,
+		namespace: options.Namespace, configRoot: options.ConfigRoot, configNamespaces: options.ConfigNamespaces,
+		provisioners: options.Provisioners,
 	}
 	r.Lifecycle = &flow.Lifecycle[*clusterprovisionerv1alpha1.Cluster, *scope]{
 		Client: c, Recorder: recorder, Now: now,
@@ -77,6 +86,9 @@ type scope struct {
 // lookAgain is how often a Cluster is reconciled if nothing wakes it: files, Secrets and ConfigMaps are not watched.
 const lookAgain = 15 * time.Second
 
+// lookForConfig is how often a configuration is looked for that does not exist.
+const lookForConfig = 3 * time.Second
+
 // begin returns the scope of a pass.
 func begin(pass *flow.Pass[*clusterprovisionerv1alpha1.Cluster]) *scope {
 	pass.LookAgain(lookAgain)
@@ -96,5 +108,8 @@ func (r *Reconciler) phases(*scope) []flow.Phase[*scope] {
 // decide is the phase around plan.
 func decide(_ context.Context, pass *scope) flow.Outcome {
 	pass.decision = plan(pass.Object, *pass.seen, pass.Now)
+	if problem := pass.seen.problem; problem != nil && problem.reason == clusterprovisionerv1alpha1.ReasonConfigNotFound {
+		pass.LookAgain(lookForConfig)
+	}
 	return flow.Done()
 }

@@ -4,10 +4,13 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,12 +40,15 @@ type observation struct {
 	left *provision.Artifacts
 	// stored is the content of the Secret with the tool's state; nil for none.
 	stored *store
-	// place is where the configuration is.
-	place provision.Place
+	// forbidden says why the tool must not be called at all; nil if it may.
+	forbidden *refusal
+	// claimant is another Cluster whose file this one names; empty for none.
+	claimant string
 	// health is what the prober found.
 	health health
-	// kubeconfig is the Secret for the cluster's kubeconfig.
+	// kubeconfig is the Secret for the cluster's kubeconfig. former is one that was, before the spec named another; nil for none.
 	kubeconfig kubeconfigSecretState
+	former     *corev1.Secret
 	// owned is the Kubeconfig object of the cluster's name; nil for none.
 	owned *clusterprovisionerv1alpha1.Kubeconfig
 }
@@ -66,22 +72,19 @@ type credentials struct {
 // observe is the phase that reads.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	cluster := pass.Object
-	seen := &observation{
-		place:  provision.Place{Cluster: string(cluster.UID), Name: cluster.Name, ConfigPath: cluster.Spec.ConfigPath},
-		health: r.prober.healthOf(cluster.UID),
-	}
+	seen := &observation{health: r.prober.healthOf(cluster.UID), forbidden: r.forbids(cluster)}
 	var err error
 	if seen.tool, err = toolOf(cluster); err != nil {
 		return flow.Fail(err)
 	}
 	for _, read := range []func(context.Context, *clusterprovisionerv1alpha1.Cluster, *observation) error{
-		r.observeRun, r.observeStore, r.observeConfig, r.observeKubeconfig,
+		r.observeStore, r.observeRun, r.observeConfig, r.observeClaims, r.observeKubeconfig,
 	} {
 		if err := read(ctx, cluster, seen); err != nil {
 			return flow.Fail(err)
 		}
 	}
-	if cluster.Status.LastOperation == nil {
+	if cluster.Status.LastOperation == nil && seen.forbidden == nil {
 		// A tool that is missing is reported when it is started.
 		seen.version, _ = r.provisioner.Version(ctx, seen.tool)
 	}
@@ -89,15 +92,40 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	return flow.Done()
 }
 
+// forbids says why the Cluster's tool must not be called, before anything of it is.
+func (r *Reconciler) forbids(cluster *clusterprovisionerv1alpha1.Cluster) *refusal {
+	name := provisionerOf(cluster)
+	if slices.Contains(r.provisioners, name) {
+		return nil
+	}
+	return &refusal{
+		clusterprovisionerv1alpha1.ReasonProvisionerNotAllowed,
+		fmt.Sprintf("provisioner %q is not allowed: --allowed-provisioners allows %s", name, join(r.provisioners)),
+	}
+}
+
+// join lists provisioners for people.
+func join(provisioners []clusterprovisionerv1alpha1.Provisioner) string {
+	if len(provisioners) == 0 {
+		return "none"
+	}
+	names := make([]string, 0, len(provisioners))
+	for _, name := range provisioners {
+		names = append(names, string(name))
+	}
+	return strings.Join(names, ", ")
+}
+
+// provisionerOf returns the provisioner of the spec.
+func provisionerOf(cluster *clusterprovisionerv1alpha1.Cluster) clusterprovisionerv1alpha1.Provisioner {
+	return cmp.Or(cluster.Spec.Provisioner, clusterprovisionerv1alpha1.ProvisionerRKE)
+}
+
 // toolOf returns the tool of the spec.
 func toolOf(cluster *clusterprovisionerv1alpha1.Cluster) (provision.Tool, error) {
 	spec := cluster.Spec.Exec
 	if spec == nil {
-		name := cluster.Spec.Provisioner
-		if name == "" {
-			name = clusterprovisionerv1alpha1.ProvisionerRKE
-		}
-		return provision.Preset(string(name))
+		return provision.Preset(string(provisionerOf(cluster)))
 	}
 	tool := provision.Tool{
 		Name: string(clusterprovisionerv1alpha1.ProvisionerExec), ConfigName: "config.yaml",
@@ -107,27 +135,6 @@ func toolOf(cluster *clusterprovisionerv1alpha1.Cluster) (provision.Tool, error)
 		tool.Env = append(tool.Env, variable.Name+"="+variable.Value)
 	}
 	return tool, nil
-}
-
-// observeRun reads the tool's run, and what it left if it has ended and nobody has recorded that.
-func (r *Reconciler) observeRun(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) error {
-	run, err := r.provisioner.Observe(ctx, seen.place.Cluster)
-	if errors.Is(err, provision.ErrNoRun) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("cannot read the tool's run: %w", err)
-	}
-	seen.run = &run
-	if run.Phase == provision.Running || recorded(cluster, &run) {
-		return nil
-	}
-	left, err := r.provisioner.Collect(ctx, seen.place, seen.tool)
-	if err != nil {
-		return fmt.Errorf("cannot read what the tool left: %w", err)
-	}
-	seen.left = &left
-	return nil
 }
 
 // observeStore reads the Secret with the tool's state.
@@ -141,8 +148,36 @@ func (r *Reconciler) observeStore(ctx context.Context, cluster *clusterprovision
 		return fmt.Errorf("cannot store the tool's state in Secret %s: it exists and does not belong to this Cluster", key)
 	}
 	var err error
-	seen.stored, err = decodeStore(&secret)
+	seen.stored, err = decodeStore(&secret, cluster.Spec.ConfigPath)
 	return err
+}
+
+// observeRun reads the tool's run, and what it left if it has ended and nobody has recorded that. It looks where the run was started, and
+// not where the spec leads by now.
+func (r *Reconciler) observeRun(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) error {
+	run, err := r.provisioner.Observe(ctx, string(cluster.UID))
+	if errors.Is(err, provision.ErrNoRun) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read the tool's run: %w", err)
+	}
+	seen.run = &run
+	if run.Phase == provision.Running || recorded(cluster, &run) {
+		return nil
+	}
+	path := cluster.Spec.ConfigPath
+	if seen.stored != nil && run.Action == provision.Remove {
+		path = seen.stored.toRemove().path
+	} else if seen.stored != nil {
+		path = seen.stored.given.path
+	}
+	left, err := r.provisioner.Collect(ctx, placeOf(cluster, path), seen.tool)
+	if err != nil && !errors.Is(err, provision.ErrPathRefused) {
+		return fmt.Errorf("cannot read what the tool left: %w", err)
+	}
+	seen.left = &left
+	return nil
 }
 
 // observeConfig reads the configuration. A mistake in it is part of the observation and not an error.
@@ -214,6 +249,23 @@ func (r *Reconciler) readFile(path string) ([]byte, *refusal) {
 	return raw, nil
 }
 
+// observeClaims looks for another Cluster that has the same file. Two of them would provision one cluster, and whichever is deleted first
+// would remove the other's.
+func (r *Reconciler) observeClaims(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) error {
+	if cluster.Spec.ConfigPath == "" {
+		return nil
+	}
+	var clusters clusterprovisionerv1alpha1.ClusterList
+	if err := r.client.List(ctx, &clusters, client.UnsafeDisableDeepCopy); err != nil {
+		return fmt.Errorf("cannot list Clusters: %w", err)
+	}
+	if seen.claimant = claimant(cluster, clusters.Items, r.configRoot.Resolve); seen.claimant != "" {
+		seen.raw, seen.problem = nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigPathInUse, fmt.Sprintf(
+			"file %q belongs to Cluster %q: give this Cluster a file of its own", cluster.Spec.ConfigPath, seen.claimant)}
+	}
+	return nil
+}
+
 // observeKubeconfig reads the Secret and the object for the cluster's kubeconfig.
 func (r *Reconciler) observeKubeconfig(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) error {
 	ref := kubeconfigRef(cluster, r.namespace)
@@ -228,6 +280,9 @@ func (r *Reconciler) observeKubeconfig(ctx context.Context, cluster *clusterprov
 	case err == nil:
 		seen.kubeconfig.content = secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey]
 	}
+	if err := r.observeFormer(ctx, cluster, seen); err != nil {
+		return err
+	}
 	owned := &clusterprovisionerv1alpha1.Kubeconfig{}
 	err = r.client.Get(ctx, client.ObjectKey{Name: cluster.Name}, owned)
 	if err == nil {
@@ -235,6 +290,23 @@ func (r *Reconciler) observeKubeconfig(ctx context.Context, cluster *clusterprov
 	}
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("cannot read Kubeconfig %q: %w", cluster.Name, err)
+	}
+	return nil
+}
+
+// observeFormer reads the Secret that the kubeconfig went to before the spec named another.
+func (r *Reconciler) observeFormer(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) error {
+	ref := cluster.Status.KubeconfigRef
+	if ref == nil || *ref == seen.kubeconfig.ref {
+		return nil
+	}
+	var secret corev1.Secret
+	err := r.direct.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret)
+	switch {
+	case err == nil && belongsTo(cluster, &secret):
+		seen.former = &secret
+	case err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err):
+		return fmt.Errorf("cannot read Secret %s/%s: %w", ref.Namespace, ref.Name, err)
 	}
 	return nil
 }
@@ -280,6 +352,11 @@ func (r *Reconciler) readConfigMapKey(ctx context.Context, ref clusterprovisione
 func (r *Reconciler) readReferenced(
 	ctx context.Context, kind string, ref clusterprovisionerv1alpha1.KeyReference, into client.Object,
 ) (*refusal, error) {
+	if !r.mayRefer(ref.Namespace) {
+		return &refusal{clusterprovisionerv1alpha1.ReasonReferenceRefused, fmt.Sprintf(
+			"%s %s/%s cannot be read: Clusters can name objects in namespace %q, and in those that --config-namespaces lists",
+			kind, ref.Namespace, ref.Name, r.namespace)}, nil
+	}
 	err := r.direct.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, into)
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		return &refusal{clusterprovisionerv1alpha1.ReasonConfigNotFound, err.Error()}, nil
@@ -288,6 +365,11 @@ func (r *Reconciler) readReferenced(
 		return nil, fmt.Errorf("cannot read %s %s/%s: %w", kind, ref.Namespace, ref.Name, err)
 	}
 	return nil, nil //nolint:nilnil // neither refused nor failed
+}
+
+// mayRefer reports whether a Cluster can name objects in the namespace. Who may create Clusters could otherwise read any Secret.
+func (r *Reconciler) mayRefer(namespace string) bool {
+	return namespace == r.namespace || slices.Contains(r.configNamespaces, namespace)
 }
 
 // missingKey returns the refusal for a key that was not found.

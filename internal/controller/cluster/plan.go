@@ -5,7 +5,7 @@ package cluster
 
 import (
 	"bytes"
-	"errors"
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -23,8 +23,8 @@ type launch struct {
 	action  provision.Action
 	attempt int32
 	digest  string
-	// raw is the configuration that the tool gets.
-	raw []byte
+	// document is the configuration that the tool is given.
+	document document
 }
 
 // decision is what a pass has to do.
@@ -40,6 +40,8 @@ type decision struct {
 	// kubeconfig is what to write to the Secret; nil leaves it as it is. refused says why it is not written.
 	kubeconfig []byte
 	refused    *refusal
+	// dropFormer says that the Secret that held the kubeconfig before has to be deleted.
+	dropFormer bool
 	// change is what applying the configuration will change; nil if it is applied.
 	change *clusterprovisionerv1alpha1.Plan
 	// retryAt is when a failed run is repeated; zero if it is not.
@@ -53,6 +55,15 @@ const soon = 20 * time.Millisecond
 
 // plan decides what to do about a Cluster.
 func plan(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now time.Time) decision {
+	next := planRun(cluster, seen, now)
+	if cluster.DeletionTimestamp.IsZero() {
+		planKubeconfig(&next, cluster, seen)
+	}
+	return next
+}
+
+// planRun decides which run of the tool to start, to follow, or to record.
+func planRun(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now time.Time) decision {
 	switch run := seen.run; {
 	case run != nil && run.Phase == provision.Running:
 		return follow(cluster, run)
@@ -80,40 +91,45 @@ func follow(cluster *clusterprovisionerv1alpha1.Cluster, run *provision.Run) dec
 
 // record saves what a run left, so that the status can say that it has ended.
 func record(seen observation) decision {
-	next := decision{
+	return decision{
 		save:    seen.stored.after(seen.run, seen.left),
 		outcome: flow.Wait(reasonFor(seen.run.Action), "the end of the run to be recorded", soon),
 	}
-	if seen.run.Action == provision.Up && len(seen.left.Kubeconfig) > 0 {
-		next.kubeconfig, next.refused = planKubeconfig(seen.left.Kubeconfig, seen.kubeconfig)
-	}
-	return next
 }
 
-// planKubeconfig decides whether a kubeconfig has to be written, or why it must not be.
-func planKubeconfig(wanted []byte, live kubeconfigSecretState) ([]byte, *refusal) {
-	_, err := kube.Target(wanted)
+// planKubeconfig decides whether the kubeconfig that the tool last wrote has to be written to the Secret, or why it must not be.
+func planKubeconfig(next *decision, cluster *clusterprovisionerv1alpha1.Cluster, seen observation) {
+	kept, live := seen.stored, seen.kubeconfig
+	if next.save != nil {
+		kept = next.save
+	}
+	if kept == nil || len(kept.kubeconfig) == 0 {
+		return
+	}
+	_, err := kube.Target(kept.kubeconfig)
 	switch {
 	case err != nil:
-		return nil, &refusal{clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, err.Error()}
+		next.refused = &refusal{clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, err.Error()}
 	case live.foreign:
-		return nil, &refusal{
+		next.refused = &refusal{
 			clusterprovisionerv1alpha1.ReasonSecretConflict,
 			fmt.Sprintf("Secret %s/%s exists and does not belong to this Cluster. Delete it, or name another in spec.kubeconfigSecretRef",
 				live.ref.Namespace, live.ref.Name),
 		}
-	case bytes.Equal(wanted, live.content):
-		return nil, nil
+	case status.IsPaused(cluster):
+	case !bytes.Equal(kept.kubeconfig, live.content):
+		next.kubeconfig, next.dropFormer = kept.kubeconfig, seen.former != nil
+	default:
+		next.dropFormer = seen.former != nil
 	}
-	return wanted, nil
 }
 
 // planUp has the configuration applied, unless it is.
 func planUp(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now time.Time) decision {
-	if seen.problem != nil {
-		return decision{outcome: flow.Stall(seen.problem.reason, errors.New(seen.problem.message))}
+	if problem := cmp.Or(seen.problem, seen.forbidden); problem != nil {
+		return decision{outcome: problem.stall()}
 	}
-	if cluster.Status.AppliedConfigHash == seen.config.Digest && !repeatRequested(cluster, seen.config.Digest) {
+	if cluster.Status.AppliedConfigHash == seen.config.Digest && !repeatRequested(cluster) {
 		return decision{}
 	}
 	next := decision{change: changeOf(cluster, seen)}
@@ -133,28 +149,30 @@ func planUp(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now t
 			clusterprovisionerv1alpha1.ApproveAnnotation, next.change.ID), 0)
 	default:
 		next.start = &launch{
-			id: upID(cluster, seen.config.Digest, attempt), action: provision.Up, attempt: attempt, digest: seen.config.Digest, raw: seen.raw,
+			id: upID(cluster, seen.config.Digest, attempt), action: provision.Up, attempt: attempt, digest: seen.config.Digest,
+			document: document{seen.raw, cluster.Spec.ConfigPath},
 		}
 		next.outcome = working(provision.Up)
 	}
 	return next
 }
 
-// repeatRequested reports whether a person wants a configuration applied again that was applied, but not on every machine.
-func repeatRequested(cluster *clusterprovisionerv1alpha1.Cluster, digest string) bool {
+// repeatRequested reports whether a configuration that was applied is to be applied again: a person has asked for it since the last run, or
+// the run that they asked for failed.
+func repeatRequested(cluster *clusterprovisionerv1alpha1.Cluster) bool {
 	last := cluster.Status.LastOperation
 	if last == nil || cluster.Annotations[clusterprovisionerv1alpha1.RetryAnnotation] == "" {
 		return false
 	}
 	failed := last.Reason != "" && last.ConfigHash == cluster.Status.AppliedConfigHash
-	return failed || len(cluster.Status.SkippedNodes) > 0 && !strings.HasPrefix(last.ID, upPrefix(cluster, digest))
+	return failed || !strings.HasPrefix(last.ID, upPrefix(cluster, last.ConfigHash))
 }
 
 // changeOf says what applying the configuration will change.
 func changeOf(cluster *clusterprovisionerv1alpha1.Cluster, seen observation) *clusterprovisionerv1alpha1.Plan {
 	var before *provision.Config
-	if seen.stored != nil && len(seen.stored.applied) > 0 {
-		if applied, err := provision.ReadConfig(seen.stored.applied); err == nil {
+	if seen.stored != nil && len(seen.stored.applied.text) > 0 {
+		if applied, err := provision.ReadConfig(seen.stored.applied.text); err == nil {
 			before = &applied
 		}
 	}

@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit/build"
@@ -68,7 +70,7 @@ func applied(text string) change {
 	return func(s *situation) {
 		digest := mustRead(text).Digest
 		s.cluster.Status.AppliedConfigHash = digest
-		s.seen.stored = &store{config: []byte(text), applied: []byte(text)}
+		s.seen.stored = &store{given: of(text), applied: of(text)}
 		ended(upID(s.cluster, digest, 1), "", "", noon.Add(-time.Hour))(s)
 		s.cluster.Status.LastOperation.ConfigHash = digest
 	}
@@ -90,7 +92,7 @@ func ended(id, reason, message string, at time.Time) change {
 		}
 		s.seen.run = &provision.Run{ID: id, Action: provision.Action(action), Phase: phase}
 		if s.seen.stored == nil {
-			s.seen.stored = &store{config: s.seen.raw}
+			s.seen.stored = &store{given: of(string(s.seen.raw))}
 		}
 	}
 }
@@ -122,6 +124,9 @@ func skipped(addresses ...string) change {
 	return func(s *situation) { s.cluster.Status.SkippedNodes = addresses }
 }
 
+// of is a configuration in the file of the Cluster.
+func of(text string) document { return document{[]byte(text), "/cluster.yml"} }
+
 func mustRead(text string) provision.Config {
 	config, err := provision.ReadConfig([]byte(text))
 	if err != nil {
@@ -133,7 +138,7 @@ func mustRead(text string) provision.Config {
 // comparing compares plans as values; outcomes are equal if they say the same.
 func comparing() cmp.Options {
 	return cmp.Options{
-		cmp.AllowUnexported(decision{}, launch{}, store{}, refusal{}),
+		cmp.AllowUnexported(decision{}, launch{}, document{}, store{}, refusal{}),
 		cmp.Comparer(func(a, b flow.Outcome) bool {
 			first, _ := a.Result()
 			second, _ := b.Result()
@@ -161,13 +166,13 @@ func losingPlan() *clusterprovisionerv1alpha1.Plan {
 func up(text, retry string, attempt int32) *launch {
 	digest := mustRead(text).Digest
 	return &launch{
-		id: fmt.Sprintf("up-%s-%d", short(digest, retry), attempt), action: provision.Up, attempt: attempt, digest: digest, raw: []byte(text),
+		id: fmt.Sprintf("up-%s-%d", short(digest, retry), attempt), action: provision.Up, attempt: attempt, digest: digest, document: of(text),
 	}
 }
 
 // remove is the run that removes the cluster that the text describes.
 func remove(text string, attempt int32) *launch {
-	return &launch{id: fmt.Sprintf("remove-%s-%d", short("u"), attempt), action: provision.Remove, attempt: attempt, raw: []byte(text)}
+	return &launch{id: fmt.Sprintf("remove-%s-%d", short("u"), attempt), action: provision.Remove, attempt: attempt, document: of(text)}
 }
 
 func TestPlanUp(t *testing.T) {
@@ -253,7 +258,7 @@ func TestPlanOfARun(t *testing.T) {
 	recording := flow.Wait(clusterprovisionerv1alpha1.ReasonApplying, "the end of the run to be recorded", soon)
 	state := func(text string) map[string][]byte { return map[string][]byte{"a.rkestate": []byte(text)} }
 	hadState := func(s *situation) {
-		s.seen.stored = &store{config: []byte(textB), applied: []byte(textA), state: state("old")}
+		s.seen.stored = &store{given: of(textB), applied: of(textA), state: state("old")}
 	}
 	for name, test := range map[string]struct {
 		given *situation
@@ -273,22 +278,22 @@ func TestPlanOfARun(t *testing.T) {
 		},
 		"a run that succeeded has applied what it was given": {
 			given(hadState, unrecorded(provision.Succeeded, provision.Artifacts{State: state("new")})),
-			decision{save: &store{config: []byte(textB), applied: []byte(textB), state: state("new")}, outcome: recording},
+			decision{save: &store{given: of(textB), applied: of(textB), state: state("new")}, outcome: recording},
 		},
 		"a run that failed has applied nothing, and its state is kept": {
 			given(hadState, unrecorded(provision.Failed, provision.Artifacts{State: state("new")})),
-			decision{save: &store{config: []byte(textB), applied: []byte(textA), state: state("new")}, outcome: recording},
+			decision{save: &store{given: of(textB), applied: of(textA), state: state("new")}, outcome: recording},
 		},
 		"an empty directory replaces no state": {
 			given(hadState, unrecorded(provision.Interrupted, provision.Artifacts{State: map[string][]byte{}})),
-			decision{save: &store{config: []byte(textB), applied: []byte(textA), state: state("old")}, outcome: recording},
+			decision{save: &store{given: of(textB), applied: of(textA), state: state("old")}, outcome: recording},
 		},
 		"a torn state file is replaced by its copy": {
 			given(hadState, unrecorded(provision.Failed, provision.Artifacts{
 				State: map[string][]byte{"b.rkestate": []byte("b")}, Torn: []string{"a.rkestate"},
 			})),
 			decision{
-				save: &store{config: []byte(textB), applied: []byte(textA), state: map[string][]byte{
+				save: &store{given: of(textB), applied: of(textA), state: map[string][]byte{
 					"a.rkestate": []byte("old"), "b.rkestate": []byte("b"),
 				}},
 				outcome: recording,
@@ -302,4 +307,57 @@ func TestPlanOfARun(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPlanOfAKubeconfig is about the Secret with the kubeconfig, which follows what the tool wrote whatever else goes on.
+func TestPlanOfAKubeconfig(t *testing.T) {
+	t.Parallel()
+	written := func(text string) change {
+		return func(s *situation) { applied(textA)(s); s.seen.stored.kubeconfig = []byte(text) }
+	}
+	live := func(state kubeconfigSecretState) change {
+		return func(s *situation) {
+			s.seen.kubeconfig = state
+			s.seen.kubeconfig.ref = corev1.SecretReference{Namespace: "ns", Name: "one-kubeconfig"}
+		}
+	}
+	former := func(s *situation) { s.seen.former = &corev1.Secret{} }
+	const valid = "{clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}], users: [{name: u, user: {token: t}}], " +
+		"contexts: [{name: x, context: {cluster: c, user: u}}], current-context: x}"
+	for name, test := range map[string]struct {
+		given *situation
+		want  decision
+	}{
+		"a Secret that is missing is written":       {given(written(valid)), decision{kubeconfig: []byte(valid)}},
+		"a Secret that was edited is written":       {given(written(valid), live(kubeconfigSecretState{content: []byte("x")})), decision{kubeconfig: []byte(valid)}},
+		"a Secret that is right stays":              {given(written(valid), live(kubeconfigSecretState{content: []byte(valid)})), decision{}},
+		"a paused Cluster writes none":              {given(written(valid), annotated(status.PausedAnnotation, "true")), decision{}},
+		"a deleted Cluster writes none":             {given(written(valid), deleted, orphan), decision{release: true}},
+		"the former Secret goes with the new":       {given(written(valid), former), decision{kubeconfig: []byte(valid), dropFormer: true}},
+		"the former Secret goes after the new":      {given(written(valid), former, live(kubeconfigSecretState{content: []byte(valid)})), decision{dropFormer: true}},
+		"a foreign Secret keeps the former":         {given(written(valid), former, live(kubeconfigSecretState{foreign: true})), decision{refused: conflict()}},
+		"a foreign Secret is told on every pass":    {given(written(valid), live(kubeconfigSecretState{foreign: true})), decision{refused: conflict()}},
+		"a refused kubeconfig is told on every one": {given(written("{}")), decision{refused: &refusal{clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, refusedText("{}")}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, plan(test.given.cluster, test.given.seen, noon), comparing()); diff != "" {
+				t.Errorf("the plan differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// conflict is the refusal to write to a Secret of somebody else's.
+func conflict() *refusal {
+	return &refusal{
+		clusterprovisionerv1alpha1.ReasonSecretConflict,
+		"Secret ns/one-kubeconfig exists and does not belong to this Cluster. Delete it, or name another in spec.kubeconfigSecretRef",
+	}
+}
+
+// refusedText says what is wrong with a kubeconfig.
+func refusedText(kubeconfig string) string {
+	_, err := kube.Target([]byte(kubeconfig))
+	return err.Error()
 }

@@ -36,26 +36,42 @@ func planRemoval(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, 
 	if status.IsPaused(cluster) {
 		return decision{outcome: paused()}
 	}
-	raw := seen.raw
-	if seen.problem != nil && seen.stored != nil {
-		raw = seen.stored.config // the one that the tool was last given
+	if seen.forbidden != nil {
+		return decision{outcome: flow.Stall(seen.forbidden.reason, errors.New(seen.forbidden.message+orphanHint))}
 	}
-	if len(raw) == 0 {
+	from, known := removeFrom(cluster, seen)
+	if !known {
 		return decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonConfigNotFound, errors.New(
-			"the tool cannot remove the cluster without its configuration, and there is no copy. Restore it, or set spec.deletionPolicy to Orphan"))}
+			"the configuration that was applied is not known any more. Restore it"+orphanHint))}
 	}
 	return decision{
-		start:   &launch{id: removeID(cluster, attempt), action: provision.Remove, attempt: attempt, raw: raw},
+		start:   &launch{id: removeID(cluster, attempt), action: provision.Remove, attempt: attempt, document: from},
 		outcome: working(provision.Remove),
 	}
 }
 
-// canRelease reports whether nothing of the cluster is left that the tool has to remove.
+// orphanHint says how to delete a Cluster that the tool cannot remove.
+const orphanHint = ", or set spec.deletionPolicy to Orphan to delete the Cluster and leave its machines as they are"
+
+// removeFrom returns the configuration that the cluster has to be removed with, which the spec may not name any more: what the tool was
+// never given, because it was refused or not approved, must not decide what it removes. Without a copy the present configuration will do
+// if it is the one that the tool was given.
+func removeFrom(cluster *clusterprovisionerv1alpha1.Cluster, seen observation) (document, bool) {
+	if from := seen.stored.toRemove(); len(from.text) > 0 {
+		return from, true
+	}
+	last := cluster.Status.LastOperation
+	given := seen.config.Digest == cluster.Status.AppliedConfigHash || last != nil && seen.config.Digest == last.ConfigHash
+	return document{seen.raw, cluster.Spec.ConfigPath}, given && seen.problem == nil && len(seen.raw) > 0
+}
+
+// canRelease reports whether nothing of the cluster is left that the tool has to remove. What another Cluster's file describes is for that
+// Cluster to remove.
 func canRelease(cluster *clusterprovisionerv1alpha1.Cluster, seen observation) bool {
 	last := cluster.Status.LastOperation
 	accepted := cluster.Annotations[clusterprovisionerv1alpha1.AcceptSkippedAnnotation] == "true"
 	untouched := seen.run == nil && last == nil && cluster.Status.AppliedConfigHash == "" && seen.stored == nil
-	return cluster.Spec.DeletionPolicy == clusterprovisionerv1alpha1.DeletionOrphan || untouched ||
+	return cluster.Spec.DeletionPolicy == clusterprovisionerv1alpha1.DeletionOrphan || untouched || seen.claimant != "" ||
 		removed(last) && (len(cluster.Status.SkippedNodes) == 0 || accepted) || accepted && reachedNone(cluster, seen)
 }
 
@@ -72,13 +88,13 @@ func reachedNone(cluster *clusterprovisionerv1alpha1.Cluster, seen observation) 
 	if last == nil || last.Action != clusterprovisionerv1alpha1.ActionRemove || last.EndTime == nil || last.Reason == "" || seen.stored == nil {
 		return false
 	}
-	given, err := provision.ReadConfig(seen.stored.config)
+	given, err := provision.ReadConfig(seen.stored.given.text)
 	if err != nil || len(given.Nodes) == 0 {
 		return false
 	}
 	nodes := given.Nodes
-	if len(seen.stored.applied) > 0 {
-		applied, err := provision.ReadConfig(seen.stored.applied)
+	if len(seen.stored.applied.text) > 0 {
+		applied, err := provision.ReadConfig(seen.stored.applied.text)
 		if err != nil || len(applied.Nodes) == 0 {
 			return false
 		}

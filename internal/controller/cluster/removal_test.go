@@ -20,17 +20,17 @@ func TestARemovalThatReachedNoMachineEndsOnceThatIsAccepted(t *testing.T) {
 		no2    = "Failed to set up SSH tunneling for host [127.0.0.2]"
 	)
 	for name, test := range map[string]struct {
-		// applied is the configuration that the cluster has, left the one by which it is removed, said how that fails.
+		// applied is the configuration that the cluster has, left the one that the file has when it is removed, said how that fails.
 		applied, left, said string
 		gone                bool
 	}{
-		"its only machine did not answer":                   {applied: configText, left: configText, said: no1, gone: true},
-		"neither of its machines answered":                  {applied: configText + second, left: configText + second, said: no1 + " " + no2, gone: true},
-		"one of its machines answered":                      {applied: configText + second, left: configText + second, said: no1},
-		"a machine that is no longer named was never tried": {applied: configText + second, left: configText, said: no1},
-		"a machine that was added answered":                 {applied: configText, left: configText + second, said: no1},
-		"nobody knows which machines it has":                {applied: "hosts: [127.0.0.1]\n", left: "hosts: [127.0.0.1]\n", said: no1},
-		"it failed for another reason":                      {applied: configText, left: configText, said: "nobody knows why"},
+		"its only machine did not answer":                  {applied: configText, left: configText, said: no1, gone: true},
+		"neither of its machines answered":                 {applied: configText + second, left: configText + second, said: no1 + " " + no2, gone: true},
+		"one of its machines answered":                     {applied: configText + second, left: configText + second, said: no1},
+		"a machine that the file no longer names answered": {applied: configText + second, left: configText, said: no1},
+		"a machine that was added was never worked on":     {applied: configText, left: configText + second, said: no1, gone: true},
+		"nobody knows which machines it has":               {applied: "hosts: [127.0.0.1]\n", left: "hosts: [127.0.0.1]\n", said: no1},
+		"it failed for another reason":                     {applied: configText, left: configText, said: "nobody knows why"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)

@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	testkit.Main(m)
 }
 
-// play is the tool. Files beside the configuration tell it how to behave: <action>.fails holds what it says before it fails, once for
+// play is the tool. It notes its calls and what it was given. Files beside the configuration tell it how to behave: <action>.fails holds what it says before it fails, once for
 // each line; <action>.hangs makes it hang; <action>.skips names a machine that it goes on without.
 func play(action, config string) int {
 	dir := filepath.Dir(config)
@@ -58,6 +58,8 @@ func play(action, config string) int {
 		}
 	}
 	note("calls", action+"\n")
+	given, _ := os.ReadFile(config)
+	note("given", action+"\n"+string(given))
 	fmt.Printf("INFO[0001] [%s] %s begins\n", config, action)
 	if _, err := os.Stat(filepath.Join(dir, action+".hangs")); err == nil {
 		told := make(chan os.Signal, 1)
@@ -137,6 +139,9 @@ func (s *stage) restart() {
 	s.runner = runner
 	s.r = New(s.Client, s.Direct, s.Events, func() time.Time { return time.Now().Add(s.ahead) }, Options{
 		Provisioner: runner, Prober: prober, Namespace: s.namespace, ConfigRoot: confine.Root(s.dir),
+		Provisioners: []clusterprovisionerv1alpha1.Provisioner{
+			clusterprovisionerv1alpha1.ProvisionerRKE, clusterprovisionerv1alpha1.ProvisionerExec,
+		},
 	})
 }
 

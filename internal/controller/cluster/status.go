@@ -140,7 +140,7 @@ func reportOperation(pass *scope) {
 func reportApplied(pass *scope) {
 	written := &pass.Object.Status
 	written.AppliedAt = timeOf(pass.Now)
-	applied, err := provision.ReadConfig(pass.seen.stored.applied)
+	applied, err := provision.ReadConfig(pass.seen.stored.applied.text)
 	if err != nil {
 		return
 	}

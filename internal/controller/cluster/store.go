@@ -21,27 +21,42 @@ import (
 
 // The keys of the Secret that holds a cluster's state.
 const (
-	keyConfig  = "config"
-	keyApplied = "applied"
-	keyState   = "state." // followed by the name of a file
+	keyConfig      = "config"
+	keyConfigPath  = "config-path"
+	keyApplied     = "applied"
+	keyAppliedPath = "applied-path"
+	keyKubeconfig  = "kubeconfig"
+	keyState       = "state." // followed by the name of a file
 )
 
 // maxStore bounds what the Secret holds, in bytes: the API server accepts 1 MiB, metadata included.
 const maxStore = 900 << 10
 
+// document is a configuration as a tool is given it.
+type document struct {
+	text []byte
+	// path is the user's file with it; empty if it is in the working directory.
+	path string
+}
+
 // store is what must survive the machine that tools run on. It is a value: what changes it makes a copy.
 type store struct {
-	// config is the configuration that the tool was last given, applied the one that it last applied.
-	config, applied []byte
+	// given is the configuration that the tool was last given to apply, applied the one that it last applied.
+	given, applied document
+	// kubeconfig is what the tool last wrote.
+	kubeconfig []byte
 	// state holds the tool's files by name.
 	state map[string][]byte
 }
 
-// given returns the store for a run that gets the configuration.
-func (s *store) given(config []byte) *store {
-	next := s.clone()
-	next.config = config
-	return next
+// before returns the store for a run that is about to start. A removal is given what is stored already.
+func (s *store) before(next *launch) *store {
+	if s != nil && (next.action == provision.Remove || next.document.equal(s.given)) {
+		return s
+	}
+	changed := s.clone()
+	changed.given = next.document
+	return changed
 }
 
 // after returns the store for a run that has ended and left something behind.
@@ -56,10 +71,31 @@ func (s *store) after(run *provision.Run, left *provision.Artifacts) *store {
 		}
 		next.state = state
 	}
-	if run.Action == provision.Up && run.Phase == provision.Succeeded {
-		next.applied = next.config
+	if run.Action == provision.Up {
+		if len(left.Kubeconfig) > 0 {
+			next.kubeconfig = left.Kubeconfig
+		}
+		if run.Phase == provision.Succeeded {
+			next.applied = next.given
+		}
 	}
 	return next
+}
+
+// toRemove returns the configuration that the cluster has to be removed with: the one that was applied, or else the one that the tool was
+// last given. It is empty if neither is known.
+func (s *store) toRemove() document {
+	if s == nil {
+		return document{}
+	}
+	if len(s.applied.text) > 0 {
+		return s.applied
+	}
+	return s.given
+}
+
+func (d document) equal(other document) bool {
+	return bytes.Equal(d.text, other.text) && d.path == other.path
 }
 
 // clone returns a copy, empty for nil.
@@ -76,11 +112,17 @@ var dataKey = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
 
 // encode returns the data of the Secret.
 func (s *store) encode() (map[string][]byte, error) {
-	data := map[string][]byte{keyConfig: s.config}
-	if len(s.applied) > 0 {
-		data[keyApplied] = s.applied
+	data := map[string][]byte{keyConfig: s.given.text, keyConfigPath: []byte(s.given.path)}
+	if len(s.applied.text) > 0 {
+		data[keyApplied], data[keyAppliedPath] = s.applied.text, []byte(s.applied.path)
 	}
-	size := len(s.config) + len(s.applied)
+	if len(s.kubeconfig) > 0 {
+		data[keyKubeconfig] = s.kubeconfig
+	}
+	size := 0
+	for _, value := range data {
+		size += len(value)
+	}
 	for _, file := range slices.Sorted(maps.Keys(s.state)) {
 		if !dataKey.MatchString(file) {
 			return nil, fmt.Errorf("cannot keep state file %q: its name is not a valid key of a Secret", file)
@@ -98,9 +140,20 @@ func (s *store) encode() (map[string][]byte, error) {
 	return data, nil
 }
 
-// decodeStore reads the Secret.
-func decodeStore(secret *corev1.Secret) (*store, error) {
-	kept := &store{config: secret.Data[keyConfig], applied: secret.Data[keyApplied], state: map[string][]byte{}}
+// decodeStore reads the Secret. The path is that of a configuration whose own one was not stored.
+func decodeStore(secret *corev1.Secret, path string) (*store, error) {
+	from := func(text, its string) document {
+		if stored, ok := secret.Data[its]; ok {
+			return document{secret.Data[text], string(stored)}
+		}
+		return document{secret.Data[text], path}
+	}
+	kept := &store{
+		given: from(keyConfig, keyConfigPath), kubeconfig: secret.Data[keyKubeconfig], state: map[string][]byte{},
+	}
+	if len(secret.Data[keyApplied]) > 0 {
+		kept.applied = from(keyApplied, keyAppliedPath)
+	}
 	for key, packed := range secret.Data {
 		file, isState := strings.CutPrefix(key, keyState)
 		if !isState {

@@ -4,11 +4,21 @@
 package cluster
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // TestAFinalizerThatWasNotRemovedRepeatsNoRemoval is about the article's endless loop: each pass whose last write failed removed the
@@ -86,5 +96,137 @@ func TestWhatStallsIsToldOnce(t *testing.T) {
 	}
 	if mine != 1 {
 		t.Errorf("it was told %d times that there is no configuration", mine)
+	}
+}
+
+func TestADeletedKubeconfigSecretComesBack(t *testing.T) {
+	s := newStage(t)
+	s.create()
+	s.becomes(status.Ready, "True")
+	s.settled()
+	secret := s.secret(clusterprovisionerv1alpha1.KubeconfigSecretSuffix)
+	want := secret.Data["value"]
+	if err := s.Live.Delete(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	s.restart()
+	s.remove("kube_config_cluster.yml") // what the tool left is gone, as it is in a new pod
+	s.settled()
+	if got := s.secret(clusterprovisionerv1alpha1.KubeconfigSecretSuffix).Data["value"]; !bytes.Equal(got, want) {
+		t.Errorf("the Secret holds %q", got)
+	}
+	if got := s.calls(); got != "1 up" {
+		t.Errorf("the tool was called for %q", got)
+	}
+}
+
+func TestAKubeconfigMovesWithItsReference(t *testing.T) {
+	s := newStage(t)
+	s.create()
+	s.becomes(status.Ready, "True")
+	former := s.secret(clusterprovisionerv1alpha1.KubeconfigSecretSuffix)
+	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Spec.KubeconfigSecretRef = &corev1.SecretReference{Name: "moved"}
+	})
+	s.settled()
+	moved := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "moved"}}
+	if !s.Get(t, moved) || !bytes.Equal(moved.Data["value"], former.Data["value"]) || s.cluster.Status.KubeconfigRef.Name != "moved" {
+		t.Errorf("the Secret holds %q, the status names %v", moved.Data["value"], s.cluster.Status.KubeconfigRef)
+	}
+	if s.Get(t, former) {
+		t.Error("the former Secret is still there")
+	}
+}
+
+func TestARefusedKubeconfigKeepsItsReason(t *testing.T) {
+	const program = "user:\n    exec: {apiVersion: client.authentication.k8s.io/v1, command: /bin/false, interactiveMode: Never}"
+	for name, test := range map[string]struct {
+		change func(s *stage) func(*clusterprovisionerv1alpha1.Cluster)
+		want   string
+	}{
+		"it runs a program": {
+			change: func(s *stage) func(*clusterprovisionerv1alpha1.Cluster) {
+				s.file("source", strings.Replace(string(s.kubeconfig()), "user:", program, 1))
+				return func(*clusterprovisionerv1alpha1.Cluster) {}
+			},
+			want: "False KubeconfigInvalid: ",
+		},
+		"its Secret belongs to somebody else": {
+			change: func(s *stage) func(*clusterprovisionerv1alpha1.Cluster) {
+				s.Create(s.t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "taken"}})
+				return func(c *clusterprovisionerv1alpha1.Cluster) {
+					c.Spec.KubeconfigSecretRef = &corev1.SecretReference{Namespace: s.namespace, Name: "taken"}
+				}
+			},
+			want: "False SecretConflict: Secret ",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			s.create(test.change(s))
+			s.becomes(clusterprovisionerv1alpha1.ConditionProvisioned, "True")
+			for range 3 {
+				s.settled()
+				if !s.is(clusterprovisionerv1alpha1.ConditionKubeconfigAvailable, test.want) || !s.is(status.Ready, test.want) {
+					t.Fatalf("conditions are %v", s.cluster.Status.Conditions)
+				}
+			}
+		})
+	}
+}
+
+// TestASecondClusterWithTheSameFileIsRefused is about two Clusters of one file: deleting the second one destroyed the first one's cluster.
+func TestASecondClusterWithTheSameFileIsRefused(t *testing.T) {
+	s := newStage(t)
+	s.create()
+	s.becomes(status.Ready, "True")
+	first := s.cluster
+	link := filepath.Join(s.dir, "link.yml")
+	if err := os.Symlink("cluster.yml", link); err != nil {
+		t.Fatal(err)
+	}
+	s.create(func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.ConfigPath = link })
+	s.becomes(status.Stalled, `True ConfigPathInUse: file "`+link+`" belongs to Cluster "`+first.Name+`"`)
+	s.settled()
+	s.delete()
+	s.gone()
+	if got := s.calls(); got != "1 up" {
+		t.Errorf("the tool was called for %q", got)
+	}
+	s.cluster = first
+	s.settled()
+	if !s.is(status.Ready, "True") {
+		t.Errorf("conditions of the first are %v", s.cluster.Status.Conditions)
+	}
+}
+
+func TestRetryRunsTheToolForAClusterThatDoesNotAnswer(t *testing.T) {
+	s := newStage(t)
+	s.create()
+	s.becomes(status.Ready, "True")
+	s.file("source", strings.ReplaceAll(string(s.kubeconfig()), s.Config.Host, "https://127.0.0.1:"+testkit.SilentPort(t)))
+	s.edit(annotate(clusterprovisionerv1alpha1.RetryAnnotation, "1"))
+	s.becomes(clusterprovisionerv1alpha1.ConditionHealthy, "False NotAnswering")
+	s.settled()
+	if got := s.calls(); got != "2 up" {
+		t.Fatalf("the tool was called for %q", got)
+	}
+	s.file("source", string(s.kubeconfig()))
+	s.edit(annotate(clusterprovisionerv1alpha1.RetryAnnotation, "2"))
+	s.becomes(status.Ready, "True")
+	s.settled()
+	if got := s.calls(); got != "3 up" {
+		t.Errorf("the tool was called for %q", got)
+	}
+}
+
+func TestAConfigurationThatAppearsIsNoticedWithinSeconds(t *testing.T) {
+	s := newStage(t)
+	s.remove("cluster.yml")
+	s.create()
+	s.becomes(status.Stalled, "True ConfigNotFound: file ")
+	result, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(s.cluster))
+	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > 5*time.Second {
+		t.Errorf("it is looked for again after %v, %v", result.RequeueAfter, err)
 	}
 }

@@ -75,3 +75,6 @@ func reasonFor(action provision.Action) string {
 func paused() flow.Outcome {
 	return flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)
 }
+
+// stall waits until a person changes what is refused.
+func (r *refusal) stall() flow.Outcome { return flow.Stall(r.reason, errors.New(r.message)) }
