@@ -18,8 +18,8 @@ import (
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 )
 
-// capacityShort compares the pods with nodes that are empty: what else runs there is not known. Equal pods make it exact: a
-// node has room for as many as its scarcest resource allows.
+// capacityShort compares the pods with empty nodes, because it does not know what else runs there. As all pods are equal, the
+// scarcest resource of a node decides how many it has room for.
 func capacityShort(pods Pods, pool Pool, m members) *Cause {
 	called := aReadyNode
 	if len(m.usable) < len(m.ready) {
@@ -33,7 +33,7 @@ func capacityShort(pods Pods, pool Pool, m members) *Cause {
 	return when(text != "", &Cause{Reason: appsv1alpha1.ReasonPoolCapacityShort, Text: text})
 }
 
-// tooSmall says why no node has room for a pod, empty where one has.
+// tooSmall explains why no node has room for a pod; it is empty if one has.
 func tooSmall(size corev1.ResourceList, pool Pool, nodes []*corev1.Node, called string) string {
 	if slices.ContainsFunc(nodes, func(node *corev1.Node) bool { return room(node, size) > 0 }) {
 		return ""
@@ -48,11 +48,11 @@ func tooSmall(size corev1.ResourceList, pool Pool, nodes []*corev1.Node, called 
 			wanted = append(wanted, amount(name, size[name]))
 		}
 	}
-	return fmt.Sprintf("pool %s has no %s with all that a pod requests: %s", pool.Name, called, strings.Join(wanted, ", "))
+	return fmt.Sprintf("no %s of pool %s has everything that a pod requests: %s", called, pool.Name, strings.Join(wanted, ", "))
 }
 
-// tooFew says why there is not room for all pods, empty where there is. Pods that are already on nodes which take no new
-// ones need none.
+// tooFew explains why there is no room for all pods; it is empty if there is. Pods that already run on nodes which accept no
+// new pods need no room.
 func tooFew(pods Pods, size corev1.ResourceList, pool Pool, m members, called string) string {
 	have := total(m.usable, size)
 	for _, node := range m.all {
@@ -70,7 +70,7 @@ func tooFew(pods Pods, size corev1.ResourceList, pool Pool, m members, called st
 		pool.Name, have, pods.Wanted, compare(m.usable, called, scarcest, size[scarcest]))
 }
 
-// compare sets the most that a node has of a resource against what a pod requests.
+// compare contrasts the most that a node has of a resource with what a pod requests.
 func compare(nodes []*corev1.Node, called string, name corev1.ResourceName, wanted resource.Quantity) string {
 	most, same := nodes[0].Status.Allocatable[name], true
 	for _, node := range nodes[1:] {
@@ -94,7 +94,7 @@ func compare(nodes []*corev1.Node, called string, name corev1.ResourceName, want
 	return fmt.Sprintf("%s; a pod requests %s", text, amount(name, wanted))
 }
 
-// amount is a quantity in words.
+// amount formats a quantity with its resource.
 func amount(name corev1.ResourceName, quantity resource.Quantity) string {
 	if name == corev1.ResourceCPU {
 		return strconv.FormatFloat(float64(quantity.MilliValue())/1000, 'f', -1, 64) + " CPU"
@@ -121,7 +121,7 @@ func total(nodes []*corev1.Node, size corev1.ResourceList) int64 {
 	return sum
 }
 
-// room is how many pods of that size an empty node has room for. A node that does not tell how many pods it takes, takes any
+// room is how many pods of that size fit on an empty node. A node that does not report how many pods it accepts, accepts any
 // number.
 func room(node *corev1.Node, size corev1.ResourceList) int64 {
 	count := int64(math.MaxInt32)

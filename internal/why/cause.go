@@ -10,16 +10,17 @@ import (
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// Cause is why pods do not come.
+// Cause is why pods are missing.
 type Cause struct {
 	// Reason is a constant of the API of PodSets.
 	Reason string
-	// Text says it in a sentence without capital and full stop.
+	// Text explains it in a sentence without a capital letter and a full stop.
 	Text string
-	// Refusal is true for what makes the API server refuse to create pods, false for what keeps pods that exist from running.
+	// Refusal is true if the API server refuses to create the pods, false if pods exist and cannot run.
 	Refusal bool
 }
 
+// when returns the cause if it holds, and nil otherwise.
 func when(holds bool, cause *Cause) *Cause {
 	if !holds {
 		return nil
@@ -27,7 +28,7 @@ func when(holds bool, cause *Cause) *Cause {
 	return cause
 }
 
-// held says of something that the pool has not written why it does not.
+// held replaces the cause if the pool is paused or in dry run, and therefore has not written what is missing.
 func held(pool Pool, cause *Cause) *Cause {
 	state := "in dry run"
 	switch {

@@ -1,8 +1,8 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package why explains why something is not as it should be, from the objects around it. It is pure: it reads no cluster,
-// knows no time, and says the same of the same objects in whatever order they come.
+// Package why explains why pods of a pool are missing, from the objects around them. It is pure: it reads no cluster and no
+// clock, and the order of the objects does not change its answer.
 //
-// It blames only what the objects prove. Where they prove nothing it says nothing, and the words of Kubernetes stand.
+// It names a cause only if the objects prove it. Otherwise it says nothing, and callers fall back to what Kubernetes says.
 package why

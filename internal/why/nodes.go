@@ -17,22 +17,22 @@ import (
 	"github.com/windlass-operator/windlass/internal/membership"
 )
 
-// maxExamples is how many nodes a sentence names.
+// maxExamples is the most nodes that a sentence names.
 const maxExamples = 3
 
-// What nodes are called in a sentence.
+// How sentences refer to nodes.
 const (
 	aNode       = "node"
 	aReadyNode  = "ready node"
 	aUsableNode = "ready and schedulable node"
 )
 
-// members are the nodes of a pool, each list sorted by name and part of the one before.
+// members are the nodes of a pool. Each list is sorted by name and a part of the one before.
 type members struct {
 	all, ready []*corev1.Node
 	// synced carry the labels that the pool's RuntimeClass selects.
 	synced []*corev1.Node
-	// usable take new pods.
+	// usable accept new pods.
 	usable []*corev1.Node
 }
 
@@ -66,7 +66,7 @@ func isReady(node *corev1.Node) bool {
 	})
 }
 
-// isSynced reports whether the node carries the labels by which pods of the pool choose their node.
+// isSynced reports whether the node carries the labels that the RuntimeClass of the pool selects.
 func isSynced(pool *membership.Pool, node *corev1.Node) bool {
 	if _, joined := node.Labels[nodesv1.MemberLabel(pool.Name)]; !joined {
 		return false
@@ -79,7 +79,7 @@ func isSynced(pool *membership.Pool, node *corev1.Node) bool {
 	return true
 }
 
-// noPlace looks for what keeps pods from getting a node.
+// noPlace looks for a reason why pods get no node.
 func noPlace(pods Pods, pool Pool) *Cause {
 	if hasRoom(pods, pool) {
 		return nil
@@ -93,7 +93,7 @@ func noPlace(pods Pods, pool Pool) *Cause {
 	return nil
 }
 
-// noneReady looks for what keeps pods from running on the nodes that they have.
+// noneReady looks for a reason why pods do not run on the nodes that they have.
 func noneReady(pods Pods, pool Pool) *Cause {
 	if hasRoom(pods, pool) {
 		return nil
@@ -101,8 +101,7 @@ func noneReady(pods Pods, pool Pool) *Cause {
 	return noReadyNode(pods, pool, sortMembers(pool))
 }
 
-// hasRoom reports whether there are nodes enough for all pods, without looking at more nodes than it needs: of a pool in
-// order, those are few.
+// hasRoom reports whether the nodes have room for all pods. It stops as soon as they do, which is early in a healthy pool.
 func hasRoom(pods Pods, pool Pool) bool {
 	size, have := Requests(pods.Spec), int64(0)
 	for i := range pool.Nodes {
@@ -119,7 +118,7 @@ func hasRoom(pods Pods, pool Pool) bool {
 
 func noNode(_ Pods, pool Pool, m members) *Cause {
 	return when(len(m.all) == 0, &Cause{
-		Reason: appsv1alpha1.ReasonPoolHasNoNode, Text: fmt.Sprintf("pool %s has no node", pool.Name),
+		Reason: appsv1alpha1.ReasonPoolHasNoNode, Text: fmt.Sprintf("pool %s has no nodes", pool.Name),
 	})
 }
 
@@ -151,7 +150,7 @@ func cordoned(_ Pods, pool Pool, m members) *Cause {
 	}
 }
 
-// handlerMissing concerns the nodes that pods are on, and otherwise a pool of which no node has the handler.
+// handlerMissing applies if pods are on nodes without the handler, or if no node of the pool has it.
 func handlerMissing(pods Pods, pool Pool) *Cause {
 	condition := apimeta.FindStatusCondition(pool.Pool.Status.Conditions, nodesv1.ConditionHandlerAvailable)
 	if condition == nil || condition.Status != metav1.ConditionFalse {
@@ -169,13 +168,13 @@ func handlerMissing(pods Pods, pool Pool) *Cause {
 	}
 }
 
-// lacksHandler reports whether the node tells its handlers, and this one is not among them.
+// lacksHandler reports whether the node reports its handlers, and this one is not among them.
 func lacksHandler(node *corev1.Node, handler string) bool {
 	return len(node.Status.RuntimeHandlers) > 0 &&
 		!slices.ContainsFunc(node.Status.RuntimeHandlers, func(h corev1.NodeRuntimeHandler) bool { return h.Name == handler })
 }
 
-// every says something of all nodes of a pool, and names some of them.
+// every states something about all of these nodes of a pool, and names some of them.
 func every(nodes []*corev1.Node, called string, pool Pool, singular, plural string) string {
 	names := make([]string, 0, len(nodes))
 	for _, node := range nodes {

@@ -16,23 +16,23 @@ import (
 	"github.com/windlass-operator/windlass/internal/membership"
 )
 
-// Pods are equal pods that shall run on a pool, and not all of them do.
+// Pods are equal pods that should run on a pool, and not all of them do.
 type Pods struct {
-	// Namespace is the one that they are in, nil where it is not known.
+	// Namespace is the namespace that they are in, nil if it is unknown.
 	Namespace metav1.Object
-	// Spec is what they look like.
+	// Spec is the spec of each.
 	Spec *corev1.PodSpec
-	// Wanted is how many there shall be.
+	// Wanted is how many there should be.
 	Wanted int32
 	// Created is how many of them exist.
 	Created int32
 	// Unplaced is how many exist and have no node.
 	Unplaced int32
-	// PerNode counts those that have one by its name.
+	// PerNode counts the pods that have a node, by its name.
 	PerNode map[string]int32
 }
 
-// waiting reports whether pods have no node. It is false where all have one and do not run there for reasons of their own.
+// waiting reports whether pods have no node. It is false if all have one, even if they do not run there.
 func (p *Pods) waiting() bool {
 	var placed int32
 	for _, count := range p.PerNode {
@@ -41,23 +41,23 @@ func (p *Pods) waiting() bool {
 	return p.Unplaced > 0 || placed < p.Wanted || p.Created < p.Wanted
 }
 
-// Pool is the pool that the pods shall run on.
+// Pool is the pool that the pods should run on.
 type Pool struct {
 	// Name is the name that the pods choose it by.
 	Name string
-	// Pool is the pool, nil where there is none of that name.
+	// Pool is the pool, nil if it does not exist.
 	Pool *membership.Pool
-	// Nodes are its members, in any order. Others among them do not count.
+	// Nodes are its members, in any order. Other nodes are ignored.
 	Nodes []corev1.Node
 }
 
-// PodsMissing returns what about the pool keeps the pods from coming, nil where it is not the pool. Of several causes, it is the
-// one that has to be removed first.
+// PodsMissing returns why the pool keeps the pods from running, nil if the pool is not the cause. Of several causes it returns
+// the one to fix first.
 func PodsMissing(pods Pods, pool Pool) *Cause {
 	waiting := pods.waiting()
 	if pool.Pool == nil {
 		return when(waiting, &Cause{
-			Reason: appsv1alpha1.ReasonPoolNotFound, Text: fmt.Sprintf("there is no pool %s", pool.Name), Refusal: true,
+			Reason: appsv1alpha1.ReasonPoolNotFound, Text: fmt.Sprintf("pool %s does not exist", pool.Name), Refusal: true,
 		})
 	}
 	checks := []func(Pods, Pool) *Cause{deleting, notAllowed, noRuntimeClass, noPlace, handlerMissing}
@@ -78,7 +78,7 @@ func deleting(_ Pods, pool Pool) *Cause {
 	})
 }
 
-// notAllowed concerns only pods that do not exist: those that do have been let in.
+// notAllowed concerns only pods that do not exist yet: existing pods were admitted.
 func notAllowed(pods Pods, pool Pool) *Cause {
 	allowed := pool.Pool.Spec.AllowedNamespaces
 	if pods.Created >= pods.Wanted || pods.Namespace == nil || allowed == nil ||
@@ -96,7 +96,8 @@ func notAllowed(pods Pods, pool Pool) *Cause {
 	}
 }
 
-// noRuntimeClass believes the pool's own word. A RuntimeClass of somebody else lets pods be created and sends them elsewhere.
+// noRuntimeClass trusts the condition of the pool. A RuntimeClass that Windlass does not own does not stop pods from being
+// created, but may send them elsewhere.
 func noRuntimeClass(_ Pods, pool Pool) *Cause {
 	text, foreign := fmt.Sprintf("pool %s has no RuntimeClass yet", pool.Name), false
 	condition := apimeta.FindStatusCondition(pool.Pool.Status.Conditions, nodesv1.ConditionRuntimeClassReady)

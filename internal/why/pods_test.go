@@ -97,7 +97,7 @@ func TestPodsMissing(t *testing.T) {
 			pods: pods(), pool: pool(), nodes: []*build.NodeBuilder{node("a")},
 		},
 		"there is no pool": {
-			pods: pods(), want: "refused PoolNotFound: there is no pool gpu",
+			pods: pods(), want: "refused PoolNotFound: pool gpu does not exist",
 		},
 		"there is no pool, but all pods have found a node": {
 			pods: pods(on("a", "a", "b")),
@@ -155,11 +155,11 @@ func TestPodsMissing(t *testing.T) {
 			pods: pods(created), pool: pool().Paused(), nodes: []*build.NodeBuilder{node("a")},
 		},
 		"the pool has no node": {
-			pods: pods(created), pool: pool(), want: "PoolHasNoNode: pool gpu has no node",
+			pods: pods(created), pool: pool(), want: "PoolHasNoNode: pool gpu has no nodes",
 		},
 		"a node that has left does not count": {
 			pods: pods(created), pool: pool(), nodes: []*build.NodeBuilder{left("a")},
-			want: "PoolHasNoNode: pool gpu has no node",
+			want: "PoolHasNoNode: pool gpu has no nodes",
 		},
 		"no node is ready, and only some are named": {
 			pods: pods(created), pool: pool(),
@@ -207,7 +207,7 @@ func TestPodsMissing(t *testing.T) {
 		"no node has everything that a pod wants": {
 			pods: pods(created, requesting("memory", "8Gi", "cpu", "8")), pool: pool(),
 			nodes: []*build.NodeBuilder{node("a"), node("b").Allocatable("cpu", "8", "memory", "4Gi")},
-			want:  "PoolCapacityShort: pool gpu has no ready node with all that a pod requests: 8 CPU, 8Gi memory",
+			want:  "PoolCapacityShort: no ready node of pool gpu has everything that a pod requests: 8 CPU, 8Gi memory",
 		},
 		"all nodes together have enough, but no node for the last pod": {
 			pods: pods(created, requesting("cpu", "2500m")), pool: pool(), nodes: []*build.NodeBuilder{node("a"), node("b")},

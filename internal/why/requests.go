@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Requests returns what the scheduler sets aside for a pod: itself, all that its containers request, or all that one of its
-// init containers does if that is more, and the overhead. What is nothing is left out.
+// Requests returns what the scheduler reserves for a pod: one pod, the sum of its containers' requests or the request of an init
+// container if that is more, and the overhead. Resources of zero are left out.
 func Requests(spec *corev1.PodSpec) corev1.ResourceList {
 	all := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}
 	if spec == nil {
@@ -42,18 +42,18 @@ func Requests(spec *corev1.PodSpec) corev1.ResourceList {
 	return all
 }
 
-// override puts what is said of the pod as a whole in the place of what its containers say. A limit alone counts only where they
-// say nothing.
+// override replaces the requests of the containers with those of the pod as a whole. A limit of the pod counts only for resources
+// that no container requests.
 func override(running corev1.ResourceList, pod corev1.ResourceRequirements) {
 	for name, limit := range pod.Limits {
-		if _, said := running[name]; !said {
+		if _, requested := running[name]; !requested {
 			running[name] = limit
 		}
 	}
 	maps.Copy(running, pod.Requests)
 }
 
-// requestsOf returns what a container requests. Who only limits a resource requests as much.
+// requestsOf returns what a container requests. A limit without a request is a request.
 func requestsOf(resources corev1.ResourceRequirements) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	maps.Copy(list, resources.Limits)

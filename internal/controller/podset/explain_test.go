@@ -86,15 +86,15 @@ func TestTheExplanationIsWhatReadySays(t *testing.T) {
 		"the Deployment's own words stay with its condition": {
 			pool: nobody, deployment: []func(*appsv1.Deployment){unavailable},
 			want: map[string]string{
-				"Ready":       "False PoolNotFound: waiting for 3 of 3 pods to be available: there is no pool gpu",
-				"Reconciling": "True PoolNotFound: waiting for 3 of 3 pods to be available: there is no pool gpu",
+				"Ready":       "False PoolNotFound: waiting for 3 of 3 pods to be available: pool gpu does not exist",
+				"Reconciling": "True PoolNotFound: waiting for 3 of 3 pods to be available: pool gpu does not exist",
 				"Available":   "False MinimumReplicasUnavailable: Deployment does not have minimum availability.",
 			},
 		},
 		"pods that are refused for the pool's sake are explained": {
 			pool: nobody, deployment: []func(*appsv1.Deployment){refused},
 			want: map[string]string{
-				"Ready":          "False PoolNotFound: waiting for 3 of 3 pods to be available: there is no pool gpu",
+				"Ready":          "False PoolNotFound: waiting for 3 of 3 pods to be available: pool gpu does not exist",
 				"ReplicaFailure": "True FailedCreate: forbidden",
 			},
 		},
@@ -108,7 +108,7 @@ func TestTheExplanationIsWhatReadySays(t *testing.T) {
 		"old pods that stay do not hide that new ones do not come": {
 			pool: empty, deployment: []func(*appsv1.Deployment){func(d *appsv1.Deployment) { replicas(d, 6, 3, 3) }},
 			want: map[string]string{
-				"Ready": "False PoolHasNoNode: waiting for 3 of 6 pods to be available: pool gpu has no node",
+				"Ready": "False PoolHasNoNode: waiting for 3 of 6 pods to be available: pool gpu has no nodes",
 			},
 		},
 		"the explanation outlives the deadline of the rollout": {
@@ -119,8 +119,8 @@ func TestTheExplanationIsWhatReadySays(t *testing.T) {
 				}
 			}},
 			want: map[string]string{
-				"Ready":       `False PoolHasNoNode: pool gpu has no node; ReplicaSet "web-1" has timed out progressing.`,
-				"Stalled":     `True PoolHasNoNode: pool gpu has no node; ReplicaSet "web-1" has timed out progressing.`,
+				"Ready":       `False PoolHasNoNode: pool gpu has no nodes; ReplicaSet "web-1" has timed out progressing.`,
+				"Stalled":     `True PoolHasNoNode: pool gpu has no nodes; ReplicaSet "web-1" has timed out progressing.`,
 				"Reconciling": "False Idle: ",
 				"Progressing": `False ProgressDeadlineExceeded: ReplicaSet "web-1" has timed out progressing.`,
 			},

@@ -137,7 +137,7 @@ func TestThePoolExplainsMissingPods(t *testing.T) {
 	}{
 		"there is no such pool": {
 			stage:  func(*stage) {},
-			reason: appsv1alpha1.ReasonPoolNotFound, text: "there is no pool POOL",
+			reason: appsv1alpha1.ReasonPoolNotFound, text: "pool POOL does not exist",
 			repair: func(s *stage) { s.pool(); s.node("-a") },
 		},
 		"the pool is being deleted": {
@@ -209,7 +209,7 @@ func TestThePoolExplainsMissingPods(t *testing.T) {
 		},
 		"the pool has no node": {
 			stage:  func(s *stage) { s.pool() },
-			reason: appsv1alpha1.ReasonPoolHasNoNode, text: "pool POOL has no node",
+			reason: appsv1alpha1.ReasonPoolHasNoNode, text: "pool POOL has no nodes",
 			repair: func(s *stage) { s.node("-a") },
 		},
 		"no node is ready": {
