@@ -83,7 +83,7 @@ func run(m *testing.M) int {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	err := c.start(ctx, "--nodes", strconv.Itoa(nodeCount))
+	err := c.start(ctx, "--name", c.name, "--nodes", strconv.Itoa(nodeCount))
 	defer c.stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "cannot start the cluster of the tests: %v\n", err)
@@ -104,13 +104,13 @@ func (c *cluster) find() (missing string) {
 	return ""
 }
 
-// start starts the cluster, with what is added to the call, and applies what an administrator applies.
+// start starts the cluster that the arguments of "devcluster up" describe, and applies what an administrator applies.
 func (c *cluster) start(ctx context.Context, args ...string) (err error) {
 	if c.dir, err = os.MkdirTemp("", "windlass-e2e-"); err != nil {
 		return err
 	}
 	c.admin, c.manager = filepath.Join(c.dir, "admin"), filepath.Join(c.dir, "manager")
-	up := c.command(ctx, c.devcluster, append([]string{"up", "--name", c.name, "--kubeconfig", c.admin}, args...)...)
+	up := c.command(ctx, c.devcluster, append([]string{"up", "--kubeconfig", c.admin}, args...)...)
 	if out, err := up.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot start devcluster: %w: %s", err, out)
 	}

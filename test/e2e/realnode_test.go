@@ -48,7 +48,7 @@ func startWithRealNode(t *testing.T) *cluster {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	err := c.start(ctx, "--real-node="+realNode)
+	err := c.start(ctx, "--name", c.name, "--real-node="+realNode)
 	t.Cleanup(c.stop)
 	if err != nil {
 		if _, reason, refused := strings.Cut(err.Error(), "a real node needs "); refused {
