@@ -37,7 +37,7 @@ func Match(shown, output string) (difference string) {
 	if len(missing) > 0 {
 		difference = fmt.Sprintf("these lines are missing:\n%s\n", strings.Join(missing, "\n"))
 	}
-	if len(rest) > 0 && (!elided || len(missing) > 0) {
+	if len(rest) > 0 && !elided {
 		difference += fmt.Sprintf("the page does not show these lines:\n%s\n", strings.Join(rest, "\n"))
 	}
 	return difference
