@@ -93,7 +93,7 @@ func TestMatch(t *testing.T) {
 		"lines in another order":                     {"a\nb\n", "b\na\n", true},
 		"a line too few":                             {"a\nb\n", "a\n", false},
 		"a line too many":                            {"a\n", "a\nb\n", false},
-		"a line twice":                               {"a\na\n", "a\n", false},
+		"a line twice":                               {"a b\na b\n", "a b\n", false},
 		"lines left out":                             {"a\n…\nd\n", "a\nb\nc\nd\n", true},
 		"lines left out, as kubectl's readers do it": {"...\nd\n", "a\nd\n", true},
 		"text left out":                              {"id=…;\n", "id=42;\n", true},

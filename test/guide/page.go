@@ -55,7 +55,7 @@ func Parse(text string) (Page, error) {
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
-		line = strings.TrimRight(line, "\n")
+		line = strings.TrimRight(line, " \n")
 		trimmed := strings.TrimSpace(line)
 		language, fence := strings.CutPrefix(trimmed, "```")
 		switch {
@@ -69,11 +69,11 @@ func Parse(text string) (Page, error) {
 		case inside:
 			open.Text += strings.TrimPrefix(line, indent) + "\n"
 		case fence:
-			indent, inside = line[:strings.Index(line, "`")], true
+			indent, inside = strings.TrimSuffix(line, trimmed), true
 			open, next = next, Block{}
 			open.Line, open.Language = number, language
 		default:
-			if err := next.direct(trimmed); err != nil {
+			if err := direct(&next, trimmed); err != nil {
 				return Page{}, fmt.Errorf("line %d: %w", number, err)
 			}
 		}
@@ -88,7 +88,7 @@ func Parse(text string) (Page, error) {
 }
 
 // direct takes a line between blocks: a comment about the next block, or something else, which no such comment may precede.
-func (b *Block) direct(line string) error {
+func direct(b *Block, line string) error {
 	match := directive.FindStringSubmatch(line)
 	switch {
 	case match == nil && line != "" && (b.NotRun != "" || len(b.First) > 0):

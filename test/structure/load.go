@@ -36,12 +36,20 @@ type listed struct {
 	Export     string            `json:"Export"`
 	GoFiles    []string          `json:"GoFiles"`
 	DepOnly    bool              `json:"DepOnly"`
+	Imports    []string          `json:"Imports"`
+	Module     *module           `json:"Module"`
 	ImportMap  map[string]string `json:"ImportMap"`
+}
+
+// module is the module of a package.
+type module struct {
+	Path string `json:"Path"`
+	Main bool   `json:"Main"`
 }
 
 // load type-checks packages. The compiler's export data answers for what they import, so that only they are read from source.
 func load(ctx context.Context, folder string, patterns []string) ([]loaded, error) {
-	packages, err := list(ctx, folder, patterns)
+	packages, err := list(ctx, folder, append([]string{"-deps", "-export", "--"}, patterns...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +80,11 @@ func load(ctx context.Context, folder string, patterns []string) ([]loaded, erro
 	return all, nil
 }
 
-// list asks the go command for packages and everything that they import, compiled.
-func list(ctx context.Context, folder string, patterns []string) ([]listed, error) {
+// list asks the go command for packages; -deps adds everything that they import, -export compiles it.
+func list(ctx context.Context, folder string, args ...string) ([]listed, error) {
 	command := exec.CommandContext(ctx, "go", append([]string{
-		"list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,DepOnly,ImportMap", "--",
-	}, patterns...)...)
+		"list", "-json=ImportPath,Dir,Export,GoFiles,DepOnly,Imports,Module,ImportMap",
+	}, args...)...)
 	command.Dir = folder
 	out, err := command.Output()
 	if err != nil {

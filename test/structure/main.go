@@ -5,6 +5,7 @@
 // only ever go down, from the file that states the purpose to the files that hold the details.
 //
 //	go run ./test/structure [-v] [-C folder] [packages]
+//	go run ./test/structure -arrows ARCHITECTURE.md
 //
 // Definition. One declaration that uses a function or method of another file of its package counts as one call between files,
 // however often it does so. Methods of interfaces do not count: a caller of an interface does not know the file behind it.
@@ -20,23 +21,55 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 )
 
 func main() {
 	folder := flag.String("C", ".", "folder of the module to measure")
+	page := flag.String("arrows", "", "draw which package imports which in the page of this name, instead")
 	verbose := flag.Bool("v", false, "list the calls that run up, and the order of the files")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	measured, err := measure(ctx, *folder, flag.Args()...)
+	err := run(ctx, os.Stdout, *folder, *page, *verbose, flag.Args())
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	report(os.Stdout, measured, *verbose)
+}
+
+func run(ctx context.Context, out io.Writer, folder, page string, verbose bool, patterns []string) error {
+	if page != "" {
+		return redraw(ctx, folder, page)
+	}
+	measured, err := measure(ctx, folder, patterns...)
+	if err == nil {
+		report(out, measured, verbose)
+	}
+	return err
+}
+
+// redraw replaces the drawing in a page.
+func redraw(ctx context.Context, folder, page string) error {
+	h, err := survey(ctx, folder)
+	if err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(page)
+	if err != nil {
+		return fmt.Errorf("cannot read page: %w", err)
+	}
+	before, shown, after, ok := drawing(string(raw))
+	if !ok {
+		return fmt.Errorf("cannot find the drawing in %q: a block that begins with %s", page, program)
+	}
+	if drawn := h.draw(program); drawn != shown {
+		err = os.WriteFile(page, []byte(before+drawn+after), 0o644) //nolint:gosec // a page that everybody reads
+	}
+	return err
 }
 
 // measurement is the best order of a package's files for its calls, and for all uses.
