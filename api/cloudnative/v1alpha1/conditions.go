@@ -127,6 +127,9 @@ const (
 	ReasonImagePullFailed = "ImagePullFailed"
 	// ReasonNameTaken says that other machines on the host have all names that this one could have.
 	ReasonNameTaken = "NameTaken"
+	// ReasonDiskMismatch says that a disk of the machine exists and does not fit what the spec describes. It may hold data, so it is neither
+	// used nor replaced until a person has decided.
+	ReasonDiskMismatch = "DiskMismatch"
 	// ReasonInvalidSpec says that the host refuses the spec.
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonUnsupported says that the driver cannot do what the spec asks for.

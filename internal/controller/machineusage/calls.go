@@ -62,6 +62,7 @@ func kindOf(err error) string {
 	}{
 		{machine.ErrUnreachable, "unreachable"},
 		{machine.ErrConflict, "conflict"},
+		{machine.ErrDiskMismatch, "disk_mismatch"},
 		{machine.ErrInvalid, "invalid"},
 		{machine.ErrUnsupported, "unsupported"},
 		{machine.ErrImageNotFound, "image_not_found"},

@@ -697,6 +697,15 @@ func TestImages(t *testing.T) {
 	s.want(missing, active, "Ready=True/Ready")
 }
 
+func TestDiskThatDoesNotFitStopsTheMachineUntilTheSpecChanges(t *testing.T) {
+	s := newStage(t, simulated.Script{})
+	s.hosts["a"].Inject(simulated.Fault{Call: simulated.CallPrepare, Times: 1, Err: machine.ErrDiskMismatch})
+	vm := s.machine()
+	s.want(vm, cloudnativev1alpha1.PhaseFailed, "Ready=False/DiskMismatch", "Stalled=True/DiskMismatch", "Provisioned=False/DiskMismatch")
+	s.edit(vm, cpu("3"))
+	s.want(vm, active, "Ready=True/Ready")
+}
+
 func TestFaultsOfEveryCall(t *testing.T) {
 	for _, call := range []simulated.Call{
 		simulated.CallGet, simulated.CallPrepare, simulated.CallCreate, simulated.CallStart, simulated.CallStop, simulated.CallResize,

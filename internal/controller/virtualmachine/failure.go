@@ -119,7 +119,8 @@ func ended(reason string) bool {
 // permanent reports whether another attempt hardly helps.
 func permanent(reason string) bool {
 	switch reason {
-	case cloudnativev1alpha1.ReasonInvalidSpec, cloudnativev1alpha1.ReasonUnsupported, cloudnativev1alpha1.ReasonNameTaken:
+	case cloudnativev1alpha1.ReasonInvalidSpec, cloudnativev1alpha1.ReasonUnsupported, cloudnativev1alpha1.ReasonNameTaken,
+		cloudnativev1alpha1.ReasonDiskMismatch:
 		return true
 	}
 	return false
@@ -134,6 +135,8 @@ func reasonOf(at operation.Step, err error) string {
 		return cloudnativev1alpha1.ReasonImagePullFailed
 	case errors.Is(err, machine.ErrConflict):
 		return cloudnativev1alpha1.ReasonNameTaken
+	case errors.Is(err, machine.ErrDiskMismatch):
+		return cloudnativev1alpha1.ReasonDiskMismatch
 	case errors.Is(err, machine.ErrInvalid):
 		return cloudnativev1alpha1.ReasonInvalidSpec
 	case errors.Is(err, machine.ErrUnsupported):
