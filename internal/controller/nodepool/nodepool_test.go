@@ -887,14 +887,50 @@ func TestHandlerFollowsWhatTheNodesOffer(t *testing.T) {
 	}
 }
 
+// malformed is a selector that the schema cannot tell from a good one.
+func malformed(p *nodesv1.NodePool) {
+	p.Spec.NodeSelector = &metav1.LabelSelector{
+		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "not a label", Operator: metav1.LabelSelectorOpExists}},
+	}
+}
+
 func TestMalformedSelectorIsTold(t *testing.T) {
 	w := newWorld(t)
-	pool := w.pool("p", func(p *nodesv1.NodePool) {
-		p.Spec.NodeSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Like"}}}
-	})
+	pool := w.pool("p", malformed)
 	w.converge()
 	w.Get(t, pool)
-	if reason(pool, status.Stalled) != nodesv1.ReasonInvalidSelector {
+	stalled := meta.FindStatusCondition(pool.Status.Conditions, status.Stalled)
+	if stalled.Reason != nodesv1.ReasonInvalidSelector || !strings.Contains(stalled.Message, "not a label") {
 		t.Errorf("conditions are %+v", pool.Status.Conditions)
 	}
+}
+
+func TestPoolWithAMalformedSelectorCanBeDeleted(t *testing.T) {
+	w := newWorld(t)
+	labelled, selected := w.node("labelled", "p"), w.node("selected")
+	testkit.Edit(t, w.Harness, selected, func(n *corev1.Node) { n.Labels[w.name("zone")] = "a" })
+	pool := w.pool("p", label("a", "1"), taint("b", "2"), selecting(w.name("zone"), "a"))
+	w.converge()
+	testkit.Edit(t, w.Harness, pool, malformed)
+	w.converge()
+	if got := w.followers([]*corev1.Node{labelled, selected}, "1"); got != 2 {
+		t.Errorf("%d nodes carry the pool while its selector cannot be understood, want both", got)
+	}
+	must(t, w.Live.Delete(t.Context(), pool))
+	w.converge()
+	for _, n := range []*corev1.Node{labelled, selected} {
+		wantLabels(t, w.without(n, w.name("zone")), nil)
+		wantTaints(t, n)
+	}
+	if w.Get(t, pool) {
+		t.Errorf("the pool is left: %+v", pool.Status.Conditions)
+	}
+}
+
+// without returns the labels of the node but that one.
+func (w *world) without(n *corev1.Node, key string) map[string]string {
+	w.t.Helper()
+	left := w.labels(n)
+	delete(left, key)
+	return left
 }

@@ -56,6 +56,24 @@ func TestSchema(t *testing.T) {
 		"a default for everybody": {
 			YAML: spec(`{defaultFor: {namespaceSelector: {}}}`), Refused: "would match every namespace",
 		},
+		"a node selector with an unknown operator": {
+			YAML:    spec(`{nodeSelector: {matchExpressions: [{key: a, operator: Like}]}}`),
+			Refused: "spec.nodeSelector.matchExpressions: Invalid value: operator must be In, NotIn, Exists or DoesNotExist",
+		},
+		"a node selector without the values that its operator needs": {
+			YAML: spec(`{nodeSelector: {matchExpressions: [{key: a, operator: NotIn}]}}`), Refused: "In and NotIn need values",
+		},
+		"allowed namespaces with an unknown operator": {
+			YAML:    spec(`{allowedNamespaces: {from: Selector, selector: {matchExpressions: [{key: a, operator: Like}]}}}`),
+			Refused: "spec.allowedNamespaces.selector.matchExpressions: Invalid value: operator must be",
+		},
+		"a default with values that its operator does not have": {
+			YAML:    spec(`{defaultFor: {namespaceSelector: {matchExpressions: [{key: a, operator: Exists, values: [b]}]}}}`),
+			Refused: "Exists and DoesNotExist have none",
+		},
+		"every operator": {
+			YAML: spec(`{nodeSelector: {matchExpressions: [{key: a, operator: In, values: [b]}, {key: a, operator: NotIn, values: [b]}, {key: a, operator: Exists}, {key: a, operator: DoesNotExist}]}}`),
+		},
 		"an unknown overwrite policy": {
 			YAML: spec(`{overwrite: Sometimes}`), Refused: `supported values: "Never", "Restore", "Always"`,
 		},
