@@ -7,12 +7,16 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 // Clearances says which nodes may leave which pool. The zero value lets no node leave.
 type Clearances struct {
 	// Wakeups wakes the nodes that get a clearance.
-	Wakeups Wakeups
+	Wakeups kube.Wakeup
 
 	mu      sync.Mutex
 	granted map[string]map[string]bool // by pool and node
@@ -20,7 +24,9 @@ type Clearances struct {
 
 // Grant lets exactly these nodes leave the pool, and wakes those that could not leave it before.
 func (c *Clearances) Grant(pool string, nodes []string) {
-	c.Wakeups.wake(c.replace(pool, nodes)...)
+	for _, node := range c.replace(pool, nodes) {
+		c.Wakeups.Wake(types.NamespacedName{Name: node})
+	}
 }
 
 // Withdraw lets no node leave the pool any more.

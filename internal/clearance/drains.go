@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 // Drain is one drain of one node: a node may leave a pool, come back and leave it again.
@@ -35,7 +37,7 @@ type Progress struct {
 // status. What is lost with the process is reported again. The zero value knows of no drain.
 type Drains struct {
 	// Wakeups wakes the pools whose drains have made progress.
-	Wakeups Wakeups
+	Wakeups kube.Wakeup
 
 	mu       sync.Mutex
 	progress map[Drain]Progress
@@ -44,7 +46,7 @@ type Drains struct {
 // Report says how far a drain has come, and wakes its pool if that is news.
 func (d *Drains) Report(drain Drain, progress Progress) {
 	if d.replace(drain, progress) {
-		d.Wakeups.wake(drain.Pool)
+		d.Wakeups.Wake(types.NamespacedName{Name: drain.Pool})
 	}
 }
 

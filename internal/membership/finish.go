@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
@@ -89,7 +87,7 @@ func (m *merge) changes(of aspect) (set map[string]string, remove []string) {
 // finishTaints keeps the order of the node's taints, replaces changed values in place and appends new taints sorted.
 func (m *merge) finishTaints() {
 	for _, t := range m.node.Spec.Taints {
-		if t.Key == nodesv1.UninitializedTaint && m.initialize() {
+		if t.Key == nodesv1.UninitializedTaint && m.opens {
 			continue
 		}
 		id := taintID(t.Key, t.Effect)
@@ -122,30 +120,6 @@ func (m *merge) finishTaints() {
 	}
 }
 
-// initialize opens the node for pods if it is in a pool and the plan brings it everything that its pools want.
-func (m *merge) initialize() bool {
-	if m.incomplete || len(m.plan.Originals) > 0 || len(m.joined) == 0 && !m.deferred || m.deferred && !m.nobodyBehind() {
-		return false
-	}
-	m.plan.TaintsChanged = true
-	for _, pool := range m.joined {
-		m.pending[pool] = true
-	}
-	return true
-}
-
-// nobodyBehind reports whether none of the pools that wait for the node's turn would change it: then the turn never comes.
-func (m *merge) nobodyBehind() bool {
-	node := m.node.DeepCopy()
-	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == nodesv1.UninitializedTaint })
-	for _, name := range m.plan.Members {
-		if m.pools[name].defers(node) && Behind(node, m.pools, name) {
-			return false
-		}
-	}
-	return true
-}
-
 // changed notes that a pool's key is not on the node as it shall be: as drift if it had been recorded, and the pool had told
 // that all its nodes carry its spec.
 func (m *merge) changed(pool string, of aspect, key string) {
@@ -153,10 +127,4 @@ func (m *merge) changed(pool string, of aspect, key string) {
 	if slices.Contains(m.before[pool].keys(of), key) && m.pools[pool].settled() {
 		m.plan.Drift = append(m.plan.Drift, of.describe(key))
 	}
-}
-
-// settled reports whether the pool has told that all its nodes carry its present spec.
-func (p *Pool) settled() bool {
-	synced := meta.FindStatusCondition(p.Status.Conditions, nodesv1.ConditionNodesSynced)
-	return synced != nil && synced.Status == metav1.ConditionTrue && synced.ObservedGeneration == p.Generation
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
@@ -29,6 +30,10 @@ func Wanted(pool *nodesv1.NodePool) nodesv1.Ledger {
 		ledger.Taints = append(ledger.Taints, LedgerTaint(taint))
 	}
 	return Union(ledger, nodesv1.Ledger{})
+}
+
+func empty(selector *metav1.LabelSelector) bool {
+	return selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0
 }
 
 // Union returns the keys of both ledgers.

@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,10 +58,6 @@ func NewPool(pool *nodesv1.NodePool) (*Pool, error) {
 	}
 	p.selector = selector
 	return p, nil
-}
-
-func empty(selector *metav1.LabelSelector) bool {
-	return selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0
 }
 
 // Selects reports whether nodes become members without a role label that somebody else has set.
@@ -154,6 +151,12 @@ func (p *Pool) holds() bool {
 // begins reports whether the pool holds only because its finalizer is still to come.
 func (p *Pool) begins() bool {
 	return !status.IsPaused(p.NodePool) && !p.Spec.DryRun && !slices.Contains(p.Finalizers, nodesv1.Finalizer)
+}
+
+// settled reports whether the pool has told that all its nodes carry its present spec.
+func (p *Pool) settled() bool {
+	synced := meta.FindStatusCondition(p.Status.Conditions, nodesv1.ConditionNodesSynced)
+	return synced != nil && synced.Status == metav1.ConditionTrue && synced.ObservedGeneration == p.Generation
 }
 
 // Pools are all pools by name.

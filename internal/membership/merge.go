@@ -37,6 +37,8 @@ type merge struct {
 	// joined are the pools that put on the node what they want. incomplete is true while it is not all that its pools want.
 	joined     []string
 	incomplete bool
+	// opens is true when the plan takes the taint off with which the node registered itself closed.
+	opens bool
 	// deferred is true where a pool waits for the node's turn, though maybe with nothing to change.
 	deferred bool
 	// passed are the keys that a pool left to somebody else.

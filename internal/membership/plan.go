@@ -136,9 +136,37 @@ func decide(node *corev1.Node, pools Pools, mayLeave func(pool string) bool) *me
 		}
 	}
 	m.release()
+	m.initialize()
 	m.finish()
 	return m
 }
+
+// initialize opens a node that has registered itself closed, if it is in a pool and the plan brings it everything that its pools want.
+func (m *merge) initialize() {
+	closed := slices.ContainsFunc(m.node.Spec.Taints, isUninitialized)
+	complete := !m.incomplete && len(m.plan.Originals) == 0
+	if !closed || !complete || len(m.joined) == 0 && !m.deferred || m.deferred && !m.nobodyBehind() {
+		return
+	}
+	m.opens, m.plan.TaintsChanged = true, true
+	for _, pool := range m.joined {
+		m.pending[pool] = true
+	}
+}
+
+// nobodyBehind reports whether none of the pools whose batch the node waits for would change it: then the batch never comes.
+func (m *merge) nobodyBehind() bool {
+	node := m.node.DeepCopy()
+	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, isUninitialized)
+	for _, name := range m.plan.Members {
+		if m.pools[name].defers(node) && Behind(node, m.pools, name) {
+			return false
+		}
+	}
+	return true
+}
+
+func isUninitialized(t corev1.Taint) bool { return t.Key == nodesv1.UninitializedTaint }
 
 // Preview computes what the named pool would change on the node if it were not in dry run.
 func Preview(node *corev1.Node, pools Pools, name string) *Plan {
