@@ -23,6 +23,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
@@ -116,7 +117,8 @@ func (o Outcome) Mark(marks *status.Marks) {
 	}
 }
 
-// Result returns the outcome for the queue. A stalled object does not back off: its error is in its conditions.
+// Result returns the outcome for the queue. A stalled object does not back off: its error is in its conditions. Neither does one whose
+// pass failed because the API server is away: it would rest for long after the API server is back, through no fault of its own.
 func (o Outcome) Result() (reconcile.Result, error) {
 	switch o.kind {
 	case wait:
@@ -124,6 +126,9 @@ func (o Outcome) Result() (reconcile.Result, error) {
 	case stall:
 		return reconcile.Result{RequeueAfter: Jitter(RecheckStalled)}, nil
 	case fail:
+		if kube.IsUnreachable(o.err) {
+			return reconcile.Result{RequeueAfter: Jitter(kube.RetryUnreachable)}, nil
+		}
 		return reconcile.Result{}, o.err
 	case done:
 	}

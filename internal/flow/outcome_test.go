@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 func TestRunStopsAtTheFirstPhaseThatIsNotDone(t *testing.T) {
@@ -62,10 +63,13 @@ func TestResultNeverBacksOffWhatIsNoError(t *testing.T) {
 		outcome  flow.Outcome
 		min, max time.Duration
 	}{
-		"done rests":                        {outcome: flow.Done()},
-		"waiting relies on watches":         {outcome: flow.Wait("W", "x", 0)},
-		"waiting comes back with jitter":    {outcome: flow.Wait("W", "x", time.Minute), min: time.Minute, max: 72 * time.Second},
-		"stalled is looked at now and then": {outcome: flow.Stall("S", errors.New("x")), min: flow.RecheckStalled, max: flow.RecheckStalled * 6 / 5},
+		"done rests":                      {outcome: flow.Done()},
+		"waiting relies on watches":       {outcome: flow.Wait("W", "x", 0)},
+		"waiting comes back with jitter":  {outcome: flow.Wait("W", "x", time.Minute), min: time.Minute, max: 72 * time.Second},
+		"stalled is checked now and then": {outcome: flow.Stall("S", errors.New("x")), min: flow.RecheckStalled, max: flow.RecheckStalled * 6 / 5},
+		"an outage is waited out": {
+			outcome: flow.Fail(apierrors.NewServiceUnavailable("not ready")), min: kube.RetryUnreachable, max: kube.RetryUnreachable * 6 / 5,
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

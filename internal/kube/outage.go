@@ -1,0 +1,93 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/watchlist"
+)
+
+// RetryUnreachable is how often an API server that is away is tried again. Exponential backoff would leave caches behind for up to a
+// minute after its return.
+const RetryUnreachable = time.Second
+
+// retryJitter spreads the retries of all caches.
+const retryJitter = 0.2
+
+// IsUnreachable reports whether err says that the API server is away: nobody listens, the connection broke, or it is starting or
+// stopping. An answer of the API server to the request itself is not such an error.
+func IsUnreachable(err error) bool {
+	return err != nil && (net.IsConnectionRefused(err) || net.IsConnectionReset(err) || net.IsHTTP2ConnectionLost(err) ||
+		net.IsProbableEOF(err) || apierrors.IsServiceUnavailable(err))
+}
+
+// newInformer returns an informer that is back within a moment of the API server's return.
+func newInformer(
+	source toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+) toolscache.SharedIndexInformer {
+	return toolscache.NewSharedIndexInformer(persist(source, RetryUnreachable), object, resync, indexers)
+}
+
+// persist returns a source that waits while the API server is away. Whoever reads from it never sees the outage, and so never begins
+// to back off.
+func persist(source toolscache.ListerWatcher, every time.Duration) *persistent {
+	return &persistent{
+		ListerWatcherWithContext: toolscache.ToListerWatcherWithContext(source), every: every,
+		listOnly: watchlist.DoesClientNotSupportWatchListSemantics(source),
+	}
+}
+
+type persistent struct {
+	toolscache.ListerWatcherWithContext
+
+	every    time.Duration
+	listOnly bool
+}
+
+// IsWatchListSemanticsUnSupported tells the reflector what the source can do.
+func (p *persistent) IsWatchListSemanticsUnSupported() bool { return p.listOnly }
+
+// ListWithContext implements cache.ListerWithContext.
+func (p *persistent) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	return reach(ctx, p.every, func() (runtime.Object, error) { return p.ListerWatcherWithContext.ListWithContext(ctx, options) })
+}
+
+// WatchWithContext implements cache.WatcherWithContext.
+func (p *persistent) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	return reach(ctx, p.every, func() (watch.Interface, error) { return p.ListerWatcherWithContext.WatchWithContext(ctx, options) })
+}
+
+// List implements cache.Lister. Reflectors prefer ListWithContext.
+func (p *persistent) List(options metav1.ListOptions) (runtime.Object, error) {
+	return p.ListWithContext(context.Background(), options)
+}
+
+// Watch implements cache.Watcher. Reflectors prefer WatchWithContext.
+func (p *persistent) Watch(options metav1.ListOptions) (watch.Interface, error) {
+	return p.WatchWithContext(context.Background(), options)
+}
+
+// reach repeats a request until the API server answers it, whatever the answer, or ctx ends.
+func reach[T any](ctx context.Context, every time.Duration, do func() (T, error)) (T, error) {
+	for {
+		out, err := do()
+		if !IsUnreachable(err) {
+			return out, err
+		}
+		select {
+		case <-ctx.Done():
+			return out, err
+		case <-time.After(wait.Jitter(every, retryJitter)):
+		}
+	}
+}

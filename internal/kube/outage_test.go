@@ -1,0 +1,92 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	toolscache "k8s.io/client-go/tools/cache"
+)
+
+func refused() error {
+	dial := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	return fmt.Errorf("cannot list: %w", &url.Error{Op: "Get", URL: "https://127.0.0.1:1/api", Err: dial})
+}
+
+func TestIsUnreachable(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		err  error
+		want bool
+	}{
+		"no error":               {},
+		"nobody listens":         {err: refused(), want: true},
+		"the connection broke":   {err: &url.Error{Op: "Get", Err: syscall.ECONNRESET}, want: true},
+		"the answer broke off":   {err: &url.Error{Op: "Get", Err: io.EOF}, want: true},
+		"it is starting":         {err: apierrors.NewServiceUnavailable("not ready"), want: true},
+		"it refuses the request": {err: apierrors.NewForbidden(schema.GroupResource{}, "x", errors.New("no"))},
+		"it is too busy":         {err: apierrors.NewTooManyRequests("later", 1)},
+		"the caller gave up":     {err: context.Canceled},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := IsUnreachable(tc.err); got != tc.want {
+				t.Errorf("IsUnreachable(%v) is %t", tc.err, got)
+			}
+		})
+	}
+}
+
+func TestACacheWaitsOutAnOutage(t *testing.T) {
+	t.Parallel()
+	lists, watches := 0, 0
+	source := &toolscache.ListWatch{
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+			if lists++; lists < 20 {
+				return nil, refused()
+			}
+			return &corev1.NodeList{}, nil
+		},
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+			if watches++; watches < 20 {
+				return nil, apierrors.NewServiceUnavailable("stopping")
+			}
+			return nil, apierrors.NewGone("too old")
+		},
+	}
+	held := persist(source, time.Microsecond)
+	if _, err := held.ListWithContext(t.Context(), metav1.ListOptions{}); err != nil || lists != 20 {
+		t.Errorf("the list ended with %v after %d requests, want its answer after 20", err, lists)
+	}
+	if _, err := held.WatchWithContext(t.Context(), metav1.ListOptions{}); !apierrors.IsGone(err) || watches != 20 {
+		t.Errorf("the watch ended with %v after %d requests, want its answer after 20", err, watches)
+	}
+}
+
+func TestAnOutageDoesNotHoldBackTheEnd(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	source := &toolscache.ListWatch{ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+		cancel()
+		return nil, refused()
+	}}
+	if _, err := persist(source, time.Hour).ListWithContext(ctx, metav1.ListOptions{}); !IsUnreachable(err) {
+		t.Errorf("the list ended with %v", err)
+	}
+}
