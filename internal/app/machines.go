@@ -30,18 +30,11 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
 )
 
-// defaultHost is the name of the only host where no file lists them.
-const defaultHost = "default"
-
 // operationsTimeout is how long operations may take to end when the manager stops.
 const operationsTimeout = 15 * time.Second
 
 // addMachines adds the controller of VirtualMachines, and the sampler and the collector of their machines.
 func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
-	configured, err := machineHosts(&t.conf.Machines, os.Getenv, os.ReadFile)
-	if err != nil {
-		return err
-	}
 	// The UID of kube-system tells the machines of this cluster from those of another on a shared host: the namespace lives as
 	// long as the cluster.
 	var system corev1.Namespace
@@ -49,13 +42,19 @@ func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
 		return fmt.Errorf("cannot read namespace %q, which identifies the cluster: %w", metav1.NamespaceSystem, err)
 	}
 	conf, log, installation := t.conf.Machines, mgr.GetLogger().WithName("machines"), string(system.UID)
+	configured, problem := machineHosts(&conf, os.Getenv, os.ReadFile)
+	if problem != nil {
+		// The other controllers have no use for hosts. The conditions of the machines tell the problem, too.
+		log.Error(problem, "Cannot use the configuration of the hosts. Restart the manager with a correct one")
+	}
 
 	wakeup := &kube.Wakeup{}
 	operations := operation.NewRunner(t.now, wakeup.Wake)
 	notices := &virtualmachine.Notices{Client: mgr.GetClient(), Operations: operations, Wake: wakeup.Wake, Log: log}
 	calls := machineusage.NewCalls()
 	machines := fleet.New(configured, fleet.Options{
-		Installation: installation, Open: fencedOpener(openDriver, t.leading), Notify: notices.Notify, Measure: calls.Measure, Log: log,
+		Installation: installation, Open: fencedOpener(openDriver, t.leading), Problem: problem,
+		Notify: notices.Notify, Measure: calls.Measure, Log: log,
 	})
 	retained := &kube.RetainedList{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Namespace: t.conf.LeaseLockNamespace}
 

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -127,6 +129,30 @@ func TestVirtualMachineOfTheArticle(t *testing.T) {
 		c.startManager(t, "--vm-driver=simulated")
 		c.machineGone(t, "test-vm")
 	})
+}
+
+// The manager ended at a mistake in its hosts file, and with it every controller that has no use for hosts.
+func TestBadHostsFileStopsNoOtherController(t *testing.T) {
+	c := need(t)
+	file := filepath.Join(t.TempDir(), "hosts.yaml")
+	if err := os.WriteFile(file, []byte("hosts: [{name: rack-1, driver: simulated}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := c.startManager(t, "--vm-hosts="+file).ready()
+	c.apply(t, testVM)
+	c.apply(t, fmt.Sprintf(podSetManifest, "beside", 1))
+	c.podSetBecomes(t, "beside", 1)
+	vm := c.machineBecomes(t, "test-vm", cloudnativev1alpha1.PhasePending)
+	const problem = `hosts[0] "rack-1": endpoint is missing`
+	ready := apimeta.FindStatusCondition(vm.Status.Conditions, status.Ready)
+	if ready == nil || ready.Reason != cloudnativev1alpha1.ReasonHostNotConfigured || !strings.Contains(ready.Message, problem) {
+		t.Errorf("the machine says %+v, want %s because of %s", ready, cloudnativev1alpha1.ReasonHostNotConfigured, problem)
+	}
+	if log := m.read(); !strings.Contains(log, "endpoint is missing") {
+		t.Errorf("the log does not tell the problem:\n%s", log)
+	}
+	c.remove(t, "podset", "beside")
+	c.do(t, "delete", "vm", "test-vm") // which has no machine, hence nothing to wait for
 }
 
 // hasMetrics returns what is missing of the metrics of the article's machine.

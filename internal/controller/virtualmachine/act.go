@@ -30,6 +30,9 @@ func (r *Reconciler) claim(_ context.Context, pass *scope) flow.Outcome {
 		return flow.Done()
 	}
 	made, err := r.claims.choose(key, func(taken map[string]placement.Allocation) (claim, error) {
+		if problem := r.fleet.Problem(); problem != nil {
+			return claim{}, problem
+		}
 		return placeOn(vm, r.fleet.Candidates(taken), r.defaultDriver, func(host string) bool { return r.overcommits[host] })
 	})
 	if err != nil {

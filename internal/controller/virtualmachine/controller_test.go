@@ -4,11 +4,13 @@
 package virtualmachine
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -657,6 +659,31 @@ func TestMachinesAreSpreadByRoom(t *testing.T) {
 	s.want(seventh, waiting, "Ready=False/NoCapacity")
 	wanted := s.machine(named("default", "eight"), func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.Host = "c" })
 	s.want(wanted, waiting, "Ready=False/HostNotConfigured", "Stalled=True/HostNotConfigured")
+}
+
+// A hosts file with a mistake ended the manager with all its controllers.
+func TestBadHostsFileIsToldByTheMachines(t *testing.T) {
+	s := newStage(t, simulated.Script{})
+	running := s.machine()
+	good := s.list
+	s.list, s.problem = nil, errors.New("cannot use the hosts file: hosts[0]: endpoint is missing")
+	s.restart()
+	s.settle(running)
+	s.want(running, unknown, "Ready=False/HostNotConfigured", "Stalled=True/HostNotConfigured")
+	unplaced := s.machine(named("default", "unplaced"))
+	s.want(unplaced, waiting, "Ready=False/HostNotConfigured", "Stalled=True/HostNotConfigured")
+	for _, vm := range []*cloudnativev1alpha1.VirtualMachine{running, unplaced} {
+		stalled := apimeta.FindStatusCondition(vm.Status.Conditions, status.Stalled)
+		if stalled == nil || !strings.Contains(stalled.Message, "hosts[0]: endpoint is missing") {
+			t.Errorf("%s says %+v, want the problem of the hosts file", vm.Name, stalled)
+		}
+	}
+	s.list, s.problem = good, nil
+	s.restart()
+	s.settle(running)
+	s.want(running, active, "Ready=True/Ready")
+	s.settle(unplaced)
+	s.want(unplaced, active, "Ready=True/Ready")
 }
 
 func TestPaused(t *testing.T) {

@@ -153,6 +153,9 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 
 // host returns the driver of the host where the machine is, or why there is none.
 func (r *Reconciler) host(vm *cloudnativev1alpha1.VirtualMachine, at kube.Placement) (machine.Driver, *flow.Outcome) {
+	if problem := r.fleet.Problem(); problem != nil {
+		return nil, new(flow.Stall(cloudnativev1alpha1.ReasonHostNotConfigured, problem))
+	}
 	driver, ok := r.fleet.Driver(at.Host)
 	if !ok || r.drivers[at.Host] != at.Driver {
 		return nil, new(flow.Stall(cloudnativev1alpha1.ReasonHostNotConfigured, fmt.Errorf(

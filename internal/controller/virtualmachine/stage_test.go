@@ -39,8 +39,9 @@ type stage struct {
 	clock     *clocktesting.FakeClock
 	hosts     map[string]*simulated.Host
 	namespace string
-	// list, open, installation and driver are what restart makes a manager of.
+	// list, problem, open, installation and driver are what restart makes a manager of.
 	list         []machine.Host
+	problem      error
 	open         machine.Opener
 	installation string
 	driver       string
@@ -93,7 +94,7 @@ func (c hostClock) AfterFunc(d time.Duration, f func()) clock.Timer {
 // restart begins with a new reconciler, as after a crash of the manager: whatever was in memory is gone.
 func (s *stage) restart() {
 	s.t.Helper()
-	machines := fleet.New(s.list, fleet.Options{Installation: s.installation, Open: s.open})
+	machines := fleet.New(s.list, fleet.Options{Installation: s.installation, Open: s.open, Problem: s.problem})
 	operations := operation.NewRunner(s.now, func(types.NamespacedName) {})
 	s.fleet, s.operations = machines, operations
 	s.r = New(Options{

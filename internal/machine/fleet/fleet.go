@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +26,8 @@ type Options struct {
 	Installation string
 	// Open connects to a host.
 	Open machine.Opener
+	// Problem says why the configuration of the hosts cannot be used, nil if it can. Such a fleet has no hosts.
+	Problem error
 	// Notify is called for every notice, by one or two goroutines for each host: while it runs, further notices of that host
 	// wait. Default: nobody is notified.
 	Notify func(ctx context.Context, notice Notice)
@@ -102,6 +105,15 @@ func (f *Fleet) Start(ctx context.Context) error {
 		m.close()
 	}
 	return nil
+}
+
+// Problem says why the fleet has no hosts, in one line: their configuration cannot be used. It wraps machine.ErrNoHost, and is nil if
+// the configuration is good.
+func (f *Fleet) Problem() error {
+	if f.options.Problem == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", machine.ErrNoHost, strings.ReplaceAll(f.options.Problem.Error(), "\n", "; "))
 }
 
 // Driver returns the driver of the host, false if no such host is configured. Its calls fail at once with machine.ErrUnreachable

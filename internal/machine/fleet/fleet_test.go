@@ -163,6 +163,17 @@ func TestFleetWithoutTheHost(t *testing.T) {
 	}
 }
 
+func TestBadConfigurationIsAProblemInOneLine(t *testing.T) {
+	t.Parallel()
+	if problem := fleet.New(nil, fleet.Options{}).Problem(); problem != nil {
+		t.Errorf("a good configuration has the problem %v", problem)
+	}
+	problem := fleet.New(nil, fleet.Options{Problem: errors.Join(errors.New("one"), errors.New("two"))}).Problem()
+	if !errors.Is(problem, machine.ErrNoHost) || problem.Error() != "host not configured: one; two" {
+		t.Errorf("got %v, want %v: one; two", problem, machine.ErrNoHost)
+	}
+}
+
 func TestHangingHostHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
