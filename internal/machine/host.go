@@ -25,12 +25,31 @@ type Host struct {
 	// Capacity is what Windlass may allocate on the host, which can be less or more than the host has. A field that is zero
 	// is taken from what the host reports.
 	Capacity Resources
+	// Containers confines the containers on the host, for drivers that run containers.
+	Containers ContainerPolicy
 	// MaxCalls is how many calls of a kind the host serves at the same time. Default: DefaultMaxCalls.
 	MaxCalls int
 }
 
 // DefaultMaxCalls is the MaxCalls of a host that does not set it.
 const DefaultMaxCalls = 8
+
+// ContainerPolicy says what containers can do to their host. The zero value is the safe default.
+type ContainerPolicy struct {
+	// AllowPrivilegeEscalation lets programs in a container gain privileges that their parents do not have, like sudo does.
+	AllowPrivilegeEscalation bool
+	// MaxProcesses is how many processes and threads a container can have. 0: DefaultMaxProcesses; negative: no limit.
+	MaxProcesses int64
+	// MaxLogBytes is how much of the output of a container its host keeps. 0: DefaultMaxLogBytes; negative: as the host is
+	// configured.
+	MaxLogBytes int64
+}
+
+// The defaults of a ContainerPolicy.
+const (
+	DefaultMaxProcesses = 4096
+	DefaultMaxLogBytes  = 30 << 20
+)
 
 // TLSFiles are the paths of PEM files.
 type TLSFiles struct {

@@ -4,6 +4,7 @@
 package docker
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -22,8 +23,8 @@ const (
 	minMilliCPU   = 10
 )
 
-// optionsOf translates a spec.
-func optionsOf(spec machine.Spec) (client.ContainerCreateOptions, error) {
+// optionsOf translates a spec and the policy for containers.
+func optionsOf(spec machine.Spec, policy machine.ContainerPolicy) (client.ContainerCreateOptions, error) {
 	if err := check(spec); err != nil {
 		return client.ContainerCreateOptions{}, err
 	}
@@ -45,11 +46,43 @@ func optionsOf(spec machine.Spec) (client.ContainerCreateOptions, error) {
 			Labels:       labelsOf(spec),
 		},
 		HostConfig: &container.HostConfig{
-			Resources:     limitsOf(spec.Resources),
+			Resources:     confine(limitsOf(spec.Resources), policy),
+			SecurityOpt:   securityOf(policy),
+			LogConfig:     logOf(policy),
 			PortBindings:  published,
 			RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
 		},
 	}, nil
+}
+
+// confine adds the limit of processes to the limits of a new container.
+func confine(limits container.Resources, policy machine.ContainerPolicy) container.Resources {
+	if processes := cmp.Or(policy.MaxProcesses, machine.DefaultMaxProcesses); processes > 0 {
+		limits.PidsLimit = &processes
+	}
+	return limits
+}
+
+// securityOf returns the security options of a new container.
+func securityOf(policy machine.ContainerPolicy) []string {
+	if policy.AllowPrivilegeEscalation {
+		return nil
+	}
+	return []string{"no-new-privileges"}
+}
+
+// logFiles is how many files keep the output of a container. A full one replaces the oldest.
+const logFiles = 3
+
+// logOf bounds the output that the engine keeps. Its log driver stays the one that the engine is configured with.
+func logOf(policy machine.ContainerPolicy) container.LogConfig {
+	limit := cmp.Or(policy.MaxLogBytes, machine.DefaultMaxLogBytes)
+	if limit < 0 {
+		return container.LogConfig{}
+	}
+	return container.LogConfig{Config: map[string]string{
+		"max-size": strconv.FormatInt(max(limit/logFiles, 1), 10), "max-file": strconv.Itoa(logFiles),
+	}}
 }
 
 // check refuses a spec that no engine can run, or with fields that are not for containers.

@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
 	"github.com/windlass-operator/windlass/internal/machine"
@@ -20,7 +22,7 @@ func (d *driver) Create(ctx context.Context, spec machine.Spec) (machine.Observe
 	if !errors.Is(err, machine.ErrNotFound) {
 		return observed, err
 	}
-	options, err := optionsOf(spec)
+	options, err := optionsOf(spec, d.policy)
 	if err != nil {
 		return machine.Observed{}, fmt.Errorf("cannot create a container for machine %q: %w", spec.UID, err)
 	}
@@ -34,6 +36,10 @@ func (d *driver) create(ctx context.Context, spec machine.Spec, options client.C
 		options.Name = name
 		what := fmt.Sprintf("create container %q", name)
 		created, err := d.api.ContainerCreate(ctx, options)
+		if refusesLog(err) {
+			options.HostConfig.LogConfig = container.LogConfig{}
+			created, err = d.api.ContainerCreate(ctx, options)
+		}
 		switch {
 		case err == nil:
 			return d.created(ctx, created.ID)
@@ -51,6 +57,11 @@ func (d *driver) create(ctx context.Context, spec machine.Spec, options client.C
 		}
 	}
 	return machine.Observed{}, taken
+}
+
+// refusesLog reports whether the log driver of the engine has no bounds: it sends the output elsewhere.
+func refusesLog(err error) bool {
+	return errdefs.IsInvalidArgument(err) && strings.Contains(err.Error(), "log opt")
 }
 
 // created observes a container that was just created.

@@ -37,6 +37,14 @@ type hostEntry struct {
 	SSH      *sshEntry     `json:"ssh"`
 	Capacity capacityEntry `json:"capacity"`
 	MaxCalls *int          `json:"maxCalls"`
+
+	Containers *containersEntry `json:"containers"`
+}
+
+type containersEntry struct {
+	AllowPrivilegeEscalation bool `json:"allowPrivilegeEscalation"`
+	MaxProcesses             any  `json:"maxProcesses"`
+	MaxLog                   any  `json:"maxLog"`
 }
 
 type tlsEntry struct {
@@ -66,12 +74,13 @@ type capacityEntry struct {
 //	  tls: {ca: /etc/rack-1/ca.pem, cert: /etc/rack-1/cert.pem, key: /etc/rack-1/key.pem}
 //	  capacity: {cpu: 16, memory: 64Gi, rootDisk: 500Gi}
 //	  maxCalls: 8
+//	  containers: {allowPrivilegeEscalation: true, maxProcesses: 10000, maxLog: 100Mi}
 //	- name: rack-2
 //	  driver: docker
 //	  endpoint: ssh://ops@rack-2
 //	  ssh: {identityFile: /etc/rack-2/id, knownHostsFile: /etc/rack-2/known_hosts}
 //
-// Name, driver and endpoint are required. Unknown fields are refused. The hosts are sorted by name, and the error lists every problem
+// Name, driver and endpoint are required. In containers, which is for docker only, 0 means no limit. Unknown fields are refused. The hosts are sorted by name, and the error lists every problem
 // with the host that has it. Parse does not read the files that a host names.
 func Parse(data []byte) ([]machine.Host, error) {
 	if len(data) > maxHostsFile {
@@ -149,8 +158,41 @@ func (e hostEntry) host() (machine.Host, []error) {
 		MemoryBytes:   quantity("memory", e.Capacity.Memory, 0),
 		RootDiskBytes: quantity("rootDisk", e.Capacity.RootDisk, 0),
 	}
+	if e.Containers != nil {
+		policy, problems := e.Containers.policy()
+		host.Containers = policy
+		errs = append(errs, problems...)
+	}
 	return host, append(validate(host), errs...)
 }
+
+// policy returns the entry as a ContainerPolicy, and every problem with it.
+func (e containersEntry) policy() (machine.ContainerPolicy, []error) {
+	var errs []error
+	limit := func(field string, value any) int64 {
+		n, err := parseLimit(value)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("containers.%s %w", field, err))
+		}
+		return n
+	}
+	return machine.ContainerPolicy{
+		AllowPrivilegeEscalation: e.AllowPrivilegeEscalation,
+		MaxProcesses:             limit("maxProcesses", e.MaxProcesses),
+		MaxLogBytes:              limit("maxLog", e.MaxLog),
+	}, errs
+}
+
+// parseLimit parses a quantity of which 0 means no limit, and none means the default.
+func parseLimit(value any) (int64, error) {
+	if value != nil && fmt.Sprint(value) == "0" {
+		return unlimited, nil
+	}
+	return parseQuantity(value, 0)
+}
+
+// unlimited is the value of a limit in a machine.ContainerPolicy that does not limit.
+const unlimited = -1
 
 // parseQuantity parses a quantity that is a number or a string; 0 if there is none.
 func parseQuantity(value any, scale resource.Scale) (int64, error) {
@@ -166,7 +208,7 @@ func parseQuantity(value any, scale resource.Scale) (int64, error) {
 		return 0, fmt.Errorf("is %.64q: must be a quantity like 16 or 64Gi", text)
 	}
 	if quantity.Sign() <= 0 {
-		return 0, fmt.Errorf("is %.64q: must be greater than 0; omit it to use what the host reports", text)
+		return 0, fmt.Errorf("is %.64q: must be greater than 0; omit it for the default", text)
 	}
 	if quantity.CmpInt64(maxQuantity) > 0 {
 		return 0, fmt.Errorf("is %.64q: must be at most %d", text, int64(maxQuantity))

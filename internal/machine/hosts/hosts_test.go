@@ -27,6 +27,7 @@ hosts:
   tls: {ca: /etc/rack-1/ca.pem, cert: /etc/rack-1/cert.pem, key: /etc/rack-1/key.pem}
   capacity: {cpu: 16, memory: 64Gi, rootDisk: 500G}
   maxCalls: 4
+  containers: {allowPrivilegeEscalation: true, maxProcesses: 0, maxLog: 100Mi}
 - name: hyper
   driver: libvirt
   endpoint: qemu:///system
@@ -50,8 +51,9 @@ func TestParse(t *testing.T) {
 		{Name: "play", Driver: machine.DriverSimulated, Endpoint: "simulated://?latency=20ms", MaxCalls: machine.DefaultMaxCalls},
 		{
 			Name: "rack-1", Driver: machine.DriverDocker, Endpoint: "tcp://rack-1:2376", MaxCalls: 4,
-			TLS:      &machine.TLSFiles{CA: "/etc/rack-1/ca.pem", Cert: "/etc/rack-1/cert.pem", Key: "/etc/rack-1/key.pem"},
-			Capacity: machine.Resources{MilliCPU: 16_000, MemoryBytes: 64 << 30, RootDiskBytes: 500e9},
+			TLS:        &machine.TLSFiles{CA: "/etc/rack-1/ca.pem", Cert: "/etc/rack-1/cert.pem", Key: "/etc/rack-1/key.pem"},
+			Capacity:   machine.Resources{MilliCPU: 16_000, MemoryBytes: 64 << 30, RootDiskBytes: 500e9},
+			Containers: machine.ContainerPolicy{AllowPrivilegeEscalation: true, MaxProcesses: -1, MaxLogBytes: 100 << 20},
 		},
 		{
 			Name: "rack-2", Driver: machine.DriverDocker, Endpoint: "ssh://ops@rack-2", MaxCalls: machine.DefaultMaxCalls,
@@ -121,9 +123,14 @@ func TestParseRefuses(t *testing.T) {
 		"a capacity that is a list":        {entry("capacity: {cpu: [1]}"), []string{`capacity.cpu is "[1]": must be a quantity`}},
 		"a capacity of 0 or less":          {entry("capacity: {memory: -1Gi, cpu: 0}"), []string{`capacity.memory is "-1Gi"`, `capacity.cpu is "0": must be greater than 0`}},
 		"a capacity that is too large":     {entry("capacity: {memory: 9E}"), []string{`capacity.memory is "9E": must be at most`}},
-		"no calls":                         {entry("maxCalls: 0"), []string{"maxCalls 0 is out of range: must be from 1 to 256"}},
-		"too many bytes":                   {"#" + strings.Repeat("x", maxHostsFile), []string{"must have at most 262144"}},
-		"too many hosts":                   {"hosts: [" + strings.Repeat("{},", maxHosts+1) + "]", []string{"it has 257 hosts: must have at most 256"}},
+		"a negative number of processes":   {entry("containers: {maxProcesses: -1}"), []string{`containers.maxProcesses is "-1": must be greater than 0`}},
+		"a log in words":                   {entry("containers: {maxLog: much}"), []string{`containers.maxLog is "much": must be a quantity`}},
+		"containers of libvirt": {
+			entry("driver: libvirt", "endpoint: qemu:///system", "containers: {maxLog: 1Mi}"), []string{"containers needs driver docker, not libvirt"},
+		},
+		"no calls":       {entry("maxCalls: 0"), []string{"maxCalls 0 is out of range: must be from 1 to 256"}},
+		"too many bytes": {"#" + strings.Repeat("x", maxHostsFile), []string{"must have at most 262144"}},
+		"too many hosts": {"hosts: [" + strings.Repeat("{},", maxHosts+1) + "]", []string{"it has 257 hosts: must have at most 256"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -92,7 +92,7 @@ func Open(ctx context.Context) (*Daemon, error) {
 		return nil, fmt.Errorf("cannot make a directory: %w", err)
 	}
 	d := &Daemon{dir: dir, group: name + strconv.FormatInt(started.Add(1), 10)}
-	if err := errors.Join(os.WriteFile(d.path("daemon.json"), []byte("{}"), 0o600), d.Run(ctx)); err != nil {
+	if err := errors.Join(d.Configure("{}"), d.Run(ctx)); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	if err := d.Import(ctx, Image); err != nil {
@@ -122,6 +122,14 @@ func (d *Daemon) Client() (*client.Client, error) {
 		return nil, fmt.Errorf("cannot make a client: %w", err)
 	}
 	return api, nil
+}
+
+// Configure writes the configuration of the engine, which takes effect with the next Run.
+func (d *Daemon) Configure(config string) error {
+	if err := os.WriteFile(d.path("daemon.json"), []byte(config), 0o600); err != nil {
+		return fmt.Errorf("cannot configure the engine: %w", err)
+	}
+	return nil
 }
 
 // Kill kills the engine and all its containers at once, like a power failure. Its files stay.
