@@ -48,3 +48,17 @@ func TestPoolsDeletedTogetherLeaveNoPolicyBehind(t *testing.T) {
 		t.Errorf("the controllers made %v again after the last pool was gone", left)
 	}
 }
+
+func TestLeftoversAreDeletedAtTheStart(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	pool := c.pool(t, "leftovers", restricted())
+	c.converge(t, pool)
+	testkit.Edit(t, c.Harness, pool, func(p *nodesv1.NodePool) { p.Finalizers = nil })
+	must(t, c.Live.Delete(t.Context(), pool))
+	if len(c.managed(t)) == 0 {
+		t.Fatal("there is nothing left to be deleted")
+	}
+	c.start(t)
+	testkit.Eventually(t, "nothing is left of a pool that went without Windlass", func() bool { return len(c.managed(t)) == 0 })
+}

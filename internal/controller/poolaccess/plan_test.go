@@ -1,0 +1,178 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package poolaccess
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/admission"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+const gpu = "gpu"
+
+func aPool(name string, changes ...func(*nodesv1.NodePool)) *nodesv1.NodePool {
+	pool := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: name, UID: "new"}}
+	for _, change := range changes {
+		change(pool)
+	}
+	return pool
+}
+
+func going(pool *nodesv1.NodePool) { now := metav1.Now(); pool.DeletionTimestamp = &now }
+
+func paused(pool *nodesv1.NodePool) {
+	pool.Annotations = map[string]string{status.PausedAnnotation: "true"}
+}
+
+func rehearsing(pool *nodesv1.NodePool) { pool.Spec.DryRun = true }
+
+// anObject returns an object that is wanted.
+func anObject(name string, state admission.State, owner string) object {
+	o := leftover(name, owner)
+	o.wanted, o.state = &admission.Object{Ref: o.Ref}, state
+	if state == admission.Missing {
+		o.live = nil
+	}
+	return o
+}
+
+// leftover returns an object that is not wanted.
+func leftover(name, owner string) object {
+	ref := admission.Ref{Kind: admission.MutatingBinding, Name: name}
+	live := ref.Live()
+	live.SetLabels(map[string]string{admission.LabelManagedBy: admission.ManagedBy})
+	if owner != "" {
+		live.SetOwnerReferences([]metav1.OwnerReference{{Kind: "NodePool", Name: owner, UID: "old", Controller: new(true)}})
+	}
+	return object{Ref: ref, live: live}
+}
+
+// foreign returns an object of somebody else's.
+func foreign(o object) object {
+	o.live.SetLabels(nil)
+	return o
+}
+
+func TestNewPlan(t *testing.T) {
+	t.Parallel()
+	pools := func(list ...*nodesv1.NodePool) []*nodesv1.NodePool { return list }
+	objects := func(list ...object) []object { return list }
+	missing, different := admission.Missing, admission.Different
+	cases := map[string]struct {
+		name          string
+		seen          observation
+		write, remove []string
+	}{
+		"what a pool lacks is written, in order": {
+			name: gpu, write: []string{"a", "b"},
+			seen: observation{pools(aPool(gpu)), objects(
+				anObject("a", missing, gpu), anObject("b", different, gpu), anObject("c", admission.InPlace, gpu),
+			)},
+		},
+		"what a pool does not want is removed, the last first": {
+			name: gpu, remove: []string{"b", "a"},
+			seen: observation{pools(aPool(gpu)), objects(leftover("a", gpu), leftover("b", gpu))},
+		},
+		"somebody else's object is left alone": {
+			name: gpu,
+			seen: observation{pools(aPool(gpu)), objects(
+				foreign(leftover("a", gpu)), foreign(anObject("b", admission.Foreign, gpu)), leftover("c", "other"), leftover("d", ""),
+			)},
+		},
+		"deletion updates and removes, and creates nothing": {
+			name: gpu, write: []string{"b"}, remove: []string{"c"},
+			seen: observation{pools(aPool(gpu, going)), objects(
+				anObject("a", missing, gpu), anObject("b", different, gpu), leftover("c", gpu),
+			)},
+		},
+		"deletion goes before a pause": {
+			name: gpu, remove: []string{"a"},
+			seen: observation{pools(aPool(gpu, going, paused)), objects(leftover("a", gpu), anObject("b", missing, gpu))},
+		},
+		"a paused pool changes nothing": {
+			name: gpu,
+			seen: observation{pools(aPool(gpu, paused)), objects(
+				leftover("a", gpu), anObject("b", missing, gpu), anObject("c", different, gpu),
+			)},
+		},
+		"a pool in dry run changes nothing": {
+			name: gpu,
+			seen: observation{pools(aPool(gpu, rehearsing)), objects(leftover("a", gpu), anObject("b", missing, gpu))},
+		},
+		"what a pool left behind is removed": {
+			name: gpu, remove: []string{"b", "a"},
+			seen: observation{nil, objects(leftover("a", gpu), leftover("b", gpu), leftover("c", "other"), foreign(leftover("d", gpu)))},
+		},
+		"shared objects are written for a pool that stays": {
+			name: sharedKey, write: []string{"a", "b"},
+			seen: observation{pools(aPool("x", going), aPool("y", paused), aPool("z")), objects(
+				anObject("a", missing, ""), anObject("b", different, ""),
+			)},
+		},
+		"shared objects are not made again for pools that go": {
+			name: sharedKey, write: []string{"b"},
+			seen: observation{pools(aPool("x", going), aPool("y", paused)), objects(
+				anObject("a", missing, ""), anObject("b", different, ""),
+			)},
+		},
+		"shared objects go after the last pool": {
+			name: sharedKey, remove: []string{"b", "a"},
+			seen: observation{nil, objects(
+				anObject("a", admission.InPlace, ""), anObject("b", different, ""), anObject("c", missing, ""), foreign(anObject("d", admission.Foreign, "")),
+			)},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := newPlan(tc.name, tc.seen)
+			var write, remove []string
+			for _, o := range got.write {
+				write = append(write, o.Name)
+			}
+			for _, o := range got.remove {
+				remove = append(remove, o.GetName())
+			}
+			if diff := cmp.Diff([][]string{tc.write, tc.remove}, [][]string{write, remove}); diff != "" {
+				t.Errorf("written and removed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestKeysOfObjects(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		object client.Object
+		want   string
+	}{
+		"an object of a pool":                   {object: leftover("windlass-nodepool-label-gpu", gpu).live, want: gpu},
+		"an object of all pools":                {object: leftover("windlass-nodepool-choose", "").live, want: sharedKey},
+		"an object that no pool knows":          {object: leftover("windlass-nodepool-mine", "").live},
+		"an object that something else brought": {object: ownedBy(leftover("windlass-nodepool-choose", "").live, "Release")},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got string
+			for _, request := range keysOfObject(t.Context(), tc.object) {
+				got += request.Name
+			}
+			if got != tc.want {
+				t.Errorf("the keys are %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func ownedBy(object client.Object, kind string) client.Object {
+	object.SetOwnerReferences([]metav1.OwnerReference{{Kind: kind, Name: "x", Controller: new(true)}})
+	return object
+}
