@@ -17,8 +17,7 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
-// allowed returns the selector of the namespaces that may use the pool, as the API machinery understands it. One that it does not
-// understand allows nobody.
+// allowed returns the selector of the namespaces that may use the pool. A selector that is not valid allows no namespace.
 func allowed(pool *nodesv1.NodePool) labels.Selector {
 	given := pool.Spec.AllowedNamespaces
 	if given == nil || given.From != nodesv1.NamespacesFromSelector {
@@ -31,11 +30,11 @@ func allowed(pool *nodesv1.NodePool) labels.Selector {
 	return selector
 }
 
-// allowedPolicy refuses the pods that name the pool from a namespace that may not use it. It matches the pods of all namespaces,
-// because a label selector cannot be turned round: its expression says what the selector says.
+// allowedPolicy refuses pods that choose the pool from a namespace that may not use it. It matches the pods of all namespaces, because a
+// label selector cannot be inverted; a CEL expression checks the selector instead.
 //
-// The pool is written into the policy and is not its parameter. An API server that has just started does not know custom
-// resources for up to half a minute, and would refuse every pod of the cluster for as long as the parameter is one.
+// The pool is written into the policy and is not its parameter: an API server does not know custom resources for up to 30 seconds
+// after it starts, and would refuse every pod in the cluster during that time.
 func allowedPolicy(pool *nodesv1.NodePool, operatorNamespace string) (Object, error) {
 	ref := allowedPolicyRef(pool.Name)
 	selector := allowed(pool)
@@ -65,8 +64,8 @@ func allowedBinding(pool *nodesv1.NodePool) (Object, error) {
 
 const namespaceLabels = `has(namespaceObject.metadata.labels) ? namespaceObject.metadata.labels : {}`
 
-// namesPoolExpression is true for a pod that names the pool: by RuntimeClass, by label, or by a label that its members have. To
-// stay away from the pool is allowed to everybody.
+// namesPoolExpression is true for a pod that chooses the pool by its RuntimeClass, by the pool label, or by a label of its members. Every
+// pod may avoid a pool.
 func namesPoolExpression(pool string) string {
 	return fmt.Sprintf(`(has(object.spec.runtimeClassName) && object.spec.runtimeClassName == %[1]q) ||
 (has(object.metadata.labels) && %[2]q in object.metadata.labels && object.metadata.labels[%[2]q] == %[1]q) ||
@@ -76,7 +75,7 @@ func namesPoolExpression(pool string) string {
 		pool, nodesv1.PoolLabel, nodesv1.MemberLabel(pool), nodesv1.RoleLabel(pool), podTerms)
 }
 
-// selectorExpression is true where the selector selects the namespace, whose labels are the variable.
+// selectorExpression is true if the selector matches the labels of the namespace, which are in a variable.
 func selectorExpression(selector labels.Selector) string {
 	requirements, selectable := selector.Requirements()
 	if !selectable {
@@ -111,7 +110,7 @@ func requirementExpression(requirement *labels.Requirement) string {
 	}
 }
 
-// allowedMessage writes the selector as kubectl -l takes it.
+// allowedMessage is an expression for the refusal. It quotes the selector in the syntax of kubectl -l.
 func allowedMessage(pool string, selector labels.Selector) string {
 	who := "it is for no namespace, because its selector is not valid"
 	if requirements, selectable := selector.Requirements(); selectable {

@@ -16,32 +16,9 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
-// What stands before the pool's name in other names.
-const (
-	labelPrefix   = "windlass-nodepool-label-"
-	defaultPrefix = "windlass-nodepool-default-"
-	allowedPrefix = "windlass-nodepool-allowed-"
-)
-
-// BindingNames returns everything that the pool may have of its own, in the order in which it is to be deleted. The last two
-// keep others away from the pool: when the pool is deleted, they go after the RuntimeClass.
-func BindingNames(pool string) []Ref {
-	return []Ref{defaultRef(pool), labelRef(pool), allowedBindingRef(pool), allowedPolicyRef(pool)}
-}
-
-func defaultRef(pool string) Ref { return Ref{MutatingBinding, defaultPrefix + shortened(pool)} }
-
-func labelRef(pool string) Ref { return Ref{MutatingBinding, labelPrefix + shortened(pool)} }
-
-func allowedBindingRef(pool string) Ref {
-	return Ref{ValidatingBinding, allowedPrefix + shortened(pool)}
-}
-
-func allowedPolicyRef(pool string) Ref { return Ref{ValidatingPolicy, allowedPrefix + shortened(pool)} }
-
-// Bindings returns the bindings of the pool, and the policy for its allowed namespaces, which is the pool's own. They are to be
-// applied in this order and before the RuntimeClass, and what BindingNames has besides is to be deleted. A pool that is being
-// deleted takes no more pods by label or default, and still keeps those away that may not use it.
+// Bindings returns the objects that the pool has to own: its bindings, and the policy for spec.allowedNamespaces. Apply them in this
+// order and before the RuntimeClass: what keeps other namespaces out comes first. Delete every other object in BindingNames. A pool
+// that is being deleted takes no more pods by label or default, but still keeps other namespaces out.
 func Bindings(pool *nodesv1.NodePool, operatorNamespace string) ([]Object, error) {
 	var objects []Object
 	var firstErr error
@@ -65,21 +42,21 @@ func Bindings(pool *nodesv1.NodePool, operatorNamespace string) ([]Object, error
 	return objects, nil
 }
 
-// labelBinding matches the pods that name the pool by label, and no others: what goes wrong here concerns nobody else.
+// labelBinding matches only pods that choose the pool by label, so an error here affects no other pods.
 func labelBinding(pool *nodesv1.NodePool) (Object, error) {
 	selector := metav1ac.LabelSelector().WithMatchLabels(map[string]string{nodesv1.PoolLabel: pool.Name})
 	return mutatingBinding(pool, labelRef(pool.Name),
 		admissionregistrationv1ac.MatchResources().WithObjectSelector(selector))
 }
 
-// defaultBinding matches the pods of the namespaces whose default the pool is.
+// defaultBinding matches the pods in the namespaces that have the pool as their default.
 func defaultBinding(pool *nodesv1.NodePool, selector *metav1ac.LabelSelectorApplyConfiguration) (Object, error) {
 	return mutatingBinding(pool, defaultRef(pool.Name),
 		admissionregistrationv1ac.MatchResources().WithNamespaceSelector(selector))
 }
 
-// defaultSelector selects the namespaces whose default the pool is and that may use it, because a default that is refused would
-// stop a whole namespace. It is nil where there are none.
+// defaultSelector selects the namespaces that have the pool as their default and may use it: a default that is refused would stop
+// every pod in the namespace. It is nil if there are no such namespaces.
 func defaultSelector(pool *nodesv1.NodePool) *metav1ac.LabelSelectorApplyConfiguration {
 	if pool.Spec.DefaultFor == nil {
 		return nil
@@ -122,7 +99,7 @@ func mutatingBinding(
 			WithMatchResources(match)))
 }
 
-// paramRef hands the pool to the policy. A binding that outlives its pool has no effect.
+// paramRef passes the pool to the policy. A binding without its pool has no effect.
 func paramRef(pool *nodesv1.NodePool) *admissionregistrationv1ac.ParamRefApplyConfiguration {
 	return admissionregistrationv1ac.ParamRef().
 		WithName(pool.Name).

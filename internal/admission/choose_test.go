@@ -201,7 +201,7 @@ func TestPodLabelThatCannotBeHonouredIsRefused(t *testing.T) {
 			t.Parallel()
 			pod := &corev1.Pod{}
 			options[0](pod)
-			want := `there is no NodePool "` + pod.Labels[nodesv1.PoolLabel] + `" that takes pods, or its labels contradict the node selector of the pod`
+			want := `NodePool "` + pod.Labels[nodesv1.PoolLabel] + `" does not exist or is being deleted, or its labels contradict the node selector of the pod`
 			if refusal := refused(t, h, ns, options...); !strings.Contains(refusal, want) {
 				t.Errorf("the refusal is %q, want %q in it", refusal, want)
 			}

@@ -1,22 +1,27 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package admission says what has to exist in the API server so that pods can choose a pool, and be kept from choosing one,
-// without a webhook. It is pure: it returns apply configurations, and the nodepool controller writes them.
+// Package admission describes the admission policies by which pods choose a pool, and by which the API server keeps pods from a pool.
+// No webhook is involved. The package is pure: it returns apply configurations, which controller poolaccess writes.
 //
-// Two policies serve all pools. "windlass-nodepool-choose" mutates, with the NodePool itself as its parameter: a pod with the
-// label nodes.lailin.xyz/pool gets the pool's node selector and tolerations, and a pod that chooses nothing in a namespace with a
-// default pool gets that pool. "windlass-nodepool-label" refuses a pod whose label did not lead to that. A pool that is not for
-// everybody has a third one of its own, "windlass-nodepool-allowed-<pool>", which refuses a pod that names it from elsewhere.
+// Two policies serve all pools:
 //
-// The mutating policy fails open and the validating ones fail closed. A default is a convenience and must never be what keeps
-// a pod from starting; a label that could not be honoured is caught by the policy that looks for its result; and what is
-// not allowed stays so when an expression cannot be evaluated. What fails closed has no parameter, because an API server that
-// has just started does not know custom resources for up to half a minute, and a policy with an unknown parameter fails for
-// every pod of the cluster. In that half minute, labels are refused and defaults are not given.
+//   - "windlass-nodepool-choose" mutates pods and takes the NodePool as its parameter. It gives a pod with the label
+//     nodes.lailin.xyz/pool the node selector and the tolerations of the pool. It gives a pod that chooses no pool the default pool
+//     of its namespace.
+//   - "windlass-nodepool-label" refuses a pod whose label had no effect.
 //
-// The API server calls the bindings of a policy in no particular order, and calls those that it has called once more after
-// a change. That is why a default is given in two steps. First comes only the name, which the pool that is first by name takes
-// over from another; then, when nobody can take it over any more, the selector and the tolerations: from the RuntimeClass
-// admission, which is called again too, and from the same binding, for which the pod has the label now.
+// A pool with spec.allowedNamespaces also has a policy of its own, "windlass-nodepool-allowed-<pool>", which refuses pods that choose
+// the pool from other namespaces.
+//
+// The mutating policy fails open, the validating policies fail closed. A missing default must not keep a pod from starting. A label
+// without effect is caught by the policy that checks the result. What is not allowed stays refused even if an expression cannot be
+// evaluated. Policies that fail closed have no parameter: an API server does not know custom resources for up to 30 seconds after it
+// starts, and a policy with an unknown parameter fails for every pod in the cluster. During that time the API server refuses labels
+// and gives no defaults.
+//
+// The API server calls the bindings of a policy in no particular order, and calls those that it has already called a second time
+// after a change. So a default takes two steps. The first step sets only the pool's name, which the pool that is first by name takes
+// over from the others. The second step adds node selector and tolerations: the RuntimeClass admission does so, which runs again too,
+// or the same binding, because the pod now has the label.
 package admission

@@ -5,7 +5,7 @@ package admission
 
 import nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 
-// The fields of an object that are absent are errors in CEL, so that every optional one is asked for with has first.
+// Reading an absent field is an error in CEL, so every expression checks optional fields with has first.
 const (
 	podLabels      = `has(object.metadata.labels) ? object.metadata.labels : {}`
 	podAnnotations = `has(object.metadata.annotations) ? object.metadata.annotations : {}`
@@ -19,24 +19,24 @@ const (
 
 	poolLabels = `has(params.spec) && has(params.spec.labels) ? params.spec.labels : {}`
 
-	// poolTaints are written as in the ledger, which has those that nodes still carry after the spec has dropped them.
+	// poolTaints are in the format of the ledger, which also has the taints that the spec has dropped and nodes still carry.
 	poolTaints = `(has(params.spec) && has(params.spec.taints) ?
   params.spec.taints.map(t, t.key + '=' + (has(t.value) ? t.value : '') + ':' + t.effect) : [])`
 	oldTaints = `(has(params.status) && has(params.status.ledger) && has(params.status.ledger.taints) ?
   params.status.ledger.taints : [])`
 
-	// neighborTaints are those of the pools that share a node with this one, written in the same way.
+	// neighborTaints are the taints of the pools that share a node with this pool, in the same format.
 	neighborTaints = `(has(params.status) && has(params.status.neighborTaints) ? params.status.neighborTaints : [])`
 )
 
-// labelHonoured looks for what choosePatch adds, and so is false for a pool that does not exist.
+// labelHonoured checks for the node selector that choosePatch adds. It is false if the pool does not exist.
 const labelHonoured = `has(object.spec.nodeSelector) &&
 ('` + nodesv1.MemberLabelPrefix + `' + object.metadata.labels['` + nodesv1.PoolLabel + `']) in object.spec.nodeSelector`
 
-const labelMessage = `'the label ` + nodesv1.PoolLabel + ` of the pod cannot be honoured: there is no NodePool "' +
-object.metadata.labels['` + nodesv1.PoolLabel + `'] + '" that takes pods, or its labels contradict the node selector of the pod'`
+const labelMessage = `'cannot place the pod by its label ` + nodesv1.PoolLabel + `: NodePool "' + object.metadata.labels['` + nodesv1.PoolLabel + `'] +
+'" does not exist or is being deleted, or its labels contradict the node selector of the pod'`
 
-// chooseVariables are evaluated when the first expression asks for them.
+// chooseVariables are evaluated lazily, when an expression first uses them.
 func chooseVariables() []variable {
 	return []variable{
 		{"pool", `params.metadata.name`},
@@ -57,7 +57,7 @@ func chooseVariables() []variable {
 	}
 }
 
-// untolerated are the taints that no toleration of the pod covers without a time limit, as the RuntimeClass admission has it.
+// untolerated are the taints that the pod does not tolerate without a time limit. It follows the RuntimeClass admission.
 const untolerated = `variables.taints.filter(s, !variables.podTolerations.exists(t,
   (!has(t.key) || t.key == '' || t.key == s.split(':')[0].split('=')[0]) &&
   (!has(t.effect) || t.effect == '' || t.effect == s.split(':')[1]) &&
@@ -66,12 +66,12 @@ const untolerated = `variables.taints.filter(s, !variables.podTolerations.exists
     (!has(t.operator) || t.operator == '' || t.operator == 'Equal') &&
     (has(t.value) ? t.value : '') == s.split(':')[0].split('=')[1])))`
 
-// fits is false for a pod that asks for nodes that the pool does not have. Its own choice is never overwritten.
+// fits is false if the pod's node selector asks for nodes outside of the pool. The pod's own choice is never overwritten.
 const fits = `(!(variables.memberLabel in variables.podSelector) || variables.podSelector[variables.memberLabel] == '') &&
 variables.poolLabels.all(k, !(k in variables.podSelector) || variables.podSelector[k] == variables.poolLabels[k])`
 
-// takesDefault is true for a pod that chooses no pool, or that has been given one in this very request whose name comes later.
-// A pod that is made for one node cannot be sent elsewhere: it would wait for ever.
+// takesDefault is true for a pod that chooses no pool, and for a pod whose default in this request is a pool with a later name. A pod that
+// is bound to one node keeps what it has: anywhere else it would stay pending.
 const takesDefault = `has(params.spec.defaultFor) && variables.fits &&
 !has(object.spec.nodeName) &&
 !(has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet')) &&
@@ -84,12 +84,12 @@ const takesDefault = `has(params.spec.defaultFor) && variables.fits &&
   !` + podTerms + `.exists(t, has(t.matchExpressions) && t.matchExpressions.exists(e,
     e.key.startsWith('` + nodesv1.MemberLabelPrefix + `'))))`
 
-// classReady is false where the RuntimeClass of that name is somebody else's.
+// classReady is false if the RuntimeClass with the pool's name does not belong to the pool.
 const classReady = `has(params.status) && has(params.status.conditions) && params.status.conditions.exists(c,
   c.type == '` + nodesv1.ConditionRuntimeClassReady + `' && c.status == 'True')`
 
-// choosePatch gives a pod that names the pool by label its selector and tolerations, and one that takes the default its name. The
-// list of tolerations is atomic, so that only a JSON patch can add to it.
+// choosePatch adds node selector and tolerations to a pod that chooses the pool by label, and the pool's name to a pod that takes the
+// default. It is a JSON patch because the list of tolerations is atomic and nothing else can append to it.
 const choosePatch = `variables.labelled ? (!variables.fits ? [] :
   (has(object.spec.nodeSelector) ? [] : [JSONPatch{op: 'add', path: '/spec/nodeSelector', value: {}}]) +
   [JSONPatch{op: 'add', path: '/spec/nodeSelector/' + jsonpatch.escapeKey(variables.memberLabel), value: ''}] +

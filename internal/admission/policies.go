@@ -15,20 +15,8 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
-// Names of the policies.
-const (
-	choosePolicyName = "windlass-nodepool-choose"
-	labelPolicyName  = "windlass-nodepool-label"
-)
-
-const kindNodePool = "NodePool"
-
-// IsShared reports whether an object of all pools has that name.
-func IsShared(name string) bool { return name == choosePolicyName || name == labelPolicyName }
-
-// PolicyObjects returns what all pools share: the policies, and the binding of the one that has no pool as its parameter. They
-// never match pods of kube-system and of the operator's own namespace, which may be empty where the operator runs
-// outside of the cluster.
+// PolicyObjects returns the objects that all pools share: the two policies, and the binding of the policy that has no parameter. They
+// never match pods in kube-system or in the operator's namespace. The operator's namespace is empty if it runs outside of the cluster.
 func PolicyObjects(operatorNamespace string) ([]Object, error) {
 	choose, err := choosePolicy(operatorNamespace)
 	if err != nil {
@@ -45,7 +33,7 @@ func PolicyObjects(operatorNamespace string) ([]Object, error) {
 	return []Object{choose, label, labelled}, nil
 }
 
-// choosePolicy is asked again when something behind it has changed the pod: a webhook may have replaced the tolerations.
+// choosePolicy is invoked again if a later plugin changes the pod: a webhook can replace the tolerations.
 func choosePolicy(operatorNamespace string) (Object, error) {
 	ref := Ref{MutatingPolicy, choosePolicyName}
 	mutation := admissionregistrationv1ac.Mutation().
@@ -69,7 +57,7 @@ func labelPolicy(operatorNamespace string) (Object, error) {
 		WithKey(nodesv1.PoolLabel).WithOperator(metav1.LabelSelectorOpExists))
 	validation := admissionregistrationv1ac.Validation().
 		WithExpression(labelHonoured).
-		WithMessage("the label " + nodesv1.PoolLabel + " of the pod cannot be honoured").
+		WithMessage("cannot place the pod by its label " + nodesv1.PoolLabel).
 		WithMessageExpression(labelMessage).
 		WithReason(metav1.StatusReasonForbidden)
 	return shared(ref, admissionregistrationv1ac.ValidatingAdmissionPolicy(ref.Name).
@@ -93,7 +81,7 @@ func paramKind() *admissionregistrationv1ac.ParamKindApplyConfiguration {
 		WithAPIVersion(nodesv1.SchemeGroupVersion.String()).WithKind(kindNodePool)
 }
 
-// podCreation matches what policies may look at. The label that names a namespace cannot be changed by anybody.
+// podCreation matches the pods that policies apply to. It relies on the name label of namespaces, which is immutable.
 func podCreation(operatorNamespace string) *admissionregistrationv1ac.MatchResourcesApplyConfiguration {
 	left := []string{metav1.NamespaceSystem}
 	if operatorNamespace != "" {
@@ -112,14 +100,14 @@ func podCreation(operatorNamespace string) *admissionregistrationv1ac.MatchResou
 			WithScope(admissionregistrationv1.NamespacedScope))
 }
 
-// notMirrored leaves out what a kubelet shows of its static pods: they run already and cannot be steered.
+// notMirrored excludes mirror pods, which show the static pods of a kubelet: those already run.
 func notMirrored() *admissionregistrationv1ac.MatchConditionApplyConfiguration {
 	return admissionregistrationv1ac.MatchCondition().
 		WithName("no-mirror-pod").
 		WithExpression("!has(object.metadata.annotations) || !('" + corev1.MirrorPodAnnotationKey + "' in object.metadata.annotations)")
 }
 
-// variable is a named expression. Later ones may use earlier ones.
+// variable is a named expression. It can use the variables before it.
 type variable struct{ name, expression string }
 
 func variables(list []variable) []*admissionregistrationv1ac.VariableApplyConfiguration {

@@ -19,21 +19,21 @@ const (
 	fieldDefault = "spec.defaultFor"
 )
 
-// State is how the cluster has an object that has to exist.
+// State compares an object that has to exist with what the cluster has.
 type State int
 
 const (
-	// InPlace is an object that is as it has to be.
+	// InPlace says that the object is as it has to be.
 	InPlace State = iota
-	// Missing is one that does not exist.
+	// Missing says that the object does not exist.
 	Missing
-	// Different is one of Windlass that is not as it has to be.
+	// Different says that the object belongs to Windlass and has to change.
 	Different
-	// Foreign is one of somebody else under the same name. It is left alone.
+	// Foreign says that an object with this name does not belong to Windlass. It is left alone.
 	Foreign
 )
 
-// Compare returns the state of the object. Live is what the cluster has under its name, nil where there is nothing.
+// Compare returns the state of the object. Live is the object with this name in the cluster, or nil.
 func (o Object) Compare(live client.Object) (State, error) {
 	if live == nil {
 		return Missing, nil
@@ -51,10 +51,10 @@ func (o Object) Compare(live client.Object) (State, error) {
 	return Different, nil
 }
 
-// Managed reports whether the object is one of Windlass.
+// Managed reports whether the object belongs to Windlass.
 func Managed(live client.Object) bool { return live.GetLabels()[LabelManagedBy] == ManagedBy }
 
-// Review says how far the cluster lets pods choose a pool, and keeps others from it.
+// Review says which of the objects that concern a pool are in place.
 type Review struct {
 	// Unsupported are the APIs that the API server lacks.
 	Unsupported []string
@@ -68,8 +68,7 @@ type Review struct {
 	Open bool
 }
 
-// NewReview compares the objects that concern the pool, its own and those of all pools, with what find returns for them: nil where
-// there is nothing.
+// NewReview compares the objects that concern the pool with what find returns for them: the object in the cluster, or nil.
 func NewReview(pool *nodesv1.NodePool, objects []Object, support Support, find func(Ref) (client.Object, error)) (Review, error) {
 	review := Review{Unsupported: support.Missing()}
 	for _, object := range objects {
@@ -119,15 +118,14 @@ func fieldBehind(pool *nodesv1.NodePool, ref Ref) string {
 	return ""
 }
 
-// CheckAllowed returns why the API machinery does not understand the selector of the namespaces that may use the pool. Such a
-// pool is for no namespace.
+// CheckAllowed returns an error if the selector in spec.allowedNamespaces is not valid. No namespace may use such a pool.
 func CheckAllowed(pool *nodesv1.NodePool) error {
 	given := pool.Spec.AllowedNamespaces
 	if given == nil || given.From != nodesv1.NamespacesFromSelector {
 		return nil
 	}
 	if _, err := metav1.LabelSelectorAsSelector(given.Selector); err != nil {
-		return fmt.Errorf("cannot understand %s.selector, so no namespace may use the pool: %w", fieldAllowed, err)
+		return fmt.Errorf("%s.selector is not valid, so no namespace may use the pool: %w", fieldAllowed, err)
 	}
 	return nil
 }

@@ -10,15 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 )
 
-// Support says which of the APIs the API server has.
+// Support says which APIs the API server has.
 type Support struct {
-	// Mutating is for MutatingAdmissionPolicy v1, of Kubernetes 1.36 and later: pod label and namespace default.
+	// Mutating is MutatingAdmissionPolicy v1 (Kubernetes 1.36 and later), for pod labels and defaults.
 	Mutating bool
-	// Validating is for ValidatingAdmissionPolicy v1, of Kubernetes 1.30 and later: allowed namespaces.
+	// Validating is ValidatingAdmissionPolicy v1 (Kubernetes 1.30 and later), for allowed namespaces.
 	Validating bool
 }
 
-// Supported asks what the API server has.
+// Supported returns which APIs the API server has.
 func Supported(mapper meta.RESTMapper) (Support, error) {
 	mutating, err := served(mapper, MutatingPolicy)
 	if err != nil {
@@ -35,12 +35,12 @@ func served(mapper meta.RESTMapper, kind Kind) (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("cannot ask the API server for %q: %w", kind, err)
+		return false, fmt.Errorf("cannot look up %q in the API server: %w", kind, err)
 	}
 	return true, nil
 }
 
-// Has reports whether an object of that kind can be applied.
+// Has reports whether the API server has that kind.
 func (s Support) Has(kind Kind) bool {
 	if kind == MutatingPolicy || kind == MutatingBinding {
 		return s.Mutating
@@ -48,7 +48,7 @@ func (s Support) Has(kind Kind) bool {
 	return s.Validating
 }
 
-// Missing returns the kinds of policies that the API server lacks, for people to read.
+// Missing returns the policy APIs that the API server lacks, as text for people.
 func (s Support) Missing() []string {
 	var missing []string
 	for _, kind := range []Kind{MutatingPolicy, ValidatingPolicy} {

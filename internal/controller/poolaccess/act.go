@@ -18,10 +18,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// maxNote bounds what is noted on a pool of a refusal, in bytes.
+// maxNote bounds the annotation with a refusal, in bytes.
 const maxNote = 1024
 
-// remove deletes the objects that nobody wants any more, each only as the one that was seen.
+// remove deletes objects that should not exist. The UID makes sure that they are the observed ones.
 func (r *Reconciler) remove(ctx context.Context, s *scope) flow.Outcome {
 	for _, live := range s.plan.remove {
 		uid := live.GetUID()
@@ -33,8 +33,8 @@ func (r *Reconciler) remove(ctx context.Context, s *scope) flow.Outcome {
 	return flow.Done()
 }
 
-// write creates and updates objects until the API server refuses one. What keeps pods from a pool is written first, so nothing lets
-// pods choose a pool that is not guarded.
+// write creates and updates objects until the API server refuses one. The objects that keep other namespaces out come first, so pods
+// cannot choose a pool that is not guarded.
 func (r *Reconciler) write(ctx context.Context, s *scope) flow.Outcome {
 	for _, o := range s.plan.write {
 		var err error
@@ -50,7 +50,7 @@ func (r *Reconciler) write(ctx context.Context, s *scope) flow.Outcome {
 	return flow.Done()
 }
 
-// note writes on the pools what the API server refused, and takes it off once it refuses nothing any more.
+// note records on the pools what the API server refused, and clears the record after a pass without a refusal.
 func (r *Reconciler) note(ctx context.Context, s *scope, outcome flow.Outcome) error {
 	text := ""
 	switch {
@@ -59,9 +59,13 @@ func (r *Reconciler) note(ctx context.Context, s *scope, outcome flow.Outcome) e
 	case !outcome.IsDone():
 		return nil
 	}
+	key := nodesv1.BindingsRefusedAnnotation
+	if s.name == sharedKey {
+		key = nodesv1.PoliciesRefusedAnnotation
+	}
 	var errs []error
 	for _, pool := range s.plan.creators {
-		errs = append(errs, r.annotate(ctx, pool, s.noteKey(), text))
+		errs = append(errs, r.annotate(ctx, pool, key, text))
 	}
 	return errors.Join(errs...)
 }

@@ -6,30 +6,22 @@ package poolaccess
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/flow"
 )
 
-// sharedKey is the name in the key of the objects that all pools share. No pool can have it.
-const sharedKey = "*"
-
-// SharedKey returns the key of the objects that all pools share.
-func SharedKey() types.NamespacedName { return types.NamespacedName{Name: sharedKey} }
-
-// Reconciler keeps the admission policies and bindings of one pool, or those that all pools share.
+// Reconciler writes the admission policies and bindings of one pool, or those that all pools share.
 type Reconciler struct {
 	client client.Client
 	live   client.Reader
-	// namespace is the operator's own, empty outside of a cluster.
+	// namespace is the operator's, empty if it runs outside of a cluster.
 	namespace string
 }
 
-// New returns a reconciler that reads and writes through c, whose reads have to wait for its own writes. Live reads past every
-// cache. Namespace is the one that the operator runs in, whose pods no policy matches; it is empty outside of a cluster.
+// New returns a reconciler that reads and writes through c, whose reads have to wait for its own writes. Live reads past every cache.
+// Namespace is the operator's, whose pods no policy matches. It is empty if the operator runs outside of a cluster.
 func New(c client.Client, live client.Reader, namespace string) *Reconciler {
 	return &Reconciler{client: c, live: live, namespace: namespace}
 }
@@ -43,9 +35,6 @@ type scope struct {
 	// plan is set by decide.
 	plan plan
 }
-
-// shared reports whether the pass is about the objects of all pools.
-func (s *scope) shared() bool { return s.name == sharedKey }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
@@ -64,12 +53,4 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 func decide(_ context.Context, s *scope) flow.Outcome {
 	s.plan = newPlan(s.name, s.seen)
 	return flow.Done()
-}
-
-// noteKey is the annotation by which the pass tells pools what the API server refused.
-func (s *scope) noteKey() string {
-	if s.shared() {
-		return nodesv1.PoliciesRefusedAnnotation
-	}
-	return nodesv1.BindingsRefusedAnnotation
 }

@@ -1,23 +1,22 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package poolaccess keeps the admission policies and bindings by which pods choose a pool, or are kept from it. Package admission
-// says what has to exist; this package is the only one that creates, changes and deletes it.
+// Package poolaccess writes the admission policies and bindings by which pods choose a pool, and by which the API server keeps pods from a
+// pool. Package admission describes the objects; this package is the only one that creates, changes or deletes them.
 //
-// It has two kinds of keys. The key of a pool is for the objects that the pool owns. The key "*" is for the objects that all pools
-// share: they exist once, so they have one owner, and no pool decides on them.
+// There are two kinds of keys. The key of a pool is for the objects that the pool owns. The key "*" is for the objects that all pools
+// share: they exist once, so one owner decides about them, and no pool does.
 //
-// A pass over either key: (1) find the objects in the cache, (2) plan, (3) where the plan creates something, or deletes for good,
-// ask the API server whether the pools are as the cache says, (4) delete what is not wanted any more, (5) write what is missing
-// or different, first what keeps pods from the pool, and nothing further once the API server refuses one of them, (6) note on
-// the pool what the API server refused.
+// The passes over either key: (1) find the objects in the cache, (2) plan, (3) if the plan creates objects, or deletes them because
+// no pool is left, ask the API server whether the pools are what the cache says, (4) delete objects that are not wanted, (5) write
+// objects that are missing or different. The objects that keep other namespaces out come first, and the first refusal ends the
+// step. (6) Note the refusal on the pools.
 //
-// Deletion never creates anything. A pool that is being deleted keeps what keeps others from it until it is gone, and loses the
-// rest at once. What is left of it then is deleted by this package, and by the garbage collector through the owner reference. The
-// shared objects go after the last pool. What an operator that was stopped left behind is found when the caches list it
-// at the start.
+// Deletion never creates anything. A pool that is being deleted loses the objects that bring it pods at once, and keeps the objects
+// that keep other namespaces out until it is gone. Then this package deletes them, and so does the garbage collector through
+// their owner reference. The shared objects are deleted after the last pool. Leftovers from a time when Windlass did not run are
+// found when the caches list them at the start.
 //
-// Nothing here writes a status, and no pool waits for this package to be deleted. Package nodepool sees the objects in its
-// own cache, creates the RuntimeClass only when what keeps others from the pool is in place, and tells the rest in the condition
-// AdmissionReady.
+// This package writes no status. Package nodepool finds the same objects in its cache, creates the RuntimeClass only when other
+// namespaces are kept out, and reports the rest in the condition AdmissionReady. Neither waits for the other to delete a pool.
 package poolaccess

@@ -17,11 +17,11 @@ import (
 	"github.com/windlass-operator/windlass/internal/flow"
 )
 
-// observation is what a pass sees.
+// observation is what a pass sees of the cluster.
 type observation struct {
-	// pools are the pools that the pass is about: all of them, or the one of the key while it exists.
+	// pools are all pools for sharedKey, else the pool of the key if it exists.
 	pools []*nodesv1.NodePool
-	// objects are those that the pass is about and the API server supports, in the order in which they are written.
+	// objects are the objects of the key that the API server supports, in the order in which to write them.
 	objects []object
 }
 
@@ -29,11 +29,11 @@ type observation struct {
 type object struct {
 	admission.Ref
 
-	// wanted is how it has to be. It is nil for one that is not wanted.
+	// wanted is the desired object, nil if it should not exist.
 	wanted *admission.Object
-	// live is how it is. It is nil for one that does not exist.
+	// live is the existing object, nil if there is none.
 	live client.Object
-	// state compares the two where the object is wanted.
+	// state compares the two if the object is wanted.
 	state admission.State
 }
 
@@ -74,7 +74,7 @@ func (r *Reconciler) pools(ctx context.Context, name string) ([]*nodesv1.NodePoo
 		return []*nodesv1.NodePool{pool}, err
 	}
 	list := &nodesv1.NodePoolList{}
-	if err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil { // nothing below changes a pool but a copy of it
+	if err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil { // pools are changed only in copies
 		return nil, fmt.Errorf("cannot list pools: %w", err)
 	}
 	pools := make([]*nodesv1.NodePool, 0, len(list.Items))
@@ -84,10 +84,9 @@ func (r *Reconciler) pools(ctx context.Context, name string) ([]*nodesv1.NodePoo
 	return pools, nil
 }
 
-// wanted returns the names of all objects that the pass is about, in the order in which they are written, and those of the objects
-// that have to exist for the pools that there are.
+// wanted returns the names of all objects that the key can have, in the order in which to write them, and the objects that should exist.
 func (r *Reconciler) wanted(s *scope) ([]admission.Ref, []admission.Object, error) {
-	if s.shared() {
+	if s.name == sharedKey {
 		objects, err := admission.PolicyObjects(r.namespace)
 		refs := make([]admission.Ref, 0, len(objects))
 		for _, o := range objects {
@@ -123,7 +122,7 @@ func (r *Reconciler) find(ctx context.Context, ref admission.Ref, wanted []admis
 	return found, err
 }
 
-// confirm drops from the plan what was decided on pools that are not as the cache says. The cache will tell, and the key comes back.
+// confirm drops the plan if the pools are not what the cache says. The event that the cache is missing brings the key back.
 func (r *Reconciler) confirm(ctx context.Context, s *scope) flow.Outcome {
 	if s.plan.creates() {
 		alive, err := r.anyAlive(ctx, s.plan.creators)
@@ -146,7 +145,7 @@ func (r *Reconciler) confirm(ctx context.Context, s *scope) flow.Outcome {
 	return flow.Done()
 }
 
-// anyAlive asks the API server whether one of the pools is still there and stays there.
+// anyAlive asks the API server whether one of the pools exists and is not being deleted.
 func (r *Reconciler) anyAlive(ctx context.Context, pools []*nodesv1.NodePool) (bool, error) {
 	for _, pool := range pools {
 		live := poolMetadata()
@@ -161,7 +160,7 @@ func (r *Reconciler) anyAlive(ctx context.Context, pools []*nodesv1.NodePool) (b
 	return false, nil
 }
 
-// noneExists asks the API server whether the pool of the key, or for sharedKey every pool, is gone.
+// noneExists asks the API server whether the pool of that name is gone, or for sharedKey every pool.
 func (r *Reconciler) noneExists(ctx context.Context, name string) (bool, error) {
 	if name == sharedKey {
 		list := &metav1.PartialObjectMetadataList{}
@@ -180,6 +179,6 @@ func (r *Reconciler) noneExists(ctx context.Context, name string) (bool, error) 
 
 func poolMetadata() *metav1.PartialObjectMetadata {
 	object := &metav1.PartialObjectMetadata{}
-	object.SetGroupVersionKind(nodesv1.SchemeGroupVersion.WithKind("NodePool"))
+	object.SetGroupVersionKind(nodesv1.SchemeGroupVersion.WithKind(kindNodePool))
 	return object
 }

@@ -16,23 +16,23 @@ import (
 
 // plan is what a pass has to write.
 type plan struct {
-	// remove are the objects to be deleted, in this order.
+	// remove are the objects to delete, in this order.
 	remove []client.Object
-	// write are the objects to be created or updated, in this order.
+	// write are the objects to create or update, in this order.
 	write []object
 	// creators are the pools for which objects may be created.
 	creators []*nodesv1.NodePool
-	// last is true where no pool is left.
+	// last is true if no pool is left.
 	last bool
 }
 
-// creates reports whether an object is to be created.
+// creates reports whether the plan creates an object.
 func (p plan) creates() bool {
 	return slices.ContainsFunc(p.write, func(o object) bool { return o.live == nil })
 }
 
-// newPlan decides for the pool of that name, or for the objects that all pools share. Only a pool that stays creates anything, and
-// a pool that is paused or rehearses changes nothing, unless it is being deleted.
+// newPlan plans for the pool of that name, or for sharedKey. Pools that are being deleted create nothing; pools that are paused or in
+// dry run change nothing unless they are being deleted.
 func newPlan(name string, seen observation) plan {
 	p := plan{last: len(seen.pools) == 0}
 	p.creators = slices.DeleteFunc(slices.Clone(seen.pools), func(pool *nodesv1.NodePool) bool {
@@ -54,10 +54,10 @@ func newPlan(name string, seen observation) plan {
 	return p
 }
 
-// rests reports whether the pool leaves everything as it is.
+// rests reports whether the pool is paused or in dry run.
 func rests(pool *nodesv1.NodePool) bool { return status.IsPaused(pool) || pool.Spec.DryRun }
 
-// owned reports whether the object is one of Windlass, and belongs to the pool of that name, or for sharedKey to no pool.
+// owned reports whether the object belongs to Windlass, and to the pool of that name, or for sharedKey to no pool.
 func owned(live client.Object, name string) bool {
 	if !admission.Managed(live) {
 		return false
@@ -66,5 +66,5 @@ func owned(live client.Object, name string) bool {
 	if name == sharedKey {
 		return owner == nil
 	}
-	return owner != nil && owner.Kind == "NodePool" && owner.Name == name
+	return owner != nil && owner.Kind == kindNodePool && owner.Name == name
 }
