@@ -69,6 +69,10 @@ const (
 
 const kindNodePool = "NodePool"
 
+// ChooseRef returns the name of the policy that the bindings of all pools need: the API server refuses a binding whose policy does not
+// exist, unless its author may do everything.
+func ChooseRef() Ref { return Ref{MutatingPolicy, choosePolicyName} }
+
 // IsShared reports whether an object that all pools share has that name.
 func IsShared(name string) bool { return name == choosePolicyName || name == labelPolicyName }
 

@@ -35,7 +35,7 @@ func PolicyObjects(operatorNamespace string) ([]Object, error) {
 
 // choosePolicy is invoked again if a later plugin changes the pod: a webhook can replace the tolerations.
 func choosePolicy(operatorNamespace string) (Object, error) {
-	ref := Ref{MutatingPolicy, choosePolicyName}
+	ref := ChooseRef()
 	mutation := admissionregistrationv1ac.Mutation().
 		WithPatchType(admissionregistrationv1.PatchTypeJSONPatch).
 		WithJSONPatch(admissionregistrationv1ac.JSONPatch().WithExpression(choosePatch))

@@ -110,7 +110,7 @@ func fieldBehind(pool *nodesv1.NodePool, ref Ref) string {
 	switch ref {
 	case allowedPolicyRef(pool.Name), allowedBindingRef(pool.Name):
 		return fieldAllowed
-	case defaultRef(pool.Name), Ref{MutatingPolicy, choosePolicyName}:
+	case defaultRef(pool.Name), ChooseRef():
 		if pool.Spec.DefaultFor != nil {
 			return fieldDefault
 		}

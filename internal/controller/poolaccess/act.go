@@ -5,14 +5,17 @@ package poolaccess
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/admission"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
@@ -47,6 +50,10 @@ func (r *Reconciler) write(ctx context.Context, s *scope) flow.Outcome {
 			return flow.Refused(nodesv1.ReasonAdmissionRefused, fmt.Errorf("cannot write %s %q: %w", o.Kind, o.Name, err))
 		}
 	}
+	if s.plan.waits {
+		policy := admission.ChooseRef()
+		return flow.Wait(nodesv1.ReasonAdmissionPending, fmt.Sprintf("%s %s", policy.Kind, policy.Name), 0)
+	}
 	return flow.Done()
 }
 
@@ -70,19 +77,23 @@ func (r *Reconciler) note(ctx context.Context, s *scope, outcome flow.Outcome) e
 	return errors.Join(errs...)
 }
 
-// annotate sets the annotation of the pool, or removes it where the text is empty.
+// annotate sets the annotation of the pool, or removes it if the text is empty. The patch carries the UID but not the resourceVersion: it
+// touches nothing that anybody else writes.
 func (r *Reconciler) annotate(ctx context.Context, pool *nodesv1.NodePool, key, text string) error {
 	if pool.Annotations[key] == text {
 		return nil
 	}
-	after := pool.DeepCopy()
+	value := any(text)
 	if text == "" {
-		delete(after.Annotations, key)
-	} else {
-		metav1.SetMetaDataAnnotation(&after.ObjectMeta, key, text)
+		value = nil
 	}
-	err := r.client.Patch(ctx, after, client.MergeFromWithOptions(pool, client.MergeFromWithOptimisticLock{}), patch.FieldOwner)
-	if err == nil || apierrors.IsNotFound(err) {
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pool.UID, "annotations": map[string]any{key: value}}})
+	if err != nil {
+		return fmt.Errorf("cannot annotate pool %q: %w", pool.Name, err)
+	}
+	target := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: pool.Name}}
+	err = r.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, body), patch.FieldOwner)
+	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // a conflict is a pool of the same name, with a key of its own
 		return nil
 	}
 	return fmt.Errorf("cannot annotate pool %q: %w", pool.Name, err)

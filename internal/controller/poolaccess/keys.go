@@ -9,8 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/admission"
 )
 
@@ -32,15 +34,24 @@ func keysOfPool(_ context.Context, pool client.Object) []reconcile.Request {
 	}
 }
 
-// keysOfObject maps an object to the pool that owns it, and a shared object to sharedKey.
-func keysOfObject(_ context.Context, object client.Object) []reconcile.Request {
-	owner := metav1.GetControllerOf(object)
-	switch {
-	case owner != nil && owner.Kind == kindNodePool:
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: owner.Name}}}
-	case owner == nil && admission.IsShared(object.GetName()):
-		return []reconcile.Request{{NamespacedName: SharedKey()}}
-	default:
-		return nil
+// keysOfObject maps an object to the pool that owns it, and a shared object to sharedKey and to all pools, whose bindings may wait for it.
+func keysOfObject(cache client.Reader) handler.MapFunc {
+	return func(ctx context.Context, object client.Object) []reconcile.Request {
+		owner := metav1.GetControllerOf(object)
+		switch {
+		case owner != nil && owner.Kind == kindNodePool:
+			return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: owner.Name}}}
+		case owner != nil || !admission.IsShared(object.GetName()):
+			return nil
+		}
+		keys := []reconcile.Request{{NamespacedName: SharedKey()}}
+		list := &nodesv1.NodePoolList{}
+		if cache.List(ctx, list, client.UnsafeDisableDeepCopy) != nil {
+			return keys
+		}
+		for i := range list.Items {
+			keys = append(keys, reconcile.Request{NamespacedName: types.NamespacedName{Name: list.Items[i].Name}})
+		}
+		return keys
 	}
 }

@@ -23,6 +23,8 @@ type observation struct {
 	pools []*nodesv1.NodePool
 	// objects are the objects of the key that the API server supports, in the order in which to write them.
 	objects []object
+	// unbindable is true for a pool whose bindings cannot be written yet because the policy behind them is missing.
+	unbindable bool
 }
 
 // object is a policy or binding.
@@ -60,6 +62,13 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 			return flow.Fail(err)
 		}
 		s.seen.objects = append(s.seen.objects, found)
+	}
+	if s.name != sharedKey && support.Mutating {
+		policy, err := r.find(ctx, admission.ChooseRef(), nil)
+		if err != nil {
+			return flow.Fail(err)
+		}
+		s.seen.unbindable = policy.live == nil
 	}
 	return flow.Done()
 }

@@ -24,6 +24,8 @@ type plan struct {
 	creators []*nodesv1.NodePool
 	// last is true if no pool is left.
 	last bool
+	// waits is true if bindings have to wait for the policy behind them.
+	waits bool
 }
 
 // creates reports whether the plan creates an object.
@@ -47,6 +49,10 @@ func newPlan(name string, seen observation) plan {
 				p.remove = append(p.remove, o.live)
 			}
 		case o.state == admission.Missing && active, o.state == admission.Different && (active || leaving):
+			if seen.unbindable && o.Kind == admission.MutatingBinding {
+				p.waits = true
+				continue
+			}
 			p.write = append(p.write, o)
 		}
 	}

@@ -4,6 +4,8 @@
 package poolaccess
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,59 +74,65 @@ func TestNewPlan(t *testing.T) {
 	}{
 		"what a pool lacks is written, in order": {
 			name: gpu, write: []string{"a", "b"},
-			seen: observation{pools(aPool(gpu)), objects(
+			seen: observation{pools: pools(aPool(gpu)), objects: objects(
 				anObject("a", missing, gpu), anObject("b", different, gpu), anObject("c", admission.InPlace, gpu),
 			)},
 		},
 		"what a pool does not want is removed, the last first": {
 			name: gpu, remove: []string{"b", "a"},
-			seen: observation{pools(aPool(gpu)), objects(leftover("a", gpu), leftover("b", gpu))},
+			seen: observation{pools: pools(aPool(gpu)), objects: objects(leftover("a", gpu), leftover("b", gpu))},
+		},
+		"bindings wait for the policy behind them": {
+			name: gpu, remove: []string{"c"},
+			seen: observation{pools: pools(aPool(gpu)), unbindable: true, objects: objects(
+				anObject("a", missing, gpu), anObject("b", different, gpu), leftover("c", gpu),
+			)},
 		},
 		"somebody else's object is left alone": {
 			name: gpu,
-			seen: observation{pools(aPool(gpu)), objects(
+			seen: observation{pools: pools(aPool(gpu)), objects: objects(
 				foreign(leftover("a", gpu)), foreign(anObject("b", admission.Foreign, gpu)), leftover("c", "other"), leftover("d", ""),
 			)},
 		},
 		"deletion updates and removes, and creates nothing": {
 			name: gpu, write: []string{"b"}, remove: []string{"c"},
-			seen: observation{pools(aPool(gpu, going)), objects(
+			seen: observation{pools: pools(aPool(gpu, going)), objects: objects(
 				anObject("a", missing, gpu), anObject("b", different, gpu), leftover("c", gpu),
 			)},
 		},
 		"deletion goes before a pause": {
 			name: gpu, remove: []string{"a"},
-			seen: observation{pools(aPool(gpu, going, paused)), objects(leftover("a", gpu), anObject("b", missing, gpu))},
+			seen: observation{pools: pools(aPool(gpu, going, paused)), objects: objects(leftover("a", gpu), anObject("b", missing, gpu))},
 		},
 		"a paused pool changes nothing": {
 			name: gpu,
-			seen: observation{pools(aPool(gpu, paused)), objects(
+			seen: observation{pools: pools(aPool(gpu, paused)), objects: objects(
 				leftover("a", gpu), anObject("b", missing, gpu), anObject("c", different, gpu),
 			)},
 		},
 		"a pool in dry run changes nothing": {
 			name: gpu,
-			seen: observation{pools(aPool(gpu, rehearsing)), objects(leftover("a", gpu), anObject("b", missing, gpu))},
+			seen: observation{pools: pools(aPool(gpu, rehearsing)), objects: objects(leftover("a", gpu), anObject("b", missing, gpu))},
 		},
 		"what a pool left behind is removed": {
 			name: gpu, remove: []string{"b", "a"},
-			seen: observation{nil, objects(leftover("a", gpu), leftover("b", gpu), leftover("c", "other"), foreign(leftover("d", gpu)))},
+			seen: observation{objects: objects(leftover("a", gpu), leftover("b", gpu), leftover("c", "other"), foreign(leftover("d", gpu)))},
 		},
 		"shared objects are written for a pool that stays": {
 			name: sharedKey, write: []string{"a", "b"},
-			seen: observation{pools(aPool("x", going), aPool("y", paused), aPool("z")), objects(
+			seen: observation{pools: pools(aPool("x", going), aPool("y", paused), aPool("z")), objects: objects(
 				anObject("a", missing, ""), anObject("b", different, ""),
 			)},
 		},
 		"shared objects are not made again for pools that go": {
 			name: sharedKey, write: []string{"b"},
-			seen: observation{pools(aPool("x", going), aPool("y", paused)), objects(
+			seen: observation{pools: pools(aPool("x", going), aPool("y", paused)), objects: objects(
 				anObject("a", missing, ""), anObject("b", different, ""),
 			)},
 		},
 		"shared objects go after the last pool": {
 			name: sharedKey, remove: []string{"b", "a"},
-			seen: observation{nil, objects(
+			seen: observation{objects: objects(
 				anObject("a", admission.InPlace, ""), anObject("b", different, ""), anObject("c", missing, ""), foreign(anObject("d", admission.Foreign, "")),
 			)},
 		},
@@ -151,25 +159,45 @@ func TestKeysOfObjects(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		object client.Object
-		want   string
+		want   []string
 	}{
-		"an object of a pool":                   {object: leftover("windlass-nodepool-label-gpu", gpu).live, want: gpu},
-		"an object of all pools":                {object: leftover("windlass-nodepool-choose", "").live, want: sharedKey},
+		"an object of a pool":                   {object: leftover("windlass-nodepool-label-gpu", gpu).live, want: []string{gpu}},
+		"an object of all pools":                {object: leftover("windlass-nodepool-choose", "").live, want: []string{sharedKey, gpu, "other"}},
 		"an object that no pool knows":          {object: leftover("windlass-nodepool-mine", "").live},
 		"an object that something else brought": {object: ownedBy(leftover("windlass-nodepool-choose", "").live, "Release")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var got string
-			for _, request := range keysOfObject(t.Context(), tc.object) {
-				got += request.Name
+			var got []string
+			for _, request := range keysOfObject(cached{aPool(gpu), aPool("other")})(t.Context(), tc.object) {
+				got = append(got, request.Name)
 			}
-			if got != tc.want {
-				t.Errorf("the keys are %q, want %q", got, tc.want)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("the keys (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// cached is a cache with these pools.
+type cached []*nodesv1.NodePool
+
+// Get implements client.Reader.
+func (cached) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.ErrUnsupported
+}
+
+// List implements client.Reader.
+func (c cached) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	pools, ok := list.(*nodesv1.NodePoolList)
+	if !ok {
+		return errors.ErrUnsupported
+	}
+	for _, pool := range c {
+		pools.Items = append(pools.Items, *pool)
+	}
+	return nil
 }
 
 func ownedBy(object client.Object, kind string) client.Object {

@@ -5,12 +5,16 @@ package poolaccess_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	nodev1 "k8s.io/api/node/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/yaml"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/admission"
@@ -98,11 +103,38 @@ func (c *cluster) converge(t *testing.T, pools ...*nodesv1.NodePool) {
 	c.Converge(t, targets...)
 }
 
-// start runs the controllers of pools as the operator does. The function that it returns stops them and waits until they are at rest.
+// limited returns a configuration with the rights that the operator is shipped with.
+func (c *cluster) limited(t *testing.T) *rest.Config {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(testkit.Root(), "config", "rbac", "role.yaml"))
+	must(t, err)
+	role := &rbacv1.ClusterRole{}
+	must(t, yaml.UnmarshalStrict(raw, role))
+	for _, object := range []client.Object{role, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: role.Name}},
+	}} {
+		if err := c.Live.Create(t.Context(), object); !apierrors.IsAlreadyExists(err) {
+			must(t, err)
+		}
+	}
+	limited := rest.CopyConfig(c.Config)
+	limited.Impersonate = rest.ImpersonationConfig{UserName: role.Name}
+	reader, err := client.New(limited, client.Options{Scheme: c.Live.Scheme()})
+	must(t, err)
+	testkit.Eventually(t, "the role is in force", func() bool {
+		return reader.List(t.Context(), &nodesv1.NodePoolList{}) == nil
+	})
+	return limited
+}
+
+// start runs the controllers of pools with the rights of the operator. The function that it returns stops them and waits until they
+// are at rest.
 func (c *cluster) start(t *testing.T) func() {
 	t.Helper()
 	scheme := kube.NewScheme()
-	mgr, err := manager.New(c.Config, manager.Options{
+	mgr, err := manager.New(c.limited(t), manager.Options{
 		Scheme: scheme,
 		Cache:  kube.CacheOptions(scheme),
 		NewClient: func(config *rest.Config, options client.Options) (client.Client, error) {

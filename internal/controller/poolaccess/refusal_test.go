@@ -62,10 +62,7 @@ func TestRefusedObjects(t *testing.T) {
 		"without the policy that pools share, a default has no effect": {
 			refused: "windlass-nodepool-choose", spec: restricted(), class: true,
 			stalled: "not in this cluster; no effect: spec.defaultFor",
-			objects: []string{
-				"windlass-nodepool-allowed-refused", "windlass-nodepool-allowed-refused",
-				"windlass-nodepool-default-refused", "windlass-nodepool-label-refused",
-			},
+			objects: []string{"windlass-nodepool-allowed-refused", "windlass-nodepool-allowed-refused"},
 		},
 		"a pool whose spec does not count on it is Ready": {
 			refused: "windlass-nodepool-label-refused", class: true, objects: shared(),

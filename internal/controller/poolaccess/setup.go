@@ -27,13 +27,14 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 		Named("poolaccess").
 		Watches(&nodesv1.NodePool{}, handler.EnqueueRequestsFromMapFunc(keysOfPool), builder.WithPredicates(poolChanged())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)})
+	objects := handler.EnqueueRequestsFromMapFunc(keysOfObject(mgr.GetCache())) // the client would wait for the workers' writes
 	support, err := admission.Supported(mgr.GetRESTMapper())
 	if err != nil {
 		return err
 	}
 	for _, kind := range admission.Kinds() {
 		if support.Has(kind) {
-			controlled.Watches(admission.Ref{Kind: kind}.Live(), handler.EnqueueRequestsFromMapFunc(keysOfObject))
+			controlled.Watches(admission.Ref{Kind: kind}.Live(), objects)
 		}
 	}
 	return controlled.Complete(r)
