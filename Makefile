@@ -13,7 +13,7 @@ export CGO_ENABLED    := 0
 export GOFLAGS        := -trimpath -buildvcs=false
 export DEVCLUSTER_DIR := $(abspath .local/devcluster)
 
-# Arguments for `make bench`, as in: make bench BENCH="-run nodepool -nodes 1000"
+# Arguments for `make bench`, as in: make bench BENCH="-scenario nodepool -nodes 1000"
 BENCH ?=
 # Arguments for `go test`, as in: make test TESTFLAGS="-run PodSet"
 TESTFLAGS ?=
