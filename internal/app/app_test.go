@@ -43,6 +43,9 @@ func TestExecute(t *testing.T) {
 		"the version": {
 			args: []string{"version"}, out: "windlass v0.0.0-unset (go1",
 		},
+		"the version as a flag": {
+			args: []string{"--version"}, out: "windlass v0.0.0-unset\n",
+		},
 		"the version of the manager": {
 			args: []string{"manager", "--version"}, out: "windlass v0.0.0-unset\n",
 		},
@@ -60,8 +63,8 @@ func TestExecute(t *testing.T) {
 		},
 		"several wrong flags are told at once": {
 			args: []string{"manager", "--controllers=foo", "--threads=0"}, code: 2,
-			err: "windlass: --controllers names \"foo\", which is not known: there are nodepool, podset, podbuggertool, virtualmachine, cluster, kubeconfig, and '*' for all\n" +
-				"windlass: --threads is 0 and must be from 1 to 256\nSee 'windlass manager --help'.\n",
+			err: "windlass: --controllers names the unknown controller \"foo\": known controllers are nodepool, podset, podbuggertool, virtualmachine, cluster, kubeconfig, and '*' means all\n" +
+				"windlass: --threads is 0: it must be from 1 to 256\nSee 'windlass manager --help'.\n",
 		},
 		"a kubeconfig that is not there": {
 			args: []string{"manager", "--kubeconfig", nothing}, code: 1,
@@ -111,7 +114,7 @@ func TestExplain(t *testing.T) {
 		},
 		"no credentials": {
 			apierrors.NewUnauthorized("who"),
-			"the API server at https://api does not accept the credentials: check the user of the kubeconfig",
+			"the API server at https://api does not accept the credentials: check the user in the kubeconfig",
 		},
 		"something else": {
 			errors.New("odd"), "the API server at https://api cannot be used: odd",
@@ -131,7 +134,7 @@ func TestEnded(t *testing.T) {
 	t.Parallel()
 	conf := &config.Config{LeaseLockNamespace: "system", LeaseLockName: "windlass"}
 	lost := ended(errors.New(lostLeadership), conf)
-	if !strings.HasPrefix(lost.Error(), "the Lease system/windlass could not be renewed in time") {
+	if !strings.HasPrefix(lost.Error(), "cannot renew the Lease system/windlass in time") {
 		t.Errorf("lost leadership is told as %q", lost)
 	}
 	odd := errors.New("odd")
@@ -149,7 +152,7 @@ func TestTakenAddress(t *testing.T) {
 	}
 	conf.MetricsBindAddress = "192.0.2.1:1" // reserved for documentation: no machine has it
 	want := `cannot listen on 192.0.2.1:1: cannot assign requested address: choose another address with ` +
-		`--metrics-bind-address, or "0" for none`
+		`--metrics-bind-address, or turn it off with "0"`
 	if err := checkAddresses(t.Context(), &conf); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

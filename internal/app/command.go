@@ -26,7 +26,7 @@ const (
 	exitUsage   = 2
 )
 
-// failure is an error of the work itself. Every other error that a command returns is about how it was called.
+// failure is an error of the work itself. All other errors of a command are about how it was called.
 type failure struct{ error }
 
 // Unwrap returns the error of the work.
@@ -37,11 +37,13 @@ func NewCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "windlass",
 		Short: "Turn a Kubernetes cluster into a small private cloud",
-		Long: "Windlass is a Kubernetes operator: node pools, pod sets, virtual machines, whole clusters and debugging\n" +
-			"tools are resources of the cluster, and this program brings the world to what they say.",
+		Long: "Windlass is a Kubernetes operator: it reconciles node pools, pod sets, virtual machines, whole clusters\n" +
+			"and debugging tools, which are resources of the cluster.",
+		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetVersionTemplate("windlass {{.Version}}\n")
 	root.AddCommand(newManagerCommand(), newGatewayCommand(), newUICommand(), newVersionCommand(), newSuperviseCommand())
 	return root
 }
@@ -50,7 +52,7 @@ func newManagerCommand() *cobra.Command {
 	conf := config.Default(controllerNames()...)
 	command := &cobra.Command{
 		Use:     "manager",
-		Short:   "Run the controllers until a signal ends them",
+		Short:   "Run the controllers until a signal stops them",
 		Args:    cobra.NoArgs,
 		Version: version,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -76,8 +78,8 @@ func newVersionCommand() *cobra.Command {
 	}
 }
 
-// Execute runs the command with the arguments and returns the exit code of the process: 0, 1 when the work failed, 2 when
-// the call was wrong.
+// Execute runs the command with the arguments and returns the exit code of the process: 0, 1 if the work failed, 2 if the call
+// was wrong.
 func Execute(ctx context.Context, command *cobra.Command, args []string) int {
 	command.SetArgs(args)
 	called, err := command.ExecuteContextC(ctx)
@@ -93,7 +95,7 @@ func Execute(ctx context.Context, command *cobra.Command, args []string) int {
 	return exitUsage
 }
 
-// tell writes an error, one line for each of several.
+// tell writes an error; several joined errors get a line each.
 func tell(out io.Writer, err error) {
 	for line := range strings.Lines(err.Error()) {
 		if line = strings.TrimSpace(line); line != "" {

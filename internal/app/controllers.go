@@ -126,17 +126,6 @@ func controllers() []controller {
 	}
 }
 
-// newDirect returns a client that reads and writes past the caches, for what is not cached as a whole.
-func newDirect(mgr manager.Manager) (client.Client, error) {
-	direct, err := client.New(mgr.GetConfig(), client.Options{
-		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("cannot make a client without a cache: %w", err)
-	}
-	return direct, nil
-}
-
 // indexes is the table of shared cache indexes: an index can be added to a manager only once, whoever uses it.
 func indexes() []index {
 	return []index{{usedBy: []string{"nodepool", "podset"}, add: kube.IndexNodes(membership.Concerned)}}

@@ -175,16 +175,16 @@ func start(ctx context.Context, mgr manager.Manager, ready *readiness, deposed <
 	}
 }
 
-// ended says in a sentence why the manager ended by itself.
+// ended explains in a sentence why the manager ended by itself.
 func ended(err error, conf *config.Config) error {
 	if errors.Is(err, errDeposed) || strings.Contains(err.Error(), lostLeadership) {
-		return fmt.Errorf("the Lease %s/%s could not be renewed in time and belongs to whoever takes it: this instance "+
-			"ends, so that no two work at once", conf.LeaseLockNamespace, conf.LeaseLockName)
+		return fmt.Errorf("cannot renew the Lease %s/%s in time: this instance stops, "+
+			"because another one can take over", conf.LeaseLockNamespace, conf.LeaseLockName)
 	}
-	return fmt.Errorf("the manager cannot go on: %w", err)
+	return fmt.Errorf("cannot continue: %w", err)
 }
 
-// checkAddresses tries the addresses before anything starts, where a taken one is still one sentence.
+// checkAddresses tries the addresses before anything starts, when one that is in use is still one sentence.
 func checkAddresses(ctx context.Context, conf *config.Config) error {
 	var errs []error
 	for _, server := range []struct{ flag, address string }{
@@ -198,7 +198,7 @@ func checkAddresses(ctx context.Context, conf *config.Config) error {
 		}
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", server.address)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("cannot listen on %s: %w: choose another address with %s, or \"0\" for none",
+			errs = append(errs, fmt.Errorf("cannot listen on %s: %w: choose another address with %s, or turn it off with \"0\"",
 				server.address, cause(err), server.flag))
 			continue
 		}

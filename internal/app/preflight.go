@@ -171,7 +171,7 @@ func checkLease(ctx context.Context, restConfig *rest.Config, live client.Writer
 func explain(restConfig *rest.Config, err error) error {
 	switch {
 	case apierrors.IsUnauthorized(err):
-		return fmt.Errorf("the API server at %s does not accept the credentials: check the user of the kubeconfig",
+		return fmt.Errorf("the API server at %s does not accept the credentials: check the user in the kubeconfig",
 			restConfig.Host)
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("the API server at %s refuses what Windlass needs: %w: %s", restConfig.Host, err, applyRBAC)

@@ -1,7 +1,8 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package config is what "windlass manager" and "windlass gateway" can be told: defaults, flags, environment, and the check of all of it at once.
+// Package config is the configuration of "windlass manager" and "windlass gateway": defaults, flags, environment, and one
+// validation of all of it.
 package config
 
 import (
@@ -13,15 +14,15 @@ import (
 
 // Config is the configuration of the manager. The zero value is not usable: see Default.
 type Config struct {
-	// Kubeconfig is the path of a kubeconfig. Default: empty, which takes the files that $KUBECONFIG names, else the
-	// rights of the Pod the process runs in, else ~/.kube/config.
+	// Kubeconfig is the path of a kubeconfig. Default: empty, which means the files in $KUBECONFIG, else the account
+	// of the Pod that the process runs in, else ~/.kube/config.
 	Kubeconfig string
 
 	// Controllers are the controllers to run: names, "*" for all, and "-name" for all but that one. The first entry that
 	// names a controller decides. Default: "*".
 	Controllers []string
 
-	// LeaderElect makes instances agree through a Lease on the one that works, so that several can run. Default: true.
+	// LeaderElect lets several instances run: a Lease decides which one works. Default: true.
 	LeaderElect bool
 
 	// LeaseLockName is the name of that Lease. Default: windlass.
@@ -35,16 +36,16 @@ type Config struct {
 	// of the Pod. Empty outside of a cluster. No flag sets it.
 	OwnNamespace string
 
-	// HolderIdentity is how this instance signs the Lease; no two instances may use the same. Default: $POD_NAME, else
+	// HolderIdentity is the name of this instance in the Lease; it must be unique. Default: $POD_NAME, else
 	// the host name with a random suffix.
 	HolderIdentity string
 
-	// Threads is how many objects each controller works on at the same time, from 1 to MaxThreads. Default: 8; the API
-	// server is the limit, and more than 16 have not been seen to help.
+	// Threads is how many objects each controller works on at the same time, from 1 to MaxThreads. Default: 8. The API
+	// server is the limit: measurements show no gain above 16.
 	Threads int
 
-	// MetricsBindAddress is the host:port that serves Prometheus metrics at /metrics, unauthenticated, hence on the
-	// loopback address; "0" turns it off. Default: 127.0.0.1:8080.
+	// MetricsBindAddress is the host:port that serves Prometheus metrics at /metrics without authentication, therefore on
+	// the loopback address; "0" turns it off. Default: 127.0.0.1:8080.
 	MetricsBindAddress string
 
 	// HealthProbeBindAddress is the host:port that serves /healthz and /readyz; "0" turns it off. Default: :8081.
@@ -54,20 +55,20 @@ type Config struct {
 	// turns it off. Default: "0".
 	PprofBindAddress string
 
-	// Verbosity is how much is logged, as in Kubernetes' own components: 0 what an operator should see, 2 steady state, 4
+	// Verbosity is how much is logged, as in the components of Kubernetes: 0 what an operator must see, 2 steady state, 4
 	// decisions, 6 and above every request. Default: 0.
 	Verbosity int
 
 	// LogToStderr is accepted for manifests that set it and has no effect: logs always go to standard error.
 	LogToStderr bool
 
-	// Machines is about VirtualMachines.
+	// Machines configures VirtualMachines.
 	Machines Machines
 
-	// Clusters is about Clusters.
+	// Clusters configures Clusters.
 	Clusters Clusters
 
-	// Gateway is the HTTP API.
+	// Gateway configures the HTTP API.
 	Gateway Gateway
 
 	// OnlyGateway runs no controllers. No flag sets it.
@@ -76,7 +77,7 @@ type Config struct {
 	known []string
 }
 
-// MaxThreads bounds Threads: beyond it a controller would only queue up inside the API server.
+// MaxThreads bounds Threads: more would only queue in the API server.
 const MaxThreads = 256
 
 // All is the entry of Controllers that stands for every controller.
@@ -104,15 +105,15 @@ func Default(known ...string) Config {
 func (c *Config) BindFlags(fs *pflag.FlagSet) {
 	c.bindKubeconfig(fs)
 	fs.StringSliceVar(&c.Controllers, "controllers", c.Controllers, fmt.Sprintf(
-		"controllers to run: '*' is all, 'foo' is foo, '-foo' is not foo; known are %s", strings.Join(c.known, ", ")))
+		"controllers to run: '*' for all, 'foo' for foo, '-foo' for all but foo; known controllers: %s", strings.Join(c.known, ", ")))
 	fs.BoolVar(&c.LeaderElect, "leader-elect", c.LeaderElect,
-		"let several instances agree through a Lease on the one that works")
-	fs.StringVar(&c.LeaseLockName, "lease-lock-name", c.LeaseLockName, "`name` of the Lease")
+		"elect a leader with a Lease, so that several instances can run and one works")
+	fs.StringVar(&c.LeaseLockName, "lease-lock-name", c.LeaseLockName, "`name` of the Lease for leader election")
 	fs.StringVar(&c.LeaseLockNamespace, "lease-lock-namespace", c.LeaseLockNamespace,
-		"`namespace` of the Lease (default $POD_NAMESPACE, else that of the Pod, else \"default\")")
+		"`namespace` of the Lease (default $POD_NAMESPACE, else the namespace of the Pod, else \"default\")")
 	fs.StringVar(&c.HolderIdentity, "holder-identity", c.HolderIdentity,
-		"`name` that this instance signs the Lease with (default $POD_NAME, else the host name with a random suffix)")
-	fs.IntVar(&c.Threads, "threads", c.Threads, "how many objects each controller works on at the same time")
+		"unique `name` of this instance in the Lease (default $POD_NAME, else the host name with a random suffix)")
+	fs.IntVar(&c.Threads, "threads", c.Threads, "`number` of objects that each controller reconciles at the same time")
 	c.Machines.bindFlags(fs)
 	c.Clusters.bindFlags(fs)
 	c.bindServerFlags(fs)
@@ -127,22 +128,22 @@ func (c *Config) BindCommonFlags(fs *pflag.FlagSet) {
 
 func (c *Config) bindKubeconfig(fs *pflag.FlagSet) {
 	fs.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig,
-		"`file` to reach the cluster with (default $KUBECONFIG, else the Pod's own rights, else ~/.kube/config)")
+		"`file` with the kubeconfig of the cluster (default $KUBECONFIG, else the account of the Pod, else ~/.kube/config)")
 }
 
 func (c *Config) bindServerFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.MetricsBindAddress, "metrics-bind-address", c.MetricsBindAddress,
-		"`host:port` that serves /metrics without authentication, \"0\" for none")
+		"`host:port` that serves /metrics without authentication; \"0\" turns it off")
 	fs.StringVar(&c.HealthProbeBindAddress, "health-probe-bind-address", c.HealthProbeBindAddress,
-		"`host:port` that serves /healthz and /readyz, \"0\" for none")
+		"`host:port` that serves /healthz and /readyz; \"0\" turns it off")
 	fs.StringVar(&c.PprofBindAddress, "pprof-bind-address", c.PprofBindAddress,
-		"`host:port` on the loopback interface that serves profiles at /debug/pprof/, \"0\" for none")
+		"`host:port` on the loopback interface that serves profiles at /debug/pprof/; \"0\" turns it off")
 	fs.IntVarP(&c.Verbosity, "v", "v", c.Verbosity, "`level` of detail in the log, from 0 to 10")
 	fs.BoolVar(&c.LogToStderr, "logtostderr", c.LogToStderr,
-		"accepted without effect: logs always go to standard error")
+		"has no effect: logs always go to standard error")
 }
 
-// Enabled reports whether the named controller shall run.
+// Enabled reports whether the named controller runs.
 func (c *Config) Enabled(name string) bool {
 	if c.OnlyGateway {
 		return false

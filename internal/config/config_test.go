@@ -196,11 +196,11 @@ func TestValidate(t *testing.T) {
 		"defaults are valid": {},
 		"an unknown controller is refused with the known ones": {
 			modify: func(c *Config) { c.Controllers = []string{"*", "-pods"} },
-			want:   []string{`--controllers names "-pods", which is not known: there are nodepool, node, podset, and '*' for all`},
+			want:   []string{`--controllers names the unknown controller "-pods": known controllers are nodepool, node, podset, and '*' means all`},
 		},
 		"no controller at all is refused": {
 			modify: func(c *Config) { c.Controllers = []string{"-podset"} },
-			want:   []string{`--controllers=-podset leaves nothing to run`},
+			want:   []string{`--controllers=-podset leaves no controller to run`},
 		},
 		"servers that are off need no address": {
 			modify: func(c *Config) { c.MetricsBindAddress, c.HealthProbeBindAddress = "0", "0" },
@@ -210,7 +210,7 @@ func TestValidate(t *testing.T) {
 		},
 		"one address cannot serve both": {
 			modify: func(c *Config) { c.MetricsBindAddress = c.HealthProbeBindAddress },
-			want:   []string{`are both ":8081" and must differ`},
+			want:   []string{`are both ":8081": they must differ`},
 		},
 		"the lease is not looked at without an election": {
 			modify: func(c *Config) { c.LeaderElect, c.LeaseLockName, c.HolderIdentity = false, "", "" },
@@ -240,8 +240,8 @@ func TestValidate(t *testing.T) {
 				c.MetricsBindAddress, c.HealthProbeBindAddress = "8080", ":http"
 			},
 			want: []string{
-				`--controllers names "foo"`, "--threads is 0 and must be from 1 to 256", "-v is 11 and must be from 0 to 10",
-				`--lease-lock-name "A" is no name of a Lease`, `--lease-lock-namespace "b.c" is no name of a namespace`,
+				`--controllers names the unknown controller "foo"`, "--threads is 0: it must be from 1 to 256", "-v is 11: it must be from 0 to 10",
+				`--lease-lock-name "A" is not a valid name`, `--lease-lock-namespace "b.c" is not a valid name`,
 				"--holder-identity is empty", `--metrics-bind-address "8080" is neither host:port nor "0"`,
 				`--health-probe-bind-address ":http" is neither`,
 			},

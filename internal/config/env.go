@@ -13,11 +13,11 @@ import (
 // namespaceFile is where Kubernetes tells a Pod its namespace.
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// Environment is what the process can ask its surroundings.
+// Environment is what the process reads from its surroundings.
 type Environment struct {
-	// Getenv returns an environment variable, empty when it is not set.
+	// Getenv returns an environment variable, or an empty string if it is not set.
 	Getenv func(key string) string
-	// ReadFile returns a file.
+	// ReadFile returns the content of a file.
 	ReadFile func(path string) ([]byte, error)
 	// Hostname returns the name of the host.
 	Hostname func() (string, error)
@@ -35,7 +35,7 @@ func OS() Environment {
 	}
 }
 
-// FromEnv fills what no flag has set: the identity of this instance, its own namespace and that of its Lease, and the directory for
+// FromEnv sets what no flag has set: the identity of this instance, its own namespace and that of its Lease, and the directory for
 // the runs of tools.
 func (c *Config) FromEnv(env Environment) {
 	c.OwnNamespace = cmp.Or(env.Getenv("POD_NAMESPACE"), podNamespace(env))
@@ -56,7 +56,7 @@ func podNamespace(env Environment) string {
 	return strings.TrimSpace(string(raw))
 }
 
-// hostIdentity has a random part, because two instances on one host must not take each other for themselves.
+// hostIdentity has a random part, because two instances can run on one host.
 func hostIdentity(env Environment) string {
 	host, err := env.Hostname()
 	if err != nil {

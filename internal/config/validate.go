@@ -6,28 +6,23 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net"
 	"slices"
-	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// off is the address that turns a server off.
-const off = "0"
-
-// Validate returns everything that is wrong, so that nobody has to mend one flag to hear of the next.
+// Validate returns all errors at once, so that users do not fix one flag only to learn of the next.
 func (c *Config) Validate() error {
 	var errs []error
 	if !c.OnlyGateway {
 		errs = c.validateControllers()
 	}
 	if c.Threads < 1 || c.Threads > MaxThreads {
-		errs = append(errs, fmt.Errorf("--threads is %d and must be from 1 to %d", c.Threads, MaxThreads))
+		errs = append(errs, fmt.Errorf("--threads is %d: it must be from 1 to %d", c.Threads, MaxThreads))
 	}
 	if c.Verbosity < 0 || c.Verbosity > 10 {
-		errs = append(errs, fmt.Errorf("-v is %d and must be from 0 to 10", c.Verbosity))
+		errs = append(errs, fmt.Errorf("-v is %d: it must be from 0 to 10", c.Verbosity))
 	}
 	errs = append(errs, c.validateLease()...)
 	errs = append(errs, c.Machines.validate()...)
@@ -41,12 +36,12 @@ func (c *Config) validateControllers() []error {
 	var errs []error
 	for _, entry := range c.Controllers {
 		if entry != All && !slices.Contains(c.known, strings.TrimPrefix(entry, "-")) {
-			errs = append(errs, fmt.Errorf("--controllers names %q, which is not known: there are %s, and '*' for all",
+			errs = append(errs, fmt.Errorf("--controllers names the unknown controller %q: known controllers are %s, and '*' means all",
 				entry, strings.Join(c.known, ", ")))
 		}
 	}
 	if len(errs) == 0 && !slices.ContainsFunc(c.known, c.Enabled) {
-		errs = append(errs, fmt.Errorf("--controllers=%s leaves nothing to run: put '*' in front of names that begin with '-'",
+		errs = append(errs, fmt.Errorf("--controllers=%s leaves no controller to run: put '*' before names that begin with '-'",
 			strings.Join(c.Controllers, ",")))
 	}
 	return errs
@@ -58,14 +53,14 @@ func (c *Config) validateLease() []error {
 	}
 	var errs []error
 	if problems := validation.IsDNS1123Subdomain(c.LeaseLockName); len(problems) > 0 {
-		errs = append(errs, fmt.Errorf("--lease-lock-name %q is no name of a Lease: %s", c.LeaseLockName, problems[0]))
+		errs = append(errs, fmt.Errorf("--lease-lock-name %q is not a valid name: %s", c.LeaseLockName, problems[0]))
 	}
 	if problems := validation.IsDNS1123Label(c.LeaseLockNamespace); len(problems) > 0 {
-		errs = append(errs, fmt.Errorf("--lease-lock-namespace %q is no name of a namespace: %s",
+		errs = append(errs, fmt.Errorf("--lease-lock-namespace %q is not a valid name: %s",
 			c.LeaseLockNamespace, problems[0]))
 	}
 	if strings.TrimSpace(c.HolderIdentity) == "" {
-		errs = append(errs, errors.New("--holder-identity is empty: every instance needs a name of its own"))
+		errs = append(errs, errors.New("--holder-identity is empty: every instance needs a unique name"))
 	}
 	return errs
 }
@@ -82,7 +77,7 @@ func (c *Config) validateAddresses() []error {
 		}
 	}
 	if len(errs) == 0 && samePort(c.MetricsBindAddress, c.HealthProbeBindAddress) {
-		errs = append(errs, fmt.Errorf("--metrics-bind-address and --health-probe-bind-address are both %q and must differ",
+		errs = append(errs, fmt.Errorf("--metrics-bind-address and --health-probe-bind-address are both %q: they must differ",
 			c.MetricsBindAddress))
 	}
 	if isAddress(c.PprofBindAddress) && c.PprofBindAddress != off && !onLoopback(c.PprofBindAddress) {
@@ -90,21 +85,4 @@ func (c *Config) validateAddresses() []error {
 			c.PprofBindAddress))
 	}
 	return errs
-}
-
-func isAddress(address string) bool {
-	if address == off {
-		return true
-	}
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	_, err = strconv.ParseUint(port, 10, 16)
-	return err == nil
-}
-
-// samePort reports whether both addresses ask for the very same one. Port 0 is any free port, hence never the same.
-func samePort(a, b string) bool {
-	return a == b && a != off && !strings.HasSuffix(a, ":0")
 }

@@ -99,8 +99,7 @@ func TestLostLeadership(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	want := "windlass: the Lease windlass-system/windlass could not be renewed in time and belongs to whoever takes it: this " +
-		"instance ends, so that no two work at once\n"
+	want := "windlass: cannot renew the Lease windlass-system/windlass in time: this instance stops, because another one can take over\n"
 	if code := m.wait(); code != 1 || !strings.HasSuffix(m.read(), want) {
 		t.Errorf("it ended with code %d, want 1 and the last line %q", code, want)
 	}
@@ -213,7 +212,7 @@ func TestSentences(t *testing.T) {
 		},
 		"the controller is unknown": {
 			start("--kubeconfig", c.admin, "--controllers=*,-podsets"), 2,
-			"windlass: --controllers names \"-podsets\", which is not known: there are nodepool, podset, podbuggertool, virtualmachine, cluster, kubeconfig, and '*' for all\n" +
+			"windlass: --controllers names the unknown controller \"-podsets\": known controllers are nodepool, podset, podbuggertool, virtualmachine, cluster, kubeconfig, and '*' means all\n" +
 				"See 'windlass manager --help'.\n",
 		},
 	}
