@@ -120,8 +120,8 @@ func (m *merge) finishTaints() {
 	}
 }
 
-// changed notes that a pool's key is not on the node as it shall be: as drift if it had been recorded, and the pool had told
-// that all its nodes carry its spec.
+// changed notes that a pool's key is not on the node as it has to be: as drift if it had been recorded, and the pool had reported that
+// all its nodes carry its spec.
 func (m *merge) changed(pool string, of aspect, key string) {
 	m.pending[pool] = true
 	if slices.Contains(m.before[pool].keys(of), key) && m.pools[pool].settled() {

@@ -1,13 +1,13 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package membership decides what a node shall carry for the pools it is in. It is pure: from a node and all pools it
-// computes one plan, and from the plan one patch.
+// Package membership decides what a node has to carry for the pools it is in. It is pure: from a node and all pools it computes one
+// plan, and from the plan one patch.
 //
 // A node may be in many pools, so nothing here is computed per pool. Two records decide what may be taken off a node: the
 // node's own annotation, which says which key was put there for which pool, and the ledger in the pool's status, which
 // says which keys the pool may have put anywhere. A key goes only if both name it. A kubelet may write the annotations of
-// its own node, so the annotation alone would let a compromised node shed a taint that somebody else has set.
+// its own node, so the annotation alone would let a compromised node shed a taint.
 package membership
 
 import (
@@ -60,7 +60,7 @@ func NewPool(pool *nodesv1.NodePool) (*Pool, error) {
 	return p, nil
 }
 
-// Selects reports whether nodes become members without a role label that somebody else has set.
+// Selects reports whether nodes become members without a role label that another owner has set.
 func (p *Pool) Selects() bool { return len(p.segments) > 0 || !empty(p.Spec.NodeSelector) }
 
 // selects reports whether the selector or a segment of the pool matches the node. What the pool itself has put on the node does
@@ -82,7 +82,7 @@ func (p *Pool) selects(node *corev1.Node, own []string) bool {
 	})
 }
 
-// Has reports whether the node is a member: by a role label that somebody else has set, or because the pool selects it.
+// Has reports whether the node is a member: by a role label that another owner has set, or because the pool selects it.
 func (p *Pool) Has(node *corev1.Node) bool { return p.has(node, ParseRecord(node)) }
 
 func (p *Pool) has(node *corev1.Node, record Record) bool {
@@ -116,7 +116,7 @@ func (p *Pool) left(node *corev1.Node, record Record) bool {
 	return p.DeletionTimestamp != nil || !p.has(node, record)
 }
 
-// defers reports whether the pool bounds its rollout and it is not this node's turn yet.
+// defers reports whether the pool bounds its rollout and the node is not in the present batch.
 func (p *Pool) defers(node *corev1.Node) bool {
 	if p.Spec.Rollout == nil || p.DeletionTimestamp != nil {
 		return false
@@ -124,7 +124,7 @@ func (p *Pool) defers(node *corev1.Node) bool {
 	return p.Status.Rollout == nil || !slices.Contains(p.Status.Rollout.Nodes, node.Name)
 }
 
-// unbounded returns the pool as if each of its nodes had its turn.
+// unbounded returns the pool as if all of its nodes were in the present batch.
 func (p *Pool) unbounded() *Pool {
 	unbounded, pool := *p, *p.NodePool
 	pool.Spec.Rollout = nil

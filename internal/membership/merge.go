@@ -19,7 +19,7 @@ type claim struct {
 	value string
 	// held is true for a key that is kept as it is.
 	held bool
-	// foreign is true for a key that somebody else has set as the pool wants it.
+	// foreign is true for a key that another owner has set as the pool wants it.
 	foreign bool
 }
 
@@ -28,7 +28,7 @@ type merge struct {
 	node          *corev1.Node
 	pools         Pools
 	before, after Record
-	// current is what the node has, claims what it shall have, released what nobody claims any more: the value to restore, or
+	// current is what the node has, claims what it has to have, released what no pool claims any more: the value to restore, or
 	// nil to remove.
 	current  [aspectCount]map[string]string
 	claims   [aspectCount]map[string]claim
@@ -39,9 +39,9 @@ type merge struct {
 	incomplete bool
 	// opens is true when the plan takes the taint off with which the node registered itself closed.
 	opens bool
-	// deferred is true where a pool waits for the node's turn, though maybe with nothing to change.
+	// deferred is true where the node waits for its batch in a pool, though maybe with nothing to change.
 	deferred bool
-	// passed are the keys that a pool left to somebody else.
+	// passed are the keys that a pool left to another owner.
 	passed map[Key]bool
 	plan   *Plan
 }
@@ -63,7 +63,7 @@ func newMerge(node *corev1.Node, pools Pools) *merge {
 }
 
 // holds reports whether what the pool has on the node stays as it is: the pool holds everywhere, or the node is a member whose
-// turn has not come.
+// batch has not come.
 func (m *merge) holds(pool *Pool) bool {
 	return pool.holds() || pool.defers(m.node) && !pool.left(m.node, m.before)
 }
@@ -131,7 +131,7 @@ func (m *merge) remember(pool *Pool) {
 	}
 }
 
-// wantRole asks for the role label of a node that the pool selects, unless somebody else has set it. Its value does not matter.
+// wantRole asks for the role label of a node that the pool selects, unless another owner has set it. Its value does not matter.
 func (m *merge) wantRole(pool *Pool, wanted map[string]string) {
 	role := nodesv1.RoleLabel(pool.Name)
 	value, labelled := m.node.Labels[role]
@@ -177,11 +177,11 @@ func (m *merge) want(pool *Pool, of aspect, key, value string) {
 	}
 	m.claims[of][key] = claim{pool: pool.Name, value: value}
 	m.after.add(pool.Name, of, key)
-	// A pool that comes before this one and left the key to somebody else takes it over as soon as it is a pool's.
+	// A pool that comes before this one and left the key to another owner takes it over as soon as it is a pool's.
 	m.incomplete = m.incomplete || m.passed[Key{of, key}]
 }
 
-// pass leaves a key to somebody else. One with the value that the pool wants is not for other pools to change.
+// pass leaves a key to another owner. One with the value that the pool wants is not for other pools to change.
 func (m *merge) pass(pool *Pool, of aspect, key, have, wanted string) {
 	if have == wanted {
 		m.claims[of][key] = claim{pool: pool.Name, value: have, held: true, foreign: true}
@@ -204,7 +204,7 @@ func (m *merge) ours(of aspect, key string) bool {
 	return false
 }
 
-// mayTake decides about a key that somebody else has set.
+// mayTake decides about a key that another owner has set.
 func (m *merge) mayTake(pool *Pool, of aspect, key, have, value string) bool {
 	if have == value {
 		// As wanted. It is claimed only where an earlier claim may have been lost, or where the pool takes everything.

@@ -20,7 +20,7 @@ type Key struct {
 	key string
 }
 
-// Original is a value that somebody else has set on a node and that a pool is about to replace, or that one pool takes
+// Original is a value that another owner has set on a node and that a pool is about to replace, or that one pool takes
 // over from another which is leaving the key to it.
 type Original struct {
 	// Pool is the pool whose status has to hold it.

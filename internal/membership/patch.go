@@ -13,7 +13,7 @@ import (
 )
 
 // MergePatch returns the plan as one JSON merge patch (RFC 7386) for the node that it was computed from. A plan rests on all that it
-// has seen of the node: which keys somebody else has set, and to what. So the patch carries the resourceVersion, and the API server
+// has seen of the node: which keys other owners have set, and to what. So the patch carries the resourceVersion, and the API server
 // refuses it when the node has changed in the meantime. The UID says why it is refused when the node was created anew.
 func (p *Plan) MergePatch(node *corev1.Node) ([]byte, error) {
 	metadata := map[string]any{"uid": node.UID, "resourceVersion": node.ResourceVersion}

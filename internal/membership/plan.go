@@ -50,7 +50,7 @@ type Plan struct {
 	Originals []Original
 	// Kept are the keys, by pool, whose originals the pool's status has to go on holding.
 	Kept map[string][]Key
-	// Drift are the keys, sorted, that Windlass had put on the node and somebody else changed or removed.
+	// Drift are the keys, sorted, that Windlass had put on the node and another writer changed or removed.
 	Drift []string
 	// Abandoned are the pools, sorted, that the record names but no ledger confirms: their keys are left as they are.
 	Abandoned []string
@@ -62,7 +62,7 @@ type Conflict struct {
 	Pool string
 	// Key is the key as people read it: "label <key>", "annotation <key>" or "taint <key>:<effect>".
 	Key string
-	// Holder is the name of the pool that has the key, empty for somebody else.
+	// Holder is the name of the pool that has the key, empty for another owner.
 	Holder string
 }
 
@@ -75,7 +75,7 @@ func (p *Plan) Empty() bool {
 // NewPlan computes what has to change on the node. The result depends on nothing but the arguments.
 //
 // For each key the members decide in the order in which they win conflicts. A key that the node carries with another value
-// and that no record claims is somebody else's; the pool's overwrite policy says what happens to it. One with the wanted
+// and that no record claims is another owner's; the pool's overwrite policy says what happens to it. One with the wanted
 // value is as wanted and not claimed. A pool only takes part with keys that its ledger already holds, so that whatever is
 // written can be found again; a pool that is paused or in dry run, or whose rollout has not come to the node, holds what it
 // has, before all others.
@@ -92,7 +92,7 @@ func NewClearedPlan(node *corev1.Node, pools Pools, mayLeave func(pool string) b
 	return decide(node, pools, mayLeave).plan
 }
 
-// Behind reports whether the node has to follow the named pool, also where it has to wait for its turn.
+// Behind reports whether the node has to follow the named pool, also where it has to wait for its batch.
 func Behind(node *corev1.Node, pools Pools, name string) bool {
 	pools = maps.Clone(pools)
 	pools[name] = pools[name].unbounded()

@@ -9,15 +9,15 @@ const (
 	ConditionNodesSynced = "NodesSynced"
 	// ConditionRuntimeClassReady is True when the pool's RuntimeClass is as the pool wants it.
 	ConditionRuntimeClassReady = "RuntimeClassReady"
-	// ConditionConflicted is True when another pool, or somebody else, holds a key of this pool on a member.
+	// ConditionConflicted is True when another pool or another owner holds a key of this pool on a member.
 	ConditionConflicted = "Conflicted"
-	// ConditionHandlerAvailable is True when every member that tells its container runtime handlers offers the pool's.
+	// ConditionHandlerAvailable is True when every member that reports its container runtime handlers offers the pool's.
 	ConditionHandlerAvailable = "HandlerAvailable"
 	// ConditionAdmissionReady is True when the admission policies by which pods choose the pool are in place.
 	ConditionAdmissionReady = "AdmissionReady"
-	// ConditionSafetyBrake is True when so many nodes would leave the pool at once that somebody has to say yes.
+	// ConditionSafetyBrake is True when so many nodes would leave the pool at once that a person has to acknowledge it.
 	ConditionSafetyBrake = "SafetyBrake"
-	// ConditionRolledOut is True when no member waits for its turn under spec.rollout. Pools without spec.rollout do not have it.
+	// ConditionRolledOut is True when no member waits for its batch under spec.rollout. Pools without spec.rollout do not have it.
 	ConditionRolledOut = "RolledOut"
 	// ConditionDrained is True when no node that left has pods to be evicted under spec.drain. Pools without spec.drain do not
 	// have it.
@@ -40,19 +40,19 @@ const (
 	ReasonRuntimeClassRefused = "RuntimeClassRefused"
 	// ReasonNameConflict says that a RuntimeClass of the pool's name exists and is not the pool's.
 	ReasonNameConflict = "NameConflict"
-	// ReasonKeysHeldElsewhere says that keys of the pool are held by another pool or by somebody else.
+	// ReasonKeysHeldElsewhere says that keys of the pool are held by another pool or by another owner.
 	ReasonKeysHeldElsewhere = "KeysHeldElsewhere"
-	// ReasonNoConflict says that no key of the pool is held by anybody else.
+	// ReasonNoConflict says that no other owner holds a key of the pool.
 	ReasonNoConflict = "NoConflict"
 	// ReasonDryRun says that spec.dryRun keeps the pool from touching nodes.
 	ReasonDryRun = "DryRun"
-	// ReasonInvalidSelector says that spec.nodeSelector or spec.nodeCIDRs cannot be understood.
+	// ReasonInvalidSelector says that a selector or spec.nodeCIDRs is not valid.
 	ReasonInvalidSelector = "InvalidSelector"
-	// ReasonHandlerAvailable says that every member that tells its handlers offers the pool's.
+	// ReasonHandlerAvailable says that every member that reports its handlers offers the pool's.
 	ReasonHandlerAvailable = "HandlerAvailable"
 	// ReasonHandlerMissing says that members do not offer the pool's handler: pods of the pool cannot start there.
 	ReasonHandlerMissing = "HandlerMissing"
-	// ReasonHandlersUnknown says that no member tells its handlers, as before Kubernetes 1.30.
+	// ReasonHandlersUnknown says that no member reports its handlers, as before Kubernetes 1.30.
 	ReasonHandlersUnknown = "HandlersUnknown"
 	// ReasonAdmissionReady says that the admission policies are in place.
 	ReasonAdmissionReady = "AdmissionReady"
@@ -62,23 +62,23 @@ const (
 	ReasonAdmissionUnsupported = "AdmissionUnsupported"
 	// ReasonAdmissionRefused says that the API server refused an admission policy or binding.
 	ReasonAdmissionRefused = "AdmissionRefused"
-	// ReasonTooManyLeaving says that more of the pool's nodes would leave at once than may without being asked.
+	// ReasonTooManyLeaving says that more of the pool's nodes would leave at once than may without an acknowledgement.
 	ReasonTooManyLeaving = "TooManyLeaving"
 	// ReasonBrakeReleased says that the nodes that are leaving may go.
 	ReasonBrakeReleased = "BrakeReleased"
-	// ReasonRolledOut says that every member had its turn.
+	// ReasonRolledOut says that every member has followed.
 	ReasonRolledOut = "RolledOut"
-	// ReasonRollingOut says that some members are being changed while others wait for their turn.
+	// ReasonRollingOut says that the nodes of a batch are being changed while others wait for theirs.
 	ReasonRollingOut = "RollingOut"
-	// ReasonRolloutPausing says that members wait for the pause between two turns to end.
+	// ReasonRolloutPausing says that members wait for the pause between two batches to end.
 	ReasonRolloutPausing = "RolloutPausing"
-	// ReasonTooManyUnavailable says that nobody has a turn because more members are not Ready than spec.rollout allows.
+	// ReasonTooManyUnavailable says that no batch begins because more members are not Ready than spec.rollout allows.
 	ReasonTooManyUnavailable = "TooManyUnavailable"
 	// ReasonNothingToDrain says that no node is leaving with pods to be evicted.
 	ReasonNothingToDrain = "NothingToDrain"
 	// ReasonDraining says that pods are being evicted from nodes that left the pool.
 	ReasonDraining = "Draining"
-	// ReasonDrainBlocked says that the eviction of pods is being refused, mostly by disruption budgets.
+	// ReasonDrainBlocked says that the eviction of pods is being refused, usually by disruption budgets.
 	ReasonDrainBlocked = "DrainBlocked"
 	// ReasonInUse says that the pool is being deleted and running pods name its RuntimeClass.
 	ReasonInUse = "InUse"
@@ -92,7 +92,7 @@ const (
 	ReasonNodesJoined = "NodesJoined"
 	// ReasonNodesLeft is the reason of the event for nodes that are no longer members.
 	ReasonNodesLeft = "NodesLeft"
-	// ReasonDriftRepaired is the reason of the event for a label or taint that somebody changed and Windlass changed back.
+	// ReasonDriftRepaired is the reason of the event for a label or taint that another writer changed and Windlass changed back.
 	ReasonDriftRepaired = "DriftRepaired"
 	// ReasonKeysAbandoned is the reason of the event for keys that a node's record names and no pool confirms.
 	ReasonKeysAbandoned = "KeysAbandoned"

@@ -14,41 +14,41 @@ const MaxRolloutNodes = 500
 
 // Rollout bounds how many nodes get or change what the pool puts on them at a time.
 type Rollout struct {
-	// MaxConcurrent is how many members are changed at a time: a number, or a percentage of the members as in "10%", rounded up,
-	// and 500 at most. The next ones have their turn when all of these are done. Required. Mutable.
+	// MaxConcurrent is how many members are changed in one batch: a number, or a percentage of the members as in "10%", rounded up,
+	// and 500 at most. The next batch begins when all of these are done. Required. Mutable.
 	// +required
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? int(self) >= 1 : string(self).matches('^([1-9]|[1-9][0-9]|100)%$')",message="maxConcurrent is a number of 1 or more, or a percentage from 1% to 100%"
 	MaxConcurrent intstr.IntOrString `json:"maxConcurrent"`
 
-	// PauseSeconds is how long it takes from one turn to the next at least, in seconds. Default: 0. Mutable.
+	// PauseSeconds is the minimum time from the start of one batch to the start of the next, in seconds. Default: 0. Mutable.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=86400
 	PauseSeconds int32 `json:"pauseSeconds,omitempty"`
 
 	// MaxUnavailable stops the rollout while more members than this are not Ready: a number, or a percentage of the members as in
-	// "5%", rounded down. Default: readiness is not looked at. Mutable.
+	// "5%", rounded down. Default: readiness does not matter. Mutable.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? int(self) >= 0 : string(self).matches('^([0-9]|[1-9][0-9]|100)%$')",message="maxUnavailable is a number of 0 or more, or a percentage from 0% to 100%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 
-// RolloutStatus says where a rollout that spec.rollout bounds stands.
+// RolloutStatus is the progress of a rollout that spec.rollout bounds.
 type RolloutStatus struct {
-	// WaitingNodeCount is the number of members that have to be changed and whose turn has not come.
+	// WaitingNodeCount is the number of members that have to be changed in later batches.
 	// +optional
 	// +kubebuilder:default=0
 	WaitingNodeCount int32 `json:"waitingNodeCount"`
 
-	// Nodes are the names, sorted, of the nodes whose turn it is.
+	// Nodes are the names, sorted, of the nodes in the present batch.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=500
 	Nodes []string `json:"nodes,omitempty"`
 
-	// TurnTime is when they were given their turn.
+	// TurnTime is when the batch began.
 	// +optional
 	TurnTime *metav1.Time `json:"turnTime,omitempty"`
 }

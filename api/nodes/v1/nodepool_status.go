@@ -30,7 +30,7 @@ type NodePoolStatus struct {
 	// +kubebuilder:default=0
 	SyncedNodeCount int32 `json:"syncedNodeCount"`
 
-	// ConflictedNodeCount is the number of members on which another pool or somebody else holds a key of this pool.
+	// ConflictedNodeCount is the number of members on which another pool or another owner holds a key of this pool.
 	// +optional
 	// +kubebuilder:default=0
 	ConflictedNodeCount int32 `json:"conflictedNodeCount"`
@@ -77,7 +77,7 @@ type NodePoolStatus struct {
 	// +kubebuilder:validation:MaxItems=1000
 	Originals []Original `json:"originals,omitempty"`
 
-	// Rollout says where the rollout stands, while spec.rollout is set and nodes have to be changed.
+	// Rollout is the progress of the rollout, while spec.rollout is set and nodes have to be changed.
 	// +optional
 	Rollout *RolloutStatus `json:"rollout,omitempty"`
 
@@ -92,7 +92,7 @@ type NodePoolStatus struct {
 	// +optional
 	DryRun *DryRunReport `json:"dryRun,omitempty"`
 
-	// Conditions tell the state of the pool: Ready is the summary, Reconciling and Stalled say whether Windlass is still
+	// Conditions are the state of the pool: Ready is the summary, Reconciling and Stalled say whether Windlass is still
 	// at work or cannot go on, and NodesSynced, RuntimeClassReady, HandlerAvailable, AdmissionReady, Conflicted, SafetyBrake,
 	// RolledOut, Drained and Paused are its parts. RolledOut is there with spec.rollout only, and Drained with spec.drain.
 	// +optional

@@ -12,9 +12,8 @@ import (
 const DefaultHandler = "runc"
 
 // NodePool is a named set of nodes. Every node that carries the label node-role.kubernetes.io/<name of the pool>, with
-// any value, is a member, and so are those that nodeSelector or nodeCIDRs pick: a member gets the pool's labels, annotations and
-// taints, and loses them again when it leaves. A node may be
-// a member of many pools. Pods choose a pool by runtimeClassName: the pool owns a RuntimeClass of its own name.
+// any value, is a member, and so is every node that nodeSelector or nodeCIDRs selects. A member gets the pool's labels, annotations
+// and taints, and loses them again when it leaves. A node may be a member of many pools. Pods choose a pool by runtimeClassName: the pool owns a RuntimeClass of its own name.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Cluster,shortName=wnp,categories=windlass
@@ -41,11 +40,11 @@ type NodePool struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// Spec is what the members of the pool shall carry.
+	// Spec is the desired state of the pool.
 	// +optional
 	Spec NodePoolSpec `json:"spec,omitempty"`
 
-	// Status is what Windlass has observed and done.
+	// Status is the observed state of the pool.
 	// +optional
 	Status NodePoolStatus `json:"status,omitempty"`
 }
@@ -53,7 +52,7 @@ type NodePool struct {
 // NodePoolSpec is the desired state of a pool.
 type NodePoolSpec struct {
 	// Labels are put on every member and are the node selector of the pool's RuntimeClass. What
-	// happens to a label that somebody else has set to a different value is decided by overwrite. Default: none. Mutable.
+	// happens to a label that another owner has set to a different value is decided by overwrite. Default: none. Mutable.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !format.qualifiedName().validate(k).hasValue())",message="every key must be a label key: an optional DNS prefix and a slash, then at most 63 letters, digits, '-', '_' or '.'"
@@ -61,7 +60,7 @@ type NodePoolSpec struct {
 	Labels map[string]LabelValue `json:"labels,omitempty"`
 
 	// Taints are put on every member, and the pool's RuntimeClass tolerates them. Unique by key and effect. What
-	// happens to a taint of the same key and effect that somebody else has set to a different value is decided by overwrite.
+	// happens to a taint of the same key and effect that another owner has set to a different value is decided by overwrite.
 	// Default: none. Mutable.
 	// +optional
 	// +listType=map
@@ -77,7 +76,7 @@ type NodePoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('nodes.lailin.xyz/') && !k.startsWith('node.alpha.kubernetes.io/') && !k.startsWith('volumes.kubernetes.io/'))",message="annotations under nodes.lailin.xyz/, node.alpha.kubernetes.io/ and volumes.kubernetes.io/ are not a pool's to set"
 	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
 
-	// NodeSelector makes nodes members without being asked: those whose labels match get the role label of the pool from
+	// NodeSelector selects members by their labels: nodes that match get the role label of the pool from
 	// Windlass, and lose it when they no longer match. Labels that the pool itself put on a node do not count. An empty
 	// selector selects nothing. Kubelets may set most labels on their own node: where that matters, select by labels under
 	// node-restriction.kubernetes.io. Default: none. Mutable.
@@ -98,7 +97,7 @@ type NodePoolSpec struct {
 	// +optional
 	Priority int32 `json:"priority,omitempty"`
 
-	// Overwrite is what to do with a label, annotation or taint of the pool that somebody else has set on a node to another
+	// Overwrite is what to do with a label, annotation or taint of the pool that another owner has set on a node to another
 	// value. Never: leave it and report it in the condition Conflicted. Restore: replace it, and put it back when the
 	// node leaves the pool. Always: replace it, and remove it when the node leaves. Default: Restore. Mutable.
 	// +optional
@@ -165,7 +164,7 @@ type AnnotationValue string
 // +kubebuilder:validation:XValidation:rule="isCIDR(self)",message="must be a network segment such as 10.20.0.0/16"
 type CIDR string
 
-// OverwritePolicy is what to do with what somebody else has set.
+// OverwritePolicy is what to do with what another owner has set.
 type OverwritePolicy string
 
 // Overwrite policies.

@@ -88,8 +88,8 @@ func plan(seen observation, now time.Time) []step {
 	return steps
 }
 
-// podsToDrain returns the pods that chose the pool and have not ended, sorted by name. Pods that somebody would start again on this
-// node, its DaemonSet or the kubelet, stay.
+// podsToDrain returns the pods that chose the pool and have not ended, sorted by name. Pods that their
+// DaemonSet or the kubelet would start again on this node stay.
 func podsToDrain(pods []corev1.Pod, pool string) []*corev1.Pod {
 	var left []*corev1.Pod
 	for i := range pods {
@@ -117,7 +117,7 @@ func overdue(d drain, now time.Time) bool {
 }
 
 // nextToEvict returns the pods to ask for: not those that are about to go, and those last whose eviction was refused the last time, so
-// that they do not keep others from their turn.
+// that they do not hold up others.
 func nextToEvict(pods []*corev1.Pod, refused []string) []*corev1.Pod {
 	pods = slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 	rank := func(pod *corev1.Pod) int {

@@ -27,10 +27,10 @@ import (
 // After that, no pool holds up another one.
 const maxEarly = 2 * time.Second
 
-// replanAfter is when to plan again after somebody else has written to the node at the same time: the cache needs a moment to see it.
+// replanAfter is when to plan again after another writer has changed the node at the same time: the cache needs a moment to see it.
 const replanAfter = 20 * time.Millisecond
 
-// Reconciler brings one node to what its pools want.
+// Reconciler reconciles nodes with what their pools want.
 type Reconciler struct {
 	client     client.Client
 	recorder   event.Recorder

@@ -15,29 +15,29 @@ import (
 	"github.com/windlass-operator/windlass/internal/membership"
 )
 
-// applied tells what was noteworthy about a plan that has been carried out. That nodes join and leave is told once for all
-// of them by the pool controller: a thousand joins are not a thousand events.
+// applied returns the events of a plan that has been carried out. The pool controller records once for all nodes that they join and
+// leave: a thousand joins are not a thousand events.
 func applied(node *corev1.Node, pools membership.Pools, plan *membership.Plan) []event.Event {
 	var events []event.Event
 	if len(plan.Drift) > 0 {
 		events = append(events, event.Event{
 			Regarding: node, Related: firstPool(pools, plan.Pending),
 			Reason: nodesv1.ReasonDriftRepaired, Action: "Repair",
-			Note: fmt.Sprintf("Restored %s on node %s, which somebody else had changed", strings.Join(plan.Drift, ", "), node.Name),
+			Note: fmt.Sprintf("Restored %s on node %s, which another writer had changed", strings.Join(plan.Drift, ", "), node.Name),
 		})
 	}
 	if len(plan.Abandoned) > 0 {
 		events = append(events, event.Event{
 			Regarding: node, Warning: true,
 			Reason: nodesv1.ReasonKeysAbandoned, Action: "Clean",
-			Note: fmt.Sprintf("Left labels or taints on node %s that its record names for pool %s but the pool does not confirm",
+			Note: fmt.Sprintf("Left keys on node %s that its record names for pool %s, because the ledger of the pool does not confirm them",
 				node.Name, strings.Join(plan.Abandoned, ", ")),
 		})
 	}
 	return events
 }
 
-// refused tells the pools that the API server does not accept their labels or taints on a node, in its own words.
+// refused returns an event for each pool whose labels or taints the API server does not accept on a node, in its own words.
 func refused(node *corev1.Node, pools membership.Pools, plan *membership.Plan, err error) []event.Event {
 	var events []event.Event
 	for _, name := range plan.Pending {
@@ -45,7 +45,7 @@ func refused(node *corev1.Node, pools membership.Pools, plan *membership.Plan, e
 			events = append(events, event.Event{
 				Regarding: pool, Related: node, Warning: true,
 				Reason: nodesv1.ReasonNodeRefused, Action: "Patch",
-				Note: fmt.Sprintf("Could not patch node %s: %v", node.Name, err),
+				Note: fmt.Sprintf("Cannot patch node %s: %v", node.Name, err),
 			})
 		}
 	}

@@ -21,7 +21,7 @@ var (
 	}, []string{"pool"})
 	drifts = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "windlass_nodepool_drift_repairs_total",
-		Help: "Patches that put back what somebody else had changed on a node, by pool.",
+		Help: "Patches that put back what another writer had changed on a node, by pool.",
 	}, []string{"pool"})
 	conflicts = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "windlass_nodepool_node_conflicts_total",

@@ -28,11 +28,11 @@ type aggregate struct {
 	carrying []string
 	// leaving are the names, sorted, of those that carry something and are no longer members.
 	leaving []string
-	// conflicted is how many members lack a key that somebody else holds.
+	// conflicted is how many members lack a key that another owner holds.
 	conflicted int32
 	// unsynced is how many members are pending, conflicted or both.
 	unsynced int32
-	// conflicts counts the nodes for each key that somebody else holds.
+	// conflicts counts the nodes for each key that another owner holds.
 	conflicts map[membership.Conflict]int
 	// originals are those that the pool has to note, by node.
 	originals []noted

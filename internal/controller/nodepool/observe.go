@@ -150,8 +150,7 @@ func (r *Reconciler) podsInUse(ctx context.Context, pool string) (int32, error) 
 	return users, err
 }
 
-// eachRunningPod reads the pods past the cache, page by page: all of them are worth the memory only for the moment in which somebody
-// asks.
+// eachRunningPod reads the pods past the cache, page by page: they are worth the memory only while they are counted.
 func (r *Reconciler) eachRunningPod(ctx context.Context, visit func(*corev1.Pod)) error {
 	list := &corev1.PodList{}
 	for {

@@ -66,8 +66,8 @@ func planClearances(pool *nodesv1.NodePool, seen *observation, d decision) []str
 	return seen.nodes.leaving
 }
 
-// waitsForUsers reports whether a pool that is being deleted waits for the pods that name it: not where they are evicted, where somebody
-// forces it, or where the RuntimeClass is not the pool's.
+// waitsForUsers reports whether a pool that is being deleted waits for the pods that name it: not where they are evicted, where the
+// deletion is forced, or where the RuntimeClass is not the pool's.
 func waitsForUsers(pool *nodesv1.NodePool, class *nodev1.RuntimeClass) bool {
 	forced := pool.Annotations[nodesv1.ForceDeleteAnnotation] == "true"
 	return !forced && !membership.Evicts(pool) && class != nil && metav1.IsControlledBy(class, pool)

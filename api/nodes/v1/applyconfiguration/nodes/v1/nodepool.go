@@ -15,15 +15,14 @@ import (
 // with apply.
 //
 // NodePool is a named set of nodes. Every node that carries the label node-role.kubernetes.io/<name of the pool>, with
-// any value, is a member, and so are those that nodeSelector or nodeCIDRs pick: a member gets the pool's labels, annotations and
-// taints, and loses them again when it leaves. A node may be
-// a member of many pools. Pods choose a pool by runtimeClassName: the pool owns a RuntimeClass of its own name.
+// any value, is a member, and so is every node that nodeSelector or nodeCIDRs selects. A member gets the pool's labels, annotations
+// and taints, and loses them again when it leaves. A node may be a member of many pools. Pods choose a pool by runtimeClassName: the pool owns a RuntimeClass of its own name.
 type NodePoolApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration    `json:""`
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	// Spec is what the members of the pool shall carry.
+	// Spec is the desired state of the pool.
 	Spec *NodePoolSpecApplyConfiguration `json:"spec,omitempty"`
-	// Status is what Windlass has observed and done.
+	// Status is the observed state of the pool.
 	Status *NodePoolStatusApplyConfiguration `json:"status,omitempty"`
 }
 

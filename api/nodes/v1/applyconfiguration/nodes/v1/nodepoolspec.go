@@ -13,15 +13,15 @@ import (
 // NodePoolSpec is the desired state of a pool.
 type NodePoolSpecApplyConfiguration struct {
 	// Labels are put on every member and are the node selector of the pool's RuntimeClass. What
-	// happens to a label that somebody else has set to a different value is decided by overwrite. Default: none. Mutable.
+	// happens to a label that another owner has set to a different value is decided by overwrite. Default: none. Mutable.
 	Labels map[string]nodesv1.LabelValue `json:"labels,omitempty"`
 	// Taints are put on every member, and the pool's RuntimeClass tolerates them. Unique by key and effect. What
-	// happens to a taint of the same key and effect that somebody else has set to a different value is decided by overwrite.
+	// happens to a taint of the same key and effect that another owner has set to a different value is decided by overwrite.
 	// Default: none. Mutable.
 	Taints []TaintApplyConfiguration `json:"taints,omitempty"`
 	// Annotations are put on every member, under the same rules as labels. Default: none. Mutable.
 	Annotations map[string]nodesv1.AnnotationValue `json:"annotations,omitempty"`
-	// NodeSelector makes nodes members without being asked: those whose labels match get the role label of the pool from
+	// NodeSelector selects members by their labels: nodes that match get the role label of the pool from
 	// Windlass, and lose it when they no longer match. Labels that the pool itself put on a node do not count. An empty
 	// selector selects nothing. Kubelets may set most labels on their own node: where that matters, select by labels under
 	// node-restriction.kubernetes.io. Default: none. Mutable.
@@ -32,7 +32,7 @@ type NodePoolSpecApplyConfiguration struct {
 	// Priority decides which of several pools of a node wins where they want one key with different values: the higher one,
 	// then the older one, then the first by name. Default: 0. Mutable.
 	Priority *int32 `json:"priority,omitempty"`
-	// Overwrite is what to do with a label, annotation or taint of the pool that somebody else has set on a node to another
+	// Overwrite is what to do with a label, annotation or taint of the pool that another owner has set on a node to another
 	// value. Never: leave it and report it in the condition Conflicted. Restore: replace it, and put it back when the
 	// node leaves the pool. Always: replace it, and remove it when the node leaves. Default: Restore. Mutable.
 	Overwrite *nodesv1.OverwritePolicy `json:"overwrite,omitempty"`

@@ -20,7 +20,7 @@ type NodePoolStatusApplyConfiguration struct {
 	ReadyNodeCount *int32 `json:"readyNodeCount,omitempty"`
 	// SyncedNodeCount is the number of members that carry all labels and taints of the pool.
 	SyncedNodeCount *int32 `json:"syncedNodeCount,omitempty"`
-	// ConflictedNodeCount is the number of members on which another pool or somebody else holds a key of this pool.
+	// ConflictedNodeCount is the number of members on which another pool or another owner holds a key of this pool.
 	ConflictedNodeCount *int32 `json:"conflictedNodeCount,omitempty"`
 	// SharedNodeCount is the number of members that are members of another pool as well. Sums over pools count them twice.
 	SharedNodeCount *int32 `json:"sharedNodeCount,omitempty"`
@@ -42,13 +42,13 @@ type NodePoolStatusApplyConfiguration struct {
 	// Originals holds what the pool has replaced on nodes under overwrite: Restore, so that it can be put back. It is kept
 	// here and not on the nodes, because a kubelet may write its own node's annotations.
 	Originals []OriginalApplyConfiguration `json:"originals,omitempty"`
-	// Rollout says where the rollout stands, while spec.rollout is set and nodes have to be changed.
+	// Rollout is the progress of the rollout, while spec.rollout is set and nodes have to be changed.
 	Rollout *RolloutStatusApplyConfiguration `json:"rollout,omitempty"`
 	// Draining are the nodes, sorted by name, that left the pool and whose pods are being evicted under spec.drain.
 	Draining []DrainingNodeApplyConfiguration `json:"draining,omitempty"`
 	// DryRun is what the pool would do to its nodes, while spec.dryRun is set.
 	DryRun *DryRunReportApplyConfiguration `json:"dryRun,omitempty"`
-	// Conditions tell the state of the pool: Ready is the summary, Reconciling and Stalled say whether Windlass is still
+	// Conditions are the state of the pool: Ready is the summary, Reconciling and Stalled say whether Windlass is still
 	// at work or cannot go on, and NodesSynced, RuntimeClassReady, HandlerAvailable, AdmissionReady, Conflicted, SafetyBrake,
 	// RolledOut, Drained and Paused are its parts. RolledOut is there with spec.rollout only, and Drained with spec.drain.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`

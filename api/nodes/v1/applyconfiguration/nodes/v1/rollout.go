@@ -11,13 +11,13 @@ import (
 //
 // Rollout bounds how many nodes get or change what the pool puts on them at a time.
 type RolloutApplyConfiguration struct {
-	// MaxConcurrent is how many members are changed at a time: a number, or a percentage of the members as in "10%", rounded up,
-	// and 500 at most. The next ones have their turn when all of these are done. Required. Mutable.
+	// MaxConcurrent is how many members are changed in one batch: a number, or a percentage of the members as in "10%", rounded up,
+	// and 500 at most. The next batch begins when all of these are done. Required. Mutable.
 	MaxConcurrent *intstr.IntOrString `json:"maxConcurrent,omitempty"`
-	// PauseSeconds is how long it takes from one turn to the next at least, in seconds. Default: 0. Mutable.
+	// PauseSeconds is the minimum time from the start of one batch to the start of the next, in seconds. Default: 0. Mutable.
 	PauseSeconds *int32 `json:"pauseSeconds,omitempty"`
 	// MaxUnavailable stops the rollout while more members than this are not Ready: a number, or a percentage of the members as in
-	// "5%", rounded down. Default: readiness is not looked at. Mutable.
+	// "5%", rounded down. Default: readiness does not matter. Mutable.
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 

@@ -9,13 +9,13 @@ import (
 // RolloutStatusApplyConfiguration represents a declarative configuration of the RolloutStatus type for use
 // with apply.
 //
-// RolloutStatus says where a rollout that spec.rollout bounds stands.
+// RolloutStatus is the progress of a rollout that spec.rollout bounds.
 type RolloutStatusApplyConfiguration struct {
-	// WaitingNodeCount is the number of members that have to be changed and whose turn has not come.
+	// WaitingNodeCount is the number of members that have to be changed in later batches.
 	WaitingNodeCount *int32 `json:"waitingNodeCount,omitempty"`
-	// Nodes are the names, sorted, of the nodes whose turn it is.
+	// Nodes are the names, sorted, of the nodes in the present batch.
 	Nodes []string `json:"nodes,omitempty"`
-	// TurnTime is when they were given their turn.
+	// TurnTime is when the batch began.
 	TurnTime *metav1.Time `json:"turnTime,omitempty"`
 }
 
