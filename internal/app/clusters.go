@@ -38,7 +38,7 @@ func addClusters(mgr manager.Manager, t tools) error {
 	conf := t.conf.Clusters
 	options := cluster.Options{
 		Provisioner: &fencedProvisioner{Provisioner: runner, fence: t.leading}, Prober: cluster.NewProber(),
-		Namespace: t.conf.LeaseLockNamespace,
+		Namespace:  t.conf.LeaseLockNamespace,
 		ConfigRoot: confine.Root(conf.ConfigRoot), ConfigNamespaces: conf.ConfigNamespaces,
 	}
 	for _, name := range conf.AllowedProvisioners {

@@ -10,14 +10,22 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/windlass-operator/windlass/internal/boundedyaml"
 )
 
-// Target returns how to reach the cluster that a kubeconfig describes. The kubeconfig comes from a tool or a Secret, so it may hold
-// credentials and nothing else: one that would run a program, or read a file of this machine, is refused.
+// maxKubeconfig bounds a kubeconfig, in bytes: it has to fit into a Secret.
+const maxKubeconfig = 1 << 20
+
+// Target returns how to reach the cluster that a kubeconfig describes. The kubeconfig comes from a tool or a Secret, so it must contain
+// nothing but credentials: one that runs a program, or names a file of this machine, is refused.
 func Target(kubeconfig []byte) (*rest.Config, error) {
+	if err := boundedyaml.Check(kubeconfig, boundedyaml.Limits{Bytes: maxKubeconfig, Nodes: 100_000, Depth: 100}); err != nil {
+		return nil, fmt.Errorf("cannot parse kubeconfig: %w", err)
+	}
 	config, err := clientcmd.Load(kubeconfig)
 	if err != nil {
-		return nil, errors.New("cannot read kubeconfig: it is none") // the cause may quote it
+		return nil, errors.New("cannot parse kubeconfig: not a valid kubeconfig file") // the cause may quote a credential
 	}
 	for name, user := range config.AuthInfos {
 		if reason := refusedUser(user); reason != "" {
@@ -31,7 +39,7 @@ func Target(kubeconfig []byte) (*rest.Config, error) {
 	}
 	target, err := clientcmd.NewDefaultClientConfig(*config, &clientcmd.ConfigOverrides{}).ClientConfig()
 	if err != nil {
-		return nil, errors.New("cannot use kubeconfig: its current context is not complete")
+		return nil, errors.New("cannot use kubeconfig: its current context is incomplete")
 	}
 	return target, nil
 }

@@ -14,42 +14,49 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/windlass-operator/windlass/internal/boundedyaml"
 )
 
 // MaxConfig bounds a configuration, in bytes.
 const MaxConfig = 256 << 10
 
-// Config is a tool's configuration as far as Windlass understands it. Of a configuration that is not RKE's, only the digest and the
-// secrets are known.
+// limits bound a configuration after its aliases are expanded: 100 KB can stand for gigabytes.
+func limits() boundedyaml.Limits {
+	return boundedyaml.Limits{Bytes: 4 * MaxConfig, Nodes: 100_000, Depth: 100}
+}
+
+// Config is a tool's configuration as far as Windlass understands it. For a configuration that is not RKE's, that is the digest and the
+// secrets only.
 type Config struct {
-	// Digest tells configurations apart. Neither comments nor the order of keys count.
+	// Digest identifies the configuration. Comments and the order of keys do not count.
 	Digest string
 	// Text is the configuration without secrets, as sorted YAML.
 	Text string
-	// Secrets are the values that must not show.
+	// Secrets are the values that must not be shown.
 	Secrets []string
-	// SecretKeys are the paths of keys with a secret in them, sorted, as in nodes[0].ssh_key.
+	// SecretKeys are the paths of the keys that hold secrets, sorted, such as nodes[0].ssh_key.
 	SecretKeys []string
-	// Version of Kubernetes that it asks for, empty if none.
+	// Version is the version of Kubernetes that it asks for; empty for none.
 	Version string
 	// Nodes that it names, in order.
 	Nodes []Node
-	// Settings are its other top-level keys, each as one digest of its value.
+	// Settings are its other top-level keys, with a digest of each value.
 	Settings map[string]string
 }
 
 // Node is a machine that a configuration names.
 type Node struct {
-	// Name is what Kubernetes calls it: hostname_override, or the address.
+	// Name is its name in Kubernetes: hostname_override, or the address.
 	Name    string
 	Address string
 	// Roles, sorted.
 	Roles []string
-	// rest is a digest of all that the configuration says of it.
+	// rest is a digest of everything that the configuration says about it.
 	rest string
 }
 
-// document is the shape of RKE's cluster.yml, as far as it is read. k0sctl has its hosts elsewhere.
+// document is the part of RKE's cluster.yml that is read. k0sctl has its hosts elsewhere.
 type document struct {
 	Nodes []struct {
 		Address          string   `json:"address"`
@@ -62,7 +69,10 @@ type document struct {
 // ReadConfig reads a configuration: YAML or JSON, a map at the top.
 func ReadConfig(raw []byte) (Config, error) {
 	if len(raw) > MaxConfig {
-		return Config{}, fmt.Errorf("cannot read configuration: it has %d bytes and may have %d", len(raw), MaxConfig)
+		return Config{}, fmt.Errorf("cannot read configuration: it has %d bytes, more than the limit of %d", len(raw), MaxConfig)
+	}
+	if err := boundedyaml.Check(raw, limits()); err != nil {
+		return Config{}, fmt.Errorf("cannot read configuration: %s", Redact(err.Error()))
 	}
 	var tree map[string]any
 	// Numbers stay as they are written: as floats, two large ones could be equal.
@@ -79,7 +89,7 @@ func ReadConfig(raw []byte) (Config, error) {
 			config.Settings[key] = digest(value)
 		}
 	}
-	// What is not RKE's may have anything under these names.
+	// A configuration that is not RKE's can have anything under these names.
 	var doc document
 	if yaml.Unmarshal(raw, &doc) == nil {
 		config.Version = doc.KubernetesVersion
@@ -99,7 +109,7 @@ func ReadConfig(raw []byte) (Config, error) {
 	found := &secrets{}
 	clean, ok := found.hide("", tree).(map[string]any)
 	if !ok {
-		return Config{}, errors.New("cannot read configuration: it is no map")
+		return Config{}, errors.New("cannot read configuration: it is not a map")
 	}
 	slices.Sort(found.keys)
 	config.Secrets, config.SecretKeys = found.values, found.keys
@@ -133,7 +143,7 @@ func isSecretName(key string) bool {
 }
 
 // secretText returns the value of a key whose name says that it is secret. A password of digits is a number in YAML; what has parts, such
-// as a reference to a Secret, is none.
+// as a reference to a Secret, is not a secret.
 func secretText(value any) string {
 	switch typed := value.(type) {
 	case string:
@@ -144,10 +154,10 @@ func secretText(value any) string {
 	return ""
 }
 
-// secrets collects what a tree holds of them.
+// secrets collects the secrets in a tree.
 type secrets struct{ keys, values []string }
 
-// hide returns the tree without secrets, and notes which there were. A path, as in ssh_key_path, is no secret.
+// hide returns the tree without secrets, and collects them. A path, as in ssh_key_path, is not a secret.
 func (s *secrets) hide(at string, tree any) any {
 	switch value := tree.(type) {
 	case map[string]any:
@@ -180,7 +190,7 @@ func (s *secrets) hide(at string, tree any) any {
 // maxApplied bounds the text that Applied returns, in bytes.
 const maxApplied = 32 << 10
 
-// Applied returns what a status says about the configuration: its digest in the first line, which makes two of them equal only if the
+// Applied returns what a status shows of the configuration: its digest in the first line, so that two of them are equal only if the
 // configurations are, and the text without secrets.
 func (c Config) Applied() string {
 	text := c.Text

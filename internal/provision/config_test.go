@@ -104,3 +104,15 @@ func FuzzReadConfig(f *testing.F) {
 		}
 	})
 }
+
+// TestAttackAConfigurationExpandsToGigabytes is about aliases: 109 KB of them took the manager to 3.4 GB, again on every pass.
+func TestAttackAConfigurationExpandsToGigabytes(t *testing.T) {
+	t.Parallel()
+	text := "a: &a " + strings.Repeat("x", 1000) + "\nb: [" + strings.TrimSuffix(strings.Repeat("*a, ", 20_000), ", ") + "]\n"
+	if _, err := ReadConfig([]byte(text)); err == nil || !strings.Contains(err.Error(), "with its aliases expanded") {
+		t.Errorf("got %v", err)
+	}
+	if config, err := ReadConfig([]byte("defaults: &d {user: ubuntu}\nnodes: [{address: one, <<: *d}]\n")); err != nil || len(config.Nodes) != 1 {
+		t.Errorf("an ordinary alias is refused: %+v, %v", config, err)
+	}
+}

@@ -124,7 +124,8 @@ func (r *Reconciler) writeKubeconfig(ctx context.Context, pass *scope) error {
 // deleteFormer deletes the Secret that held the kubeconfig before.
 func (r *Reconciler) deleteFormer(ctx context.Context, secret *corev1.Secret) error {
 	uid := secret.UID
-	if err := r.direct.Delete(ctx, secret, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+	err := r.direct.Delete(ctx, secret, client.Preconditions{UID: &uid})
+	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("cannot delete Secret %s/%s, which held the kubeconfig before: %w", secret.Namespace, secret.Name, err)
 	}
 	return nil

@@ -7,9 +7,10 @@
 //
 // A pass goes through four phases:
 //
-//  1. observe reads the configuration, the tool's run and what it left, the stored state and what the prober found (observe.go).
-//  2. plan decides what to do (plan.go, removal.go): pure.
-//  3. observeCredentials reads the SSH key and the host keys, if a run is about to start (observe.go).
+//  1. observe reads the configuration, the tool's run and what it left, the stored state and what the prober found (observe.go,
+//     references.go).
+//  2. plan decides what to do (plan.go, removal.go, waits.go): pure.
+//  3. observeCredentials reads the SSH key and the host keys, if a run is about to start (references.go).
 //  4. act does it (act.go). It starts and follows runs, and never waits for one.
 //
 // Each pass then describes what it found in the status, with at most one write (status.go), and records events once that write has

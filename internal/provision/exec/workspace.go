@@ -63,25 +63,33 @@ func refused(err error) error {
 
 func (w *workspace) close() { _ = w.dir.Close() }
 
-// putConfig writes the configuration where the tool expects it. A user's file is never written over; but a cluster is removed with
-// the configuration that it was made from. If the file is gone, that is written in its place; if it is another one, it is set aside.
+// putConfig writes the configuration where the tool expects it, unless the user's file has it.
 func (w *workspace) putConfig(wanted provision.Request) error {
 	if !w.own {
-		current, err := confine.ReadFile(w.dir, w.name, maxFile)
-		gone := errors.Is(err, fs.ErrNotExist)
-		if wanted.Action == provision.Up && !gone || len(wanted.Config) == 0 || err == nil && same(current, wanted.Config) {
-			return nil
-		}
-		if !gone {
-			if err := w.dir.Rename(w.name, aside(w.name, current)); err != nil {
-				return fmt.Errorf("cannot set %q aside: %w", w.config, noRoom(err))
-			}
+		if has, err := w.makeRoom(wanted); has || err != nil {
+			return err
 		}
 	}
 	if err := w.write(w.name, wanted.Config); err != nil {
 		return fmt.Errorf("cannot write the configuration: %w", err)
 	}
 	return nil
+}
+
+// makeRoom reports whether the user's file is what the tool has to be given. It is never written over; but a cluster is removed with the
+// configuration that it was made from, and then a file with another one is set aside.
+func (w *workspace) makeRoom(wanted provision.Request) (has bool, err error) {
+	current, err := confine.ReadFile(w.dir, w.name, maxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return len(wanted.Config) == 0, nil
+	case wanted.Action == provision.Up, len(wanted.Config) == 0, err == nil && same(current, wanted.Config):
+		return true, nil
+	}
+	if err := w.dir.Rename(w.name, aside(w.name, current)); err != nil {
+		return false, fmt.Errorf("cannot set %q aside: %w", w.config, noRoom(err))
+	}
+	return false, nil
 }
 
 // same reports whether two texts are the same configuration.
