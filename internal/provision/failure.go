@@ -13,9 +13,9 @@ import (
 type Failure struct {
 	// Reason is one of the reasons below.
 	Reason string
-	// Message is the line of the log that tells, or the last one.
+	// Message is the line of the log that says so, or the last line.
 	Message string
-	// Retryable says that the same run may succeed later. What cannot heal by itself waits for a change.
+	// Retryable says that the same run may succeed later. Anything else waits for a change.
 	Retryable bool
 }
 
@@ -36,15 +36,15 @@ const (
 	ReasonUnknown           = "Unknown"
 )
 
-// symptom is what a kind of failure looks like in a log.
+// symptom is how a kind of failure shows in a log.
 type symptom struct {
 	reason    string
 	retryable bool
 	pattern   *regexp.Regexp
 }
 
-// symptoms are looked for in this order: what names a cause comes before what follows from it. A refused key, for instance, is told
-// beside the tunnel that could not be made with it.
+// symptoms lists the failures in the order in which a log is searched for them: a cause comes before what follows from it. A refused key,
+// for example, is logged beside the tunnel that could not be opened with it.
 func symptoms() []symptom {
 	return []symptom{
 		{ReasonDiskFull, true, regexp.MustCompile(`(?i)no space left on device|disk quota exceeded`)},
@@ -55,8 +55,8 @@ func symptoms() []symptom {
 		{ReasonPortInUse, true, regexp.MustCompile(`(?i)address already in use|port is already allocated|port \d+ is (already )?in use`)},
 		{ReasonSSHTunnel, true, regexp.MustCompile(`(?i)set up ssh tunneling|can't establish dialer connection|unable to access node with address|` +
 			`failed to dial ssh|failed to connect to the following[^\n]*host|ssh: connect to host|\[ssh\][^\n]*failed to connect`)},
-		// Docker's client words every refused connection like that, and RKE passes its words on of a machine that it cannot reach at all.
-		// It is about Docker only where no tunnel is told of.
+		// Docker's client describes every refused connection like that, and RKE logs it for a machine that it cannot reach at all. It is
+		// about Docker only if the log does not mention a tunnel.
 		{ReasonUnsupportedDocker, false, regexp.MustCompile(`(?i)cannot connect to the docker daemon`)},
 		{ReasonCertMismatch, false, regexp.MustCompile(`(?i)x509: certificate (signed by unknown authority|is valid for|has expired)|tls: bad certificate`)},
 		{ReasonImagePull, true, regexp.MustCompile(`(?i)(can't|cannot|failed to|error) pull(ing)?[^\n]*image|pull access denied|manifest[^\n]* unknown`)},
@@ -64,7 +64,7 @@ func symptoms() []symptom {
 	}
 }
 
-// Classify says from the log of a failed run what went wrong.
+// Classify returns what went wrong, from the log of a failed run.
 func Classify(log string) Failure {
 	for _, s := range symptoms() {
 		if at := s.pattern.FindStringIndex(log); at != nil {
@@ -93,7 +93,7 @@ func lastLine(log string) string {
 	return quote(last)
 }
 
-// stamp is the time at the beginning of a line. What is quoted of a failure that repeats itself has to stay the same.
+// stamp is the time at the beginning of a line. It is not quoted: the message of a failure that repeats must stay the same.
 var stamp = regexp.MustCompile(`^(?:time="[^"]*"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*)\s+`)
 
 func quote(line string) string {
@@ -105,13 +105,13 @@ func quote(line string) string {
 	return line
 }
 
-// The lines by which tools say that they go on without a machine.
+// The lines by which tools say that they continue without a machine.
 var (
 	removingHost = regexp.MustCompile(`Removing host \[([^\]\s]+)\] from node lists`)
 	noTunnel     = regexp.MustCompile(`Failed to set up SSH tunneling for host \[([^\]\s]+)\]`)
 )
 
-// Skipped returns the machines that the tool could not reach and went on without, sorted. A tool that skips one may well succeed.
+// Skipped returns the machines that the tool could not reach and continued without, sorted. A tool can succeed although it skipped one.
 func Skipped(log string) []string {
 	var hosts []string
 	for _, pattern := range []*regexp.Regexp{removingHost, noTunnel} {
@@ -123,7 +123,7 @@ func Skipped(log string) []string {
 	return slices.Compact(hosts)
 }
 
-// The forms of a line that opens a stage: RKE's and k0sctl's through logrus, kind's bullets, eksctl's and devcluster's plain words.
+// The forms of a line that starts a stage: RKE and k0sctl use logrus, kind prints bullets, eksctl and devcluster plain text.
 var (
 	logrusLine = regexp.MustCompile(`^(?:time="[^"]*" )?(?:level=)?(?:INFO|info)(?:\[[^\]]*\])? (?:msg=)?"?(.*?)"?$`)
 	bullet     = regexp.MustCompile(`^\s*[•✓✗]\s+(.*?)[^\w.)]*(?:\.\.\.)?\s*$`)
@@ -133,8 +133,8 @@ var (
 // maxStage bounds the name of a stage, in bytes.
 const maxStage = 200
 
-// Stage returns what the log says that the tool does now: its last line that tells of progress, without times and decoration.
-// Empty where none does.
+// Stage returns what the tool is doing according to its log: the last line that reports progress, without times and decoration. It is
+// empty if there is none.
 func Stage(log string) string {
 	stage := ""
 	for line := range strings.Lines(log) {
@@ -155,7 +155,7 @@ func Stage(log string) string {
 	return stage
 }
 
-// Retryable reports whether a run that failed for the reason may succeed when it is repeated.
+// Retryable reports whether a run that failed for the reason may succeed if it is repeated.
 func Retryable(reason string) bool {
 	for _, s := range symptoms() {
 		if s.reason == reason {

@@ -12,16 +12,16 @@ import (
 
 // Plan is what applying a configuration will change.
 type Plan struct {
-	// Summary has one line for each change, in a fixed order; empty where nothing is known to change.
+	// Summary has one line for each change, in a fixed order; it is empty if no change is known.
 	Summary []string
-	// Destructive is true when something may be lost: a node goes or loses a role, a version goes back, a network changes.
+	// Destructive is true if something may be lost: a node is removed or loses a role, a version goes back, a network changes.
 	Destructive bool
 }
 
 // maxSummary bounds the lines of a plan.
 const maxSummary = 40
 
-// Diff returns what changes from one configuration to another. Before is nil where nothing has been applied.
+// Diff returns what changes from one configuration to another. Before is nil if none has been applied.
 func Diff(before *Config, after Config) Plan {
 	var plan Plan
 	fresh := before == nil
@@ -45,7 +45,7 @@ func Diff(before *Config, after Config) Plan {
 		default:
 			plan.add("%s: changed", key)
 		}
-		// A cluster's networks cannot change under its pods.
+		// The networks of a cluster cannot change while pods use them.
 		plan.Destructive = plan.Destructive || !fresh && was != is && (key == "network" || key == "services")
 	}
 	if extra := len(plan.Summary) - maxSummary; extra > 0 {
@@ -110,7 +110,7 @@ func orNone(version string) string {
 	return version
 }
 
-// older reports whether version a is before version b, number by number, as in v1.9.0 before v1.10.0. What has no numbers is not.
+// older reports whether version a is before version b, number by number, such as v1.9.0 before v1.10.0. A version without numbers is not.
 func older(a, b string) bool {
 	left, right := numbers(a), numbers(b)
 	return len(left) > 0 && len(right) > 0 && slices.Compare(left, right) < 0

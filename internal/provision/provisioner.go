@@ -9,29 +9,29 @@ import (
 )
 
 // Provisioner runs tools that provision clusters.
-type Provisioner interface { //nolint:interfacebloat // a run is started, followed, ended, read and forgotten: nobody needs a part of that
-	// Start begins a run and returns at once. A run with the id of the request that is under way or has ended is left as it is.
-	// ErrBusy if another run of the cluster is under way, ErrLimit if as many runs are under way as may, ErrToolMissing, and
-	// ErrDiskFull if there is no room to begin.
+type Provisioner interface { //nolint:interfacebloat // the one caller starts, follows, stops, reads and forgets runs, and needs all of it
+	// Start starts a run and returns at once. A run with the ID of the request that is under way or has ended is left as it is. It
+	// returns ErrBusy if another run of the cluster is under way, ErrLimit if the maximum number of runs is, ErrToolMissing,
+	// ErrPathRefused if the configuration is not where it may be, and ErrDiskFull.
 	Start(ctx context.Context, request Request) error
 
-	// Observe returns the cluster's run that is under way, or the last. ErrNoRun if there is none.
+	// Observe returns the cluster's run that is under way, or the last one. It returns ErrNoRun if there is none.
 	Observe(ctx context.Context, cluster string) (Run, error)
 
-	// Cancel tells the cluster's run to end: the tool gets its grace. It does not wait. Success if none is under way.
+	// Cancel stops the cluster's run, with the grace period for the tool. It does not wait. It succeeds if no run is under way.
 	Cancel(ctx context.Context, cluster string) error
 
-	// Collect reads what the tool left behind: its state, and the kubeconfig. What does not exist is nil.
+	// Collect reads what the tool left behind: its state and the kubeconfig. What does not exist is nil.
 	Collect(ctx context.Context, place Place, tool Tool) (Artifacts, error)
 
-	// Forget removes everything kept for the cluster. ErrBusy if a run is under way. What is beside a configuration of the user's own
-	// is not touched.
+	// Forget removes everything that is kept for the cluster. It returns ErrBusy if a run is under way. Files beside a user's own
+	// configuration stay.
 	Forget(ctx context.Context, cluster string) error
 
-	// Version returns what the tool says of itself, in one line. ErrToolMissing if it is not installed.
+	// Version returns the version that the tool reports, in one line. It returns ErrToolMissing if it is not installed.
 	Version(ctx context.Context, tool Tool) (string, error)
 
-	// Changed sends the cluster of a run that has taken a step or has ended. A slow reader misses repetitions, no run.
+	// Changed sends the cluster of a run that has made progress or has ended. A slow reader misses repetitions, but no run.
 	Changed() <-chan string
 }
 
@@ -50,8 +50,8 @@ type Place struct {
 	Cluster string
 	// Name of the cluster, for people and for tools.
 	Name string
-	// ConfigPath is the path of the user's own file, which the tool is given as it is. Empty: the configuration is in the working
-	// directory.
+	// ConfigPath is the path of the user's own file, which the tool is given as it is. If it is empty, the configuration is in the
+	// working directory.
 	ConfigPath string
 }
 
@@ -59,22 +59,22 @@ type Place struct {
 type Request struct {
 	Place
 
-	// ID tells the run from all others of the cluster, across restarts.
+	// ID identifies the run, also after a restart.
 	ID     string
 	Action Action
 	Tool   Tool
-	// Config is the configuration, written to the working directory where ConfigPath is empty, and back to ConfigPath where the file
-	// is gone.
+	// Config is the configuration. It is written to the working directory if ConfigPath is empty, and to ConfigPath if that file is
+	// gone or, for a removal, holds another configuration.
 	Config []byte
-	// State is written back where the tool looks for it, unless it is still there.
+	// State is restored where the tool looks for it, unless it is still there.
 	State map[string][]byte
-	// PrivateKey is an SSH key that the tool finds in an agent. It is kept in memory only.
+	// PrivateKey is an SSH key that the tool gets through an agent. It is kept in memory only.
 	PrivateKey []byte
 	// KnownHosts are the host keys of the machines.
 	KnownHosts []byte
-	// Secrets are replaced in everything that the tool prints.
+	// Secrets are redacted in everything that the tool prints.
 	Secrets []string
-	// Timeout bounds the run. Grace is how long the tool may take to end when it is told to.
+	// Timeout limits the run. Grace is how long a tool that is stopped has to end by itself.
 	Timeout, Grace time.Duration
 }
 
@@ -94,28 +94,28 @@ type Run struct {
 	ID     string
 	Action Action
 	Phase  Phase
-	// Stage is what the tool says that it does, or did last.
+	// Stage is what the tool reports that it is doing, or did last.
 	Stage string
-	// StartedAt and EndedAt; the latter is zero while it is under way, and where nobody saw the end.
+	// StartedAt and EndedAt are when it started and ended; EndedAt is zero while it is under way, and if nobody saw the end.
 	StartedAt, EndedAt time.Time
-	// ExitCode is nil while it is under way, and where a signal ended it.
+	// ExitCode is nil while it is under way, and if a signal killed the tool.
 	ExitCode *int32
-	// Failure is what went wrong, nil where nothing did.
+	// Failure is what went wrong; nil if nothing did.
 	Failure *Failure
-	// Skipped are machines that the tool went on without, sorted.
+	// Skipped are the machines that the tool continued without, sorted.
 	Skipped []string
 	// Log is the end of what the tool printed, redacted, at most MaxLog bytes.
 	Log string
 }
 
-// MaxLog bounds the log of a run that is handed out, in bytes.
+// MaxLog bounds Run.Log, in bytes.
 const MaxLog = 64 << 10
 
 // Artifacts are what a tool left behind.
 type Artifacts struct {
 	// State holds the tool's state by file name.
 	State map[string][]byte
-	// Torn names the state files that were not written to their end. What was kept of them before is better.
+	// Torn names the state files that were not written to their end. Their stored copies are better.
 	Torn []string
 	// Kubeconfig is the kubeconfig that the tool wrote.
 	Kubeconfig []byte

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// redacted stands where a secret was.
+// redacted replaces a secret.
 const redacted = "[redacted]"
 
 // The forms that secrets have in the logs and configurations of tools.
@@ -28,33 +28,33 @@ var (
 	jwt       = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)
 )
 
-// Redactor takes private keys, passwords and tokens out of a text, line by line. It remembers whether it stands within a PEM block.
-// The zero value knows no secrets by heart and finds those that have a known form.
+// Redactor removes private keys, passwords and tokens from a text, line by line. It remembers whether it is inside a PEM block. The zero
+// value finds the secrets that have a known form.
 type Redactor struct {
 	known []string
 	inPEM bool
 }
 
-// minSecret is how long a value has to be to be taken out wherever it stands: shorter ones occur by chance.
+// minSecret is how long a value must be to be removed wherever it occurs: shorter ones occur by chance.
 const minSecret = 6
 
-// NewRedactor returns a Redactor that besides takes out the given secrets wherever they stand, line by line where they have several.
+// NewRedactor returns a Redactor that also removes the given secrets wherever they occur; each line of a secret counts by itself.
 func NewRedactor(secrets ...string) *Redactor {
 	r := &Redactor{}
 	for _, secret := range secrets {
 		for line := range strings.Lines(secret) {
-			// What the mark itself says would be found in every mark, and taking it out hides nothing.
+			// A secret that is part of the replacement would be found in every replacement, and removing it hides nothing.
 			if line = strings.TrimSpace(line); len(line) >= minSecret && !strings.Contains(redacted, line) {
 				r.known = append(r.known, line)
 			}
 		}
 	}
-	// The longest first: what is left of a secret that contains another one must not show.
+	// The longest first: a secret that contains another one must not be left in part.
 	slices.SortFunc(r.known, func(a, b string) int { return len(b) - len(a) })
 	return r
 }
 
-// Line redacts one line. Lines have to be given in order.
+// Line redacts one line. Lines must be given in order.
 func (r *Redactor) Line(line string) string {
 	if r.inPEM {
 		end := pemEnd.FindStringIndex(line)
@@ -83,7 +83,7 @@ func (r *Redactor) plain(text string) string {
 	return jwt.ReplaceAllString(text, redacted)
 }
 
-// Redact takes the secrets out of a text.
+// Redact removes the secrets from a text.
 func Redact(text string, secrets ...string) string {
 	r := NewRedactor(secrets...)
 	var out strings.Builder

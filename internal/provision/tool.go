@@ -9,31 +9,31 @@ import (
 	"strings"
 )
 
-// Tool is a program that provisions clusters, and how it is called. In arguments, the values of the environment and names of files
-// these are replaced: {config} by the path of the configuration, {configname} by its file name, {name} by the name of the cluster, {dir} by
-// the directory of the configuration. Nothing passes through a shell.
+// Tool is a program that provisions clusters, and how it is called. In arguments, values of the environment and names of files, {config}
+// is replaced by the path of the configuration, {configname} by its file name, {name} by the name of the cluster, and {dir} by the
+// directory of the configuration. No shell is involved.
 type Tool struct {
-	// Name of the tool: that of a preset, or "exec".
+	// Name is the name of a preset, or "exec".
 	Name string
 	// Up, Remove and Version are a program and its arguments each. Version may be empty.
 	Up, Remove, Version []string
-	// AgentFlags are added to Up and Remove where the tool has to be told of an SSH agent.
+	// AgentFlags are added to Up and Remove if there is an SSH agent.
 	AgentFlags []string
 	// Env is added to the environment, as NAME=value.
 	Env []string
-	// PassEnv are the variables that the tool gets from our own environment, where they are set.
+	// PassEnv are the variables that the tool gets from the manager's environment, if they are set there.
 	PassEnv []string
-	// ConfigName is what the configuration is called in the working directory.
+	// ConfigName is the file name of the configuration in the working directory.
 	ConfigName string
-	// StateFiles are patterns of the files, in the directory of the configuration, that the tool needs the next time.
+	// StateFiles are patterns of the files, in the directory of the configuration, that the tool needs next time.
 	StateFiles []string
 	// KubeconfigFile is the file there that the tool writes the kubeconfig to; empty if it writes none.
 	KubeconfigFile string
-	// KeepsDaemons says that processes which the tool leaves behind in sessions of their own are the cluster.
+	// KeepsDaemons says that processes which the tool leaves behind, in sessions of their own, are the cluster.
 	KeepsDaemons bool
 }
 
-// What most tools have in common.
+// Arguments that several presets share.
 const (
 	configFlag     = "--config"
 	configPlace    = "{config}"
@@ -69,7 +69,7 @@ func Preset(name string) (Tool, error) {
 		return Tool{
 			Name: name, ConfigName: "k0sctl.yaml",
 			Up: []string{"k0sctl", "apply", configFlag, configPlace, "--disable-telemetry", "--kubeconfig-out", "{dir}/" + kubeconfigName},
-			// k0sctl asks before it resets, unless it is forced.
+			// Without --force, k0sctl asks before it resets.
 			Remove:         []string{"k0sctl", "reset", configFlag, configPlace, "--force", "--disable-telemetry"},
 			Version:        []string{"k0sctl", "version"},
 			KubeconfigFile: kubeconfigName,
@@ -96,7 +96,7 @@ func Preset(name string) (Tool, error) {
 			},
 		}, nil
 	}
-	return Tool{}, fmt.Errorf("cannot find preset %q", name)
+	return Tool{}, fmt.Errorf("cannot find a preset %q", name)
 }
 
 // Expand replaces the placeholders in a text, for the configuration at configPath.

@@ -14,18 +14,18 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 )
 
-// serveAgent serves a private key to the tool through an SSH agent: the key is in our memory and nowhere else, and the tool can sign
-// with it but not read it. The socket is in a directory that only we may enter.
+// serveAgent serves a private key to the tool through an SSH agent. The key stays in the memory of the supervisor: the tool can sign with
+// it, but not read it. The socket is in a directory that only the user of the manager can enter.
 func serveAgent(privateKey []byte) (socket string, stop func(), err error) {
 	key, err := ssh.ParseRawPrivateKey(privateKey)
 	if err != nil {
-		return "", nil, errors.New("it is no private key without a passphrase")
+		return "", nil, errors.New("it is not a private key, or it has a passphrase")
 	}
 	keyring := agent.NewKeyring()
 	if err := keyring.Add(agent.AddedKey{PrivateKey: key}); err != nil {
 		return "", nil, fmt.Errorf("cannot add it to the agent: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "windlass-agent-") // short: the path of a socket has a bound
+	dir, err := os.MkdirTemp("", "windlass-agent-") // a short name: the length of a socket's path is limited
 	if err != nil {
 		return "", nil, noRoom(err)
 	}
@@ -33,7 +33,7 @@ func serveAgent(privateKey []byte) (socket string, stop func(), err error) {
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil {
 		_ = os.RemoveAll(dir)
-		return "", nil, fmt.Errorf("cannot listen for the tool: %w", err)
+		return "", nil, fmt.Errorf("cannot listen on the agent's socket: %w", err)
 	}
 	go func() {
 		for {

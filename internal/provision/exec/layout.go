@@ -16,7 +16,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
-// Permissions: nothing of a cluster is anybody else's to read.
+// Permissions: only the user of the manager can read anything of a cluster.
 const (
 	dirMode  = 0o700
 	fileMode = 0o600
@@ -45,7 +45,7 @@ func (l layout) configPath(place provision.Place, tool provision.Tool) string {
 	return filepath.Join(l.work(), name)
 }
 
-// request is what the supervisor is told. It holds no secret: the private key comes through a pipe.
+// request is what the supervisor reads. It holds no secret: the private key comes through a pipe.
 type request struct {
 	ID      string           `json:"id"`
 	Action  provision.Action `json:"action"`
@@ -54,19 +54,19 @@ type request struct {
 	Dir     string           `json:"dir"`
 	Timeout time.Duration    `json:"timeout"`
 	Grace   time.Duration    `json:"grace"`
-	// KeepsDaemons says that what the tool leaves behind in sessions of its own is the cluster.
+	// KeepsDaemons says that processes which the tool leaves behind, in sessions of their own, are the cluster.
 	KeepsDaemons bool `json:"keepsDaemons"`
 }
 
-// private is what the supervisor is told through a pipe.
+// private is what the supervisor reads from a pipe.
 type private struct {
 	// PrivateKey is served by an SSH agent.
 	PrivateKey []byte `json:"privateKey,omitempty"`
-	// Secrets are taken out of the log.
+	// Secrets are redacted in the log.
 	Secrets []string `json:"secrets,omitempty"`
 }
 
-// record is what the supervisor does.
+// record describes the run that the supervisor has started.
 type record struct {
 	ID        string           `json:"id"`
 	Action    provision.Action `json:"action"`
@@ -76,7 +76,7 @@ type record struct {
 	Tool       process `json:"tool"`
 }
 
-// process identifies a process beyond its number, which is used again.
+// process identifies a process beyond its number, which is reused.
 type process struct {
 	PID int `json:"pid"`
 	// Started is its start time in clock ticks since the boot.
@@ -91,7 +91,7 @@ type result struct {
 	EndedAt  time.Time `json:"endedAt"`
 	ExitCode *int32    `json:"exitCode,omitempty"`
 	Signal   string    `json:"signal,omitempty"`
-	// TimedOut and Canceled say who ended it.
+	// TimedOut and Canceled say why it was stopped.
 	TimedOut bool `json:"timedOut,omitempty"`
 	Canceled bool `json:"canceled,omitempty"`
 	// Problem is why the tool could not be started.
@@ -100,7 +100,7 @@ type result struct {
 	Dropped int64 `json:"dropped,omitempty"`
 }
 
-// read reads a file of JSON. A file that is not there leaves the value as it is, and is reported as false.
+// read reads a file of JSON. If there is no such file, it leaves the value as it is and returns false.
 func read(path string, into any) (bool, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,7 +115,7 @@ func read(path string, into any) (bool, error) {
 	return true, nil
 }
 
-// write replaces a file in one step: whoever reads it sees the old or the new, whatever happens in between.
+// write replaces a file in one step: a reader sees the old or the new content, whatever happens in between.
 func write(path string, content []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
@@ -138,7 +138,7 @@ func writeJSON(path string, value any) error {
 	return write(path, raw)
 }
 
-// noRoom says of an error that the disk is full, where that is what it is.
+// noRoom adds to an error that the disk is full, if that is the cause.
 func noRoom(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("%w: %w", provision.ErrDiskFull, err)

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// take takes the lock without waiting, and returns the file that holds it; nil where somebody else has it.
+// take takes the lock without waiting, and returns the file that holds it. It returns nil if another process holds the lock.
 func take(path string, how int) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, fileMode)
 	if err != nil {
@@ -18,7 +18,7 @@ func take(path string, how int) (*os.File, error) {
 	if err := syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB); err != nil {
 		_ = file.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, nil //nolint:nilnil // no lock and no error is an answer
+			return nil, nil //nolint:nilnil // that the lock is taken is not an error
 		}
 		return nil, err
 	}

@@ -21,8 +21,8 @@ const (
 	maxLine = 16 << 10
 )
 
-// logFile is the log of a run: redacted, line by line, and rotated once. Several writers may share it; whole lines stay whole. What
-// cannot be written is counted and never stops the tool.
+// logFile is the log of a run: redacted, line by line, and rotated once. Several writers can share it; lines stay whole. What cannot be
+// written is counted and never stops the tool.
 type logFile struct {
 	path string
 
@@ -49,7 +49,7 @@ func (l *logFile) Write(raw []byte) (int, error) {
 	defer l.mu.Unlock()
 	l.pending = append(l.pending, raw...)
 	for {
-		// No further than a line may go: else it would depend on how much the tool writes at once where a long line is cut.
+		// No further than the longest line: otherwise, where a long line is cut would depend on how much the tool writes at once.
 		end := bytes.IndexByte(l.pending[:min(len(l.pending), maxLine+1)], '\n')
 		switch {
 		case end >= 0:
@@ -77,7 +77,7 @@ func (l *logFile) line(raw []byte) {
 	}
 }
 
-// rotate makes room: what the last file held is dropped.
+// rotate makes room: the content of the previous file is dropped.
 func (l *logFile) rotate() {
 	if old, err := os.Stat(l.path + ".1"); err == nil {
 		l.dropped += old.Size()
@@ -87,7 +87,7 @@ func (l *logFile) rotate() {
 	}
 	fresh, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
 	if err != nil {
-		return // it goes on with the file that it has
+		return // the log continues in the file that is open
 	}
 	_ = l.file.Close()
 	l.file, l.size = fresh, 0
@@ -104,7 +104,7 @@ func (l *logFile) Close() (dropped int64, err error) {
 	return l.dropped, errors.Join(l.file.Sync(), l.file.Close())
 }
 
-// tail returns the end of a log with its predecessor, at most so many bytes, whole lines.
+// tail returns the end of a log and its predecessor: whole lines, at most limit bytes.
 func tail(path string, limit int) string {
 	var text strings.Builder
 	for _, part := range []string{path + ".1", path} {
@@ -115,7 +115,7 @@ func tail(path string, limit int) string {
 	return lastBytes(text.String(), limit)
 }
 
-// lastBytes returns the end of a text, at most so many bytes, from the beginning of a line.
+// lastBytes returns the end of a text from the beginning of a line, at most limit bytes.
 func lastBytes(text string, limit int) string {
 	if len(text) <= limit {
 		return text

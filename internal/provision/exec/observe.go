@@ -16,7 +16,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
-// versionTimeout bounds the question for a tool's version.
+// versionTimeout limits the call for a tool's version.
 const versionTimeout = 10 * time.Second
 
 // Observe implements provision.Provisioner.
@@ -37,7 +37,7 @@ func (r *Runner) Observe(_ context.Context, cluster string) (provision.Run, erro
 	}
 	busy, err := held(files.lock())
 	if err != nil {
-		return provision.Run{}, fmt.Errorf("cannot look at the lock: %w", err)
+		return provision.Run{}, fmt.Errorf("cannot check the lock of the run: %w", err)
 	}
 	run := provision.Run{ID: asked.ID, Action: asked.Action, Phase: provision.Running}
 	var begun record
@@ -64,7 +64,7 @@ func (r *Runner) Observe(_ context.Context, cluster string) (provision.Run, erro
 	return run, nil
 }
 
-// judge says how a run ended.
+// judge returns how a run ended.
 func judge(ended result, asked request, log string) (provision.Phase, *provision.Failure) {
 	switch {
 	case ended.Problem != "":
@@ -106,7 +106,7 @@ func (r *Runner) Cancel(_ context.Context, cluster string) error {
 	}
 	var begun record
 	if known, err := read(files.record(), &begun); err != nil || !known {
-		return errors.Join(err, provision.ErrBusy) // it is just starting: the caller comes again
+		return errors.Join(err, provision.ErrBusy) // it is just starting: the caller tries again
 	}
 	if !begun.Supervisor.alive() {
 		return nil
@@ -168,7 +168,7 @@ func (r *Runner) Version(ctx context.Context, tool provision.Tool) (string, erro
 	command.WaitDelay = time.Second
 	out, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("cannot ask %q for its version: %w", program, err)
+		return "", fmt.Errorf("cannot get the version of %q: %w", program, err)
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return lastBytes(provision.Redact(line), 200), nil

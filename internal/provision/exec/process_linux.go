@@ -15,10 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopt makes processes that lose their parent ours, so that nothing a tool starts escapes.
+// adopt makes the supervisor the parent of processes that lose theirs, so that nothing that a tool starts escapes.
 func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// attributes put the tool into a process group of its own, which ends with us.
+// attributes put the tool into a process group of its own, and kill it when the supervisor ends.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
@@ -26,13 +26,13 @@ func attributes() *syscall.SysProcAttr {
 // self identifies this process.
 func self() process { return identify(os.Getpid()) }
 
-// identify returns what tells a process from every other that had or will have its number.
+// identify returns what distinguishes a process from all others that had or will have its number.
 func identify(pid int) process {
 	started, _ := startTime(pid)
 	return process{PID: pid, Started: started, Boot: bootID()}
 }
 
-// alive reports whether this very process is still there.
+// alive reports whether this very process still exists.
 func (p process) alive() bool {
 	if p.PID <= 0 || p.Boot != bootID() {
 		return false
@@ -79,8 +79,8 @@ func startTime(pid int) (uint64, bool) {
 	return ticks, err == nil
 }
 
-// endChildren kills every descendant, until there is none: one that is being killed may still start another. Those that have ended and
-// were not waited for vanish with us.
+// endChildren kills every descendant until there is none: one that is being killed can still start another. Those that have ended and
+// were not waited for disappear with the supervisor.
 func endChildren() {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

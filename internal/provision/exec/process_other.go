@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// Elsewhere than on Linux nobody can adopt processes or be told of a parent's end: what a tool leaves in sessions of its own stays.
+// Only Linux can adopt processes and signal them when their parent ends. On other systems, what a tool leaves in sessions of its own stays.
 
 func adopt() error { return nil }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
-// endRemains ends a tool whose supervisor was killed and which, on a system that does not end it then, still runs: a second one must
-// not work beside it.
+// endRemains kills a tool that still runs although its supervisor was killed, which only some systems prevent: no second tool must work
+// beside it.
 func endRemains(last record) {
 	if last.Tool.PID > 1 && last.Tool.alive() {
 		_ = syscall.Kill(-last.Tool.PID, syscall.SIGKILL)

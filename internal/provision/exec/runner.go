@@ -23,17 +23,17 @@ import (
 
 // Options say how tools are run.
 type Options struct {
-	// Root is the directory that everything is kept in. It has to outlive the process, or runs cannot be found again.
+	// Root is the directory that everything is kept in. It must outlive the process, or runs cannot be found again.
 	Root string
-	// Paths says where tools are, by the name they are called by. What is not listed is looked for in PATH.
+	// Paths says where tools are, by name. Others are looked up in PATH.
 	Paths map[string]string
-	// ConfigRoot is the directory that the files of users have to be in.
+	// ConfigRoot is the directory that users' files must be in.
 	ConfigRoot confine.Root
-	// Limit is how many runs may be under way at the same time.
+	// Limit is how many runs can be under way at the same time.
 	Limit int
 	// Supervisor is the command that runs Supervise with the directory of the run as its last argument.
 	Supervisor []string
-	// Environment returns our own environment, as NAME=value.
+	// Environment returns the manager's environment, as NAME=value.
 	Environment func() []string
 }
 
@@ -42,7 +42,7 @@ type Runner struct {
 	options Options
 	changed chan string
 
-	// mu makes the steps of one call one step for all others.
+	// mu is held for a whole call, so that others see all of its steps or none.
 	mu sync.Mutex
 }
 
@@ -110,7 +110,7 @@ func limit(reached bool) error {
 	return nil
 }
 
-// underWay answers for a lock that somebody holds: the supervisor of this very run, or that of another.
+// underWay answers for a lock that is held, by the supervisor of this very run or of another.
 func (r *Runner) underWay(files layout, id string) error {
 	var asked request
 	if known, err := read(files.request(), &asked); err != nil || known && asked.ID == id {
@@ -119,7 +119,7 @@ func (r *Runner) underWay(files layout, id string) error {
 	return provision.ErrBusy
 }
 
-// count returns how many runs are under way, the one whose lock was just taken among them.
+// count returns how many runs are under way, including the one whose lock was just taken.
 func (r *Runner) count() (int, error) {
 	clusters, err := os.ReadDir(r.options.Root)
 	if err != nil {
@@ -183,7 +183,7 @@ func (r *Runner) find(name string) (string, error) {
 	return path, nil
 }
 
-// launch starts the supervisor and hands it the lock. It does not wait for it: the run belongs to nobody.
+// launch starts the supervisor and gives it the lock. It does not wait: the run must not depend on this process.
 func (r *Runner) launch(ctx context.Context, files layout, lock *os.File, argv []string, wanted provision.Request) error {
 	for _, old := range []string{files.result(), files.record(), files.log(), files.log() + ".1"} {
 		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -211,12 +211,12 @@ func (r *Runner) launch(ctx context.Context, files layout, lock *os.File, argv [
 	}
 	go func() { _ = command.Wait() }()
 	if err := send(out, private{PrivateKey: wanted.PrivateKey, Secrets: wanted.Secrets}); err != nil {
-		return fmt.Errorf("cannot tell the supervisor its secrets: %w", err)
+		return fmt.Errorf("cannot send the secrets to the supervisor: %w", err)
 	}
 	return nil
 }
 
-// environment is what the tool gets: what a program needs to run at all, what its preset passes on, and what the spec adds.
+// environment returns the tool's environment: what every program needs, what its preset passes on, and what the spec adds.
 func (r *Runner) environment(files layout, wanted provision.Request) []string {
 	pass := append([]string{
 		"PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
@@ -238,11 +238,11 @@ func (r *Runner) environment(files layout, wanted provision.Request) []string {
 // Changed implements provision.Provisioner.
 func (r *Runner) Changed() <-chan string { return r.changed }
 
-// lookEvery is how often the logs and locks of runs are looked at.
+// lookEvery is how often the logs and locks of runs are checked.
 const lookEvery = 500 * time.Millisecond
 
-// Watch sends the clusters whose run has taken a step or has ended to Changed, until ctx ends. It finds runs that an earlier process
-// started like those of this one.
+// Watch sends the clusters whose run has made progress or has ended to Changed, until ctx ends. That includes the runs that an earlier
+// process started.
 func (r *Runner) Watch(ctx context.Context) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -254,7 +254,7 @@ func (r *Runner) Watch(ctx context.Context) error {
 				select {
 				case r.changed <- cluster:
 					seen[cluster] = state
-				default: // the reader is slow: next time
+				default: // the reader is slow: try again next time
 				}
 			}
 		}
@@ -267,7 +267,7 @@ func (r *Runner) Watch(ctx context.Context) error {
 	}
 }
 
-// look returns for each cluster what tells whether its run has changed: whether it is under way, and how much it has printed.
+// look returns, for each cluster, what changes when its run does: whether it is under way, and how much it has printed.
 func (r *Runner) look() map[string]string {
 	clusters, err := os.ReadDir(r.options.Root)
 	if err != nil {

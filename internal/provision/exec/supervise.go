@@ -19,7 +19,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
-// The descriptors that the supervisor is started with, besides the standard ones.
+// The descriptors of the supervisor, besides the standard ones.
 const (
 	lockDescriptor = 3
 	pipeDescriptor = 4
@@ -28,20 +28,19 @@ const (
 // maxPrivate bounds what comes through the pipe, in bytes.
 const maxPrivate = 4 << 20
 
-// send writes what the supervisor is told through the pipe, and closes it.
+// send writes the secrets to the supervisor's pipe, and closes it.
 func send(pipe *os.File, secrets private) error {
-	raw, err := json.Marshal(secrets) //nolint:gosec // through a pipe to our own child is the way that it does not show
+	raw, err := json.Marshal(secrets) //nolint:gosec // a pipe to the manager's own child is where secrets have to go
 	if err == nil {
 		_, err = pipe.Write(raw)
 	}
 	return errors.Join(err, pipe.Close())
 }
 
-// Supervise is the supervisor of one run, whose files are in the directory: it starts the tool, logs what it prints, and writes how it
-// ended. It is started by a Runner and by nobody else. The error says that the run could not even be described; how the tool ended is
-// none.
+// Supervise supervises one run, whose files are in the directory: it starts the tool, logs what it prints, and writes how it ended. Only a
+// Runner starts it. The error says that the run could not be described; a tool that fails is not an error.
 func Supervise(ctx context.Context, dir string, now func() time.Time) error {
-	// The tool dies with the thread that starts it, should the supervisor be killed.
+	// If the supervisor is killed, the kernel kills the tool when the thread that started it ends.
 	runtime.LockOSThread()
 	files := layout{dir: dir}
 	var asked request
@@ -62,28 +61,28 @@ func Supervise(ctx context.Context, dir string, now func() time.Time) error {
 	if err := writeJSON(files.record(), s.record); err != nil {
 		return err
 	}
-	// A full disk must not keep the result from being told: its room is taken now.
+	// The result must be written even if the disk is full by then: its space is taken now.
 	if err := os.WriteFile(files.result()+".room", make([]byte, resultRoom), fileMode); err != nil {
 		return noRoom(err)
 	}
 	return s.finish(s.run(ctx, secrets))
 }
 
-// resultRoom is how much room a result takes, in bytes.
+// resultRoom is how much space a result takes, in bytes.
 const resultRoom = 4096
 
-// receive reads what was sent through the pipe.
+// receive reads the secrets from the pipe.
 func receive() (private, error) {
 	pipe := os.NewFile(pipeDescriptor, "pipe")
 	defer func() { _ = pipe.Close() }()
-	syscall.CloseOnExec(lockDescriptor) // only the supervisor's life is the run's
+	syscall.CloseOnExec(lockDescriptor) // the lock must end with the supervisor, not with the tool
 	raw, err := io.ReadAll(io.LimitReader(pipe, maxPrivate))
 	if err != nil {
 		return private{}, fmt.Errorf("cannot read the secrets: %w", err)
 	}
 	var secrets private
 	if err := json.Unmarshal(raw, &secrets); err != nil {
-		return private{}, errors.New("cannot read the secrets: whoever sent them ended before")
+		return private{}, errors.New("cannot read the secrets: the manager ended before it sent them")
 	}
 	return secrets, nil
 }
@@ -142,10 +141,10 @@ func (s *supervisor) run(ctx context.Context, secrets private) (ended result) {
 	return ended
 }
 
-// outputDelay is how long the output is read after the tool has ended: a process that it left behind may hold it for ever.
+// outputDelay is how long the output is read after the tool has ended: a process that it left behind can hold it open for ever.
 const outputDelay = 2 * time.Second
 
-// await waits until the tool ends, by itself or because its time is over or it was told to, and ends what it leaves behind.
+// await waits until the tool ends, by itself, at its timeout or because it is canceled, and kills what it leaves behind.
 func (s *supervisor) await(command *exec.Cmd, told <-chan os.Signal) (timedOut, canceled bool) {
 	done := make(chan struct{})
 	go func() {
@@ -181,7 +180,7 @@ func (s *supervisor) await(command *exec.Cmd, told <-chan os.Signal) (timedOut, 
 	return timedOut, canceled
 }
 
-// finish writes the result into the room that was kept for it.
+// finish writes the result into the space that was kept for it.
 func (s *supervisor) finish(ended result) error {
 	ended.EndedAt = s.now().UTC()
 	if len(ended.Problem) > resultRoom/4 {
