@@ -42,14 +42,15 @@ func newInformer(
 // to back off.
 func persist(source toolscache.ListerWatcher, every time.Duration) *persistent {
 	return &persistent{
-		ListerWatcherWithContext: toolscache.ToListerWatcherWithContext(source), every: every,
+		ListerWatcher: source, source: toolscache.ToListerWatcherWithContext(source), every: every,
 		listOnly: watchlist.DoesClientNotSupportWatchListSemantics(source),
 	}
 }
 
 type persistent struct {
-	toolscache.ListerWatcherWithContext
+	toolscache.ListerWatcher // for its deprecated methods, which reflectors do not call where there are others
 
+	source   toolscache.ListerWatcherWithContext
 	every    time.Duration
 	listOnly bool
 }
@@ -59,22 +60,12 @@ func (p *persistent) IsWatchListSemanticsUnSupported() bool { return p.listOnly 
 
 // ListWithContext implements cache.ListerWithContext.
 func (p *persistent) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	return reach(ctx, p.every, func() (runtime.Object, error) { return p.ListerWatcherWithContext.ListWithContext(ctx, options) })
+	return reach(ctx, p.every, func() (runtime.Object, error) { return p.source.ListWithContext(ctx, options) })
 }
 
 // WatchWithContext implements cache.WatcherWithContext.
 func (p *persistent) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	return reach(ctx, p.every, func() (watch.Interface, error) { return p.ListerWatcherWithContext.WatchWithContext(ctx, options) })
-}
-
-// List implements cache.Lister. Reflectors prefer ListWithContext.
-func (p *persistent) List(options metav1.ListOptions) (runtime.Object, error) {
-	return p.ListWithContext(context.Background(), options)
-}
-
-// Watch implements cache.Watcher. Reflectors prefer WatchWithContext.
-func (p *persistent) Watch(options metav1.ListOptions) (watch.Interface, error) {
-	return p.WatchWithContext(context.Background(), options)
+	return reach(ctx, p.every, func() (watch.Interface, error) { return p.source.WatchWithContext(ctx, options) })
 }
 
 // reach repeats a request until the API server answers it, whatever the answer, or ctx ends.

@@ -67,14 +67,14 @@ func TestACacheWaitsOutAnOutage(t *testing.T) {
 			if watches++; watches < 20 {
 				return nil, apierrors.NewServiceUnavailable("stopping")
 			}
-			return nil, apierrors.NewGone("too old")
+			return nil, apierrors.NewResourceExpired("too old")
 		},
 	}
 	held := persist(source, time.Microsecond)
 	if _, err := held.ListWithContext(t.Context(), metav1.ListOptions{}); err != nil || lists != 20 {
 		t.Errorf("the list ended with %v after %d requests, want its answer after 20", err, lists)
 	}
-	if _, err := held.WatchWithContext(t.Context(), metav1.ListOptions{}); !apierrors.IsGone(err) || watches != 20 {
+	if _, err := held.WatchWithContext(t.Context(), metav1.ListOptions{}); !apierrors.IsResourceExpired(err) || watches != 20 {
 		t.Errorf("the watch ended with %v after %d requests, want its answer after 20", err, watches)
 	}
 }
