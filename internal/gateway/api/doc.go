@@ -5,7 +5,7 @@
 //
 //   - api.go, guard.go: the handler of everything, and what every request passes
 //   - routes.go: the routes of all kinds; apps.go, watch.go and me.go: those that are not about one kind
-//   - list.go, read.go, write.go: what the routes of a kind do
+//   - list.go, read.go, write.go, apply.go: what the routes of a kind do
 //   - sketch.go: the part of a body that the gateway reads
 //   - operation.go, document.go: how routes are described in OpenAPI
 //   - reply.go, problems.go: how they answer

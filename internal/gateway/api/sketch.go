@@ -42,13 +42,9 @@ func mediaOf(contentType string) (string, error) {
 
 // readSketch reads the part of a body that has to match the path. The API server validates everything else.
 func readSketch(k *feed.Kind, media string, body []byte) (*sketch, error) {
-	var err error
-	if media == mediaYAML {
-		// An object of a kind that is served here has a few hundred nodes.
-		limits := boundedyaml.Limits{Bytes: maxBody, Nodes: 50_000, Depth: 64}
-		if body, err = boundedyaml.ToJSON(body, limits); err != nil {
-			return nil, unreadable(err)
-		}
+	body, err := jsonOf(body, media)
+	if err != nil {
+		return nil, unreadable(err)
 	}
 	out := &sketch{}
 	if err := json.Unmarshal(body, out); err != nil {
@@ -60,6 +56,15 @@ func readSketch(k *feed.Kind, media string, body []byte) (*sketch, error) {
 		})
 	}
 	return out, nil
+}
+
+// jsonOf returns a body as JSON.
+func jsonOf(body []byte, media string) ([]byte, error) {
+	if media != mediaYAML {
+		return body, nil
+	}
+	// The objects of the kinds that are served here have a few hundred nodes.
+	return boundedyaml.ToJSON(body, boundedyaml.Limits{Bytes: maxBody, Nodes: 50_000, Depth: 64})
 }
 
 // unreadable returns the problem of a body that cannot be read.

@@ -47,14 +47,6 @@ type namespacedCreate struct {
 	Namespace string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace. The default is the one in the object"`
 }
 
-// applyInput is the input of applying an object.
-type applyInput struct {
-	CreateInput
-	Target
-
-	Force bool `query:"force" doc:"Take over fields that other managers own"`
-}
-
 // deleteInput is the input of deleting an object.
 type deleteInput struct {
 	DryRunInput
@@ -102,30 +94,6 @@ func (a *API) create(ctx context.Context, k *feed.Kind, namespace string, in *Cr
 	}
 	return a.write(ctx, k, name, namespace, access.Call{
 		Method: http.MethodPost, Path: k.Path(namespace, "", ""), Query: in.parameters(), Body: in.RawBody, ContentType: media,
-	})
-}
-
-func (a *API) apply(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.StreamResponse, error) {
-	media, err := mediaOf(in.ContentType)
-	if err != nil {
-		return nil, err
-	}
-	if a.mayWrite(ctx, k, in.namespace, in.name, "patch") {
-		body, err := readSketch(k, media, in.RawBody)
-		if err != nil {
-			return nil, err
-		}
-		if cmp.Or(body.Metadata.Name, in.name) != in.name || cmp.Or(body.Metadata.Namespace, in.namespace) != in.namespace {
-			return nil, fieldErrors(&view.FieldError{Location: "body.metadata", Message: "must match the name and namespace in the path"})
-		}
-	}
-	query := in.parameters()
-	if in.Force {
-		query.Set("force", "true")
-	}
-	return a.write(ctx, k, in.name, in.namespace, access.Call{
-		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, ""), Query: query, Body: in.RawBody,
-		ContentType: string(types.ApplyYAMLPatchType), // JSON is YAML
 	})
 }
 
@@ -186,6 +154,13 @@ func (a *API) write(ctx context.Context, k *feed.Kind, name, namespace string, c
 		return nil, err
 	}
 	answer, err := a.send(ctx, who, k, namespace, name, c)
+	return a.written(ctx, k, namespace, name, c, answer, err)
+}
+
+// written returns the answer to a write once the store has it.
+func (a *API) written(
+	ctx context.Context, k *feed.Kind, namespace, name string, c access.Call, answer *access.Result, err error,
+) (*huma.StreamResponse, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -199,9 +174,17 @@ func (a *API) write(ctx context.Context, k *feed.Kind, name, namespace string, c
 	return (&reply{status: answer.Status, media: mediaJSON, body: body, warnings: answer.Warnings}).stream(), nil
 }
 
-// send sends a write and logs who wrote which object with which result, but never the body.
+// send sends a write and logs it.
 func (a *API) send(ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string, c access.Call) (*access.Result, error) {
 	answer, err := a.Upstream.Do(ctx, who, c)
+	a.audit(ctx, who, k, namespace, name, c, answer, err)
+	return answer, err
+}
+
+// audit logs who wrote which object with which result, but never the body.
+func (a *API) audit(
+	ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string, c access.Call, answer *access.Result, err error,
+) {
 	var status int
 	if answer != nil {
 		status = answer.Status
@@ -210,7 +193,6 @@ func (a *API) send(ctx context.Context, who *access.Caller, k *feed.Kind, namesp
 	}
 	a.Log.Info("Write", "user", who.User.GetName(), "session", who.Session, "method", c.Method, "kind", k.GVK.Kind,
 		"namespace", namespace, "name", name, "dryRun", c.Query.Get("dryRun") != "", "status", status, "request", instance(ctx))
-	return answer, err
 }
 
 // settle waits a short time until the store has a write, so that callers read what they wrote.
