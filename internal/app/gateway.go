@@ -33,7 +33,8 @@ func addGateway(
 		Config: restConfig, Listener: listener, CertFile: conf.Gateway.CertFile, KeyFile: conf.Gateway.KeyFile,
 		Session:           conf.Gateway.Session || conf.Gateway.SessionFile != "",
 		Namespaces:        contextNamespaces(conf.Kubeconfig),
-		RequestsPerSecond: conf.Gateway.RequestsPerSecond, Version: version, Now: time.Now,
+		RequestsPerSecond: conf.Gateway.RequestsPerSecond, ConnectionsPerAddress: conf.Gateway.ConnectionsPerAddress,
+		Version: version, Now: time.Now,
 		Log: mgr.GetLogger().WithName("gateway"),
 	})
 	if err != nil {

@@ -95,7 +95,7 @@ func Default(known ...string) Config {
 		PprofBindAddress:       off,
 		LogToStderr:            true,
 		Clusters:               defaultClusters(),
-		Gateway:                Gateway{BindAddress: off, RequestsPerSecond: 100},
+		Gateway:                Gateway{BindAddress: off, RequestsPerSecond: 100, ConnectionsPerAddress: 1024},
 		Machines:               defaultMachines(),
 		known:                  known,
 	}

@@ -51,7 +51,7 @@ func TestFlags(t *testing.T) {
 				"--holder-identity=me", "--threads=2", "--metrics-bind-address=0", "--health-probe-bind-address=:9",
 				"--pprof-bind-address=127.0.0.1:6",
 				"--gateway-bind-address=127.0.0.1:7", "--gateway-tls-cert-file=c", "--gateway-tls-private-key-file=p",
-				"--gateway-session-file=s", "--gateway-requests-per-second=3",
+				"--gateway-session-file=s", "--gateway-requests-per-second=3", "--gateway-connections-per-address=5",
 				"--vm-driver=libvirt", "--vm-hosts=h", "--orphan-policy=delete", "--orphan-grace=1m", "--usage-in-status=off",
 				"--vm-sample-period=5s",
 			},
@@ -61,7 +61,7 @@ func TestFlags(t *testing.T) {
 				c.LeaseLockName, c.LeaseLockNamespace, c.HolderIdentity = "l", "ns", "me"
 				c.Threads, c.MetricsBindAddress, c.HealthProbeBindAddress = 2, "0", ":9"
 				c.PprofBindAddress = "127.0.0.1:6"
-				c.Gateway = Gateway{BindAddress: "127.0.0.1:7", CertFile: "c", KeyFile: "p", SessionFile: "s", RequestsPerSecond: 3}
+				c.Gateway = Gateway{BindAddress: "127.0.0.1:7", CertFile: "c", KeyFile: "p", SessionFile: "s", RequestsPerSecond: 3, ConnectionsPerAddress: 5}
 			},
 		},
 	}
@@ -217,11 +217,11 @@ func TestValidate(t *testing.T) {
 		},
 		"a session needs the loopback address": {
 			modify: func(c *Config) { c.Gateway.BindAddress, c.Gateway.SessionFile = ":8090", "url" },
-			want:   []string{`needs an address of the loopback interface and not ":8090"`},
+			want:   []string{`needs a loopback address instead of ":8090"`},
 		},
 		"the files of a certificate go together": {
 			modify: func(c *Config) { c.Gateway.BindAddress, c.Gateway.CertFile = "localhost:1", "cert" },
-			want:   []string{"go together"},
+			want:   []string{"must be set together"},
 		},
 		"the HTTP API alone needs no controllers": {
 			modify: func(c *Config) { c.Controllers, c.OnlyGateway, c.LeaderElect = nil, true, false },

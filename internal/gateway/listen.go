@@ -58,8 +58,9 @@ func (g *Gateway) serve(ctx context.Context) error {
 
 // encrypt returns the listener, with TLS if there is a certificate.
 func (g *Gateway) encrypt(ctx context.Context) (net.Listener, error) {
+	listener := bound(g.options.Listener, g.options.ConnectionsPerAddress)
 	if g.options.CertFile == "" {
-		return g.options.Listener, nil
+		return listener, nil
 	}
 	watcher, err := certwatcher.New(g.options.CertFile, g.options.KeyFile)
 	if err != nil {
@@ -70,7 +71,7 @@ func (g *Gateway) encrypt(ctx context.Context) (net.Listener, error) {
 			g.options.Log.Error(err, "Cannot watch the certificate")
 		}
 	}()
-	return tls.NewListener(g.options.Listener, &tls.Config{
+	return tls.NewListener(listener, &tls.Config{
 		MinVersion: tls.VersionTLS12, GetCertificate: watcher.GetCertificate, NextProtos: []string{"h2", "http/1.1"},
 	}), nil
 }

@@ -37,6 +37,8 @@ type Options struct {
 	Session bool
 	// RequestsPerSecond bounds the requests of one caller; bursts may be five times that. Default: 0, no bound.
 	RequestsPerSecond float64
+	// ConnectionsPerAddress bounds the connections from one address. Default: 0, no bound.
+	ConnectionsPerAddress int
 	// StreamsPerCaller bounds the event streams of one caller. Default: 64.
 	StreamsPerCaller int
 	// RightsTTL is how long an answer about an identity or a right is believed, and how often a stream asks again. Default:

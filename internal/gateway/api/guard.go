@@ -43,15 +43,18 @@ func (a *API) guard(next http.Handler) http.Handler {
 			a.writeError(w, r, notFound())
 			return
 		}
-		if r.URL.Path != watchPath {
-			ctx, cancel := context.WithTimeout(r.Context(), a.Timeout)
-			defer cancel()
-			r = r.WithContext(ctx) //nolint:contextcheck // because it is the context of the request, with an end
-			deadline, _ := ctx.Deadline()
-			// A connection without deadlines, such as a recorder in a test, needs none.
-			_ = http.NewResponseController(w).SetWriteDeadline(deadline.Add(time.Second))
+		// A stream moves the deadlines of its connection itself, once its caller is known. A connection without deadlines, such
+		// as a recorder in a test, needs none.
+		end := a.Now().Add(a.Timeout + time.Second)
+		_ = http.NewResponseController(w).SetReadDeadline(end)
+		_ = http.NewResponseController(w).SetWriteDeadline(end)
+		if r.URL.Path == watchPath {
+			next.ServeHTTP(w, r)
+			return
 		}
-		next.ServeHTTP(w, r)
+		ctx, cancel := context.WithTimeout(r.Context(), a.Timeout)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
@@ -104,21 +107,5 @@ func (a *API) readOnly(next http.Handler) http.Handler {
 		}
 		w.Header().Set("Allow", "GET, HEAD")
 		a.writeError(w, r, view.NewProblem(http.StatusMethodNotAllowed, "MethodNotAllowed", "This path allows GET, HEAD."))
-	})
-}
-
-// authenticate puts the caller into the context of the request.
-func (a *API) authenticate(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := a.Identity.Of(r)
-		if err != nil {
-			a.writeError(w, r, err)
-			return
-		}
-		if pause := a.Limits.Take(who.Key()); pause > 0 {
-			a.writeError(w, r, access.TooMany(pause))
-			return
-		}
-		next.ServeHTTP(w, r.WithContext(access.WithCaller(r.Context(), who)))
 	})
 }

@@ -48,6 +48,8 @@ func (h *Hub) Serve(ctx context.Context, w http.ResponseWriter, of Subscription)
 	streamsOpen.Inc()
 	defer streamsOpen.Dec()
 	s := &stream{Subscription: of, hub: h, control: http.NewResponseController(w), out: bufio.NewWriterSize(w, 4096)}
+	// A stream has no end, so that the deadline of a request does not apply to its connection.
+	_ = s.control.SetReadDeadline(time.Time{})
 	s.scopes, _ = s.Permissions.Scopes(ctx) // what is not known is not shown; the next recheck asks again
 	s.hash = s.scopes.hash()
 	var begin snapshot

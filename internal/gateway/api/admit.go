@@ -1,0 +1,67 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// bodyTimeout is how long a body may take to arrive.
+const bodyTimeout = 10 * time.Second
+
+// authenticate admits requests of known callers within their limits, puts the caller into the context and reads the body.
+func (a *API) authenticate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who, err := a.Identity.Of(r)
+		if err != nil {
+			a.dismiss(w, r, err)
+			return
+		}
+		if pause := a.Limits.Take(who.Key()); pause > 0 {
+			a.dismiss(w, r, access.TooMany(pause))
+			return
+		}
+		body, err := a.receive(w, r)
+		if err != nil {
+			a.dismiss(w, r, err)
+			return
+		}
+		r = r.WithContext(access.WithCaller(r.Context(), who))
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// receive reads the whole body, so that no route waits for a slow sender.
+func (a *API) receive(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(a.Now().Add(bodyTimeout))
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, view.NewProblem(http.StatusRequestTimeout, "Timeout", "The body did not arrive within "+bodyTimeout.String()+".")
+	case err != nil:
+		return nil, view.NewProblem(http.StatusBadRequest, "BadRequest", "Cannot read the body: "+err.Error())
+	case len(body) > maxBody:
+		return nil, view.NewProblem(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "The body must not be larger than 3 MiB.")
+	}
+	_ = control.SetReadDeadline(a.Now().Add(a.Timeout + time.Second))
+	return body, nil
+}
+
+// dismiss answers a request whose body was not read, and closes the connection, so that the rest of the body is not waited
+// for.
+func (a *API) dismiss(w http.ResponseWriter, r *http.Request, err error) {
+	_ = http.NewResponseController(w).SetReadDeadline(a.Now())
+	w.Header().Set("Connection", "close")
+	a.writeError(w, r, err)
+}
