@@ -18,9 +18,20 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway"
 )
 
+// addresses are those of an HTTP API that is being served.
+type addresses interface {
+	// URL is the address for the user, which grants the rights of a session.
+	URL() string
+	// BrowserURL is the address for the arguments of a program, which other users of the machine can see.
+	BrowserURL() string
+}
+
+// announce is called once the HTTP API accepts connections. It may be nil.
+type announce func(api addresses) error
+
 // addGateway adds the HTTP API to the manager, if it is enabled.
 func addGateway(
-	ctx context.Context, mgr manager.Manager, restConfig *rest.Config, conf *config.Config, tell func(url string) error,
+	ctx context.Context, mgr manager.Manager, restConfig *rest.Config, conf *config.Config, tell announce,
 ) error {
 	if !conf.Gateway.Enabled() {
 		return nil
@@ -52,7 +63,7 @@ func addGateway(
 	}
 	if tell != nil {
 		// The socket listens already: requests that come at once wait and are not refused.
-		return tell(api.URL())
+		return tell(api)
 	}
 	return nil
 }

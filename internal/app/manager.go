@@ -34,7 +34,7 @@ const (
 // run runs the manager until the context ends, which is no error, or something makes it impossible to go on. tell, which may
 // be nil, is called with the URL of the HTTP API.
 func run(
-	ctx context.Context, conf *config.Config, log io.Writer, now func() time.Time, tell func(url string) error,
+	ctx context.Context, conf *config.Config, log io.Writer, now func() time.Time, tell announce,
 ) error {
 	restConfig, err := restConfig(conf.Kubeconfig)
 	if err != nil {

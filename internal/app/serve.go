@@ -6,6 +6,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"io"
 	"os/exec"
 	"runtime"
 	"time"
@@ -49,11 +50,12 @@ func newUICommand() *cobra.Command {
 			"on this machine until the command ends: keep it private.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return execute(cmd, &conf, func(url string) error {
-				if _, err := fmt.Fprintln(cmd.OutOrStdout(), url); err != nil || noOpen {
-					return err
+			return execute(cmd, &conf, func(api addresses) error {
+				open := func(url string) { browse(cmd.Context(), url) }
+				if noOpen {
+					open = nil
 				}
-				return browse(cmd.Context(), url)
+				return show(cmd.OutOrStdout(), api, open)
 			})
 		},
 	}
@@ -62,13 +64,13 @@ func newUICommand() *cobra.Command {
 	flags.StringVar(&conf.Kubeconfig, "kubeconfig", conf.Kubeconfig,
 		"`file` with the kubeconfig of the cluster (default $KUBECONFIG, else the account of the Pod, else ~/.kube/config)")
 	flags.StringVar(&conf.Gateway.BindAddress, "address", conf.Gateway.BindAddress, "`host:port` on the loopback interface")
-	flags.BoolVar(&noOpen, "no-open", false, "print the URL and open no browser")
+	flags.BoolVar(&noOpen, "no-open", false, "print the URL and do not open a browser")
 	flags.IntVarP(&conf.Verbosity, "v", "v", conf.Verbosity, "`level` of detail in the log, from 0 to 10")
 	return command
 }
 
-// execute runs a command whose configuration is complete. tell is called with the URL once it is served.
-func execute(cmd *cobra.Command, conf *config.Config, tell func(url string) error) error {
+// execute runs a command with a complete configuration.
+func execute(cmd *cobra.Command, conf *config.Config, tell announce) error {
 	conf.FromEnv(config.OS())
 	if err := conf.Validate(); err != nil {
 		return err
@@ -79,16 +81,23 @@ func execute(cmd *cobra.Command, conf *config.Config, tell func(url string) erro
 	return nil
 }
 
+// show prints the URL for the user, and opens a browser unless open is nil.
+func show(out io.Writer, api addresses, open func(url string)) error {
+	if _, err := fmt.Fprintln(out, api.URL()); err != nil || open == nil {
+		return err
+	}
+	open(api.BrowserURL())
+	return nil
+}
+
 // browse opens a browser. The URL is printed already, so a machine without a browser is not an error.
-func browse(ctx context.Context, url string) error {
+func browse(ctx context.Context, url string) {
 	opener := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		opener = "open"
 	}
 	command := exec.CommandContext(context.WithoutCancel(ctx), opener, url) //nolint:gosec // because both are our own
-	if err := command.Start(); err != nil {
-		return nil //nolint:nilerr // because the URL can be opened by hand
+	if command.Start() == nil {
+		go func() { _ = command.Wait() }()
 	}
-	go func() { _ = command.Wait() }()
-	return nil
 }

@@ -80,7 +80,7 @@ func New(ctx context.Context, options Options) (*Gateway, error) {
 	}
 	g := &Gateway{options: options, hub: feed.NewHub(view.Kinds())}
 	if options.Session {
-		if g.session, err = access.OpenSession(ctx, clients.AuthenticationV1(), options.Listener.Addr()); err != nil {
+		if g.session, err = access.OpenSession(ctx, clients.AuthenticationV1(), options.Listener.Addr(), options.Now); err != nil {
 			return nil, err
 		}
 	}
@@ -128,17 +128,29 @@ func (g *Gateway) namespaces() []string {
 	return out
 }
 
-// URL returns the address of the API; with a session it has the secret.
+// URL returns the address of the API. With a session it has the secret, so it is for the user's eyes only.
 func (g *Gateway) URL() string {
+	if g.session != nil {
+		return g.session.URL(g.address())
+	}
+	return g.address()
+}
+
+// BrowserURL returns the address of the API for an argument of a program, which others on this machine can see. With a session
+// it has a code that is valid once, for a few seconds.
+func (g *Gateway) BrowserURL() string {
+	if g.session != nil {
+		return g.session.BrowserURL(g.address())
+	}
+	return g.address()
+}
+
+func (g *Gateway) address() string {
 	scheme := "http"
 	if g.options.CertFile != "" {
 		scheme = "https"
 	}
-	url := scheme + "://" + g.options.Listener.Addr().String() + "/"
-	if g.session != nil {
-		return g.session.URL(url)
-	}
-	return url
+	return scheme + "://" + g.options.Listener.Addr().String() + "/"
 }
 
 // OpenAPI returns the description of the API.
