@@ -45,7 +45,7 @@ func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
 	configured, problem := machineHosts(&conf, os.Getenv, os.ReadFile)
 	if problem != nil {
 		// The other controllers have no use for hosts. The conditions of the machines tell the problem, too.
-		log.Error(problem, "Cannot use the configuration of the hosts. Restart the manager with a correct one")
+		log.Error(problem, "Cannot use the configuration of the hosts: VirtualMachines wait until the manager restarts with a correct one")
 	}
 
 	wakeup := &kube.Wakeup{}

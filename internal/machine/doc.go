@@ -18,7 +18,7 @@
 //     later.
 //   - A driver can be used by several goroutines. The caller makes calls for the same machine one at a time.
 //
-// Above the contract are the packages fleet, which calls the drivers, hosts, which reads the configuration, and placement,
-// which chooses a host. Below it are the drivers docker, libvirt and simulated; they import nothing of Windlass but this
+// Above the contract are the packages fleet, which calls the drivers, operation, which runs long calls beside the reconciler, hosts,
+// which reads the configuration, and placement, which chooses a host. Below it are the drivers docker, libvirt and simulated; they import nothing of Windlass but this
 // package.
 package machine

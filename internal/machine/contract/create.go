@@ -130,11 +130,3 @@ func creating() cases {
 		},
 	}
 }
-
-// needs skips the case if the subject lacks a capability.
-func (*trial) needs(t *testing.T, can bool, sentence string) {
-	t.Helper()
-	if !can {
-		t.Skip(sentence)
-	}
-}

@@ -5,12 +5,58 @@ package contract
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
+
+// patience is how long a case waits for one call, and by default for a condition to become true, on the slowest host.
+const patience = 2 * time.Minute
+
+// needs skips the case if the subject lacks a capability.
+func (*trial) needs(t *testing.T, can bool, sentence string) {
+	t.Helper()
+	if !can {
+		t.Skip(sentence)
+	}
+}
+
+func (tr *trial) get(t *testing.T, id machine.Identity) machine.Observed {
+	t.Helper()
+	observed, err := tr.Driver.Get(limited(t), id)
+	if err != nil {
+		t.Fatalf("Get: %v", err)
+	}
+	return observed
+}
+
+func pullThePlug() machine.PowerOff { return machine.PowerOff{Mode: machine.Hard} }
+
+// limited returns a context that bounds one call.
+func limited(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// newUUID returns a random UUID like those of Kubernetes.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// identity returns a new identity with a name that no other case uses.
+func (tr *trial) identity() machine.Identity {
+	uid := newUUID()
+	return machine.Identity{Installation: tr.installation, UID: uid, Namespace: "contract", Name: "vm-" + uid[:8]}
+}
 
 // eventually waits until the check holds.
 func (tr *trial) eventually(t *testing.T, what string, check func() bool) {

@@ -5,12 +5,28 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
+
+// Health is the state of a host.
+type Health struct {
+	// Err says why the host is down, and wraps machine.ErrUnreachable; nil while it is up.
+	Err error
+	// Probed is false until the first probe has ended: until then Err is set and means nothing.
+	Probed bool
+	// Info is what the host reported last. It stays when the host goes down.
+	Info machine.Info
+	// Since is when the host last went up or down.
+	Since time.Time
+}
+
+// errNotProbed is the health of a host before its first probe.
+var errNotProbed = fmt.Errorf("%w: %w", machine.ErrUnreachable, errors.New("not probed yet"))
 
 // member is a host of a fleet, with what is known about it.
 type member struct {
