@@ -20,12 +20,11 @@ import (
 )
 
 // +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs,verbs=get;list;watch;patch
-// +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs/status,verbs=get;patch
+// +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs/status,verbs=patch
 // +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs/finalizers,verbs=update
 // +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=core,namespace=windlass-system,resources=secrets,verbs=get;create;patch;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// +kubebuilder:rbac:groups=core,resources=events,verbs=create;patch
 
 // SetupWithManager registers the controller, with that many workers, and its event sources.
 func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {

@@ -28,11 +28,10 @@ import (
 )
 
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podbuggertools,verbs=get;list;watch
-// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podbuggertools/status,verbs=get;patch
+// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podbuggertools/status,verbs=patch
 // +kubebuilder:rbac:groups=core,resources=pods,verbs=get;list;watch
 // +kubebuilder:rbac:groups=core,resources=pods/ephemeralcontainers,verbs=patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// +kubebuilder:rbac:groups=core,resources=events,verbs=create;patch
 
 // coalesce is how long a change of a pod waits for other changes: a Deployment that starts causes few passes.
 const coalesce = 200 * time.Millisecond

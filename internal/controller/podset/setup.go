@@ -28,7 +28,7 @@ import (
 )
 
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets,verbs=get;list;watch
-// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets/status,verbs=get;patch
+// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets/status,verbs=patch
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
@@ -37,7 +37,6 @@ import (
 // +kubebuilder:rbac:groups=core,resources=namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// +kubebuilder:rbac:groups=core,resources=events,verbs=create;patch
 
 // coalesce is how long a change of a child waits for other changes: ten pods that start together are one pass.
 // What users change in the PodSet itself does not wait.

@@ -26,7 +26,6 @@ import (
 // +kubebuilder:rbac:groups=core,resources=secrets,verbs=get
 // +kubebuilder:rbac:groups=core,resources=namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// +kubebuilder:rbac:groups=core,resources=events,verbs=create;patch
 
 // SetupWithManager registers the controller with that many workers. Wakeup is the event source of hosts and operations.
 func (r *Reconciler) SetupWithManager(ctx context.Context, mgr manager.Manager, workers int, wakeup *kube.Wakeup) error {
