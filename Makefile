@@ -116,7 +116,7 @@ lint: ## Read the code as .golangci.yml says.
 
 .PHONY: verify
 .NOTPARALLEL: verify # a linter must not read what is just being generated
-verify: verify-generated verify-modules lint ## Check that generated files and go.mod are fresh, and lint.
+verify: verify-generated verify-modules verify-merges lint ## Check that generated files and go.mod are fresh, and lint.
 
 .PHONY: bench
 bench: export KUBEBUILDER_ASSETS := $(abspath bin/k8s)
@@ -163,6 +163,10 @@ verify-generated:
 verify-modules:
 	@for module in $(MODULES); do \
 	   go -C $$module mod tidy -diff || { echo "$$module/go.mod is not tidy: run make tidy"; exit 1; }; done
+
+.PHONY: verify-merges
+verify-merges:
+	@! git grep -nE '^(<{7}|>{7}) ' || { echo 'these lines were left by a merge: mend them'; exit 1; }
 
 .PHONY: always
 always:
