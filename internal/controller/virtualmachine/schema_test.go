@@ -129,16 +129,16 @@ func TestImmutables(t *testing.T) {
 		"a host cannot be changed afterwards": {
 			from: func(v *cloudnativev1alpha1.VirtualMachine) { v.Spec.Host = "a" }, placed: "a",
 			to:      func(v *cloudnativev1alpha1.VirtualMachine) { v.Spec.Host = "b" },
-			refused: "spec.host cannot change any more",
+			refused: "spec.host cannot change once the machine has a host",
 		},
 		"a host cannot be taken afterwards": {
 			from: func(v *cloudnativev1alpha1.VirtualMachine) { v.Spec.Host = "a" }, placed: "a",
 			to:      func(v *cloudnativev1alpha1.VirtualMachine) { v.Spec.Host = "" },
-			refused: "spec.host cannot change any more",
+			refused: "spec.host cannot change once the machine has a host",
 		},
 		"another host cannot be named afterwards": {
 			placed: "a", to: func(v *cloudnativev1alpha1.VirtualMachine) { v.Spec.Host = "b" },
-			refused: "spec.host cannot change any more",
+			refused: "spec.host cannot change once the machine has a host",
 		},
 		"the host that it has can be named": {placed: "a", to: func(v *cloudnativev1alpha1.VirtualMachine) { v.Spec.Host = "a" }},
 		"everything else can be changed": {
