@@ -14,6 +14,7 @@ import (
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/operation"
 	"github.com/windlass-operator/windlass/internal/machine/placement"
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
@@ -24,17 +25,14 @@ func (r *Reconciler) claim(_ context.Context, pass *scope) flow.Outcome {
 	vm, key, at := pass.Object, client.ObjectKeyFromObject(pass.Object), pass.seen.at
 	switch {
 	case at.Host != "":
-		r.claims.set(key, claim{at, resourcesOf(vm.Spec.Resource, at.Driver)})
+		if recordedRoom(vm) {
+			r.claims.set(key, claim{at, resourcesOf(vm.Spec.Resource, at.Driver)})
+		}
 		return flow.Done()
 	case status.IsPaused(vm):
 		return flow.Done()
 	}
-	made, err := r.claims.choose(key, func(taken map[string]placement.Allocation) (claim, error) {
-		if problem := r.fleet.Problem(); problem != nil {
-			return claim{}, problem
-		}
-		return placeOn(vm, r.fleet.Candidates(taken), r.defaultDriver, func(host string) bool { return r.overcommits[host] })
-	})
+	made, err := r.reserve(key, wish(vm, r.defaultDriver))
 	if err != nil {
 		problem := notPlaced(err)
 		if errors.Is(err, machine.ErrUnreachable) && !allProbed(r.fleet.Hosts()) {
@@ -45,6 +43,16 @@ func (r *Reconciler) claim(_ context.Context, pass *scope) flow.Outcome {
 	}
 	pass.seen.at = made.at
 	return flow.Done()
+}
+
+// reserve claims room for a machine.
+func (r *Reconciler) reserve(key client.ObjectKey, wanted claim) (claim, error) {
+	return r.claims.choose(key, func(taken map[string]placement.Allocation) (claim, error) {
+		if problem := r.fleet.Problem(); problem != nil {
+			return claim{}, problem
+		}
+		return place(wanted, r.fleet.Candidates(taken), r.overcommits)
+	})
 }
 
 // record is the phase that writes where the machine is, together with the finalizer: in one patch, and before any driver is called
@@ -86,7 +94,17 @@ func (r *Reconciler) operate(ctx context.Context, pass *scope) flow.Outcome {
 		r.operations.Cancel(key)
 	}
 	if decided.next == nil {
+		if !pass.seen.op.Running() && !holdsRoom(pass.seen.found != nil, decided.failure, strategyOf(pass.Object)) {
+			r.claims.drop(key)
+		}
 		return decided.outcome
+	}
+	if decided.next.Has(operation.Create) && !r.claims.has(key) {
+		// The machine gave up its room when it could not be created.
+		if _, err := r.reserve(key, claim{pass.seen.at, decided.next.Spec.Resources}); err != nil {
+			pass.decision = withoutRoom(pass.Object, pass.decision, err, pass.Now)
+			return pass.decision.outcome
+		}
 	}
 	driver, ok := r.fleet.Driver(pass.seen.at.Host)
 	if !ok || !r.operations.Start(ctx, key, driver, *decided.next) {

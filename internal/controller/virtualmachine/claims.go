@@ -52,6 +52,14 @@ func (c *claims) set(key types.NamespacedName, made claim) {
 	}
 }
 
+// has reports whether the machine has a claim. Before load it has: its object tells.
+func (c *claims) has(key types.NamespacedName) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.byKey[key]
+	return ok || c.byKey == nil
+}
+
 // drop removes the claim of a machine.
 func (c *claims) drop(key types.NamespacedName) {
 	c.mu.Lock()

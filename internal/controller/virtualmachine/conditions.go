@@ -38,7 +38,7 @@ func mark(pass *scope, outcome flow.Outcome) *status.Marks {
 	markHost(marks, seen)
 	if seen.observed && seen.hostProblem == nil {
 		markImage(marks, pass)
-		markProvisioned(marks, pass)
+		markProvisioned(marks, pass, outcome)
 		markPower(marks, pass, outcome)
 		markSize(marks, pass)
 	}
@@ -86,13 +86,15 @@ func markImage(marks *status.Marks, pass *scope) {
 	}
 }
 
-func markProvisioned(marks *status.Marks, pass *scope) {
+func markProvisioned(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 	failure := pass.decision.failure
 	known := pass.Object.Status.Server != nil && pass.Object.Status.Server.ID != ""
 	op := operating(pass)
 	switch {
 	case pass.seen.found != nil, !pass.seen.looked && known:
 		marks.True(cloudnativev1alpha1.ConditionProvisioned, cloudnativev1alpha1.ReasonProvisioned, "")
+	case outcome.Reason() == cloudnativev1alpha1.ReasonNoCapacity:
+		marks.False(cloudnativev1alpha1.ConditionProvisioned, outcome.Reason(), outcome.Message())
 	case failure != nil:
 		marks.False(cloudnativev1alpha1.ConditionProvisioned, failure.Reason, pass.decision.trouble)
 	case op != nil:

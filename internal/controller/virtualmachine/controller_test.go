@@ -566,6 +566,29 @@ func TestUpdatePolicies(t *testing.T) {
 	}
 }
 
+// TestMachinesThatCannotBeCreatedHoldNoCapacity: a machine without an image kept others from a host.
+func TestMachinesThatCannotBeCreatedHoldNoCapacity(t *testing.T) {
+	s := newStage(t, simulated.Script{Capacity: machine.Resources{MilliCPU: 4000}})
+	stuck := s.machine(named("default", "stuck"), cpu("3"), image("missing"))
+	s.want(stuck, pulling)
+	for range 2 {
+		other := s.machine(named("default", "other"), cpu("3"))
+		s.want(other, active, "Ready=True/Ready")
+		s.remove(other)
+		s.restart() // the claims are then read from the objects
+	}
+
+	// The next attempt waits until there is room.
+	other := s.machine(named("default", "third"), cpu("3"))
+	s.want(other, active, "Ready=True/Ready")
+	s.edit(stuck, image("nginx"))
+	s.want(stuck, waiting, "Ready=False/NoCapacity", "Provisioned=False/NoCapacity", "DriverReady=True/DriverReady")
+	s.remove(other)
+	s.step(time.Minute)
+	s.settle(stuck)
+	s.want(stuck, active, "Ready=True/Ready")
+}
+
 func TestHostThatDoesNotAnswer(t *testing.T) {
 	s := newStage(t, simulated.Script{})
 	vm := s.machine()

@@ -81,6 +81,8 @@ func (p *planner) backingOff() bool {
 	}
 	reason := p.failure.Reason
 	switch {
+	case reason == cloudnativev1alpha1.ReasonNoCapacity && p.seen.found == nil:
+		p.phase = cloudnativev1alpha1.PhasePending
 	case reason == cloudnativev1alpha1.ReasonImageNotFound || reason == cloudnativev1alpha1.ReasonImagePullFailed:
 		p.phase = cloudnativev1alpha1.PhaseImagePullBackOff
 	case ended(reason):

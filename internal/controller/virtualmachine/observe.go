@@ -49,14 +49,15 @@ type observation struct {
 // capabilities of the host's driver.
 func (o observation) capabilities() machine.Capabilities { return o.health.Info.Capabilities }
 
-// locate is the phase that finds out where the machine is. For a machine without a host it also reads what the others claim.
+// locate is the phase that finds out where the machine is. For a machine that has no room on a host, it also reads what the others
+// claim.
 func (r *Reconciler) locate(ctx context.Context, pass *scope) flow.Outcome {
 	vm := pass.Object
 	pass.seen.at = kube.PlacementOf(vm)
-	if pass.seen.at.Host != "" || status.IsPaused(vm) {
+	if pass.seen.at.Host != "" && recordedRoom(vm) || status.IsPaused(vm) {
 		return flow.Done()
 	}
-	if slices.Contains(vm.Finalizers, cloudnativev1alpha1.Finalizer) {
+	if pass.seen.at.Host == "" && slices.Contains(vm.Finalizers, cloudnativev1alpha1.Finalizer) {
 		at, problem := r.recall(ctx, vm)
 		if problem != nil {
 			pass.seen.observed, pass.seen.hostProblem = true, problem
@@ -102,7 +103,7 @@ func claimsOf(objects []cloudnativev1alpha1.VirtualMachine) map[types.Namespaced
 	out := make(map[types.NamespacedName]claim, len(objects))
 	for i := range objects {
 		vm := &objects[i]
-		if at := kube.PlacementOf(vm); at.Host != "" {
+		if at := kube.PlacementOf(vm); at.Host != "" && recordedRoom(vm) {
 			out[client.ObjectKeyFromObject(vm)] = claim{at, resourcesOf(vm.Spec.Resource, at.Driver)}
 		}
 	}

@@ -8,33 +8,67 @@ import (
 	"errors"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/placement"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // recheckPlace is how often a machine without a host looks for one. Usually a host that comes up wakes it.
 const recheckPlace = 30 * time.Second
 
-// placeOn chooses the host for a machine and returns its claim there. Hosts for which overcommits is true are overcommitted once no
-// host has room, if the machine fits there alone.
-func placeOn(
-	vm *cloudnativev1alpha1.VirtualMachine, hosts []placement.Candidate, defaultDriver string, overcommits func(host string) bool,
-) (claim, error) {
+// wish returns what a machine without a host asks for: a driver, a size, and perhaps a host.
+func wish(vm *cloudnativev1alpha1.VirtualMachine, defaultDriver string) claim {
 	driver := cmp.Or(string(vm.Spec.Driver), defaultDriver)
-	size := resourcesOf(vm.Spec.Resource, driver)
-	host, err := placement.Choose(hosts, size, driver, vm.Spec.Host)
+	return claim{kube.Placement{Driver: driver, Host: vm.Spec.Host}, resourcesOf(vm.Spec.Resource, driver)}
+}
+
+// place chooses a host for what a machine asks for. Hosts for which overcommits is true are overcommitted once no host has room, if
+// the machine fits there alone.
+func place(wanted claim, hosts []placement.Candidate, overcommits map[string]bool) (claim, error) {
+	host, err := placement.Choose(hosts, wanted.size, wanted.at.Driver, wanted.at.Host)
 	if errors.Is(err, machine.ErrNoCapacity) {
 		for i := range hosts {
-			if overcommits(hosts[i].Name) {
+			if overcommits[hosts[i].Name] {
 				hosts[i].Allocated.Resources = machine.Resources{}
 			}
 		}
-		host, err = placement.Choose(hosts, size, driver, vm.Spec.Host)
+		host, err = placement.Choose(hosts, wanted.size, wanted.at.Driver, wanted.at.Host)
 	}
-	return claim{kube.Placement{Driver: driver, Host: host}, size}, err
+	return claim{kube.Placement{Driver: wanted.at.Driver, Host: host}, wanted.size}, err
+}
+
+// withoutRoom turns a decision to create a machine into one to wait until its host has room.
+func withoutRoom(vm *cloudnativev1alpha1.VirtualMachine, decided decision, err error, now time.Time) decision {
+	failure := &cloudnativev1alpha1.StartFailure{
+		Count: 1, Reason: cloudnativev1alpha1.ReasonNoCapacity, RetryAfter: new(metav1.NewTime(now.Add(recheckPlace).Truncate(time.Second))),
+	}
+	if vm.Status.StartFailure != nil {
+		failure.Count = vm.Status.StartFailure.Count
+	}
+	decided.next, decided.failure, decided.trouble = nil, failure, status.Clip(err.Error(), maxReason)
+	decided.phase, decided.outcome = cloudnativev1alpha1.PhasePending, notPlaced(err)
+	return decided
+}
+
+// holdsRoom reports whether a machine claims its host's capacity. A machine that cannot be created does not, or it would keep others
+// from the host; one that ended or was lost does, if it is started or created again.
+func holdsRoom(exists bool, failure *cloudnativev1alpha1.StartFailure, strategy cloudnativev1alpha1.RunStrategy) bool {
+	if exists || failure == nil {
+		return true
+	}
+	recreated := strategy == cloudnativev1alpha1.RunAlways || strategy == cloudnativev1alpha1.RunRerunOnFailure
+	return ended(failure.Reason) && recreated
+}
+
+// recordedRoom reports whether the machine claims its host's capacity, as its status tells.
+func recordedRoom(vm *cloudnativev1alpha1.VirtualMachine) bool {
+	exists := vm.Status.Server != nil && vm.Status.Server.ID != ""
+	return holdsRoom(exists, vm.Status.StartFailure, strategyOf(vm))
 }
 
 // notPlaced says why a machine has no host.
