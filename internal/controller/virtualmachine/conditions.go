@@ -14,15 +14,14 @@ import (
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// declaration lists the conditions in the order of a machine's life. A size that waits for a restart, because the policy says so, does
-// not keep the machine from being Ready.
+// declaration lists the conditions in the order of a machine's life.
 func declaration(pass *scope) status.Declaration {
 	list := status.Declaration{
 		{Type: cloudnativev1alpha1.ConditionDriverReady},
 		{Type: cloudnativev1alpha1.ConditionImageReady},
 		{Type: cloudnativev1alpha1.ConditionProvisioned},
 		{Type: cloudnativev1alpha1.ConditionPowerSynced},
-		{Type: cloudnativev1alpha1.ConditionResourcesSynced, Info: pass.decision.pending != ""},
+		{Type: cloudnativev1alpha1.ConditionResourcesSynced},
 		{Type: cloudnativev1alpha1.ConditionRestartRequired, Negative: true, Info: true},
 	}
 	if pass.seen.health.Info.Driver != "" {
@@ -148,6 +147,8 @@ func markSize(marks *status.Marks, pass *scope) {
 	switch {
 	case sameSize(found.Resources, want):
 		marks.True(cloudnativev1alpha1.ConditionResourcesSynced, cloudnativev1alpha1.ReasonResourcesSynced, "")
+	case decided.refusal != nil:
+		marks.False(cloudnativev1alpha1.ConditionResourcesSynced, decided.refusal.reason, decided.refusal.message)
 	case decided.pending == cloudnativev1alpha1.ReasonResizePending:
 		marks.False(cloudnativev1alpha1.ConditionResourcesSynced, decided.pending, text)
 	case decided.failure != nil && !ended(decided.failure.Reason):

@@ -423,7 +423,7 @@ func TestRunStrategies(t *testing.T) {
 			s.want(vm, test.phase, test.ready)
 			s.step(15 * time.Second)
 			s.settle(vm)
-			if running := s.on("a", vm).State == machine.StateRunning; running != (test.phase == crashing) {
+			if running := s.on("a", vm).State == machine.StateRunning; running != (test.ready != "Ready=True/Ready" && test.phase != failing) {
 				t.Errorf("the machine runs: %t", running)
 			}
 		})
@@ -527,10 +527,10 @@ func TestUpdatePolicies(t *testing.T) {
 		want     []string
 	}{
 		"Live resizes a machine that runs":                {simulated.Script{}, "", cpu("3"), true, 0, []string{"Ready=True/Ready", "RestartRequired=False/UpToDate"}},
-		"Live waits where the host cannot":                {fixed, "", cpu("3"), false, 0, []string{"Ready=True/Ready", "RestartRequired=True/ResizePending", "ResourcesSynced=False/ResizePending"}},
+		"Live waits where the host cannot":                {fixed, "", cpu("3"), false, 0, []string{"Ready=False/ResizePending", "Stalled=True/ResizePending", "RestartRequired=True/ResizePending", "ResourcesSynced=False/ResizePending"}},
 		"Restart resizes a machine that runs":             {simulated.Script{}, cloudnativev1alpha1.UpdateRestart, cpu("3"), true, 0, []string{"Ready=True/Ready"}},
 		"Restart restarts where the host cannot":          {fixed, cloudnativev1alpha1.UpdateRestart, cpu("3"), true, 1, []string{"Ready=True/Ready", "RestartRequired=False/UpToDate"}},
-		"Manual waits":                                    {simulated.Script{}, cloudnativev1alpha1.UpdateManual, cpu("3"), false, 0, []string{"Ready=True/Ready", "RestartRequired=True/ResizePending"}},
+		"Manual waits":                                    {simulated.Script{}, cloudnativev1alpha1.UpdateManual, cpu("3"), false, 0, []string{"Ready=False/ResizePending", "RestartRequired=True/ResizePending", "ResourcesSynced=False/ResizePending"}},
 		"Live keeps a container of another image":         {simulated.Script{}, "", image("busybox"), false, 0, []string{"Ready=True/Ready", "RestartRequired=True/SpecChanged"}},
 		"Restart replaces a container of another image":   {simulated.Script{}, cloudnativev1alpha1.UpdateRestart, image("busybox"), true, 1, []string{"Ready=True/Ready", "RestartRequired=False/UpToDate"}},
 		"Restart keeps the old one until the image comes": {simulated.Script{}, cloudnativev1alpha1.UpdateRestart, image("missing"), false, 0, []string{"Ready=False/ImageNotFound"}},
@@ -566,6 +566,40 @@ func TestUpdatePolicies(t *testing.T) {
 	}
 }
 
+// TestRefusedResizeIsNoOutage: a machine whose resize was refused ended, and never started again.
+func TestRefusedResizeIsNoOutageAfterACrash(t *testing.T) {
+	s := newStage(t, simulated.Script{Capacity: machine.Resources{MilliCPU: 4000}})
+	vm := s.machine()
+	s.edit(vm, cpu("8"))
+	s.want(vm, active, "Ready=False/NoCapacity", "ResourcesSynced=False/NoCapacity", "PowerSynced=True/Running")
+	s.hosts["a"].Kill(identity(vm, "installation"))
+	s.settle(vm)
+	s.want(vm, crashing, "Ready=False/Crashed", "PowerSynced=False/Crashed", "ResourcesSynced=False/NoCapacity")
+	if vm.Status.StartFailure.Count != 1 {
+		t.Errorf("a first crash is counted as failure %d", vm.Status.StartFailure.Count)
+	}
+	s.step(10 * time.Second)
+	s.settle(vm)
+	s.want(vm, active, "Ready=False/NoCapacity", "ResourcesSynced=False/NoCapacity", "PowerSynced=True/Running")
+	if found := s.on("a", vm); found.State != machine.StateRunning || found.Resources.MilliCPU != 2000 {
+		t.Errorf("the machine is %s with %d thousandths of a CPU", found.State, found.Resources.MilliCPU)
+	}
+}
+
+// TestRefusedResizeEndsNoRestart: a restart for a size that the host refuses left the machine off.
+func TestRefusedResizeEndsNoRestart(t *testing.T) {
+	s := newStage(t, simulated.Script{Capacity: machine.Resources{MilliCPU: 4000}})
+	vm := s.machine(func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.UpdatePolicy = cloudnativev1alpha1.UpdateManual })
+	s.edit(vm, cpu("8"))
+	s.step(time.Minute)
+	at := metav1.NewTime(s.Clock.Now())
+	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.RestartAt = &at })
+	s.want(vm, active, "PowerSynced=True/Running", "ResourcesSynced=False/NoCapacity", "Ready=False/NoCapacity")
+	if !vm.Status.LastRestartTime.Equal(&at) || s.on("a", vm).State != machine.StateRunning {
+		t.Errorf("the status is %+v", vm.Status)
+	}
+}
+
 // TestMachinesThatCannotBeCreatedHoldNoCapacity: a machine without an image kept others from a host.
 func TestMachinesThatCannotBeCreatedHoldNoCapacity(t *testing.T) {
 	s := newStage(t, simulated.Script{Capacity: machine.Resources{MilliCPU: 4000}})
@@ -587,6 +621,17 @@ func TestMachinesThatCannotBeCreatedHoldNoCapacity(t *testing.T) {
 	s.step(time.Minute)
 	s.settle(stuck)
 	s.want(stuck, active, "Ready=True/Ready")
+}
+
+// TestMissingImageKeepsThePhaseOfARunningMachine: it was ImagePullBackOff while the old container ran.
+func TestMissingImageKeepsThePhaseOfARunningMachine(t *testing.T) {
+	s := newStage(t, simulated.Script{})
+	vm := s.machine(func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.UpdatePolicy = cloudnativev1alpha1.UpdateRestart })
+	testkit.Edit(t, s.Harness, vm, image("missing"))
+	s.pass(vm)
+	s.want(vm, active, "Ready=False/Replacing", "Reconciling=True/Replacing")
+	s.settle(vm)
+	s.want(vm, active, "Ready=False/ImageNotFound", "ImageReady=False/ImageNotFound", "PowerSynced=True/Running")
 }
 
 func TestHostThatDoesNotAnswer(t *testing.T) {

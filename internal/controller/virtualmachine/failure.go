@@ -35,6 +35,8 @@ func (p *planner) settle(op operation.Progress) {
 		// An operation that was canceled on purpose has not failed.
 	case errors.Is(op.Err, machine.ErrRestartRequired):
 		p.pending, p.pendingText = cloudnativev1alpha1.ReasonResizePending, op.Err.Error()
+	case op.At == operation.Resize && p.seen.found != nil && !errors.Is(op.Err, machine.ErrUnreachable):
+		p.refuse(op)
 	default:
 		p.fail(reasonOf(op.At, op.Err), op.Err.Error())
 	}
@@ -81,14 +83,14 @@ func (p *planner) backingOff() bool {
 	}
 	reason := p.failure.Reason
 	switch {
+	case p.seen.found != nil && p.seen.found.State == machine.StateRunning:
+		p.phase = cloudnativev1alpha1.PhaseActive
 	case reason == cloudnativev1alpha1.ReasonNoCapacity && p.seen.found == nil:
 		p.phase = cloudnativev1alpha1.PhasePending
 	case reason == cloudnativev1alpha1.ReasonImageNotFound || reason == cloudnativev1alpha1.ReasonImagePullFailed:
 		p.phase = cloudnativev1alpha1.PhaseImagePullBackOff
 	case ended(reason):
 		p.phase = cloudnativev1alpha1.PhaseCrashLoopBackOff
-	case p.seen.found != nil && p.seen.found.State == machine.StateRunning:
-		p.phase = cloudnativev1alpha1.PhaseActive
 	default:
 		p.phase = cloudnativev1alpha1.PhaseFailed
 	}

@@ -34,6 +34,9 @@ type decision struct {
 	// pending is the reason why a change of the spec waits for a restart, empty for none. pendingText is its message.
 	pending, pendingText string
 
+	// refusal is why the host refuses the size, nil if it does not. It becomes the condition ResourcesSynced.
+	refusal *refusal
+
 	phase   cloudnativev1alpha1.Phase
 	outcome flow.Outcome
 	// wake is when to check again although there is nothing to do now, 0 for only when something happens.
@@ -61,7 +64,7 @@ func (p *planner) follow() {
 	op := p.seen.op
 	patient := op.At == operation.Prepare || op.At == operation.Stop
 	p.cancel = patient && op.Generation != p.vm.Generation && !op.Canceled
-	p.under(op.Operation)
+	p.under(op.Operation, op.At)
 }
 
 // provision creates a machine, or says why there is none.

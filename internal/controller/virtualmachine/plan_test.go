@@ -86,6 +86,25 @@ func TestPlan(t *testing.T) {
 			}
 		}
 	}
+	broken := func(o *observation) { o.found.ExitCode = new(int32(1)) }
+	refuses := func(reason string, steps ...operation.Step) func(*observation) {
+		return func(o *observation) {
+			ended(reason, machine.ErrNoCapacity, steps...)(o)
+			o.op.At = operation.Resize
+		}
+	}
+	condition := func(name, value, reason string) vmEdit {
+		return func(vm *cloudnativev1alpha1.VirtualMachine) {
+			vm.Status.Conditions = append(vm.Status.Conditions, metav1.Condition{
+				Type: name, Status: metav1.ConditionStatus(value), Reason: reason, Message: "told by an earlier pass", ObservedGeneration: 1,
+			})
+		}
+	}
+	refused := func(reason string) vmEdit { return condition("ResourcesSynced", "False", reason) }
+	needsRestart := condition("RestartRequired", "True", "ResizePending")
+	crashed := func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Status.StartFailure = &cloudnativev1alpha1.StartFailure{Count: 2, Reason: "Crashed", RetryAfter: new(metav1.NewTime(noon.Add(-time.Minute)))}
+	}
 	tests := map[string]struct {
 		vm   []vmEdit
 		seen []func(*observation)
@@ -136,8 +155,43 @@ func TestPlan(t *testing.T) {
 				o.op.Canceled = true
 			}}, want: planned{Steps: []operation.Step{operation.Start}, Phase: "Creating", Reason: "Starting"},
 		},
-		"a machine that ended right after its start has crashed": {
-			seen: []func(*observation){state(machine.StateStopped), ended("Starting", nil, operation.Start)}, want: planned{Phase: "CrashLoopBackOff", Reason: "Crashed"},
+		"a machine that ended with an error right after its start has crashed": {
+			seen: []func(*observation){state(machine.StateStopped), broken, ended("Starting", nil, operation.Start)},
+			want: planned{Phase: "CrashLoopBackOff", Reason: "Crashed"},
+		},
+		"a start whose resize is refused is tried without": {
+			seen: []func(*observation){state(machine.StateStopped), small, refuses("Starting", operation.Resize, operation.Start)},
+			want: planned{Steps: []operation.Step{operation.Start}, Phase: "Creating", Reason: "Starting"},
+		},
+		"a machine whose resize was refused starts with what it has": {
+			vm: []vmEdit{refused("NoCapacity")}, seen: []func(*observation){state(machine.StateCreated), small},
+			want: planned{Steps: []operation.Step{operation.Start}, Phase: "Creating", Reason: "Starting"},
+		},
+		"a resize that was refused of another spec is tried": {
+			vm:   []vmEdit{refused("NoCapacity"), func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Generation++ }},
+			seen: []func(*observation){state(machine.StateCreated), small},
+			want: planned{Steps: []operation.Step{operation.Resize, operation.Start}, Phase: "Creating", Reason: "Starting"},
+		},
+		"a resize that failed on a running machine waits for its time": {
+			seen: []func(*observation){small, refuses("Resizing", operation.Resize)}, want: planned{Phase: "Active", Reason: "NoCapacity"},
+		},
+		"a refused resize does not spoil the count of crashes": {
+			vm: []vmEdit{refused("NoCapacity"), crashed}, seen: []func(*observation){small}, want: planned{Phase: "Active", Reason: "NoCapacity"},
+		},
+		"a restart that did not help is not repeated": {
+			vm: []vmEdit{refused("NoCapacity"), needsRestart, func(vm *cloudnativev1alpha1.VirtualMachine) {
+				vm.Spec.UpdatePolicy = cloudnativev1alpha1.UpdateRestart
+			}},
+			seen: []func(*observation){small}, want: planned{Phase: "Active", Reason: "NoCapacity"},
+		},
+		"a running container stays Active while the image of its successor is fetched": {
+			vm:   []vmEdit{restart, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Status.Phase = cloudnativev1alpha1.PhaseActive }},
+			seen: []func(*observation){other},
+			want: planned{Steps: []operation.Step{operation.Prepare, operation.Remove, operation.Create, operation.Start}, Phase: "Active", Reason: "Replacing"},
+		},
+		"a running container stays Active without the image of its successor": {
+			seen: []func(*observation){other, ended("Replacing", machine.ErrImageNotFound, operation.Prepare)},
+			vm:   []vmEdit{restart}, want: planned{Phase: "Active", Reason: "ImageNotFound"},
 		},
 		"one that was turned off by us has not": {
 			seen: []func(*observation){state(machine.StateStopped), ended("Stopping", nil, operation.Stop)}, want: planned{Steps: []operation.Step{operation.Start}, Phase: "Creating", Reason: "Starting"},

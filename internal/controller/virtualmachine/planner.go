@@ -41,6 +41,7 @@ func begin(vm *cloudnativev1alpha1.VirtualMachine, seen observation, now time.Ti
 			p.clear()
 		}
 	}
+	p.refusal = refusalOf(vm, seen)
 	if seen.op.Ended() {
 		p.settle(*seen.op)
 	}
@@ -66,16 +67,18 @@ func (p *planner) run(reason string, steps ...operation.Step) {
 		Reason: reason, Steps: steps, Spec: spec, PowerOff: powerOffOf(p.vm), Generation: p.vm.Generation,
 		Again: p.seen.found != nil && p.seen.found.State != machine.StateCreated,
 	}
-	p.under(*p.next)
+	p.under(*p.next, steps[0])
 }
 
-// under describes an operation that is running.
-func (p *planner) under(op operation.Operation) {
-	switch op.Reason {
-	case cloudnativev1alpha1.ReasonDeleting:
+// under describes an operation that is running, at that step.
+func (p *planner) under(op operation.Operation, at operation.Step) {
+	switch {
+	case op.Reason == cloudnativev1alpha1.ReasonDeleting:
 		p.phase = cloudnativev1alpha1.PhaseTerminating
-	case cloudnativev1alpha1.ReasonResizing, cloudnativev1alpha1.ReasonStopping:
+	case op.Reason == cloudnativev1alpha1.ReasonResizing, op.Reason == cloudnativev1alpha1.ReasonStopping:
 		p.phase = p.vm.Status.Phase
+	case op.Reason == cloudnativev1alpha1.ReasonReplacing && at == operation.Prepare && p.vm.Status.Phase == cloudnativev1alpha1.PhaseActive:
+		p.phase = cloudnativev1alpha1.PhaseActive // the old container runs until the image is there
 	default:
 		p.phase = cloudnativev1alpha1.PhaseCreating
 	}

@@ -44,6 +44,7 @@ func (p *planner) keepRunning() {
 	}
 	recovery := p.recover()
 	p.phase = cloudnativev1alpha1.PhaseActive
+	p.wake = soonest(recovery, p.untilRestart())
 	if p.restartDue() {
 		p.hurry()
 		p.restart()
@@ -57,7 +58,6 @@ func (p *planner) keepRunning() {
 		p.failure = nil
 	}
 	p.trouble = ""
-	p.wake = soonest(recovery, p.untilRestart())
 }
 
 // recover clears the crash of a machine that has run for the longest backoff since. Otherwise it returns when to check again.
@@ -149,6 +149,7 @@ func (p *planner) replace(now bool) bool {
 func (p *planner) resize() bool {
 	have, want := p.seen.found.Resources, p.seen.spec.Resources
 	policy := updatePolicyOf(p.vm)
+	recovering := p.failure != nil && ended(p.failure.Reason)
 	switch {
 	case sameSize(have, want):
 		return false
@@ -159,7 +160,16 @@ func (p *planner) resize() bool {
 		if p.pendingText == "" {
 			p.pendingText = fmt.Sprintf("the machine has %s and gets %s with the next restart", sizeText(have), sizeText(want))
 		}
+		p.keepSize(p.pending, p.pendingText)
 		return false
+	case p.refusal != nil && p.refused():
+		p.pending = cloudnativev1alpha1.ReasonResizePending // a restart did not help, and is not repeated
+		p.keepSize(p.pending, p.pendingText)
+		return true
+	case p.refusal != nil && recovering:
+		// The next attempt would count as another failure to start.
+		p.outcome = flow.Wait(p.refusal.reason, "the machine to recover before the next resize: "+p.refusal.message, 0)
+		return true
 	case p.refused():
 		p.run(cloudnativev1alpha1.ReasonRestarting, operation.Stop, operation.Resize, operation.Start)
 	default:
@@ -196,11 +206,15 @@ func (p *planner) ran() bool {
 	return p.began || !p.stopped && was != nil && was.State == stateText(machine.StateRunning)
 }
 
-// crash counts that a machine has ended that will be started again.
+// crash counts that a machine has ended that will be started again. Failures of something else do not count.
 func (p *planner) crash(strategy cloudnativev1alpha1.RunStrategy) {
-	if again(strategy, p.seen.found) {
-		p.fail(cloudnativev1alpha1.ReasonCrashed, ending(p.seen.found))
+	if !again(strategy, p.seen.found) {
+		return
 	}
+	if p.failure != nil && !ended(p.failure.Reason) {
+		p.failure = nil
+	}
+	p.fail(cloudnativev1alpha1.ReasonCrashed, ending(p.seen.found))
 }
 
 // again reports whether the strategy starts a machine again that has ended.
@@ -225,7 +239,7 @@ func (p *planner) turnOn() {
 	switch {
 	case p.changed() && p.seen.capabilities().Containers:
 		p.recreate()
-	case !sameSize(p.seen.found.Resources, p.seen.spec.Resources):
+	case p.outsized():
 		p.run(cloudnativev1alpha1.ReasonStarting, operation.Resize, operation.Start)
 	default:
 		p.run(cloudnativev1alpha1.ReasonStarting, operation.Start)
