@@ -117,7 +117,7 @@ func markPower(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonRunning, "")
 	case (state == machine.StateStopped || state == machine.StateCreated) && strategy == cloudnativev1alpha1.RunHalted:
 		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonStopped, "")
-	case state == machine.StateStopped && pass.decision.phase == cloudnativev1alpha1.PhaseStopped:
+	case state == machine.StateStopped && pass.decision.phase == cloudnativev1alpha1.PhaseStopped && outcome.IsDone():
 		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonCompleted, ending(found))
 	case !pass.seen.looked:
 		marks.Unknown(cloudnativev1alpha1.ConditionPowerSynced, cmp.Or(outcome.Reason(), cloudnativev1alpha1.ReasonPending), outcome.Message())

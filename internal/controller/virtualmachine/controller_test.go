@@ -405,7 +405,7 @@ func TestRunStrategies(t *testing.T) {
 		phase    cloudnativev1alpha1.Phase
 		ready    string
 	}{
-		"Always starts what has ended in order":              {cloudnativev1alpha1.RunAlways, "0", crashing, "Ready=False/Crashed"},
+		"Always starts what has ended in order":              {cloudnativev1alpha1.RunAlways, "0", stopped, "Ready=False/Stopped"},
 		"Always starts what has ended with an error":         {cloudnativev1alpha1.RunAlways, "3", crashing, "Ready=False/Crashed"},
 		"RerunOnFailure leaves what has ended in order":      {cloudnativev1alpha1.RunRerunOnFailure, "0", stopped, "Ready=True/Ready"},
 		"RerunOnFailure starts what has ended with an error": {cloudnativev1alpha1.RunRerunOnFailure, "3", crashing, "Ready=False/Crashed"},

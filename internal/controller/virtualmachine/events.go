@@ -52,9 +52,11 @@ func succeeded(vm *cloudnativev1alpha1.VirtualMachine, at kube.Placement, op ope
 	return []event.Event{{Regarding: vm, Reason: reason, Action: actionOperate, Note: note}}
 }
 
-// failed reports a failure in the words of the host.
+// failed reports a failure in the words of the host. An orderly shutdown is no reason to warn.
 func failed(vm *cloudnativev1alpha1.VirtualMachine, reason, text string) event.Event {
-	return event.Event{Regarding: vm, Warning: true, Reason: reason, Action: actionOperate, Note: text}
+	return event.Event{
+		Regarding: vm, Warning: reason != cloudnativev1alpha1.ReasonStopped, Reason: reason, Action: actionOperate, Note: text,
+	}
 }
 
 // retained reports that a machine stays without its object.

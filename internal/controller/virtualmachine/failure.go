@@ -85,6 +85,8 @@ func (p *planner) backingOff() bool {
 	switch {
 	case p.seen.found != nil && p.seen.found.State == machine.StateRunning:
 		p.phase = cloudnativev1alpha1.PhaseActive
+	case reason == cloudnativev1alpha1.ReasonStopped:
+		p.phase = cloudnativev1alpha1.PhaseStopped
 	case reason == cloudnativev1alpha1.ReasonNoCapacity && p.seen.found == nil:
 		p.phase = cloudnativev1alpha1.PhasePending
 	case reason == cloudnativev1alpha1.ReasonImageNotFound || reason == cloudnativev1alpha1.ReasonImagePullFailed:
@@ -102,6 +104,9 @@ func (p *planner) backingOff() bool {
 		return true
 	}
 	text := fmt.Sprintf("the next attempt, after %s", attempts(p.failure.Count))
+	if reason == cloudnativev1alpha1.ReasonStopped {
+		text = "the next start"
+	}
 	if p.trouble != "" {
 		text += ": " + p.trouble
 	}
@@ -117,7 +122,11 @@ func backoff(count int32) time.Duration {
 
 // ended reports whether the reason is that of a machine which was started, and has ended or disappeared.
 func ended(reason string) bool {
-	return reason == cloudnativev1alpha1.ReasonCrashed || reason == cloudnativev1alpha1.ReasonInstanceLost
+	switch reason {
+	case cloudnativev1alpha1.ReasonCrashed, cloudnativev1alpha1.ReasonStopped, cloudnativev1alpha1.ReasonInstanceLost:
+		return true
+	}
+	return false
 }
 
 // permanent reports whether another attempt hardly helps.

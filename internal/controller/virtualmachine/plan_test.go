@@ -159,6 +159,10 @@ func TestPlan(t *testing.T) {
 			seen: []func(*observation){state(machine.StateStopped), broken, ended("Starting", nil, operation.Start)},
 			want: planned{Phase: "CrashLoopBackOff", Reason: "Crashed"},
 		},
+		"one that shut down in order right after its start is stopped": {
+			seen: []func(*observation){state(machine.StateStopped), ended("Starting", nil, operation.Start)},
+			want: planned{Phase: "Stopped", Reason: "Stopped"},
+		},
 		"a start whose resize is refused is tried without": {
 			seen: []func(*observation){state(machine.StateStopped), small, refuses("Starting", operation.Resize, operation.Start)},
 			want: planned{Steps: []operation.Step{operation.Start}, Phase: "Creating", Reason: "Starting"},

@@ -214,7 +214,11 @@ func (p *planner) crash(strategy cloudnativev1alpha1.RunStrategy) {
 	if p.failure != nil && !ended(p.failure.Reason) {
 		p.failure = nil
 	}
-	p.fail(cloudnativev1alpha1.ReasonCrashed, ending(p.seen.found))
+	reason := cloudnativev1alpha1.ReasonStopped
+	if broke(p.seen.found) {
+		reason = cloudnativev1alpha1.ReasonCrashed
+	}
+	p.fail(reason, ending(p.seen.found))
 }
 
 // again reports whether the strategy starts a machine again that has ended.
