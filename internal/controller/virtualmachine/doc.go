@@ -13,7 +13,7 @@
 //  3. record writes the finalizer and the host, in one patch and before the first call that changes a host (act.go).
 //  4. observe asks the host for the machine, reads the Secrets that the spec names, and looks at the operation that an earlier pass
 //     has started (observe.go, secrets.go).
-//  5. plan compares that with the spec and decides on the next operation, if any (plan.go, power.go, planner.go, failure.go): pure.
+//  5. plan compares that with the spec and decides on the next operation, if any (plan.go, power.go, planner.go, refusal.go, failure.go): pure.
 //  6. operate starts the operation, or cancels one that the spec no longer wants (act.go).
 //
 // A pass over an object that is being deleted observes, plans the removal (removal.go) and releases the object (act.go). Every pass

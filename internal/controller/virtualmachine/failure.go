@@ -4,7 +4,6 @@
 package virtualmachine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -23,39 +22,6 @@ const (
 	firstBackoff = 10 * time.Second
 	lastBackoff  = 300 * time.Second
 )
-
-// settle takes into account how an operation ended.
-func (p *planner) settle(op operation.Progress) {
-	p.removed = op.Has(operation.Remove)
-	p.stopped = p.removed || op.Has(operation.Stop)
-	switch {
-	case op.Err == nil:
-		p.succeed(op)
-	case op.Canceled && (errors.Is(op.Err, context.Canceled) || errors.Is(op.Err, machine.ErrUnreachable)):
-		// An operation that was canceled on purpose has not failed.
-	case errors.Is(op.Err, machine.ErrRestartRequired):
-		p.pending, p.pendingText = cloudnativev1alpha1.ReasonResizePending, op.Err.Error()
-	case op.At == operation.Resize && p.seen.found != nil && !errors.Is(op.Err, machine.ErrUnreachable):
-		p.refuse(op)
-	default:
-		p.fail(reasonOf(op.At, op.Err), op.Err.Error())
-	}
-}
-
-func (p *planner) succeed(op operation.Progress) {
-	p.trouble = ""
-	if p.failure != nil && !ended(p.failure.Reason) {
-		p.failure = nil
-	}
-	if op.Has(operation.Start) {
-		p.began = true
-		p.restarted = op.Again
-		if at := p.vm.Spec.RestartAt; at != nil && !op.Began.Before(at.Time) {
-			p.served = at
-		}
-	}
-	p.events = append(p.events, succeeded(p.vm, p.seen.at, op)...)
-}
 
 // fail counts a failure and sets the time of the next attempt.
 func (p *planner) fail(reason, text string) {

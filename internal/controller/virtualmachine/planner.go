@@ -4,6 +4,8 @@
 package virtualmachine
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -46,6 +48,39 @@ func begin(vm *cloudnativev1alpha1.VirtualMachine, seen observation, now time.Ti
 		p.settle(*seen.op)
 	}
 	return p
+}
+
+// settle takes into account how an operation ended.
+func (p *planner) settle(op operation.Progress) {
+	p.removed = op.Has(operation.Remove)
+	p.stopped = p.removed || op.Has(operation.Stop)
+	switch {
+	case op.Err == nil:
+		p.succeed(op)
+	case op.Canceled && (errors.Is(op.Err, context.Canceled) || errors.Is(op.Err, machine.ErrUnreachable)):
+		// An operation that was canceled on purpose has not failed.
+	case errors.Is(op.Err, machine.ErrRestartRequired):
+		p.pending, p.pendingText = cloudnativev1alpha1.ReasonResizePending, op.Err.Error()
+	case op.At == operation.Resize && p.seen.found != nil && !errors.Is(op.Err, machine.ErrUnreachable):
+		p.refuse(op)
+	default:
+		p.fail(reasonOf(op.At, op.Err), op.Err.Error())
+	}
+}
+
+func (p *planner) succeed(op operation.Progress) {
+	p.trouble = ""
+	if p.failure != nil && !ended(p.failure.Reason) {
+		p.failure = nil
+	}
+	if op.Has(operation.Start) {
+		p.began = true
+		p.restarted = op.Again
+		if at := p.vm.Spec.RestartAt; at != nil && !op.Began.Before(at.Time) {
+			p.served = at
+		}
+	}
+	p.events = append(p.events, succeeded(p.vm, p.seen.at, op)...)
 }
 
 // run decides on the next operation, unless a failure requires to wait.
