@@ -17,11 +17,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// answerLimit is how long a daemon can take for one answer before its connection counts as broken. How long a call of the driver can take is for the
-// caller's context to say.
+// answerLimit is how long a daemon can take for one answer before its connection counts as broken. The caller's context limits the call itself.
 const answerLimit = 2 * time.Minute
 
-// wire is a connection that tells when it is gone: the library keeps that to itself.
+// wire is a connection that reports its end, which the library does not.
 type wire struct {
 	net.Conn
 
@@ -44,7 +43,7 @@ func (w *wire) Close() error {
 	return w.Conn.Close()
 }
 
-// session is a connection to a daemon that has opened a hypervisor. Once it is gone, it is gone.
+// session is a connection to a daemon that has opened a hypervisor. It does not reconnect.
 type session struct {
 	api  *libvirt.Libvirt
 	wire *wire
@@ -64,7 +63,7 @@ func (e endpoint) dial(ctx context.Context, wrap ...func(net.Conn) net.Conn) (*s
 		errs = append(errs, err)
 	}
 	if conn == nil {
-		// The first socket is the usual one; that others are not there either says nothing.
+		// The first socket is the usual one: its error tells most.
 		return nil, fmt.Errorf("%w: %w", machine.ErrUnreachable, errs[0])
 	}
 	for _, w := range wrap {
@@ -81,10 +80,10 @@ func (e endpoint) dial(ctx context.Context, wrap ...func(net.Conn) net.Conn) (*s
 	return s, nil
 }
 
-// close ends whatever waits on the session. Domains go on.
-func (s *session) close() { _ = s.wire.Close() } // Whether it was closed before says nothing.
+// close ends every call on the session. Domains keep running.
+func (s *session) close() { _ = s.wire.Close() } // It may be closed already.
 
-// alive tells whether nobody has noticed the end yet.
+// alive reports whether the connection has not ended, as far as is known.
 func (s *session) alive() bool {
 	select {
 	case <-s.wire.gone:
@@ -94,8 +93,8 @@ func (s *session) alive() bool {
 	}
 }
 
-// ask makes one call on a session. It ends with ctx. If that was for the time, the daemon hangs, and the session is closed at once; if the
-// caller has lost interest, others may still have some, and the session is only closed when the answer does not come at all.
+// ask makes one call on a session and returns when ctx ends. After a deadline the daemon counts as hanging, and the session is closed at once.
+// After a cancellation other calls may still succeed, so the session is closed only when the answer is overdue.
 func ask[T any](ctx context.Context, s *session, do func(*libvirt.Libvirt) (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -122,25 +121,25 @@ func ask[T any](ctx context.Context, s *session, do func(*libvirt.Libvirt) (T, e
 	}
 }
 
-// link is a session that is made anew when it is gone.
+// link is a session that is replaced when it has ended.
 type link struct {
 	endpoint endpoint
-	// turn has room for the one who looks at the session below.
-	turn    chan struct{}
+	// lock guards the session. It is a channel because waiting for it ends with a context.
+	lock    chan struct{}
 	session *session
 	closed  bool
 }
 
-func newLink(e endpoint) *link { return &link{endpoint: e, turn: make(chan struct{}, 1)} }
+func newLink(e endpoint) *link { return &link{endpoint: e, lock: make(chan struct{}, 1)} }
 
-// errClosed is what a driver says that was closed.
+// errClosed is the error of a driver that was closed.
 var errClosed = errors.New("the driver is closed")
 
-// use returns the session, which it makes if there is none.
+// use returns the session, and makes one if there is none.
 func (l *link) use(ctx context.Context) (*session, error) {
 	select {
-	case l.turn <- struct{}{}:
-		defer func() { <-l.turn }()
+	case l.lock <- struct{}{}:
+		defer func() { <-l.lock }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -163,8 +162,8 @@ func (l *link) use(ctx context.Context) (*session, error) {
 
 // close closes the session for good.
 func (l *link) close() {
-	l.turn <- struct{}{}
-	defer func() { <-l.turn }()
+	l.lock <- struct{}{}
+	defer func() { <-l.lock }()
 	l.closed = true
 	if l.session != nil {
 		l.session.close()

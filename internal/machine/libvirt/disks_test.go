@@ -25,7 +25,7 @@ func (s *stage) diskSpec(name string) machine.Spec {
 	return spec
 }
 
-// ensure brings the machine about, as the controller does, and returns what stands in the way.
+// ensure makes the machine as the controller does, and returns what stands in the way.
 func (s *stage) ensure(t *testing.T, spec machine.Spec) error {
 	t.Helper()
 	if err := s.driver.Prepare(t.Context(), spec); err != nil {
@@ -93,7 +93,7 @@ func TestDisksAreNotWipedWhenADomainIsUndefined(t *testing.T) {
 	}
 }
 
-// TestNoSequenceLosesWhatAGuestWrote does at random what administrators, crashes and operators do, in any order.
+// TestNoSequenceLosesWhatAGuestWrote disturbs a machine at random, as administrators, crashes and the operator can.
 func TestNoSequenceLosesWhatAGuestWrote(t *testing.T) {
 	t.Parallel()
 	s := newStorage(t, libvirttest.Start(t))
@@ -109,8 +109,8 @@ func TestNoSequenceLosesWhatAGuestWrote(t *testing.T) {
 	for range 40 {
 		name := []string{
 			"undefine", "lose the pool", "restore the pool", "move the pool away", "restart", "restart without definitions", "ensure",
-			"ensure", "leave a volume unfinished", "edit the spec", "refresh",
-		}[random.IntN(11)]
+			"ensure", "leave a volume unfinished", "edit the spec", "refresh", "start", "destroy",
+		}[random.IntN(13)]
 		done = append(done, name)
 		steps[name]()
 		directory := "pool"
@@ -153,6 +153,14 @@ func (s *stage) disturbances(t *testing.T, spec machine.Spec) map[string]func() 
 		"undefine": func() {
 			if _, err := s.driver.Get(t.Context(), spec.Identity); err == nil {
 				undefine(t, s.api, spec.Identity)
+			}
+		},
+		"start": func() {
+			_ = s.driver.Start(t.Context(), spec.Identity) // There may be none, or its pool may be away.
+		},
+		"destroy": func() {
+			if observed, err := s.driver.Get(t.Context(), spec.Identity); err == nil && observed.State == machine.StateRunning {
+				wantSuccess(t, "Destroy", s.api.DomainDestroy(domainOf(t, s.api, spec.Identity)))
 			}
 		},
 		"lose the pool":    destroyed,

@@ -3,13 +3,18 @@
 
 // Package libvirt is the driver for hosts with libvirt, whose guests are virtual machines of QEMU. A machine is a domain.
 //
-// A domain is ours by an element in its metadata and by nothing else: installation and UID of the VirtualMachine. The UID is the
-// domain's UUID as well, so that a machine is found in one step and cannot be made twice. The domain's name is for people. The element
-// also lists the volumes that were made for the machine: those go with it, and no others.
+// A domain is ours if an element of its metadata says so: it holds the installation and the UID of the VirtualMachine. The UID is also the
+// domain's UUID, so that one call finds a machine and nothing can make it twice. The domain's name is for people. The element also lists the
+// volumes that were made for the machine.
 //
-// The calls of the library have no time limit, and a daemon that hangs would keep them for ever. So every call is made beside its
-// caller, who leaves when its context ends; a connection on which an answer is overdue is closed, which ends whatever waits on it, and the
-// next call makes a new one.
+// Disks hold data, and data outlives its description. Prepare makes disks, and only those that are missing; Create defines the domain on
+// them. A disk with a machine's name is never made again, even if the domain is gone; owned.go says how disks that no guest has used are told
+// from the others.
 //
-// Whether a guest is started again is not for libvirt to decide: domains are not started with the host, and stay off once they are off.
+// Objects name images and disks, and libvirt could read every file of the host for them. source.go accepts only what the endpoint allows.
+//
+// The library's calls have no time limit. So each call runs in a goroutine of its own, and its caller returns when the context ends. If an
+// answer is overdue, the connection is closed, which ends every call on it; the next call makes a new connection.
+//
+// libvirt does not decide whether a guest starts again: domains do not start with the host, and stay off once they are off.
 package libvirt

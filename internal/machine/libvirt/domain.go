@@ -37,7 +37,7 @@ type amount struct {
 	Value int64  `xml:",chardata"`
 }
 
-// bytes returns the amount, of which libvirt writes kibibytes only.
+// bytes returns the amount in bytes: libvirt always writes kibibytes.
 func (a amount) bytes() int64 { return a.Value << 10 }
 
 type vcpus struct {
@@ -45,7 +45,7 @@ type vcpus struct {
 	Maximum int64 `xml:",chardata"`
 }
 
-// now is how many there are, which is all of them where nothing else is said.
+// now is how many the guest has: all of them unless the domain says otherwise.
 func (v vcpus) now() int64 {
 	if v.Current == 0 {
 		return v.Maximum
@@ -158,10 +158,10 @@ type generatorSource struct {
 	Path  string `xml:",chardata"`
 }
 
-// quotaPeriod is how often the share of a processor that is less than a whole one is given out, in microseconds.
+// quotaPeriod is the period, in microseconds, in which a domain can use its quota of processor time.
 const quotaPeriod = 100_000
 
-// ballooning is how often a guest is asked what it uses of its memory, in seconds: as often as counters are read.
+// ballooning is how often a guest reports its memory usage, in seconds: as often as counters are read.
 const ballooning = 15
 
 // domainOf returns the domain of a machine under the name.
@@ -194,13 +194,13 @@ func domainOf(spec machine.Spec, h hostFacts, name string, made record, disks []
 	return out, nil
 }
 
-// equip adds what real guests have.
+// equip adds the devices of a real guest.
 func (h hostFacts) equip(d *domain) {
 	if h.arch == "x86_64" || h.arch == "i686" {
 		// Without ACPI there is no power button.
 		d.Features = &features{ACPI: &struct{}{}, APIC: &struct{}{}}
 	}
-	d.CPU = &cpuMode{Mode: "host-passthrough"} // A machine is never moved, so it may have all that its host can do.
+	d.CPU = &cpuMode{Mode: "host-passthrough"} // A machine never migrates, so it can have all features of its host.
 	if h.domainType == emulatedQEMU {
 		d.CPU.Mode = "maximum"
 	}
@@ -243,10 +243,10 @@ func cardOf(uid string, n machine.Network) (card, error) {
 	case machine.NetworkBridged:
 		out.Source.Bridge = n.Source
 	default:
-		return card{}, fmt.Errorf("%w: network %q is of the type %.16q", machine.ErrInvalid, n.Name, n.Type)
+		return card{}, fmt.Errorf("%w: network %q has the unknown type %.16q", machine.ErrInvalid, n.Name, n.Type)
 	}
 	if (n.Source == "") != (n.Type == machine.NetworkUser) {
-		return card{}, fmt.Errorf("%w: network %q of the type %s has the source %.64q", machine.ErrInvalid, n.Name, n.Type, n.Source)
+		return card{}, fmt.Errorf("%w: network %q of type %s cannot have the source %.64q", machine.ErrInvalid, n.Name, n.Type, n.Source)
 	}
 	return out, nil
 }
@@ -277,13 +277,13 @@ type described struct {
 func describe(text string) (described, error) {
 	var out described
 	if err := xml.Unmarshal([]byte(text), &out); err != nil {
-		return described{}, fmt.Errorf("cannot read the description of a domain: %w", err)
+		return described{}, fmt.Errorf("cannot parse the description of a domain: %w", err)
 	}
 	return out, nil
 }
 
-// resources returns the size of the domain: as it was asked for, where that is what it has. A guest with headroom has more memory until its
-// balloon driver has given it back, which is after it has booted: that is no other size, only one that is not there yet.
+// resources returns the size of the domain, in the numbers of the request if the domain has that size. A guest with headroom has more memory
+// until it has booted and its balloon driver has given memory back. That counts as the requested size.
 func (d *described) resources() machine.Resources {
 	asked := d.Metadata.Record
 	out := machine.Resources{

@@ -17,7 +17,7 @@ import (
 type driver struct {
 	endpoint endpoint
 	clock    clock.PassiveClock
-	// runsKVM tells whether guests of KVM really run on the host.
+	// runsKVM reports whether guests really run with KVM on the host.
 	runsKVM func(arch string) bool
 
 	// A daemon serves only a few calls of one connection at the same time. Calls that read must not wait for calls that start guests.

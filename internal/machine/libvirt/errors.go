@@ -17,14 +17,13 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// explain says what could not be done, of which kind the failure is, and what libvirt said. It takes the error of a call that was made
-// with ctx.
+// explain wraps the error of a call that was made with ctx: what failed, of which kind the failure is, and libvirt's own error.
 func explain(ctx context.Context, what string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if ended := ctx.Err(); ended != nil {
-		// What a connection says that was closed under a call is noise.
+		// The error of a connection that was closed under a call tells nothing.
 		return fmt.Errorf("cannot %s: %w", what, ended)
 	}
 	kind := kindOf(err)
@@ -34,8 +33,8 @@ func explain(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("cannot %s: %w: %w", what, kind, err)
 }
 
-// kindOf returns what a caller has to know of libvirt's error, nil if there is nothing, or if somebody has said already: who asked for
-// something knows better what its failure means than its number does.
+// kindOf returns the kind of libvirt's error. Nil if it has none, or if the error is wrapped in a kind already: whoever made the call knows better
+// than libvirt's number what a failure means.
 func kindOf(err error) error {
 	for _, said := range []error{
 		machine.ErrNotFound, machine.ErrConflict, machine.ErrInvalid, machine.ErrUnsupported, machine.ErrImageNotFound,
@@ -64,13 +63,13 @@ func kindOf(err error) error {
 	}
 }
 
-// is tells whether libvirt gave the error one of the numbers.
+// is reports whether the error has one of libvirt's numbers.
 func is(err error, numbers ...libvirt.ErrorNumber) bool {
 	said, ok := errors.AsType[libvirt.Error](err)
 	return ok && slices.ContainsFunc(numbers, func(n libvirt.ErrorNumber) bool { return int64(n) == int64(said.Code) })
 }
 
-// unreachable tells whether the daemon cannot be reached, or went away while it answered.
+// unreachable reports whether the daemon cannot be reached, or disappeared during the call.
 func unreachable(err error) bool {
 	if errors.Is(err, machine.ErrUnreachable) || errors.Is(err, libvirt.ErrInterrupted) {
 		return true
@@ -78,7 +77,7 @@ func unreachable(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true
 	}
-	// The library answers a call on a connection that is gone with EINVAL.
+	// The library returns EINVAL for a call on a closed connection.
 	for _, broken := range []error{
 		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, syscall.EINVAL, errClosed,
 	} {

@@ -14,7 +14,7 @@ import (
 // maxHeader is how much of an image is read to find out what it is.
 const maxHeader = 64 << 10
 
-// Where the header of a qcow2 image has what, in bytes, and how long it is at least.
+// The offsets of the fields of a qcow2 header, and its minimal lengths.
 const (
 	qcow2Version     = 4
 	qcow2Backing     = 8
@@ -26,7 +26,7 @@ const (
 	qcow2V3Header    = 104
 )
 
-// The features of a qcow2 image without which nobody may read it.
+// Bits of the incompatible features of a qcow2 image.
 const (
 	qcow2DataFile      = 1 << 2
 	qcow2KnownFeatures = 1<<5 - 1
@@ -42,8 +42,8 @@ const (
 // errBacking refuses an image that is not whole by itself.
 var errBacking = fmt.Errorf("%w: it refers to another file as its backing file: convert it to a standalone image", machine.ErrInvalid)
 
-// formatOf reads from the beginning of an image whether it is raw or qcow2. It refuses images that refer to other files, that are encrypted, or that
-// are of another format, whose readers would follow such references.
+// formatOf returns whether an image is raw or qcow2. It refuses images that refer to other files, are encrypted, or have another format, which could
+// contain such references.
 func formatOf(head []byte) (string, error) {
 	for _, other := range otherFormats() {
 		if len(head) >= other.at && bytes.HasPrefix(head[other.at:], []byte(other.text)) {
@@ -56,14 +56,14 @@ func formatOf(head []byte) (string, error) {
 	return formatQCOW2, checkQCOW2(head)
 }
 
-// magic is how the images of a format begin, more or less.
+// magic is a text by which the images of a format are recognized.
 type magic struct {
 	format string
 	at     int
 	text   string
 }
 
-// otherFormats are the formats that QEMU recognises and that are refused.
+// otherFormats returns the formats that QEMU recognizes and that are refused.
 func otherFormats() []magic {
 	return []magic{
 		{"qcow", 0, "QFI\xfb\x00\x00\x00\x01"},
@@ -109,7 +109,7 @@ func checkQCOW2(head []byte) error {
 	case features&qcow2DataFile != 0:
 		return fmt.Errorf("%w: it keeps its data in another file: convert it to a standalone image", machine.ErrInvalid)
 	case features&^qcow2KnownFeatures != 0:
-		return fmt.Errorf("%w: it has qcow2 features that are not known here", machine.ErrInvalid)
+		return fmt.Errorf("%w: it uses unknown qcow2 features", machine.ErrInvalid)
 	case number.Uint32(head[qcow2Encryption:]) != 0:
 		return fmt.Errorf("%w: it is encrypted", machine.ErrInvalid)
 	}

@@ -17,12 +17,12 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// hostFacts are what a host says of itself.
+// hostFacts are what a host reports about itself.
 type hostFacts struct {
 	version     string
 	cpus        int64
 	memoryBytes int64
-	// arch of the host, as libvirt calls it.
+	// arch is the architecture of the host, by libvirt's name.
 	arch string
 	// domainType is what runs guests: kvm, qemu or test.
 	domainType string
@@ -53,7 +53,7 @@ func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 func (d *driver) pool(api *libvirt.Libvirt) (libvirt.StoragePool, error) {
 	pool, err := api.StoragePoolLookupByName(d.endpoint.pool)
 	if is(err, libvirt.ErrNoStoragePool) {
-		return pool, fmt.Errorf("there is no storage pool %q to make disks in: %w", d.endpoint.pool, err)
+		return pool, fmt.Errorf("storage pool %q, in which disks are made, does not exist: %w", d.endpoint.pool, err)
 	}
 	return pool, err
 }
@@ -68,7 +68,7 @@ func (d *driver) poolFor(api *libvirt.Libvirt, guest []guestDisk) (libvirt.Stora
 	return pool, err
 }
 
-// host asks the host what it is.
+// host reads the facts of the host.
 func (d *driver) host(ctx context.Context) (hostFacts, error) {
 	out, err := call(ctx, d.looking, func(api *libvirt.Libvirt) (hostFacts, error) {
 		var out hostFacts
@@ -90,7 +90,7 @@ func (d *driver) host(ctx context.Context) (hostFacts, error) {
 		return out, err
 	})
 	if err != nil {
-		return hostFacts{}, explain(ctx, "ask the host", err)
+		return hostFacts{}, explain(ctx, "read the facts of the host", err)
 	}
 	out.headroom = d.endpoint.headroom
 	if out.domainType == acceleratedKVM && !d.runsKVM(out.arch) {
@@ -118,11 +118,11 @@ type capabilities struct {
 	} `xml:"guest"`
 }
 
-// readCapabilities finds what can run guests of the host's own architecture, the fastest that libvirt offers.
+// readCapabilities returns the host's architecture and the fastest way that libvirt offers to run guests of it.
 func readCapabilities(text string) (arch, domainType string, err error) {
 	var caps capabilities
 	if err := xml.Unmarshal([]byte(text), &caps); err != nil {
-		return "", "", fmt.Errorf("cannot read capabilities: %w", err)
+		return "", "", fmt.Errorf("cannot parse capabilities: %w", err)
 	}
 	arch = caps.Host.Arch
 	var types []string
@@ -139,12 +139,12 @@ func readCapabilities(text string) (arch, domainType string, err error) {
 			return arch, domainType, nil
 		}
 	}
-	return "", "", fmt.Errorf("%w: it has nothing to run guests for %s with: is QEMU installed?", machine.ErrUnsupported, arch)
+	return "", "", fmt.Errorf("%w: the host cannot run guests of the architecture %s: install QEMU", machine.ErrUnsupported, arch)
 }
 
-// accelerates tells whether guests of KVM really run. That /dev/kvm can be opened says little: where the processor's extensions are not
-// passed through to a host that is a guest itself, QEMU starts with KVM, and the guest then hangs. On the x86 the processor says whether it
-// has them, in what the kernel tells of it; other architectures have them or have no KVM.
+// accelerates reports whether guests really run with KVM. It is not enough that /dev/kvm can be opened: on a host that is a guest itself, without
+// the processor's extensions, QEMU starts with KVM and the guest hangs. On x86, /proc/cpuinfo lists the extensions. Other architectures have
+// them or have no KVM.
 func accelerates(arch string, cpuinfo func() (string, error)) bool {
 	if arch != "x86_64" && arch != "i686" {
 		return true
@@ -164,7 +164,7 @@ func accelerates(arch string, cpuinfo func() (string, error)) bool {
 	return false
 }
 
-// localKVM asks the kernel of this machine, which is that of the host: a socket reaches no further.
+// localKVM asks the kernel of this machine. It is the host's, because a socket is local unless somebody forwards it.
 func localKVM(arch string) bool {
 	return accelerates(arch, func() (string, error) {
 		text, err := os.ReadFile("/proc/cpuinfo")

@@ -18,13 +18,13 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// The element that makes a domain ours, in libvirt's words: the namespace it is found by, and the prefix that people see.
+// The namespace and the prefix of the metadata element that makes a domain ours.
 const (
 	metadataNamespace = "urn:windlass:machine:v1"
 	metadataPrefix    = "windlass"
 )
 
-// record is that element. It is no place for secrets: whoever can look at the host reads it.
+// record is that element. It holds no secrets: everybody with access to the host can read it.
 type record struct {
 	XMLName xml.Name `xml:"urn:windlass:machine:v1 machine"`
 
@@ -34,16 +34,16 @@ type record struct {
 	Name         string `xml:"name,attr"`
 	Hash         string `xml:"hash,attr"`
 
-	// The size as it was asked for. A domain counts whole processors, and its memory in steps of a mebibyte.
+	// The requested size. A domain itself has whole processors and whole mebibytes.
 	MilliCPU      int64 `xml:"milli-cpu,attr"`
 	MemoryBytes   int64 `xml:"memory-bytes,attr"`
 	RootDiskBytes int64 `xml:"root-disk-bytes,attr,omitempty"`
 
-	// Run tells runs apart, and Started is when the last one began. Both are empty until there has been one.
+	// Run identifies the last run, and Started is when it began. Both are empty before the first one.
 	Run     string `xml:"run,attr,omitempty"`
 	Started string `xml:"started,attr,omitempty"`
 
-	// Volumes were made for the machine, and go with it.
+	// Volumes were made for the machine and are removed with it.
 	Volumes []volume `xml:"volume"`
 }
 
@@ -61,18 +61,17 @@ func recordOf(spec machine.Spec) record {
 	}
 }
 
-// identity returns whose machine it is.
+// identity returns the identity of the machine.
 func (r *record) identity() machine.Identity {
 	return machine.Identity{Installation: r.Installation, UID: r.UID, Namespace: r.Namespace, Name: r.Name}
 }
 
-// ours tells whether the record is that of a machine at all. UUID and UID have to agree: a domain that somebody has cloned with all its
-// metadata has another UUID, and is not ours.
+// ours reports whether the record belongs to the domain with the UUID. A clone of a domain has the same metadata but another UUID, and is not ours.
 func (r *record) ours(uuid string) bool {
 	return r.Installation != "" && r.UID != "" && strings.EqualFold(r.UID, uuid)
 }
 
-// started is when the last run began, zero if nobody knows.
+// started is when the last run began, zero if unknown.
 func (r *record) started() time.Time {
 	at, err := time.Parse(time.RFC3339Nano, r.Started)
 	if err != nil {
@@ -81,7 +80,7 @@ func (r *record) started() time.Time {
 	return at
 }
 
-// keep writes the record into the domain that runs, into the one that starts next, or both.
+// keep writes the record to the running domain, to its definition, or to both.
 func (d *driver) keep(ctx context.Context, dom libvirt.Domain, r record, where libvirt.DomainModificationImpact) error {
 	text, err := xml.Marshal(r)
 	if err != nil {
@@ -93,7 +92,7 @@ func (d *driver) keep(ctx context.Context, dom libvirt.Domain, r record, where l
 	})
 }
 
-// uuidOf reads a UID. One that is no UUID belongs to no domain.
+// uuidOf parses a UID. False if it is not a UUID: no domain has it then.
 func uuidOf(uid string) (libvirt.UUID, bool) {
 	var out libvirt.UUID
 	raw, err := hex.DecodeString(strings.ReplaceAll(uid, "-", ""))
@@ -104,15 +103,15 @@ func uuidOf(uid string) (libvirt.UUID, bool) {
 	return out, true
 }
 
-// textOf writes a UUID as Kubernetes does.
+// textOf formats a UUID as Kubernetes does.
 func textOf(uuid libvirt.UUID) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", uuid[:4], uuid[4:6], uuid[6:8], uuid[8:10], uuid[10:])
 }
 
-// maxNice bounds the part of a name that is for people: libvirt makes files of names.
+// maxNice bounds the readable part of a domain's name: libvirt uses names as file names.
 const maxNice = 150
 
-// namesOf returns the names that a domain may get, the nicest first.
+// namesOf returns the names that a domain can get, the shortest first.
 func namesOf(id machine.Identity) []string {
 	nice := id.Namespace + "-" + id.Name
 	if len(nice) > maxNice {
@@ -121,14 +120,14 @@ func namesOf(id machine.Identity) []string {
 	return []string{fmt.Sprintf("%s-%.8s", nice, id.UID), nice + "-" + id.UID}
 }
 
-// volumePrefix begins the names of the volumes that are made for the machine, and of no others: a machine whose making was cut off has
-// nothing else to show for it.
+// volumePrefix is the prefix of the names of all volumes that are made for the machine, and of no others: without a domain, the name alone
+// identifies a volume.
 func volumePrefix(id machine.Identity) string {
 	installation := sha256.Sum256([]byte(id.Installation))
 	return fmt.Sprintf("windlass-%x-%s-", installation[:4], id.UID)
 }
 
-// macOf returns the address of a network card: the one that was asked for, or one that follows from the UID.
+// macOf returns the address of a network card: the requested one, or one derived from the UID.
 func macOf(uid string, n machine.Network) (string, error) {
 	if n.MAC == "" {
 		sum := sha256.Sum256([]byte(uid + "/" + n.Name))
@@ -136,7 +135,7 @@ func macOf(uid string, n machine.Network) (string, error) {
 	}
 	mac, err := net.ParseMAC(n.MAC)
 	if err != nil || len(mac) != 6 || mac[0]&1 == 1 {
-		return "", fmt.Errorf("%w: network %q has %.32q, which is no address of a card", machine.ErrInvalid, n.Name, n.MAC)
+		return "", fmt.Errorf("%w: network %q has the MAC address %.32q, which is not valid for a card", machine.ErrInvalid, n.Name, n.MAC)
 	}
 	return mac.String(), nil
 }

@@ -51,7 +51,7 @@ func disksOf(spec machine.Spec) ([]guestDisk, error) {
 		case wish.Source != "":
 			out = append(out, guestDisk{source: wish.Source, readOnly: wish.ReadOnly})
 		case len(validation.IsDNS1123Label(wish.Name)) > 0:
-			return nil, fmt.Errorf("%w: disk %.64q is not called by a DNS label", machine.ErrInvalid, wish.Name)
+			return nil, fmt.Errorf("%w: the name of disk %.64q is not a DNS label", machine.ErrInvalid, wish.Name)
 		default:
 			out = append(out, guestDisk{role: roleDisk + wish.Name, bytes: wish.SizeBytes, readOnly: wish.ReadOnly})
 		}

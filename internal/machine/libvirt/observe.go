@@ -15,7 +15,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// found is a domain with what it says of itself.
+// found is a domain with its description and its state.
 type found struct {
 	described
 
@@ -24,10 +24,10 @@ type found struct {
 	reason int32
 }
 
-// record of the machine that the domain is.
+// record returns the record in the domain's metadata.
 func (f *found) record() record { return f.Metadata.Record }
 
-// active tells whether the domain has a process.
+// active reports whether the domain has a process.
 func (f *found) active() bool {
 	return f.state != libvirt.DomainShutoff && f.state != libvirt.DomainNostate && f.state != libvirt.DomainCrashed
 }
@@ -63,7 +63,7 @@ func (d *driver) List(ctx context.Context, installation string) ([]machine.Obser
 	return out, nil
 }
 
-// machines returns the domains of the installation, by UID.
+// machines returns the domains of the installation, sorted by UID.
 func (d *driver) machines(ctx context.Context, installation string, which libvirt.ConnectListAllDomainsFlags) ([]found, error) {
 	if installation == "" {
 		return nil, nil
@@ -104,7 +104,7 @@ func (d *driver) find(ctx context.Context, id machine.Identity) (found, error) {
 	return f, nil
 }
 
-// holder returns the domain with the UUID, whoever it belongs to.
+// holder returns the domain with the UUID, even if it is not ours.
 func (d *driver) holder(ctx context.Context, id machine.Identity) (found, error) {
 	uuid, ok := uuidOf(id.UID)
 	if err := ctx.Err(); !ok && err == nil {
@@ -124,13 +124,13 @@ func notFound(id machine.Identity) error {
 	return fmt.Errorf("cannot find the domain of machine %q: %w", id.UID, machine.ErrNotFound)
 }
 
-// look reads what a domain says of itself now.
+// look reads the current description and state of a domain.
 func (d *driver) look(ctx context.Context, dom libvirt.Domain) (found, error) {
 	f, err := call(ctx, d.looking, func(api *libvirt.Libvirt) (found, error) { return lookAt(api, dom) })
 	return f, explain(ctx, fmt.Sprintf("look at domain %q", dom.Name), err)
 }
 
-// lookAt reads what a domain says of itself now, in two calls.
+// lookAt reads them in two calls.
 func lookAt(api *libvirt.Libvirt, dom libvirt.Domain) (found, error) {
 	text, err := api.DomainGetXMLDesc(dom, 0)
 	if err != nil {
@@ -145,7 +145,7 @@ func lookAt(api *libvirt.Libvirt, dom libvirt.Domain) (found, error) {
 	return out, err
 }
 
-// observe says what a domain is in the words of machines.
+// observe describes a domain as a machine.
 func (d *driver) observe(ctx context.Context, f *found) (machine.Observed, error) {
 	r := f.record()
 	out := machine.Observed{
@@ -163,7 +163,7 @@ func (d *driver) observe(ctx context.Context, f *found) (machine.Observed, error
 	return out, err
 }
 
-// stateOf translates the states that libvirt knows.
+// stateOf maps libvirt's states.
 func stateOf(f *found) machine.State {
 	switch f.state {
 	case libvirt.DomainRunning, libvirt.DomainBlocked:
@@ -175,7 +175,7 @@ func stateOf(f *found) machine.State {
 	case libvirt.DomainCrashed:
 		return machine.StateStopped
 	case libvirt.DomainShutoff:
-		// Somebody else may have started it, which the record does not know. The reason does until the daemon ends.
+		// If somebody else started the domain, the record does not know it, but the reason does until the daemon ends.
 		if f.record().Run == "" && libvirt.DomainShutoffReason(f.reason) == libvirt.DomainShutoffUnknown {
 			return machine.StateCreated
 		}
@@ -185,7 +185,7 @@ func stateOf(f *found) machine.State {
 	}
 }
 
-// causeOf says why a domain is off, if it was not turned off.
+// causeOf returns why a domain is off, empty if it was turned off.
 func causeOf(f *found) string {
 	if f.state == libvirt.DomainCrashed {
 		return "crashed"
@@ -194,14 +194,14 @@ func causeOf(f *found) string {
 	case libvirt.DomainShutoffCrashed:
 		return "crashed"
 	case libvirt.DomainShutoffFailed:
-		return "it could not be started"
+		return "could not be started"
 	default:
 		return ""
 	}
 }
 
-// addresses returns what the host knows of a guest's addresses: those that its own networks have lent, and for bridges those that it has
-// talked to. A guest behind its hypervisor has none that anybody could reach.
+// addresses returns the addresses of a guest that the host knows: leases of libvirt's networks, and ARP entries for bridges. A guest on a user
+// network has no address that others can reach.
 func (d *driver) addresses(ctx context.Context, f *found) ([]string, error) {
 	var sources []libvirt.DomainInterfaceAddressesSource
 	for _, c := range f.Devices.Interfaces {
@@ -222,7 +222,7 @@ func (d *driver) addresses(ctx context.Context, f *found) ([]string, error) {
 		if unreachable(err) || ctx.Err() != nil {
 			return nil, explain(ctx, fmt.Sprintf("ask for addresses of domain %q", f.Name), err)
 		}
-		// Whatever else it says, the machine is seen; its addresses are a courtesy.
+		// Any other error only means that there are no addresses: the observation succeeds without them.
 		for _, c := range cards {
 			for _, address := range c.Addrs {
 				out = append(out, address.Addr)

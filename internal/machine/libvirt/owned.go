@@ -15,16 +15,16 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// The name of a volume says for which machine it was made and as what: the machine's prefix, the role, and a suffix if it is not raw. A guest
-// can write anything into a raw volume, so what is in a volume says nothing about it.
+// The name of a volume identifies its machine, its role and its format: the machine's prefix, the role, and a suffix unless it is raw. The content
+// identifies nothing, because a guest can write anything to a raw volume.
 //
-// Small volumes beside it, its markers, say that no guest has ever used it. A volume without a marker may hold somebody's data and is never
-// removed to make another one: a lost marker costs space, never data.
+// Markers are small volumes beside it that mean: no guest has ever used this volume. A volume without a marker may hold data and is never removed to
+// make another one. So a lost marker costs space, never data.
 const (
 	qcow2Suffix = ".qcow2"
 	// makingMarker begins before the volume is made and ends when it is whole. What a crash leaves is made again.
 	makingMarker = ".making"
-	// newMarker begins when the volume is whole and ends before the domain is defined. A tag follows: what the volume was made from.
+	// newMarker begins when the volume is whole and ends before the domain is defined. It ends with a tag of what the volume was made from.
 	newMarker = ".new-"
 )
 
@@ -141,7 +141,7 @@ func (i inventory) attach(pool libvirt.StoragePool, g guestDisk) (attachment, er
 	}
 }
 
-// unmark declares all volumes of the machine used, and returns what takes that back.
+// unmark removes the markers of all whole volumes, and returns a function that restores them.
 func (i inventory) unmark(api *libvirt.Libvirt, pool libvirt.StoragePool) (restore func() error, err error) {
 	var gone []string
 	restore = func() error {
@@ -178,7 +178,7 @@ func createMarker(api *libvirt.Libvirt, pool libvirt.StoragePool, name string) e
 	return err
 }
 
-// fits reports whether a volume that may hold a guest's data can be the disk. It never can be made to fit: a person has to decide.
+// fits returns an error if a volume that may hold data cannot be the disk. A person has to decide then.
 func fits(api *libvirt.Libvirt, pool libvirt.StoragePool, name string, g guestDisk) error {
 	vol, err := api.StorageVolLookupByName(pool, name)
 	if err != nil {

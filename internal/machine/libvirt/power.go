@@ -15,13 +15,14 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// How often is looked whether a guest is off, and asked again that does not seem to have heard: one that is booting has no ears yet.
+// stopPoll is how often a stop checks whether the guest is off, and askPeriod how often it presses the power button again: a guest that is
+// booting ignores it.
 const (
 	stopPoll  = 100 * time.Millisecond
 	askPeriod = 5 * time.Second
 )
 
-// Start implements machine.Driver. One that is paused goes on.
+// Start implements machine.Driver. It resumes a paused domain.
 func (d *driver) Start(ctx context.Context, id machine.Identity) error {
 	f, err := d.find(ctx, id)
 	if err != nil {
@@ -36,14 +37,14 @@ func (d *driver) Start(ctx context.Context, id machine.Identity) error {
 	case libvirt.DomainPmsuspended:
 		return explain(ctx, what, tell(ctx, d.acting, func(api *libvirt.Libvirt) error { return api.DomainPmWakeup(f.dom, 0) }))
 	case libvirt.DomainShutdown:
-		return fmt.Errorf("cannot %s: %w: it is on its way off", what, machine.ErrBusy)
+		return fmt.Errorf("cannot %s: %w: it is shutting down", what, machine.ErrBusy)
 	default:
 		return d.boot(ctx, &f, what)
 	}
 }
 
-// boot starts a domain that is off. That it was started is written down before: the other way round, a crash in between would leave a
-// machine that has run and does not know it.
+// boot starts a domain that is off. It records the run first: otherwise a crash between the two steps would leave a machine that has run
+// without a record of it.
 func (d *driver) boot(ctx context.Context, f *found, what string) error {
 	before := f.record()
 	after := before
@@ -60,12 +61,12 @@ func (d *driver) boot(ctx context.Context, f *found, what string) error {
 	}
 	now, lookErr := d.look(ctx, f.dom)
 	if lookErr == nil && now.active() {
-		return nil // Somebody else was faster.
+		return nil // Somebody else has started it.
 	}
 	if lookErr == nil {
 		lookErr = d.keep(ctx, f.dom, before, libvirt.DomainAffectConfig)
 	}
-	return errors.Join(explain(ctx, what, err), explain(ctx, "take back that it was started", lookErr))
+	return errors.Join(explain(ctx, what, err), explain(ctx, "undo the record of its start", lookErr))
 }
 
 // Stop implements machine.Driver.
@@ -92,14 +93,14 @@ func (d *driver) stop(ctx context.Context, f *found, how machine.PowerOff) error
 	return err
 }
 
-// pull pulls the plug.
+// pull turns a domain off without asking its guest.
 func (d *driver) pull(ctx context.Context, f *found) error {
 	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error { return api.DomainDestroyFlags(f.dom, 0) })
 	if err == nil {
 		return nil
 	}
 	if off, lookErr := d.isOff(ctx, f); off && lookErr == nil {
-		return nil // It is off, or gone, by itself.
+		return nil // It has ended or disappeared in the meantime.
 	}
 	return explain(ctx, fmt.Sprintf("stop domain %q", f.Name), err)
 }
@@ -108,7 +109,7 @@ func (d *driver) pull(ctx context.Context, f *found) error {
 func (d *driver) ask(ctx context.Context, f *found, grace time.Duration) error {
 	what := fmt.Sprintf("stop domain %q", f.Name)
 	if f.state == libvirt.DomainPaused {
-		// What is held hears no button.
+		// A paused guest cannot react.
 		if err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error { return api.DomainResume(f.dom) }); err != nil {
 			return explain(ctx, what, err)
 		}
@@ -139,20 +140,20 @@ func (d *driver) ask(ctx context.Context, f *found, grace time.Duration) error {
 	}
 }
 
-// disobeyed says that a domain is still on. One that goes off just when it is asked has many ways to say that it cannot be asked, so what it has
-// said only counts if it is still on in the end.
+// disobeyed returns the error for a domain that is still on. A domain that is just ending refuses the request in many ways, so a refusal counts
+// only if the domain is still on at the end.
 func disobeyed(ctx context.Context, grace time.Duration, refused error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case refused != nil:
-		return fmt.Errorf("%w: it cannot be asked: %w", machine.ErrBusy, refused)
+		return fmt.Errorf("%w: it refuses to shut down: %w", machine.ErrBusy, refused)
 	default:
-		return fmt.Errorf("%w: it did not obey its power button within %s", machine.ErrBusy, grace)
+		return fmt.Errorf("%w: it did not react to its power button within %s", machine.ErrBusy, grace)
 	}
 }
 
-// isOff tells whether the domain is off, or gone.
+// isOff reports whether the domain is off or gone.
 func (d *driver) isOff(ctx context.Context, f *found) (bool, error) {
 	now, err := d.look(ctx, f.dom)
 	if errors.Is(err, machine.ErrNotFound) {

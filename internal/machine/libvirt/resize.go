@@ -14,11 +14,11 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// obeyLimit is how long a guest may take to give back memory, or to take it.
+// obeyLimit is how long a guest can take to give memory back or to accept it. Then the change waits for the next start.
 const obeyLimit = 10 * time.Second
 
-// Resize implements machine.Driver. What a guest has when it starts next is changed in any case; what it has now where it can be. The root
-// disk stays as it is.
+// Resize implements machine.Driver. It always changes the size at the next start, and the current size if possible. The root disk does not
+// change.
 func (d *driver) Resize(ctx context.Context, id machine.Identity, to machine.Resources) error {
 	f, err := d.find(ctx, id)
 	if err != nil {
@@ -54,12 +54,12 @@ func (d *driver) Resize(ctx context.Context, id machine.Identity, to machine.Res
 	return explain(ctx, what, d.resizeNow(ctx, &f, size, to))
 }
 
-// sameSize compares what can be changed.
+// sameSize compares the resources that can change.
 func sameSize(a, b machine.Resources) bool {
 	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes
 }
 
-// resizeNext changes what the domain has when it starts next. The most that it can have is raised before and lowered after what it has.
+// resizeNext changes the size at the next start. A maximum is raised before its current value and lowered after it.
 func (d *driver) resizeNext(ctx context.Context, f *found, next *described, size limits, to machine.Resources) error {
 	const vcpuConfig, memoryConfig = uint32(libvirt.DomainVCPUConfig), uint32(libvirt.DomainMemConfig)
 	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
@@ -96,9 +96,9 @@ func (d *driver) resizeNext(ctx context.Context, f *found, next *described, size
 	return d.keep(ctx, f.dom, r, libvirt.DomainAffectConfig)
 }
 
-// setQuota changes the share of processor time, if it is to change.
+// setQuota changes the quota of processor time if it differs.
 func setQuota(api *libvirt.Libvirt, dom libvirt.Domain, from, to int64, where libvirt.DomainModificationImpact) error {
-	from = max(from, 0) // libvirt writes -1 for none, too.
+	from = max(from, 0) // libvirt also writes -1 for none.
 	if from == to {
 		return nil
 	}
@@ -111,10 +111,10 @@ func setQuota(api *libvirt.Libvirt, dom libvirt.Domain, from, to int64, where li
 	}, unsigned32(int64(where)))
 }
 
-// resizeNow changes what the domain has. ErrRestartRequired if it cannot have that while it runs, or does not do as it is told.
+// resizeNow changes the current size. ErrRestartRequired if the domain cannot have that size while it runs, or its guest does not follow.
 func (d *driver) resizeNow(ctx context.Context, f *found, size limits, to machine.Resources) error {
 	if size.vcpus > f.VCPU.Maximum || size.kib > f.Memory.Value {
-		return fmt.Errorf("%w: while it runs it can have %d CPUs and %d KiB of memory at most", machine.ErrRestartRequired,
+		return fmt.Errorf("%w: while it runs it can have at most %d CPUs and %d KiB of memory", machine.ErrRestartRequired,
 			f.VCPU.Maximum, f.Memory.Value)
 	}
 	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
@@ -144,8 +144,7 @@ func (d *driver) resizeNow(ctx context.Context, f *found, size limits, to machin
 	return d.keep(ctx, f.dom, r, libvirt.DomainAffectLive)
 }
 
-// setLiveVCPUs plugs processors in, or asks the guest for them. libvirt waits a few seconds for a guest to give one back; whether it has done so
-// is for the caller to see.
+// setLiveVCPUs adds processors, or asks the guest to give some back. libvirt waits for that only a few seconds, so the caller has to check.
 func setLiveVCPUs(api *libvirt.Libvirt, dom libvirt.Domain, n int64) error {
 	err := api.DomainSetVcpusFlags(dom, unsigned32(n), uint32(libvirt.DomainVCPULive))
 	if is(err, libvirt.ErrOperationTimeout) {
@@ -154,7 +153,7 @@ func setLiveVCPUs(api *libvirt.Libvirt, dom libvirt.Domain, n int64) error {
 	return err
 }
 
-// obeyed waits until the guest has the size: its kernel has a say in this.
+// obeyed waits until the guest has the size, which takes its kernel's cooperation.
 func (d *driver) obeyed(ctx context.Context, f *found, size limits) error {
 	waiting, cancel := context.WithTimeout(ctx, obeyLimit)
 	defer cancel()
@@ -174,7 +173,7 @@ func (d *driver) obeyed(ctx context.Context, f *found, size limits) error {
 			if errors.Is(ctx.Err(), waiting.Err()) {
 				return ctx.Err()
 			}
-			return fmt.Errorf("%w: its guest has %d CPUs and %d KiB of memory and does not do as it is told", machine.ErrRestartRequired,
+			return fmt.Errorf("%w: its guest still has %d CPUs and %d KiB of memory", machine.ErrRestartRequired,
 				now.VCPU.now(), now.CurrentMemory.Value)
 		}
 	}

@@ -19,10 +19,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// What cloud-init looks for: a file system of this label.
+// seedLabel is the label of the file system that cloud-init looks for.
 const seedLabel = "CIDATA"
 
-// Bounds of a seed. The API allows far less.
+// The size of a seed, and how much content fits. The API allows far less.
 const (
 	seedSize = 2 << 20
 	maxSeed  = seedSize - 64<<10
@@ -55,7 +55,7 @@ func seedImage(spec machine.Spec) ([]byte, error) {
 	return memory.content, nil
 }
 
-// writeSeed writes one file. Its errors do not say what is in it.
+// writeSeed writes one file. Its errors never contain the content.
 func writeSeed(volume *fat12.FileSystem, name, content string) error {
 	out, err := volume.OpenFile("/"+name, os.O_CREATE|os.O_RDWR)
 	if err != nil {
@@ -67,13 +67,13 @@ func writeSeed(volume *fat12.FileSystem, name, content string) error {
 	return out.Close()
 }
 
-// metaData returns what the guest is told of itself. By the instance id it knows its first boot.
+// metaData returns the meta data of the guest. cloud-init detects the first boot by the instance ID.
 func metaData(spec machine.Spec) (string, error) {
 	told := map[string]any{"local-hostname": spec.Name}
 	if spec.CloudInit.MetaData != "" {
 		if err := yaml.Unmarshal([]byte(spec.CloudInit.MetaData), &told); err != nil {
-			// The parser repeats what it has read, which is nobody's business.
-			return "", fmt.Errorf("%w: its cloud-init meta data is no YAML object", machine.ErrInvalid)
+			// The parser's error would contain the content.
+			return "", fmt.Errorf("%w: its cloud-init meta data is not a YAML object", machine.ErrInvalid)
 		}
 	}
 	told["instance-id"] = spec.UID
@@ -84,7 +84,7 @@ func metaData(spec machine.Spec) (string, error) {
 	return string(text), nil
 }
 
-// memoryFile is a file of a fixed size in memory, as a file system wants one.
+// memoryFile is a file of a fixed size in memory.
 type memoryFile struct {
 	content []byte
 	offset  int64
@@ -134,7 +134,7 @@ func (m *memoryFile) Close() error { return nil }
 // Stat implements fs.File.
 func (m *memoryFile) Stat() (fs.FileInfo, error) { return memoryInfo(len(m.content)), nil }
 
-// memoryInfo is the size of a memoryFile, which is all there is to say of one.
+// memoryInfo is the size of a memoryFile.
 type memoryInfo int64
 
 // Name implements fs.FileInfo.

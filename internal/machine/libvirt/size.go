@@ -11,30 +11,30 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// What a guest gets where nobody says how much: it cannot be without.
+// The size of a guest whose spec does not say one.
 const (
 	defaultMilliCPU = 1000
 	defaultMemory   = 512 << 20
 )
 
-// Bounds of what can be told to a hypervisor. Less than a hundredth of a processor is refused by the kernel.
+// The least that a guest can have. The kernel refuses less than a hundredth of a processor.
 const (
 	minMilliCPU = 10
 	minMemory   = 1 << 20
 )
 
-// limits are a size in libvirt's words.
+// limits are a size in libvirt's units.
 type limits struct {
-	// vcpus that the guest has, and how many it can be given while it runs.
+	// vcpus that the guest has, and the most that it can have while it runs.
 	vcpus, maxVCPUs int64
-	// kib of memory that the guest has, and how many it can be given while it runs.
+	// kib of memory that the guest has, and the most that it can have while it runs.
 	kib, maxKiB int64
-	// quota of processor time for all of the domain, in microseconds of quotaPeriod. Zero: as much as its processors can take.
+	// quota of processor time for the whole domain, in microseconds per quotaPeriod. Zero: no quota.
 	quota int64
 }
 
-// limits translates a size. Processors can be added up to twice as many, because those that are not there cost nothing; memory up to
-// the headroom, because a guest sees all of it until it has given back the rest.
+// limits converts a size. The number of processors can double, because processors that are not plugged in cost nothing. Memory can grow up to the
+// headroom only, because a guest sees all of it until it has given back the rest.
 func (h hostFacts) limits(size machine.Resources) limits {
 	out := limits{vcpus: vcpusOf(size.MilliCPU), kib: kibOf(size.MemoryBytes)}
 	out.maxVCPUs = max(out.vcpus, min(2*out.vcpus, h.cpus))
@@ -51,25 +51,25 @@ func vcpusOf(milli int64) int64 { return (cmp.Or(milli, defaultMilliCPU) + 999) 
 // kibOf rounds bytes up to whole mebibytes, as QEMU would, and returns kibibytes.
 func kibOf(bytes int64) int64 { return (cmp.Or(bytes, defaultMemory) + 1<<20 - 1) >> 20 << 10 }
 
-// checkSize refuses what no host can give, and what this one has not.
+// checkSize refuses sizes that no host, or not this one, can provide.
 func (h hostFacts) checkSize(size machine.Resources) error {
 	switch {
 	case size.MilliCPU < 0 || size.MilliCPU > 0 && size.MilliCPU < minMilliCPU:
-		return fmt.Errorf("%w: %d thousandths of a CPU are less than the %d that a kernel can give", machine.ErrInvalid,
+		return fmt.Errorf("%w: %dm of CPU is less than the minimum of %dm", machine.ErrInvalid,
 			size.MilliCPU, minMilliCPU)
 	case size.MemoryBytes < 0 || size.MemoryBytes > 0 && size.MemoryBytes < minMemory:
-		return fmt.Errorf("%w: %d bytes of memory are less than a guest can have", machine.ErrInvalid, size.MemoryBytes)
+		return fmt.Errorf("%w: %d bytes of memory are less than the minimum of a guest", machine.ErrInvalid, size.MemoryBytes)
 	case size.RootDiskBytes < 0:
-		return fmt.Errorf("%w: its root disk is negative", machine.ErrInvalid)
+		return fmt.Errorf("%w: the size of its root disk is negative", machine.ErrInvalid)
 	case vcpusOf(size.MilliCPU) > h.cpus:
-		return fmt.Errorf("%w: it has %d CPUs, and %d are asked for", machine.ErrNoCapacity, h.cpus, vcpusOf(size.MilliCPU))
+		return fmt.Errorf("%w: the host has %d CPUs, and the machine needs %d", machine.ErrNoCapacity, h.cpus, vcpusOf(size.MilliCPU))
 	case size.MemoryBytes > h.memoryBytes:
-		return fmt.Errorf("%w: it has %d bytes of memory, and %d are asked for", machine.ErrNoCapacity, h.memoryBytes, size.MemoryBytes)
+		return fmt.Errorf("%w: the host has %d bytes of memory, and the machine needs %d", machine.ErrNoCapacity, h.memoryBytes, size.MemoryBytes)
 	}
 	return nil
 }
 
-// signed and unsigned convert between libvirt's numbers and ours. What does not fit becomes the nearest number that does.
+// signed and unsigned convert between libvirt's numbers and ours. A number that does not fit becomes the nearest one that does.
 func signed(n uint64) int64 {
 	if n > math.MaxInt64 {
 		return math.MaxInt64

@@ -43,7 +43,7 @@ func (e endpoint) findImage(ctx context.Context, api *libvirt.Libvirt, made libv
 		return image{}, fmt.Errorf("cannot find image %q: %w", name, err)
 	}
 	if e.allowsDisk(vol.Pool+"/"+vol.Name) == nil || e.allowsDisk(file) == nil {
-		return image{}, fmt.Errorf("%w: guests write to disks in the place of image %.128q", machine.ErrInvalid, name)
+		return image{}, fmt.Errorf("%w: image %.128q is among the shared disks, which guests write to", machine.ErrInvalid, name)
 	}
 	if err := refuseWritten(api, vol, file); err != nil {
 		return image{}, err
@@ -55,8 +55,8 @@ func (e endpoint) findImage(ctx context.Context, api *libvirt.Libvirt, made libv
 	return out, nil
 }
 
-// findDisk finds the disk that an object names, in a place for disks or, to be read only, in a place for images. Guests write to the former, so that
-// what is in them says nothing about them: they are raw.
+// findDisk finds the disk that an object names: a shared disk, or an image if it is only read. Guests write to shared disks, so their content cannot
+// tell their format: they are raw.
 func (e endpoint) findDisk(ctx context.Context, api *libvirt.Libvirt, made libvirt.StoragePool, g guestDisk) (attachment, error) {
 	shared := e.allowsDisk(g.source)
 	if shared != nil && !g.readOnly {
@@ -117,11 +117,11 @@ func (e endpoint) find(api *libvirt.Libvirt, made libvirt.StoragePool, name stri
 	return vol, file, refuseOwned(api, vol)
 }
 
-// ownName is what the names of volumes of machines look like, in whichever installation.
+// ownName matches the names of volumes that were made for machines, of any installation.
 var ownName = regexp.MustCompile(`^windlass-[0-9a-f]{8}-[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}-`)
 
 func errMade(name string) error {
-	return fmt.Errorf("%w: %.128q is among the disks that Windlass makes, which no VirtualMachine can name", machine.ErrInvalid, name)
+	return fmt.Errorf("%w: %.128q is a disk that Windlass made, which no VirtualMachine can name", machine.ErrInvalid, name)
 }
 
 // refuseMade refuses a path among the disks that were made for machines.
@@ -187,7 +187,7 @@ func eachDomain(api *libvirt.Libvirt, do func(*described) error) error {
 	return nil
 }
 
-// inspect reads what an image is from its beginning. libvirt and we have to agree: libvirt copies what it takes the image for.
+// inspect reads the format of an image from its header. libvirt must agree, because it copies the image in the format that it has detected.
 func (e endpoint) inspect(ctx context.Context, api *libvirt.Libvirt, vol libvirt.StorageVol) (image, error) {
 	v, err := describeVolume(api, vol)
 	if err != nil {
@@ -213,7 +213,7 @@ func (e endpoint) inspect(ctx context.Context, api *libvirt.Libvirt, vol libvirt
 	}
 	format, err := formatOf(head)
 	if err == nil && format != out.format {
-		err = fmt.Errorf("%w: it is %s, and libvirt takes it for %s: refresh its storage pool", machine.ErrInvalid, format, out.format)
+		err = fmt.Errorf("%w: it is %s, but libvirt has detected %s: refresh its storage pool", machine.ErrInvalid, format, out.format)
 	}
 	return out, err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Stats implements machine.Driver. The counters of all domains come with one call.
+// Stats implements machine.Driver. One call reads the counters of all domains.
 func (d *driver) Stats(ctx context.Context, installation string) (map[string]machine.Sample, error) {
 	domains, err := d.machines(ctx, installation, libvirt.ConnectListDomainsActive)
 	if err != nil || len(domains) == 0 {
@@ -39,7 +39,7 @@ func (d *driver) Stats(ctx context.Context, installation string) (map[string]mac
 	return out, nil
 }
 
-// counters reads the counters of domains. One that is busy is not waited for.
+// counters reads the counters of domains without waiting for busy ones.
 func (d *driver) counters(ctx context.Context, domains []found) (map[libvirt.UUID]map[string]uint64, error) {
 	asked := make([]libvirt.Domain, len(domains))
 	for i := range domains {
@@ -48,13 +48,13 @@ func (d *driver) counters(ctx context.Context, domains []found) (map[libvirt.UUI
 	const what = uint32(libvirt.DomainStatsState | libvirt.DomainStatsCPUTotal | libvirt.DomainStatsBalloon)
 	records, err := call(ctx, d.looking, func(api *libvirt.Libvirt) ([]libvirt.DomainStatsRecord, error) {
 		records, err := api.ConnectGetAllDomainStats(asked, what, uint32(libvirt.ConnectGetAllDomainsStatsNowait))
-		if is(err, libvirt.ErrInvalidArg, libvirt.ErrArgumentUnsupported) { // Not every hypervisor has that flag.
+		if is(err, libvirt.ErrInvalidArg, libvirt.ErrArgumentUnsupported) { // Not every hypervisor supports the flag.
 			return api.ConnectGetAllDomainStats(asked, what, 0)
 		}
 		return records, err
 	})
 	if is(err, libvirt.ErrNoDomain, libvirt.ErrNoSupport) {
-		return nil, nil // One of them has just gone, or nobody knows: each is asked on its own.
+		return nil, nil // A domain has just disappeared, or the call is not supported: the caller asks for each domain.
 	}
 	if err != nil {
 		return nil, explain(ctx, "read counters", err)
@@ -72,7 +72,7 @@ func (d *driver) counters(ctx context.Context, domains []found) (map[libvirt.UUI
 	return out, nil
 }
 
-// sampleOf translates a reading, if it has what there has to be.
+// sampleOf converts counters. False if the required ones are missing.
 func sampleOf(f *found, values map[string]uint64) (machine.Sample, bool) {
 	spent, ok := values["cpu.time"]
 	memory := workingSet(values)
@@ -84,7 +84,7 @@ func sampleOf(f *found, values map[string]uint64) (machine.Sample, bool) {
 
 func newSample(f *found, nanos, kib uint64) machine.Sample {
 	return machine.Sample{
-		// The number of a domain is new with every run, and begins anew with the daemon.
+		// The ID of a domain changes with every run, but its numbers repeat when the daemon restarts.
 		Boot:        f.ID + "/" + f.record().Run,
 		CPU:         time.Duration(signed(nanos)),
 		MemoryBytes: signed(kib << 10),
@@ -92,8 +92,8 @@ func newSample(f *found, nanos, kib uint64) machine.Sample {
 	}
 }
 
-// workingSet is the memory that the guest cannot do without, where it says so; else what its process has of the host's, which is no more
-// than what the guest has been given.
+// workingSet is the memory that the guest needs, if it reports that. Otherwise it is the memory of its process on the host, up to what the guest
+// has.
 func workingSet(values map[string]uint64) uint64 {
 	available, usable := values["balloon.available"], values["balloon.usable"]
 	if available > usable && usable > 0 {
@@ -106,7 +106,7 @@ func workingSet(values map[string]uint64) uint64 {
 	return max(rss, current)
 }
 
-// info reads the counters of one domain. None if it has just gone.
+// info reads the counters of one domain. False if it has just disappeared.
 func (d *driver) info(ctx context.Context, f *found) (machine.Sample, bool, error) {
 	sample, err := call(ctx, d.looking, func(api *libvirt.Libvirt) (machine.Sample, error) {
 		_, _, kib, _, nanos, err := api.DomainGetInfo(f.dom)
@@ -115,5 +115,5 @@ func (d *driver) info(ctx context.Context, f *found) (machine.Sample, bool, erro
 	if err != nil && (ctx.Err() != nil || unreachable(err)) {
 		return machine.Sample{}, false, explain(ctx, fmt.Sprintf("read counters of domain %q", f.Name), err)
 	}
-	return sample, err == nil, nil // What cannot be read is left out.
+	return sample, err == nil, nil // Counters that cannot be read are left out.
 }

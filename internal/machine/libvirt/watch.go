@@ -11,8 +11,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Watch implements machine.Driver. Every watch has a connection of its own, and ends it when it ends: the library cannot take back one of
-// several without a risk to the others.
+// Watch implements machine.Driver. Every watch has its own connection and closes it at its end: the library cannot end one of several subscriptions
+// safely.
 func (d *driver) Watch(ctx context.Context, installation string) (<-chan machine.Event, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, explain(ctx, "watch events", err)
@@ -49,15 +49,15 @@ func (d *driver) Watch(ctx context.Context, installation string) (<-chan machine
 	return queue.Deliver(lasting), nil
 }
 
-// watcher turns what libvirt says of domains into events of machines.
+// watcher turns libvirt's events about domains into events about machines.
 type watcher struct {
 	session      *session
 	installation string
-	// known are the machines of the installation: a domain that is gone cannot be asked whose it was.
+	// known are the machines of the installation: the metadata of a domain that is gone cannot be read.
 	known map[libvirt.UUID]machine.Event
 }
 
-// learn looks at the domains that are there.
+// learn reads the existing domains.
 func (w *watcher) learn(api *libvirt.Libvirt) (map[libvirt.UUID]machine.Event, error) {
 	const all = libvirt.ConnectListDomainsActive | libvirt.ConnectListDomainsInactive
 	domains, _, err := api.ConnectListAllDomains(1, all)
@@ -77,13 +77,13 @@ func (w *watcher) learn(api *libvirt.Libvirt) (map[libvirt.UUID]machine.Event, e
 	return known, nil
 }
 
-// meeting is what a look at a domain has shown: whether it is still there, and whether it is a machine of the installation.
+// meeting is what a domain is: whether it still exists, and whether it is a machine of the installation.
 type meeting struct {
 	there, ours bool
 	event       machine.Event
 }
 
-// meet looks whose a domain is.
+// meet reads which machine a domain is.
 func (w *watcher) meet(api *libvirt.Libvirt, dom libvirt.Domain) (meeting, error) {
 	text, err := api.DomainGetXMLDesc(dom, 0)
 	if is(err, libvirt.ErrNoDomain) {
@@ -103,8 +103,8 @@ func (w *watcher) meet(api *libvirt.Libvirt, dom libvirt.Domain) (meeting, error
 	}, nil
 }
 
-// translate hands on the events of machines of the installation, until the connection ends. Until then it takes whatever comes: the library
-// keeps what nobody takes, without a bound.
+// translate queues the events of machines of the installation until the connection ends. It never stops reading before: the library keeps events
+// that nobody reads, without a bound.
 func (w *watcher) translate(ctx context.Context, heard <-chan libvirt.DomainEventLifecycleMsg, queue *machine.EventQueue) {
 	defer queue.End()
 	for message := range heard {

@@ -26,16 +26,16 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// patience is how long the daemon may take to start, on the slowest machine there is.
+// patience is how long the daemon can take to start on a slow machine.
 const patience = 2 * time.Minute
 
-// boot makes the new namespaces habitable and runs the daemon. What it keeps is below its directory, so that it is there again after Kill
-// and Run; all that must not survive is in /run, as after a reboot.
+// boot sets up the new namespaces and runs the daemon. The daemon's state is below its directory and survives Kill and Run. Everything in /run
+// does not, as after a reboot.
 //
-// There is no /dev/kvm: it may be one that can be opened and runs no guest, and no test is to depend on that. The shell stays, because
-// it is the first process of its namespace: QEMU leaves its parent when it starts, and somebody has to take leave of it when it ends. A
-// daemon that had to do that itself would wait most of a minute for every QEMU it asks what it can do. On HUP the shell ends the daemon and
-// starts another one; guests go on.
+// There is no /dev/kvm: on some machines it can be opened but runs no guest, and tests must not depend on that. The shell stays because it is
+// the first process of its namespace and has to reap QEMU, which leaves its parent when it starts. A daemon as the first process would wait
+// most of a minute for each QEMU that it starts to detect features. On HUP the shell kills the daemon and starts another one; guests keep
+// running.
 const boot = `
 dir=$1; shift
 mount --make-rprivate / && mount -t proc none /proc && mount -t tmpfs none /run || exit
@@ -58,7 +58,7 @@ while :; do
 done
 `
 
-// What the daemon is told: nobody is asked who he is, and guests run as root, without anything that the machine would have to offer.
+// The configuration of the daemon: no authentication, and guests that run as root, without features that the machine would have to offer.
 const (
 	daemonConf = `
 unix_sock_dir = %q
@@ -85,7 +85,7 @@ type Daemon struct {
 	ended   chan struct{}
 }
 
-// Missing says why no daemon can run here, empty if one can.
+// Missing returns why no daemon can run here, empty if one can.
 func Missing() string {
 	switch {
 	case runtime.GOOS != "linux":
@@ -99,10 +99,10 @@ func Missing() string {
 	return ""
 }
 
-// program is where Debian has it, which is not where everybody looks.
+// program is its path on Debian, which is not in every PATH.
 const program = "/usr/sbin/libvirtd"
 
-// Start starts a daemon for the test, which is skipped where none can run.
+// Start starts a daemon for the test. It skips the test where no daemon can run.
 func Start(tb testing.TB) *Daemon {
 	tb.Helper()
 	if why := Missing(); why != "" {
@@ -123,7 +123,7 @@ func Start(tb testing.TB) *Daemon {
 // Open starts a daemon, which the caller closes.
 func Open(ctx context.Context) (*Daemon, error) {
 	sweep()
-	// A short path: that of a socket must not have more than a hundred bytes or so.
+	// The path is short because the path of a socket must not be longer than about a hundred bytes.
 	dir, err := os.MkdirTemp("", prefix+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a directory: %w", err)
@@ -135,7 +135,7 @@ func Open(ctx context.Context) (*Daemon, error) {
 	return d, nil
 }
 
-// configure writes what the daemon is told.
+// configure writes the configuration of the daemon.
 func (d *Daemon) configure() error {
 	var errs []error
 	for _, place := range []string{"etc/libvirt", "var/lib/libvirt", "var/cache/libvirt", "var/log/libvirt"} {
@@ -147,13 +147,13 @@ func (d *Daemon) configure() error {
 	return errors.Join(errs...)
 }
 
-// Close ends the daemon with all its guests, and removes what they have written.
+// Close ends the daemon and all its guests, and removes their files.
 func (d *Daemon) Close() error {
 	d.Kill()
 	return os.RemoveAll(d.dir)
 }
 
-// Path returns a path below the daemon's directory, which it sees under the same name.
+// Path returns a path below the daemon's directory. The daemon sees it under the same name.
 func (d *Daemon) Path(names ...string) string {
 	return filepath.Join(append([]string{d.dir}, names...)...)
 }
@@ -161,13 +161,13 @@ func (d *Daemon) Path(names ...string) string {
 // Socket is the path of the daemon's socket.
 func (d *Daemon) Socket() string { return d.Path("libvirt-sock") }
 
-// Host returns a hypervisor of the daemon as an entry of a hosts file: "test:///default" or "qemu:///system", with the parameters given.
+// Host returns a hypervisor of the daemon ("test:///default" or "qemu:///system") as an entry of a hosts file, with the parameters.
 func (d *Daemon) Host(hypervisor string, parameters ...string) machine.Host {
 	return HostAt(d.Socket(), hypervisor, parameters...)
 }
 
-// HostAt returns a hypervisor that is reached through the socket as an entry of a hosts file. Its files may lie anywhere, as those of tests do,
-// unless a parameter says otherwise.
+// HostAt returns a hypervisor behind the socket as an entry of a hosts file. Its images can be anywhere, as those of tests are, unless a
+// parameter says otherwise.
 func HostAt(socket, hypervisor string, parameters ...string) machine.Host {
 	parameters = append([]string{"socket=" + socket, "paths=/"}, parameters...)
 	return machine.Host{
@@ -176,8 +176,8 @@ func HostAt(socket, hypervisor string, parameters ...string) machine.Host {
 	}
 }
 
-// Dial connects to a hypervisor of the daemon, as virsh does. What the hypervisor "test:///default" holds is gone with the last connection
-// to it. The connection ends with the test.
+// Dial connects to a hypervisor of the daemon, as virsh does. The state of the hypervisor "test:///default" ends with the last connection to
+// it. The connection ends with the test.
 func (d *Daemon) Dial(tb testing.TB, hypervisor string) *libvirt.Libvirt {
 	tb.Helper()
 	api, conn, err := d.dial(tb.Context(), hypervisor)
@@ -193,7 +193,7 @@ func (d *Daemon) dial(ctx context.Context, hypervisor string) (*libvirt.Libvirt,
 	if err != nil {
 		return nil, nil, err
 	}
-	// The library would wait for ever for a daemon that does not answer.
+	// The library would wait forever for a daemon that does not answer.
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	api := libvirt.NewWithDialer(dialers.NewAlreadyConnected(conn))
@@ -203,24 +203,24 @@ func (d *Daemon) dial(ctx context.Context, hypervisor string) (*libvirt.Libvirt,
 	return api, conn, nil
 }
 
-// Kill ends the daemon and all its guests at once, as a power cut would. What is on its disk stays.
+// Kill ends the daemon and all its guests at once, as a power cut would. Their files stay.
 func (d *Daemon) Kill() {
 	if d.process == nil {
 		return
 	}
-	// The first process of a namespace: the kernel ends all others with it, before anybody hears of its end.
-	_ = d.process.Kill() // It has ended already.
+	// It is the first process of its namespace: the kernel ends all others before its end is visible.
+	_ = d.process.Kill() // It may have ended already.
 	<-d.ended
 	d.process = nil
 }
 
-// Freeze stops the daemon in its tracks: it takes connections, and answers nothing. Thaw lets it go on.
+// Freeze stops the daemon: it accepts connections and does not answer. Thaw continues it.
 func (d *Daemon) Freeze() error { return syscall.Kill(-d.process.Pid, syscall.SIGSTOP) }
 
-// Thaw lets the daemon go on.
+// Thaw continues the daemon.
 func (d *Daemon) Thaw() error { return syscall.Kill(-d.process.Pid, syscall.SIGCONT) }
 
-// Restart kills the daemon and starts it again, and returns when it answers. Guests go on.
+// Restart kills the daemon, starts it again, and returns when it answers. Guests keep running.
 func (d *Daemon) Restart(ctx context.Context) error {
 	_, conn, err := d.dial(ctx, "test:///default")
 	if err != nil {
@@ -229,7 +229,7 @@ func (d *Daemon) Restart(ctx context.Context) error {
 	if err := d.process.Signal(syscall.SIGHUP); err != nil {
 		return fmt.Errorf("cannot end libvirtd: %w", err)
 	}
-	// When the connection ends, the old one is gone.
+	// The connection ends with the old daemon.
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	_, _ = conn.Read(make([]byte, 1))
@@ -242,9 +242,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot make a log: %w", err)
 	}
-	defer log.Close()                                             //nolint:errcheck // because libvirtd has it now
-	command := exec.Command("/bin/sh", "-c", boot, "boot", d.dir, //nolint:noctx // because it outlives this call
-		"--config", d.Path("libvirtd.conf"))
+	defer func() { _ = log.Close() }() // libvirtd has a handle of its own.
+	// The daemon outlives this call.
+	command := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", boot, "boot", d.dir, "--config", d.Path("libvirtd.conf"))
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
@@ -255,7 +255,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	d.ended = make(chan struct{})
 	go func() {
 		defer close(d.ended)
-		// The daemon dies with the thread that started it, which therefore has to stay.
+		// The daemon dies with the thread that started it, so the thread has to stay.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := command.Start()
@@ -291,12 +291,12 @@ func (d *Daemon) awaitReady(ctx context.Context) error {
 	}
 }
 
-// Inside returns the path by which a file of the daemon's namespaces is seen from here.
+// Inside returns the path from here to a file in the daemon's namespaces.
 func (d *Daemon) Inside(path string) string {
 	return filepath.Join("/proc", strconv.Itoa(d.process.Pid), "root", path)
 }
 
-// LogTail is what the daemon said last.
+// LogTail returns the last lines of the daemon's log.
 func (d *Daemon) LogTail() string {
 	log, err := os.ReadFile(d.Path("log"))
 	if err != nil {
@@ -306,10 +306,10 @@ func (d *Daemon) LogTail() string {
 	return strings.Join(lines[max(0, len(lines)-20):], "\n")
 }
 
-// prefix of what a daemon leaves behind if nobody closes it; the number of its process follows.
+// prefix is the prefix of a daemon's directory. The process ID of the test follows.
 const prefix = "lvt-"
 
-// sweep removes what daemons of processes have left that did not come to close them. What cannot be removed is somebody else's trouble.
+// sweep removes the directories of daemons whose tests ended without closing them. It ignores those that it cannot remove.
 func sweep() {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
 	for _, path := range left {

@@ -6,6 +6,7 @@ package libvirttest
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"debug/elf"
 	"fmt"
 	"io/fs"
@@ -17,18 +18,18 @@ import (
 	"testing"
 )
 
-// KernelEnv is the environment variable with the directory into which Debian's package of a cloud kernel was unpacked, for machines on which
-// it is not installed.
+// KernelEnv is the environment variable with the directory of an unpacked Debian package of a cloud kernel, for machines on which the package is
+// not installed.
 const KernelEnv = "WINDLASS_TEST_KERNEL"
 
 // QEMU is the program that runs guests.
 const QEMU = "qemu-system-x86_64"
 
-// Guest is what a guest boots.
+// Guest has the paths of what a guest boots.
 type Guest struct{ Kernel, Initrd string }
 
-// NewGuest finds a kernel and packs the program of package guest into an initrd below the daemon's directory. The test is skipped where there is
-// no kernel or no QEMU.
+// NewGuest finds a kernel and packs the program of package guest into an initrd below the daemon's directory. It skips the test where there is no
+// kernel or no QEMU.
 func NewGuest(tb testing.TB, d *Daemon) Guest {
 	tb.Helper()
 	if _, err := exec.LookPath(QEMU); err != nil {
@@ -41,7 +42,7 @@ func NewGuest(tb testing.TB, d *Daemon) Guest {
 			" (Debian has it in linux-image-cloud-amd64; " + KernelEnv + " says where it was unpacked)")
 	}
 	kernel := slices.Max(kernels)
-	initrd, err := packInitrd(tb.TempDir(), filepath.Join(root, "lib/modules", strings.TrimPrefix(filepath.Base(kernel), "vmlinuz-")))
+	initrd, err := packInitrd(tb.Context(), tb.TempDir(), filepath.Join(root, "lib/modules", strings.TrimPrefix(filepath.Base(kernel), "vmlinuz-")))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -58,11 +59,11 @@ func NewGuest(tb testing.TB, d *Daemon) Guest {
 	return out
 }
 
-// packInitrd returns a file system with the program, and the modules without which it has neither disks nor a power button.
-func packInitrd(dir, modules string) ([]byte, error) {
+// packInitrd returns a file system with the program, and with the modules for disks and the power button.
+func packInitrd(ctx context.Context, dir, modules string) ([]byte, error) {
 	program := filepath.Join(dir, "guest")
 	const pkg = "github.com/windlass-operator/windlass/internal/machine/libvirt/libvirttest/guest"
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, pkg) //nolint:noctx // because it ends by itself
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, pkg)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH=amd64")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("cannot compile the guest: %w\n%s", err, out)
@@ -90,8 +91,8 @@ func packInitrd(dir, modules string) ([]byte, error) {
 	return archive.bytes(), nil
 }
 
-// loadOrder returns the paths of the modules and of all that they need, which come first. The lists that depmod makes are there only where a
-// kernel is installed, so the modules are asked themselves.
+// loadOrder returns the paths of the modules and of their dependencies, which come first. The lists of depmod exist only where a kernel is
+// installed, so it reads the modules themselves.
 func loadOrder(root string, wanted ...string) ([]string, error) {
 	paths := map[string]string{}
 	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
@@ -108,7 +109,7 @@ func loadOrder(root string, wanted ...string) ([]string, error) {
 	var add func(name string) error
 	add = func(name string) error {
 		path, ok := paths[name]
-		if seen[name] || !ok { // What is no module is built in.
+		if seen[name] || !ok { // A name without a module is built into the kernel.
 			return nil
 		}
 		seen[name] = true
@@ -132,13 +133,13 @@ func loadOrder(root string, wanted ...string) ([]string, error) {
 	return order, nil
 }
 
-// needsOf returns the names of the modules that a module says it needs.
+// needsOf returns the names of the modules that a module depends on.
 func needsOf(path string) ([]string, error) {
 	file, err := elf.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read module %q: %w", path, err)
 	}
-	defer file.Close() //nolint:errcheck // because it was only read
+	defer func() { _ = file.Close() }()
 	section := file.Section(".modinfo")
 	if section == nil {
 		return nil, fmt.Errorf("cannot read module %q: it has no .modinfo", path)
@@ -155,7 +156,7 @@ func needsOf(path string) ([]string, error) {
 	return nil, nil
 }
 
-// newc is an archive of cpio's format newc, which the kernel unpacks.
+// newc is an archive in cpio's format newc, which the kernel unpacks.
 type newc struct {
 	out   bytes.Buffer
 	inode int
@@ -172,7 +173,7 @@ func (n *newc) bytes() []byte {
 	return n.out.Bytes()
 }
 
-// entry writes a header of thirteen numbers, a name and a content, the latter two filled up to four bytes.
+// entry writes a header of thirteen numbers, the name and the content. Name and content are padded to four bytes.
 func (n *newc) entry(name string, mode, major, minor int, content []byte) {
 	n.inode++
 	n.out.WriteString("070701")

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Proxy is a way to a daemon that can be cut: the daemon goes on, and nobody reaches it.
+// Proxy forwards connections to a daemon and can be cut: the daemon keeps running, but cannot be reached.
 type Proxy struct {
 	path, target string
 
@@ -22,14 +22,14 @@ type Proxy struct {
 	hold     *hold
 }
 
-// hold is an answer that does not arrive.
+// hold is a delayed answer.
 type hold struct {
 	procedure     uint32
 	held, release chan struct{}
 	once          sync.Once
 }
 
-// NewProxy opens a way to the daemon, which ends with the test.
+// NewProxy starts a proxy, which ends with the test.
 func NewProxy(tb testing.TB, d *Daemon) *Proxy {
 	tb.Helper()
 	p := &Proxy{path: d.Path("way"), target: d.Socket(), conns: map[net.Conn]bool{}}
@@ -43,7 +43,7 @@ func NewProxy(tb testing.TB, d *Daemon) *Proxy {
 // Socket is the path of the proxy's socket.
 func (p *Proxy) Socket() string { return p.path }
 
-// Mend opens the way again.
+// Mend accepts connections again.
 func (p *Proxy) Mend() error {
 	listener, err := net.Listen("unix", p.path) //nolint:noctx // because it is a file
 	if err != nil {
@@ -56,19 +56,19 @@ func (p *Proxy) Mend() error {
 	return nil
 }
 
-// Cut ends all connections and takes no more.
+// Cut ends all connections and accepts no more.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_ = p.listener.Close() // It may have been cut before.
+	_ = p.listener.Close() // It may be closed already.
 	for conn := range p.conns {
 		_ = conn.Close()
 	}
 	clear(p.conns)
 }
 
-// Hold keeps back the next answer of the daemon to a call of the procedure, as if it took that long, and with it whatever comes after it on the same
-// connection. The channel is closed when the answer is there; release lets it go.
+// Hold delays the daemon's next answer to a call of the procedure, and everything after it on the same connection. The channel is closed when the
+// answer has arrived at the proxy; release forwards it.
 func (p *Proxy) Hold(procedure uint32) (held <-chan struct{}, release func()) {
 	h := &hold{procedure: procedure, held: make(chan struct{}), release: make(chan struct{})}
 	p.mu.Lock()
@@ -96,7 +96,7 @@ func (p *Proxy) serve(listener net.Listener) {
 	}
 }
 
-// copyAnswers copies what a daemon sends, message by message. Each begins with its length, and the procedure is its fourth number.
+// copyAnswers copies what a daemon sends, message by message. A message begins with its length; its fourth number is the procedure.
 func (p *Proxy) copyAnswers(to io.Writer, from io.Reader) (int64, error) {
 	head := make([]byte, 16)
 	for total := int64(0); ; {
@@ -112,7 +112,7 @@ func (p *Proxy) copyAnswers(to io.Writer, from io.Reader) (int64, error) {
 	}
 }
 
-// await waits with the answer that somebody holds.
+// await delays the answer that is held.
 func (p *Proxy) await(procedure uint32) {
 	p.mu.Lock()
 	h := p.hold
@@ -126,7 +126,7 @@ func (p *Proxy) await(procedure uint32) {
 	<-h.release
 }
 
-// carry copies one way, and ends both when it ends.
+// carry copies in one direction, and closes both connections at the end.
 func (p *Proxy) carry(from, to net.Conn, send func(io.Writer, io.Reader) (int64, error)) {
 	_, _ = send(to, from)
 	_ = from.Close()

@@ -1,8 +1,8 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command guest is the first and only program of the virtual machines of tests. It says once a second on the console how it is, and turns the
-// machine off when somebody presses the power button, unless the kernel's command line tells it not to.
+// Command guest is the first and only program in the virtual machines of tests. It reports its state on the console once a second, and turns the
+// machine off when the power button is pressed, unless the kernel's command line tells it not to.
 package main
 
 import (
@@ -24,7 +24,7 @@ func main() {
 	if err := live(); err != nil {
 		fmt.Println("guest:", err)
 	}
-	// The kernel would panic without its first program.
+	// The kernel panics if its first program ends.
 	_ = unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
 }
 
@@ -66,7 +66,7 @@ func live() error {
 	}
 }
 
-// loadModules loads the modules of /modules, which are numbered in their order.
+// loadModules loads the modules in /modules in the order of their names.
 func loadModules() error {
 	paths, err := filepath.Glob("/modules/*")
 	if err != nil {
@@ -104,7 +104,7 @@ func listen(pressed chan<- struct{}) error {
 	return nil
 }
 
-// hear reads the events of a device.
+// hear reads events from a device.
 func hear(file *os.File, pressed chan<- struct{}) {
 	const key, power = 1, 116
 	for {
@@ -129,7 +129,7 @@ func hear(file *os.File, pressed chan<- struct{}) {
 	}
 }
 
-// countBoots keeps on the first disk how often the machine has booted from it.
+// countBoots counts boots on the first disk.
 func countBoots() (int, error) {
 	disk, err := os.OpenFile("/dev/vda", os.O_RDWR|os.O_SYNC, 0)
 	if os.IsNotExist(err) {
@@ -138,7 +138,7 @@ func countBoots() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer disk.Close() //nolint:errcheck // because it is written through
+	defer func() { _ = disk.Close() }() // It was opened for synchronous writes.
 	sector := make([]byte, 512)
 	if _, err := disk.ReadAt(sector, 0); err != nil {
 		return 0, err
@@ -152,7 +152,7 @@ func countBoots() (int, error) {
 	return int(sector[len(mark)] - '0'), err
 }
 
-// readSeed returns the first line of the user data and the instance id, from the disk that has them.
+// readSeed returns the first line of the user data and the instance ID from the seed.
 func readSeed() string {
 	if err := os.MkdirAll("/seed", 0o755); err != nil {
 		return err.Error()
@@ -176,7 +176,7 @@ func readSeed() string {
 	return "none"
 }
 
-// onlineCPUs brings in the processors that were added, and counts all.
+// onlineCPUs activates the processors that were added, and counts all.
 func onlineCPUs() int {
 	paths, _ := filepath.Glob("/sys/devices/system/cpu/cpu[0-9]*/online")
 	for _, path := range paths {
@@ -194,7 +194,7 @@ func totalMemory() string {
 	if err != nil {
 		return err.Error()
 	}
-	defer file.Close() //nolint:errcheck // because it was only read
+	defer func() { _ = file.Close() }()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		if value, ok := strings.CutPrefix(lines.Text(), "MemTotal:"); ok {
 			return strings.ReplaceAll(value, " ", "")
