@@ -65,7 +65,7 @@ func (d *driver) createNew(ctx context.Context, spec machine.Spec) error {
 			return err
 		}
 		// From here on a guest may use the disks. A crash between the two steps leaves disks that count as used, which is the safe side.
-		restore, err := there.unmark(api, pool)
+		restore, err := there.unmark(api, pool, made.Volumes)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,9 @@ package libvirt
 import (
 	"encoding/xml"
 	"fmt"
+	"slices"
+
+	"github.com/digitalocean/go-libvirt"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
@@ -280,6 +283,15 @@ func describe(text string) (described, error) {
 		return described{}, fmt.Errorf("cannot parse the description of a domain: %w", err)
 	}
 	return out, nil
+}
+
+// writesTo reports whether the guest can write to the volume, which has the path.
+func (d *described) writesTo(vol libvirt.StorageVol, file string) bool {
+	return slices.ContainsFunc(d.Devices.Disks, func(attached disk) bool {
+		source := attached.Source
+		same := source.File == file || source.Dev == file || source.Pool == vol.Pool && source.Volume == vol.Name
+		return same && attached.ReadOnly == nil
+	})
 }
 
 // resources returns the size of the domain, in the numbers of the request if the domain has that size. A guest with headroom has more memory

@@ -118,31 +118,33 @@ func (i inventory) isFinished(volume, tag string) bool {
 	return i.has(volume) && slices.Equal(i.markersOf(volume), []string{volume + newMarker + tag})
 }
 
-// attach returns the volume of a disk. ErrImageNotFound if Prepare has not made it.
+// attach returns the volume of a disk: the used one, or else one that is whole. ErrImageNotFound if Prepare has not made it.
 func (i inventory) attach(pool libvirt.StoragePool, g guestDisk) (attachment, error) {
-	var out []attachment
-	for _, volume := range i.candidates(g) {
-		if !i.has(volume) || i.has(volume+makingMarker) {
-			continue
-		}
-		a := attachment{pool: pool.Name, volume: volume, format: formatRaw}
-		if strings.HasSuffix(volume, qcow2Suffix) {
-			a.format = formatQCOW2
-		}
-		out = append(out, a)
+	volume, err := i.used(g)
+	if err != nil {
+		return attachment{}, err
 	}
-	switch len(out) {
-	case 0:
+	for _, candidate := range i.candidates(g) {
+		if volume == "" && i.has(candidate) && !i.has(candidate+makingMarker) {
+			volume = candidate
+		}
+	}
+	if volume == "" {
 		return attachment{}, fmt.Errorf("%w: volume %q has not been made", machine.ErrImageNotFound, i.prefix+g.role)
-	case 1:
-		return out[0], nil
-	default:
-		return attachment{}, fmt.Errorf("%w: there are both %q and %q", machine.ErrDiskMismatch, out[0].volume, out[1].volume)
 	}
+	return attachment{pool: pool.Name, volume: volume, format: formatIn(volume)}, nil
 }
 
-// unmark removes the markers of all whole volumes, and returns a function that restores them.
-func (i inventory) unmark(api *libvirt.Libvirt, pool libvirt.StoragePool) (restore func() error, err error) {
+// formatIn returns the format that the name of a volume says.
+func formatIn(volume string) string {
+	if strings.HasSuffix(volume, qcow2Suffix) {
+		return formatQCOW2
+	}
+	return formatRaw
+}
+
+// unmark removes the markers of volumes that are whole, and returns a function that restores them.
+func (i inventory) unmark(api *libvirt.Libvirt, pool libvirt.StoragePool, volumes []volume) (restore func() error, err error) {
 	var gone []string
 	restore = func() error {
 		var errs []error
@@ -151,14 +153,13 @@ func (i inventory) unmark(api *libvirt.Libvirt, pool libvirt.StoragePool) (resto
 		}
 		return errors.Join(errs...)
 	}
-	for _, name := range i.names {
-		if !strings.Contains(strings.TrimPrefix(name, i.prefix), newMarker) {
-			continue
+	for _, v := range volumes {
+		for _, marker := range i.markersOf(v.Name) {
+			if err := removeVolume(api, pool, marker); err != nil {
+				return restore, errors.Join(err, restore())
+			}
+			gone = append(gone, marker)
 		}
-		if err := removeVolume(api, pool, name); err != nil {
-			return restore, errors.Join(err, restore())
-		}
-		gone = append(gone, name)
 	}
 	return restore, nil
 }
@@ -184,10 +185,7 @@ func fits(api *libvirt.Libvirt, pool libvirt.StoragePool, name string, g guestDi
 	if err != nil {
 		return err
 	}
-	format := formatRaw
-	if strings.HasSuffix(name, qcow2Suffix) {
-		format = formatQCOW2
-	}
+	format := formatIn(name)
 	size, err := sizeOf(api, vol, format)
 	if err != nil {
 		return err

@@ -38,15 +38,12 @@ func (e endpoint) findImage(ctx context.Context, api *libvirt.Libvirt, made libv
 	if err := e.allowsImage(name); err != nil {
 		return image{}, err
 	}
-	vol, file, err := e.find(api, made, name)
+	vol, file, err := e.find(api, made, name, false)
 	if err != nil {
 		return image{}, fmt.Errorf("cannot find image %q: %w", name, err)
 	}
 	if e.allowsDisk(vol.Pool+"/"+vol.Name) == nil || e.allowsDisk(file) == nil {
 		return image{}, fmt.Errorf("%w: image %.128q is among the shared disks, which guests write to", machine.ErrInvalid, name)
-	}
-	if err := refuseWritten(api, vol, file); err != nil {
-		return image{}, err
 	}
 	out, err := e.inspect(ctx, api, vol)
 	if err != nil {
@@ -75,7 +72,7 @@ func (e endpoint) findDisk(ctx context.Context, api *libvirt.Libvirt, made libvi
 		found, err := e.findImage(ctx, api, made, g.source)
 		return attachment{pool: found.vol.Pool, volume: found.vol.Name, format: found.format}, err
 	}
-	vol, _, err := e.find(api, made, g.source)
+	vol, _, err := e.find(api, made, g.source, true)
 	if err != nil {
 		return attachment{}, fmt.Errorf("cannot find disk %q: %w", g.source, err)
 	}
@@ -98,8 +95,8 @@ func (e endpoint) checkBootFiles(api *libvirt.Libvirt, made libvirt.StoragePool,
 	return nil
 }
 
-// find finds a volume and its path, and refuses it if it belongs to a machine.
-func (e endpoint) find(api *libvirt.Libvirt, made libvirt.StoragePool, name string) (libvirt.StorageVol, string, error) {
+// find finds a volume and its path, and refuses it if it belongs to a machine or, unless it is shared, if a guest writes to it.
+func (e endpoint) find(api *libvirt.Libvirt, made libvirt.StoragePool, name string, shared bool) (libvirt.StorageVol, string, error) {
 	vol, err := findVolume(api, name)
 	if err != nil {
 		return vol, "", err
@@ -114,7 +111,7 @@ func (e endpoint) find(api *libvirt.Libvirt, made libvirt.StoragePool, name stri
 	if err := refuseMade(api, made, file); err != nil {
 		return vol, "", err
 	}
-	return vol, file, refuseOwned(api, vol)
+	return vol, file, refuseHeld(api, vol, file, shared)
 }
 
 // ownName matches the names of volumes that were made for machines, of any installation.
@@ -139,31 +136,8 @@ func refuseMade(api *libvirt.Libvirt, made libvirt.StoragePool, file string) err
 	return nil
 }
 
-// refuseOwned refuses a volume that the metadata of a domain lists as made for a machine.
-func refuseOwned(api *libvirt.Libvirt, vol libvirt.StorageVol) error {
-	return eachDomain(api, func(d *described) error {
-		if slices.Contains(d.Metadata.Record.Volumes, volume{Pool: vol.Pool, Name: vol.Name}) {
-			return errMade(vol.Pool + "/" + vol.Name)
-		}
-		return nil
-	})
-}
-
-// refuseWritten refuses a volume that a guest writes to.
-func refuseWritten(api *libvirt.Libvirt, vol libvirt.StorageVol, file string) error {
-	return eachDomain(api, func(d *described) error {
-		for _, used := range d.Devices.Disks {
-			same := used.Source.File == file || used.Source.Dev == file || used.Source.Pool == vol.Pool && used.Source.Volume == vol.Name
-			if same && used.ReadOnly == nil {
-				return fmt.Errorf("%w: domain %q writes to image %q", machine.ErrInvalid, d.Name, vol.Name)
-			}
-		}
-		return nil
-	})
-}
-
-// eachDomain calls do with every domain of the host until it returns an error.
-func eachDomain(api *libvirt.Libvirt, do func(*described) error) error {
+// refuseHeld refuses a volume that the metadata of a domain lists as made for a machine, and, unless it is shared, one that a guest writes to.
+func refuseHeld(api *libvirt.Libvirt, vol libvirt.StorageVol, file string, shared bool) error {
 	domains, _, err := api.ConnectListAllDomains(1, 0)
 	if err != nil {
 		return err
@@ -180,8 +154,11 @@ func eachDomain(api *libvirt.Libvirt, do func(*described) error) error {
 		if err != nil {
 			return err
 		}
-		if err := do(&d); err != nil {
-			return err
+		if slices.Contains(d.Metadata.Record.Volumes, volume{Pool: vol.Pool, Name: vol.Name}) {
+			return errMade(vol.Pool + "/" + vol.Name)
+		}
+		if !shared && d.writesTo(vol, file) {
+			return fmt.Errorf("%w: domain %q writes to image %q", machine.ErrInvalid, d.Name, vol.Name)
 		}
 	}
 	return nil
