@@ -18,11 +18,18 @@ import (
 	"github.com/windlass-operator/windlass/test/guide"
 )
 
-// TestGuides does what the README tells its readers to do, on a cluster like that of "make run", and compares what it sees with
-// what the page shows.
+// TestGuides does what the README and the guides tell their readers to do, on a cluster like that of "make run", and compares
+// what it sees with what they show. The page about the HTTP API has a test of its own, TestGuide.
 func TestGuides(t *testing.T) {
 	c := startLocal(t)
-	for _, path := range []string{filepath.Join(root, "README.md")} {
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "guide", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range append([]string{filepath.Join(root, "README.md")}, pages...) {
+		if filepath.Base(path) == "http-api.md" {
+			continue
+		}
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			page, err := guide.Read(path)
 			if err != nil {
@@ -63,12 +70,13 @@ func startLocal(t *testing.T) *cluster {
 	return c
 }
 
-// tidy deletes every object of Windlass, so that the next page begins without any.
+// tidy deletes every object of Windlass and the workloads of the page, so that the next page begins without any.
 func (c *cluster) tidy(t *testing.T) {
 	t.Helper()
 	for _, kind := range strings.Fields(c.do(t, "api-resources", "--categories=windlass", "--output=name")) {
 		c.do(t, "delete", kind, "--all", "--all-namespaces", "--timeout=60s")
 	}
+	c.do(t, "delete", "deployments,horizontalpodautoscalers", "--all", "--timeout=60s")
 }
 
 // reader follows a page.
