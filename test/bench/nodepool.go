@@ -26,39 +26,6 @@ const threads = 8
 // quietAfterPool is longer than the manager collects changes before it counts a pool again.
 const quietAfterPool = time.Second
 
-// newPool returns the pool of all nodes.
-func newPool() *nodesv1.NodePool {
-	return &nodesv1.NodePool{
-		ObjectMeta: metav1.ObjectMeta{Name: poolName},
-		Spec: nodesv1.NodePoolSpec{
-			Labels: map[string]nodesv1.LabelValue{"node-pool.lailin.xyz/bench": "8", "node-pool.lailin.xyz/tier": tierGold},
-			Taints: []nodesv1.Taint{{Key: "node-pool.lailin.xyz", Value: poolName, Effect: corev1.TaintEffectNoSchedule}},
-		},
-	}
-}
-
-// carries reports whether a node carries everything of the pool, and carriesAny whether it carries any of it.
-func carries(node *corev1.Node) bool    { return carried(node) == 4 }
-func carriesAny(node *corev1.Node) bool { return carried(node) > 0 }
-
-func carried(node *corev1.Node) int {
-	pool, count := newPool(), 0
-	for key, value := range pool.Spec.Labels {
-		if have, ok := node.Labels[key]; ok && have == string(value) {
-			count++
-		}
-	}
-	if _, ok := node.Labels[nodesv1.MemberLabel(poolName)]; ok {
-		count++
-	}
-	for _, taint := range node.Spec.Taints {
-		if taint.Key == pool.Spec.Taints[0].Key && taint.Value == pool.Spec.Taints[0].Value {
-			count++
-		}
-	}
-	return count
-}
-
 // nodePoolApply measures how long a pool takes to be on all nodes.
 func nodePoolApply(ctx context.Context, b *bench, r *rig) (section, error) {
 	n := b.options.Nodes
@@ -76,87 +43,6 @@ func nodePoolApply(ctx context.Context, b *bench, r *rig) (section, error) {
 	err = b.interleave(ctx, variant{agentFloor, p.floor}, variant{agentArticle, p.article}, variant{agentWindlass, p.windlass})
 	p.conclude()
 	return s, err
-}
-
-// poolBench is the state of the scenario.
-type poolBench struct {
-	rig   *rig
-	nodes int
-	out   *section
-
-	apply, remove, cost map[string]*series
-	checkApply          check
-	checkRemove         check
-	last                map[string]writes
-}
-
-func newPoolBench(r *rig, n int, s *section) *poolBench {
-	p := &poolBench{
-		rig: r, nodes: n, out: s, last: map[string]writes{},
-		apply: map[string]*series{}, remove: map[string]*series{}, cost: map[string]*series{},
-		checkApply:  check{Name: "patches of nodes by windlass while the pool is applied", Want: n},
-		checkRemove: check{Name: "patches of nodes by windlass while the pool is taken off", Want: n},
-	}
-	for _, name := range []string{agentFloor, agentWindlass, agentArticle} {
-		p.apply[name] = s.measure(name+": apply", "s")
-	}
-	for _, name := range []string{agentFloor, agentWindlass} {
-		p.remove[name] = s.measure(name+": take off", "s")
-	}
-	for _, name := range []string{agentFloor, agentWindlass, agentArticle} {
-		for _, process := range poolProcesses() {
-			if process != agentWindlass || name == agentWindlass {
-				p.cost[name+"/"+process] = s.measure(name+": CPU of "+process, "ms per node")
-			}
-		}
-	}
-	return p
-}
-
-// poolProcesses are the processes that take part. The bench itself sends what the floor and the article send, and watches
-// all nodes in every round.
-func poolProcesses() []string {
-	return []string{processAPIServer, processEtcd, processBench, agentWindlass}
-}
-
-// run measures one change of all nodes: begin starts it, and it is over when every node is in the state. What has been
-// written is counted once the manager has nothing more to write.
-func (p *poolBench) run(ctx context.Context, round int, name string, into map[string]*series, want func(*corev1.Node) bool,
-	begin func(context.Context) error,
-) (writes, error) {
-	done, err := p.rig.await(ctx, &corev1.Node{}, p.nodes, func(object client.Object) bool {
-		node, ok := object.(*corev1.Node)
-		return ok && want(node)
-	})
-	if err != nil {
-		return nil, err
-	}
-	defer done.cancel()
-	mark, err := p.rig.audit.mark()
-	if err != nil {
-		return nil, err
-	}
-	before, start := readUsage(p.rig.pids), time.Now()
-	if err := begin(ctx); err != nil {
-		return nil, err
-	}
-	at, err := done.wait(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if into != nil {
-		into[name].add(round, at.Sub(start).Seconds())
-	}
-	if err := p.rig.audit.quiet(ctx, agentWindlass, quietAfterPool); err != nil {
-		return nil, err
-	}
-	after := readUsage(p.rig.pids)
-	for _, process := range poolProcesses() {
-		if s, ok := p.cost[name+"/"+process]; ok && (into == nil || into[name] == p.apply[name]) {
-			s.add(round, after.per(before, process, p.nodes))
-		}
-	}
-	return p.rig.audit.since(mark)
 }
 
 // floor sends the very patches that the manager would send, as fast as the API server takes them.

@@ -105,3 +105,5 @@ func freeAddress(ctx context.Context) (string, error) {
 	defer func() { _ = listener.Close() }()
 	return listener.Addr().String(), nil
 }
+
+func (r *rig) program(name string) string { return filepath.Join(r.root, "bin", "k8s", name) }
