@@ -37,8 +37,8 @@ func TestGuides(t *testing.T) {
 			}
 			c.startManager(t, "--vm-driver=simulated", "--state-dir="+t.TempDir(),
 				"--provisioner-path=rke="+c.devcluster+",devcluster="+c.devcluster).ready()
+			defer c.tidy(t) // also after a failure: the next page begins without any object
 			newReader(t, c).read(page)
-			c.tidy(t)
 		})
 	}
 }
@@ -70,7 +70,7 @@ func startLocal(t *testing.T) *cluster {
 	return c
 }
 
-// tidy deletes every object of Windlass and the workloads of the page, so that the next page begins without any.
+// tidy deletes every object of Windlass and the workloads of the page.
 func (c *cluster) tidy(t *testing.T) {
 	t.Helper()
 	for _, kind := range strings.Fields(c.do(t, "api-resources", "--categories=windlass", "--output=name")) {

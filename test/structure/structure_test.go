@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -83,5 +84,29 @@ var first = room()
 	}}
 	if diff := cmp.Diff(want, measured, cmp.AllowUnexported(measurement{}, arrangement{}, call{})); diff != "" {
 		t.Errorf("measurement (-want +got):\n%s", diff)
+	}
+}
+
+// maxUp is how many calls between files can run up in a package. It leaves room for one cycle that is better than its alternative,
+// and for no second one.
+const maxUp = 1
+
+// TestCallsRunDown measures every package of the module.
+func TestCallsRunDown(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("compiles every package, which -short leaves out")
+	}
+	measured, err := measure(t.Context(), root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range measured {
+		if len(one.calls.up) > maxUp {
+			var out strings.Builder
+			details(&out, one)
+			t.Errorf("%d calls between files run up in %s, want at most %d: move what is called below its callers%s",
+				len(one.calls.up), one.path, maxUp, out.String())
+		}
 	}
 }
