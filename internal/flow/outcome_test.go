@@ -51,7 +51,7 @@ func TestRunStopsAtTheFirstPhaseThatIsNotDone(t *testing.T) {
 			}
 			_, err := got.Result()
 			if (err == nil) != (tc.err == "") || (err != nil && err.Error() != tc.err) {
-				t.Errorf("the queue is told %v, want %q", err, tc.err)
+				t.Errorf("the queue gets %v, want %q", err, tc.err)
 			}
 		})
 	}

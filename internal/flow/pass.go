@@ -78,7 +78,7 @@ func (p *Pass[T]) result(outcome Outcome) (reconcile.Result, error) {
 	return result, err
 }
 
-// earliest returns the shorter of two delays, where 0 is none.
+// earliest returns the shorter of two delays, where 0 means no delay.
 func earliest(a, b time.Duration) time.Duration {
 	if a <= 0 || b > 0 && b < a {
 		return b

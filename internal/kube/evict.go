@@ -19,7 +19,7 @@ import (
 // a "too many requests".
 type Evict func(ctx context.Context, pod *corev1.Pod) error
 
-// NewEvict returns an Evict for the API server. It does not do what clients do when they are told that there were too many requests:
+// NewEvict returns an Evict for the API server. It does not do what clients do after the answer "too many requests":
 // to wait as long as the server says, ten seconds for a disruption budget, and ask again, up to ten times.
 func NewEvict(config *rest.Config, transport *http.Client) (Evict, error) {
 	client, err := corev1client.NewForConfigAndClient(config, transport)

@@ -38,7 +38,7 @@ func newInformer(
 	return toolscache.NewSharedIndexInformer(persist(source, RetryUnreachable), object, resync, indexers)
 }
 
-// persist returns a source that waits while the API server is away. Whoever reads from it never sees the outage, and so never begins
+// persist returns a source that waits while the API server is away. A reader never sees the outage, and so never begins
 // to back off.
 func persist(source toolscache.ListerWatcher, every time.Duration) *persistent {
 	return &persistent{

@@ -21,7 +21,7 @@ import (
 const AppliedHashAnnotation = "windlass.io/applied-hash"
 
 // absent is the resourceVersion of no object: the first revision of a store holds none. The API server creates an applied object that
-// carries it, and answers with a conflict where an object of that name exists, whoever owns it and even if it is equal.
+// carries it, and answers with a conflict if an object of that name exists, even if it is equal.
 const absent = `{"metadata":{"resourceVersion":"1"}}`
 
 // Create creates a child that is not there yet. Should an object of that name have appeared in the meantime, the API server answers

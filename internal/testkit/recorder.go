@@ -46,7 +46,7 @@ func (r *Recorder) Reasons() []string {
 	return reasons
 }
 
-// Clock is a time that only moves when told to.
+// Clock is a time that moves only in steps.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -5,15 +5,15 @@ package v1alpha1
 
 // Condition types of a PodBuggerTool, besides Ready, Reconciling, Stalled and Paused, which every kind has.
 const (
-	// ConditionInstalled is True when every pod that shall have the tool has it.
+	// ConditionInstalled is True when every pod that should have the tool has it.
 	ConditionInstalled = "Installed"
-	// ConditionLimited is True when maxPods leaves pods out. It is told and does not decide Ready.
+	// ConditionLimited is True when maxPods leaves pods out. It does not affect Ready.
 	ConditionLimited = "Limited"
 )
 
 // Reasons of a PodBuggerTool's conditions and events.
 const (
-	// ReasonToolInstalled says that every pod that shall have the tool has it. It is also the reason of the events, on the tool
+	// ReasonToolInstalled says that every pod that should have the tool has it. It is also the reason of the events, on the tool
 	// and on the pod, for an installed container.
 	ReasonToolInstalled = "ToolInstalled"
 	// ReasonNoPodMatches says that there is no pod to bring the tool to.
@@ -31,6 +31,6 @@ const (
 	ReasonMaxPodsReached = "MaxPodsReached"
 	// ReasonWithinLimit says that spec.maxPods leaves no pod out.
 	ReasonWithinLimit = "WithinLimit"
-	// ReasonInvalidSelector says that spec.selector is none: an unknown operator, or values where there may be none.
+	// ReasonInvalidSelector says that spec.selector is invalid: it has an unknown operator, or values that the operator does not allow.
 	ReasonInvalidSelector = "InvalidSelector"
 )

@@ -138,8 +138,8 @@ func defaultContainer() *corev1ac.ContainerApplyConfiguration {
 			WithProtocol(corev1.ProtocolTCP))
 }
 
-// desiredStrategy returns the strategy with everything that the API server would add. What the API server adds belongs to
-// nobody, and would stay behind, and be refused, when the type changes to Recreate.
+// desiredStrategy returns the strategy with everything that the API server would add. What the API server adds has no
+// owner: it would stay when the type changes to Recreate, and the API server would reject it.
 func desiredStrategy(strategy *appsv1.DeploymentStrategy) *appsv1ac.DeploymentStrategyApplyConfiguration {
 	var given appsv1.DeploymentStrategy
 	if strategy != nil {

@@ -30,9 +30,9 @@ const maxPlacement = 64
 
 // observation is what a pass observed, apart from the PodSet itself.
 type observation struct {
-	// deployment is the Deployment of the PodSet's name, whoever owns it, or nil.
+	// deployment is the Deployment with the name of the PodSet, owned by it or not, or nil.
 	deployment *appsv1.Deployment
-	// budget is the PodDisruptionBudget of the PodSet's name, whoever owns it, or nil.
+	// budget is the PodDisruptionBudget with the name of the PodSet, owned by it or not, or nil.
 	budget *policyv1.PodDisruptionBudget
 	// pods are the names of the pods that run or are about to, sorted.
 	pods []string

@@ -82,7 +82,7 @@ func TestPlan(t *testing.T) {
 				Clear:  `"strategy":{"type":"Recreate","rollingUpdate":null}`,
 			},
 		},
-		"a Deployment of nobody is left alone": {
+		"a Deployment without an owner is left alone": {
 			podSet:     aPodSet(budgeted),
 			deployment: changed(t, func(d *appsv1.Deployment) { d.OwnerReferences = nil }),
 			want: result{
@@ -108,7 +108,7 @@ func TestPlan(t *testing.T) {
 			deployment: deploymentOf(t, aPodSet()),
 			want:       result{Writes: []string{"create"}},
 		},
-		"a budget that nobody wishes any more is deleted": {
+		"a budget that is not wanted any more is deleted": {
 			podSet:     aPodSet(),
 			deployment: deploymentOf(t, aPodSet()),
 			budget:     aBudget("uid-web"),

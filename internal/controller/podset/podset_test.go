@@ -553,7 +553,7 @@ func TestABudgetFollowsMinAvailable(t *testing.T) {
 	}
 	podSet := s.podSet()
 	if budget() != nil {
-		t.Fatal("there is a budget that nobody asked for")
+		t.Fatal("there is a budget although minAvailable is not set")
 	}
 	for _, wish := range []intstr.IntOrString{intstr.FromInt32(2), intstr.FromString("50%"), intstr.FromInt32(0)} {
 		s.edit(podSet, func(p *appsv1alpha1.PodSet) { p.Spec.MinAvailable = &wish })
