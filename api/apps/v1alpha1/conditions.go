@@ -21,10 +21,10 @@ const (
 	ReasonRolledOut = "RolledOut"
 	// ReasonRollingOut says that pods of the current template are still being created or old ones removed.
 	ReasonRollingOut = "RollingOut"
-	// ReasonDeploymentPending says that the Deployment does not exist yet or has not been observed by its controller.
+	// ReasonDeploymentPending says that the Deployment does not exist yet, or that the Deployment controller has not observed it.
 	ReasonDeploymentPending = "DeploymentPending"
-	// ReasonDeploymentTerminating says that an object of the PodSet's name, left by somebody or by an earlier PodSet, is being
-	// deleted and has to go before it is created again.
+	// ReasonDeploymentTerminating says that an object with the name of the PodSet, for example of an earlier PodSet, is being
+	// deleted and has to be gone before it is created again.
 	ReasonDeploymentTerminating = "DeploymentTerminating"
 	// ReasonNoReplicaFailure says that no pod failed to be created or deleted.
 	ReasonNoReplicaFailure = "NoReplicaFailure"
@@ -32,7 +32,7 @@ const (
 	ReasonNameTaken = "NameTaken"
 	// ReasonNoConflict says that all objects of the PodSet's name are its own.
 	ReasonNoConflict = "NoConflict"
-	// ReasonChildRefused says that the API server refused an owned object as invalid or forbidden.
+	// ReasonChildRefused says that the API server rejected an owned object as invalid or forbidden.
 	ReasonChildRefused = "ChildRefused"
 	// ReasonDeploymentCreated is the reason of the event for a created Deployment.
 	ReasonDeploymentCreated = "DeploymentCreated"
@@ -40,28 +40,28 @@ const (
 	ReasonDeploymentUpdated = "DeploymentUpdated"
 	// ReasonScaled is the reason of the event for a changed number of pods.
 	ReasonScaled = "Scaled"
-	// ReasonDriftRepaired is the reason of the event for a Deployment that somebody changed and Windlass changed back.
+	// ReasonDriftRepaired is the reason of the event for a change of a child that Windlass reverted.
 	ReasonDriftRepaired = "DriftRepaired"
 )
 
-// Reasons of a PodSet whose pods do not come because of the pool that spec.nodePool names. They are those of Ready, of
-// Reconciling or Stalled, and of the event that tells of it.
+// Reasons of a PodSet whose pods do not start because of the pool that spec.nodePool names. Ready, Reconciling or Stalled, and
+// the event have them.
 const (
-	// ReasonPoolNotFound says that there is no NodePool of the name in spec.nodePool.
+	// ReasonPoolNotFound says that there is no NodePool with the name in spec.nodePool.
 	ReasonPoolNotFound = "PoolNotFound"
-	// ReasonPoolDeleting says that the pool is being deleted: its nodes leave it.
+	// ReasonPoolDeleting says that the pool is being deleted.
 	ReasonPoolDeleting = "PoolDeleting"
-	// ReasonPoolPaused says that the pool lacks something which it may not write, because it is paused or in dry run.
+	// ReasonPoolPaused says that the pool lacks something because it is paused or in dry run.
 	ReasonPoolPaused = "PoolPaused"
-	// ReasonPoolNotAllowed says that the pool's spec.allowedNamespaces leaves out the PodSet's namespace.
+	// ReasonPoolNotAllowed says that spec.allowedNamespaces of the pool does not include the namespace of the PodSet.
 	ReasonPoolNotAllowed = "PoolNotAllowed"
-	// ReasonPoolRuntimeClassNotReady says that the pool's RuntimeClass is not there or belongs to somebody else.
+	// ReasonPoolRuntimeClassNotReady says that the RuntimeClass of the pool does not exist or does not belong to the pool.
 	ReasonPoolRuntimeClassNotReady = "PoolRuntimeClassNotReady"
 	// ReasonPoolHasNoNode says that no node is a member of the pool.
 	ReasonPoolHasNoNode = "PoolHasNoNode"
 	// ReasonPoolHasNoReadyNode says that the pool has members and none of them is ready.
 	ReasonPoolHasNoReadyNode = "PoolHasNoReadyNode"
-	// ReasonPoolNodesNotSynced says that no ready member carries the labels by which pods of the pool choose their node.
+	// ReasonPoolNodesNotSynced says that no ready member has the labels that pods of the pool select.
 	ReasonPoolNodesNotSynced = "PoolNodesNotSynced"
 	// ReasonPoolCordoned says that every ready member is cordoned.
 	ReasonPoolCordoned = "PoolCordoned"

@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// PodBuggerTool brings a debugging tool to the pods of its namespace that match: each running one gets an ephemeral container
-// with the tool's image, also pods that come later. Kubernetes cannot take an ephemeral container off a pod: it stays, running
-// or ended, until the pod goes, also when the PodBuggerTool is deleted.
+// PodBuggerTool adds a debugging tool to the matching pods of its namespace: each running pod gets an ephemeral container with
+// the image of the tool, including pods that start later. Kubernetes cannot remove an ephemeral container from a pod: it stays
+// in the pod, running or not, even when the PodBuggerTool is deleted.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Namespaced,shortName=pbt,categories=windlass
@@ -36,9 +36,9 @@ type PodBuggerTool struct {
 	Status PodBuggerToolStatus `json:"status,omitempty"`
 }
 
-// PodBuggerToolSpec is the desired state of a PodBuggerTool. Whatever describes the container (image, command, targetContainer,
-// securityContext) is part of the name that the container gets in the pods: a change installs a further container and leaves
-// the one before as it is.
+// PodBuggerToolSpec is the desired state of a PodBuggerTool. What describes the container (image, command, targetContainer,
+// securityContext) is part of the name of the container in the pods: a change adds another container and leaves the earlier
+// one as it is.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.label) != has(self.selector)",message="give exactly one of label and selector"
 type PodBuggerToolSpec struct {
@@ -48,21 +48,21 @@ type PodBuggerToolSpec struct {
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?=([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`
 	Label string `json:"label,omitempty"`
 
-	// Selector selects pods by their labels. An empty selector would select every pod and is refused. Exactly one of label
+	// Selector selects pods by their labels. An empty selector would select every pod and is rejected. Exactly one of label
 	// and selector. Mutable.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="(has(self.matchLabels) && size(self.matchLabels) > 0) || (has(self.matchExpressions) && size(self.matchExpressions) > 0)",message="an empty selector would select every pod of the namespace: name at least one label"
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 
-	// Image of the tool, as in a Pod; it is pulled where a node does not have it. Required. Mutable.
+	// Image of the tool, as in a Pod; a node pulls it if it does not have it. Required. Mutable.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^\S+$`
 	Image string `json:"image"`
 
-	// Command that the container runs instead of the image's entry point. It has stdin and a terminal, so that "kubectl attach
-	// -it" reaches it. Default: ["sh"]. Mutable.
+	// Command that the container runs instead of the image's entry point. It has stdin and a terminal, for "kubectl attach
+	// -it". Default: ["sh"]. Mutable.
 	// +optional
 	// +kubebuilder:default={sh}
 	// +listType=atomic
@@ -78,12 +78,12 @@ type PodBuggerToolSpec struct {
 	// +kubebuilder:validation:Pattern=`^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$`
 	TargetContainer string `json:"targetContainer,omitempty"`
 
-	// SecurityContext of the container, as in a Pod. Pod Security admission judges it as it judges the pod's own containers.
+	// SecurityContext of the container, as in a Pod. Pod Security admission applies as for the other containers of the pod.
 	// Default: that of the pod. Mutable.
 	// +optional
 	SecurityContext *corev1.SecurityContext `json:"securityContext,omitempty"`
 
-	// MaxPods bounds how many pods get the tool: the oldest running ones first. Those that have it count. Default: 50. Mutable.
+	// MaxPods limits how many pods get the tool. The oldest running pods get it first. Pods that have the tool count. Default: 50. Mutable.
 	// +optional
 	// +kubebuilder:default=50
 	// +kubebuilder:validation:Minimum=1
@@ -97,7 +97,7 @@ type PodBuggerToolStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Matched is the number of pods that match, without those that are ending or have ended.
+	// Matched is the number of matching pods that are neither terminating nor completed.
 	// +optional
 	// +kubebuilder:default=0
 	Matched int32 `json:"matched"`
@@ -107,20 +107,20 @@ type PodBuggerToolStatus struct {
 	// +kubebuilder:default=0
 	Installed int32 `json:"installed"`
 
-	// Failed is the number of these pods that refuse the tool, or have it and cannot run it.
+	// Failed is the number of these pods that reject the tool, or have it and cannot run it.
 	// +optional
 	// +kubebuilder:default=0
 	Failed int32 `json:"failed"`
 
-	// Pods tells of at most 50 pods, sorted by name; where there are more, those with a problem come first into the list.
+	// Pods lists at most 50 pods, sorted by name. If there are more, pods with a problem take precedence.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=50
 	Pods []PodTool `json:"pods,omitempty"`
 
-	// Conditions tell the state of the tool: Ready is the summary, Reconciling and Stalled say whether Windlass is still at work
-	// or cannot go on; Installed says whether the pods have the tool, Limited that maxPods leaves some out.
+	// Conditions describe the state of the tool: Ready is the summary, Reconciling and Stalled say whether Windlass is still
+	// working or cannot continue; Installed says whether the pods have the tool, Limited whether maxPods excludes some.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -135,23 +135,23 @@ type ToolState string
 
 // The states of a tool in a pod.
 const (
-	// ToolWaiting: the pod does not run, and gets the tool when it does.
+	// ToolWaiting: the pod does not run yet; it gets the tool when it runs.
 	ToolWaiting ToolState = "Waiting"
-	// ToolStarting: the pod has the container, and its node has not said that it runs.
+	// ToolStarting: the pod has the container, but its node has not reported that it runs.
 	ToolStarting ToolState = "Starting"
 	// ToolRunning: the container runs.
 	ToolRunning ToolState = "Running"
-	// ToolEnded: the container has run and ended, whatever its exit code. It is not started again.
+	// ToolEnded: the container ran and ended, with any exit code. It does not start again.
 	ToolEnded ToolState = "Ended"
-	// ToolFailed: the pod has the container and its node cannot run it.
+	// ToolFailed: the pod has the container, but its node cannot run it.
 	ToolFailed ToolState = "Failed"
-	// ToolRefused: the API server refused the container.
+	// ToolRefused: the API server rejected the container.
 	ToolRefused ToolState = "Refused"
-	// ToolLeftOut: maxPods leaves the pod out.
+	// ToolLeftOut: maxPods excludes the pod.
 	ToolLeftOut ToolState = "LeftOut"
 )
 
-// PodTool tells of the tool in one pod.
+// PodTool is the state of the tool in one pod.
 type PodTool struct {
 	// Name of the pod.
 	// +required
@@ -167,7 +167,7 @@ type PodTool struct {
 	// +required
 	State ToolState `json:"state"`
 
-	// Message says why, in the words of the API server or of the node, where there is more to say.
+	// Message says why. It quotes the API server or the node.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`

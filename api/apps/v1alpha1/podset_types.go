@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// PodSet is a number of equal pods. Windlass keeps them with a Deployment of the same name, which the PodSet owns, and
-// reverts what anybody else changes there. "kubectl scale" and horizontal pod autoscalers work on the PodSet itself.
+// PodSet is a number of identical pods. Windlass runs them through a Deployment of the same name, which the PodSet owns, and
+// reverts what others change there. "kubectl scale" and horizontal pod autoscalers work on the PodSet itself.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Namespaced,categories=windlass
@@ -48,8 +48,8 @@ type PodSetSpec struct {
 	Size int32 `json:"size"`
 
 	// Template describes the pods. Default: one container "podset" with the image busybox, the command "sleep 3600" and
-	// the port 1234 named podset. Mutable: a change rolls the pods over as strategy says. The labels app and podSet_cr
-	// are set by Windlass.
+	// the port 1234 named podset. Mutable: a change replaces the pods according to strategy. Windlass sets the labels app
+	// and podSet_cr.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.labels) || !('app' in self.metadata.labels || 'podSet_cr' in self.metadata.labels)",message="the pod labels app and podSet_cr are set by Windlass"
 	Template *corev1.PodTemplateSpec `json:"template,omitempty"`
@@ -83,12 +83,12 @@ type PodSetSpec struct {
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 
 	// Paused holds back the rollout of a changed template, as in a Deployment; the number of pods still follows size.
-	// The annotation windlass.io/paused in contrast stops Windlass altogether. Default: false. Mutable.
+	// The annotation windlass.io/paused stops Windlass altogether. Default: false. Mutable.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 
-	// MinAvailable is the number, or the percentage as in "50%", of pods that voluntary disruptions such as a drain have
-	// to leave available: Windlass keeps a PodDisruptionBudget of the PodSet's name. Default: no budget. Mutable.
+	// MinAvailable is the number, or the percentage as in "50%", of pods that must stay available during
+	// voluntary disruptions such as a drain: Windlass keeps a PodDisruptionBudget with the name of the PodSet. Default: no budget. Mutable.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? int(self) >= 0 : string(self).matches('^([0-9]|[1-9][0-9]|100)%$')",message="minAvailable is a number of 0 or more, or a percentage from 0% to 100%"
@@ -111,7 +111,7 @@ type PodSetStatus struct {
 	// +optional
 	NodesTruncated bool `json:"nodesTruncated,omitempty"`
 
-	// Replicas is the number of pods, those of older templates included.
+	// Replicas is the number of pods, including those of older templates.
 	// +optional
 	// +kubebuilder:default=0
 	Replicas int32 `json:"replicas"`
@@ -135,16 +135,16 @@ type PodSetStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// Placement counts the pods per NodePool of the node they run on. A pod on a node of two pools counts for both; one on
-	// a node of no pool counts under the empty name. Pods without a node are left out.
+	// Placement counts the pods per NodePool of the node they run on. A pod on a node of two pools counts for both; a pod
+	// on a node without a pool counts under the empty name. Pods without a node do not count.
 	// +optional
 	// +listType=map
 	// +listMapKey=nodePool
 	// +kubebuilder:validation:MaxItems=64
 	Placement []PodPlacement `json:"placement,omitempty"`
 
-	// Conditions tell the state of the PodSet: Ready is the summary, Reconciling and Stalled say whether Windlass is still
-	// at work or cannot go on; Available, Progressing and ReplicaFailure are those of the Deployment, ChildConflict names
+	// Conditions describe the state of the PodSet: Ready is the summary, Reconciling and Stalled say whether Windlass is
+	// still working or cannot continue; Available, Progressing and ReplicaFailure are those of the Deployment, ChildConflict names
 	// an object in the way.
 	// +optional
 	// +listType=map

@@ -14,9 +14,9 @@ import (
 // PodBuggerToolApplyConfiguration represents a declarative configuration of the PodBuggerTool type for use
 // with apply.
 //
-// PodBuggerTool brings a debugging tool to the pods of its namespace that match: each running one gets an ephemeral container
-// with the tool's image, also pods that come later. Kubernetes cannot take an ephemeral container off a pod: it stays, running
-// or ended, until the pod goes, also when the PodBuggerTool is deleted.
+// PodBuggerTool adds a debugging tool to the matching pods of its namespace: each running pod gets an ephemeral container with
+// the image of the tool, including pods that start later. Kubernetes cannot remove an ephemeral container from a pod: it stays
+// in the pod, running or not, even when the PodBuggerTool is deleted.
 type PodBuggerToolApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

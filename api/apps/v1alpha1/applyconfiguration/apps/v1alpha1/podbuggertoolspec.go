@@ -10,27 +10,27 @@ import (
 // PodBuggerToolSpecApplyConfiguration represents a declarative configuration of the PodBuggerToolSpec type for use
 // with apply.
 //
-// PodBuggerToolSpec is the desired state of a PodBuggerTool. Whatever describes the container (image, command, targetContainer,
-// securityContext) is part of the name that the container gets in the pods: a change installs a further container and leaves
-// the one before as it is.
+// PodBuggerToolSpec is the desired state of a PodBuggerTool. What describes the container (image, command, targetContainer,
+// securityContext) is part of the name of the container in the pods: a change adds another container and leaves the earlier
+// one as it is.
 type PodBuggerToolSpecApplyConfiguration struct {
 	// Label selects pods by one label, as in app=web. Exactly one of label and selector. Mutable.
 	Label *string `json:"label,omitempty"`
-	// Selector selects pods by their labels. An empty selector would select every pod and is refused. Exactly one of label
+	// Selector selects pods by their labels. An empty selector would select every pod and is rejected. Exactly one of label
 	// and selector. Mutable.
 	Selector *v1.LabelSelectorApplyConfiguration `json:"selector,omitempty"`
-	// Image of the tool, as in a Pod; it is pulled where a node does not have it. Required. Mutable.
+	// Image of the tool, as in a Pod; a node pulls it if it does not have it. Required. Mutable.
 	Image *string `json:"image,omitempty"`
-	// Command that the container runs instead of the image's entry point. It has stdin and a terminal, so that "kubectl attach
-	// -it" reaches it. Default: ["sh"]. Mutable.
+	// Command that the container runs instead of the image's entry point. It has stdin and a terminal, for "kubectl attach
+	// -it". Default: ["sh"]. Mutable.
 	Command []string `json:"command,omitempty"`
 	// TargetContainer is the name of a container of the pods whose processes the tool sees. Default: none; the tool sees only its
 	// own processes, unless the pod shares them. Mutable.
 	TargetContainer *string `json:"targetContainer,omitempty"`
-	// SecurityContext of the container, as in a Pod. Pod Security admission judges it as it judges the pod's own containers.
+	// SecurityContext of the container, as in a Pod. Pod Security admission applies as for the other containers of the pod.
 	// Default: that of the pod. Mutable.
 	SecurityContext *corev1.SecurityContext `json:"securityContext,omitempty"`
-	// MaxPods bounds how many pods get the tool: the oldest running ones first. Those that have it count. Default: 50. Mutable.
+	// MaxPods limits how many pods get the tool. The oldest running pods get it first. Pods that have the tool count. Default: 50. Mutable.
 	MaxPods *int32 `json:"maxPods,omitempty"`
 }
 

@@ -13,16 +13,16 @@ import (
 type PodBuggerToolStatusApplyConfiguration struct {
 	// ObservedGeneration is the generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// Matched is the number of pods that match, without those that are ending or have ended.
+	// Matched is the number of matching pods that are neither terminating nor completed.
 	Matched *int32 `json:"matched,omitempty"`
 	// Installed is the number of these pods that have the tool and did not fail to run it.
 	Installed *int32 `json:"installed,omitempty"`
-	// Failed is the number of these pods that refuse the tool, or have it and cannot run it.
+	// Failed is the number of these pods that reject the tool, or have it and cannot run it.
 	Failed *int32 `json:"failed,omitempty"`
-	// Pods tells of at most 50 pods, sorted by name; where there are more, those with a problem come first into the list.
+	// Pods lists at most 50 pods, sorted by name. If there are more, pods with a problem take precedence.
 	Pods []PodToolApplyConfiguration `json:"pods,omitempty"`
-	// Conditions tell the state of the tool: Ready is the summary, Reconciling and Stalled say whether Windlass is still at work
-	// or cannot go on; Installed says whether the pods have the tool, Limited that maxPods leaves some out.
+	// Conditions describe the state of the tool: Ready is the summary, Reconciling and Stalled say whether Windlass is still
+	// working or cannot continue; Installed says whether the pods have the tool, Limited whether maxPods excludes some.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 

@@ -14,8 +14,8 @@ import (
 // PodSetApplyConfiguration represents a declarative configuration of the PodSet type for use
 // with apply.
 //
-// PodSet is a number of equal pods. Windlass keeps them with a Deployment of the same name, which the PodSet owns, and
-// reverts what anybody else changes there. "kubectl scale" and horizontal pod autoscalers work on the PodSet itself.
+// PodSet is a number of identical pods. Windlass runs them through a Deployment of the same name, which the PodSet owns, and
+// reverts what others change there. "kubectl scale" and horizontal pod autoscalers work on the PodSet itself.
 type PodSetApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:""`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

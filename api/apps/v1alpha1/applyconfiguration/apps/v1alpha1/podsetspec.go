@@ -16,8 +16,8 @@ type PodSetSpecApplyConfiguration struct {
 	// Size is the number of pods, 0 or more. Required. Mutable, also through the scale subresource.
 	Size *int32 `json:"size,omitempty"`
 	// Template describes the pods. Default: one container "podset" with the image busybox, the command "sleep 3600" and
-	// the port 1234 named podset. Mutable: a change rolls the pods over as strategy says. The labels app and podSet_cr
-	// are set by Windlass.
+	// the port 1234 named podset. Mutable: a change replaces the pods according to strategy. Windlass sets the labels app
+	// and podSet_cr.
 	Template *v1.PodTemplateSpec `json:"template,omitempty"`
 	// NodePool is the name of the NodePool that the pods run on: it becomes their runtimeClassName. Default: none, the
 	// scheduler chooses among all nodes that admit the pods. Mutable.
@@ -33,10 +33,10 @@ type PodSetSpecApplyConfiguration struct {
 	// RevisionHistoryLimit is how many old ReplicaSets are kept for a rollback. Default: 10. Mutable.
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 	// Paused holds back the rollout of a changed template, as in a Deployment; the number of pods still follows size.
-	// The annotation windlass.io/paused in contrast stops Windlass altogether. Default: false. Mutable.
+	// The annotation windlass.io/paused stops Windlass altogether. Default: false. Mutable.
 	Paused *bool `json:"paused,omitempty"`
-	// MinAvailable is the number, or the percentage as in "50%", of pods that voluntary disruptions such as a drain have
-	// to leave available: Windlass keeps a PodDisruptionBudget of the PodSet's name. Default: no budget. Mutable.
+	// MinAvailable is the number, or the percentage as in "50%", of pods that must stay available during
+	// voluntary disruptions such as a drain: Windlass keeps a PodDisruptionBudget with the name of the PodSet. Default: no budget. Mutable.
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
 }
 

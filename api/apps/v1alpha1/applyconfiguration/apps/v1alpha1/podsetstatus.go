@@ -17,7 +17,7 @@ type PodSetStatusApplyConfiguration struct {
 	Nodes []string `json:"nodes,omitempty"`
 	// NodesTruncated is true when there are more pods than nodes can hold.
 	NodesTruncated *bool `json:"nodesTruncated,omitempty"`
-	// Replicas is the number of pods, those of older templates included.
+	// Replicas is the number of pods, including those of older templates.
 	Replicas *int32 `json:"replicas,omitempty"`
 	// ReadyReplicas is the number of pods that are ready.
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
@@ -27,11 +27,11 @@ type PodSetStatusApplyConfiguration struct {
 	UpdatedReplicas *int32 `json:"updatedReplicas,omitempty"`
 	// Selector is the label selector of the pods in the form that the scale subresource uses.
 	Selector *string `json:"selector,omitempty"`
-	// Placement counts the pods per NodePool of the node they run on. A pod on a node of two pools counts for both; one on
-	// a node of no pool counts under the empty name. Pods without a node are left out.
+	// Placement counts the pods per NodePool of the node they run on. A pod on a node of two pools counts for both; a pod
+	// on a node without a pool counts under the empty name. Pods without a node do not count.
 	Placement []PodPlacementApplyConfiguration `json:"placement,omitempty"`
-	// Conditions tell the state of the PodSet: Ready is the summary, Reconciling and Stalled say whether Windlass is still
-	// at work or cannot go on; Available, Progressing and ReplicaFailure are those of the Deployment, ChildConflict names
+	// Conditions describe the state of the PodSet: Ready is the summary, Reconciling and Stalled say whether Windlass is
+	// still working or cannot continue; Available, Progressing and ReplicaFailure are those of the Deployment, ChildConflict names
 	// an object in the way.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }

@@ -9,7 +9,7 @@ import (
 // PodToolApplyConfiguration represents a declarative configuration of the PodTool type for use
 // with apply.
 //
-// PodTool tells of the tool in one pod.
+// PodTool is the state of the tool in one pod.
 type PodToolApplyConfiguration struct {
 	// Name of the pod.
 	Name *string `json:"name,omitempty"`
@@ -17,7 +17,7 @@ type PodToolApplyConfiguration struct {
 	Container *string `json:"container,omitempty"`
 	// State says how far the pod is.
 	State *appsv1alpha1.ToolState `json:"state,omitempty"`
-	// Message says why, in the words of the API server or of the node, where there is more to say.
+	// Message says why. It quotes the API server or the node.
 	Message *string `json:"message,omitempty"`
 }
 
