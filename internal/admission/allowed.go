@@ -43,11 +43,13 @@ func allowedPolicy(pool *nodesv1.NodePool, operatorNamespace string) (Object, er
 		WithMessage(fmt.Sprintf("NodePool %q may not be used from this namespace", pool.Name)).
 		WithMessageExpression(allowedMessage(pool.Name, selector)).
 		WithReason(metav1.StatusReasonForbidden)
-	namesPool := admissionregistrationv1ac.MatchCondition().
-		WithName("names-the-pool").WithExpression(namesPoolExpression(pool.Name))
+	moves := admissionregistrationv1ac.MatchCondition().
+		WithName("moves").WithExpression(movesExpression())
+	choosesPool := admissionregistrationv1ac.MatchCondition().
+		WithName("chooses-the-pool").WithExpression(namesPoolExpression(pool.Name) + " ||\n" + reachesPoolExpression(pool))
 	spec := admissionregistrationv1ac.ValidatingAdmissionPolicySpec().
-		WithMatchConstraints(podCreation(operatorNamespace)).
-		WithMatchConditions(notMirrored(), namesPool).
+		WithMatchConstraints(podRequests(operatorNamespace, admissionregistrationv1.Create, admissionregistrationv1.Update)).
+		WithMatchConditions(moves, notMirrored(), choosesPool).
 		WithVariables(admissionregistrationv1ac.Variable().WithName("labels").WithExpression(namespaceLabels)).
 		WithValidations(validation).
 		WithFailurePolicy(admissionregistrationv1.Fail)

@@ -12,7 +12,8 @@
 //   - "windlass-nodepool-label" refuses a pod whose label had no effect.
 //
 // A pool with spec.allowedNamespaces also has a policy of its own, "windlass-nodepool-allowed-<pool>", which refuses pods that choose
-// the pool from other namespaces.
+// the pool from other namespaces: by name, or by asking for the labels of its nodes while tolerating their taints. It also checks
+// changes of pods that have no node yet.
 //
 // The mutating policy fails open, the validating policies fail closed. A missing default must not keep a pod from starting. A label
 // without effect is caught by the policy that checks the result. What is not allowed stays refused even if an expression cannot be

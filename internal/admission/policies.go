@@ -41,7 +41,7 @@ func choosePolicy(operatorNamespace string) (Object, error) {
 		WithJSONPatch(admissionregistrationv1ac.JSONPatch().WithExpression(choosePatch))
 	spec := admissionregistrationv1ac.MutatingAdmissionPolicySpec().
 		WithParamKind(paramKind()).
-		WithMatchConstraints(podCreation(operatorNamespace)).
+		WithMatchConstraints(podRequests(operatorNamespace, admissionregistrationv1.Create)).
 		WithMatchConditions(notMirrored()).
 		WithMutations(mutation).
 		WithFailurePolicy(admissionregistrationv1.Ignore).
@@ -62,7 +62,7 @@ func labelPolicy(operatorNamespace string) (Object, error) {
 		WithReason(metav1.StatusReasonForbidden)
 	return shared(ref, admissionregistrationv1ac.ValidatingAdmissionPolicy(ref.Name).
 		WithSpec(admissionregistrationv1ac.ValidatingAdmissionPolicySpec().
-			WithMatchConstraints(podCreation(operatorNamespace).WithObjectSelector(labelled)).
+			WithMatchConstraints(podRequests(operatorNamespace, admissionregistrationv1.Create).WithObjectSelector(labelled)).
 			WithMatchConditions(notMirrored()).
 			WithValidations(validation).
 			WithFailurePolicy(admissionregistrationv1.Fail)))
@@ -81,8 +81,10 @@ func paramKind() *admissionregistrationv1ac.ParamKindApplyConfiguration {
 		WithAPIVersion(nodesv1.SchemeGroupVersion.String()).WithKind(kindNodePool)
 }
 
-// podCreation matches the pods that policies apply to. It relies on the name label of namespaces, which is immutable.
-func podCreation(operatorNamespace string) *admissionregistrationv1ac.MatchResourcesApplyConfiguration {
+// podRequests matches the requests that policies apply to. It relies on the name label of namespaces, which is immutable.
+func podRequests(
+	operatorNamespace string, operations ...admissionregistrationv1.OperationType,
+) *admissionregistrationv1ac.MatchResourcesApplyConfiguration {
 	left := []string{metav1.NamespaceSystem}
 	if operatorNamespace != "" {
 		left = append(left, operatorNamespace)
@@ -96,7 +98,7 @@ func podCreation(operatorNamespace string) *admissionregistrationv1ac.MatchResou
 		WithMatchPolicy(admissionregistrationv1.Equivalent).
 		WithResourceRules(admissionregistrationv1ac.NamedRuleWithOperations().
 			WithAPIGroups(corev1.GroupName).WithAPIVersions("v1").WithResources("pods").
-			WithOperations(admissionregistrationv1.Create).
+			WithOperations(operations...).
 			WithScope(admissionregistrationv1.NamespacedScope))
 }
 
