@@ -54,6 +54,8 @@ func TestFlags(t *testing.T) {
 				"--gateway-session-file=s", "--gateway-requests-per-second=3", "--gateway-connections-per-address=5",
 				"--vm-driver=libvirt", "--vm-hosts=h", "--orphan-policy=delete", "--orphan-grace=1m", "--usage-in-status=off",
 				"--vm-sample-period=5s",
+				"--allowed-provisioners=rke,exec", "--provisioner-path=rke=/r", "--config-root=/c", "--config-namespaces=a,b", "--state-dir=/s",
+				"--max-concurrent-operations=9",
 			},
 			want: func(c *Config) {
 				c.Machines = Machines{"libvirt", "h", "delete", time.Minute, "off", 5 * time.Second}
@@ -61,6 +63,7 @@ func TestFlags(t *testing.T) {
 				c.LeaseLockName, c.LeaseLockNamespace, c.HolderIdentity = "l", "ns", "me"
 				c.Threads, c.MetricsBindAddress, c.HealthProbeBindAddress = 2, "0", ":9"
 				c.PprofBindAddress = "127.0.0.1:6"
+				c.Clusters = Clusters{[]string{"rke", "exec"}, map[string]string{"rke": "/r"}, "/c", []string{"a", "b"}, "/s", 9}
 				c.Gateway = Gateway{BindAddress: "127.0.0.1:7", CertFile: "c", KeyFile: "p", SessionFile: "s", RequestsPerSecond: 3, ConnectionsPerAddress: 5}
 			},
 		},
@@ -231,6 +234,20 @@ func TestValidate(t *testing.T) {
 			want: []string{
 				`--vm-driver "fake" is not known: there are docker, libvirt, simulated`, `--orphan-policy "keep" is not known`,
 				`--usage-in-status "always" is not known`, "--orphan-grace is -1s", "--vm-sample-period is 1ms",
+			},
+		},
+		"a program of anybody's is allowed only if it is listed": {
+			modify: func(c *Config) { c.Clusters.AllowedProvisioners = []string{"rke", "exec"} },
+		},
+		"everything wrong with Clusters is reported": {
+			modify: func(c *Config) {
+				c.Clusters = Clusters{[]string{"magic"}, map[string]string{"magic": "", "rke": "a:b"}, "c", []string{"A b"}, "", 101}
+			},
+			want: []string{
+				`--allowed-provisioners names "magic", which does not exist: use some of rke, devcluster, k0sctl, kind, eksctl, exec`,
+				`--config-namespaces names "A b", which is not a namespace`, `--config-root is "c" and must be absolute`,
+				"--max-concurrent-operations is 101 and must be from 1 to 100", `--provisioner-path gives "" for magic, which is not the path of a program`,
+				`--provisioner-path gives "a:b" for rke`, `--provisioner-path names "magic", which does not exist`,
 			},
 		},
 		"everything wrong is told at once": {
