@@ -34,7 +34,7 @@ func TestCodesAreGoodForOneBrowser(t *testing.T) {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/me", http.NoBody)
 		request.RemoteAddr = "127.0.0.1:1"
 		if cookie != nil {
-			request.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value}) //nolint:gosec // because a browser sends no attributes
+			request.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value})
 		}
 		return s.carriesCookie(request)
 	}

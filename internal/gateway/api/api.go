@@ -71,7 +71,7 @@ func New(options Options) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.handler = a.guard(a.outside(mux, document))
+	a.handler = a.guard(a.bounded(a.outside(mux, document)))
 	return a, nil
 }
 

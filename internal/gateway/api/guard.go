@@ -43,8 +43,14 @@ func (a *API) guard(next http.Handler) http.Handler {
 			a.writeError(w, r, notFound())
 			return
 		}
-		// A stream moves the deadlines of its connection itself, once its caller is known. A connection without deadlines, such
-		// as a recorder in a test, needs none.
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bounded gives every request an end. A stream moves the deadlines of its connection itself, once its caller is known.
+func (a *API) bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A connection without deadlines, such as a recorder in a test, needs none.
 		end := a.Now().Add(a.Timeout + time.Second)
 		_ = http.NewResponseController(w).SetReadDeadline(end)
 		_ = http.NewResponseController(w).SetWriteDeadline(end)
