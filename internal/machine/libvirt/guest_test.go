@@ -25,13 +25,13 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine/libvirt/libvirttest"
 )
 
-// kernels is the hypervisor that runs kernels.
+// kernels is the hypervisor that can run a kernel.
 const kernels = "qemu:///system"
 
-// bootPatience is how long a guest may take to boot, without any help of the processor and on a busy machine.
+// bootPatience is how long a guest can take to boot, emulated and on a busy machine.
 const bootPatience = 5 * time.Minute
 
-// TestGuest takes a guest with a kernel of its own through its life, on QEMU.
+// TestGuest takes a real guest on QEMU through its life.
 func TestGuest(t *testing.T) {
 	t.Parallel()
 	daemon := libvirttest.Start(t)
@@ -62,7 +62,7 @@ func TestGuest(t *testing.T) {
 	s.await(t, "boot=2 ")
 
 	s.kill(t, spec.Identity)
-	// Whether its death is known yet or not, it cannot be asked any more.
+	// It cannot be asked to stop any more, whether libvirt knows about its death or not.
 	wantSuccess(t, "Stop", s.driver.Stop(t.Context(), spec.Identity, machine.PowerOff{Mode: machine.TrySoft, Grace: bootPatience}))
 	s.eventually(t, "the guest is seen to be dead", func() bool {
 		observed := s.get(t, spec.Identity)
@@ -72,7 +72,7 @@ func TestGuest(t *testing.T) {
 	s.wantNothing(t)
 }
 
-// TestGuestThatDoesNotObey: a power button is only a question.
+// TestGuestThatDoesNotObey has a guest that ignores its power button.
 func TestGuestThatDoesNotObey(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, libvirttest.Start(t))
@@ -102,7 +102,7 @@ type stage struct {
 	driver machine.Driver
 	api    *golibvirt.Libvirt
 	image  []byte
-	// console of the guest's last run. Of two listeners, each would hear a part.
+	// console of the guest's last run. There can be only one reader.
 	console *console
 }
 
@@ -130,7 +130,7 @@ func newStorage(t *testing.T, daemon *libvirttest.Daemon, parameters ...string) 
 	return s
 }
 
-// definePool makes a pool that is there again when the daemon is.
+// definePool defines a pool that starts with the daemon.
 func (s *stage) definePool(t *testing.T, name, directory string) {
 	t.Helper()
 	if err := os.MkdirAll(s.daemon.Path(directory), 0o700); err != nil {
@@ -184,7 +184,7 @@ func (s *stage) start(t *testing.T, id machine.Identity) {
 	if observed.State != machine.StateRunning || observed.StartedAt.IsZero() {
 		t.Fatalf("a guest that was started is %+v", observed)
 	}
-	// It has not booted, and so not given back its headroom.
+	// It has not booted, and has not given back its headroom.
 	if got := observed.Resources.MemoryBytes; got != 192_000_000 {
 		t.Errorf("a guest that was started has %d bytes", got)
 	}
@@ -200,7 +200,7 @@ func (s *stage) get(t *testing.T, id machine.Identity) machine.Observed {
 	return observed
 }
 
-// listen hears what the guest says in this run.
+// listen reads the console of the guest's current run.
 func (s *stage) listen(t *testing.T, id machine.Identity) {
 	t.Helper()
 	text, err := s.api.DomainGetXMLDesc(domainOf(t, s.api, id), 0)
@@ -218,7 +218,7 @@ func (s *stage) listen(t *testing.T, id machine.Identity) {
 	s.console = listen(t, s.daemon.Inside(d.Console.TTY))
 }
 
-// await waits until the guest says something on its console, and returns that line.
+// await waits for a text on the guest's console, and returns its line.
 func (s *stage) await(t *testing.T, want string) string {
 	t.Helper()
 	var found string
@@ -229,7 +229,7 @@ func (s *stage) await(t *testing.T, want string) string {
 	return found
 }
 
-// wantCounters wants counters that move.
+// wantCounters wants counters that grow.
 func (s *stage) wantCounters(t *testing.T, id machine.Identity) {
 	t.Helper()
 	before := s.sample(t, id)
@@ -253,7 +253,7 @@ func (s *stage) sample(t *testing.T, id machine.Identity) machine.Sample {
 	return sample
 }
 
-// grow gives the guest another processor and a third more memory, and takes the memory back; the guest has a say in all of it.
+// grow adds a processor and a third more memory, and takes the memory back, all with the guest's cooperation.
 func (s *stage) grow(t *testing.T, spec machine.Spec) {
 	t.Helper()
 	to := spec.Resources
@@ -278,7 +278,7 @@ func (s *stage) grow(t *testing.T, spec machine.Spec) {
 	wantSuccess(t, "Resize", s.driver.Resize(t.Context(), spec.Identity, back))
 }
 
-// survive ends the daemon: guests go on, and are found again.
+// survive restarts the daemon: guests keep running and are found again.
 func (s *stage) survive(t *testing.T, id machine.Identity) {
 	t.Helper()
 	before, sample := s.get(t, id), s.sample(t, id)
@@ -307,7 +307,7 @@ func (s *stage) kill(t *testing.T, id machine.Identity) {
 	}
 	for _, path := range commands {
 		command, err := os.ReadFile(path)
-		// The path of this daemon is in it, and nobody else has that.
+		// The path of this daemon tells its guests from those of others.
 		if err != nil || !bytes.Contains(command, []byte(id.UID)) || !bytes.Contains(command, []byte(s.daemon.Path("initrd"))) {
 			continue
 		}
@@ -323,7 +323,7 @@ func (s *stage) kill(t *testing.T, id machine.Identity) {
 	t.Fatal("the guest has no process")
 }
 
-// wantNothing wants no domain, no volume, and the image as it was.
+// wantNothing wants no domain, no volume, and an unchanged image.
 func (s *stage) wantNothing(t *testing.T) {
 	t.Helper()
 	domains, _, err := s.api.ConnectListAllDomains(1, 0)
@@ -339,7 +339,7 @@ func (s *stage) wantNothing(t *testing.T) {
 	}
 }
 
-// eventually waits until the check holds. What else there is to say is said if it does not.
+// eventually waits until the check holds, and prints what tell returns if it does not.
 func (*stage) eventually(t *testing.T, what string, check func() bool, tell ...func() string) {
 	t.Helper()
 	deadline, tick := time.After(bootPatience), time.NewTicker(50*time.Millisecond)
@@ -357,7 +357,7 @@ func (*stage) eventually(t *testing.T, what string, check func() bool, tell ...f
 	}
 }
 
-// console is what a guest has said since somebody listened.
+// console is the output of a guest since listen.
 type console struct {
 	mu   sync.Mutex
 	text []byte

@@ -38,14 +38,14 @@ func undefine(t *testing.T, api *golibvirt.Libvirt, id machine.Identity) {
 	}
 }
 
-// identity of a machine that only one test knows.
+// identity returns the identity of a machine.
 func identity() machine.Identity {
 	return machine.Identity{
 		Installation: "11111111-2222-4333-8444-555555555555", UID: "0f9a63b2-1111-4222-8333-444455556666", Namespace: "default", Name: "web",
 	}
 }
 
-// newMock returns a host with the mock, and a connection that keeps it.
+// newMock returns a host with the mock, and a connection that keeps the mock's state.
 func newMock(t *testing.T) (*libvirttest.Daemon, machine.Driver, *golibvirt.Libvirt) {
 	t.Helper()
 	daemon := libvirttest.Start(t)
@@ -56,7 +56,7 @@ func newMock(t *testing.T) (*libvirttest.Daemon, machine.Driver, *golibvirt.Libv
 	return daemon, driver, api
 }
 
-// Not parallel: it counts the goroutines of the whole process.
+// It is not parallel because it counts the goroutines of the whole process.
 func TestFrozenDaemonKeepsNobody(t *testing.T) { //nolint:paralleltest // because it counts goroutines
 	daemon, driver, _ := newMock(t)
 	spec := specOf(identity())
@@ -74,7 +74,7 @@ func TestFrozenDaemonKeepsNobody(t *testing.T) { //nolint:paralleltest // becaus
 		wantError(t, "a call", call(ctx), context.DeadlineExceeded)
 		cancel()
 	}
-	// The daemon is still frozen: what waits on it now would wait for ever.
+	// The daemon is still frozen: a call that waits for it now would wait forever.
 	await(t, "no call waits for the daemon", func() bool { return !strings.Contains(stacks(), "libvirt.(*Libvirt).getResponse") })
 	if err := daemon.Thaw(); err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestFrozenDaemonKeepsNobody(t *testing.T) { //nolint:paralleltest // becaus
 	}
 }
 
-// stacks is what all goroutines are at.
+// stacks returns the stacks of all goroutines.
 func stacks() string {
 	out := make([]byte, 4<<20)
 	return string(out[:runtime.Stack(out, true)])
@@ -101,12 +101,12 @@ func TestDaemonIsKilledAndComesBack(t *testing.T) {
 	_, err = driver.Get(t.Context(), identity())
 	wantError(t, "Get", err, machine.ErrUnreachable)
 	for range events { // It ends.
-		t.Error("something happened to a machine that there is not")
+		t.Error("there was an event for a machine that does not exist")
 	}
 	if err := daemon.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// The mock has forgotten everything with its daemon.
+	// The mock lost its state with its daemon.
 	api := daemon.Dial(t, mock)
 	makeImages(t, api)
 	_, err = driver.Info(t.Context())
@@ -120,7 +120,7 @@ func TestDaemonIsKilledAndComesBack(t *testing.T) {
 			t.Errorf("got %+v", event)
 		}
 	case <-time.After(bootPatience):
-		t.Error("nobody told of the machine")
+		t.Error("there was no event for the machine")
 	}
 }
 
