@@ -92,6 +92,18 @@ func TestTheArticlesMachineBecomesActive(t *testing.T) {
 	s.wantEvents("Deleted")
 }
 
+// TestMachineTakesThreeWritesAndAnEvent: finalizer and host are one patch, and the status is written when the machine is being created
+// and when it runs.
+func TestMachineTakesThreeWritesAndAnEvent(t *testing.T) {
+	s := newStage(t, simulated.Script{})
+	before := s.Writes()
+	s.machine()
+	if n := s.Writes() - before; n != 3 {
+		t.Errorf("a machine took %d writes, want 3", n)
+	}
+	s.wantEvents("Created")
+}
+
 // TestDefect01: whole cores were passed as billionths, and fractions were rounded up.
 func TestDefect01SizesAreExact(t *testing.T) {
 	s := newStage(t, simulated.Script{})

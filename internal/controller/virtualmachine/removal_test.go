@@ -1,0 +1,107 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualmachine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/operation"
+)
+
+func TestPlanRemoval(t *testing.T) {
+	t.Parallel()
+	retain := func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Spec.DeletionPolicy = cloudnativev1alpha1.DeletionRetain
+	}
+	runs := func(reason string, generation int64) func(*observation) {
+		return func(o *observation) {
+			o.op = &operation.Progress{Operation: operation.Operation{Reason: reason, Generation: generation, Steps: []operation.Step{operation.Stop}}}
+		}
+	}
+	ended := func(reason string, err error) func(*observation) {
+		return func(o *observation) {
+			runs(reason, 1)(o)
+			o.op.Steps, o.op.At, o.op.Done, o.op.Err = []operation.Step{operation.Remove}, operation.Remove, true, err
+		}
+	}
+	away := func(o *observation) { o.hostProblem = unreachable("a", machine.ErrUnreachable) }
+	type removal struct {
+		Released, Canceled bool
+		Steps              []operation.Step
+		Reason             string
+	}
+	cases := map[string]struct {
+		vm   []vmEdit
+		seen []func(*observation)
+		want removal
+	}{
+		"a machine is removed first": {want: removal{Steps: []operation.Step{operation.Remove}, Reason: "Deleting"}},
+		"so is what may be left of one that is gone": {
+			seen: []func(*observation){func(o *observation) { o.found = nil }},
+			want: removal{Steps: []operation.Step{operation.Remove}, Reason: "Deleting"},
+		},
+		"an object that never had a host is released": {
+			seen: []func(*observation){func(o *observation) { o.at = kube.Placement{} }}, want: removal{Released: true},
+		},
+		"an object whose machine was removed is released": {
+			seen: []func(*observation){ended("Deleting", nil)}, want: removal{Released: true},
+		},
+		"a removal that failed waits for its time": {
+			seen: []func(*observation){ended("Deleting", machine.ErrBusy)}, want: removal{Reason: "DeleteFailed"},
+		},
+		"a host that does not answer is waited for": {
+			seen: []func(*observation){away}, want: removal{Reason: "DriverUnreachable"},
+		},
+		"a machine that is retained needs no host": {
+			vm: []vmEdit{retain}, seen: []func(*observation){away}, want: removal{Released: true},
+		},
+		"a removal that is running is waited for": {
+			seen: []func(*observation){runs("Deleting", 1)}, want: removal{Reason: "Deleting"},
+		},
+		"a removal of an outdated spec is canceled": {
+			seen: []func(*observation){runs("Deleting", 0)}, want: removal{Reason: "Deleting", Canceled: true},
+		},
+		"a removal of a machine that is to be retained is canceled": {
+			vm: []vmEdit{retain}, seen: []func(*observation){runs("Deleting", 1)}, want: removal{Reason: "Deleting", Canceled: true},
+		},
+		"any other operation is canceled": {
+			seen: []func(*observation){runs("Provisioning", 1)}, want: removal{Reason: "Provisioning", Canceled: true},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			vm := aMachine(tc.vm...)
+			vm.DeletionTimestamp = new(metav1.NewTime(noon))
+			d := planRemoval(vm, sees(vm, tc.seen...), noon)
+			got := removal{Released: d.release, Canceled: d.cancel, Reason: d.outcome.Reason()}
+			if d.next != nil {
+				got.Steps = d.next.Steps
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("removal (-want +got):\n%s", diff)
+			}
+			if d.phase != cloudnativev1alpha1.PhaseTerminating {
+				t.Errorf("the phase is %q", d.phase)
+			}
+		})
+	}
+}
+
+func TestAimNeverPassesTheTime(t *testing.T) {
+	t.Parallel()
+	for wait := range map[time.Duration]bool{0: true, time.Second: true, 5 * time.Second: true, time.Minute: true, 8760 * time.Hour: true} {
+		longest := aim(wait) + aim(wait)/5
+		if late := longest - wait; late > time.Second {
+			t.Errorf("a pass that is due in %s comes up to %s late", wait, late)
+		}
+	}
+}
