@@ -125,15 +125,7 @@ func TestLongNamesAreCutAndStayUnique(t *testing.T) {
 func TestObjectsDoNotDependOnTheOrderOfMaps(t *testing.T) {
 	t.Parallel()
 	all := func() string {
-		shared, err := admission.PolicyObjects("b")
-		if err != nil {
-			t.Fatal(err)
-		}
-		bindings, err := admission.Bindings(fullPool("gpu"), operatorNamespace)
-		if err != nil {
-			t.Fatal(err)
-		}
-		hash, err := patch.Hash(slices.Concat(shared, bindings))
+		hash, err := patch.Hash(everyObject(t, fullPool("gpu")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,15 +143,7 @@ func TestWhatIsAppliedIsCovered(t *testing.T) {
 	t.Parallel()
 	h := harness(t)
 	pool := createPool(t, h, "covered", fullPool("covered").Spec)
-	shared, err := admission.PolicyObjects(operatorNamespace)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bindings, err := admission.Bindings(pool, operatorNamespace)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, object := range slices.Concat(shared, bindings) {
+	for _, object := range everyObject(t, pool) {
 		t.Run(string(object.Kind)+" "+object.Name, func(t *testing.T) {
 			t.Parallel()
 			live := object.Live()
