@@ -83,7 +83,7 @@ bin/.version: always
 	@[[ "$$(cat $@ 2>/dev/null)" == '$(VERSION)' ]] || echo '$(VERSION)' > $@
 
 .PHONY: run
-run: build ## Run everything here: local cluster, samples, operator with its log. Ctrl-C stops it.
+run: build ## Run everything here: local cluster, samples, operator with its log. DOCKER=1 runs VirtualMachines in Docker.
 	@./config/local/run
 
 .PHONY: clean
