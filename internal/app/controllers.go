@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
@@ -55,6 +56,8 @@ type tools struct {
 	conf     *config.Config
 	// namespace is the one that the manager runs in, empty outside of a cluster.
 	namespace string
+	// log takes what happens outside of events.
+	log logr.Logger
 	// leading says whether this instance may change anything outside of the API server.
 	leading *fence.Fence
 }
@@ -161,7 +164,7 @@ func kinds(list []controller) []client.Object {
 
 // addControllers adds the controllers, the indexes that they use and the caches that they read to the manager.
 func addControllers(
-	ctx context.Context, mgr manager.Manager, list []controller, conf *config.Config, leading *fence.Fence, now func() time.Time,
+	ctx context.Context, mgr manager.Manager, list []controller, conf *config.Config, leading *fence.Fence, log logr.Logger, now func() time.Time,
 ) error {
 	for _, i := range indexes() {
 		used := slices.ContainsFunc(list, func(c controller) bool { return slices.Contains(i.usedBy, c.name) })
@@ -173,9 +176,9 @@ func addControllers(
 		}
 	}
 	for _, c := range list {
-		recorder := event.NewRecorder(mgr.GetEventRecorder("windlass-" + c.name))
+		recorder := event.NewRecorder(mgr.GetEventRecorder("windlass-"+c.name), log)
 		given := tools{
-			recorder: recorder, workers: conf.Threads, now: now, conf: conf, namespace: conf.OwnNamespace, leading: leading,
+			recorder: recorder, workers: conf.Threads, now: now, conf: conf, namespace: conf.OwnNamespace, log: log, leading: leading,
 		}
 		if err := c.add(ctx, mgr, given); err != nil {
 			return fmt.Errorf("cannot set up controller %q: %w", c.name, err)

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/go-logr/logr"
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/gateway"
 )
@@ -31,7 +32,7 @@ type announce func(api addresses) error
 
 // addGateway adds the HTTP API to the manager, if it is enabled.
 func addGateway(
-	ctx context.Context, mgr manager.Manager, restConfig *rest.Config, conf *config.Config, tell announce,
+	ctx context.Context, mgr manager.Manager, restConfig *rest.Config, conf *config.Config, log logr.Logger, tell announce,
 ) error {
 	if !conf.Gateway.Enabled() {
 		return nil
@@ -46,7 +47,7 @@ func addGateway(
 		Namespaces:        contextNamespaces(conf.Kubeconfig),
 		RequestsPerSecond: conf.Gateway.RequestsPerSecond, ConnectionsPerAddress: conf.Gateway.ConnectionsPerAddress,
 		Version: version, Now: time.Now,
-		Log: mgr.GetLogger().WithName("gateway"),
+		Log: log.WithName("gateway"),
 	})
 	if err != nil {
 		_ = listener.Close()
@@ -55,7 +56,7 @@ func addGateway(
 	if err := mgr.Add(api); err != nil {
 		return fmt.Errorf("cannot add the HTTP API: %w", err)
 	}
-	mgr.GetLogger().Info("Serving the HTTP API", "address", listener.Addr().String())
+	log.Info("Serving the HTTP API", "address", listener.Addr().String())
 	if conf.Gateway.SessionFile != "" {
 		if err := writeSession(conf.Gateway.SessionFile, api.URL()); err != nil {
 			return err

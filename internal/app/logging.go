@@ -26,10 +26,14 @@ func newLogger(out io.Writer, verbosity int) (logr.Logger, error) {
 	if err := flags.Set("v", strconv.Itoa(verbosity)); err != nil {
 		return logr.Logger{}, fmt.Errorf("cannot set the verbosity of the log: %w", err)
 	}
-	klog.SetLoggerWithOptions(logger, klog.ContextualLogger(true))
-	ctrl.SetLogger(logger)
+	klog.SetLoggerWithOptions(chatter(logger), klog.ContextualLogger(true))
+	ctrl.SetLogger(chatter(logger))
 	return logger, nil
 }
+
+// chatter returns the logger of libraries: what they do in the ordinary course of things shows with -v=1, their errors always. What
+// Windlass does is a line for each event.
+func chatter(logger logr.Logger) logr.Logger { return logger.V(1) }
 
 // orderlyEnd drops the one error that controller-runtime logs at every orderly end: having given up the Lease on purpose,
 // it is told that the Lease is lost. A Lease that is lost for real ends the process with an error of its own.

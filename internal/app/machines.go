@@ -41,7 +41,7 @@ func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
 	if err := mgr.GetAPIReader().Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, &system); err != nil {
 		return fmt.Errorf("cannot read namespace %q, which identifies the cluster: %w", metav1.NamespaceSystem, err)
 	}
-	conf, log, installation := t.conf.Machines, mgr.GetLogger().WithName("machines"), string(system.UID)
+	conf, log, installation := t.conf.Machines, t.log, string(system.UID)
 	configured, problem := machineHosts(&conf, os.Getenv, os.ReadFile)
 	if problem != nil {
 		// The other controllers have no use for hosts. The conditions of the machines tell the problem, too.

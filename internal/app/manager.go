@@ -60,13 +60,13 @@ func run(
 	if err != nil {
 		return err
 	}
-	if err := addControllers(ctx, mgr, list, conf, leading, now); err != nil {
+	if err := addControllers(ctx, mgr, list, conf, leading, logger, now); err != nil {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // some controllers ask the API server while they are set up: the same holds for them
 		}
 		return err
 	}
-	if err := addGateway(ctx, mgr, restConfig, conf, tell); err != nil {
+	if err := addGateway(ctx, mgr, restConfig, conf, logger, tell); err != nil {
 		return err
 	}
 	logger.Info("Starting", "version", version, "server", restConfig.Host, "controllers", names(list),
@@ -107,7 +107,7 @@ func newManager(
 	}
 	mgr, err := manager.New(fenced, manager.Options{
 		Scheme:    scheme,
-		Logger:    logger,
+		Logger:    chatter(logger),
 		Cache:     kube.CacheOptions(scheme),
 		NewClient: newClient,
 

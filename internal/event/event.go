@@ -6,9 +6,16 @@
 package event
 
 import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
 
 	"github.com/windlass-operator/windlass/internal/status"
 )
@@ -38,10 +45,15 @@ type Recorder interface {
 	Record(list ...Event)
 }
 
-// NewRecorder returns a Recorder that writes to the events.k8s.io API.
-func NewRecorder(sink events.EventRecorder) Recorder { return &recorder{sink: sink} }
+// NewRecorder returns a Recorder that writes to the events.k8s.io API, and a line for each event to the log.
+func NewRecorder(sink events.EventRecorder, log logr.Logger) Recorder {
+	return &recorder{sink: sink, log: log}
+}
 
-type recorder struct{ sink events.EventRecorder }
+type recorder struct {
+	sink events.EventRecorder
+	log  logr.Logger
+}
 
 // Record implements Recorder.
 func (r *recorder) Record(list ...Event) {
@@ -50,6 +62,27 @@ func (r *recorder) Record(list ...Event) {
 		if e.Warning {
 			eventType = corev1.EventTypeWarning
 		}
-		r.sink.Eventf(e.Regarding, e.Related, eventType, e.Reason, e.Action, "%s", status.Clip(e.Note, maxNote))
+		note := status.Clip(e.Note, maxNote)
+		r.sink.Eventf(e.Regarding, e.Related, eventType, e.Reason, e.Action, "%s", note)
+		r.log.Info(note, "reason", e.Reason, kindOf(e.Regarding), nameOf(e.Regarding))
 	}
+}
+
+// kindOf returns the key under which the log names the object: its kind, as in nodePool.
+func kindOf(object runtime.Object) string {
+	kind := fmt.Sprintf("%T", object)
+	kind = kind[strings.LastIndex(kind, ".")+1:]
+	upper := strings.IndexFunc(kind[1:], unicode.IsUpper) // the first word; all of it where there is only one
+	if upper < 0 {
+		return strings.ToLower(kind)
+	}
+	return strings.ToLower(kind[:upper+1]) + kind[upper+1:]
+}
+
+func nameOf(object runtime.Object) klog.ObjectRef {
+	accessor, err := meta.Accessor(object)
+	if err != nil {
+		return klog.ObjectRef{}
+	}
+	return klog.KRef(accessor.GetNamespace(), accessor.GetName())
 }
