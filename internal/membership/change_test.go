@@ -59,7 +59,7 @@ func TestNodeIsOpenedWithWhatItsPoolsWant(t *testing.T) {
 		"a pool in dry run alone keeps it closed": {
 			node: node(role("b"), closed), pool: pools(pool("b", rehearsed)), want: []corev1.Taint{still},
 		},
-		"a pool whose turn has not come keeps it closed": {
+		"a pool whose batch has not come to the node keeps it closed": {
 			node: node(role("gpu"), role("b"), closed), pool: pools(full("gpu"), pool("b", oneAtATime())), want: []corev1.Taint{still, gpu},
 		},
 		"a pool that names the taint itself, from before it was refused, does not bring it back": {
@@ -82,7 +82,7 @@ func TestNodeIsOpenedWithWhatItsPoolsWant(t *testing.T) {
 	}
 }
 
-func TestNodeWaitsForItsTurn(t *testing.T) {
+func TestNodeWaitsForItsBatch(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		node *corev1.Node
@@ -90,7 +90,7 @@ func TestNodeWaitsForItsTurn(t *testing.T) {
 		want *Plan
 	}{
 		"one that joins": {node: node(role("gpu")), pool: full("gpu", oneAtATime()), want: &Plan{}},
-		"one that has its turn": {
+		"one in the batch": {
 			node: node(role("gpu")), pool: pool("gpu", oneAtATime("node")),
 			want: &Plan{
 				SetLabels: map[string]string{nodesv1.MemberLabel("gpu"): ""}, Pending: []string{"gpu"},
@@ -209,7 +209,7 @@ func TestDrainingNodeGivesUpTheMembershipFirst(t *testing.T) {
 
 func rehearsed(p *nodesv1.NodePool) { p.Spec.DryRun = true }
 
-// oneAtATime bounds the rollout. The named nodes have their turn.
+// oneAtATime bounds the rollout. The named nodes are the batch.
 func oneAtATime(nodes ...string) poolOption {
 	return func(p *nodesv1.NodePool) {
 		p.Spec.Rollout = &nodesv1.Rollout{MaxConcurrent: intstr.FromInt32(1)}

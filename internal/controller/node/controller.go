@@ -58,11 +58,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	list := &nodesv1.NodePoolList{}
 	// Nothing below changes a pool, and a pool may hold the originals of a thousand nodes.
-	err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy)
-	switch {
-	case ctx.Err() != nil: // the manager stops
-		return reconcile.Result{}, nil
-	case err != nil:
+	if err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return reconcile.Result{}, fmt.Errorf("cannot list pools for node %q: %w", node.Name, err)
 	}
 	pools := membership.NewPools(list)

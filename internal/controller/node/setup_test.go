@@ -16,7 +16,7 @@ import (
 
 func TestChangeOfAPoolWakesUpWhomItConcerns(t *testing.T) {
 	t.Parallel()
-	turns := func(nodes ...string) nodesv1.NodePoolStatus {
+	batch := func(nodes ...string) nodesv1.NodePoolStatus {
 		return nodesv1.NodePoolStatus{Rollout: &nodesv1.RolloutStatus{Nodes: nodes}}
 	}
 	drains := func(drained bool, nodes ...string) nodesv1.NodePoolStatus {
@@ -31,13 +31,13 @@ func TestChangeOfAPoolWakesUpWhomItConcerns(t *testing.T) {
 		all           bool
 		want          []string
 	}{
-		"counts concern nobody":                     {after: nodesv1.NodePoolStatus{NodeCount: 7}},
-		"a ledger concerns everybody":               {after: nodesv1.NodePoolStatus{Ledger: nodesv1.Ledger{Labels: []string{"a"}}}, all: true},
-		"a turn concerns those who have it now":     {before: turns("a", "b"), after: turns("b", "c"), want: []string{"c"}},
-		"a turn that ended concerns nobody":         {before: turns("a")},
-		"a drain concerns those for whom it begins": {before: drains(false, "a"), after: drains(false, "a", "b"), want: []string{"b"}},
-		"and those for whom it has come to its end": {before: drains(false, "a"), after: drains(true, "a"), want: []string{"a"}},
-		"and those for whom it was broken off":      {before: drains(false, "a"), want: []string{"a"}},
+		"counts concern nobody":                         {after: nodesv1.NodePoolStatus{NodeCount: 7}},
+		"a ledger concerns everybody":                   {after: nodesv1.NodePoolStatus{Ledger: nodesv1.Ledger{Labels: []string{"a"}}}, all: true},
+		"a batch concerns the nodes that are new in it": {before: batch("a", "b"), after: batch("b", "c"), want: []string{"c"}},
+		"a batch that ended concerns nobody":            {before: batch("a")},
+		"a drain concerns those that it begins for":     {before: drains(false, "a"), after: drains(false, "a", "b"), want: []string{"b"}},
+		"and those that it ends for":                    {before: drains(false, "a"), after: drains(true, "a"), want: []string{"a"}},
+		"and those that it was broken off for":          {before: drains(false, "a"), want: []string{"a"}},
 		"progress of a drain concerns nobody": {
 			before: drains(false, "a"), after: func() nodesv1.NodePoolStatus {
 				status := drains(false, "a")

@@ -25,7 +25,7 @@ import (
 )
 
 func TestNodeThatRegistersClosedIsOpenedInTheSamePatch(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	w.pool("p", label("a", "1"), taint("b", "2"))
 	w.converge()
 	n := w.node("n")
@@ -48,7 +48,7 @@ func TestNodeThatRegistersClosedIsOpenedInTheSamePatch(t *testing.T) {
 }
 
 func TestNeighborTaintsAreTold(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	w.node("n", "a", "b", "c")
 	a := w.pool("a", taint("a", "1"))
 	w.pool("b", taint("z", "1"), taint("b", "1"))
@@ -65,7 +65,7 @@ func TestNeighborTaintsAreTold(t *testing.T) {
 }
 
 func TestPoolsAreFoundByTheirFields(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	w.pool("a", func(p *nodesv1.NodePool) { p.Spec.Handler, p.Spec.Priority = "fields-kata", 7 })
 	w.pool("b", func(p *nodesv1.NodePool) {
 		p.Spec.Handler, p.Spec.Overwrite, p.Spec.DryRun = "fields-crun", nodesv1.OverwriteAlways, true
@@ -87,7 +87,7 @@ func TestPoolsAreFoundByTheirFields(t *testing.T) {
 }
 
 // found returns the names of the test's pools that the API server finds.
-func (w *world) found(options ...client.ListOption) []string {
+func (w *stage) found(options ...client.ListOption) []string {
 	w.t.Helper()
 	list := &nodesv1.NodePoolList{}
 	if err := w.Live.List(w.t.Context(), list, options...); err != nil {
@@ -112,7 +112,7 @@ func bounded(concurrent string, edits ...func(*nodesv1.Rollout)) func(*nodesv1.N
 }
 
 // followers returns how many nodes have the value of the label.
-func (w *world) followers(nodes []*corev1.Node, value string) int {
+func (w *stage) followers(nodes []*corev1.Node, value string) int {
 	w.t.Helper()
 	count := 0
 	for _, n := range nodes {
@@ -123,7 +123,7 @@ func (w *world) followers(nodes []*corev1.Node, value string) int {
 	return count
 }
 
-func (w *world) manyNodes(count int, pool string) []*corev1.Node {
+func (w *stage) manyNodes(count int, pool string) []*corev1.Node {
 	w.t.Helper()
 	var nodes []*corev1.Node
 	for i := range count {
@@ -133,7 +133,7 @@ func (w *world) manyNodes(count int, pool string) []*corev1.Node {
 }
 
 // pass lets the pool controller look once, and then all nodes follow that may.
-func (w *world) pass(pool *nodesv1.NodePool, nodes []*corev1.Node) {
+func (w *stage) pass(pool *nodesv1.NodePool, nodes []*corev1.Node) {
 	w.t.Helper()
 	if _, err := w.Reconcile(w.t, w.pools, types.NamespacedName{Name: pool.Name}); err != nil {
 		w.t.Fatal(err)
@@ -144,7 +144,7 @@ func (w *world) pass(pool *nodesv1.NodePool, nodes []*corev1.Node) {
 }
 
 func TestRolloutIsBounded(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	nodes := w.manyNodes(5, "p")
 	pool := w.pool("p", label("a", "1"), bounded("40%"))
 	w.pass(pool, nodes)
@@ -172,7 +172,7 @@ func TestRolloutIsBounded(t *testing.T) {
 		w.SettleKey(t, w.nodes, types.NamespacedName{Name: n.Name})
 	}
 	if got := w.Writes() - before; got != 0 {
-		t.Errorf("%d writes before anybody had a turn", got)
+		t.Errorf("%d writes before any batch began", got)
 	}
 	w.converge()
 	if got := w.followers(nodes, "2"); got != 5 {
@@ -181,7 +181,7 @@ func TestRolloutIsBounded(t *testing.T) {
 }
 
 func TestRolloutGoesOnWhereItStoodAfterARestart(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	nodes := w.manyNodes(3, "p")
 	pool := w.pool("p", label("a", "1"), bounded("1", func(r *nodesv1.Rollout) { r.PauseSeconds = 60 }))
 	w.converge()
@@ -209,7 +209,7 @@ func TestRolloutGoesOnWhereItStoodAfterARestart(t *testing.T) {
 }
 
 func TestRolloutStopsWhileTooManyAreUnavailable(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	nodes := w.manyNodes(3, "p")
 	testkit.EditStatus(t, w.Harness, nodes[2], func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse })
 	pool := w.pool("p", label("a", "1"), bounded("1", func(r *nodesv1.Rollout) { r.MaxUnavailable = new(intstr.FromInt32(0)) }))
@@ -232,7 +232,7 @@ func draining(seconds int32) func(*nodesv1.NodePool) {
 }
 
 // budget protects the pod.
-func (w *world) budget(pod *corev1.Pod) *policyv1.PodDisruptionBudget {
+func (w *stage) budget(pod *corev1.Pod) *policyv1.PodDisruptionBudget {
 	w.t.Helper()
 	budget := &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace},
@@ -258,7 +258,7 @@ func chooses(pool *nodesv1.NodePool, byLabel bool) func(*corev1.Pod) {
 }
 
 // terminate does what a kubelet does with a pod that is asked to go, and reports whether it was.
-func (w *world) terminate(pod *corev1.Pod) bool {
+func (w *stage) terminate(pod *corev1.Pod) bool {
 	w.t.Helper()
 	if !w.Get(w.t, pod) || pod.DeletionTimestamp == nil {
 		return false
@@ -270,7 +270,7 @@ func (w *world) terminate(pod *corev1.Pod) bool {
 }
 
 func TestLeavingNodeIsDrainedOfThePoolsPods(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", label("a", "1"), taint("b", "2"), draining(0))
 	w.converge()
@@ -318,7 +318,7 @@ func TestLeavingNodeIsDrainedOfThePoolsPods(t *testing.T) {
 }
 
 func TestDrainEndsWithItsTime(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", label("a", "1"), draining(30))
 	w.converge()
@@ -340,7 +340,7 @@ func TestDrainEndsWithItsTime(t *testing.T) {
 }
 
 func TestNodeThatComesBackIsNoLongerDrained(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", label("a", "1"), draining(0))
 	w.converge()
@@ -362,7 +362,7 @@ func TestNodeThatComesBackIsNoLongerDrained(t *testing.T) {
 }
 
 func TestDeletedPoolIsDrained(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	nodes := w.manyNodes(4, "p")
 	pool := w.pool("p", draining(0)) // nothing but the membership
 	w.converge()
@@ -384,7 +384,7 @@ func TestDeletedPoolIsDrained(t *testing.T) {
 }
 
 func TestDeletedPoolIsNotDrainedWhenSomebodyInsists(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", label("a", "1"), draining(0), func(p *nodesv1.NodePool) {
 		p.Annotations = map[string]string{nodesv1.ForceDeleteAnnotation: "true"}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestKubeletCannotShedTheTaintOfItsPool(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	labelled, selected := w.node("labelled", "p"), w.node("selected")
 	zone := "zone.node-restriction.kubernetes.io/" + w.name("z")
 	testkit.Edit(t, w.Harness, selected, func(n *corev1.Node) { n.Labels[zone] = "a" })

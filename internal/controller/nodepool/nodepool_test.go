@@ -37,8 +37,8 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// world is a harness with the controllers of a pool, and names that no other test uses.
-type world struct {
+// stage is a harness with the controllers of a pool, and names that no other test uses.
+type stage struct {
 	*testkit.Harness
 	controllers
 
@@ -55,7 +55,7 @@ type controllers struct {
 	drains *drain.Reconciler
 }
 
-func newWorld(t *testing.T) *world {
+func newStage(t *testing.T) *stage {
 	t.Helper()
 	t.Parallel()
 	h := testkit.New(t, kube.IndexNodes(membership.Concerned))
@@ -63,13 +63,13 @@ func newWorld(t *testing.T) *world {
 	if len(prefix) > 40 {
 		prefix = prefix[:40]
 	}
-	w := &world{Harness: h, t: t, prefix: prefix}
+	w := &stage{Harness: h, t: t, prefix: prefix}
 	w.controllers = w.newControllers(h.Client)
 	return w
 }
 
 // newControllers returns controllers that have just started.
-func (w *world) newControllers(c client.Client) controllers {
+func (w *stage) newControllers(c client.Client) controllers {
 	w.t.Helper()
 	clearances, drains := &clearance.Clearances{}, &clearance.Drains{}
 	transport, err := rest.HTTPClientFor(w.Config)
@@ -83,18 +83,18 @@ func (w *world) newControllers(c client.Client) controllers {
 	}
 }
 
-// restart returns the same world with controllers that have just started.
-func (w *world) restart() *world {
+// restart returns the same stage with controllers that have just started.
+func (w *stage) restart() *stage {
 	w.t.Helper()
 	again := *w
 	again.controllers = w.newControllers(w.Client)
 	return &again
 }
 
-func (w *world) name(short string) string { return w.prefix + "-" + short }
+func (w *stage) name(short string) string { return w.prefix + "-" + short }
 
 // pool creates a pool with the labels a=<name> and the taint.
-func (w *world) pool(short string, edits ...func(*nodesv1.NodePool)) *nodesv1.NodePool {
+func (w *stage) pool(short string, edits ...func(*nodesv1.NodePool)) *nodesv1.NodePool {
 	w.t.Helper()
 	pool := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: w.name(short)}}
 	for _, edit := range edits {
@@ -106,7 +106,7 @@ func (w *world) pool(short string, edits ...func(*nodesv1.NodePool)) *nodesv1.No
 }
 
 // node creates a node in the named pools.
-func (w *world) node(short string, pools ...string) *corev1.Node {
+func (w *stage) node(short string, pools ...string) *corev1.Node {
 	w.t.Helper()
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name: w.name(short), Labels: map[string]string{"kubernetes.io/os": "linux"},
@@ -127,7 +127,7 @@ func (w *world) node(short string, pools ...string) *corev1.Node {
 }
 
 // converge lets all controllers come to rest. Drains come first, because what they do is not counted as a write.
-func (w *world) converge() {
+func (w *stage) converge() {
 	w.t.Helper()
 	var targets []testkit.Target
 	add := func(r reconcile.Reconciler, names []string) {
@@ -151,7 +151,7 @@ func (w *world) converge() {
 }
 
 // labels returns the node's labels without those that every test node has.
-func (w *world) labels(n *corev1.Node) map[string]string {
+func (w *stage) labels(n *corev1.Node) map[string]string {
 	w.t.Helper()
 	w.Get(w.t, n)
 	out := maps.Clone(n.Labels)
@@ -161,7 +161,7 @@ func (w *world) labels(n *corev1.Node) map[string]string {
 	return out
 }
 
-func (w *world) class(pool string) *nodev1.RuntimeClass {
+func (w *stage) class(pool string) *nodev1.RuntimeClass {
 	w.t.Helper()
 	class := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: pool}}
 	if !w.Get(w.t, class) {
@@ -212,7 +212,7 @@ func wantTaints(t *testing.T, n *corev1.Node, want ...string) {
 }
 
 func TestArticle(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "master")
 	pool := w.pool("master", label("node-pool.lailin.xyz/master", "8"), label("node-pool.lailin.xyz/test", "2"),
 		taint("node-pool.lailin.xyz", "master"), func(p *nodesv1.NodePool) { p.Spec.Handler = "runc" })
@@ -262,7 +262,7 @@ func TestArticle(t *testing.T) {
 }
 
 func TestStatusCountsAndSums(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	w.node("a", "p", "q")
 	b := w.node("b", "p")
 	pool := w.pool("p", label("x", "y"))
@@ -283,7 +283,7 @@ func TestStatusCountsAndSums(t *testing.T) {
 }
 
 func TestNodeCountReturnsToZeroWhenTheLastNodeLeaves(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p")
 	w.converge()
@@ -296,7 +296,7 @@ func TestNodeCountReturnsToZeroWhenTheLastNodeLeaves(t *testing.T) {
 }
 
 func TestForeignLabelsAndTaintsAreNotWiped(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) {
 		n.Labels["nvidia.com/gpu.present"] = "true"
@@ -313,13 +313,13 @@ func TestForeignLabelsAndTaintsAreNotWiped(t *testing.T) {
 	wantTaints(t, n, "karpenter.sh/disrupted:NoSchedule")
 }
 
-func reload(w *world, n *corev1.Node) *corev1.Node {
+func reload(w *stage, n *corev1.Node) *corev1.Node {
 	w.Get(w.t, n)
 	return n
 }
 
 func TestManyPoolsOnOneNode(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "a", "b")
 	a := w.pool("a", label("from-a", "1"), label("both", "same"), taint("a", "1"))
 	b := w.pool("b", label("from-b", "1"), label("both", "same"), taint("b", "1"))
@@ -345,7 +345,7 @@ func TestManyPoolsOnOneNode(t *testing.T) {
 }
 
 func TestConflictBetweenPoolsIsDecidedAndTold(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "a", "b")
 	w.pool("a", label("env", "a"))
 	loser := w.pool("b", label("env", "b"))
@@ -365,7 +365,7 @@ func TestConflictBetweenPoolsIsDecidedAndTold(t *testing.T) {
 }
 
 func TestForeignValueOfAPoolKeyStaysAndIsTold(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels["env"] = "prod" })
 	pool := w.pool("p", label("env", "dev"), func(p *nodesv1.NodePool) { p.Spec.Overwrite = nodesv1.OverwriteNever })
@@ -383,7 +383,7 @@ func TestForeignValueOfAPoolKeyStaysAndIsTold(t *testing.T) {
 }
 
 func TestDriftIsRepairedAndTold(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	w.pool("p", label("env", "dev"), taint("pool", "p"))
 	w.converge()
@@ -403,7 +403,7 @@ func TestDriftIsRepairedAndTold(t *testing.T) {
 }
 
 func TestANodeIsWrittenOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	pool := w.pool("p", label("a", "1"), label("b", "2"), taint("c", "3"))
 	w.converge()
 	n := w.node("n", "p")
@@ -415,7 +415,7 @@ func TestANodeIsWrittenOnce(t *testing.T) {
 }
 
 func TestANodeInTwoNewPoolsIsWrittenOnce(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "a", "b")
 	a, b := w.pool("a", label("a", "1")), w.pool("b", label("b", "1"))
 	w.SettleKey(t, w.pools, types.NamespacedName{Name: a.Name})
@@ -433,7 +433,7 @@ func TestANodeInTwoNewPoolsIsWrittenOnce(t *testing.T) {
 }
 
 func TestAPoolThatDoesNotBeginHoldsUpNobodyForLong(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "a", "b")
 	a := w.pool("a", label("a", "1"))
 	w.pool("b", label("b", "1"))
@@ -448,7 +448,7 @@ func TestAPoolThatDoesNotBeginHoldsUpNobodyForLong(t *testing.T) {
 }
 
 func TestNothingIsPutOnANodeBeforeTheFinalizer(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	w.pool("p", label("a", "1"))
 	w.SettleKey(t, w.nodes, types.NamespacedName{Name: n.Name})
@@ -456,7 +456,7 @@ func TestNothingIsPutOnANodeBeforeTheFinalizer(t *testing.T) {
 }
 
 func TestForeignRuntimeClassIsLeftAlone(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	foreign := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: w.name("p")}, Handler: "kata"}
 	w.Create(t, foreign)
 	n := w.node("n", "p")
@@ -484,7 +484,7 @@ func TestForeignRuntimeClassIsLeftAlone(t *testing.T) {
 }
 
 func TestHandlerChangeRecreatesTheRuntimeClass(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	pool := w.pool("p")
 	w.converge()
 	before := w.class(pool.Name).UID
@@ -501,7 +501,7 @@ func TestHandlerChangeRecreatesTheRuntimeClass(t *testing.T) {
 }
 
 func TestRuntimeClassDriftIsRepaired(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	pool := w.pool("p", taint("a", "1"))
 	w.converge()
 	testkit.Edit(t, w.Harness, w.class(pool.Name), func(c *nodev1.RuntimeClass) {
@@ -516,7 +516,7 @@ func TestRuntimeClassDriftIsRepaired(t *testing.T) {
 }
 
 func TestTolerationsComeBeforeTaintsAndGoAfterThem(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", taint("key", "old"))
 	w.converge()
@@ -536,7 +536,7 @@ func TestTolerationsComeBeforeTaintsAndGoAfterThem(t *testing.T) {
 }
 
 func TestLegacyFinalizerIsRemovedAfterCleaning(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", label("a", "1"), func(p *nodesv1.NodePool) { p.Finalizers = []string{nodesv1.LegacyFinalizer} })
 	w.converge()
@@ -554,7 +554,7 @@ func TestLegacyFinalizerIsRemovedAfterCleaning(t *testing.T) {
 }
 
 func TestDeletionGoesOnWhenANodeVanishes(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", label("a", "1"))
 	w.converge()
@@ -572,7 +572,7 @@ func TestDeletionGoesOnWhenANodeVanishes(t *testing.T) {
 }
 
 func TestPausedPoolTouchesNothingAndStillCounts(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", label("a", "1"))
 	w.converge()
@@ -597,7 +597,7 @@ func TestPausedPoolTouchesNothingAndStillCounts(t *testing.T) {
 }
 
 func TestAForgedRecordTakesNoTaintAway(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n")
 	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) {
 		n.Spec.Taints = []corev1.Taint{{Key: "protected", Effect: corev1.TaintEffectNoSchedule}}
@@ -614,7 +614,7 @@ func TestAForgedRecordTakesNoTaintAway(t *testing.T) {
 }
 
 func TestJoinsAndLeavesAreToldOnceForAll(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	for i := range 5 {
 		w.node(strconv.Itoa(i), "p")
 	}
@@ -632,7 +632,7 @@ func TestJoinsAndLeavesAreToldOnceForAll(t *testing.T) {
 }
 
 func TestForeignValueIsPutBackWhenTheNodeLeaves(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) {
 		n.Labels["env"] = "prod"
@@ -660,7 +660,7 @@ func TestForeignValueIsPutBackWhenTheNodeLeaves(t *testing.T) {
 }
 
 func TestNodesJoinBySelectorAndBySegment(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	selected, addressed, other := w.node("selected"), w.node("addressed"), w.node("other")
 	testkit.Edit(t, w.Harness, selected, func(n *corev1.Node) { n.Labels[w.name("zone")] = "a" })
 	testkit.EditStatus(t, w.Harness, addressed, func(n *corev1.Node) {
@@ -692,8 +692,8 @@ func hasRole(n *corev1.Node, pool string) bool {
 	return ok
 }
 
-func TestSafetyBrakeHoldsAWaveUntilSomebodySaysYes(t *testing.T) {
-	w := newWorld(t)
+func TestSafetyBrakeHoldsNodesUntilItIsAcknowledged(t *testing.T) {
+	w := newStage(t)
 	nodes := []*corev1.Node{}
 	for i := range 4 {
 		nodes = append(nodes, w.node(strconv.Itoa(i), "p"))
@@ -737,7 +737,7 @@ func acknowledge(p *nodesv1.NodePool) {
 }
 
 func TestNothingIsRemovedBeforeItIsCounted(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", label("a", "1"))
 	w.converge()
@@ -753,7 +753,7 @@ func TestNothingIsRemovedBeforeItIsCounted(t *testing.T) {
 }
 
 func TestDryRunTouchesNoNodeAndReports(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", label("a", "1"), taint("b", "2"), func(p *nodesv1.NodePool) { p.Spec.DryRun = true })
 	w.converge()
@@ -779,7 +779,7 @@ func TestDryRunTouchesNoNodeAndReports(t *testing.T) {
 }
 
 func TestDeletionPolicyOrphanLeavesLabelsAndTaints(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", label("a", "1"), taint("b", "2"), func(p *nodesv1.NodePool) { p.Spec.DeletionPolicy = nodesv1.DeletionOrphan })
 	w.converge()
@@ -795,7 +795,7 @@ func TestDeletionPolicyOrphanLeavesLabelsAndTaints(t *testing.T) {
 }
 
 func TestDeletionIsHeldWhilePodsNameTheRuntimeClass(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", label("a", "1"))
 	w.converge()
@@ -816,7 +816,7 @@ func TestDeletionIsHeldWhilePodsNameTheRuntimeClass(t *testing.T) {
 }
 
 // pod creates a running pod on the node.
-func (w *world) pod(short string, n *corev1.Node, edits ...func(*corev1.Pod)) *corev1.Pod {
+func (w *stage) pod(short string, n *corev1.Node, edits ...func(*corev1.Pod)) *corev1.Pod {
 	w.t.Helper()
 	namespace := w.Namespace(w.t)
 	w.Create(w.t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default", Namespace: namespace}})
@@ -836,7 +836,7 @@ func (w *world) pod(short string, n *corev1.Node, edits ...func(*corev1.Pod)) *c
 }
 
 func TestPodsThatANoExecuteTaintDeletesAreCountedFirst(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	w.pod("bystander", n)
 	w.pod("tolerant", n, func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} })
@@ -861,7 +861,7 @@ func TestPodsThatANoExecuteTaintDeletesAreCountedFirst(t *testing.T) {
 }
 
 func TestHandlerFollowsWhatTheNodesOffer(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	offer := func(n *corev1.Node, handlers ...string) {
 		testkit.EditStatus(t, w.Harness, n, func(n *corev1.Node) {
 			n.Status.RuntimeHandlers = nil
@@ -895,7 +895,7 @@ func malformed(p *nodesv1.NodePool) {
 }
 
 func TestMalformedSelectorIsTold(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	pool := w.pool("p", malformed)
 	w.converge()
 	w.Get(t, pool)
@@ -906,7 +906,7 @@ func TestMalformedSelectorIsTold(t *testing.T) {
 }
 
 func TestPoolWithAMalformedSelectorCanBeDeleted(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	labelled, selected := w.node("labelled", "p"), w.node("selected")
 	testkit.Edit(t, w.Harness, selected, func(n *corev1.Node) { n.Labels[w.name("zone")] = "a" })
 	pool := w.pool("p", label("a", "1"), taint("b", "2"), selecting(w.name("zone"), "a"))
@@ -928,7 +928,7 @@ func TestPoolWithAMalformedSelectorCanBeDeleted(t *testing.T) {
 }
 
 // without returns the labels of the node but that one.
-func (w *world) without(n *corev1.Node, key string) map[string]string {
+func (w *stage) without(n *corev1.Node, key string) map[string]string {
 	w.t.Helper()
 	left := w.labels(n)
 	delete(left, key)

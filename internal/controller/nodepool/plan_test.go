@@ -99,12 +99,12 @@ func TestPlanBrake(t *testing.T) {
 		acknowledged      string
 		want              bool
 	}{
-		"two nodes may always leave":                 {leaving: 2, carrying: 2},
-		"three of nine are too many":                 {leaving: 3, carrying: 9, want: true},
-		"three of ten may leave":                     {leaving: 3, carrying: 10},
-		"all of a large pool are too many":           {leaving: 1000, carrying: 1000, want: true},
-		"a yes to this generation lets them":         {leaving: 9, carrying: 9, acknowledged: "4"},
-		"a yes to an earlier generation is for that": {leaving: 9, carrying: 9, acknowledged: "3", want: true},
+		"two nodes may always leave":                                  {leaving: 2, carrying: 2},
+		"three of nine are too many":                                  {leaving: 3, carrying: 9, want: true},
+		"three of ten may leave":                                      {leaving: 3, carrying: 10},
+		"all of a large pool are too many":                            {leaving: 1000, carrying: 1000, want: true},
+		"an acknowledgement of this generation lets them":             {leaving: 9, carrying: 9, acknowledged: "4"},
+		"an acknowledgement of an earlier generation is for that one": {leaving: 9, carrying: 9, acknowledged: "3", want: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
-// racing is a client that lets somebody else write first, once.
+// racing is a client before which another writer comes first, once.
 type racing struct {
 	client.Client
 
@@ -33,8 +33,8 @@ func (r *racing) Patch(ctx context.Context, object client.Object, patch client.P
 	return r.Client.Patch(ctx, object, patch, options...)
 }
 
-// race settles the node while somebody edits it between the plan and the first patch.
-func (w *world) race(n *corev1.Node, edit func(*corev1.Node)) {
+// race settles the node while a person edits it between the plan and the first patch.
+func (w *stage) race(n *corev1.Node, edit func(*corev1.Node)) {
 	w.t.Helper()
 	everybody := &clearance.Clearances{}
 	raced := &racing{Client: w.Client, first: func() { testkit.Edit(w.t, w.Harness, n.DeepCopy(), edit) }}
@@ -46,7 +46,7 @@ func (w *world) race(n *corev1.Node, edit func(*corev1.Node)) {
 }
 
 func TestForeignEditDuringAPatchIsNotLost(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", label("env", "dev"), func(p *nodesv1.NodePool) { p.Spec.Overwrite = nodesv1.OverwriteNever })
 	w.SettleKey(t, w.pools, types.NamespacedName{Name: pool.Name})
@@ -55,7 +55,7 @@ func TestForeignEditDuringAPatchIsNotLost(t *testing.T) {
 }
 
 func TestOriginalIsTheLastValueBeforeThePatch(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n", "p")
 	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels["env"] = "prod" })
 	pool := w.pool("p", label("env", "dev"))
@@ -70,7 +70,7 @@ func TestOriginalIsTheLastValueBeforeThePatch(t *testing.T) {
 }
 
 func TestRoleLabelThatAPersonSetsDuringAPatchKeepsItsValue(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	n := w.node("n")
 	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels[w.name("zone")] = "a" })
 	pool := w.pool("p", selecting(w.name("zone"), "a"))

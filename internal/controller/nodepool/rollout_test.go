@@ -32,7 +32,7 @@ func TestPlanRollout(t *testing.T) {
 		want   *nodesv1.RolloutStatus
 		after  time.Duration
 	}{
-		"a pool without a bound has no turns": {nodes: aggregate{members: 2, behind: []string{"a", "b"}}},
+		"a pool without a bound has no batches": {nodes: aggregate{members: 2, behind: []string{"a", "b"}}},
 		"nobody behind is the end": {
 			bound: bound("1", 60, ""), before: &nodesv1.RolloutStatus{Nodes: []string{"a"}, TurnTime: at(0)}, nodes: aggregate{members: 2},
 		},
@@ -44,7 +44,7 @@ func TestPlanRollout(t *testing.T) {
 			bound: bound("34%", 0, ""), nodes: aggregate{members: 3, ready: 3, behind: []string{"a", "b", "c"}},
 			want: &nodesv1.RolloutStatus{Nodes: []string{"a", "b"}, WaitingNodeCount: 1, TurnTime: at(0)},
 		},
-		"nobody else has a turn until the last one is done": {
+		"no other batch begins until the last one is done": {
 			bound: bound("2", 0, ""), before: &nodesv1.RolloutStatus{Nodes: []string{"a", "b"}, TurnTime: at(time.Hour)},
 			nodes: aggregate{members: 4, ready: 4, behind: []string{"b", "c", "d"}},
 			want:  &nodesv1.RolloutStatus{Nodes: []string{"b"}, WaitingNodeCount: 2, TurnTime: at(time.Hour)},

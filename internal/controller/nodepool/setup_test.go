@@ -27,7 +27,7 @@ const stageLabel = "test.windlass.io/stage"
 // TestNodesLeaveWithoutAsking runs the controllers as the manager does: a node that left looks at its pools once and never again,
 // so that it is cleaned only if its clearance wakes it.
 func TestNodesLeaveWithoutAsking(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	pool := w.pool("p", label("a", "1"), w.staged)
 	nodes := w.manyNodes(4, "p")
 	for _, n := range nodes {
@@ -51,7 +51,7 @@ func TestNodesLeaveWithoutAsking(t *testing.T) {
 
 // TestDrainsGoOnWithoutAsking runs the controllers as the manager does: each step of a drain wakes the one that takes the next.
 func TestDrainsGoOnWithoutAsking(t *testing.T) {
-	w := newWorld(t)
+	w := newStage(t)
 	pool := w.pool("p", label("a", "1"), draining(0), w.staged)
 	nodes := w.manyNodes(2, "p")
 	for _, n := range nodes {
@@ -70,10 +70,10 @@ func TestDrainsGoOnWithoutAsking(t *testing.T) {
 	})
 }
 
-func (w *world) staged(p *nodesv1.NodePool) { p.Labels = map[string]string{stageLabel: w.prefix} }
+func (w *stage) staged(p *nodesv1.NodePool) { p.Labels = map[string]string{stageLabel: w.prefix} }
 
 // start runs a manager with the controllers of the test's own pools and nodes until the test ends.
-func (w *world) start() {
+func (w *stage) start() {
 	w.t.Helper()
 	scheme := kube.NewScheme()
 	options := kube.CacheOptions(scheme)
