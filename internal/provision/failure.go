@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // Failure is what went wrong with a run.
@@ -98,11 +100,7 @@ var stamp = regexp.MustCompile(`^(?:time="[^"]*"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d
 
 func quote(line string) string {
 	line = strings.TrimSpace(line)
-	line = stamp.ReplaceAllString(line, "")
-	if len(line) > maxLine {
-		line = strings.ToValidUTF8(line[:maxLine-3], "") + "..."
-	}
-	return line
+	return status.Clip(stamp.ReplaceAllString(line, ""), maxLine)
 }
 
 // The lines by which tools say that they continue without a machine.
@@ -149,10 +147,7 @@ func Stage(log string) string {
 			stage = text
 		}
 	}
-	if len(stage) > maxStage {
-		stage = strings.ToValidUTF8(stage[:maxStage-3], "") + "..."
-	}
-	return stage
+	return status.Clip(stage, maxStage)
 }
 
 // Retryable reports whether a run that failed for the reason may succeed if it is repeated.

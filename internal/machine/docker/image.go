@@ -16,6 +16,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // Prepare implements machine.Driver. The engine selects the platform of the image, which is its own.
@@ -107,8 +108,5 @@ func redact(text string, auth *machine.RegistryAuth) string {
 			auth.Password, hidden,
 		).Replace(text)
 	}
-	if len(text) > maxText {
-		text = strings.ToValidUTF8(text[:maxText], "") + "…"
-	}
-	return text
+	return status.Clip(text, maxText)
 }
