@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -206,5 +207,22 @@ func TestOrderlyEndIsNoErrorInTheLog(t *testing.T) {
 	logger.Error(errors.New("odd"), "Something else")
 	if len(lines) != 1 || !strings.Contains(lines[0], "Something else") || !strings.Contains(lines[0], "app_test.go") {
 		t.Errorf("the log is %q, want the other error alone, with the line that it comes from", lines)
+	}
+}
+
+func TestLibrariesAreQuietInTheLog(t *testing.T) {
+	t.Parallel()
+	for verbosity, want := range []int{1, 3} {
+		var lines []string
+		logger := chatter(funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{
+			LogCaller: funcr.All, Verbosity: verbosity,
+		}))
+		sink := logr.Discard().WithSink(logger.GetSink()) // all that controller-runtime takes of a logger
+		logger.Info("Starting EventSource")
+		sink.WithName("a").WithValues("b", "c").Info("Serving metrics server")
+		sink.Error(errors.New("odd"), "Reconciler error")
+		if len(lines) != want || !strings.Contains(lines[len(lines)-1], "Reconciler error") || !strings.Contains(lines[0], "app_test.go") {
+			t.Errorf("with -v=%d the log is %q, want %d lines", verbosity, lines, want)
+		}
 	}
 }

@@ -33,7 +33,41 @@ func newLogger(out io.Writer, verbosity int) (logr.Logger, error) {
 
 // chatter returns the logger of libraries: what they do in the ordinary course of things shows with -v=1, their errors always. What
 // Windlass does is a line for each event.
-func chatter(logger logr.Logger) logr.Logger { return logger.V(1) }
+func chatter(logger logr.Logger) logr.Logger {
+	return logger.WithSink(&quieter{LogSink: logger.GetSink()})
+}
+
+// quieter lowers everything by one level of detail. logr.Logger.V would do the same, but controller-runtime takes only the sink of the
+// logger that it is given.
+type quieter struct{ logr.LogSink }
+
+// Enabled implements logr.LogSink.
+func (s *quieter) Enabled(level int) bool { return s.LogSink.Enabled(level + 1) }
+
+// Info implements logr.LogSink.
+func (s *quieter) Info(level int, message string, keysAndValues ...any) {
+	deeper(s.LogSink, 1).Info(level+1, message, keysAndValues...)
+}
+
+// Error implements logr.LogSink.
+func (s *quieter) Error(err error, message string, keysAndValues ...any) {
+	deeper(s.LogSink, 1).Error(err, message, keysAndValues...)
+}
+
+// WithValues implements logr.LogSink.
+func (s *quieter) WithValues(keysAndValues ...any) logr.LogSink {
+	return &quieter{LogSink: s.LogSink.WithValues(keysAndValues...)}
+}
+
+// WithName implements logr.LogSink.
+func (s *quieter) WithName(name string) logr.LogSink {
+	return &quieter{LogSink: s.LogSink.WithName(name)}
+}
+
+// WithCallDepth implements logr.CallDepthLogSink.
+func (s *quieter) WithCallDepth(depth int) logr.LogSink {
+	return &quieter{LogSink: deeper(s.LogSink, depth)}
+}
 
 // orderlyEnd drops the one error that controller-runtime logs at every orderly end: having given up the Lease on purpose,
 // it is told that the Lease is lost. A Lease that is lost for real ends the process with an error of its own.
@@ -44,11 +78,7 @@ func (s *orderlyEnd) Error(err error, message string, keysAndValues ...any) {
 	if err != nil && err.Error() == lostLeadership {
 		return
 	}
-	sink := s.LogSink
-	if deeper, ok := sink.(logr.CallDepthLogSink); ok {
-		sink = deeper.WithCallDepth(1) // the line that is shown is that of the caller
-	}
-	sink.Error(err, message, keysAndValues...)
+	deeper(s.LogSink, 1).Error(err, message, keysAndValues...)
 }
 
 // WithValues implements logr.LogSink.
@@ -63,9 +93,13 @@ func (s *orderlyEnd) WithName(name string) logr.LogSink {
 
 // WithCallDepth implements logr.CallDepthLogSink.
 func (s *orderlyEnd) WithCallDepth(depth int) logr.LogSink {
-	deeper, ok := s.LogSink.(logr.CallDepthLogSink)
-	if !ok {
-		return s
+	return &orderlyEnd{LogSink: deeper(s.LogSink, depth)}
+}
+
+// deeper returns the sink for a caller that is so many calls further up: the line that is shown is that of the caller.
+func deeper(sink logr.LogSink, depth int) logr.LogSink {
+	if counting, ok := sink.(logr.CallDepthLogSink); ok {
+		return counting.WithCallDepth(depth)
 	}
-	return &orderlyEnd{LogSink: deeper.WithCallDepth(depth)}
+	return sink
 }
