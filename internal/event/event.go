@@ -8,7 +8,6 @@ package event
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -64,19 +63,14 @@ func (r *recorder) Record(list ...Event) {
 		}
 		note := status.Clip(e.Note, maxNote)
 		r.sink.Eventf(e.Regarding, e.Related, eventType, e.Reason, e.Action, "%s", note)
-		r.log.Info(note, "reason", e.Reason, kindOf(e.Regarding), nameOf(e.Regarding))
+		r.log.Info(note, "reason", e.Reason, "kind", kindOf(e.Regarding), "object", nameOf(e.Regarding))
 	}
 }
 
-// kindOf returns the key under which the log names the object: its kind, as in nodePool.
+// kindOf returns the name of the object's type: objects from a cache do not carry their kind.
 func kindOf(object runtime.Object) string {
 	kind := fmt.Sprintf("%T", object)
-	kind = kind[strings.LastIndex(kind, ".")+1:]
-	upper := strings.IndexFunc(kind[1:], unicode.IsUpper) // the first word; all of it where there is only one
-	if upper < 0 {
-		return strings.ToLower(kind)
-	}
-	return strings.ToLower(kind[:upper+1]) + kind[upper+1:]
+	return kind[strings.LastIndex(kind, ".")+1:]
 }
 
 func nameOf(object runtime.Object) klog.ObjectRef {

@@ -24,7 +24,7 @@ func TestEveryEventIsALineOfTheLog(t *testing.T) {
 	event.NewRecorder(sink, log).Record(
 		event.Event{
 			Regarding: &appsv1alpha1.PodSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}},
-			Reason:    "Scaled", Action: "Scale", Note: "Scaled from 3 to 100%",
+			Reason:    "Scaled", Action: "Scale", Note: "Grown from 3 to 100%",
 		},
 		event.Event{
 			Regarding: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
@@ -32,13 +32,13 @@ func TestEveryEventIsALineOfTheLog(t *testing.T) {
 		},
 	)
 	want := []string{
-		`"level"=0 "msg"="Scaled from 3 to 100%" "reason"="Scaled" "podSet"={"name"="web" "namespace"="default"}`,
-		`"level"=0 "msg"="Left a taint" "reason"="KeysAbandoned" "node"={"name"="a"}`,
+		`"level"=0 "msg"="Grown from 3 to 100%" "reason"="Scaled" "kind"="PodSet" "object"={"name"="web" "namespace"="default"}`,
+		`"level"=0 "msg"="Left a taint" "reason"="KeysAbandoned" "kind"="Node" "object"={"name"="a"}`,
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("lines differ (-want +got):\n%s", diff)
 	}
-	if got := <-sink.Events + "; " + <-sink.Events; got != "Normal Scaled Scaled from 3 to 100%; Warning KeysAbandoned Left a taint" {
+	if got := <-sink.Events + "; " + <-sink.Events; got != "Normal Scaled Grown from 3 to 100%; Warning KeysAbandoned Left a taint" {
 		t.Errorf("the events are %q", got)
 	}
 }

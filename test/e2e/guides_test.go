@@ -73,7 +73,7 @@ func startLocal(t *testing.T) *cluster {
 // tidy deletes every object of Windlass and the workloads of the page.
 func (c *cluster) tidy(t *testing.T) {
 	t.Helper()
-	for _, kind := range strings.Fields(c.do(t, "api-resources", "--categories=windlass", "--output=name")) {
+	for kind := range strings.FieldsSeq(c.do(t, "api-resources", "--categories=windlass", "--output=name")) {
 		c.do(t, "delete", kind, "--all", "--all-namespaces", "--timeout=60s")
 	}
 	c.do(t, "delete", "deployments,horizontalpodautoscalers", "--all", "--timeout=60s")

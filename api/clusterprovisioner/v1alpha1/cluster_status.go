@@ -168,3 +168,12 @@ type Plan struct {
 	// +optional
 	Destructive bool `json:"destructive,omitempty"`
 }
+
+// GetConditions returns the conditions in the status.
+func (c *Cluster) GetConditions() []metav1.Condition { return c.Status.Conditions }
+
+// SetConditions replaces the conditions in the status.
+func (c *Cluster) SetConditions(conditions []metav1.Condition) { c.Status.Conditions = conditions }
+
+// SetObservedGeneration records the generation of the spec that the status describes.
+func (c *Cluster) SetObservedGeneration(generation int64) { c.Status.ObservedGeneration = generation }

@@ -341,12 +341,3 @@ type ClusterList struct {
 	// Items are the Clusters.
 	Items []Cluster `json:"items"`
 }
-
-// GetConditions returns the conditions in the status.
-func (c *Cluster) GetConditions() []metav1.Condition { return c.Status.Conditions }
-
-// SetConditions replaces the conditions in the status.
-func (c *Cluster) SetConditions(conditions []metav1.Condition) { c.Status.Conditions = conditions }
-
-// SetObservedGeneration records the generation of the spec that the status describes.
-func (c *Cluster) SetObservedGeneration(generation int64) { c.Status.ObservedGeneration = generation }
