@@ -15,33 +15,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nodeInit makes a machine of the fresh mount and process namespaces that it was started in, and stays as their first
-// process: when it ends, however it ends, the kernel ends everything in them and takes all mounts with it.
+// nodeInit prepares the new mount and process namespaces that it was started in, and stays as their first process: when it
+// ends for any reason, the kernel ends everything in them and removes all mounts.
 //
-// Its arguments are the directories that hold what the node keeps in /var/lib and /var/log.
+// Its arguments are the directories that the node has as /var/lib and /var/log.
 func nodeInit(args []string) error {
 	if len(args) != 2 || os.Getpid() != 1 {
-		return errors.New("is the first process of a node's namespaces and takes two directories: devcluster up --real-node starts it")
+		return errors.New("not the first process of a node's namespaces, or not called with two directories: start it with 'devcluster up --real-node'")
 	}
 	ended := terminations()
 	if err := furnish(args[0], args[1]); err != nil {
 		return err
 	}
 	if err := os.WriteFile("/run/node-ready", nil, 0o600); err != nil {
-		return fmt.Errorf("cannot say that the node is furnished: %w", err)
+		return fmt.Errorf("cannot report that the mounts of the node are ready: %w", err)
 	}
 	reapUntil(ended)
 	return nil
 }
 
-// furnish mounts what kubelet and containerd expect at paths that cannot be configured. All of it is seen by the
-// processes of this node only.
+// furnish mounts what kubelet and containerd expect at paths that cannot be configured. Only the processes of this node
+// see the mounts.
 func furnish(lib, log string) error {
 	mounts := []struct {
 		source, target, kind string
 		flags                uintptr
 	}{
-		// Nothing that is mounted from here on may reach the machine's own table.
+		// Mounts from here on must not propagate to the machine.
 		{"", "/", "", unix.MS_REC | unix.MS_PRIVATE},
 		{"proc", "/proc", "proc", unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC},
 		{lib, "/var/lib", "", unix.MS_BIND},
@@ -63,8 +63,8 @@ func furnish(lib, log string) error {
 	return nil
 }
 
-// shadowSettings puts files in the place of those settings of the kernel that kubelet and CNI plugins change for the
-// whole machine: they read and write them as ever, and the machine stays as it was.
+// shadowSettings mounts files over the kernel settings that kubelet and CNI plugins change for the whole machine: they
+// read and write the files, and the settings of the machine do not change.
 func shadowSettings() error {
 	const shadows = "/run/node-settings"
 	for _, setting := range []string{
@@ -93,24 +93,24 @@ func shadowSettings() error {
 	return nil
 }
 
-// terminations must be called first of all: the kernel keeps every signal from a first process that has no handler for
-// it.
+// terminations must be called before anything else: the kernel delivers to a first process only signals that it has a
+// handler for.
 func terminations() <-chan os.Signal {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGTERM, syscall.SIGINT)
 	return ended
 }
 
-// reapUntilTold is all that a pause container does: it holds the pod's namespaces.
+// reapUntilTold is the whole pause program: its process holds the pod's namespaces.
 func reapUntilTold() { reapUntil(terminations()) }
 
-// reapUntil takes away the zombies that a first process inherits, until it is told to end.
+// reapUntil reaps the zombies that a first process inherits, until it receives a signal to end.
 func reapUntil(ended <-chan os.Signal) {
 	children := make(chan os.Signal, 1)
 	signal.Notify(children, syscall.SIGCHLD)
 	for {
 		for {
-			// One signal may stand for many children.
+			// One signal can stand for several children.
 			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
 			if pid <= 0 && !errors.Is(err, unix.EINTR) {
 				break

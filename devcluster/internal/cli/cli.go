@@ -28,12 +28,12 @@ const (
 	exitUsage   = 2
 )
 
-// usageError is a mistake in the call, as opposed to a failure of what was called for.
+// usageError is an error in the arguments, as opposed to a failure of the command.
 type usageError struct{ error }
 
 // Main runs the command line and returns the exit code.
 func Main(args []string) int {
-	// The components have put their flags into the global set; none of them is a flag of this command.
+	// The components register their flags in the global set; this command has none of them.
 	pflag.CommandLine = pflag.NewFlagSet(os.Args[0], pflag.ContinueOnError)
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -50,7 +50,7 @@ func Main(args []string) int {
 		fmt.Fprintln(os.Stderr, "devcluster: interrupted")
 		return exitFailure
 	case errors.As(err, &usage):
-		fmt.Fprintf(os.Stderr, "devcluster: %v (devcluster --help shows the calls)\n", err)
+		fmt.Fprintf(os.Stderr, "devcluster: %v (run 'devcluster --help' for usage)\n", err)
 		return exitUsage
 	default:
 		fmt.Fprintf(os.Stderr, "devcluster: %v\n", err)
@@ -64,8 +64,8 @@ type options struct {
 	stdin *os.File
 }
 
-// newRoot builds the whole tree anew for every call, so that no flag's value outlives it. Usage errors are told apart here
-// once, for all commands: scripts that drive this rely on their exit code.
+// newRoot builds the command tree for each run, so that no flag keeps a value. It marks the usage errors of all commands in
+// one place: scripts rely on their exit code.
 func newRoot(stdin *os.File) *cobra.Command {
 	opts := &options{stdin: stdin}
 	root := &cobra.Command{
@@ -84,7 +84,7 @@ func newRoot(stdin *os.File) *cobra.Command {
 	}
 	root.SetVersionTemplate("{{.Version}}")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.PersistentFlags().StringVar(&opts.dir, "dir", defaultDir(), "state directory, also from DEVCLUSTER_DIR")
+	root.PersistentFlags().StringVar(&opts.dir, "dir", defaultDir(), "state directory; can also be set with DEVCLUSTER_DIR")
 	root.AddCommand(
 		upCommand(opts), downCommand(opts), removeCommand(opts), stopCommand(opts),
 		listCommand(opts), kubeconfigCommand(opts), imageCommand(opts), versionCommand(),
@@ -102,15 +102,15 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// defaultDir follows the XDG rules: clusters are state, neither configuration nor cache, and must survive a cleaning of
-// either.
+// defaultDir follows the XDG rules: clusters are state, neither configuration nor cache, and must survive when
+// either is deleted.
 func defaultDir() string {
 	if dir := os.Getenv("DEVCLUSTER_DIR"); dir != "" {
 		return dir
 	}
 	state := os.Getenv("XDG_STATE_HOME")
 	if state == "" {
-		// Without a home there is no good place; the temporary directory at least exists everywhere.
+		// Without a home directory there is no good place; the temporary directory exists everywhere.
 		home, err := os.UserHomeDir()
 		if err != nil {
 			home = os.TempDir()
@@ -120,8 +120,8 @@ func defaultDir() string {
 	return filepath.Join(state, "windlass", "devcluster")
 }
 
-// withStore runs a command's work on the state directory, with progress on standard error so that standard output
-// holds nothing but results.
+// withStore opens the state directory for a command. Progress goes to standard error, so that standard output has only
+// results.
 func (o *options) withStore(out io.Writer, work func(*cluster.Store, *progress.Reporter) error) error {
 	report := progress.New(out)
 	defer report.Close()
@@ -132,10 +132,10 @@ func (o *options) withStore(out io.Writer, work func(*cluster.Store, *progress.R
 	return work(store, report)
 }
 
-// checkName makes a bad name a mistake in the call before anything is looked for under it.
+// checkName returns a usage error for an invalid name, before the name is used in a path.
 func checkName(name string) error {
 	if name == "" {
-		return usageError{errors.New("--name is missing")}
+		return usageError{errors.New("--name is required")}
 	}
 	if err := cluster.ValidateName(name); err != nil {
 		return usageError{err}

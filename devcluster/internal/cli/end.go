@@ -19,12 +19,12 @@ import (
 	"github.com/windlass-operator/windlass/devcluster/internal/progress"
 )
 
-// downCommand does not ask as remove does: who types the name has thought of the cluster, not of a file.
+// downCommand asks for no confirmation, unlike remove: its argument is the name of the cluster, not of a file.
 func downCommand(opts *options) *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "down --name NAME",
-		Short: "Stop a cluster and delete all that was made for it",
+		Short: "Stop a cluster and delete everything that was created for it",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkName(name); err != nil {
@@ -39,7 +39,7 @@ func downCommand(opts *options) *cobra.Command {
 	return cmd
 }
 
-// deleteCluster reports both outcomes as a success. A provisioner repeats its calls, and what is gone is what it wants.
+// deleteCluster succeeds also if there is no such cluster, because provisioners repeat their calls.
 func deleteCluster(cmd *cobra.Command, store *cluster.Store, report *progress.Reporter, name string) error {
 	found, err := store.Delete(cmd.Context(), name)
 	if err != nil {
@@ -48,32 +48,32 @@ func deleteCluster(cmd *cobra.Command, store *cluster.Store, report *progress.Re
 	if found {
 		report.Done("cluster %q is removed", name)
 	} else {
-		report.Done("there is no cluster %q, nothing to remove", name)
+		report.Done("cluster %q does not exist, nothing to remove", name)
 	}
 	return nil
 }
 
-// removeCommand is RKE's call with RKE's flags.
+// removeCommand has the name and the flags of RKE's command.
 func removeCommand(opts *options) *cobra.Command {
 	var config string
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "remove --config FILE [--force]",
-		Short: "Stop the cluster of a cluster.yml and delete all that was made for it",
+		Short: "Stop the cluster of a cluster.yml and delete everything that was created for it",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if config == "" {
-				return usageError{errors.New("--config is missing")}
+				return usageError{errors.New("--config is required")}
 			}
 			return runRemove(cmd, opts, config, force)
 		},
 	}
-	cmd.Flags().StringVar(&config, "config", "", "cluster.yml that the cluster was made from; it need not exist any more")
-	cmd.Flags().BoolVar(&force, "force", false, "do not ask")
+	cmd.Flags().StringVar(&config, "config", "", "cluster.yml from which the cluster was created; the file can be deleted already")
+	cmd.Flags().BoolVar(&force, "force", false, "remove without confirmation")
 	return cmd
 }
 
-// runRemove asks before it opens the state directory, so that a refused call leaves not even that behind.
+// runRemove asks before it opens the state directory, because opening creates it.
 func runRemove(cmd *cobra.Command, opts *options, config string, force bool) error {
 	path, err := filepath.Abs(config)
 	if err != nil {
@@ -92,35 +92,35 @@ func runRemove(cmd *cobra.Command, opts *options, config string, force bool) err
 			return err
 		}
 		if !found {
-			report.Done("there is no cluster of %s, nothing to remove", path)
+			report.Done("no cluster was created from %s, nothing to remove", path)
 			return nil
 		}
 		return deleteCluster(cmd, store, report, name)
 	})
 }
 
-// confirm asks on a terminal and refuses elsewhere, where nobody could answer.
+// confirm asks on a terminal and fails elsewhere, where no one can answer.
 func confirm(stdin *os.File, out io.Writer, path string) error {
 	if !term.IsTerminal(int(stdin.Fd())) {
-		return errors.New("refusing to remove without a question and without a terminal to ask on: add --force")
+		return errors.New("cannot ask for confirmation: standard input is not a terminal: use --force to remove without confirmation")
 	}
-	fmt.Fprintf(out, "Remove the cluster of %s with all its data? [y/N] ", path)
+	fmt.Fprintf(out, "Remove the cluster of %s and all its data? [y/N] ", path)
 	answer, err := bufio.NewReader(stdin).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("cannot read the answer: %w", err)
 	}
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return errors.New("not removed: answer y, or use --force")
+		return errors.New("the cluster was not removed: answer y to confirm, or use --force")
 	}
 	return nil
 }
 
-// stopCommand takes names only: list shows them for clusters of files as well.
+// stopCommand takes only names: list also shows the names of clusters that were created from files.
 func stopCommand(opts *options) *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "stop --name NAME",
-		Short: "Stop a cluster's processes and keep its data; up continues where it was",
+		Short: "Stop the processes of a cluster and keep its data; up starts them again",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkName(name); err != nil {
@@ -134,7 +134,7 @@ func stopCommand(opts *options) *cobra.Command {
 				if ran {
 					report.Done("cluster %q is stopped", name)
 				} else {
-					report.Done("cluster %q was stopped already", name)
+					report.Done("cluster %q was already stopped", name)
 				}
 				return nil
 			})

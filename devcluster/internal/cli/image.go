@@ -13,11 +13,11 @@ import (
 	"github.com/windlass-operator/windlass/devcluster/internal/realnode"
 )
 
-// imageCommand takes the place of a registry.
+// imageCommand replaces a registry.
 func imageCommand(opts *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "image",
-		Short: "Work with the images of a real node",
+		Short: "Manage the images of a real node",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -25,16 +25,16 @@ func imageCommand(opts *options) *cobra.Command {
 	return cmd
 }
 
-// importCommand loads an image under a name of the caller's choice, so that a test has its busybox without the world's.
+// importCommand loads an image under any name, so that a test has its busybox without a download.
 func importCommand(opts *options) *cobra.Command {
 	var name string
 	var image cluster.Image
 	cmd := &cobra.Command{
 		Use:   "import --name NAME --ref REF (--file TAR | --binary FILE)",
 		Short: "Load an image into the containerd of a cluster's real node",
-		Long: "import loads an archive of docker save or an OCI layout, or makes an image of one static program, which becomes\n" +
-			"/bin/<its name> and the entry point. Pods use it under REF, which needs a tag; with imagePullPolicy Always they\n" +
-			"would pull, and fail: no registry is ever asked.",
+		Long: "import loads an archive from docker save or an OCI layout, or creates an image with one static program, which becomes\n" +
+			"/bin/<its name> and the entry point. Pods refer to the image by REF, which needs a tag. Pods with imagePullPolicy\n" +
+			"Always fail, because the real node contacts no registry.",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkName(name); err != nil {
@@ -51,14 +51,14 @@ func importCommand(opts *options) *cobra.Command {
 				if err := store.ImportImage(cmd.Context(), name, image); err != nil {
 					return err
 				}
-				report.Done("image %q is there", ref)
+				report.Done("image %q is imported", ref)
 				return nil
 			})
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the cluster")
 	cmd.Flags().StringVar(&image.Ref, "ref", "", "name of the image, such as busybox:1.36")
-	cmd.Flags().StringVar(&image.Archive, "file", "", "image archive to load")
-	cmd.Flags().StringVar(&image.Program, "binary", "", "static program to make an image of")
+	cmd.Flags().StringVar(&image.Archive, "file", "", "image archive to load (tar file)")
+	cmd.Flags().StringVar(&image.Program, "binary", "", "static program to create an image from")
 	return cmd
 }

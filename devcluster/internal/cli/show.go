@@ -24,11 +24,11 @@ func listCommand(opts *options) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "Show all clusters of the state directory",
+		Short: "Show all clusters in the state directory",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output != "" && output != "json" {
-				return usageError{fmt.Errorf("-o %q is not known, json is", output)}
+				return usageError{fmt.Errorf("unknown output format %q for -o: the only format is json", output)}
 			}
 			return opts.withStore(cmd.ErrOrStderr(), func(store *cluster.Store, _ *progress.Reporter) error {
 				clusters, err := store.List(cmd.Context())
@@ -49,11 +49,11 @@ func listCommand(opts *options) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "json, or a table when empty")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "output format: json, or empty for a table")
 	return cmd
 }
 
-// kubeconfigCommand prints nothing but the path, for KUBECONFIG=$(devcluster kubeconfig --name N).
+// kubeconfigCommand prints only the path, for KUBECONFIG=$(devcluster kubeconfig --name N).
 func kubeconfigCommand(opts *options) *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
@@ -78,7 +78,7 @@ func kubeconfigCommand(opts *options) *cobra.Command {
 	return cmd
 }
 
-// versionCommand is --version for those who look for a command.
+// versionCommand prints the same as --version.
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
@@ -91,7 +91,7 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// versionText comes from the stamps that the build sets, which are the same that the components report.
+// versionText uses the versions that the build sets, which the components report too.
 func versionText() string {
 	return fmt.Sprintf("Kubernetes %s\netcd v%s\nkwok %s\ncontainerd v%s\n%s %s/%s\n",
 		version.Get().GitVersion, etcdversion.Version, consts.Version, containerdversion.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)

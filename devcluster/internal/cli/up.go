@@ -18,7 +18,7 @@ import (
 	"github.com/windlass-operator/windlass/devcluster/internal/rkeconfig"
 )
 
-// upFlags are the flags as they were given. Zero nodes and no word about nodes are two different wishes.
+// upFlags are the flags as they were given. nodesGiven tells --nodes=0 from no --nodes.
 type upFlags struct {
 	config, name, kubeconfig string
 	realNode                 string
@@ -26,34 +26,34 @@ type upFlags struct {
 	nodesGiven               bool
 }
 
-// upCommand is RKE's up, and the same for clusters without a file.
+// upCommand is RKE's up, extended to clusters without a file.
 func upCommand(opts *options) *cobra.Command {
 	flags := upFlags{}
 	cmd := &cobra.Command{
 		Use:   "up (--config FILE | --name NAME [--nodes COUNT]) [--real-node[=NAME]] [--kubeconfig FILE]",
-		Short: "Start a cluster, or bring one that is there to what is asked for",
-		Long: "up starts a cluster, continues one that was stopped, repairs one that has crashed, or finds that all is well.\n\n" +
-			"With --config it reads RKE's cluster.yml, makes one simulated node for each entry, and writes\n" +
-			"kube_config_<file> beside it. Entries that were added, changed or removed since are followed.\n\n" +
-			"With --real-node a kubelet and containerd run on this machine and join as one more node, or as the entry of\n" +
-			"the file with that name. The cluster keeps that node until it is deleted.",
+		Short: "Create or start a cluster, or change an existing one",
+		Long: "up creates a cluster, starts one that was stopped, repairs one that has crashed, and leaves a healthy one as it is.\n\n" +
+			"With --config, it reads RKE's cluster.yml, creates a simulated node for each entry, and writes\n" +
+			"kube_config_<file> next to it. If the file has changed, nodes are added, changed and removed.\n\n" +
+			"With --real-node, a kubelet and containerd run on this machine. They join as an additional node, or as the\n" +
+			"entry of that name in the file. The cluster keeps the node until you delete the cluster.",
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			flags.nodesGiven = cmd.Flags().Changed("nodes")
 			return runUp(cmd, opts, flags)
 		},
 	}
-	cmd.Flags().StringVar(&flags.config, "config", "", "cluster.yml of RKE to read")
-	cmd.Flags().StringVar(&flags.name, "name", "", "name of a cluster without a file")
-	cmd.Flags().IntVar(&flags.nodes, "nodes", 0, "simulated nodes to have; without it a cluster keeps those it has")
+	cmd.Flags().StringVar(&flags.config, "config", "", "cluster.yml of RKE that describes the cluster")
+	cmd.Flags().StringVar(&flags.name, "name", "", "name of a cluster that has no file")
+	cmd.Flags().IntVar(&flags.nodes, "nodes", 0, "number of simulated nodes; without this flag, a cluster keeps its nodes")
 	cmd.Flags().StringVar(&flags.realNode, "real-node", "",
-		"join a node that runs containers, under this name; needs Linux, root, runc and the CNI plugins")
+		"add a node of this name that runs containers; needs Linux, root, runc and the CNI plugins")
 	cmd.Flags().Lookup("real-node").NoOptDefVal = "real"
-	cmd.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "file to write the kubeconfig to; other entries in it stay")
+	cmd.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "file to write the kubeconfig to; other entries in it are kept")
 	return cmd
 }
 
-// runUp prints a line that a shell can evaluate as its only result.
+// runUp prints one line to standard output, which a shell can evaluate.
 func runUp(cmd *cobra.Command, opts *options, flags upFlags) error {
 	if err := flags.check(); err != nil {
 		return err
@@ -73,7 +73,7 @@ func runUp(cmd *cobra.Command, opts *options, flags upFlags) error {
 	})
 }
 
-// check finds the mistakes that need neither file nor cluster, before either is touched.
+// check finds the errors that need neither file nor cluster, before either is opened.
 func (f upFlags) check() error {
 	switch {
 	case (f.config == "") == (f.name == ""):
@@ -92,8 +92,8 @@ func (f upFlags) check() error {
 	return nil
 }
 
-// request turns the flags into what the cluster shall be like. Paths become absolute here, because they are recorded
-// and a later call may come from another directory.
+// request returns what the flags declare about the cluster. It makes paths absolute, because they are recorded and a later
+// command can run in another directory.
 func (f upFlags) request(store *cluster.Store) (cluster.Request, error) {
 	request := cluster.Request{Name: f.name, RealNode: f.realNode}
 	if f.kubeconfig != "" {
@@ -121,13 +121,13 @@ func (f upFlags) request(store *cluster.Store) (cluster.Request, error) {
 	if request.Kubeconfig == "" {
 		request.Kubeconfig = rkeconfig.KubeconfigPath(path)
 	}
-	// A file whose cluster_name was edited would leave its first cluster behind without anybody knowing.
+	// If cluster_name was edited, the first cluster of the file would be left behind unnoticed.
 	made, ok, err := store.FindByConfig(path)
 	if err != nil {
 		return request, err
 	}
 	if ok && made != request.Name {
-		return request, fmt.Errorf("%s has made cluster %q and now names it %q: run 'devcluster remove --force --config %s' first or restore cluster_name",
+		return request, fmt.Errorf("cluster %[2]q was created from %[1]s, which now has the cluster_name %[3]q: run 'devcluster remove --force --config %[4]s' first, or restore cluster_name",
 			path, made, request.Name, path)
 	}
 	return request, nil

@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// Stop ends the processes of a cluster and keeps its data. It reports whether anything ran.
+// Stop stops the processes of a cluster and keeps its data. It reports whether anything ran.
 func (s *Store) Stop(ctx context.Context, name string) (bool, error) {
 	if err := s.exists(name); err != nil {
 		return false, err
@@ -32,8 +32,8 @@ func (s *Store) Stop(ctx context.Context, name string) (bool, error) {
 	return len(running) > 0, c.stop(ctx)
 }
 
-// Delete ends the processes of a cluster and removes all that was made for it, here and in kubeconfigs. It reports
-// whether there was anything; a cluster that is not there is deleted already.
+// Delete stops the processes of a cluster and removes everything that was created for it, also in kubeconfigs. It reports
+// whether there was anything to delete; a cluster that does not exist is not an error.
 func (s *Store) Delete(ctx context.Context, name string) (bool, error) {
 	if err := s.exists(name); errors.Is(err, ErrNotFound) {
 		return false, nil
@@ -52,9 +52,9 @@ func (s *Store) Delete(ctx context.Context, name string) (bool, error) {
 	return true, nil
 }
 
-// delete goes on as far as it can and removes the directory last: while that is there, the call can be repeated.
+// delete continues after errors where it can, and removes the directory last: until then the command can be repeated.
 func (s *Store) delete(ctx context.Context, name string) error {
-	// Deleting is the way out of a state that cannot be read, so that is no reason to refuse.
+	// Deletion is the remedy for a state that cannot be read, so it must not fail because of that.
 	state, err := s.load(name)
 	if err != nil {
 		state = State{}
@@ -65,9 +65,9 @@ func (s *Store) delete(ctx context.Context, name string) error {
 		return err
 	}
 	for _, path := range state.Kubeconfigs {
-		// The user's file may have become unreadable. That must not keep a cluster from going.
+		// An unreadable file of the user must not prevent the deletion of the cluster.
 		if err := c.withdrawKubeconfig(ctx, path); err != nil {
-			s.progress.Done("left as it is: %v", err)
+			s.progress.Done("continuing without this kubeconfig: %v", err)
 		}
 	}
 	if err := os.RemoveAll(c.dir); err != nil {
@@ -76,13 +76,13 @@ func (s *Store) delete(ctx context.Context, name string) error {
 	return nil
 }
 
-// exists also catches names that would lead out of the state directory.
+// exists also rejects names that lead out of the state directory.
 func (s *Store) exists(name string) error {
 	if err := ValidateName(name); err != nil {
 		return err
 	}
 	if _, err := os.Stat(s.clusterDir(name)); errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%w: %q (devcluster list shows those there are)", ErrNotFound, name)
+		return fmt.Errorf("%w: %q (run 'devcluster list' to see all clusters)", ErrNotFound, name)
 	} else if err != nil {
 		return fmt.Errorf("cannot read cluster %q: %w", name, err)
 	}
@@ -96,7 +96,7 @@ func (s *Store) Kubeconfig(name string) (string, error) {
 	}
 	path := s.cluster(State{Name: name}).adminKubeconfig()
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("cannot find the kubeconfig of cluster %q, run 'devcluster up' for it: %w", name, err)
+		return "", fmt.Errorf("cannot find the kubeconfig of cluster %q, run 'devcluster up' to create it: %w", name, err)
 	}
 	return path, nil
 }

@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// Ports are the ports of one cluster, all on the loopback address, in the type that Kubernetes has for ports.
+// Ports are the ports of one cluster, all on the loopback address, in the type that Kubernetes uses for ports.
 type Ports struct {
 	Etcd              int32 `json:"etcd"`
 	EtcdPeer          int32 `json:"etcdPeer"`
@@ -23,8 +23,8 @@ type Ports struct {
 	Kubelet           int32 `json:"kubelet"`
 }
 
-// Ports are given out in blocks from a range below the one that systems take ports for outgoing connections from:
-// otherwise any program could sit on the port of a stopped cluster by accident.
+// Ports are allocated in blocks, from a range below the one that systems use for outgoing connections: otherwise any
+// program could occupy the port of a stopped cluster by accident.
 const (
 	firstPort = 20000
 	lastPort  = 29999
@@ -34,7 +34,7 @@ const (
 
 const loopback = "127.0.0.1"
 
-// portsOfBlock puts the API server first: its port is the one that people read.
+// portsOfBlock puts the API server first: its port is the one that people see.
 func portsOfBlock(block int32) Ports {
 	base := firstPort + block*blockSize
 	return Ports{
@@ -44,7 +44,7 @@ func portsOfBlock(block int32) Ports {
 }
 
 // podRange gives the pods of each block addresses of their own, so that two real nodes on one machine never share a
-// route. It counts down from the end of the range for benchmarks, whose beginning simulated nodes have.
+// route. It counts down from the end of the range for benchmarks; simulated nodes use its beginning.
 func (p Ports) podRange() netip.Prefix {
 	const perRange, perByte = 64, 256
 	// Counted from 198.18.0.0, of which the range has 512 times 256 addresses.
@@ -53,7 +53,7 @@ func (p Ports) podRange() netip.Prefix {
 	return netip.MustParsePrefix(address)
 }
 
-// all is what has to be free and what is reserved.
+// all returns the ports that have to be free and are reserved.
 func (p Ports) all() []int32 {
 	return []int32{p.APIServer, p.Etcd, p.EtcdPeer, p.ControllerManager, p.Scheduler, p.Kwok, p.Kubelet}
 }
@@ -70,12 +70,12 @@ func choosePorts(start int32, reserved map[int32]bool, free func(port int32) boo
 			return ports, nil
 		}
 	}
-	return Ports{}, fmt.Errorf("cannot find %d free ports between %d and %d: delete a cluster that is not needed any more (devcluster list)",
+	return Ports{}, fmt.Errorf("cannot find %d free ports between %d and %d: delete a cluster that you no longer need ('devcluster list' shows all clusters)",
 		blockSize, firstPort, lastPort)
 }
 
-// reservePorts gives the cluster ports that no other cluster of the state directory has, running or not, and records
-// them before the directory's lock is let go.
+// reservePorts gives the cluster ports that no other cluster of the state directory has, running or not. It records them
+// before it releases the directory's lock.
 func (s *Store) reservePorts(ctx context.Context, state *State) error {
 	lock, err := s.lockStore(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Store) reservePorts(ctx context.Context, state *State) error {
 			}
 		}
 	}
-	// Clusters of different state directories do not know of each other, so they begin their search apart.
+	// Clusters of different state directories do not know of each other, so each begins its search elsewhere.
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(s.clusterDir(state.Name)))
 	state.Ports, err = choosePorts(int32(hash.Sum32()%blocks), reserved, func(port int32) bool { return portIsFree(ctx, port) })
@@ -109,8 +109,8 @@ func (s *Store) reservePorts(ctx context.Context, state *State) error {
 	return s.save(*state)
 }
 
-// portIsFree asks the kernel, which knows of every program and not only of clusters. The answer may be old the next
-// moment; a component that loses that race says so in its log.
+// portIsFree asks the kernel, which knows about all programs, not only clusters. The answer can be outdated a moment
+// later; a component that loses that race reports it in its log.
 func portIsFree(ctx context.Context, port int32) bool {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address(port))
@@ -121,5 +121,5 @@ func portIsFree(ctx context.Context, port int32) bool {
 	return true
 }
 
-// address never holds a name: resolving one could ask a server.
+// address is never a name, because resolving a name can contact a server.
 func address(port int32) string { return net.JoinHostPort(loopback, strconv.Itoa(int(port))) }

@@ -21,25 +21,25 @@ import (
 )
 
 const (
-	// startPatience is how long a fresh component may take; a loaded machine needs a good part of it.
+	// startPatience limits the start of a component; a loaded machine needs much of it.
 	startPatience = 90 * time.Second
-	// healPatience is how long a running but unhealthy component may take before it is replaced: the API server needs
-	// a moment to find an etcd that was started anew.
+	// healPatience is how long a running but unhealthy component can take before it is replaced: the API server needs
+	// a moment to find an etcd that was restarted.
 	healPatience = 10 * time.Second
 	maxLog       = 16 << 20
 )
 
-// runDir is what a process is recognised by, so nothing else may work there.
+// runDir identifies a process, so no other process may have it as its working directory.
 func (c *cluster) runDir(name string) string { return filepath.Join(c.dir, "run", name) }
 
-// recordPath lies beside the working directory and not in it, where a component could overwrite it.
+// recordPath is next to the working directory, because a component could overwrite it inside.
 func (c *cluster) recordPath(name string) string { return c.runDir(name) + ".json" }
 
-// logPath is also named in error messages, so it is easy to reach.
+// logPath is named in error messages, so it is short.
 func (c *cluster) logPath(name string) string { return filepath.Join(c.dir, "logs", name+".log") }
 
-// survey returns the processes of the cluster that run, by component: those on record, checked for being the same
-// process still, and those that a call which was killed has started without recording them.
+// survey returns the processes of the cluster that run, by component: those on record that are
+// still the same process, and those that a killed command started and did not record.
 func (c *cluster) survey() (map[string][]process.ID, error) {
 	running, err := process.Find(filepath.Join(c.dir, "run"))
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *cluster) survey() (map[string][]process.ID, error) {
 	return running, nil
 }
 
-// ensure brings every component to life that is not, wave by wave.
+// ensure starts every component that does not run, batch by batch.
 func (c *cluster) ensure(ctx context.Context, running map[string][]process.ID) error {
 	prober, err := newProber(c.pki)
 	if err != nil {
@@ -81,9 +81,9 @@ func (c *cluster) ensure(ctx context.Context, running map[string][]process.ID) e
 	return nil
 }
 
-// ensureComponent leaves a healthy process alone, which is what makes a second up quick and harmless.
+// ensureComponent leaves a healthy process alone, so a second up is quick and harmless.
 func (c *cluster) ensureComponent(ctx context.Context, prober *prober, component component, running []process.ID) error {
-	// What was running when this call began may have ended with the node that it was part of.
+	// A process that ran when this command began can have ended with its node.
 	running = slices.DeleteFunc(running, func(id process.ID) bool { return !id.Alive() })
 	if len(running) == 1 {
 		err := c.await(ctx, prober, component, healPatience, nil)
@@ -92,15 +92,15 @@ func (c *cluster) ensureComponent(ctx context.Context, prober *prober, component
 		}
 		c.store.progress.Done("%s (process %d) does not answer, restarting it: %v", component.name, running[0].PID, err)
 	}
-	// More than one cannot be told apart by their port, so none of them stays.
+	// Several processes of one component cannot be distinguished by their port, so all of them are stopped.
 	if err := process.Stop(ctx, component.grace, running...); err != nil {
 		return fmt.Errorf("cannot stop %s: %w", component.name, err)
 	}
 	return c.start(ctx, prober, component)
 }
 
-// start returns when the component works, or has been given up. It does not clean up after itself: whoever called it
-// finds the process by survey, and only the caller knows whether others have to go with it.
+// start returns when the component works or has failed to start. It does not clean up: the caller finds the process by
+// survey, and only the caller knows whether to stop other components too.
 func (c *cluster) start(ctx context.Context, prober *prober, component component) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (c *cluster) start(ctx context.Context, prober *prober, component component
 		if ctx.Err() != nil {
 			return err
 		}
-		return fmt.Errorf("cannot start %s: %w; 'devcluster down --name %s' would start over without its data; log %s ends with:\n%s",
+		return fmt.Errorf("cannot start %s: %w; to delete the cluster with its data and start over, run 'devcluster down --name %s'; log %s ends with:\n%s",
 			component.name, err, c.state.Name, c.logPath(component.name), tail(c.logPath(component.name), logged))
 	}
 	c.store.progress.Done("%s is ready after %.1fs", component.name, time.Since(begin).Seconds())
@@ -134,7 +134,7 @@ func (c *cluster) start(ctx context.Context, prober *prober, component component
 	return component.started(ctx, c)
 }
 
-// launch starts the process of a component and puts it on record.
+// launch starts the process of a component and records it.
 func (c *cluster) launch(ctx context.Context, component component) (*process.Process, error) {
 	spec := process.Spec{
 		Path: filepath.Join(c.binaries, component.name),
@@ -162,8 +162,8 @@ func (c *cluster) launch(ctx context.Context, component component) (*process.Pro
 	return started, nil
 }
 
-// await waits until a component answers its probe, has ended, or has used up the patience. Started is nil for a process
-// of an earlier call, whose end is not told to this one.
+// await waits until a component answers its probe, ends, or exceeds the patience. Started is nil for a process of an
+// earlier command, whose end this one cannot wait for.
 func (c *cluster) await(ctx context.Context, prober *prober, component component, patience time.Duration, started *process.Process) error {
 	deadline, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -184,12 +184,12 @@ func (c *cluster) await(ctx context.Context, prober *prober, component component
 		}
 		select {
 		case <-ended:
-			return fmt.Errorf("it ended with %w", started.Err())
+			return fmt.Errorf("the process ended with %w", started.Err())
 		case <-deadline.Done():
 			if err := context.Cause(ctx); err != nil {
 				return err
 			}
-			return fmt.Errorf("it is not ready after %s (%w)", patience, errors.Join(last))
+			return fmt.Errorf("not ready after %s (%w)", patience, errors.Join(last))
 		case <-tick.C:
 		}
 	}
@@ -225,11 +225,11 @@ func (c *cluster) stopThose(ctx context.Context, included func(component) bool) 
 			return err
 		}
 	}
-	// The one thing of a real node that does not end with its processes.
+	// Cgroups are the only part of a real node that outlives its processes.
 	return realnode.RemoveCgroups(context.WithoutCancel(ctx), c.cgroup())
 }
 
-// healthy returns nil when a component does its work, else what keeps it from that.
+// healthy returns nil if a component works, or the reason why it does not.
 func (c *cluster) healthy(ctx context.Context, prober *prober, component component) error {
 	if component.check != nil {
 		return component.check(ctx, c)
@@ -237,7 +237,7 @@ func (c *cluster) healthy(ctx context.Context, prober *prober, component compone
 	return prober.healthy(ctx, component, c.state.Ports)
 }
 
-// rotate keeps a log from growing for ever and returns how much of it there is before the next start.
+// rotate bounds the size of a log and returns its size before the next start.
 func rotate(path string) (int64, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -255,8 +255,8 @@ func rotate(path string) (int64, error) {
 	return 0, nil
 }
 
-// tail returns the last lines that were logged after an offset. Stack traces are left out, because the reason stands
-// before them.
+// tail returns the last lines that were logged after an offset. Stack traces are left out, because the reason is
+// logged before them.
 func tail(path string, offset int64) string {
 	const lines = 12
 	raw, err := os.ReadFile(path)

@@ -24,13 +24,13 @@ import (
 )
 
 const (
-	// shim is the name that containerd expects the program under which it starts containers.
+	// shim is the name of the program with which containerd starts containers.
 	shim = "containerd-shim-runc-v2"
-	// clusterDNS is where pods would find a DNS server if somebody installed one.
+	// clusterDNS is the address of a DNS server, if the user installs one.
 	clusterDNS = "10.96.0.10"
 )
 
-// nodeInitComponent is the first process of the node's own namespaces. Whatever ends it ends the node.
+// nodeInitComponent is the first process of the node's own namespaces. When it ends, the node ends.
 func nodeInitComponent() component {
 	return component{
 		name: nodeInit, real: true, grace: 5 * time.Second,
@@ -49,7 +49,7 @@ func nodeInitComponent() component {
 	}
 }
 
-// containerdComponent brings the image that every pod begins with along, because nothing can be pulled.
+// containerdComponent imports the pause image of every pod, because nothing can be pulled.
 func containerdComponent() component {
 	return component{
 		name: containerd, real: true, grace: 5 * time.Second, place: joinNode,
@@ -63,13 +63,13 @@ func containerdComponent() component {
 	}
 }
 
-// kubeletComponent is told that there is a cloud provider, which is this program: a kubelet alone would choose an
-// address of the machine that others can reach.
+// kubeletComponent has an external cloud provider, which is this program: otherwise the kubelet would choose an address
+// of the machine that others can reach.
 func kubeletComponent() component {
 	return component{
 		name: kubelet, real: true, grace: 5 * time.Second, probe: "/healthz",
 		place: func(ctx context.Context, c *cluster, spec *process.Spec) error {
-			// A kubelet takes over whatever node it finds under its name, and kwok would not let go of it.
+			// A kubelet adopts an existing node of its name, and kwok would continue to manage that node.
 			client, err := c.client()
 			if err != nil {
 				return err
@@ -110,7 +110,7 @@ func (c *cluster) nodeInit() (process.ID, error) {
 		err = json.Unmarshal(raw, &id)
 	}
 	if err != nil || !id.Alive() {
-		return process.ID{}, errors.New("the real node does not run")
+		return process.ID{}, errors.New("the real node is not running")
 	}
 	return id, nil
 }
@@ -122,7 +122,7 @@ func joinNode(_ context.Context, c *cluster, spec *process.Spec) error {
 	return err
 }
 
-// withRuntime connects for one use only: containerd may have been replaced before the next.
+// withRuntime connects for each use: containerd can be replaced in between.
 func (c *cluster) withRuntime(use func(realnode.Runtime) error) error {
 	id, err := c.nodeInit()
 	if err != nil {
@@ -136,10 +136,10 @@ func (c *cluster) withRuntime(use func(realnode.Runtime) error) error {
 	return use(runtime)
 }
 
-// prepareRealNode refuses what cannot be before anything is created or started.
+// prepareRealNode checks that the machine can run the node, before anything is created or started.
 func (c *cluster) prepareRealNode(request Request) error {
 	if have := c.state.RealNode; have != "" && request.RealNode != "" && have != request.RealNode {
-		return fmt.Errorf("cluster %q has the real node %q and keeps it: leave out --real-node or use 'devcluster down --name %s' first",
+		return fmt.Errorf("cluster %q already has the real node %q: omit --real-node, or run 'devcluster down --name %s' first",
 			c.state.Name, have, c.state.Name)
 	}
 	if request.RealNode != "" {
@@ -149,7 +149,7 @@ func (c *cluster) prepareRealNode(request Request) error {
 		return nil
 	}
 	if c.state.Ports.Kubelet == 0 && c.state.Ports.APIServer != 0 {
-		// The cluster is older than real nodes are; its block of ports has room for one more.
+		// The cluster was created before devcluster had real nodes; its block of ports has one to spare.
 		c.state.Ports.Kubelet = c.state.Ports.APIServer + portsOfBlock(0).Kubelet - portsOfBlock(0).APIServer
 	}
 	executable, err := executable()
@@ -165,7 +165,7 @@ func (c *cluster) prepareRealNode(request Request) error {
 	return nil
 }
 
-// partRealNode takes a node away that could not join a cluster which was there before: that shall go on without.
+// partRealNode removes a node that could not join an existing cluster, which continues without it.
 func (c *cluster) partRealNode(ctx context.Context) error {
 	if err := c.stopThose(ctx, func(component component) bool { return component.real }); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (c *cluster) partRealNode(ctx context.Context) error {
 	return c.store.save(c.state)
 }
 
-// issueNodeCertificates runs on every up, for a real node may join a cluster that has long been there.
+// issueNodeCertificates runs on every up, because a real node can join an existing cluster.
 func (c *cluster) issueNodeCertificates() error {
 	if c.state.RealNode == "" {
 		return nil
@@ -185,8 +185,8 @@ func (c *cluster) issueNodeCertificates() error {
 	return pki.IssueNode(c.pki, c.state.RealNode)
 }
 
-// furnishNode writes the configuration of a node that is about to start, and makes its cgroups anew: no process of it is
-// left in them.
+// furnishNode writes the configuration of a node before it starts, and creates its cgroups again: no process is left in
+// them.
 func (c *cluster) furnishNode(ctx context.Context) error {
 	if err := realnode.RemoveCgroups(ctx, c.cgroup()); err != nil {
 		return err
@@ -201,22 +201,22 @@ func (c *cluster) furnishNode(ctx context.Context) error {
 	})
 }
 
-// importPause makes the image anew on every start, since noded may be another one by now.
+// importPause builds the image on every start, because noded can have changed.
 func (c *cluster) importPause(ctx context.Context, runtime realnode.Runtime) error {
 	return importProgram(ctx, runtime, realnode.PauseImage, c.machine.Noded, "pause")
 }
 
-// importProgram streams the image from its making to its import.
+// importProgram streams the image to containerd while it is built.
 func importProgram(ctx context.Context, runtime realnode.Runtime, ref, program, as string) error {
 	reader, writer := io.Pipe()
 	go func() { writer.CloseWithError(realnode.Wrap(ref, program, as, writer)) }()
 	err := runtime.Import(ctx, ref, reader)
-	// Whatever the import has left unread would hold up the writer for ever.
+	// Without this, the writer would block on data that the import did not read.
 	_ = reader.Close()
 	return err
 }
 
-// splitNodes takes the entry of the real node out of those that are simulated.
+// splitNodes separates the entry of the real node from the simulated ones.
 func splitNodes(specs []node.Spec, name string) (simulated []node.Spec, entry *node.Spec) {
 	simulated = slices.DeleteFunc(slices.Clone(specs), func(spec node.Spec) bool {
 		if name == "" || spec.Name != name {
@@ -228,13 +228,13 @@ func splitNodes(specs []node.Spec, name string) (simulated []node.Spec, entry *n
 	return simulated, entry
 }
 
-// adoptRealNode gives the node its address and waits until it takes pods.
+// adoptRealNode gives the node its address and waits until it accepts pods.
 func (c *cluster) adoptRealNode(ctx context.Context, client kubernetes.Interface, entry *node.Spec) error {
 	c.store.progress.Doing("waiting for the real node %q", c.state.RealNode)
 	begin := time.Now()
 	registered := node.Registered{Name: c.state.RealNode}
-	// The record is written right after the start. Without one, the node was not started by a call that reached its end,
-	// and nothing of what it says is known to be old.
+	// The record is written right after the start. Without a record, the command that started the node did not finish, and
+	// no part of the node's status is known to be old.
 	if record, err := os.Stat(c.recordPath(kubelet)); err == nil {
 		registered.Since = record.ModTime()
 	}
@@ -247,11 +247,11 @@ func (c *cluster) adoptRealNode(ctx context.Context, client kubernetes.Interface
 
 // Image is what to load into the containerd of a real node: exactly one of Archive and Program is set.
 type Image struct {
-	// Ref is the name it shall have.
+	// Ref is the name of the image.
 	Ref string
-	// Archive is the path of an image in the form of docker save or an OCI layout, in a tar file.
+	// Archive is the path of a tar file from docker save, or with an OCI layout.
 	Archive string
-	// Program is the path of a static program to make an image of.
+	// Program is the path of a static program to build an image from.
 	Program string
 }
 
@@ -270,7 +270,7 @@ func (s *Store) ImportImage(ctx context.Context, name string, image Image) error
 		return err
 	}
 	if state.RealNode == "" {
-		return fmt.Errorf("cluster %q has no real node to hold an image: run 'devcluster up --name %s --real-node' first", name, name)
+		return fmt.Errorf("cluster %q has no real node that could use the image: run 'devcluster up --name %s --real-node' first", name, name)
 	}
 	return s.cluster(state).withRuntime(func(runtime realnode.Runtime) error {
 		if image.Program != "" {

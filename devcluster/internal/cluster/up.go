@@ -23,28 +23,28 @@ import (
 	"github.com/windlass-operator/windlass/devcluster/internal/realnode"
 )
 
-// Request is what a cluster shall be like.
+// Request declares a cluster.
 type Request struct {
 	Name string
 	// Config is the absolute path of the cluster.yml it is made from, if any.
 	Config string
-	// Nodes are all simulated nodes it shall have. Nil leaves those there are.
+	// Nodes are all simulated nodes of the cluster. Nil keeps the existing ones.
 	Nodes []node.Spec
-	// RealNode is the name of a real node to have besides, or instead of the one that Nodes has under that name. Empty
-	// leaves things as they are: a cluster keeps its real node for good.
+	// RealNode is the name of a real node. It replaces a simulated node of that name. Empty changes nothing: a cluster keeps
+	// its real node until it is deleted.
 	RealNode string
-	// Kubeconfig is an absolute path to write a kubeconfig to besides the one in the state directory.
+	// Kubeconfig is the absolute path of an additional kubeconfig, outside of the state directory.
 	Kubeconfig string
 }
 
-// Result is what came of a Request.
+// Result is the outcome of a Request.
 type Result struct {
 	// Kubeconfig is the requested one, or the one in the state directory.
 	Kubeconfig string
 	Endpoint   string
 }
 
-// cluster is one cluster while a call holds its lock.
+// cluster is one cluster while a command holds its lock.
 type cluster struct {
 	store    *Store
 	dir      string
@@ -54,13 +54,13 @@ type cluster struct {
 	state    State
 }
 
-// cluster does no more than put paths together; nothing need exist yet.
+// cluster only builds paths; nothing has to exist yet.
 func (s *Store) cluster(state State) *cluster {
 	dir := s.clusterDir(state.Name)
 	return &cluster{store: s, dir: dir, pki: pki.Dir(filepath.Join(dir, "pki")), state: state}
 }
 
-// Up makes a cluster be there and run: it creates, starts, repairs, or finds that all is well.
+// Up creates, starts, repairs or changes a cluster, until it runs as requested.
 func (s *Store) Up(ctx context.Context, request Request) (Result, error) {
 	if err := ValidateName(request.Name); err != nil {
 		return Result{}, err
@@ -105,7 +105,7 @@ func (s *Store) Up(ctx context.Context, request Request) (Result, error) {
 	case fresh:
 		err = c.abandon(ctx, err)
 	case idle:
-		// Nothing ran before this call, so nothing shall run after it.
+		// Nothing ran before this command, so nothing may run after it.
 		err = errors.Join(err, c.stop(context.WithoutCancel(ctx)))
 	}
 	if joins && !fresh {
@@ -114,23 +114,23 @@ func (s *Store) Up(ctx context.Context, request Request) (Result, error) {
 	return Result{}, err
 }
 
-// sameOrigin keeps two files with the same cluster_name from taking turns in reshaping one cluster.
+// sameOrigin keeps two files with the same cluster_name from changing one cluster in turn.
 func sameOrigin(state State, request Request) error {
 	if !state.Complete || state.Config == request.Config {
 		return nil
 	}
 	if state.Config == "" {
-		return fmt.Errorf("cluster %q was made without a file: give the file another cluster_name or run 'devcluster down --name %s' first",
+		return fmt.Errorf("cluster %q was created without a file: give the file another cluster_name, or run 'devcluster down --name %s' first",
 			state.Name, state.Name)
 	}
 	if request.Config == "" {
-		return fmt.Errorf("cluster %q belongs to %s: use 'devcluster up --config %s' or another name", state.Name, state.Config, state.Config)
+		return fmt.Errorf("cluster %q was created from %s: run 'devcluster up --config %s', or choose another name", state.Name, state.Config, state.Config)
 	}
-	return fmt.Errorf("cluster %q belongs to %s: give %s another cluster_name or run 'devcluster remove --force --config %s' first",
+	return fmt.Errorf("cluster %q was created from %s: give %s another cluster_name, or run 'devcluster remove --force --config %s' first",
 		state.Name, state.Config, request.Config, state.Config)
 }
 
-// up reports besides its error whether the cluster was idle when it began.
+// up reports whether the cluster was idle when it began, also if it fails.
 func (c *cluster) up(ctx context.Context, request Request, fresh bool) (idle bool, err error) {
 	if fresh {
 		if err := c.create(ctx); err != nil {
@@ -146,7 +146,7 @@ func (c *cluster) up(ctx context.Context, request Request, fresh bool) (idle boo
 		return idle, err
 	}
 	if len(running) == 0 {
-		// What runs already may be of an older build.
+		// A component that runs already can be of an older build.
 		c.state.Version = version.Get().GitVersion
 	}
 	if err := c.store.save(c.state); err != nil {
@@ -176,7 +176,7 @@ func (c *cluster) up(ctx context.Context, request Request, fresh bool) (idle boo
 	return idle, c.store.save(c.state)
 }
 
-// create makes everything that a cluster needs before its first process. What an earlier first start has left goes.
+// create writes everything that a cluster needs before its first process. It removes what an earlier first start left.
 func (c *cluster) create(ctx context.Context) error {
 	c.store.progress.Doing("creating cluster %q", c.state.Name)
 	if err := c.stop(ctx); err != nil {
@@ -199,11 +199,11 @@ func (c *cluster) create(ctx context.Context) error {
 	return writeFile(c.stagesPath(), stages())
 }
 
-// stagesPath is a file and no custom resource, for a cluster of the user's shall have no definitions but the user's.
+// stagesPath is a file, not a custom resource: the cluster must have no definitions except the user's.
 func (c *cluster) stagesPath() string { return filepath.Join(c.dir, "kwok.yaml") }
 
-// claimPorts makes sure that what has to be started finds its ports free. A stranger on one of them means a move of the
-// whole cluster, since every component knows another's port.
+// claimPorts makes sure that the ports of components to be started are free. If another program uses one of them, the
+// whole cluster moves, because every component knows the port of another one.
 func (c *cluster) claimPorts(ctx context.Context, running map[string][]process.ID) (map[string][]process.ID, error) {
 	for _, wave := range c.waves() {
 		for _, component := range wave {
@@ -214,7 +214,7 @@ func (c *cluster) claimPorts(ctx context.Context, running map[string][]process.I
 				if portIsFree(ctx, port) {
 					continue
 				}
-				c.store.progress.Done("port %d of %s is taken by another program, moving the cluster to other ports", port, component.name)
+				c.store.progress.Done("another program uses port %d of %s, moving the cluster to other ports", port, component.name)
 				if err := c.stop(ctx); err != nil {
 					return nil, err
 				}
@@ -225,7 +225,7 @@ func (c *cluster) claimPorts(ctx context.Context, running map[string][]process.I
 	return running, nil
 }
 
-// populate brings the nodes to what was asked for and waits until pods can be made and run.
+// populate reconciles the nodes with the request and waits until pods can be created and run.
 func (c *cluster) populate(ctx context.Context, request Request) error {
 	client, err := c.client()
 	if err != nil {
@@ -265,7 +265,7 @@ func (c *cluster) populate(ctx context.Context, request Request) error {
 	return nil
 }
 
-// client is the administrator's.
+// client acts as the administrator.
 func (c *cluster) client() (kubernetes.Interface, error) {
 	config, err := c.restConfig()
 	if err != nil {
@@ -273,12 +273,12 @@ func (c *cluster) client() (kubernetes.Interface, error) {
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a client of cluster %q: %w", c.state.Name, err)
+		return nil, fmt.Errorf("cannot create a client for cluster %q: %w", c.state.Name, err)
 	}
 	return client, nil
 }
 
-// awaitServiceAccount waits for the account that pods run as: until the controller manager has made it, the API server
+// awaitServiceAccount waits for the account that pods run as: until the controller manager has created it, the API server
 // refuses every pod.
 func (c *cluster) awaitServiceAccount(ctx context.Context, client kubernetes.Interface) error {
 	var last error
@@ -292,14 +292,14 @@ func (c *cluster) awaitServiceAccount(ctx context.Context, client kubernetes.Int
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	return fmt.Errorf("cannot find the default service account of cluster %q, see %s: %w", c.state.Name, c.logPath(controllerManager), last)
+	return fmt.Errorf("cannot find the default service account of cluster %q, see log %s: %w", c.state.Name, c.logPath(controllerManager), last)
 }
 
-// abandon undoes a first start. After an interrupt nothing is left; after a failure the logs are, for reading.
+// abandon undoes a first start. After an interrupt it removes everything; after a failure it keeps the logs for the user.
 func (c *cluster) abandon(ctx context.Context, cause error) error {
 	interrupted := ctx.Err() != nil
 	if interrupted {
-		c.store.progress.Doing("interrupted, removing the half-made cluster %q", c.state.Name)
+		c.store.progress.Doing("interrupted, removing the incomplete cluster %q", c.state.Name)
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := c.stop(ctx); err != nil {
@@ -317,7 +317,7 @@ func (c *cluster) abandon(ctx context.Context, cause error) error {
 	return cause
 }
 
-// result names the file that was asked for, since that is the one the user will look for.
+// result names the requested kubeconfig, because the user expects that one.
 func (c *cluster) result(request Request) Result {
 	result := Result{Kubeconfig: request.Kubeconfig, Endpoint: "https://" + address(c.state.Ports.APIServer)}
 	if result.Kubeconfig == "" {

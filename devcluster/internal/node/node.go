@@ -1,9 +1,9 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package node makes simulated nodes: Node objects that look as a kubelet would report them and that the kwok controller
-// keeps alive. No machine stands behind them, and no address of theirs is ever dialled. For a real node it is what a
-// cloud provider is elsewhere.
+// Package node creates simulated nodes: Node objects as a kubelet would report them, which the kwok controller keeps
+// ready. They have no machines, and nothing connects to their addresses. For a real node, this package is the cloud
+// provider.
 package node
 
 import (
@@ -19,36 +19,36 @@ import (
 )
 
 const (
-	// SimulatedAnnotation marks the nodes that the kwok controller looks after.
+	// SimulatedAnnotation marks the nodes that the kwok controller manages.
 	SimulatedAnnotation = "kwok.x-k8s.io/node"
-	// SimulatedValue is what SimulatedAnnotation has to say for that.
+	// SimulatedValue is the value of SimulatedAnnotation on those nodes.
 	SimulatedValue = "fake"
-	// RolePrefix is what role labels begin with.
+	// RolePrefix is the prefix of role labels.
 	RolePrefix = "node-role.kubernetes.io/"
-	// KubeletAddressType is the only type of address that the API server may dial a kubelet under. Simulated nodes
-	// give the kwok controller's there.
+	// KubeletAddressType is the only type of address at which the API server may contact a kubelet. For simulated nodes
+	// it is the address of the kwok controller.
 	KubeletAddressType = corev1.NodeInternalDNS
-	// ledgerAnnotation remembers what was applied to a node. What is in it and no longer asked for is taken away again;
-	// what is not in it belongs to somebody else.
+	// ledgerAnnotation records what was applied to a node. devcluster removes what is in it and no longer in the spec; what
+	// is not in it belongs to others.
 	ledgerAnnotation = "devcluster.windlass-operator.github.io/applied"
 )
 
-// Spec is what a node shall be like.
+// Spec declares a node.
 type Spec struct {
 	Name string
-	// Address is shown as the node's internal address where it is an IP address.
+	// Address becomes the node's internal address if it is an IP address.
 	Address string
 	Roles   []string
 	Labels  map[string]string
 	Taints  []corev1.Taint
-	// Real is set for a node with a kubelet, which sets the labels that every kubelet sets by itself.
+	// Real is set for a node with a kubelet, which sets the usual labels itself.
 	Real bool
 }
 
 // Numbered returns specs for node-0000 and so on.
 func Numbered(count int) []Spec {
 	specs := make([]Spec, count)
-	// 198.18.0.0/15 is reserved for benchmarks: nobody's real network.
+	// 198.18.0.0/15 is reserved for benchmarks, so it is not used in real networks.
 	address := netip.MustParseAddr("198.18.0.1")
 	for i := range specs {
 		specs[i] = Spec{Name: fmt.Sprintf("node-%04d", i), Address: address.String()}
@@ -57,17 +57,17 @@ func Numbered(count int) []Spec {
 	return specs
 }
 
-// MaxNumbered is how many addresses Numbered has to give.
+// MaxNumbered is how many addresses Numbered has.
 const MaxNumbered = 1<<17 - 2
 
-// ledger is what ledgerAnnotation holds.
+// ledger is the content of ledgerAnnotation.
 type ledger struct {
 	Labels []string       `json:"labels"`
 	Taints []corev1.Taint `json:"taints,omitempty"`
 }
 
-// labels are those that every kubelet sets, where there is none, and over them what was asked for. Roles come last: they
-// are the contract.
+// labels are those of every kubelet, if the node has none, overridden by the labels of the spec. Roles come last: they are
+// the contract.
 func (s Spec) labels() map[string]string {
 	labels := map[string]string{}
 	if !s.Real {
@@ -80,7 +80,7 @@ func (s Spec) labels() map[string]string {
 	return labels
 }
 
-// kubeletLabels are the ones of a kubelet that is not there.
+// kubeletLabels are the labels that a kubelet would set.
 func (s Spec) kubeletLabels() map[string]string {
 	return map[string]string{
 		corev1.LabelHostname:   s.Name,
@@ -93,7 +93,7 @@ func (s Spec) kubeletLabels() map[string]string {
 	}
 }
 
-// ledger is deterministic, so that an unchanged spec never looks like a change.
+// ledger is deterministic, so that an unchanged spec causes no write.
 func (s Spec) ledger() (string, error) {
 	raw, err := json.Marshal(ledger{Labels: sortedKeys(s.labels()), Taints: s.Taints})
 	if err != nil {
@@ -102,8 +102,8 @@ func (s Spec) ledger() (string, error) {
 	return string(raw), nil
 }
 
-// object is the node as it is created, ready from the start: letting the kwok controller make it ready would be one
-// more write for each of thousands.
+// object is the node as it is created, ready from the start: if the kwok controller made it ready, that would be one more
+// write for each of thousands.
 func (s Spec) object(version string, kubeletPort int32, now metav1.Time) (*corev1.Node, error) {
 	applied, err := s.ledger()
 	if err != nil {
@@ -128,7 +128,7 @@ func (s Spec) object(version string, kubeletPort int32, now metav1.Time) (*corev
 				corev1.ResourceEphemeralStorage: resource.MustParse("200Gi"),
 				corev1.ResourcePods:             resource.MustParse("110"),
 			},
-			// What a kubelet and the system keep for themselves on a machine of that size.
+			// What a kubelet and the system reserve on a machine of that size.
 			Allocatable: corev1.ResourceList{
 				corev1.ResourceCPU:              resource.MustParse("15890m"),
 				corev1.ResourceMemory:           resource.MustParse("60Gi"),
@@ -146,7 +146,7 @@ func (s Spec) object(version string, kubeletPort int32, now metav1.Time) (*corev
 	}, nil
 }
 
-// addresses leaves out an address that is no IP: consumers of InternalIP parse it.
+// addresses omits an address that is not an IP address: consumers of InternalIP parse it.
 func (s Spec) addresses() []corev1.NodeAddress {
 	addresses := []corev1.NodeAddress{
 		{Type: corev1.NodeHostName, Address: s.Name},

@@ -19,19 +19,19 @@ import (
 	cloudprovider "k8s.io/cloud-provider/api"
 )
 
-// registerPatience is how long a kubelet may take to register its node and to make it ready.
+// registerPatience is how long a kubelet can take to register its node and make it ready.
 const registerPatience = 2 * time.Minute
 
-// Registered is a node as its kubelet has made it known.
+// Registered is a node that its kubelet has registered.
 type Registered struct {
 	Name string
-	// Since is when the kubelet was started. What the node says of itself from before is not believed.
+	// Since is when the kubelet was started. Conditions from before are ignored.
 	Since time.Time
 }
 
-// Adopt does for the node of a real kubelet what a cloud provider does elsewhere: it gives the node its address, which is
-// the loopback address, and lets pods onto it. Labels and taints of the spec are applied; nil leaves them as they are. It
-// returns when the node is ready.
+// Adopt acts as the cloud provider of a real kubelet's node: it sets the loopback address as the node's address and removes
+// the taint that keeps pods away. It applies labels and taints of the spec; nil leaves them as they are. It returns when
+// the node is ready.
 func Adopt(ctx context.Context, client kubernetes.Interface, registered Registered, spec *Spec) error {
 	name := registered.Name
 	if err := awaitNode(ctx, client, name, "registered", func(*corev1.Node) bool { return true }); err != nil {
@@ -63,7 +63,7 @@ func Adopt(ctx context.Context, client kubernetes.Interface, registered Register
 	})
 }
 
-// MakeRoom deletes the simulated node of a name, if there is one. Its pods are the kubelet's from then on.
+// MakeRoom deletes the simulated node of a name, if there is one. The kubelet then runs its pods.
 func MakeRoom(ctx context.Context, client kubernetes.Interface, name string) error {
 	node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -82,7 +82,7 @@ func MakeRoom(ctx context.Context, client kubernetes.Interface, name string) err
 	return nil
 }
 
-// giveAddress writes the addresses once. The kubelet keeps those that it finds.
+// giveAddress writes the addresses once. The kubelet keeps existing addresses.
 func giveAddress(ctx context.Context, client kubernetes.Interface, name string) error {
 	addresses := []corev1.NodeAddress{
 		{Type: corev1.NodeHostName, Address: name},
@@ -116,7 +116,7 @@ func awaitNode(ctx context.Context, client kubernetes.Interface, name, state str
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, registerPatience, true, func(ctx context.Context) (bool, error) {
 		done, why := look(ctx)
-		if ctx.Err() == nil { // What the end of the patience has caused says nothing.
+		if ctx.Err() == nil { // An error caused by the end of the patience says nothing.
 			last = why
 		}
 		return done, nil
@@ -130,7 +130,7 @@ func awaitNode(ctx context.Context, client kubernetes.Interface, name, state str
 	return fmt.Errorf("node %q is not %s after %s: %w", name, state, registerPatience, last)
 }
 
-// notReadyBecause is what the kubelet itself says.
+// notReadyBecause returns the reason that the kubelet reports.
 func notReadyBecause(node *corev1.Node) error {
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady && condition.Status != corev1.ConditionTrue {

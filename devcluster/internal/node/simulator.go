@@ -22,30 +22,30 @@ import (
 )
 
 const (
-	// workers is where the API server stops getting faster.
+	// workers is the number above which the API server gets no faster.
 	workers = 12
-	// readyPatience is for the slowest case, thousands of nodes coming back after a stop on a loaded machine.
+	// readyPatience fits the slowest case: thousands of nodes that come back after a stop, on a loaded machine.
 	readyPatience = 5 * time.Minute
 )
 
 // Simulator keeps the simulated nodes of one cluster.
 type Simulator struct {
 	Client kubernetes.Interface
-	// Version is what the nodes' kubelets claim to be.
+	// Version is the version that the simulated kubelets report.
 	Version string
 	// KubeletPort is where the kwok controller answers as their kubelet.
 	KubeletPort int32
-	// Real is the name of the node that is none of the simulated ones, if there is such a node.
+	// Real is the name of the real node, empty if the cluster has none.
 	Real string
-	// Report is called with what is being done and how far it is.
+	// Report is called with an activity and its progress.
 	Report func(verb string, done, total int)
 }
 
 // Change counts what Sync did.
 type Change struct{ Added, Changed, Removed int }
 
-// Sync makes the specs be all nodes that devcluster has made: missing ones are added, others changed or removed. Nodes
-// that somebody else has made are left alone.
+// Sync reconciles the nodes of devcluster with the specs: it adds missing nodes and changes or removes others. It leaves
+// nodes alone that devcluster did not create.
 func (s *Simulator) Sync(ctx context.Context, specs []Spec) (Change, error) {
 	list, err := s.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Simulator) Sync(ctx context.Context, specs []Spec) (Change, error) {
 		if node, ok := existing[spec.Name]; !ok {
 			missing = append(missing, spec)
 		} else if _, own := node.Annotations[ledgerAnnotation]; !own {
-			return Change{}, fmt.Errorf("cannot create node %q: a node of that name was made by somebody else, delete it first", spec.Name)
+			return Change{}, fmt.Errorf("cannot create node %q: a node of that name exists and was not created by devcluster, delete it first", spec.Name)
 		} else {
 			present = append(present, spec)
 		}
@@ -110,7 +110,7 @@ func forEach[T any](ctx context.Context, s *Simulator, verb string, items []T, d
 	return group.Wait()
 }
 
-// add takes a node that is there by now as done: an earlier attempt may have succeeded without an answer.
+// add succeeds if the node exists by now: an earlier attempt can have succeeded with its answer lost.
 func (s *Simulator) add(ctx context.Context, spec Spec) error {
 	node, err := spec.object(s.Version, s.KubeletPort, metav1.Now())
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Simulator) add(ctx context.Context, spec Spec) error {
 	return nil
 }
 
-// remove leaves the pods to the garbage collector of the controller manager, as the loss of a real node would.
+// remove leaves the pods to the pod garbage collector of the controller manager, as the loss of a real node would.
 func (s *Simulator) remove(ctx context.Context, name string) error {
 	err := s.Client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -132,7 +132,7 @@ func (s *Simulator) remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// change edits a node until the edit holds and reports whether that took a write.
+// change edits a node, repeats after conflicts, and reports whether it wrote anything.
 func change(ctx context.Context, client kubernetes.Interface, name string, edit func(*corev1.Node) error) (wrote bool, err error) {
 	err = retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
@@ -156,11 +156,11 @@ func change(ctx context.Context, client kubernetes.Interface, name string, edit 
 	return wrote, nil
 }
 
-// apply changes a node in memory: what was applied before and is not asked for any more goes, what is asked for comes,
-// everything else stays as it is.
+// apply changes a node in memory: it removes what was applied before and is no longer in the spec, sets what is in the
+// spec, and leaves everything else as it is.
 func apply(node *corev1.Node, spec Spec) error {
 	var before ledger
-	// A real node comes without one: what its kubelet has set is nobody's to take away.
+	// A real node has no record at first: devcluster must not remove what its kubelet has set.
 	if raw, applied := node.Annotations[ledgerAnnotation]; applied {
 		if err := json.Unmarshal([]byte(raw), &before); err != nil {
 			return fmt.Errorf("annotation %s is damaged, delete the node: %w", ledgerAnnotation, err)
@@ -188,7 +188,7 @@ func apply(node *corev1.Node, spec Spec) error {
 	return nil
 }
 
-// mergeTaints keeps the order of what stays, because an order that changes would be a write for nothing.
+// mergeTaints keeps the order of existing taints, because a new order would cause a needless write.
 func mergeTaints(current, before, wanted []corev1.Taint) []corev1.Taint {
 	find := func(taints []corev1.Taint, taint corev1.Taint) int {
 		return slices.IndexFunc(taints, func(other corev1.Taint) bool { return other.MatchTaint(&taint) })
@@ -210,7 +210,7 @@ func mergeTaints(current, before, wanted []corev1.Taint) []corev1.Taint {
 	return merged
 }
 
-// AwaitReady waits until every simulated node is ready and takes pods, and returns how many there are.
+// AwaitReady waits until every simulated node is ready and accepts pods, and returns how many there are.
 func (s *Simulator) AwaitReady(ctx context.Context) (int, error) {
 	patience, cancel := context.WithTimeout(ctx, readyPatience)
 	defer cancel()
@@ -223,7 +223,7 @@ func (s *Simulator) AwaitReady(ctx context.Context) (int, error) {
 		if err == nil {
 			s.Report("waiting for ready", total-len(waiting), total)
 		}
-		// Looking at thousands of nodes costs the very time that is waited for, so it may take a tenth of it at most.
+		// Listing thousands of nodes slows down what this waits for, so it may take at most a tenth of the time.
 		select {
 		case <-time.After(max(100*time.Millisecond, 10*time.Since(begin))):
 			continue
@@ -242,7 +242,7 @@ func (s *Simulator) AwaitReady(ctx context.Context) (int, error) {
 
 // waiting returns the simulated nodes that are not ready yet, and how many simulated nodes there are.
 func (s *Simulator) waiting(ctx context.Context) (names []string, total int, err error) {
-	// From the API server's cache: this is asked many times and may be a moment old.
+	// From the API server's cache: the call is repeated often, and the answer may be a moment old.
 	list, err := s.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{ResourceVersion: "0"})
 	if err != nil {
 		return nil, 0, fmt.Errorf("cannot list nodes: %w", err)
@@ -260,8 +260,8 @@ func (s *Simulator) waiting(ctx context.Context) (names []string, total int, err
 	return names, total, nil
 }
 
-// ready also looks at the taints: the controller manager takes them off a little after the condition, and until then no
-// pod is scheduled.
+// ready also checks the taints: the controller manager removes them shortly after the condition changes, and until then
+// no pod is scheduled.
 func ready(node *corev1.Node) bool {
 	for _, taint := range node.Spec.Taints {
 		if taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable {
@@ -273,5 +273,5 @@ func ready(node *corev1.Node) bool {
 	})
 }
 
-// sortedKeys keeps the random order of maps out of what is written and compared.
+// sortedKeys gives a stable order to what is written and compared.
 func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

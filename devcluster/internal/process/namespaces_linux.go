@@ -22,7 +22,7 @@ func launch(cmd *exec.Cmd, spec Spec) error {
 	}
 	result := make(chan error)
 	go func() {
-		// The thread that enters the namespaces is never given back: Go ends it with this goroutine.
+		// The thread that enters the namespaces is never unlocked: Go ends it with this goroutine.
 		runtime.LockOSThread()
 		if err := enter(spec.Join); err != nil {
 			result <- err
@@ -33,22 +33,21 @@ func launch(cmd *exec.Cmd, spec Spec) error {
 	return <-result
 }
 
-// enter takes this thread into the mount namespace of a process, and the children it will have into the process
-// namespace as well.
+// enter moves this thread into the mount namespace of a process, and its future children also into the process namespace.
 func enter(id ID) error {
 	process, err := unix.PidfdOpen(id.PID, 0)
 	if err != nil {
 		return fmt.Errorf("cannot open process %d: %w", id.PID, err)
 	}
-	// Only read from; nothing is lost when closing fails.
+	// The file is only read, so an error of Close does not matter.
 	defer func() { _ = unix.Close(process) }()
-	// Checked after opening: from here on the number cannot become another process's.
+	// Checked after opening: from here on the ID cannot be reused.
 	if !id.Alive() {
 		return fmt.Errorf("process %d has ended", id.PID)
 	}
 	// A thread that shares its working directory with others may not change the mount namespace.
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {
-		return fmt.Errorf("cannot part from the other threads: %w", err)
+		return fmt.Errorf("cannot leave the working directory that the threads share: %w", err)
 	}
 	if err := unix.Setns(process, unix.CLONE_NEWNS|unix.CLONE_NEWPID); err != nil {
 		return fmt.Errorf("cannot enter the namespaces of process %d: %w", id.PID, err)

@@ -3,8 +3,8 @@
 
 // Package process starts long-lived background processes and finds, judges and ends them again from a later call.
 //
-// A process number alone says nothing after a crash or a reboot: it may belong to somebody else by then. So a process
-// is always named by its number and the moment it started, and it is only ever signalled when both still agree.
+// After a crash or a reboot, a process ID alone can belong to another process. So a process is always identified by its
+// ID and its start time, and is signalled only if both still match.
 package process
 
 import (
@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// ID names one process for good.
+// ID identifies one process, even if its number is reused.
 type ID struct {
 	PID int `json:"pid"`
-	// Started tells the process from a later one with the same number; its form is up to the platform.
+	// Started distinguishes the process from a later one with the same number; its format depends on the platform.
 	Started string `json:"started"`
 }
 
@@ -32,7 +32,7 @@ type Spec struct {
 	Env  []string
 	// Dir is the working directory. Give each process one of its own: Find recognises processes by it.
 	Dir string
-	// Log takes standard output and standard error, appended.
+	// Log is the file to which standard output and standard error are appended.
 	Log string
 	// Namespaces starts it as the first process of a mount and a process namespace of its own. Linux and root only.
 	Namespaces bool
@@ -53,10 +53,10 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open log %q: %w", spec.Log, err)
 	}
-	// The process has a descriptor of its own; what fails in closing this one takes nothing from the log.
+	// The process has a descriptor of its own, so an error of Close does not affect its log.
 	defer func() { _ = log.Close() }()
 
-	// Deliberately without the end of the context: the process must not end with the call that started it.
+	// Not cancelled with the context: the process must outlive the command that started it.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), spec.Path, spec.Args...)
 	cmd.Env, cmd.Dir = spec.Env, spec.Dir
 	cmd.Stdout, cmd.Stderr = log, log
@@ -67,11 +67,11 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 	}
 	started, err := startedAt(cmd.Process.Pid)
 	if err != nil {
-		started = "" // It has ended already; Done tells.
+		started = "" // It has already ended, which Done reports.
 	}
 	p := &Process{ID: ID{PID: cmd.Process.Pid, Started: started}, done: make(chan struct{})}
 	go func() {
-		// Waiting also reaps it, so that no zombie is taken for a living process.
+		// Wait also reaps it, so that a zombie does not count as a running process.
 		p.err = cmd.Wait()
 		close(p.done)
 	}()
@@ -98,8 +98,8 @@ func (id ID) Alive() bool {
 	return err == nil && started == id.Started
 }
 
-// Stop ends processes together: TERM first, KILL for those that are still there after the grace, and it returns only
-// when all of them are gone. A cancelled context skips the grace, not the killing.
+// Stop ends all processes at once: TERM first, then KILL for those that remain after the grace period. It returns when
+// all have ended. A cancelled context skips the grace, not the killing.
 func Stop(ctx context.Context, grace time.Duration, ids ...ID) error {
 	signal(ids, syscall.SIGTERM)
 	if waitGone(ctx, grace, ids) {
@@ -111,7 +111,7 @@ func Stop(ctx context.Context, grace time.Duration, ids ...ID) error {
 	}
 	for _, id := range ids {
 		if id.Alive() {
-			return fmt.Errorf("process %d does not end even when killed", id.PID)
+			return fmt.Errorf("process %d did not end after SIGKILL", id.PID)
 		}
 	}
 	return nil
@@ -120,21 +120,21 @@ func Stop(ctx context.Context, grace time.Duration, ids ...ID) error {
 // killPatience is how long the kernel gets to take down a killed process that is in the middle of disk writes.
 const killPatience = 10 * time.Second
 
-// signal checks each process again right before, which leaves the kernel no time to give its number to another.
+// signal checks each process again immediately before, so that the kernel has hardly any time to reuse its number.
 func signal(ids []ID, sig syscall.Signal) {
 	for _, id := range ids {
 		if id.Alive() {
-			// An error means it has ended in this very moment, or is not ours to signal: waitGone tells which.
+			// An error means that the process has just ended or may not be signalled: waitGone finds out which.
 			_ = syscall.Kill(id.PID, sig)
 		}
 	}
 }
 
-// waitGone looks a last time when time is up, because the end may have come with the deadline.
+// waitGone checks once more after the deadline, because a process can end just then.
 func waitGone(ctx context.Context, patience time.Duration, ids []ID) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	// There is no portable way to be told of the end of a process that is not a child, so this polls.
+	// There is no portable notification of the end of a process that is not a child, so this polls.
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -149,7 +149,7 @@ func waitGone(ctx context.Context, patience time.Duration, ids []ID) bool {
 	}
 }
 
-// anyAlive stops at the first, for the wait is for all of them.
+// anyAlive stops at the first process that is alive.
 func anyAlive(ids []ID) bool {
 	for _, id := range ids {
 		if id.Alive() {
