@@ -50,7 +50,7 @@ func choosePolicy(operatorNamespace string) (Object, error) {
 	return shared(ref, admissionregistrationv1ac.MutatingAdmissionPolicy(ref.Name).WithSpec(spec))
 }
 
-// labelPolicy looks at pods with the label only, so that its failures concern nobody else.
+// labelPolicy matches only pods with the label, so that its failures affect no other pods.
 func labelPolicy(operatorNamespace string) (Object, error) {
 	ref := Ref{ValidatingPolicy, labelPolicyName}
 	labelled := metav1ac.LabelSelector().WithMatchExpressions(metav1ac.LabelSelectorRequirement().

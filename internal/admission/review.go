@@ -105,7 +105,7 @@ func (r *Review) add(ref Ref, state State) {
 	}
 }
 
-// fieldBehind returns the field of the spec that has no effect without the object, empty where there is none.
+// fieldBehind returns the field of the spec that has no effect without the object, or nothing if there is no such field.
 func fieldBehind(pool *nodesv1.NodePool, ref Ref) string {
 	switch ref {
 	case allowedPolicyRef(pool.Name), allowedBindingRef(pool.Name):

@@ -95,7 +95,7 @@ func Execute(ctx context.Context, command *cobra.Command, args []string) int {
 	return exitUsage
 }
 
-// tell writes an error; several joined errors get a line each.
+// tell prints an error, with a line for each of several joined errors.
 func tell(out io.Writer, err error) {
 	for line := range strings.Lines(err.Error()) {
 		if line = strings.TrimSpace(line); line != "" {

@@ -129,7 +129,7 @@ func controllers() []controller {
 	}
 }
 
-// indexes is the table of shared cache indexes: an index can be added to a manager only once, whoever uses it.
+// indexes is the table of shared cache indexes: an index can be added to a manager only once, even if several controllers use it.
 func indexes() []index {
 	return []index{{usedBy: []string{"nodepool", "podset"}, add: kube.IndexNodes(membership.Concerned)}}
 }
@@ -142,7 +142,7 @@ func controllerNames() []string {
 	return names
 }
 
-// enabled returns the controllers that shall run.
+// enabled returns the controllers that are enabled.
 func enabled(isEnabled func(name string) bool) []controller {
 	return slices.DeleteFunc(controllers(), func(c controller) bool { return !isEnabled(c.name) })
 }

@@ -5,6 +5,6 @@
 // parse a configuration, preflight asks the API server whether it can work at all, and the manager runs the controllers
 // that the table in controllers.go lists.
 //
-// Whoever starts Windlass with something missing reads one sentence that says what to do, and no log: everything that can
-// be known to fail is asked before anything is started.
+// If something is missing, Windlass prints one sentence that says what to do, and no log: everything that can be known to
+// fail is checked before anything starts.
 package app

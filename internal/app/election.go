@@ -62,9 +62,9 @@ func newLock(restConfig *rest.Config, conf *config.Config) (resourcelock.Interfa
 // releaseTimeout bounds the last requests of the process.
 const releaseTimeout = 2 * time.Second
 
-// release makes sure that an instance which has ended does not hold the Lease. The election gives it back as a rule; but an
-// instance that is told to end just while it takes the Lease drops the answer, and may have got it, or may still get it.
-// So a free Lease is written too, and a missing one created: that makes a request which is still under way too late.
+// release makes sure that an instance which has ended does not hold the Lease. Usually, the election releases the Lease. But an
+// instance that is stopped while it acquires the Lease drops the answer: it may hold the Lease, or may still get it. So release
+// also writes a free Lease, and creates a missing one: a request that is still in flight then comes too late.
 func release(ctx context.Context, restConfig *rest.Config, conf *config.Config, now func() time.Time) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
@@ -80,8 +80,8 @@ func release(ctx context.Context, restConfig *rest.Config, conf *config.Config, 
 	}
 }
 
-// free writes a Lease that nobody holds, unless another instance does. One that does not exist is created: the request that
-// would create it for this instance may still be under way.
+// free writes a Lease without a holder, unless another instance holds it. It creates a missing Lease, because the request that
+// would create the Lease for this instance may still be in flight.
 func free(ctx context.Context, lock resourcelock.Interface, now time.Time) error {
 	record := resourcelock.LeaderElectionRecord{
 		LeaseDurationSeconds: 1, RenewTime: metav1.NewTime(now), AcquireTime: metav1.NewTime(now),

@@ -76,8 +76,8 @@ func (d *fencedDriver) Delete(ctx context.Context, id machine.Identity, how mach
 	return d.Driver.Delete(ctx, id, how)
 }
 
-// fencedProvisioner starts and ends runs of tools, and removes what is kept of them, only while the fence is open. A run that has been
-// started goes on under its supervisor, and the successor follows it.
+// fencedProvisioner starts and ends runs of tools, and removes what is kept of them, only while the fence is open. A run that has
+// started continues under its supervisor, and the next leader follows it.
 type fencedProvisioner struct {
 	provision.Provisioner
 

@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
-// Nobody has opened the fence of these tests, and what is behind it is nil: a call that passes panics.
+// The fence of these tests is closed, and the driver behind it is nil: a call that gets through panics.
 func TestDriversChangeNothingBehindAClosedFence(t *testing.T) {
 	t.Parallel()
 	opened, err := fencedOpener(func(context.Context, machine.Host) (machine.Driver, error) { return nil, nil },

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// readiness is true from when the caches have synced until the process is told to end. The manager starts it as a
-// runnable that needs no leadership, and such runnables start when all caches have synced.
+// readiness is true from the moment when the caches have synced until the process is asked to stop. The manager starts it as
+// a runnable that needs no leadership, and such runnables start when all caches have synced.
 type readiness struct{ ready atomic.Bool }
 
 // Start implements manager.Runnable.

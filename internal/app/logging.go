@@ -31,7 +31,7 @@ func newLogger(out io.Writer, verbosity int) (logr.Logger, error) {
 	return logger, nil
 }
 
-// chatter returns the logger of libraries: what they do in the ordinary course of things shows with -v=1, their errors always. What
+// chatter returns the logger for libraries: it shows their errors always, and what they do in normal operation only with -v=1. What
 // Windlass does is a line for each event.
 func chatter(logger logr.Logger) logr.Logger {
 	return logger.WithSink(&quieter{LogSink: logger.GetSink()})

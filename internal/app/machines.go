@@ -35,8 +35,8 @@ const operationsTimeout = 15 * time.Second
 
 // addMachines adds the controller of VirtualMachines, and the sampler and the collector of their machines.
 func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
-	// The UID of kube-system tells the machines of this cluster from those of another on a shared host: the namespace lives as
-	// long as the cluster.
+	// The UID of kube-system distinguishes the machines of this cluster from those of another one on a shared host: the
+	// namespace exists as long as the cluster.
 	var system corev1.Namespace
 	if err := mgr.GetAPIReader().Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, &system); err != nil {
 		return fmt.Errorf("cannot read namespace %q, which identifies the cluster: %w", metav1.NamespaceSystem, err)
@@ -44,7 +44,7 @@ func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
 	conf, log, installation := t.conf.Machines, t.log, string(system.UID)
 	configured, problem := machineHosts(&conf, os.Getenv, os.ReadFile)
 	if problem != nil {
-		// The other controllers have no use for hosts. The conditions of the machines tell the problem, too.
+		// The other controllers do not need hosts. The conditions of the machines report the problem, too.
 		log.Error(problem, "Cannot use the configuration of the hosts: VirtualMachines wait until the manager restarts with a correct one")
 	}
 
@@ -79,8 +79,8 @@ func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
 	)
 }
 
-// runHosts keeps the hosts connected until ctx ends. Then it ends all operations before it disconnects: a canceled operation may
-// still have to tell its host.
+// runHosts keeps the hosts connected until ctx ends. Then it ends all operations before it disconnects: a canceled operation can
+// still need its host.
 func runHosts(ctx context.Context, machines *fleet.Fleet, operations *operation.Runner) {
 	connected, disconnect := context.WithCancel(context.WithoutCancel(ctx))
 	defer disconnect()

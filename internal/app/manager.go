@@ -27,12 +27,12 @@ import (
 const (
 	// shutdownTimeout is how long running reconciles may take to end; a Pod is killed after 30 s.
 	shutdownTimeout = 20 * time.Second
-	// startAbort is how long a start that was told to end may take to notice it.
+	// startAbort is how long a start can take to notice that it was cancelled.
 	startAbort = time.Second
 )
 
-// run runs the manager until the context ends, which is no error, or something makes it impossible to go on. tell, which may
-// be nil, is called with the URL of the HTTP API.
+// run runs the manager until the context ends, which is not an error, or until an error makes it impossible to continue. It
+// calls tell, which may be nil, with the URL of the HTTP API.
 func run(
 	ctx context.Context, conf *config.Config, log io.Writer, now func() time.Time, tell announce,
 ) error {
@@ -50,7 +50,7 @@ func run(
 	list := enabled(conf.Enabled)
 	if err := preflight(ctx, restConfig, conf, list, logger); err != nil {
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // because to be told to end while asking is an orderly end
+			return nil //nolint:nilerr // because a stop during the checks is not a failure
 		}
 		return err
 	}

@@ -67,7 +67,7 @@ func preflight(ctx context.Context, restConfig *rest.Config, conf *config.Config
 		return err
 	}
 	if len(leaving) > 0 {
-		// Somebody has to remove what stands behind their objects, or they would be in the way for ever: no reason to give up.
+		// Continue: a controller has to clean up after their objects, whose finalizers would otherwise block the deletion.
 		log.Info("CRDs are being deleted, and all of their objects with them; afterwards "+applyCRDs, "crds", leaving)
 	}
 	live, err := client.New(restConfig, client.Options{Scheme: scheme})
@@ -119,8 +119,8 @@ func checkCRDs(
 	return nil, fmt.Errorf("the API server at %s does not know %s: %s", restConfig.Host, strings.Join(missing, ", "), applyCRDs)
 }
 
-// verbsOf returns what can be done with the objects of a kind, nil where it is not served. Subresources have the same kind, so the first
-// one that is none counts.
+// verbsOf returns the verbs for the objects of a kind, nil if the kind is not served. Subresources have the same kind, so the first
+// resource that is not a subresource counts.
 func verbsOf(list *metav1.APIResourceList, kind string) metav1.Verbs {
 	if list == nil {
 		return nil
@@ -147,7 +147,8 @@ func checkRights(
 	return nil
 }
 
-// checkLease creates the Lease as a dry run: it is there, or could be made. Otherwise the election would wait for ever.
+// checkLease creates the Lease as a dry run: it must exist, or it must be possible to create it. Otherwise the election would never
+// end.
 func checkLease(ctx context.Context, restConfig *rest.Config, live client.Writer, conf *config.Config) error {
 	if !conf.LeaderElect {
 		return nil

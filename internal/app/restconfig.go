@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// userAgent begins the user agent of every request, so that the API server's audit log and metrics can tell what
-// Windlass costs.
+// userAgent is the prefix of the user agent of every request, so that the API server's audit log and metrics show the
+// requests of Windlass.
 const userAgent = "windlass"
 
 // restConfig finds out how to reach the cluster: the given kubeconfig, else those that $KUBECONFIG names, else the rights

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// namespaceFile is where Kubernetes tells a Pod its namespace.
+// namespaceFile is the file in which Kubernetes gives a Pod its namespace.
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 // Environment is what the process reads from its surroundings.

@@ -37,8 +37,8 @@ func (m *merge) finish() {
 	slices.Sort(m.plan.Drift)
 }
 
-// awaitRecord makes a pool wait for a node whose record still names a key that the pool gives up: the ledger has to confirm the key
-// until then, or nobody could tell any more that a pool had put it there.
+// awaitRecord makes a pool wait for a node whose record still names a key that the pool gives up: until then, only the ledger proves
+// that the pool set the key.
 func (m *merge) awaitRecord() {
 	for name, entry := range m.before {
 		if _, exists := m.pools[name]; !exists {

@@ -111,7 +111,7 @@ func (p *Pool) Concerns(node *corev1.Node) bool {
 	return slices.Contains(Concerned(node), p.Name) || p.Has(node)
 }
 
-// left reports whether the node is no longer a member, or the pool about to go.
+// left reports whether the node is no longer a member, or the pool is being deleted.
 func (p *Pool) left(node *corev1.Node, record Record) bool {
 	return p.DeletionTimestamp != nil || !p.has(node, record)
 }
@@ -153,7 +153,7 @@ func (p *Pool) begins() bool {
 	return !status.IsPaused(p.NodePool) && !p.Spec.DryRun && !slices.Contains(p.Finalizers, nodesv1.Finalizer)
 }
 
-// settled reports whether the pool has told that all its nodes carry its present spec.
+// settled reports whether the pool's status says that all its nodes match its current spec.
 func (p *Pool) settled() bool {
 	synced := meta.FindStatusCondition(p.Status.Conditions, nodesv1.ConditionNodesSynced)
 	return synced != nil && synced.Status == metav1.ConditionTrue && synced.ObservedGeneration == p.Generation
@@ -162,8 +162,8 @@ func (p *Pool) settled() bool {
 // Pools are all pools by name.
 type Pools map[string]*Pool
 
-// NewPools prepares the pools of a list. The list's items are referred to, not copied. What is malformed in one of them is
-// told by its own status.
+// NewPools prepares the pools of a list. It refers to the list's items and does not copy them. The status of a malformed
+// pool reports what is wrong with it.
 func NewPools(list *nodesv1.NodePoolList) Pools {
 	pools := make(Pools, len(list.Items))
 	for i := range list.Items {

@@ -79,8 +79,8 @@ func (m *merge) hold(pool *Pool, which func(of aspect, key string) bool) {
 	}
 }
 
-// guard claims what a pool that holds wants and has on a member, also where the record does not say so: a node that forgets a key
-// gives it to nobody.
+// guard claims the keys that a holding pool wants and has on a member, even if the record does not name them: no other writer gets a
+// key because a node lost its record.
 func (m *merge) guard(pool *Pool) {
 	wanted := pool.wanted()
 	for _, of := range aspects() {
@@ -251,7 +251,7 @@ func (m *merge) release() {
 			m.pending[name] = true
 		}
 	}
-	// A member label is nobody else's, so it goes also where the record has been lost.
+	// Only Windlass sets member labels, so they are removed even if the record is lost.
 	for key := range m.node.Labels {
 		if name, ok := strings.CutPrefix(key, nodesv1.MemberLabelPrefix); ok && m.pools[name] != nil {
 			m.releaseKey(m.pools[name], onLabels, key)
@@ -287,8 +287,8 @@ func (m *merge) releaseKey(pool *Pool, of aspect, key string) {
 	}
 }
 
-// handOver makes sure that what is to be put back one day is known to whoever decides the key: a pool that gives a key up
-// to another one keeps its record of it until the other has noted the original.
+// handOver makes sure that the pool that decides a key knows the original value: a pool that gives a key up to another one
+// keeps its record of the original until the other one has noted it.
 func (m *merge) handOver() {
 	var givers []*Pool
 	for _, pool := range m.pools {
@@ -324,7 +324,7 @@ func (m *merge) handOverKey(giver *Pool, of aspect, key string) {
 	}
 }
 
-// note says that the pool's status has to go on holding the original of a key.
+// note records that the pool's status must keep the original of a key.
 func (m *merge) note(pool string, of aspect, key string) {
 	if m.plan.Kept == nil {
 		m.plan.Kept = map[string][]Key{}

@@ -12,9 +12,9 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
-// MergePatch returns the plan as one JSON merge patch (RFC 7386) for the node that it was computed from. A plan rests on all that it
-// has seen of the node: which keys other owners have set, and to what. So the patch carries the resourceVersion, and the API server
-// refuses it when the node has changed in the meantime. The UID says why it is refused when the node was created anew.
+// MergePatch returns the plan as one JSON merge patch (RFC 7386) for the node that it was computed from. A plan depends on everything
+// that it read from the node, including the keys and values of other owners. So the patch carries the resourceVersion, and the API
+// server rejects it if the node has changed in the meantime. With the UID, the error also shows whether the node was created again.
 func (p *Plan) MergePatch(node *corev1.Node) ([]byte, error) {
 	metadata := map[string]any{"uid": node.UID, "resourceVersion": node.ResourceVersion}
 	if labels := nullable(p.SetLabels, p.RemoveLabels); len(labels) > 0 {

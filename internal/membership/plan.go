@@ -48,7 +48,7 @@ type Plan struct {
 	Conflicts []Conflict
 	// Originals are values that a pool's status has to hold before the pool may have their keys.
 	Originals []Original
-	// Kept are the keys, by pool, whose originals the pool's status has to go on holding.
+	// Kept are the keys, by pool, whose originals the pool's status must keep.
 	Kept map[string][]Key
 	// Drift are the keys, sorted, that Windlass had put on the node and another writer changed or removed.
 	Drift []string

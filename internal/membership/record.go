@@ -31,7 +31,7 @@ type Entry struct {
 	Taints []string `json:"taints,omitempty"`
 }
 
-// ParseRecord reads the node's record. An annotation that is not a record is none: the node's own word never counts for
+// ParseRecord reads the node's record. A malformed annotation counts as no record, which is safe: a record never counts for
 // more than what the pools' ledgers confirm.
 func ParseRecord(node client.Object) Record {
 	raw, ok := node.GetAnnotations()[nodesv1.AppliedAnnotation]
@@ -118,7 +118,7 @@ const (
 	aspectCount = iota
 )
 
-// aspects are all of them, in the order in which they are told.
+// aspects are all aspects, in the order in which they are reported.
 func aspects() [aspectCount]aspect { return [...]aspect{onLabels, onAnnotations, onTaints} }
 
 // describe names a key for people.

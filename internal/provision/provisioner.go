@@ -96,7 +96,7 @@ type Run struct {
 	Phase  Phase
 	// Stage is what the tool reports that it is doing, or did last.
 	Stage string
-	// StartedAt and EndedAt are when it started and ended; EndedAt is zero while it is under way, and if nobody saw the end.
+	// StartedAt and EndedAt are when it started and ended; EndedAt is zero while it is under way, and if its end is unknown.
 	StartedAt, EndedAt time.Time
 	// ExitCode is nil while it is under way, and if a signal killed the tool.
 	ExitCode *int32

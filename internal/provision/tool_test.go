@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// call is all that a tool is told and leaves, with its placeholders replaced.
+// call is everything that a tool gets and leaves, with its placeholders replaced.
 type call struct {
 	Up, Remove, Version, State, PassEnv []string
 	Config, Kubeconfig                  string

@@ -20,7 +20,7 @@ func BenchmarkMachine(b *testing.B) {
 	_, driver, api := shared(b)
 	var ours, bare time.Duration
 	for i := 0; b.Loop(); i++ {
-		// Whoever is second finds the more crowded engine.
+		// The second of the two finds more containers in the engine.
 		if i%2 == 0 {
 			ours += timed(func() { throughDriver(b, driver) })
 			bare += timed(func() { throughClient(b, api) })

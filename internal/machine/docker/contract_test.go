@@ -19,7 +19,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine/docker/dockertest"
 )
 
-// Loopback addresses of the engine where nobody listens. A registry there refuses every connection.
+// A loopback address of the engine without a listener. A registry there refuses every connection.
 const nobody = "127.0.0.1:1"
 
 func TestContract(t *testing.T) {

@@ -139,7 +139,7 @@ func TestExitStatusIsKept(t *testing.T) {
 	}
 }
 
-// A start that failed left a container that nobody saw and whose name was taken for ever.
+// A failed start once left a container that the driver did not find, and whose name remained taken.
 func TestFailedStartIsAdopted(t *testing.T) {
 	t.Parallel()
 	_, driver, _ := shared(t)
@@ -211,7 +211,7 @@ func TestBothNamesTakenIsAConflict(t *testing.T) {
 	untouched(t)
 }
 
-// Whoever commits a machine and runs the image has a container with all labels of the machine.
+// A container of an image that was committed from a machine has all labels of the machine.
 func TestCopyOfAMachineIsForeign(t *testing.T) {
 	t.Parallel()
 	_, driver, api := shared(t)

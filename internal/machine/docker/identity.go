@@ -124,7 +124,7 @@ func (d *driver) copied(ctx context.Context, c container.Summary) (bool, error) 
 		image, err := d.api.ImageInspect(ctx, c.ImageID)
 		switch {
 		case errdefs.IsNotFound(err):
-			return false, nil // somebody removed the image by force, which nobody does with a copy that matters
+			return false, nil // the image was removed by force, so this is not a copy that matters
 		case err != nil:
 			return false, explain(ctx, "inspect an image", err)
 		case image.Config != nil:

@@ -70,7 +70,7 @@ func (d *driver) pull(ctx context.Context, image machine.Image, what string) err
 	}
 	progress, err := d.api.ImagePull(ctx, image.Name, options)
 	if err == nil {
-		// The engine aborts a pull whose progress nobody reads, and reports later failures only there.
+		// The engine aborts a pull if its progress is not read, and reports later failures only there.
 		err = progress.Wait(ctx)
 	}
 	if err == nil || ctx.Err() != nil {

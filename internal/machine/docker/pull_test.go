@@ -20,7 +20,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine/docker/dockertest"
 )
 
-// The first start once failed because nobody had waited for the pull.
+// The first start once failed because the driver had not waited for the pull.
 func TestPullIsAwaitedAndAuthenticated(t *testing.T) {
 	t.Parallel()
 	daemon, driver, _ := shared(t)
@@ -130,7 +130,7 @@ func authenticated(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// broken sends layers that end too early, after the engine has begun to tell of its progress.
+// broken sends layers that end too early, after the engine has begun to report its progress.
 func broken(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		whole := httptest.NewRecorder()

@@ -61,7 +61,7 @@ func TestSSHArgs(t *testing.T) {
 // relayed is the path of the socket that this program connects its input and output to, in place of a test.
 const relayed = "WINDLASS_TEST_RELAY"
 
-// TestRelay is no test: it is what an SSH client would run on the host.
+// TestRelay is not a test: it is the program that an SSH client would run on the host.
 func TestRelay(t *testing.T) { //nolint:paralleltest // because it is alone in its process
 	path := os.Getenv(relayed)
 	if path == "" {

@@ -32,7 +32,7 @@ func newScene(t *testing.T, parameters ...string) *scene {
 	return s
 }
 
-// attacker returns a machine of somebody else's.
+// attacker returns a machine of another owner.
 func (s *scene) attacker(edit func(*machine.Spec)) machine.Spec {
 	spec := s.diskSpec("attacker")
 	spec.UID = "bbbbbbbb-bbbb-4ccc-8ddd-eeeeeeeeeeee"
@@ -96,7 +96,7 @@ func TestAttackWithAGuestWrittenHeaderThatNamesABackingFile(t *testing.T) {
 			spec.Disks = []machine.Disk{{Name: "stolen", Source: name, ReadOnly: true}}
 		})
 	}
-	// The machine itself goes on with the disk as what it is.
+	// The machine itself keeps its disk as it was.
 	undefine(t, s.api, s.victim.Identity)
 	wantError(t, "Prepare", s.driver.Prepare(t.Context(), s.victim), machine.ErrDiskMismatch)
 }

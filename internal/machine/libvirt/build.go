@@ -58,8 +58,8 @@ func (b *build) cost() int {
 	}
 }
 
-// removeLeftovers removes what is in the way. libvirt goes on with a copy that nobody waits for any more, and does not remove the volume before
-// it is done.
+// removeLeftovers removes the volumes of earlier attempts. libvirt continues a copy after its caller has gone, and does not remove the volume
+// before the copy is done.
 func (b *build) removeLeftovers(ctx context.Context, s *session) error {
 	for _, l := range b.remove {
 		for {
@@ -157,7 +157,7 @@ func (b *build) run(ctx context.Context, s *session) error {
 	return nil
 }
 
-// make makes the volume. If that fails, it removes what it has made; where that fails too, the marker tells the next attempt.
+// make creates the volume. If that fails, it removes what it has created; if that fails too, the next attempt recognizes it by the marker.
 func (b *build) make(api *libvirt.Libvirt) error {
 	vol, err := b.create(api)
 	if is(err, libvirt.ErrStorageVolExist, libvirt.ErrOperationInvalid) {

@@ -63,7 +63,7 @@ func (e endpoint) dial(ctx context.Context, wrap ...func(net.Conn) net.Conn) (*s
 		errs = append(errs, err)
 	}
 	if conn == nil {
-		// The first socket is the usual one: its error tells most.
+		// The first socket is the usual one: its error is the most useful.
 		return nil, fmt.Errorf("%w: %w", machine.ErrUnreachable, errs[0])
 	}
 	for _, w := range wrap {
@@ -180,7 +180,7 @@ func call[T any](ctx context.Context, l *link, do func(*libvirt.Libvirt) (T, err
 	return ask(ctx, s, do)
 }
 
-// tell makes one call that has no result.
+// tell makes a call without a result.
 func tell(ctx context.Context, l *link, do func(*libvirt.Libvirt) error) error {
 	_, err := call(ctx, l, func(api *libvirt.Libvirt) (struct{}, error) { return struct{}{}, do(api) })
 	return err

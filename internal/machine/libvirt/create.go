@@ -76,7 +76,7 @@ func (d *driver) createNew(ctx context.Context, spec machine.Spec) error {
 	})
 }
 
-// connect returns the record of a new machine and its disks, which Prepare has made or somebody else owns.
+// connect returns the record of a new machine and its disks, which Prepare has created or another owner provides.
 func (d *driver) connect(ctx context.Context, api *libvirt.Libvirt, pool libvirt.StoragePool, there inventory, spec machine.Spec, host hostFacts,
 	guest []guestDisk,
 ) (record, []disk, error) {

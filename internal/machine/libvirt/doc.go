@@ -8,8 +8,8 @@
 // volumes that were made for the machine.
 //
 // Disks hold data, and data outlives its description. Prepare makes disks, and only those that are missing; Create defines the domain on
-// them. A disk with a machine's name is never made again, even if the domain is gone; owned.go says how disks that no guest has used are told
-// from the others.
+// them. A disk with a machine's name is never created again, even if the domain is gone; owned.go explains how disks that no guest has used
+// are recognized.
 //
 // Objects name images and disks, and libvirt could read every file of the host for them. source.go accepts only what the endpoint allows.
 //

@@ -40,7 +40,7 @@ func Open(_ context.Context, host machine.Host) (machine.Driver, error) {
 	}, nil
 }
 
-// Close implements machine.Driver. Watches end. A disk that is being made stays unfinished, and its marker tells the next driver.
+// Close implements machine.Driver. Watches end. A disk that is being created stays unfinished; the next driver recognizes it by its marker.
 func (d *driver) Close() error {
 	d.close.Do(func() {
 		close(d.closed)

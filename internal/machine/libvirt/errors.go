@@ -23,7 +23,7 @@ func explain(ctx context.Context, what string, err error) error {
 		return nil
 	}
 	if ended := ctx.Err(); ended != nil {
-		// The error of a connection that was closed under a call tells nothing.
+		// The error of a connection that was closed during a call says nothing useful.
 		return fmt.Errorf("cannot %s: %w", what, ended)
 	}
 	kind := kindOf(err)
@@ -33,8 +33,8 @@ func explain(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("cannot %s: %w: %w", what, kind, err)
 }
 
-// kindOf returns the kind of libvirt's error. Nil if it has none, or if the error is wrapped in a kind already: whoever made the call knows better
-// than libvirt's number what a failure means.
+// kindOf returns the kind of libvirt's error. Nil if it has none, or if the error already has a kind: the caller knows better than libvirt's
+// error number what a failure means.
 func kindOf(err error) error {
 	for _, said := range []error{
 		machine.ErrNotFound, machine.ErrConflict, machine.ErrInvalid, machine.ErrUnsupported, machine.ErrImageNotFound,

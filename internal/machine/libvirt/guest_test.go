@@ -307,7 +307,7 @@ func (s *stage) kill(t *testing.T, id machine.Identity) {
 	}
 	for _, path := range commands {
 		command, err := os.ReadFile(path)
-		// The path of this daemon tells its guests from those of others.
+		// The path of this daemon distinguishes its guests from those of others.
 		if err != nil || !bytes.Contains(command, []byte(id.UID)) || !bytes.Contains(command, []byte(s.daemon.Path("initrd"))) {
 			continue
 		}

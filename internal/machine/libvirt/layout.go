@@ -25,7 +25,7 @@ const (
 
 // guestDisk is a disk as the guest sees it.
 type guestDisk struct {
-	// role of a disk that is made for the machine. Empty for a disk that somebody else owns.
+	// role of a disk that is created for the machine. Empty for a disk of another owner.
 	role string
 	// bytes that the disk must have. Zero: as many as its image.
 	bytes int64
@@ -33,7 +33,7 @@ type guestDisk struct {
 	image string
 	// content of a disk that no guest writes to.
 	content []byte
-	// source is the name of a disk that somebody else owns.
+	// source is the name of a disk of another owner.
 	source   string
 	readOnly bool
 }

@@ -175,7 +175,7 @@ func stateOf(f *found) machine.State {
 	case libvirt.DomainCrashed:
 		return machine.StateStopped
 	case libvirt.DomainShutoff:
-		// If somebody else started the domain, the record does not know it, but the reason does until the daemon ends.
+		// If another program started the domain, the record does not show it, but the reason does until the daemon ends.
 		if f.record().Run == "" && libvirt.DomainShutoffReason(f.reason) == libvirt.DomainShutoffUnknown {
 			return machine.StateCreated
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// allocationPoll is how often Prepare checks whether libvirt has finished with a volume that nobody waits for any more.
+// allocationPoll is how often Prepare checks whether libvirt has finished with a volume whose caller has gone.
 const allocationPoll = time.Second
 
 // Prepare implements machine.Driver. It makes the disks of the machine. Copying an image can take hours, so Prepare ends with its context and

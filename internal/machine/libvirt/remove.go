@@ -46,7 +46,7 @@ func (d *driver) removeListed(ctx context.Context, volumes []volume) error {
 		err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
 			pool, err := api.StoragePoolLookupByName(v.Pool)
 			if is(err, libvirt.ErrNoStoragePool) {
-				return nil // Whoever removed the pool has its volumes.
+				return nil // The pool was removed, so its volumes are no longer managed.
 			}
 			if err != nil {
 				return err

@@ -52,8 +52,8 @@ func (e endpoint) findImage(ctx context.Context, api *libvirt.Libvirt, made libv
 	return out, nil
 }
 
-// findDisk finds the disk that an object names: a shared disk, or an image if it is only read. Guests write to shared disks, so their content cannot
-// tell their format: they are raw.
+// findDisk finds the disk that an object names: a shared disk, or an image if it is only read. Guests write to shared disks, so the
+// format cannot be detected from their content: they are raw.
 func (e endpoint) findDisk(ctx context.Context, api *libvirt.Libvirt, made libvirt.StoragePool, g guestDisk) (attachment, error) {
 	shared := e.allowsDisk(g.source)
 	if shared != nil && !g.readOnly {

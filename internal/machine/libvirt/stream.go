@@ -44,7 +44,7 @@ const (
 )
 
 // downloadConn is a connection for one download. libvirt may send more than one message after the last data of a stream, and the library takes
-// one: the next one would block it for ever. So whatever follows the end of the download is dropped here.
+// one: the next one would block it forever. So everything after the end of the download is dropped here.
 type downloadConn struct {
 	net.Conn
 

@@ -103,8 +103,8 @@ func (w *watcher) meet(api *libvirt.Libvirt, dom libvirt.Domain) (meeting, error
 	}, nil
 }
 
-// translate queues the events of machines of the installation until the connection ends. It never stops reading before: the library keeps events
-// that nobody reads, without a bound.
+// translate queues the events of machines of the installation until the connection ends. It never stops reading before: the library
+// keeps unread events without a bound.
 func (w *watcher) translate(ctx context.Context, heard <-chan libvirt.DomainEventLifecycleMsg, queue *machine.EventQueue) {
 	defer queue.End()
 	for message := range heard {

@@ -78,7 +78,7 @@ func (r Root) resolve(path string) (top, below string, err error) {
 	return top, below, nil
 }
 
-// missing returns the error for a path that cannot be resolved. It does not tell whether there is something outside.
+// missing returns the error for a path that cannot be resolved. It does not reveal whether there is a file outside.
 func (r Root) missing(top, path string, cause error) error {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		target, err := filepath.EvalSymlinks(dir)
@@ -92,8 +92,8 @@ func (r Root) missing(top, path string, cause error) error {
 	}
 }
 
-// ReadFile reads a regular file below an open directory, of at most limit bytes. Links stay below it. What is not a file, such as a pipe
-// that nobody writes to, is refused and not waited for.
+// ReadFile reads a regular file below an open directory, of at most limit bytes. Links stay below it. Anything else, such as a pipe
+// without a writer, is an error, and ReadFile does not wait for it.
 func ReadFile(root *os.Root, name string, limit int64) ([]byte, error) {
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

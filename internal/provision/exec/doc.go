@@ -15,9 +15,9 @@
 //	  run/result.json                  how it ended
 //	  run/log, run/log.1               what the tool printed
 //
-// The manager takes the lock before it starts the supervisor, and passes it on. So there is no moment in which a run has started and
-// nobody holds its lock, and none in which two hold it. The kernel releases the lock whatever happens to the supervisor; a free lock
-// without a result means that the run was interrupted.
+// The manager takes the lock before it starts the supervisor, and passes it on. So a run that has started always has exactly one
+// holder of its lock. The kernel releases the lock whatever happens to the supervisor; a free lock without a result means that the run
+// was interrupted.
 //
 // The directory of the configuration may be the user's. Everything in it is opened through a workspace, which stays inside of it and of
 // --config-root wherever links lead.

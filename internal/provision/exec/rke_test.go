@@ -15,8 +15,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
-// TestTheRealRKE runs RKE itself through its preset, against a port of this machine on which nobody listens. What Windlass knows of RKE's
-// words is proved here and nowhere else.
+// TestTheRealRKE runs RKE itself through its preset, against a port of this machine without a listener. Only this test proves that
+// Windlass understands RKE's messages.
 func TestTheRealRKE(t *testing.T) {
 	program, err := filepath.Abs("../../../bin/rke")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
-// The descriptors of the supervisor, besides the standard ones.
+// The file descriptors of the supervisor, in addition to the standard ones.
 const (
 	lockDescriptor = 3
 	pipeDescriptor = 4
@@ -141,7 +141,7 @@ func (s *supervisor) run(ctx context.Context, secrets private) (ended result) {
 	return ended
 }
 
-// outputDelay is how long the output is read after the tool has ended: a process that it left behind can hold it open for ever.
+// outputDelay is how long the output is read after the tool has ended: a process that it left behind can hold it open forever.
 const outputDelay = 2 * time.Second
 
 // await waits until the tool ends, by itself, at its timeout or because it is canceled, and kills what it leaves behind.

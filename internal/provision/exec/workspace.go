@@ -76,8 +76,8 @@ func (w *workspace) putConfig(wanted provision.Request) error {
 	return nil
 }
 
-// makeRoom reports whether the user's file is what the tool has to be given. It is never written over; but a cluster is removed with the
-// configuration that it was made from, and then a file with another one is set aside.
+// makeRoom reports whether the user's file already has the configuration that the tool needs. It never overwrites the file. But a cluster is
+// removed with the configuration that it was created from, and then makeRoom renames a file that has another one.
 func (w *workspace) makeRoom(wanted provision.Request) (has bool, err error) {
 	current, err := confine.ReadFile(w.dir, w.name, maxFile)
 	switch {

@@ -219,7 +219,7 @@ func (d *Daemon) logTail() string {
 	return strings.Join(lines[max(0, len(lines)-20):], "\n")
 }
 
-// prefix of the names of what an engine leaves behind if nobody closes it. The process ID follows.
+// prefix of the names of everything that an engine leaves behind if it is not closed. The process ID follows.
 const prefix = "dockertest-"
 
 // sweep removes what engines left behind whose process died without closing them. It ignores what it cannot remove.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command guest is the first and only program in the virtual machines of tests. It reports its state on the console once a second, and turns the
-// machine off when the power button is pressed, unless the kernel's command line tells it not to.
+// machine off when the power button is pressed, unless the kernel's command line forbids it.
 package main
 
 import (
