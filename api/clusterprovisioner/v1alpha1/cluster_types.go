@@ -4,8 +4,6 @@
 package v1alpha1
 
 import (
-	"time"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -236,58 +234,6 @@ type SSHAuth struct {
 	KnownHostsRef *KeyReference `json:"knownHostsRef,omitempty"`
 }
 
-// Timeouts limit the runs of a tool.
-type Timeouts struct {
-	// Up limits one run that applies the configuration. Default: 30m.
-	// +optional
-	// +kubebuilder:default="30m"
-	Up metav1.Duration `json:"up,omitempty"`
-
-	// Remove limits one run that removes the cluster. Default: 15m.
-	// +optional
-	// +kubebuilder:default="15m"
-	Remove metav1.Duration `json:"remove,omitempty"`
-
-	// Grace is how long a run that is stopped has to save its state before it is killed. Default: 2m.
-	// +optional
-	// +kubebuilder:default="2m"
-	Grace metav1.Duration `json:"grace,omitempty"`
-}
-
-// Retry says how a failed run is repeated: after Initial, then after twice as long each time, up to Max.
-type Retry struct {
-	// Attempts limits the runs for one configuration. After that, only a change or the annotation clusterprovisioner.rke.io/retry
-	// starts another one. A removal is repeated without end, every Max. Default: 5.
-	// +optional
-	// +kubebuilder:default=5
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=100
-	Attempts int32 `json:"attempts,omitempty"`
-
-	// Initial is the pause after the first failure. Default: 30s.
-	// +optional
-	// +kubebuilder:default="30s"
-	Initial metav1.Duration `json:"initial,omitempty"`
-
-	// Max is the longest pause. Default: 30m.
-	// +optional
-	// +kubebuilder:default="30m"
-	Max metav1.Duration `json:"max,omitempty"`
-}
-
-// What zero stands for: the defaults of the fields, for objects that were written without them.
-const (
-	DefaultUpTimeout      = 30 * time.Minute
-	DefaultRemoveTimeout  = 15 * time.Minute
-	DefaultGrace          = 2 * time.Minute
-	DefaultAttempts       = 5
-	DefaultRetryInitial   = 30 * time.Second
-	DefaultRetryMax       = 30 * time.Minute
-	DefaultHealthInterval = 15 * time.Second
-	DefaultHealthTimeout  = 5 * time.Second
-	DefaultHealthFailures = 3
-)
-
 // Approval says whether a change needs a person.
 //
 // +kubebuilder:validation:Enum=Auto;Manual
@@ -298,27 +244,6 @@ const (
 	ApprovalAuto   Approval = "Auto"
 	ApprovalManual Approval = "Manual"
 )
-
-// Health says how a cluster's health is probed: by an authenticated request for /readyz.
-type Health struct {
-	// Interval between two requests. Default: 15s.
-	// +optional
-	// +kubebuilder:default="15s"
-	Interval metav1.Duration `json:"interval,omitempty"`
-
-	// Timeout of one request. Default: 5s.
-	// +optional
-	// +kubebuilder:default="5s"
-	Timeout metav1.Duration `json:"timeout,omitempty"`
-
-	// FailureThreshold is how many requests in a row must fail until the cluster counts as not ready. One success makes it ready
-	// again. Default: 3.
-	// +optional
-	// +kubebuilder:default=3
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=100
-	FailureThreshold int32 `json:"failureThreshold,omitempty"`
-}
 
 // DeletionPolicy says what happens to a cluster whose object is deleted.
 //

@@ -42,6 +42,8 @@ type Prober struct {
 	changed chan event.GenericEvent
 	// added says that there are probes to start.
 	added chan struct{}
+	// after is time.After, unless a test cannot wait.
+	after func(time.Duration) <-chan time.Time
 
 	mu     sync.Mutex
 	probes map[types.UID]*probe
@@ -63,7 +65,7 @@ type probe struct {
 // NewProber returns a Prober.
 func NewProber() *Prober {
 	return &Prober{
-		changed: make(chan event.GenericEvent, 256), added: make(chan struct{}, 1), probes: make(map[types.UID]*probe),
+		changed: make(chan event.GenericEvent, 256), added: make(chan struct{}, 1), after: time.After, probes: make(map[types.UID]*probe),
 	}
 }
 
@@ -87,7 +89,7 @@ func (p *Prober) startAdded(ctx context.Context) {
 		if one.stop == nil {
 			probing, stop := context.WithCancel(ctx)
 			one.stop = stop
-			go one.loop(probing, p.wake)
+			go one.loop(probing, p.wake, p.after)
 		}
 	}
 }
@@ -162,34 +164,39 @@ func (p *probe) end() {
 }
 
 // loop probes until ctx ends. The intervals are jittered, so that many clusters are not probed at once.
-func (p *probe) loop(ctx context.Context, wake func(string)) {
+func (p *probe) loop(ctx context.Context, wake func(string), after func(time.Duration) <-chan time.Time) {
 	failures := int32(0)
 	for {
 		before := p.get()
-		after := before
+		now := before
 		if err := p.ask(ctx); err != nil {
 			failures++
 			if failures >= cmp.Or(p.spec.FailureThreshold, clusterprovisionerv1alpha1.DefaultHealthFailures) {
-				after.known, after.ready, after.message = true, false, provision.Redact(err.Error())
+				now.known, now.ready, now.message = true, false, provision.Redact(err.Error())
 			}
 		} else {
 			failures = 0
-			after.known, after.ready, after.message = true, true, ""
-			p.details(ctx, &after)
+			now.known, now.ready, now.message = true, true, ""
+			p.details(ctx, &now)
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		if after != before {
-			p.set(after)
+		if now != before {
+			p.set(now)
 			wake(p.name)
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(jitter(cmp.Or(p.spec.Interval.Duration, clusterprovisionerv1alpha1.DefaultHealthInterval))):
+		case <-after(jitter(interval(p.spec))):
 		}
 	}
+}
+
+// interval returns how often a cluster is probed.
+func interval(spec clusterprovisionerv1alpha1.Health) time.Duration {
+	return max(cmp.Or(spec.Interval.Duration, clusterprovisionerv1alpha1.DefaultHealthInterval), clusterprovisionerv1alpha1.MinHealthInterval)
 }
 
 // jitter spreads an interval by a fifth in both directions.

@@ -133,6 +133,7 @@ func (s *stage) restart() {
 		s.t.Fatal(err)
 	}
 	prober := NewProber()
+	prober.after = func(interval time.Duration) <-chan time.Time { return time.After(interval / 20) }
 	ctx, stop := context.WithCancel(s.t.Context())
 	s.t.Cleanup(stop)
 	go func() { _ = prober.Start(ctx) }()
@@ -203,7 +204,7 @@ func (s *stage) create(change ...func(*clusterprovisionerv1alpha1.Cluster)) {
 			Exec: &clusterprovisionerv1alpha1.ExecSpec{
 				Up: call("up"), Remove: call("remove"), StateFiles: []string{"*.rkestate"}, KubeconfigFile: "kube_config_{configname}",
 			},
-			Health: clusterprovisionerv1alpha1.Health{Interval: metav1.Duration{Duration: 50 * time.Millisecond}, FailureThreshold: 2},
+			Health: clusterprovisionerv1alpha1.Health{Interval: metav1.Duration{Duration: time.Second}, FailureThreshold: 2},
 		},
 	}
 	for _, c := range change {

@@ -11,9 +11,9 @@ import (
 //
 // Health says how a cluster's health is probed: by an authenticated request for /readyz.
 type HealthApplyConfiguration struct {
-	// Interval between two requests. Default: 15s.
+	// Interval between two requests, at least 1s. Default: 15s.
 	Interval *v1.Duration `json:"interval,omitempty"`
-	// Timeout of one request. Default: 5s.
+	// Timeout of one request, at least 1s. Default: 5s.
 	Timeout *v1.Duration `json:"timeout,omitempty"`
 	// FailureThreshold is how many requests in a row must fail until the cluster counts as not ready. One success makes it ready
 	// again. Default: 3.

@@ -14,9 +14,9 @@ type RetryApplyConfiguration struct {
 	// Attempts limits the runs for one configuration. After that, only a change or the annotation clusterprovisioner.rke.io/retry
 	// starts another one. A removal is repeated without end, every Max. Default: 5.
 	Attempts *int32 `json:"attempts,omitempty"`
-	// Initial is the pause after the first failure. Default: 30s.
+	// Initial is the pause after the first failure, at least 1s. Default: 30s.
 	Initial *v1.Duration `json:"initial,omitempty"`
-	// Max is the longest pause. Default: 30m.
+	// Max is the longest pause, at least 1s. Default: 30m.
 	Max *v1.Duration `json:"max,omitempty"`
 }
 

@@ -11,11 +11,11 @@ import (
 //
 // Timeouts limit the runs of a tool.
 type TimeoutsApplyConfiguration struct {
-	// Up limits one run that applies the configuration. Default: 30m.
+	// Up limits one run that applies the configuration, to at least 1s. Default: 30m.
 	Up *v1.Duration `json:"up,omitempty"`
-	// Remove limits one run that removes the cluster. Default: 15m.
+	// Remove limits one run that removes the cluster, to at least 1s. Default: 15m.
 	Remove *v1.Duration `json:"remove,omitempty"`
-	// Grace is how long a run that is stopped has to save its state before it is killed. Default: 2m.
+	// Grace is how long, at least 1s, a run that is stopped has to save its state before it is killed. Default: 2m.
 	Grace *v1.Duration `json:"grace,omitempty"`
 }
 
