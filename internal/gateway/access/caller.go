@@ -5,6 +5,7 @@ package access
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -23,12 +24,21 @@ type Caller struct {
 	token string
 }
 
-// Key tells callers apart. Two accounts of the same name, one after the other, differ in their UID.
+// Key tells callers apart, for limits. Two accounts of the same name, one after the other, differ in their UID.
 func (c *Caller) Key() string {
 	if c.Session {
 		return "session"
 	}
 	return c.User.GetName() + "\x00" + c.User.GetUID()
+}
+
+// rightsKey tells apart whose rights differ: two tokens of one user can have different groups and extra fields.
+func (c *Caller) rightsKey() string {
+	if c.Session {
+		return c.Key()
+	}
+	// The quotes keep one list from looking like another; maps are printed in the order of their keys.
+	return fmt.Sprintf("%q %q %q %q", c.User.GetName(), c.User.GetUID(), c.User.GetGroups(), c.User.GetExtra())
 }
 
 type callerKey struct{}

@@ -173,7 +173,7 @@ func (r *Rights) Visible(ctx context.Context, who *Caller) view.Scope {
 func (r *Rights) within(
 	ctx context.Context, who *Caller, about string, check func(ctx context.Context, namespace string) (bool, error),
 ) (view.Scope, error) {
-	key := who.Key() + "\x00" + about
+	key := who.rightsKey() + "\x00" + about
 	if found, ok := r.scopes.Get(key); ok {
 		if out, ok := found.(view.Scope); ok {
 			return out, nil
