@@ -14,13 +14,13 @@ import (
 )
 
 // deleteAll deletes all objects of a kind in the bench's namespace.
-func (r *rig) deleteAll(ctx context.Context, kind schema.GroupVersionKind) error {
+func (r *controlPlane) deleteAll(ctx context.Context, kind schema.GroupVersionKind) error {
 	list, err := r.names(ctx, kind, 0)
 	if err != nil {
 		return err
 	}
 	return forEach(ctx, writers, len(list.Items), func(ctx context.Context, i int) error {
-		err := r.client.Delete(ctx, &list.Items[i], client.GracePeriodSeconds(0), client.PropagationPolicy(metav1.DeletePropagationBackground))
+		err := r.Client.Delete(ctx, &list.Items[i], client.GracePeriodSeconds(0), client.PropagationPolicy(metav1.DeletePropagationBackground))
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("cannot delete %s %q: %w", kind.Kind, list.Items[i].Name, err)
 		}
@@ -30,7 +30,7 @@ func (r *rig) deleteAll(ctx context.Context, kind schema.GroupVersionKind) error
 
 // empty waits until there is no object of a kind in the bench's namespace, and deletes what comes up in the meantime: a
 // controller may have created another one before it saw that its owner is gone.
-func (r *rig) empty(ctx context.Context, kind schema.GroupVersionKind) error {
+func (r *controlPlane) empty(ctx context.Context, kind schema.GroupVersionKind) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
@@ -51,10 +51,10 @@ func (r *rig) empty(ctx context.Context, kind schema.GroupVersionKind) error {
 }
 
 // names lists the objects of a kind by name, at most so many.
-func (r *rig) names(ctx context.Context, kind schema.GroupVersionKind, limit int64) (*metav1.PartialObjectMetadataList, error) {
+func (r *controlPlane) names(ctx context.Context, kind schema.GroupVersionKind, limit int64) (*metav1.PartialObjectMetadataList, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	if err := r.client.List(ctx, list, client.InNamespace(benchNamespace), client.Limit(limit)); err != nil {
+	if err := r.Client.List(ctx, list, client.InNamespace(benchNamespace), client.Limit(limit)); err != nil {
 		return nil, fmt.Errorf("cannot list every %s: %w", kind.Kind, err)
 	}
 	for i := range list.Items {

@@ -20,6 +20,7 @@ import (
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 const (
@@ -48,7 +49,7 @@ echo "-$1" >> ../calls
 
 // clusterBench is the state of the scenario.
 type clusterBench struct {
-	rig    *rig
+	plane  *controlPlane
 	window time.Duration
 	dir    string
 	args   []string
@@ -56,10 +57,10 @@ type clusterBench struct {
 
 // clusters measures many Clusters at once, whose tool is a script and which all lead to the bench's own API server, each as a user of
 // its own, so that its probes can be told apart in the audit log.
-func clusters(ctx context.Context, b *bench, r *rig) (section, error) {
+func clusters(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 	s := section{Title: fmt.Sprintf("%d Clusters created at once, %d runs at a time, asked for their health every %s, then left alone for %s",
 		clusterCount, clusterLimit, probeInterval, b.options.Window)}
-	c := &clusterBench{rig: r, window: b.options.Window, dir: filepath.Join(r.dir, "clusters")}
+	c := &clusterBench{plane: r, window: b.options.Window, dir: filepath.Join(r.Dir, "clusters")}
 	if err := c.prepare(); err != nil {
 		return s, err
 	}
@@ -84,7 +85,7 @@ func (c *clusterBench) measure(ctx context.Context, s *section, m *manager) erro
 		return err
 	}
 	took.add(1, ended.Sub(begun).Seconds())
-	if err := c.rig.audit.quiet(ctx, agentWindlass, silence); err != nil {
+	if err := c.plane.audit.quiet(ctx, agentWindlass, silence); err != nil {
 		return err
 	}
 	if err := c.steady(ctx, s, m); err != nil {
@@ -129,11 +130,11 @@ func (c *clusterBench) prepare() error {
 		if err := os.WriteFile(filepath.Join(dir, "cluster.yml"), []byte(config), 0o600); err != nil {
 			return fmt.Errorf("cannot write the configuration of %s: %w", name, err)
 		}
-		user, err := c.rig.user(name, probeGroup)
+		user, err := c.plane.user(name, probeGroup)
 		if err != nil {
 			return err
 		}
-		if err := writeKubeconfig(filepath.Join(dir, "target"), user); err != nil {
+		if err := rig.WriteKubeconfig(filepath.Join(dir, "target"), user); err != nil {
 			return err
 		}
 	}
@@ -144,16 +145,16 @@ func clusterName(i int) string { return fmt.Sprintf("cluster-%02d", i) }
 
 // create makes the Clusters and waits until all of them are Ready.
 func (c *clusterBench) create(ctx context.Context) (time.Time, error) {
-	done, err := c.rig.await(ctx, &clusterprovisionerv1alpha1.Cluster{}, clusterCount, func(object client.Object) bool {
+	done, err := c.plane.await(ctx, &clusterprovisionerv1alpha1.Cluster{}, clusterCount, func(object client.Object) bool {
 		cluster, ok := object.(*clusterprovisionerv1alpha1.Cluster)
 		return ok && apimeta.IsStatusConditionTrue(cluster.Status.Conditions, status.Ready)
 	})
 	if err != nil {
 		return time.Time{}, err
 	}
-	defer done.cancel()
+	defer done.Cancel()
 	err = forEach(ctx, creators, clusterCount, func(ctx context.Context, i int) error {
-		return c.rig.client.Create(ctx, &clusterprovisionerv1alpha1.Cluster{
+		return c.plane.Client.Create(ctx, &clusterprovisionerv1alpha1.Cluster{
 			ObjectMeta: metav1.ObjectMeta{Name: clusterName(i)},
 			Spec: clusterprovisionerv1alpha1.ClusterSpec{
 				ConfigPath: filepath.Join(c.dir, clusterName(i), "cluster.yml"),
@@ -164,20 +165,20 @@ func (c *clusterBench) create(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("cannot create Clusters: %w", err)
 	}
-	return done.wait(ctx)
+	return done.Wait(ctx, patience)
 }
 
 // steady counts what is written, and when each Cluster is asked, while nothing changes.
 func (c *clusterBench) steady(ctx context.Context, s *section, m *manager) error {
-	mark, err := c.rig.audit.mark()
+	mark, err := c.plane.audit.mark()
 	if err != nil {
 		return err
 	}
-	used := cpuTime(m.pid)
+	used := cpuTime(m.PID)
 	if err := pause(ctx, c.window); err != nil {
 		return err
 	}
-	wrote, err := c.rig.audit.since(mark)
+	wrote, err := c.plane.audit.since(mark)
 	if err != nil {
 		return err
 	}
@@ -185,8 +186,8 @@ func (c *clusterBench) steady(ctx context.Context, s *section, m *manager) error
 		Name: "writes by windlass besides its lease, while nothing changes", Got: []int{wrote.sum(by(agentWindlass), besidesLease)},
 	})
 	s.measure("CPU of windlass while nothing changes", "ms per s").add(1,
-		float64(cpuTime(m.pid)-used)/float64(time.Millisecond)/c.window.Seconds())
-	asked, err := c.rig.audit.asked(mark, "cluster-")
+		float64(cpuTime(m.PID)-used)/float64(time.Millisecond)/c.window.Seconds())
+	asked, err := c.plane.audit.asked(mark, "cluster-")
 	if err != nil {
 		return err
 	}
@@ -242,7 +243,7 @@ func (c *clusterBench) memory(ctx context.Context, m *manager) (held, heap float
 	if err := pause(ctx, settled); err != nil {
 		return 0, 0, err
 	}
-	held, _ = resident(m.pid)
+	held, _ = resident(m.PID)
 	live, err := m.metric(ctx, "go_memstats_heap_alloc_bytes")
 	return held, live / (1 << 20), err
 }
@@ -274,10 +275,10 @@ func (c *clusterBench) count(s *section) error {
 // clean deletes the Clusters and waits until they are gone.
 func (c *clusterBench) clean(ctx context.Context) error {
 	kind := clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Cluster")
-	if err := c.rig.deleteAll(ctx, kind); err != nil {
+	if err := c.plane.deleteAll(ctx, kind); err != nil {
 		return err
 	}
-	return c.rig.empty(ctx, kind)
+	return c.plane.empty(ctx, kind)
 }
 
 // asked returns when the users whose names begin so have asked the API server whether it is ready, from a mark on.

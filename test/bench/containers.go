@@ -31,7 +31,7 @@ const (
 
 // containers measures how long many VirtualMachines on a real container engine take until all of them are Active, against a bare loop of
 // create and start with the engine's own client.
-func containers(ctx context.Context, b *bench, r *rig) (s section, err error) {
+func containers(ctx context.Context, b *bench, r *controlPlane) (s section, err error) {
 	s = section{Title: fmt.Sprintf("%d VirtualMachines created at once on a Docker Engine", containerCount)}
 	if why := dockertest.Missing(); why != "" {
 		return s, errors.New("there is no Docker Engine: " + why)
@@ -49,7 +49,7 @@ func containers(ctx context.Context, b *bench, r *rig) (s section, err error) {
 		return s, err
 	}
 	p := &machineBench{
-		rig: r, count: containerCount, hosts: filepath.Join(r.dir, "engine.yaml"), new: newContainer,
+		plane: r, count: containerCount, hosts: filepath.Join(r.Dir, "engine.yaml"), new: newContainer,
 		hostList: fmt.Sprintf("- {name: engine, driver: docker, endpoint: %q}\n", engine.Host().Endpoint), driver: vmachine.DriverDocker,
 	}
 	p.measure(&s, "bare loop of create and start")

@@ -11,20 +11,20 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 const (
@@ -44,9 +44,9 @@ const (
 type gatewayBench struct {
 	*bench
 
-	rig     *rig
+	plane   *controlPlane
 	section *section
-	process *process
+	process *rig.Process
 	base    string
 	// profiles is where the gateway serves its profiles.
 	profiles string
@@ -57,10 +57,10 @@ type gatewayBench struct {
 
 // gatewayLists measures lists through the gateway against the same lists straight from the API server and against an
 // uncached List for each request, and then what streams cost.
-func gatewayLists(ctx context.Context, b *bench, r *rig) (section, error) {
+func gatewayLists(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 	s := section{Title: fmt.Sprintf("HTTP API: %d nodes, %d Deployments in %d namespaces", b.options.Nodes,
 		gatewayNamespaces*gatewayDeploymentsPer, gatewayNamespaces)}
-	g := &gatewayBench{bench: b, rig: r, section: &s}
+	g := &gatewayBench{bench: b, plane: r, section: &s}
 	if err := g.stage(ctx); err != nil {
 		return s, err
 	}
@@ -87,17 +87,17 @@ func gatewayLists(ctx context.Context, b *bench, r *rig) (section, error) {
 // stage makes what is listed, and the callers.
 func (g *gatewayBench) stage(ctx context.Context) error {
 	g.tell("      adding %d nodes and %d Deployments", g.options.Nodes, gatewayNamespaces*gatewayDeploymentsPer)
-	if err := g.rig.addNodes(ctx, g.options.Nodes); err != nil {
+	if err := g.plane.addNodes(ctx, g.options.Nodes); err != nil {
 		return err
 	}
 	for i := range gatewayNamespaces {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("team-%02d", i)}}
-		if err := client.IgnoreAlreadyExists(g.rig.client.Create(ctx, namespace)); err != nil {
+		if err := client.IgnoreAlreadyExists(g.plane.Client.Create(ctx, namespace)); err != nil {
 			return fmt.Errorf("cannot create namespace %q: %w", namespace.Name, err)
 		}
 	}
 	err := forEach(ctx, writers, gatewayNamespaces*gatewayDeploymentsPer, func(ctx context.Context, i int) error {
-		return client.IgnoreAlreadyExists(g.rig.client.Create(ctx, gatewayDeployment(i)))
+		return client.IgnoreAlreadyExists(g.plane.Client.Create(ctx, gatewayDeployment(i)))
 	})
 	if err != nil {
 		return fmt.Errorf("cannot create a Deployment: %w", err)
@@ -113,17 +113,17 @@ func (g *gatewayBench) stage(ctx context.Context) error {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "bench-reader"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "Group", Name: "system:serviceaccounts:team-00"}},
 	}
-	if err := errors.Join(g.rig.client.Create(ctx, reader), g.rig.client.Create(ctx, binding)); err != nil {
+	if err := errors.Join(g.plane.Client.Create(ctx, reader), g.plane.Client.Create(ctx, binding)); err != nil {
 		return fmt.Errorf("cannot add the callers' rights: %w", err)
 	}
 	for i := range gatewayCallers {
-		token, err := g.rig.accountToken(ctx, "team-00", fmt.Sprintf("caller-%d", i))
+		token, err := g.plane.accountToken(ctx, "team-00", fmt.Sprintf("caller-%d", i))
 		if err != nil {
 			return err
 		}
 		g.tokens = append(g.tokens, token)
 	}
-	g.direct = rest.AnonymousClientConfig(g.rig.config)
+	g.direct = rest.AnonymousClientConfig(g.plane.Config)
 	g.direct.BearerToken, g.direct.QPS, g.direct.UserAgent = g.tokens[0], -1, agentArticle+"/1"
 	g.direct.DisableCompression = true
 	return nil
@@ -146,58 +146,43 @@ func gatewayDeployment(i int) *appsv1.Deployment {
 }
 
 // accountToken returns a token of a ServiceAccount, which is made if it is not there.
-func (r *rig) accountToken(ctx context.Context, namespace, name string) (string, error) {
+func (r *controlPlane) accountToken(ctx context.Context, namespace, name string) (string, error) {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	if err := client.IgnoreAlreadyExists(r.client.Create(ctx, account.DeepCopy())); err != nil {
+	if err := client.IgnoreAlreadyExists(r.Client.Create(ctx, account)); err != nil {
 		return "", fmt.Errorf("cannot create account %q: %w", name, err)
 	}
-	request := &authenticationv1.TokenRequest{}
-	if err := r.client.SubResource("token").Create(ctx, account, request); err != nil {
-		return "", fmt.Errorf("cannot request a token for %q: %w", name, err)
-	}
-	return request.Status.Token, nil
+	return r.Token(ctx, namespace, name)
 }
 
 // start starts the gateway under its shipped account.
 func (g *gatewayBench) start(ctx context.Context) error {
-	token, err := g.rig.accountToken(ctx, systemNamespace, gatewayAccount)
+	_, kubeconfig, err := g.plane.TakeAccount(ctx, gatewayAccount)
 	if err != nil {
 		return err
 	}
-	account := rest.AnonymousClientConfig(g.rig.config)
-	account.BearerToken = token
-	kubeconfig := filepath.Join(g.rig.dir, "gateway.kubeconfig")
-	if err := writeKubeconfig(kubeconfig, account); err != nil {
-		return err
-	}
-	address, err := freeAddress(ctx)
+	address, err := rig.FreeAddress(ctx)
 	if err != nil {
 		return err
 	}
-	if g.profiles, err = freeAddress(ctx); err != nil {
+	if g.profiles, err = rig.FreeAddress(ctx); err != nil {
 		return err
 	}
 	g.base = "http://" + address
-	g.process, err = g.rig.startProcess("gateway", g.rig.windlass, "gateway", "--kubeconfig", kubeconfig, "--bind-address", address,
+	g.process, err = g.plane.startProgram(ctx, "gateway", g.plane.Windlass, "gateway", "--kubeconfig", kubeconfig, "--bind-address", address,
 		"--requests-per-second=0", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--pprof-bind-address", g.profiles)
 	if err != nil {
 		return err
 	}
-	g.rig.others = append(g.rig.others, g.process)
 	web := &http.Client{}
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for {
-		if err := g.process.ended(); err != nil {
-			return err
-		}
-		if err := fetch(waiting, web, g.base+"/v1/nodes?limit=1", g.tokens[0]); err == nil {
-			return pause(ctx, settled)
-		}
-		if err := pause(waiting, 20*time.Millisecond); err != nil {
-			return fmt.Errorf("cannot wait any longer for the gateway: %w; the end of its log:\n%s", err, g.process.tail())
-		}
+	err = g.process.Until(waiting, 20*time.Millisecond, func(ctx context.Context) error {
+		return fetch(ctx, web, g.base+"/v1/nodes?limit=1", g.tokens[0])
+	})
+	if err != nil {
+		return err
 	}
+	return pause(ctx, settled)
 }
 
 // article serves lists as the article does: an uncached List through client-go for each request, encoded anew.
@@ -247,7 +232,7 @@ func (g *gatewayBench) lists(ctx context.Context, name, own, server, article str
 		web              *http.Client
 	}{
 		{"gateway", g.base + own, g.tokens[0], plain},
-		{"API server", strings.TrimSuffix(g.rig.config.Host, "/") + server, "", direct},
+		{"API server", strings.TrimSuffix(g.plane.Config.Host, "/") + server, "", direct},
 		{"article", article + own, "", plain},
 	} {
 		rate[v.name] = g.section.measure(name+", "+v.name, "lists a second")

@@ -42,7 +42,7 @@ type followers struct {
 func (g *gatewayBench) streams(ctx context.Context) error {
 	g.tell("      opening %d streams", streamCount)
 	// A gateway that has answered nothing yet: what lists have left behind is no part of what streams cost.
-	if err := errors.Join(g.process.stop(), g.start(ctx)); err != nil {
+	if err := errors.Join(endInOrder(g.process), g.start(ctx)); err != nil {
 		return err
 	}
 	before, err := g.footprint(ctx)
@@ -128,7 +128,7 @@ func (g *gatewayBench) changes(ctx context.Context, f *followers, before float64
 	for round := range g.options.Rounds + 1 {
 		f.seen.Store(0)
 		f.took = nil
-		used, at := cpuTime(g.process.pid), time.Now()
+		used, at := cpuTime(g.process.PID), time.Now()
 		if err := g.change(ctx); err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (g *gatewayBench) changes(ctx context.Context, f *followers, before float64
 		if err := f.await(ctx, &f.seen, want); err != nil {
 			return err
 		}
-		busy.add(round, float64(cpuTime(g.process.pid)-used)/float64(time.Millisecond)/time.Since(at).Seconds())
+		busy.add(round, float64(cpuTime(g.process.PID)-used)/float64(time.Millisecond)/time.Since(at).Seconds())
 		f.mu.Lock()
 		latency.add(round, percentile(f.took, 99))
 		middle.add(round, percentile(f.took, 50))
@@ -238,6 +238,6 @@ func (g *gatewayBench) change(ctx context.Context) error {
 		}
 		deployment := gatewayDeployment(i % (gatewayNamespaces * gatewayDeploymentsPer))
 		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"%d"}}}`, sentAnnotation, time.Now().UnixNano())
-		return g.rig.client.Patch(ctx, deployment, client.RawPatch(types.MergePatchType, []byte(patch)))
+		return g.plane.Client.Patch(ctx, deployment, client.RawPatch(types.MergePatchType, []byte(patch)))
 	})
 }

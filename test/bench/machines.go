@@ -20,6 +20,7 @@ import (
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	vmachine "github.com/windlass-operator/windlass/internal/machine"
 	simdriver "github.com/windlass-operator/windlass/internal/machine/simulated"
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 const (
@@ -33,14 +34,14 @@ const (
 
 // machines measures how long many VirtualMachines take until all of them are Active, against the same calls of the same drivers in a
 // bare loop, and what is written while nothing changes.
-func machines(ctx context.Context, b *bench, r *rig) (section, error) {
+func machines(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 	n := b.options.Machines
 	s := section{Title: fmt.Sprintf("%d VirtualMachines created at once on %d simulated hosts, then left alone for %s", n, machineHosts, b.options.Window)}
 	if err := r.addNamespace(ctx); err != nil {
 		return s, err
 	}
 	p := &machineBench{
-		rig: r, count: n, window: b.options.Window, hosts: filepath.Join(r.dir, "hosts.yaml"), new: newMachine,
+		plane: r, count: n, window: b.options.Window, hosts: filepath.Join(r.Dir, "hosts.yaml"), new: newMachine,
 		hostList: simulatedHosts(), driver: vmachine.DriverSimulated,
 	}
 	p.measure(&s, "bare loop of fetch, create and start")
@@ -59,7 +60,7 @@ func machines(ctx context.Context, b *bench, r *rig) (section, error) {
 
 // machineBench is the state of the scenario.
 type machineBench struct {
-	rig    *rig
+	plane  *controlPlane
 	count  int
 	window time.Duration
 	// hosts is the path of the file that lists them, hostList what is in it.
@@ -150,18 +151,18 @@ func (p *machineBench) drive(ctx context.Context, number int) error {
 
 // start starts a manager with the hosts.
 func (p *machineBench) start(ctx context.Context) (*manager, error) {
-	return p.rig.startManager(ctx, "--vm-driver="+p.driver, "--vm-hosts="+p.hosts)
+	return p.plane.startManager(ctx, "--vm-driver="+p.driver, "--vm-hosts="+p.hosts)
 }
 
 // make creates the objects and waits until all of them are Active.
 func (p *machineBench) make(ctx context.Context, round int) (time.Duration, error) {
 	watching, end := context.WithCancel(ctx)
 	defer end()
-	watchers, err := p.rig.watchers(watching)
+	watchers, err := p.plane.watchers(watching)
 	if err != nil {
 		return 0, err
 	}
-	done, err := await(ctx, watchers, &cloudnativev1alpha1.VirtualMachine{}, p.count, func(object client.Object) bool {
+	done, err := rig.Await(ctx, watchers, &cloudnativev1alpha1.VirtualMachine{}, p.count, func(object client.Object) bool {
 		vm, ok := object.(*cloudnativev1alpha1.VirtualMachine)
 		return ok && vm.Status.Phase == cloudnativev1alpha1.PhaseActive
 	})
@@ -170,12 +171,12 @@ func (p *machineBench) make(ctx context.Context, round int) (time.Duration, erro
 	}
 	begun := time.Now()
 	err = forEach(ctx, creators, p.count, func(ctx context.Context, i int) error {
-		return p.rig.client.Create(ctx, p.new(fmt.Sprintf("vm-%02d-%04d", round, i)))
+		return p.plane.Client.Create(ctx, p.new(fmt.Sprintf("vm-%02d-%04d", round, i)))
 	})
 	if err != nil {
 		return 0, fmt.Errorf("cannot create VirtualMachines: %w", err)
 	}
-	at, err := done.wait(ctx)
+	at, err := done.Wait(ctx, patience)
 	return at.Sub(begun), err
 }
 
@@ -184,20 +185,20 @@ func (p *machineBench) machines(ctx context.Context, round int) error {
 	if err != nil {
 		return err
 	}
-	mark, err := p.rig.audit.mark()
+	mark, err := p.plane.audit.mark()
 	if err != nil {
 		return err
 	}
-	before := readUsage(p.rig.pids)
+	before := readUsage(p.plane.pids)
 	took, err := p.make(ctx, round)
 	if err != nil {
 		return err
 	}
-	wrote, err := p.rig.audit.since(mark)
+	wrote, err := p.plane.audit.since(mark)
 	if err != nil {
 		return err
 	}
-	after := readUsage(p.rig.pids)
+	after := readUsage(p.plane.pids)
 	p.took.add(round, took.Seconds())
 	p.perMachine.add(round, float64(wrote.sum(by(agentWindlass), besidesLease))/float64(p.count))
 	p.cost.add(round, after.per(before, agentWindlass, p.count))
@@ -230,23 +231,23 @@ func (p *machineBench) steady(ctx context.Context, s *section) error {
 			return err
 		}
 	}
-	mark, err := p.rig.audit.mark()
+	mark, err := p.plane.audit.mark()
 	if err != nil {
 		return err
 	}
-	used := cpuTime(m.pid)
+	used := cpuTime(m.PID)
 	if err := pause(ctx, p.window); err != nil {
 		return err
 	}
-	wrote, err := p.rig.audit.since(mark)
+	wrote, err := p.plane.audit.since(mark)
 	if err != nil {
 		return err
 	}
 	status := wrote.sum(by(agentWindlass), to("virtualmachines/status"))
 	s.note("in %s: %d status writes by windlass, %.2f for each VirtualMachine; all its writes: %s; %.0f ms of CPU a second", p.window, status,
 		float64(status)/float64(p.count), wrote.text(by(agentWindlass), besidesLease),
-		float64(cpuTime(m.pid)-used)/float64(time.Millisecond)/p.window.Seconds())
-	now, _ := resident(m.pid)
+		float64(cpuTime(m.PID)-used)/float64(time.Millisecond)/p.window.Seconds())
+	now, _ := resident(m.PID)
 	p.memory.add(1, now)
 	if err := p.clean(ctx); err != nil {
 		return err
@@ -257,13 +258,13 @@ func (p *machineBench) steady(ctx context.Context, s *section) error {
 // clean deletes all objects and waits until their machines are gone, and they with them.
 func (p *machineBench) clean(ctx context.Context) error {
 	kind := cloudnativev1alpha1.SchemeGroupVersion.WithKind("VirtualMachine")
-	if err := p.rig.deleteAll(ctx, kind); err != nil {
+	if err := p.plane.deleteAll(ctx, kind); err != nil {
 		return err
 	}
-	if err := p.rig.empty(ctx, kind); err != nil {
+	if err := p.plane.empty(ctx, kind); err != nil {
 		return err
 	}
-	return p.rig.audit.quiet(ctx, agentWindlass, silence)
+	return p.plane.audit.quiet(ctx, agentWindlass, silence)
 }
 
 func newMachine(name string) *cloudnativev1alpha1.VirtualMachine {

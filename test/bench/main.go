@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command bench measures what the manager costs, against what the same work costs without it. It starts a control plane
-// of its own (see rig), runs bin/windlass as a child process with the rights that it is shipped with, and prints medians,
+// of its own (see controlPlane), runs bin/windlass as a child process with the rights that it is shipped with, and prints medians,
 // their spread and ratios of medians of rounds that were run side by side. docs/performance.md says how to read them.
 //
 // Times are never asserted: on another machine, or on this one on another day, they are others. With -check the number of

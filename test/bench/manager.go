@@ -15,13 +15,15 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 // manager is a running "windlass manager".
 type manager struct {
-	*process
+	*rig.Manager
 
-	rig     *rig
+	plane   *controlPlane
 	metrics string
 	// ready and leader are how long after its start it was ready, and had the lease.
 	ready, leader time.Duration
@@ -29,77 +31,57 @@ type manager struct {
 
 // startManager starts the manager with the rights that it is shipped with and with more arguments, and returns when it is
 // ready, leads and has nothing to write.
-func (r *rig) startManager(ctx context.Context, more ...string) (*manager, error) {
-	health, err := freeAddress(ctx)
+func (r *controlPlane) startManager(ctx context.Context, more ...string) (*manager, error) {
+	metrics, err := rig.FreeAddress(ctx)
 	if err != nil {
-		return nil, err
-	}
-	m := &manager{rig: r}
-	if m.metrics, err = freeAddress(ctx); err != nil {
 		return nil, err
 	}
 	identity := fmt.Sprintf("bench-%d", time.Now().UnixNano())
 	leads, err := r.await(ctx, &coordinationv1.Lease{}, 1, func(object client.Object) bool {
 		lease, ok := object.(*coordinationv1.Lease)
-		return ok && lease.Namespace == systemNamespace && lease.Name == leaseName &&
+		return ok && lease.Namespace == rig.Namespace && lease.Name == rig.LeaseName &&
 			lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity == identity
 	})
 	if err != nil {
 		return nil, err
 	}
-	defer leads.cancel()
-	begun := time.Now()
-	m.process, err = r.startProcess(agentWindlass, r.windlass, append([]string{
-		"manager", "--kubeconfig", r.managerKubeconfig(), "--lease-lock-namespace", systemNamespace,
-		"--holder-identity", identity, "--metrics-bind-address", m.metrics, "--health-probe-bind-address", health,
+	defer leads.Cancel()
+	running, err := r.StartManager(ctx, r.accountConfig, r.log(agentWindlass), append([]string{
+		"--holder-identity", identity, "--metrics-bind-address", metrics,
 	}, more...)...)
 	if err != nil {
 		return nil, err
 	}
-	r.others = append(r.others, m.process)
-	r.pids[agentWindlass] = m.pid
-	if err := m.awaitReady(ctx, "http://"+health+"/readyz"); err != nil {
+	m := &manager{Manager: running, plane: r, metrics: metrics}
+	r.others = append(r.others, m.Process)
+	r.pids[agentWindlass] = m.PID
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if err := m.Ready(waiting, 5*time.Millisecond); err != nil {
 		return nil, err
 	}
-	m.ready = time.Since(begun)
-	at, err := leads.wait(ctx)
+	m.ready = time.Since(m.Began)
+	at, err := leads.Wait(ctx, patience)
 	if err != nil {
 		return nil, err
 	}
-	m.leader = at.Sub(begun)
+	m.leader = at.Sub(m.Began)
 	return m, r.audit.quiet(ctx, agentWindlass, silence)
-}
-
-func (m *manager) awaitReady(ctx context.Context, url string) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		if err := m.ended(); err != nil {
-			return err
-		}
-		body, err := get(ctx, url)
-		if err == nil {
-			return body.Close()
-		}
-		if err := pause(ctx, 5*time.Millisecond); err != nil {
-			return fmt.Errorf("cannot wait any longer for the manager to be ready: %w; the end of its log:\n%s", err, m.tail())
-		}
-	}
 }
 
 // stop ends the manager in order, so that it gives the lease back.
 func (m *manager) stop() error {
-	delete(m.rig.pids, agentWindlass)
-	for i, p := range m.rig.others {
-		if p == m.process {
-			m.rig.others = append(m.rig.others[:i], m.rig.others[i+1:]...)
+	delete(m.plane.pids, agentWindlass)
+	for i, p := range m.plane.others {
+		if p == m.Process {
+			m.plane.others = append(m.plane.others[:i], m.plane.others[i+1:]...)
 			break
 		}
 	}
-	if err := m.ended(); err != nil {
+	if err := m.Ended(); err != nil {
 		return err
 	}
-	return m.process.stop()
+	return endInOrder(m.Process)
 }
 
 // metric returns the sum of a metric of the manager over all its labels.

@@ -24,7 +24,7 @@ const (
 
 // memory measures what the manager holds: with nodes alone, and with nodes and pods. What it holds without either is
 // the difference of the two to nothing; its peak is that of filling the caches.
-func memory(ctx context.Context, b *bench, r *rig) (section, error) {
+func memory(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 	n := b.options.Nodes
 	s := section{Title: fmt.Sprintf("resident memory of the manager, %s after it has started", settled)}
 	bare := r.ownNodes == 0
@@ -55,7 +55,7 @@ func memory(ctx context.Context, b *bench, r *rig) (section, error) {
 }
 
 // readMemory starts the manager anew in each round, because memory depends on how the caches were filled.
-func (b *bench) readMemory(ctx context.Context, r *rig, s *section, name string) error {
+func (b *bench) readMemory(ctx context.Context, r *controlPlane, s *section, name string) error {
 	now := s.measure(name+": resident", "MiB")
 	peak := s.measure(name+": resident at most", "MiB")
 	heap := s.measure(name+": live heap", "MiB")
@@ -67,7 +67,7 @@ func (b *bench) readMemory(ctx context.Context, r *rig, s *section, name string)
 		if err := pause(ctx, settled); err != nil {
 			return err
 		}
-		used, most := resident(m.pid)
+		used, most := resident(m.PID)
 		now.add(round, used)
 		peak.add(round, most)
 		live, err := m.metric(ctx, "go_memstats_heap_alloc_bytes")
@@ -82,22 +82,22 @@ func (b *bench) readMemory(ctx context.Context, r *rig, s *section, name string)
 func sets(pods int) int { return (pods + podsPerSet - 1) / podsPerSet }
 
 // addPods adds PodSets and the pods that a Deployment would have made for them, on the nodes and running.
-func (r *rig) addPods(ctx context.Context, pods, nodes int) error {
+func (r *controlPlane) addPods(ctx context.Context, pods, nodes int) error {
 	if err := r.addNamespace(ctx); err != nil {
 		return err
 	}
 	for i := range sets(pods) {
-		if err := r.client.Create(ctx, newPodSet(setName(0, i), podsPerSet)); err != nil {
+		if err := r.Client.Create(ctx, newPodSet(setName(0, i), podsPerSet)); err != nil {
 			return fmt.Errorf("cannot create a PodSet: %w", err)
 		}
 	}
 	return forEach(ctx, writers, pods, func(ctx context.Context, i int) error {
 		pod := newPod(i, setName(0, i/podsPerSet), nodeName(i%nodes))
-		if err := r.client.Create(ctx, pod); err != nil {
+		if err := r.Client.Create(ctx, pod); err != nil {
 			return fmt.Errorf("cannot create pod %q: %w", pod.Name, err)
 		}
 		pod.Status = runningStatus(i)
-		if err := r.client.Status().Update(ctx, pod); err != nil {
+		if err := r.Client.Status().Update(ctx, pod); err != nil {
 			return fmt.Errorf("cannot report the status of pod %q: %w", pod.Name, err)
 		}
 		return nil

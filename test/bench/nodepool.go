@@ -27,7 +27,7 @@ const threads = 8
 const quietAfterPool = time.Second
 
 // nodePoolApply measures how long a pool takes to be on all nodes.
-func nodePoolApply(ctx context.Context, b *bench, r *rig) (section, error) {
+func nodePoolApply(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 	n := b.options.Nodes
 	s := section{Title: fmt.Sprintf("one pool applied to %d nodes and taken off again", n)}
 	b.tell("      adding %d nodes", n)
@@ -47,7 +47,7 @@ func nodePoolApply(ctx context.Context, b *bench, r *rig) (section, error) {
 
 // floor sends the very patches that the manager would send, as fast as the API server takes them.
 func (p *poolBench) floor(ctx context.Context, round int) error {
-	bare, err := client.New(as(p.rig.account, agentFloor), client.Options{Scheme: p.rig.scheme})
+	bare, err := client.New(as(p.plane.account, agentFloor), client.Options{Scheme: p.plane.scheme})
 	if err != nil {
 		return fmt.Errorf("cannot make a client: %w", err)
 	}
@@ -83,7 +83,7 @@ func (p *poolBench) floor(ctx context.Context, round int) error {
 // plan computes the patches that bring all nodes to what the pool wants.
 func (p *poolBench) plan(ctx context.Context, pool *nodesv1.NodePool) (patches map[string][]byte, names []string, err error) {
 	var nodes corev1.NodeList
-	if err := p.rig.cache.List(ctx, &nodes, client.HasLabels{nodesv1.RoleLabel(poolName)}); err != nil {
+	if err := p.plane.cache.List(ctx, &nodes, client.HasLabels{nodesv1.RoleLabel(poolName)}); err != nil {
 		return nil, nil, fmt.Errorf("cannot list nodes: %w", err)
 	}
 	prepared, err := membership.NewPool(pool)
@@ -104,33 +104,33 @@ func (p *poolBench) plan(ctx context.Context, pool *nodesv1.NodePool) (patches m
 
 // windlass creates the pool, and deletes it again.
 func (p *poolBench) windlass(ctx context.Context, round int) error {
-	m, err := p.rig.startManager(ctx)
+	m, err := p.plane.startManager(ctx)
 	if err != nil {
 		return err
 	}
 	wrote, err := p.run(ctx, round, agentWindlass, p.apply, carries, func(ctx context.Context) error {
-		return p.rig.client.Create(ctx, newPool())
+		return p.plane.Client.Create(ctx, newPool())
 	})
 	if err != nil {
 		return err
 	}
 	p.checkApply.Got = append(p.checkApply.Got, wrote.sum(by(agentWindlass), to("nodes")))
 	p.last["applied"] = wrote
-	if err := p.rig.poolReady(ctx, p.nodes); err != nil {
+	if err := p.plane.poolReady(ctx, p.nodes); err != nil {
 		return err
 	}
 	wrote, err = p.run(ctx, round, agentWindlass, p.remove, func(node *corev1.Node) bool { return !carriesAny(node) },
-		func(ctx context.Context) error { return p.rig.client.Delete(ctx, newPool()) })
+		func(ctx context.Context) error { return p.plane.Client.Delete(ctx, newPool()) })
 	if err != nil {
 		return err
 	}
 	p.checkRemove.Got = append(p.checkRemove.Got, wrote.sum(by(agentWindlass), to("nodes")))
 	p.last["taken off"] = wrote
-	if err := p.rig.gone(ctx, &nodesv1.NodePool{}); err != nil {
+	if err := p.plane.gone(ctx, &nodesv1.NodePool{}); err != nil {
 		return err
 	}
 	// There is no garbage collector here, which would take the RuntimeClass.
-	if err := p.rig.deleteRuntimeClass(ctx); err != nil {
+	if err := p.plane.deleteRuntimeClass(ctx); err != nil {
 		return err
 	}
 	return m.stop()
@@ -138,7 +138,7 @@ func (p *poolBench) windlass(ctx context.Context, round int) error {
 
 // article does what the article's controller does: one node after the other is read and written back as a whole.
 func (p *poolBench) article(ctx context.Context, round int) error {
-	serial, err := client.New(as(p.rig.config, agentArticle), client.Options{Scheme: p.rig.scheme})
+	serial, err := client.New(as(p.plane.Config, agentArticle), client.Options{Scheme: p.plane.scheme})
 	if err != nil {
 		return fmt.Errorf("cannot make a client: %w", err)
 	}

@@ -34,7 +34,7 @@ func (p *poolBench) clean(ctx context.Context) error {
 	_, err = p.run(ctx, 0, "", nil, func(node *corev1.Node) bool { return !carriesAny(node) }, func(ctx context.Context) error {
 		return forEach(ctx, threads, p.nodes, func(ctx context.Context, i int) error {
 			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName(i)}}
-			return p.rig.client.Patch(ctx, node, client.RawPatch(types.MergePatchType, raw))
+			return p.plane.Client.Patch(ctx, node, client.RawPatch(types.MergePatchType, raw))
 		})
 	})
 	return err
@@ -64,7 +64,7 @@ func (p *poolBench) conclude() {
 }
 
 // poolReady waits until the pool says that it is on so many nodes.
-func (r *rig) poolReady(ctx context.Context, nodes int) error {
+func (r *controlPlane) poolReady(ctx context.Context, nodes int) error {
 	ready, err := r.await(ctx, &nodesv1.NodePool{}, 1, func(object client.Object) bool {
 		pool, ok := object.(*nodesv1.NodePool)
 		return ok && int(pool.Status.SyncedNodeCount) == nodes && apimeta.IsStatusConditionTrue(pool.Status.Conditions, status.Ready)
@@ -72,34 +72,34 @@ func (r *rig) poolReady(ctx context.Context, nodes int) error {
 	if err != nil {
 		return err
 	}
-	defer ready.cancel()
-	_, err = ready.wait(ctx)
+	defer ready.Cancel()
+	_, err = ready.Wait(ctx, patience)
 	return err
 }
 
 // gone waits until there is no object of that kind.
-func (r *rig) gone(ctx context.Context, kind client.Object) error {
+func (r *controlPlane) gone(ctx context.Context, kind client.Object) error {
 	gone, err := r.await(ctx, kind, 0, func(client.Object) bool { return true })
 	if err != nil {
 		return err
 	}
-	defer gone.cancel()
-	_, err = gone.wait(ctx)
+	defer gone.Cancel()
+	_, err = gone.Wait(ctx, patience)
 	return err
 }
 
-func (r *rig) deleteRuntimeClass(ctx context.Context) error {
+func (r *controlPlane) deleteRuntimeClass(ctx context.Context) error {
 	class := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: poolName}}
-	if err := client.IgnoreNotFound(r.client.Delete(ctx, class)); err != nil {
+	if err := client.IgnoreNotFound(r.Client.Delete(ctx, class)); err != nil {
 		return fmt.Errorf("cannot delete the RuntimeClass: %w", err)
 	}
 	return nil
 }
 
 // nodeSize returns the size of a node as JSON.
-func (r *rig) nodeSize(ctx context.Context) (int, error) {
+func (r *controlPlane) nodeSize(ctx context.Context) (int, error) {
 	var node corev1.Node
-	if err := r.client.Get(ctx, client.ObjectKey{Name: nodeName(0)}, &node); err != nil {
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: nodeName(0)}, &node); err != nil {
 		return 0, fmt.Errorf("cannot read a node: %w", err)
 	}
 	raw, err := json.Marshal(&node)
@@ -110,7 +110,7 @@ func (r *rig) nodeSize(ctx context.Context) (int, error) {
 }
 
 // ensurePool makes sure that the nodes and the pool are there and the pool is on all of them.
-func (r *rig) ensurePool(ctx context.Context, nodes int) error {
+func (r *controlPlane) ensurePool(ctx context.Context, nodes int) error {
 	if err := r.addNodes(ctx, nodes); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (r *rig) ensurePool(ctx context.Context, nodes int) error {
 	if err != nil {
 		return err
 	}
-	if err := client.IgnoreAlreadyExists(r.client.Create(ctx, newPool())); err != nil {
+	if err := client.IgnoreAlreadyExists(r.Client.Create(ctx, newPool())); err != nil {
 		return fmt.Errorf("cannot create the pool: %w", err)
 	}
 	if err := r.poolReady(ctx, nodes); err != nil {

@@ -49,7 +49,7 @@ func carried(node *corev1.Node) int {
 
 // poolBench is the state of the scenario.
 type poolBench struct {
-	rig   *rig
+	plane *controlPlane
 	nodes int
 	out   *section
 
@@ -59,9 +59,9 @@ type poolBench struct {
 	last                map[string]writes
 }
 
-func newPoolBench(r *rig, n int, s *section) *poolBench {
+func newPoolBench(r *controlPlane, n int, s *section) *poolBench {
 	p := &poolBench{
-		rig: r, nodes: n, out: s, last: map[string]writes{},
+		plane: r, nodes: n, out: s, last: map[string]writes{},
 		apply: map[string]*series{}, remove: map[string]*series{}, cost: map[string]*series{},
 		checkApply:  check{Name: "patches of nodes by windlass while the pool is applied", Want: n},
 		checkRemove: check{Name: "patches of nodes by windlass while the pool is taken off", Want: n},
@@ -93,37 +93,37 @@ func poolProcesses() []string {
 func (p *poolBench) run(ctx context.Context, round int, name string, into map[string]*series, want func(*corev1.Node) bool,
 	begin func(context.Context) error,
 ) (writes, error) {
-	done, err := p.rig.await(ctx, &corev1.Node{}, p.nodes, func(object client.Object) bool {
+	done, err := p.plane.await(ctx, &corev1.Node{}, p.nodes, func(object client.Object) bool {
 		node, ok := object.(*corev1.Node)
 		return ok && want(node)
 	})
 	if err != nil {
 		return nil, err
 	}
-	defer done.cancel()
-	mark, err := p.rig.audit.mark()
+	defer done.Cancel()
+	mark, err := p.plane.audit.mark()
 	if err != nil {
 		return nil, err
 	}
-	before, start := readUsage(p.rig.pids), time.Now()
+	before, start := readUsage(p.plane.pids), time.Now()
 	if err := begin(ctx); err != nil {
 		return nil, err
 	}
-	at, err := done.wait(ctx)
+	at, err := done.Wait(ctx, patience)
 	if err != nil {
 		return nil, err
 	}
 	if into != nil {
 		into[name].add(round, at.Sub(start).Seconds())
 	}
-	if err := p.rig.audit.quiet(ctx, agentWindlass, quietAfterPool); err != nil {
+	if err := p.plane.audit.quiet(ctx, agentWindlass, quietAfterPool); err != nil {
 		return nil, err
 	}
-	after := readUsage(p.rig.pids)
+	after := readUsage(p.plane.pids)
 	for _, process := range poolProcesses() {
 		if s, ok := p.cost[name+"/"+process]; ok && (into == nil || into[name] == p.apply[name]) {
 			s.add(round, after.per(before, process, p.nodes))
 		}
 	}
-	return p.rig.audit.since(mark)
+	return p.plane.audit.since(mark)
 }

@@ -39,8 +39,8 @@ func simulated(node *corev1.Node) {
 }
 
 // addNodes makes the nodes of that number that are not there yet, as kubelets do: create, then report the status.
-func (r *rig) addNodes(ctx context.Context, count int, changes ...func(*corev1.Node)) error {
-	kubelet, err := client.New(as(r.config, agentKubelet), client.Options{Scheme: r.scheme})
+func (r *controlPlane) addNodes(ctx context.Context, count int, changes ...func(*corev1.Node)) error {
+	kubelet, err := client.New(as(r.Config, agentKubelet), client.Options{Scheme: r.scheme})
 	if err != nil {
 		return fmt.Errorf("cannot make a client: %w", err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 const (
@@ -33,7 +34,7 @@ const (
 )
 
 // podSets measures how long many PodSets take until all of them are ready, against as many Deployments with the same pods.
-func podSets(ctx context.Context, b *bench, r *rig) (section, error) {
+func podSets(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 	n := b.options.PodSets
 	s := section{Title: fmt.Sprintf("%d PodSets of one pod created at once, %d at a time, against %d Deployments", n, creators, n)}
 	if err := r.addNamespace(ctx); err != nil {
@@ -50,7 +51,7 @@ func podSets(ctx context.Context, b *bench, r *rig) (section, error) {
 
 // setBench is the state of the scenario.
 type setBench struct {
-	rig   *rig
+	plane *controlPlane
 	count int
 	out   *section
 
@@ -60,9 +61,9 @@ type setBench struct {
 	last       map[string]writes
 }
 
-func newSetBench(b *bench, r *rig, s *section) *setBench {
+func newSetBench(b *bench, r *controlPlane, s *section) *setBench {
 	p := &setBench{
-		rig: r, count: b.options.PodSets, out: s, took: map[string]*series{}, cost: map[string]*series{}, last: map[string]writes{},
+		plane: r, count: b.options.PodSets, out: s, took: map[string]*series{}, cost: map[string]*series{}, last: map[string]writes{},
 		applied: check{Name: "writes of Deployments by windlass", Want: b.options.PodSets},
 	}
 	p.took[variantDeployments] = s.measure("deployments: until all are available", "s")
@@ -84,38 +85,38 @@ func (p *setBench) run(
 	// Watches of this kind alone, and for this round alone: what is watched besides would be paid for by all.
 	watching, end := context.WithCancel(ctx)
 	defer end()
-	watchers, err := p.rig.watchers(watching)
+	watchers, err := p.plane.watchers(watching)
 	if err != nil {
 		return err
 	}
-	done, err := await(ctx, watchers, kind, p.count, ok)
+	done, err := rig.Await(ctx, watchers, kind, p.count, ok)
 	if err != nil {
 		return err
 	}
-	mark, err := p.rig.audit.mark()
+	mark, err := p.plane.audit.mark()
 	if err != nil {
 		return err
 	}
-	before, start := readUsage(p.rig.pids), time.Now()
-	err = forEach(ctx, creators, p.count, func(ctx context.Context, i int) error { return p.rig.client.Create(ctx, object(i)) })
+	before, start := readUsage(p.plane.pids), time.Now()
+	err = forEach(ctx, creators, p.count, func(ctx context.Context, i int) error { return p.plane.Client.Create(ctx, object(i)) })
 	if err != nil {
 		return fmt.Errorf("cannot create %s: %w", name, err)
 	}
-	at, err := done.wait(ctx)
+	at, err := done.Wait(ctx, patience)
 	if err != nil {
 		return err
 	}
 	p.took[name].add(round, at.Sub(start).Seconds())
 	for _, agent := range []string{agentWindlass, agentControllers} {
-		if err := p.rig.audit.quiet(ctx, agent, silence); err != nil {
+		if err := p.plane.audit.quiet(ctx, agent, silence); err != nil {
 			return err
 		}
 	}
-	after := readUsage(p.rig.pids)
-	for process := range p.rig.pids {
+	after := readUsage(p.plane.pids)
+	for process := range p.plane.pids {
 		p.cost[name+"/"+process].add(round, after.per(before, process, p.count))
 	}
-	p.last[name], err = p.rig.audit.since(mark)
+	p.last[name], err = p.plane.audit.since(mark)
 	return err
 }
 
@@ -131,7 +132,7 @@ func (p *setBench) deployments(ctx context.Context, round int) error {
 }
 
 func (p *setBench) podSets(ctx context.Context, round int) error {
-	m, err := p.rig.startManager(ctx)
+	m, err := p.plane.startManager(ctx)
 	if err != nil {
 		return err
 	}
@@ -159,16 +160,16 @@ func (p *setBench) clean(ctx context.Context) error {
 		appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), corev1.SchemeGroupVersion.WithKind("Pod"),
 	}
 	for _, kind := range kinds {
-		if err := p.rig.deleteAll(ctx, kind); err != nil {
+		if err := p.plane.deleteAll(ctx, kind); err != nil {
 			return err
 		}
 	}
 	for _, kind := range kinds {
-		if err := p.rig.empty(ctx, kind); err != nil {
+		if err := p.plane.empty(ctx, kind); err != nil {
 			return err
 		}
 	}
-	return p.rig.audit.quiet(ctx, agentControllers, silence)
+	return p.plane.audit.quiet(ctx, agentControllers, silence)
 }
 
 func (p *setBench) conclude() {
@@ -187,9 +188,9 @@ func (p *setBench) conclude() {
 	p.out.note("writes by windlass: %s", p.last[variantPodSets].text(by(agentWindlass)))
 }
 
-func (r *rig) addNamespace(ctx context.Context) error {
+func (r *controlPlane) addNamespace(ctx context.Context) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: benchNamespace}}
-	if err := client.IgnoreAlreadyExists(r.client.Create(ctx, namespace)); err != nil {
+	if err := client.IgnoreAlreadyExists(r.Client.Create(ctx, namespace)); err != nil {
 		return fmt.Errorf("cannot create the namespace: %w", err)
 	}
 	return nil

@@ -56,7 +56,7 @@ func tier(value func(pool string) string) func(*corev1.Node) bool {
 }
 
 // pools measures many pools with nodes in two of them each: all applied at once, one changed, and nothing happening.
-func pools(ctx context.Context, b *bench, r *rig) (section, error) {
+func pools(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 	n := b.options.Nodes
 	s := section{Title: fmt.Sprintf("%d pools on %d nodes, each node in two of them", manyPools, n)}
 	if r.ownNodes > 0 {
@@ -70,13 +70,13 @@ func pools(ctx context.Context, b *bench, r *rig) (section, error) {
 	if err := r.addNodes(ctx, n, func(node *corev1.Node) { inTwoPools(node, index[node.Name]) }); err != nil {
 		return s, err
 	}
-	p := &poolsBench{rig: r, nodes: n, out: &s}
+	p := &poolsBench{plane: r, nodes: n, out: &s}
 	return s, p.measure(ctx)
 }
 
 // poolsBench is the state of the scenario.
 type poolsBench struct {
-	rig   *rig
+	plane *controlPlane
 	nodes int
 	out   *section
 }
@@ -86,18 +86,18 @@ func (p *poolsBench) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := p.rig.startManager(ctx)
+	m, err := p.plane.startManager(ctx)
 	if err != nil {
 		return err
 	}
-	used := cpuTime(m.pid)
+	used := cpuTime(m.PID)
 	applied, wrote, err := p.until(ctx, tier(func(string) string { return tierGold }), p.createPools)
 	if err != nil {
 		return err
 	}
 	p.out.note("applying all pools took %.1f s, the floor (a bare loop of the same patches) %.1f s: ratio %.2f, aim 1.1 or less",
 		applied.Seconds(), floor.Seconds(), applied.Seconds()/floor.Seconds())
-	p.out.note("CPU of windlass: %.2f ms a node", float64((cpuTime(m.pid)-used).Milliseconds())/float64(p.nodes))
+	p.out.note("CPU of windlass: %.2f ms a node", float64((cpuTime(m.PID)-used).Milliseconds())/float64(p.nodes))
 	p.out.note("patches of nodes: %d, that is %.2f a node", wrote.sum(by(agentWindlass), to("nodes")),
 		float64(wrote.sum(by(agentWindlass), to("nodes")))/float64(p.nodes))
 	if err := p.allReady(ctx); err != nil {
@@ -117,7 +117,7 @@ func (p *poolsBench) measure(ctx context.Context) error {
 
 // floor sends each node the very patch that the manager would send, and takes it off again.
 func (p *poolsBench) floor(ctx context.Context) (time.Duration, error) {
-	bare, err := client.New(as(p.rig.account, agentFloor), client.Options{Scheme: p.rig.scheme})
+	bare, err := client.New(as(p.plane.account, agentFloor), client.Options{Scheme: p.plane.scheme})
 	if err != nil {
 		return 0, fmt.Errorf("cannot make a client: %w", err)
 	}
@@ -130,7 +130,7 @@ func (p *poolsBench) floor(ctx context.Context) (time.Duration, error) {
 	var took time.Duration
 	for _, value := range []string{"gold", ""} {
 		var nodes corev1.NodeList
-		if err := p.rig.cache.List(ctx, &nodes); err != nil {
+		if err := p.plane.cache.List(ctx, &nodes); err != nil {
 			return 0, fmt.Errorf("cannot list nodes: %w", err)
 		}
 		patches := make([][]byte, len(nodes.Items))
@@ -163,15 +163,15 @@ func (p *poolsBench) floor(ctx context.Context) (time.Duration, error) {
 func (p *poolsBench) until(
 	ctx context.Context, want func(*corev1.Node) bool, begin func(context.Context) error,
 ) (time.Duration, writes, error) {
-	done, err := p.rig.await(ctx, &corev1.Node{}, p.nodes, func(object client.Object) bool {
+	done, err := p.plane.await(ctx, &corev1.Node{}, p.nodes, func(object client.Object) bool {
 		node, ok := object.(*corev1.Node)
 		return ok && want(node)
 	})
 	if err != nil {
 		return 0, nil, err
 	}
-	defer done.cancel()
-	mark, err := p.rig.audit.mark()
+	defer done.Cancel()
+	mark, err := p.plane.audit.mark()
 	if err != nil {
 		return 0, nil, err
 	}
@@ -179,14 +179,14 @@ func (p *poolsBench) until(
 	if err := begin(ctx); err != nil {
 		return 0, nil, err
 	}
-	at, err := done.wait(ctx)
+	at, err := done.Wait(ctx, patience)
 	if err != nil {
 		return 0, nil, err
 	}
-	if err := p.rig.audit.quiet(ctx, agentWindlass, time.Second); err != nil {
+	if err := p.plane.audit.quiet(ctx, agentWindlass, time.Second); err != nil {
 		return 0, nil, err
 	}
-	wrote, err := p.rig.audit.since(mark)
+	wrote, err := p.plane.audit.since(mark)
 	return at.Sub(start), wrote, err
 }
 
@@ -196,23 +196,23 @@ func (p *poolsBench) createPools(ctx context.Context) error {
 			ObjectMeta: metav1.ObjectMeta{Name: manyPoolName(i)},
 			Spec:       nodesv1.NodePoolSpec{Labels: map[string]nodesv1.LabelValue{tierLabel(manyPoolName(i)): tierGold}},
 		}
-		return p.rig.client.Create(ctx, pool)
+		return p.plane.Client.Create(ctx, pool)
 	})
 }
 
 func (p *poolsBench) allReady(ctx context.Context) error {
-	ready, err := p.rig.await(ctx, &nodesv1.NodePool{}, manyPools, func(object client.Object) bool {
+	ready, err := p.plane.await(ctx, &nodesv1.NodePool{}, manyPools, func(object client.Object) bool {
 		pool, ok := object.(*nodesv1.NodePool)
 		return ok && apimeta.IsStatusConditionTrue(pool.Status.Conditions, status.Ready)
 	})
 	if err != nil {
 		return err
 	}
-	defer ready.cancel()
-	if _, err := ready.wait(ctx); err != nil {
+	defer ready.Cancel()
+	if _, err := ready.Wait(ctx, patience); err != nil {
 		return err
 	}
-	return p.rig.audit.quiet(ctx, agentWindlass, 2*time.Second)
+	return p.plane.audit.quiet(ctx, agentWindlass, 2*time.Second)
 }
 
 // changeOne changes the label of one pool: only its nodes are to be written.
@@ -227,7 +227,7 @@ func (p *poolsBench) changeOne(ctx context.Context) error {
 	took, wrote, err := p.until(ctx, tier(value), func(ctx context.Context) error {
 		pool := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: changed}}
 		raw := fmt.Appendf(nil, `{"spec":{"labels":{%q:"silver"}}}`, tierLabel(changed))
-		return p.rig.client.Patch(ctx, pool, client.RawPatch(types.MergePatchType, raw))
+		return p.plane.Client.Patch(ctx, pool, client.RawPatch(types.MergePatchType, raw))
 	})
 	if err != nil {
 		return err
@@ -243,14 +243,14 @@ func (p *poolsBench) changeOne(ctx context.Context) error {
 // rest lets the nodes report for a while, and looks at what the manager does and holds.
 func (p *poolsBench) rest(ctx context.Context, m *manager) error {
 	observed := newObserver(m, p.out, "with heartbeats")
-	err := observed.observe(ctx, 1, func(ctx context.Context) error { return p.rig.heartbeats(ctx, p.nodes) })
+	err := observed.observe(ctx, 1, func(ctx context.Context) error { return p.plane.heartbeats(ctx, p.nodes) })
 	if err != nil {
 		return err
 	}
 	p.out.Checks = append(p.out.Checks, check{
 		Name: "writes by windlass besides its lease while nodes report", Want: 0, Got: observed.writes,
 	})
-	now, peak := resident(m.pid)
+	now, peak := resident(m.PID)
 	p.out.note("resident memory: %.0f MiB now, %.0f MiB at most; %.1f MiB for 1,000 nodes, the program itself included",
 		now, peak, now*1000/float64(p.nodes))
 	return nil
@@ -258,18 +258,18 @@ func (p *poolsBench) rest(ctx context.Context, m *manager) error {
 
 // restart starts the manager again where there is nothing to do.
 func (p *poolsBench) restart(ctx context.Context) error {
-	mark, err := p.rig.audit.mark()
+	mark, err := p.plane.audit.mark()
 	if err != nil {
 		return err
 	}
-	m, err := p.rig.startManager(ctx)
+	m, err := p.plane.startManager(ctx)
 	if err != nil {
 		return err
 	}
 	if err := pause(ctx, 3*time.Second); err != nil { // whatever it counts and debounces comes to its end
 		return err
 	}
-	wrote, err := p.rig.audit.since(mark)
+	wrote, err := p.plane.audit.since(mark)
 	if err != nil {
 		return err
 	}

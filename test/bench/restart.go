@@ -22,7 +22,7 @@ import (
 )
 
 // restart measures how the manager comes back to a cluster where there is nothing to do.
-func restart(ctx context.Context, b *bench, r *rig) (section, error) {
+func restart(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 	s := section{Title: fmt.Sprintf("the manager is started again, with a pool on %d nodes in place", b.options.Nodes)}
 	if err := r.ensurePool(ctx, b.options.Nodes); err != nil {
 		return s, err
@@ -52,7 +52,7 @@ func restart(ctx context.Context, b *bench, r *rig) (section, error) {
 			}
 			ready.add(round, m.ready.Seconds())
 			leader.add(round, m.leader.Seconds())
-			cpu.add(round, float64(cpuTime(m.pid).Milliseconds()))
+			cpu.add(round, float64(cpuTime(m.PID).Milliseconds()))
 			wrote, err := r.audit.since(mark)
 			if err != nil {
 				return err
@@ -66,7 +66,7 @@ func restart(ctx context.Context, b *bench, r *rig) (section, error) {
 }
 
 // fillCaches fills caches as the manager's, in this process.
-func (r *rig) fillCaches(ctx context.Context) (took time.Duration, err error) {
+func (r *controlPlane) fillCaches(ctx context.Context) (took time.Duration, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	begun := time.Now()

@@ -17,7 +17,7 @@ type scenario struct {
 	whole bool
 	// alone is true where the nodes are not those of the other scenarios: it runs only when asked for.
 	alone bool
-	run   func(ctx context.Context, b *bench, r *rig) (section, error)
+	run   func(ctx context.Context, b *bench, r *controlPlane) (section, error)
 }
 
 // scenarios is the table of scenarios, in the order in which they run. Those that share a control plane build on what
@@ -58,7 +58,7 @@ func (b *bench) runAll(ctx context.Context) error {
 
 func (b *bench) runOn(ctx context.Context, whole bool, chosen []scenario) (err error) {
 	b.tell("starting a control plane")
-	r, err := startRig(ctx, b, whole)
+	r, err := startControlPlane(ctx, b, whole)
 	defer func() { err = errors.Join(err, r.stop()) }()
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ const (
 )
 
 // steady measures what the manager does while nodes report that they are alive and nothing else happens.
-func steady(ctx context.Context, b *bench, r *rig) (section, error) {
+func steady(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 	n := b.options.Nodes
 	s := section{Title: fmt.Sprintf("%d nodes report their status every %s and renew their leases every %s, for %s",
 		n, statusEvery, leaseEvery, window)}
@@ -80,16 +80,16 @@ func (o *observer) observe(ctx context.Context, round int, work func(context.Con
 			return err
 		}
 	}
-	mark, err := o.manager.rig.audit.mark()
+	mark, err := o.manager.plane.audit.mark()
 	if err != nil {
 		return err
 	}
-	used, begun := cpuTime(o.manager.pid), time.Now()
+	used, begun := cpuTime(o.manager.PID), time.Now()
 	if err := work(ctx); err != nil {
 		return err
 	}
-	o.cpu.add(round, float64(cpuTime(o.manager.pid)-used)/float64(time.Millisecond)/time.Since(begun).Seconds())
-	wrote, err := o.manager.rig.audit.since(mark)
+	o.cpu.add(round, float64(cpuTime(o.manager.PID)-used)/float64(time.Millisecond)/time.Since(begun).Seconds())
+	wrote, err := o.manager.plane.audit.since(mark)
 	if err != nil {
 		return err
 	}
@@ -105,8 +105,8 @@ func (o *observer) observe(ctx context.Context, round int, work func(context.Con
 }
 
 // heartbeats makes all nodes report for the length of a window, evenly spread.
-func (r *rig) heartbeats(ctx context.Context, nodes int) error {
-	kubelet, err := client.New(as(r.config, agentKubelet), client.Options{Scheme: r.scheme})
+func (r *controlPlane) heartbeats(ctx context.Context, nodes int) error {
+	kubelet, err := client.New(as(r.Config, agentKubelet), client.Options{Scheme: r.scheme})
 	if err != nil {
 		return fmt.Errorf("cannot make a client: %w", err)
 	}

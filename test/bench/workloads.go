@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -80,17 +81,18 @@ spec:
 
 // startWorkloads starts what makes pods run, with the settings of a cluster that is tuned for many objects: no limit of
 // requests that would hide what they cost.
-func (r *rig) startWorkloads() error {
+func (r *controlPlane) startWorkloads(ctx context.Context) error {
+	kubeconfigs := map[string]string{}
 	for _, user := range []string{"system:kube-controller-manager", "system:kube-scheduler"} {
 		config, err := r.user(user)
 		if err != nil {
 			return err
 		}
-		if err := writeKubeconfig(r.kubeconfigOf(user), config); err != nil {
+		if kubeconfigs[user], err = r.AddKubeconfig(strings.TrimPrefix(user, "system:"), config); err != nil {
 			return err
 		}
 	}
-	path := filepath.Join(r.dir, "stages.yaml")
+	path := filepath.Join(r.Dir, "stages.yaml")
 	if err := os.WriteFile(path, []byte(stages), 0o600); err != nil {
 		return fmt.Errorf("cannot write the stages of the simulator: %w", err)
 	}
@@ -99,39 +101,34 @@ func (r *rig) startWorkloads() error {
 		args []string
 	}{
 		{"kube-controller-manager", []string{
-			"--kubeconfig=" + r.kubeconfigOf("system:kube-controller-manager"), "--leader-elect=false", "--secure-port=0",
+			"--kubeconfig=" + kubeconfigs["system:kube-controller-manager"], "--leader-elect=false", "--secure-port=0",
 			"--use-service-account-credentials=true", "--kube-api-qps=1000", "--kube-api-burst=2000",
-			"--flex-volume-plugin-dir=" + filepath.Join(r.dir, "volume-plugins"),
+			"--flex-volume-plugin-dir=" + filepath.Join(r.Dir, "volume-plugins"),
 		}},
 		{"kube-scheduler", []string{
-			"--kubeconfig=" + r.kubeconfigOf("system:kube-scheduler"), "--leader-elect=false", "--secure-port=0",
+			"--kubeconfig=" + kubeconfigs["system:kube-scheduler"], "--leader-elect=false", "--secure-port=0",
 			"--kube-api-qps=1000", "--kube-api-burst=2000",
 		}},
 		{"kwok-controller", []string{
-			"--kubeconfig=" + filepath.Join(r.dir, "admin.kubeconfig"), "--config=" + path, "--manage-all-nodes=false",
+			"--kubeconfig=" + r.Admin, "--config=" + path, "--manage-all-nodes=false",
 			"--manage-nodes-with-annotation-selector=" + simulatedAnnotation + "=" + simulatedValue,
 			"--node-lease-duration-seconds=40", "--cidr=10.128.0.0/9",
 		}},
 	}
 	for _, program := range programs {
-		p, err := r.startProcess(program.name, r.program(program.name), program.args...)
+		p, err := r.startProgram(ctx, program.name, r.Kubernetes(program.name), program.args...)
 		if err != nil {
 			return err
 		}
-		r.others = append(r.others, p)
-		r.pids[program.name] = p.pid
+		r.pids[program.name] = p.PID
 	}
 	return nil
 }
 
-func (r *rig) kubeconfigOf(user string) string {
-	return filepath.Join(r.dir, user[len("system:"):]+".kubeconfig")
-}
-
 // checkOthers returns an error if one of the other programs has ended.
-func (r *rig) checkOthers() error {
+func (r *controlPlane) checkOthers() error {
 	for _, p := range r.others {
-		if err := p.ended(); err != nil {
+		if err := p.Ended(); err != nil {
 			return err
 		}
 	}
@@ -139,7 +136,7 @@ func (r *rig) checkOthers() error {
 }
 
 // addSimulatedNodes adds nodes for that many pods and waits until pods can be scheduled to them.
-func (r *rig) addSimulatedNodes(ctx context.Context, pods int) error {
+func (r *controlPlane) addSimulatedNodes(ctx context.Context, pods int) error {
 	count := pods/podsPerNode + spareNodes
 	ready, err := r.await(ctx, &corev1.Node{}, count, func(object client.Object) bool {
 		node, ok := object.(*corev1.Node)
@@ -148,13 +145,11 @@ func (r *rig) addSimulatedNodes(ctx context.Context, pods int) error {
 	if err != nil {
 		return err
 	}
-	defer ready.cancel()
+	defer ready.Cancel()
 	if err := r.addNodes(ctx, count, simulated); err != nil {
 		return err
 	}
-	patience, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	if _, err := ready.wait(patience); err != nil {
+	if _, err := ready.Wait(ctx, time.Minute); err != nil {
 		return fmt.Errorf("cannot get simulated nodes ready: %w", err)
 	}
 	return r.checkOthers()

@@ -35,8 +35,8 @@ func TestACRDThatIsDeletedWaitsForItsClusters(t *testing.T) {
 				{"wait", "--for=condition=Established", "--timeout=30s", "crd", crd},
 				{"get", crd},
 			} {
-				if done := c.run(ctx, c.kubectl, call...); done.code != 0 {
-					return errors.New(done.err)
+				if done := c.Run(ctx, c.Kubectl, call...); done.Code != 0 {
+					return errors.New(done.Err)
 				}
 			}
 			return nil
@@ -55,8 +55,8 @@ func TestACRDThatIsDeletedWaitsForItsClusters(t *testing.T) {
 	}
 	release()
 	eventually(t, "the CRD is gone", func(ctx context.Context) error {
-		if done := c.run(ctx, c.kubectl, "get", "crd", crd, "-o", "name", "--ignore-not-found"); done.code != 0 || done.out != "" {
-			return fmt.Errorf("kubectl says %q %q", done.out, done.err)
+		if done := c.Run(ctx, c.Kubectl, "get", "crd", crd, "-o", "name", "--ignore-not-found"); done.Code != 0 || done.Out != "" {
+			return fmt.Errorf("kubectl says %q %q", done.Out, done.Err)
 		}
 		return nil
 	})

@@ -55,15 +55,15 @@ func TestInsideAProvisionedCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	inside := *c
-	inside.admin = filepath.Join(dir, "kube_config_cluster.yml") // beside the configuration, as RKE writes it
-	inside.manager = inside.admin
-	p := &provisioned{cluster: c, inside: &inside, home: filepath.Join(c.dir, "devcluster", "clusters", "inside")}
+	inside.Admin = filepath.Join(dir, "kube_config_cluster.yml") // beside the configuration, as RKE writes it
+	inside.manager = inside.Admin
+	p := &provisioned{cluster: c, inside: &inside, home: filepath.Join(c.Dir, "devcluster", "clusters", "inside")}
 
-	c.startManager(t, "--provisioner-path=rke="+c.devcluster, "--state-dir="+filepath.Join(dir, "runs")).ready()
+	c.startManager(t, "--provisioner-path=rke="+c.Devcluster, "--state-dir="+filepath.Join(dir, "runs")).ready()
 	// Whatever a step finds, the cluster's processes do not outlive the test: this runs while the manager still does.
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		_ = c.run(ctx, c.kubectl, "delete", "clusters.clusterprovisioner.rke.io", "inside", "--ignore-not-found", "--timeout=3m")
+		_ = c.Run(ctx, c.Kubectl, "delete", "clusters.clusterprovisioner.rke.io", "inside", "--ignore-not-found", "--timeout=3m")
 	})
 	c.apply(t, fmt.Sprintf(insideManifest, config))
 	p.becomes(t, clusterprovisionerv1alpha1.ConditionProvisioned, metav1.ConditionTrue, clusterprovisionerv1alpha1.ReasonApplied)
@@ -87,19 +87,19 @@ func (p *provisioned) poolsWork(t *testing.T) {
 	}
 	// "kubectl wait" gives up on a CRD that has no conditions yet, so it is asked again.
 	eventually(t, "the CRDs are established", func(ctx context.Context) error {
-		done := p.inside.run(ctx, p.kubectl, "wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
-		if done.code != 0 {
-			return errors.New(done.err)
+		done := p.inside.Run(ctx, p.Kubectl, "wait", "--for=condition=Established", "--timeout=30s", "crd", "--all")
+		if done.Code != 0 {
+			return errors.New(done.Err)
 		}
 		return nil
 	})
 	p.inside.startManager(t).ready()
 	p.inside.apply(t, pool("worker", "1"))
 	eventually(t, "the node is in the pool", func(ctx context.Context) error {
-		done := p.inside.run(ctx, p.kubectl, "get", "nodes", "-o", "name",
+		done := p.inside.Run(ctx, p.Kubectl, "get", "nodes", "-o", "name",
 			"-l", "node-role.kubernetes.io/worker=true,node-pool.lailin.xyz/worker=1")
-		if strings.TrimSpace(done.out) != "node/10.200.1.7" {
-			return fmt.Errorf("the pool has %q: %s", done.out, done.err)
+		if strings.TrimSpace(done.Out) != "node/10.200.1.7" {
+			return fmt.Errorf("the pool has %q: %s", done.Out, done.Err)
 		}
 		return nil
 	})

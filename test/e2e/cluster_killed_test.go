@@ -53,7 +53,7 @@ func TestAManagerKilledAtEveryStep(t *testing.T) {
 	c.do(t, "delete", "clusters.clusterprovisioner.rke.io", s.name, "--wait=false")
 	s.killedInEach(t, m, "remove", args)
 	eventually(t, "the Cluster is gone", func(ctx context.Context) error {
-		err := c.client.Get(ctx, client.ObjectKey{Name: s.name}, &clusterprovisionerv1alpha1.Cluster{})
+		err := c.Client.Get(ctx, client.ObjectKey{Name: s.name}, &clusterprovisionerv1alpha1.Cluster{})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}

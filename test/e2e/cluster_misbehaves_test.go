@@ -101,7 +101,7 @@ exit 1
 func (m *misbehaving) secrets(t *testing.T) string {
 	t.Helper()
 	var list corev1.SecretList
-	if err := m.client.List(t.Context(), &list, client.InNamespace(namespace)); err != nil {
+	if err := m.Client.List(t.Context(), &list, client.InNamespace(namespace)); err != nil {
 		t.Fatal(err)
 	}
 	var text strings.Builder

@@ -32,12 +32,12 @@ exit 1
 func TestADiskThatIsFull(t *testing.T) {
 	c := need(t)
 	disk := t.TempDir()
-	if done := c.run(t.Context(), "mount", "-t", "tmpfs", "-o", "size=1m,mode=0700", "windlass-e2e", disk); done.code != 0 {
-		t.Skipf("needs the right to mount a small disk: %s", done.err)
+	if done := c.Run(t.Context(), "mount", "-t", "tmpfs", "-o", "size=1m,mode=0700", "windlass-e2e", disk); done.Code != 0 {
+		t.Skipf("needs the right to mount a small disk: %s", done.Err)
 	}
 	t.Cleanup(func() {
-		if done := c.run(context.WithoutCancel(t.Context()), "umount", disk); done.code != 0 {
-			t.Errorf("cannot take the small disk away: %s", done.err)
+		if done := c.Run(context.WithoutCancel(t.Context()), "umount", disk); done.Code != 0 {
+			t.Errorf("cannot take the small disk away: %s", done.Err)
 		}
 	})
 	dir := filepath.Join(disk, "full")

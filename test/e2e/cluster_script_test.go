@@ -60,7 +60,7 @@ func (c *cluster) scriptedTool(t *testing.T, state string) []string {
 func (c *cluster) scriptedIn(t *testing.T, name, dir string) *scripted {
 	t.Helper()
 	s := &scripted{cluster: c, name: name, dir: dir}
-	admin, err := os.ReadFile(c.admin)
+	admin, err := os.ReadFile(c.Admin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +125,8 @@ func (s *scripted) create(t *testing.T, spec ...string) {
 	t.Helper()
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		_ = s.run(ctx, s.kubectl, "delete", "clusters.clusterprovisioner.rke.io", s.name, "--ignore-not-found", "--wait=false")
-		_ = s.run(ctx, s.kubectl, "patch", "clusters.clusterprovisioner.rke.io", s.name, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+		_ = s.Run(ctx, s.Kubectl, "delete", "clusters.clusterprovisioner.rke.io", s.name, "--ignore-not-found", "--wait=false")
+		_ = s.Run(ctx, s.Kubectl, "patch", "clusters.clusterprovisioner.rke.io", s.name, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
 	})
 	s.apply(t, fmt.Sprintf("apiVersion: clusterprovisioner.rke.io/v1alpha1\nkind: Cluster\nmetadata: {name: %s}\nspec:\n  configPath: %s\n  %s\n",
 		s.name, filepath.Join(s.dir, "cluster.yml"), strings.Join(spec, "\n  ")))
@@ -148,7 +148,7 @@ func (c *cluster) conditionBecomes(
 	found := &clusterprovisionerv1alpha1.Cluster{}
 	eventually(t, fmt.Sprintf("%s of %s is %s: %s", conditionType, name, value, reason), func(ctx context.Context) error {
 		*found = clusterprovisionerv1alpha1.Cluster{}
-		if err := c.client.Get(ctx, client.ObjectKey{Name: name}, found); err != nil {
+		if err := c.Client.Get(ctx, client.ObjectKey{Name: name}, found); err != nil {
 			return err
 		}
 		condition := apimeta.FindStatusCondition(found.Status.Conditions, conditionType)
@@ -164,10 +164,10 @@ func (c *cluster) conditionBecomes(
 func (s *scripted) describes(t *testing.T, words ...string) {
 	t.Helper()
 	eventually(t, "the description of "+s.name+" is complete", func(ctx context.Context) error {
-		done := s.run(ctx, s.kubectl, "describe", "clusters.clusterprovisioner.rke.io", s.name)
+		done := s.Run(ctx, s.Kubectl, "describe", "clusters.clusterprovisioner.rke.io", s.name)
 		for _, word := range words {
-			if !strings.Contains(done.out, word) {
-				return fmt.Errorf("it does not tell %q:\n%s%s", word, done.out, done.err)
+			if !strings.Contains(done.Out, word) {
+				return fmt.Errorf("it does not tell %q:\n%s%s", word, done.Out, done.Err)
 			}
 		}
 		return nil

@@ -56,7 +56,7 @@ func TestClusterOfTheArticle(t *testing.T) {
 		}
 	}
 	write(rkeConfig)
-	args := []string{"--provisioner-path=rke=" + c.devcluster, "--state-dir=" + filepath.Join(dir, "runs")}
+	args := []string{"--provisioner-path=rke=" + c.Devcluster, "--state-dir=" + filepath.Join(dir, "runs")}
 	m := c.startManager(t, args...).ready()
 	c.apply(t, fmt.Sprintf(clusterManifest, config))
 	c.clusterBecomes(t, "its tool runs", func(cluster *clusterprovisionerv1alpha1.Cluster) bool {
@@ -90,8 +90,8 @@ func TestClusterOfTheArticle(t *testing.T) {
 	})
 
 	c.do(t, "delete", "cluster.clusterprovisioner.rke.io", "clusteraws", "--timeout=60s")
-	if list := c.run(t.Context(), c.devcluster, "list"); strings.Contains(list.out, "clusteraws") {
-		t.Errorf("the cluster is still there:\n%s", list.out)
+	if list := c.Run(t.Context(), c.Devcluster, "list"); strings.Contains(list.Out, "clusteraws") {
+		t.Errorf("the cluster is still there:\n%s", list.Out)
 	}
 }
 
@@ -107,7 +107,7 @@ func (c *cluster) clusterBecomes(
 	t.Helper()
 	found := &clusterprovisionerv1alpha1.Cluster{}
 	eventually(t, what, func(ctx context.Context) error {
-		if err := c.client.Get(ctx, client.ObjectKey{Name: "clusteraws"}, found); err != nil {
+		if err := c.Client.Get(ctx, client.ObjectKey{Name: "clusteraws"}, found); err != nil {
 			return err
 		}
 		if !wanted(found) {

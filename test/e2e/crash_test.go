@@ -71,7 +71,7 @@ func (c *cluster) killWhen(t *testing.T, m *manager, condition func(*corev1.Node
 	m.ready()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	seen, err := c.client.Watch(ctx, &corev1.NodeList{})
+	seen, err := c.Client.Watch(ctx, &corev1.NodeList{})
 	if err != nil {
 		t.Fatal(err)
 	}

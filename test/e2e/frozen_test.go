@@ -4,8 +4,6 @@
 package e2e
 
 import (
-	"errors"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,7 +26,7 @@ func TestAFrozenLeaderChangesNothing(t *testing.T) {
 	c.poolReady(t, "frost", 1)
 
 	freeze := func(signal syscall.Signal) {
-		if err := first.process.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		if err := first.Signal(signal); err != nil {
 			t.Error(err)
 		}
 	}

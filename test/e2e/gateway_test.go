@@ -19,6 +19,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 // ask sends a request to the HTTP API.
@@ -42,7 +44,7 @@ func ask(ctx context.Context, method, url, token, body string) (int, string, err
 // run, both gone again, and a clean end.
 func TestUI(t *testing.T) {
 	c := need(t)
-	command := c.command(context.WithoutCancel(t.Context()), c.windlass, "ui", "--no-open", "--kubeconfig", c.admin)
+	command := c.Command(context.WithoutCancel(t.Context()), c.Windlass, "ui", "--no-open", "--kubeconfig", c.Admin)
 	out, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -80,11 +82,11 @@ func TestUI(t *testing.T) {
 	expect(http.MethodGet, "/v1/namespaces", "", 200, `"name":"kube-system"`)
 	expect(http.MethodPost, "/v1/apps", "", 201, `"image":"nginx:alpine"`)
 	t.Cleanup(func() { // a namespace stays for a while, and must not be in the way of the next run
-		_ = c.client.Delete(context.WithoutCancel(t.Context()), namespaced("testing"))
+		_ = c.Client.Delete(context.WithoutCancel(t.Context()), namespaced("testing"))
 	})
 	eventually(t, "both pods of the article run", func(ctx context.Context) error {
 		pods := &corev1.PodList{}
-		if err := c.client.List(ctx, pods, client.InNamespace("testing"), client.MatchingLabels{"app": "k8s-test-app"}); err != nil {
+		if err := c.Client.List(ctx, pods, client.InNamespace("testing"), client.MatchingLabels{"app": "k8s-test-app"}); err != nil {
 			return err
 		}
 		running := 0
@@ -100,7 +102,7 @@ func TestUI(t *testing.T) {
 	})
 	expect(http.MethodGet, "/v1/deployments?ns=testing", "", 200, `"name":"k8s-test-stub"`)
 	expect(http.MethodDelete, "/v1/apps/testing/k8s-test-stub", "", 200, `{"deployment":"deleted","service":"deleted"}`)
-	err = c.client.Get(t.Context(), client.ObjectKey{Namespace: "testing", Name: "k8s-test-stub"}, &appsv1.Deployment{})
+	err = c.Client.Get(t.Context(), client.ObjectKey{Namespace: "testing", Name: "k8s-test-stub"}, &appsv1.Deployment{})
 	if client.IgnoreNotFound(err) != nil || err == nil {
 		t.Errorf("afterwards the Deployment is there: %v", err)
 	}
@@ -127,7 +129,7 @@ func TestManagerServesTheAPI(t *testing.T) {
 	c := need(t)
 	session := filepath.Join(t.TempDir(), "session")
 	address := freeAddress(t)
-	c.startManager(t, "--kubeconfig", c.admin, "--gateway-bind-address", address, "--gateway-session-file", session).ready()
+	c.startManager(t, "--kubeconfig", c.Admin, "--gateway-bind-address", address, "--gateway-session-file", session).ready()
 	raw, err := os.ReadFile(session)
 	if err != nil {
 		t.Fatal(err)
@@ -151,11 +153,11 @@ func TestManagerServesTheAPIInTheCluster(t *testing.T) {
 	c := need(t)
 	binding := filepath.Join(root, "config", "gateway-in-manager", "role_binding.yaml")
 	c.do(t, "apply", "--server-side", "-f", binding)
-	t.Cleanup(func() { c.run(context.WithoutCancel(t.Context()), c.kubectl, "delete", "-f", binding) })
+	t.Cleanup(func() { c.Run(context.WithoutCancel(t.Context()), c.Kubectl, "delete", "-f", binding) })
 	eventually(t, "the API server knows of the binding", func(ctx context.Context) error {
-		asked := c.run(ctx, c.kubectl, "auth", "can-i", "create", "tokenreviews", "--as=system:serviceaccount:"+namespace+":"+serviceAccount)
-		if asked.code != 0 {
-			return fmt.Errorf("%s%s", asked.out, asked.err)
+		asked := c.Run(ctx, c.Kubectl, "auth", "can-i", "create", "tokenreviews", "--as=system:serviceaccount:"+namespace+":"+rig.ServiceAccount)
+		if asked.Code != 0 {
+			return fmt.Errorf("%s%s", asked.Out, asked.Err)
 		}
 		return nil
 	})
@@ -206,14 +208,17 @@ func cacheReads(ctx context.Context, address string) (string, error) {
 // TestGatewayAlone runs the API under its shipped account, which may do so little that nothing else could run with it.
 func TestGatewayAlone(t *testing.T) {
 	c := need(t)
-	account := c.accountConfig(t, "windlass-gateway")
+	_, account, err := c.TakeAccount(t.Context(), "windlass-gateway")
+	if err != nil {
+		t.Fatal(err)
+	}
 	address, health := freeAddress(t), freeAddress(t)
 	log, err := os.Create(filepath.Join(t.TempDir(), "gateway.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = log.Close() }()
-	command := c.command(context.WithoutCancel(t.Context()), c.windlass, "gateway", "--kubeconfig", account, "--bind-address", address,
+	command := c.Command(context.WithoutCancel(t.Context()), c.Windlass, "gateway", "--kubeconfig", account, "--bind-address", address,
 		"--health-probe-bind-address", health, "--metrics-bind-address=0")
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {

@@ -21,6 +21,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 // guideLine is a command of the guide.
@@ -103,7 +105,7 @@ func TestGuide(t *testing.T) {
 func (c *cluster) reader(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	command := c.command(context.WithoutCancel(t.Context()), c.windlass, "ui", "--no-open", "--kubeconfig", c.admin)
+	command := c.Command(context.WithoutCancel(t.Context()), c.Windlass, "ui", "--no-open", "--kubeconfig", c.Admin)
 	out, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +119,7 @@ func (c *cluster) reader(t *testing.T) (dir string) {
 			t.Errorf("it does not end in order: %v", err)
 		}
 		for _, name := range []string{"testing", "shop"} {
-			_ = c.client.Delete(context.WithoutCancel(t.Context()), namespaced(name))
+			_ = c.Client.Delete(context.WithoutCancel(t.Context()), namespaced(name))
 		}
 	})
 	url, err := bufio.NewReader(out).ReadString('\n')
@@ -136,14 +138,14 @@ func (c *cluster) reader(t *testing.T) (dir string) {
 	for _, name := range []string{"testing", "shop"} { // which another test may just have deleted
 		eventually(t, name+" is not being deleted", func(ctx context.Context) error {
 			found := &corev1.Namespace{}
-			err := c.client.Get(ctx, client.ObjectKey{Name: name}, found)
+			err := c.Client.Get(ctx, client.ObjectKey{Name: name}, found)
 			if err == nil && found.DeletionTimestamp != nil {
 				return fmt.Errorf("%s is on its way out", name)
 			}
 			return client.IgnoreNotFound(err)
 		})
 	}
-	if err := c.client.Create(t.Context(), namespaced("testing")); err != nil && !apierrors.IsAlreadyExists(err) {
+	if err := c.Client.Create(t.Context(), namespaced("testing")); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
 	c.do(t, "apply", "--server-side", "-f", filepath.Join(dir, "web.yaml"))
@@ -171,19 +173,19 @@ func (c *cluster) follow(t *testing.T, dir string, prelude []string, line guideL
 	} else {
 		script += line.command
 	}
-	command := c.command(t.Context(), "bash", "-c", script)
+	command := c.Command(t.Context(), "bash", "-c", script)
 	command.Dir = dir
-	done := finish(command)
-	body, code := "", strings.TrimSpace(done.out)
+	done := rig.Finish(command)
+	body, code := "", strings.TrimSpace(done.Out)
 	if at := strings.LastIndexByte(code, '\n'); at >= 0 {
 		body, code = code[:at], code[at+1:]
 	}
 	switch {
-	case done.code != 0:
-		t.Errorf("%s: exit code %d: %s%s", line.command, done.code, done.err, done.out)
+	case done.Code != 0:
+		t.Errorf("%s: exit code %d: %s%s", line.command, done.Code, done.Err, done.Out)
 	case stream:
-		if !strings.Contains(done.out, "event: snapshot\n") || !strings.Contains(done.out, `{"done":true}`) {
-			t.Errorf("%s: %s", line.command, done.out)
+		if !strings.Contains(done.Out, "event: snapshot\n") || !strings.Contains(done.Out, `{"done":true}`) {
+			t.Errorf("%s: %s", line.command, done.Out)
 		}
 	case line.answer != "":
 		begin, _, _ := strings.Cut(line.answer, "…")

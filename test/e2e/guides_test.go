@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/windlass-operator/windlass/test/guide"
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 // TestGuides does what the README and the guides tell their readers to do, on a cluster like that of "make run", and compares
@@ -36,7 +37,7 @@ func TestGuides(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.startManager(t, "--vm-driver=simulated", "--state-dir="+t.TempDir(),
-				"--provisioner-path=rke="+c.devcluster+",devcluster="+c.devcluster).ready()
+				"--provisioner-path=rke="+c.Devcluster+",devcluster="+c.Devcluster).ready()
 			defer c.tidy(t) // also after a failure: the next page begins without any object
 			newReader(t, c).read(page)
 		})
@@ -47,9 +48,9 @@ func TestGuides(t *testing.T) {
 func startLocal(t *testing.T) *cluster {
 	t.Helper()
 	need(t)
-	c := &cluster{name: "guides"}
-	if missing := c.find(); missing != "" {
-		t.Skip(missing)
+	c, err := newCluster("guides")
+	if err != nil {
+		t.Skip(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -59,7 +60,7 @@ func startLocal(t *testing.T) *cluster {
 	}
 	// A copy, because devcluster writes a kubeconfig beside it.
 	config := filepath.Join(t.TempDir(), "cluster.yml")
-	content := strings.Replace(string(raw), "cluster_name: windlass", "cluster_name: "+c.name, 1)
+	content := strings.Replace(string(raw), "cluster_name: windlass", "cluster_name: "+c.Name, 1)
 	if err := os.WriteFile(config, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -113,8 +114,8 @@ func (r *reader) read(page guide.Page) {
 			continue
 		}
 		for _, command := range block.First {
-			if done := r.run(r.t.Context(), command); done.code != 0 {
-				r.t.Fatalf("%s: before the block: %s: %s", where, command, done.err)
+			if done := r.run(r.t.Context(), command); done.Code != 0 {
+				r.t.Fatalf("%s: before the block: %s: %s", where, command, done.Err)
 			}
 		}
 		if block.Language == "yaml" {
@@ -136,14 +137,14 @@ func (r *reader) follow(where string, step guide.Step) {
 	r.t.Helper()
 	check := func(ctx context.Context) error {
 		done := r.run(ctx, step.Command)
-		if done.code != 0 {
-			return fmt.Errorf("exit code %d: %s", done.code, done.err)
+		if done.Code != 0 {
+			return fmt.Errorf("exit code %d: %s", done.Code, done.Err)
 		}
 		if step.Output == "" {
 			return nil
 		}
-		if difference := guide.Match(step.Output, done.out); difference != "" {
-			return fmt.Errorf("%sthe output is:\n%s", difference, done.out)
+		if difference := guide.Match(step.Output, done.Out); difference != "" {
+			return fmt.Errorf("%sthe output is:\n%s", difference, done.Out)
 		}
 		return nil
 	}
@@ -155,15 +156,15 @@ func (r *reader) follow(where string, step guide.Step) {
 }
 
 // run runs a command in a shell.
-func (r *reader) run(ctx context.Context, script string) result {
-	command := r.c.command(ctx, "bash", "-euo", "pipefail", "-c", script)
+func (r *reader) run(ctx context.Context, script string) rig.Result {
+	command := r.c.Command(ctx, "bash", "-euo", "pipefail", "-c", script)
 	command.Dir = r.dir
 	for i, variable := range command.Env {
 		if path, ok := strings.CutPrefix(variable, "PATH="); ok {
-			command.Env[i] = fmt.Sprintf("PATH=%s:%s:%s", filepath.Dir(r.c.windlass), filepath.Dir(r.c.kubectl), path)
+			command.Env[i] = fmt.Sprintf("PATH=%s:%s:%s", filepath.Dir(r.c.Windlass), filepath.Dir(r.c.Kubectl), path)
 		}
 	}
-	return finish(command)
+	return rig.Finish(command)
 }
 
 // apply applies whole objects, and tries whether the API server would take a part of one.
@@ -188,10 +189,10 @@ func (r *reader) apply(where, text string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	command := r.c.command(r.t.Context(), r.c.kubectl, args...)
+	command := r.c.Command(r.t.Context(), r.c.Kubectl, args...)
 	command.Stdin = strings.NewReader(string(raw))
-	if done := finish(command); done.code != 0 {
-		r.t.Errorf("%s: kubectl %s: %s", where, strings.Join(args, " "), done.err)
+	if done := rig.Finish(command); done.Code != 0 {
+		r.t.Errorf("%s: kubectl %s: %s", where, strings.Join(args, " "), done.Err)
 	}
 }
 

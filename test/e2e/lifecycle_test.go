@@ -20,6 +20,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 // orderlyEnd bounds an orderly end: running reconciles take milliseconds here, and a second is allowed on top. The rest is
@@ -29,7 +31,7 @@ const orderlyEnd = 5 * time.Second
 // holder returns who holds the Lease, empty for nobody.
 func (c *cluster) holder(ctx context.Context) (string, error) {
 	lease := &coordinationv1.Lease{}
-	err := c.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: leaseName}, lease)
+	err := c.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: rig.LeaseName}, lease)
 	return ptr.Deref(lease.Spec.HolderIdentity, ""), client.IgnoreNotFound(err)
 }
 
@@ -77,7 +79,7 @@ func TestTakeover(t *testing.T) {
 func TestHealthAndReadiness(t *testing.T) {
 	c := need(t)
 	m := c.startManager(t).ready()
-	if err := m.probe(t.Context(), "/healthz"); err != nil {
+	if err := m.Probe(t.Context(), "/healthz"); err != nil {
 		t.Error(err)
 	}
 }
@@ -88,14 +90,14 @@ func TestLostLeadership(t *testing.T) {
 	m := c.startManager(t, "--holder-identity=robbed")
 	c.leads(t, "robbed")
 	lease := &coordinationv1.Lease{}
-	lease.Namespace, lease.Name = namespace, leaseName
+	lease.Namespace, lease.Name = namespace, rig.LeaseName
 	t.Cleanup(func() { // or the next test waits until it runs out
-		if err := c.client.Delete(context.WithoutCancel(t.Context()), lease); err != nil {
+		if err := c.Client.Delete(context.WithoutCancel(t.Context()), lease); err != nil {
 			t.Error(err)
 		}
 	})
 	theft := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"holderIdentity":"thief"}}`))
-	if err := c.client.Patch(t.Context(), lease, theft); err != nil {
+	if err := c.Client.Patch(t.Context(), lease, theft); err != nil {
 		t.Fatal(err)
 	}
 
@@ -112,7 +114,7 @@ func TestLostLeadership(t *testing.T) {
 func TestLeaseHasItsOwnPriority(t *testing.T) {
 	c := need(t)
 	schema := &flowcontrolv1.FlowSchema{}
-	if err := c.client.Get(t.Context(), client.ObjectKey{Name: "windlass-leader-election"}, schema); err != nil {
+	if err := c.Client.Get(t.Context(), client.ObjectKey{Name: "windlass-leader-election"}, schema); err != nil {
 		t.Fatal(err)
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", c.manager)
@@ -123,7 +125,7 @@ func TestLeaseHasItsOwnPriority(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := config.Host + "/apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases/" + leaseName
+	url := config.Host + "/apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases/" + rig.LeaseName
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
@@ -164,27 +166,27 @@ func TestEndWhileStarting(t *testing.T) {
 func TestSentences(t *testing.T) {
 	c := need(t)
 	silent := filepath.Join(t.TempDir(), "silent")
-	raw, err := os.ReadFile(c.admin)
+	raw, err := os.ReadFile(c.Admin)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Port 1 on the loopback address: nobody listens there.
-	host := strings.TrimPrefix(c.config.Host, "https://")
+	host := strings.TrimPrefix(c.Config.Host, "https://")
 	if err := os.WriteFile(silent, []byte(strings.ReplaceAll(string(raw), host, "127.0.0.1:1")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	start := func(args ...string) result {
+	start := func(args ...string) rig.Result {
 		args = append([]string{"manager", "--metrics-bind-address=0", "--health-probe-bind-address=0"}, args...)
-		return c.run(t.Context(), c.windlass, args...)
+		return c.Run(t.Context(), c.Windlass, args...)
 	}
 	tests := map[string]struct {
-		got  result
+		got  rig.Result
 		code int
 		want string
 	}{
 		"the CRDs are missing": {
 			c.withoutCRDs, 1,
-			"windlass: the API server at " + c.config.Host + " does not know clusters.clusterprovisioner.rke.io, " +
+			"windlass: the API server at " + c.Config.Host + " does not know clusters.clusterprovisioner.rke.io, " +
 				"kubeconfigs.clusterprovisioner.rke.io, nodepools.nodes.lailin.xyz, " +
 				"podbuggertools.apps.jicki.cn, podsets.apps.jicki.cn, virtualmachines.cloudnative.tw: " +
 				"apply the CRDs first with \"kubectl apply --server-side -k config/crd\"\n",
@@ -200,26 +202,26 @@ func TestSentences(t *testing.T) {
 		},
 		"the Lease belongs to a namespace that the manager has no rights in": {
 			start("--kubeconfig", c.manager, "--lease-lock-namespace=default"), 1,
-			"windlass: the API server at " + c.config.Host + " refuses what Windlass needs: leases.coordination.k8s.io is " +
+			"windlass: the API server at " + c.Config.Host + " refuses what Windlass needs: leases.coordination.k8s.io is " +
 				"forbidden: User \"system:serviceaccount:windlass-system:windlass\" cannot create resource \"leases\" in API " +
 				"group \"coordination.k8s.io\" in the namespace \"default\": apply the roles first with \"kubectl apply " +
 				"--server-side -k config/rbac\"\n",
 		},
 		"the namespace of the Lease does not exist": {
-			start("--kubeconfig", c.admin, "--lease-lock-namespace=nowhere"), 1,
+			start("--kubeconfig", c.Admin, "--lease-lock-namespace=nowhere"), 1,
 			"windlass: the namespace \"nowhere\" of the Lease does not exist: create it, or name another with " +
 				"--lease-lock-namespace\n",
 		},
 		"the controller is unknown": {
-			start("--kubeconfig", c.admin, "--controllers=*,-podsets"), 2,
+			start("--kubeconfig", c.Admin, "--controllers=*,-podsets"), 2,
 			"windlass: --controllers names the unknown controller \"-podsets\": known controllers are nodepool, podset, podbuggertool, virtualmachine, cluster, kubeconfig, and '*' means all\n" +
 				"See 'windlass manager --help'.\n",
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if test.got.code != test.code || test.got.err != test.want {
-				t.Errorf("exit code %d and %q, want %d and %q", test.got.code, test.got.err, test.code, test.want)
+			if test.got.Code != test.code || test.got.Err != test.want {
+				t.Errorf("exit code %d and %q, want %d and %q", test.got.Code, test.got.Err, test.code, test.want)
 			}
 		})
 	}

@@ -8,34 +8,21 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
-	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
-// Where the shipped manifests put the manager.
-const (
-	namespace      = "windlass-system"
-	serviceAccount = "windlass"
-	leaseName      = "windlass"
-)
+// namespace is where the shipped manifests put the manager.
+const namespace = rig.Namespace
 
 // nodeCount is how many simulated nodes the cluster has. Tests share them, one test at a time, and leave them clean.
 const nodeCount = 60
@@ -45,17 +32,12 @@ const root = "../.."
 
 // cluster is a cluster; most tests share one.
 type cluster struct {
-	name       string
-	dir        string
-	devcluster string
-	windlass   string
-	kubectl    string
-	// admin and manager are kubeconfigs: the administrator's, and one with the rights of the manager's ServiceAccount.
-	admin, manager string
-	config         *rest.Config
-	client         client.WithWatch
+	rig.Cluster
+
+	// manager is a kubeconfig with the rights of the manager's ServiceAccount.
+	manager string
 	// withoutCRDs is how the manager ended before the CRDs were there.
-	withoutCRDs result
+	withoutCRDs rig.Result
 }
 
 // shared is the cluster, or why there is none.
@@ -76,14 +58,14 @@ func run(m *testing.M) int {
 		shared.skip = "needs a whole cluster, which -short leaves out"
 		return m.Run()
 	}
-	c := &cluster{name: "e2e"}
-	if missing := c.find(); missing != "" {
-		shared.skip = missing
+	c, err := newCluster("e2e")
+	if err != nil {
+		shared.skip = err.Error()
 		return m.Run()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	err := c.start(ctx, "--name", c.name, "--nodes", strconv.Itoa(nodeCount))
+	err = c.start(ctx, "--name", c.Name, "--nodes", strconv.Itoa(nodeCount))
 	defer c.stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "cannot start the cluster of the tests: %v\n", err)
@@ -93,98 +75,37 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// find finds the programs, or says which one is missing.
-func (c *cluster) find() (missing string) {
-	for path, name := range map[*string]string{&c.windlass: "windlass", &c.devcluster: "devcluster", &c.kubectl: "k8s/kubectl"} {
-		*path, _ = filepath.Abs(filepath.Join(root, "bin", name))
-		if _, err := os.Stat(*path); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Sprintf("needs %s: run \"make build\" first", *path)
-		}
+// newCluster returns a cluster that has not been started, or an error if a program that it needs has not been built.
+func newCluster(name string) (*cluster, error) {
+	programs, err := rig.FindPrograms()
+	if err != nil {
+		return nil, err
 	}
-	return ""
+	c := &cluster{Cluster: rig.Cluster{Programs: programs, Name: name}}
+	return c, rig.CheckBuilt(c.Windlass, c.Devcluster, c.Kubectl)
 }
 
 // start starts the cluster that the arguments of "devcluster up" describe, and applies what an administrator applies.
 func (c *cluster) start(ctx context.Context, args ...string) (err error) {
-	if c.dir, err = os.MkdirTemp("", "windlass-e2e-"); err != nil {
+	if err := c.Up(ctx, args...); err != nil {
 		return err
 	}
-	c.admin, c.manager = filepath.Join(c.dir, "admin"), filepath.Join(c.dir, "manager")
-	up := c.command(ctx, c.devcluster, append([]string{"up", "--kubeconfig", c.admin}, args...)...)
-	if out, err := up.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot start devcluster: %w: %s", err, out)
-	}
-	if c.config, err = clientcmd.BuildConfigFromFlags("", c.admin); err != nil {
-		return err
-	}
-	c.config.QPS = -1
-	if c.client, err = client.NewWithWatch(c.config, client.Options{Scheme: kube.NewScheme()}); err != nil {
-		return err
-	}
-	c.withoutCRDs = c.run(ctx, c.windlass, "manager", "--kubeconfig", c.admin,
+	c.withoutCRDs = c.Run(ctx, c.Windlass, "manager", "--kubeconfig", c.Admin,
 		"--metrics-bind-address=0", "--health-probe-bind-address=0")
-	for _, args := range [][]string{
-		{"apply", "--server-side", "-k", filepath.Join(root, "config", "crd")},
-		{"apply", "--server-side", "-k", filepath.Join(root, "config", "rbac")},
-	} {
-		if done := c.run(ctx, c.kubectl, args...); done.code != 0 {
-			return fmt.Errorf("cannot %v: %s", args, done.err)
-		}
+	if err := c.Install(ctx); err != nil {
+		return err
 	}
-	// "kubectl wait" gives up on a CRD that has no conditions yet, so it is asked again.
-	established := []string{"wait", "--for=condition=Established", "--timeout=30s", "-f", filepath.Join(root, "config", "crd", "bases")}
-	for c.run(ctx, c.kubectl, established...).code != 0 {
-		if ctx.Err() != nil {
-			return fmt.Errorf("cannot wait for the CRDs: %w", ctx.Err())
-		}
-	}
-	return c.writeManagerConfig(ctx)
-}
-
-// writeManagerConfig writes a kubeconfig with a token of the manager's ServiceAccount.
-func (c *cluster) writeManagerConfig(ctx context.Context) error {
-	return c.writeAccountConfig(ctx, serviceAccount, c.manager)
-}
-
-// accountConfig returns a kubeconfig with a token of a ServiceAccount in the manager's namespace.
-func (c *cluster) accountConfig(t *testing.T, name string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := c.writeAccountConfig(t.Context(), name, path); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func (c *cluster) writeAccountConfig(ctx context.Context, name, path string) error {
-	account := &corev1.ServiceAccount{}
-	account.Namespace, account.Name = namespace, name
-	request := &authenticationv1.TokenRequest{}
-	if err := c.client.SubResource("token").Create(ctx, account, request); err != nil {
-		return fmt.Errorf("cannot request a token for %q: %w", name, err)
-	}
-	return clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters: map[string]*clientcmdapi.Cluster{"e2e": {
-			Server: c.config.Host, CertificateAuthorityData: c.config.CAData, CertificateAuthority: c.config.CAFile,
-		}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{name: {Token: request.Status.Token}},
-		Contexts:       map[string]*clientcmdapi.Context{"e2e": {Cluster: "e2e", AuthInfo: name}},
-		CurrentContext: "e2e",
-	}, path)
+	_, c.manager, err = c.TakeAccount(ctx, rig.ServiceAccount)
+	return err
 }
 
 // stop deletes the cluster.
 func (c *cluster) stop() {
-	if c.dir == "" {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if out, err := c.command(ctx, c.devcluster, "down", "--name", c.name).CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "cannot delete the cluster of the tests: %v: %s\n", err, out)
-		return // its directory is needed for another try
+	if err := c.Down(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	}
-	_ = os.RemoveAll(c.dir)
 }
 
 // need returns the cluster, or skips the test where there is none.

@@ -42,7 +42,7 @@ func TestPodIsRestricted(t *testing.T) {
 		}
 		pod := &corev1.Pod{ObjectMeta: deployment.Spec.Template.ObjectMeta, Spec: deployment.Spec.Template.Spec}
 		pod.Namespace, pod.Name = deployment.Namespace, "restricted"
-		if err := c.client.Create(t.Context(), pod, client.DryRunAll); err != nil {
+		if err := c.Client.Create(t.Context(), pod, client.DryRunAll); err != nil {
 			t.Error(err)
 		}
 		return
@@ -70,8 +70,8 @@ func TestExplainHasNoEmptyDescription(t *testing.T) {
 		// The API server describes a kind some time after it serves it.
 		eventually(t, kind+" is described", func(ctx context.Context) error {
 			for _, args := range [][]string{{"get", "--raw", path}, {"explain", strings.ToLower(kind)}} {
-				if done := c.run(ctx, c.kubectl, args...); done.code != 0 {
-					return errors.New(done.err)
+				if done := c.Run(ctx, c.Kubectl, args...); done.Code != 0 {
+					return errors.New(done.Err)
 				}
 			}
 			return nil

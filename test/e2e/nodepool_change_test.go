@@ -63,7 +63,7 @@ func TestNodeIsOpenedLastAndDrainedFirst(t *testing.T) {
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "drained", Namespace: metav1.NamespaceDefault}}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "drained", Namespace: metav1.NamespaceDefault}}
 	eventually(t, "the pod runs under its budget", func(ctx context.Context) error {
-		if err := c.client.Get(ctx, client.ObjectKeyFromObject(budget), budget); err != nil {
+		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(budget), budget); err != nil {
 			return err
 		}
 		if budget.Status.CurrentHealthy != 1 || budget.Status.ObservedGeneration != budget.Generation {
@@ -74,7 +74,7 @@ func TestNodeIsOpenedLastAndDrainedFirst(t *testing.T) {
 	c.do(t, "label", "node", leaves, nodesv1.RoleLabel("drained")+"-")
 	eventually(t, "the pool says that the budget is in the way", func(ctx context.Context) error {
 		pool := &nodesv1.NodePool{}
-		if err := c.client.Get(ctx, client.ObjectKey{Name: "drained"}, pool); err != nil {
+		if err := c.Client.Get(ctx, client.ObjectKey{Name: "drained"}, pool); err != nil {
 			return err
 		}
 		condition := apimeta.FindStatusCondition(pool.Status.Conditions, nodesv1.ConditionDrained)
@@ -85,11 +85,11 @@ func TestNodeIsOpenedLastAndDrainedFirst(t *testing.T) {
 	})
 	c.becomes(t, leaves, before.with(map[string]string{"node-pool.lailin.xyz/drained": "1"}), true)
 
-	if err := c.client.Delete(t.Context(), budget); err != nil {
+	if err := c.Client.Delete(t.Context(), budget); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the pod is gone", func(ctx context.Context) error {
-		err := c.client.Get(ctx, client.ObjectKeyFromObject(pod), pod)
+		err := c.Client.Get(ctx, client.ObjectKeyFromObject(pod), pod)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}

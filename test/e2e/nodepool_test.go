@@ -61,7 +61,7 @@ func (c *cluster) join(t *testing.T, name string, nodes ...string) {
 		body := []byte(fmt.Sprintf(`{"metadata":{"labels":{%q:%s}}}`, nodesv1.RoleLabel(name), value))
 		for _, node := range nodes {
 			target := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}
-			if err := c.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, body)); err != nil {
+			if err := c.Client.Patch(ctx, target, client.RawPatch(types.MergePatchType, body)); err != nil {
 				return err
 			}
 		}
@@ -80,7 +80,7 @@ func (c *cluster) join(t *testing.T, name string, nodes ...string) {
 // node returns a node as the API server has it.
 func (c *cluster) node(ctx context.Context, name string) (*corev1.Node, error) {
 	node := &corev1.Node{}
-	return node, c.client.Get(ctx, client.ObjectKey{Name: name}, node)
+	return node, c.Client.Get(ctx, client.ObjectKey{Name: name}, node)
 }
 
 // snapshot returns what a pool may change on a node.
@@ -141,7 +141,7 @@ func (c *cluster) poolReady(t *testing.T, name string, nodes int32) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("pool %s is ready with %d nodes", name, nodes), func(ctx context.Context) error {
 		pool := &nodesv1.NodePool{}
-		if err := c.client.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
+		if err := c.Client.Get(ctx, client.ObjectKey{Name: name}, pool); err != nil {
 			return err
 		}
 		s := pool.Status
@@ -166,8 +166,8 @@ func TestNodePoolOfTheArticle(t *testing.T) {
 	c.do(t, "taint", "node", node, "example.com/foreign=kept:NoSchedule")
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
-		c.run(ctx, c.kubectl, "label", "node", node, "example.com/foreign-")
-		c.run(ctx, c.kubectl, "taint", "node", node, "example.com/foreign-")
+		c.Run(ctx, c.Kubectl, "label", "node", node, "example.com/foreign-")
+		c.Run(ctx, c.Kubectl, "taint", "node", node, "example.com/foreign-")
 	})
 	c.join(t, "master", node)
 	before := c.snapshot(t, node)
@@ -198,7 +198,7 @@ func TestNodePoolOfTheArticle(t *testing.T) {
 	})
 	t.Run("the RuntimeClass selects its nodes and tolerates its taints", func(t *testing.T) {
 		class := &nodev1.RuntimeClass{}
-		if err := c.client.Get(t.Context(), client.ObjectKey{Name: "master"}, class); err != nil {
+		if err := c.Client.Get(t.Context(), client.ObjectKey{Name: "master"}, class); err != nil {
 			t.Fatal(err)
 		}
 		want := &nodev1.Scheduling{
@@ -249,7 +249,7 @@ func TestNodePoolOfTheArticle(t *testing.T) {
 func (c *cluster) classGone(t *testing.T, name string) {
 	t.Helper()
 	eventually(t, "RuntimeClass "+name+" is gone", func(ctx context.Context) error {
-		err := c.client.Get(ctx, client.ObjectKey{Name: name}, &nodev1.RuntimeClass{})
+		err := c.Client.Get(ctx, client.ObjectKey{Name: name}, &nodev1.RuntimeClass{})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}

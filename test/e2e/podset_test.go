@@ -41,11 +41,11 @@ func (c *cluster) podSetBecomes(t *testing.T, name string, size int) *appsv1alph
 	podSet := &appsv1alpha1.PodSet{}
 	eventually(t, fmt.Sprintf("PodSet %s is ready with %d pods", name, size), func(ctx context.Context) error {
 		key := client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: name}
-		if err := c.client.Get(ctx, key, podSet); err != nil {
+		if err := c.Client.Get(ctx, key, podSet); err != nil {
 			return err
 		}
 		pods := &corev1.PodList{}
-		err := c.client.List(ctx, pods, client.InNamespace(key.Namespace), client.MatchingLabels{
+		err := c.Client.List(ctx, pods, client.InNamespace(key.Namespace), client.MatchingLabels{
 			appsv1alpha1.LabelApp: appsv1alpha1.LabelAppValue, appsv1alpha1.LabelPodSet: name,
 		})
 		if err != nil {
@@ -76,7 +76,7 @@ func TestPodSetOfTheArticle(t *testing.T) {
 
 	t.Run("the Deployment is the article's", func(t *testing.T) {
 		deployment := &appsv1.Deployment{}
-		if err := c.client.Get(t.Context(), client.ObjectKeyFromObject(podSet), deployment); err != nil {
+		if err := c.Client.Get(t.Context(), client.ObjectKeyFromObject(podSet), deployment); err != nil {
 			t.Fatal(err)
 		}
 		if !metav1.IsControlledBy(deployment, podSet) || *deployment.Spec.Replicas != 3 {
@@ -121,7 +121,7 @@ func TestPodSetOfTheArticle(t *testing.T) {
 		c.do(t, "set", "image", "deployment/demo", "podset=nginx")
 		eventually(t, "the Deployment is as it was", func(ctx context.Context) error {
 			deployment := &appsv1.Deployment{}
-			if err := c.client.Get(ctx, client.ObjectKeyFromObject(podSet), deployment); err != nil {
+			if err := c.Client.Get(ctx, client.ObjectKeyFromObject(podSet), deployment); err != nil {
 				return err
 			}
 			if image := deployment.Spec.Template.Spec.Containers[0].Image; *deployment.Spec.Replicas != 2 || image != "busybox" {
@@ -142,11 +142,11 @@ func (c *cluster) childrenGone(t *testing.T, name string) {
 	t.Helper()
 	eventually(t, "the children of PodSet "+name+" are gone", func(ctx context.Context) error {
 		key := client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: name}
-		if err := c.client.Get(ctx, key, &appsv1.Deployment{}); !apierrors.IsNotFound(err) {
+		if err := c.Client.Get(ctx, key, &appsv1.Deployment{}); !apierrors.IsNotFound(err) {
 			return errors.Join(err, errors.New("the Deployment is there"))
 		}
 		pods := &corev1.PodList{}
-		err := c.client.List(ctx, pods, client.InNamespace(key.Namespace), client.MatchingLabels{appsv1alpha1.LabelPodSet: name})
+		err := c.Client.List(ctx, pods, client.InNamespace(key.Namespace), client.MatchingLabels{appsv1alpha1.LabelPodSet: name})
 		if err != nil || len(pods.Items) > 0 {
 			return errors.Join(err, fmt.Errorf("there are %d pods", len(pods.Items)))
 		}
@@ -160,7 +160,7 @@ func TestAutoscalerOnAPodSet(t *testing.T) {
 	c.apply(t, fmt.Sprintf(podSetManifest, "scaled", 1))
 	c.podSetBecomes(t, "scaled", 1)
 	t.Cleanup(func() {
-		c.run(context.WithoutCancel(t.Context()), c.kubectl, "delete", "podset/scaled", "hpa/scaled", "--ignore-not-found")
+		c.Run(context.WithoutCancel(t.Context()), c.Kubectl, "delete", "podset/scaled", "hpa/scaled", "--ignore-not-found")
 	})
 
 	// Without metrics there is no load to follow, but an autoscaler keeps its bounds in any case.
@@ -179,7 +179,7 @@ spec:
 	}
 	eventually(t, "the autoscaler reads the scale", func(ctx context.Context) error {
 		hpa := &autoscalingv2.HorizontalPodAutoscaler{}
-		if err := c.client.Get(ctx, client.ObjectKeyFromObject(podSet), hpa); err != nil {
+		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(podSet), hpa); err != nil {
 			return err
 		}
 		for _, condition := range hpa.Status.Conditions {
@@ -201,12 +201,12 @@ func TestPodSetInAPool(t *testing.T) {
 	c.poolReady(t, "reserved", 1)
 	c.apply(t, strings.ReplaceAll(fmt.Sprintf(podSetManifest, "chooses", 3), "spec:\n", "spec:\n  nodePool: reserved\n"))
 	t.Cleanup(func() {
-		c.run(context.WithoutCancel(t.Context()), c.kubectl, "delete", "podset/chooses", "--ignore-not-found")
+		c.Run(context.WithoutCancel(t.Context()), c.Kubectl, "delete", "podset/chooses", "--ignore-not-found")
 	})
 	podSet := c.podSetBecomes(t, "chooses", 3)
 
 	pods := &corev1.PodList{}
-	if err := c.client.List(t.Context(), pods, client.MatchingLabels{appsv1alpha1.LabelPodSet: "chooses"}); err != nil {
+	if err := c.Client.List(t.Context(), pods, client.MatchingLabels{appsv1alpha1.LabelPodSet: "chooses"}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range pods.Items {

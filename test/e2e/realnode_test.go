@@ -42,13 +42,13 @@ spec:
 func startWithRealNode(t *testing.T) *cluster {
 	t.Helper()
 	need(t)
-	c := &cluster{name: "real"}
-	if missing := c.find(); missing != "" {
-		t.Skip(missing)
+	c, err := newCluster("real")
+	if err != nil {
+		t.Skip(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	err := c.start(ctx, "--name", c.name, "--real-node="+realNode)
+	err = c.start(ctx, "--name", c.Name, "--real-node="+realNode)
 	t.Cleanup(c.stop)
 	if err != nil {
 		if _, reason, refused := strings.Cut(err.Error(), "a real node needs "); refused {
@@ -62,8 +62,8 @@ func startWithRealNode(t *testing.T) *cluster {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("cannot build the shell of the image: %v\n%s", err, out)
 	}
-	if done := c.run(t.Context(), c.devcluster, "image", "import", "--name", c.name, "--ref", "busybox:1", "--binary", shell); done.code != 0 {
-		t.Fatalf("cannot import the image: %s", done.err)
+	if done := c.Run(t.Context(), c.Devcluster, "image", "import", "--name", c.Name, "--ref", "busybox:1", "--binary", shell); done.Code != 0 {
+		t.Fatalf("cannot import the image: %s", done.Err)
 	}
 	return c
 }
@@ -95,7 +95,7 @@ func (c *cluster) handlersDriveTheCondition(t *testing.T) {
 		t.Helper()
 		eventually(t, "HandlerAvailable is "+string(status), func(ctx context.Context) error {
 			pool := &nodesv1.NodePool{}
-			if err := c.client.Get(ctx, client.ObjectKey{Name: "batch"}, pool); err != nil {
+			if err := c.Client.Get(ctx, client.ObjectKey{Name: "batch"}, pool); err != nil {
 				return err
 			}
 			condition := apimeta.FindStatusCondition(pool.Status.Conditions, nodesv1.ConditionHandlerAvailable)
@@ -139,7 +139,7 @@ spec:
 func (c *cluster) podOf(ctx context.Context, t *testing.T, podSet string) *corev1.Pod {
 	t.Helper()
 	var pods corev1.PodList
-	if err := c.client.List(ctx, &pods, client.InNamespace("default"), client.MatchingLabels{appsv1alpha1.LabelPodSet: podSet}); err != nil {
+	if err := c.Client.List(ctx, &pods, client.InNamespace("default"), client.MatchingLabels{appsv1alpha1.LabelPodSet: podSet}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range pods.Items {
@@ -159,7 +159,7 @@ spec: {label: podSet_cr=job, image: busybox:1, targetContainer: main}
 `)
 	tool := &appsv1alpha1.PodBuggerTool{}
 	eventually(t, "the tool runs", func(ctx context.Context) error {
-		if err := c.client.Get(ctx, client.ObjectKey{Namespace: "default", Name: "shell"}, tool); err != nil {
+		if err := c.Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: "shell"}, tool); err != nil {
 			return err
 		}
 		if len(tool.Status.Pods) != 1 || tool.Status.Pods[0].State != appsv1alpha1.ToolRunning {
@@ -193,7 +193,7 @@ spec:
 	c.do(t, "patch", "nodepool", "batch", "--type=merge", "-p",
 		`{"spec":{"taints":[{"key":"example.com/batch","value":"yes","effect":"NoSchedule"},{"key":"example.com/drain","effect":"NoExecute"}]}}`)
 	eventually(t, "the bystander is gone", func(ctx context.Context) error {
-		err := c.client.Get(ctx, client.ObjectKey{Namespace: "default", Name: "bystander"}, &corev1.Pod{})
+		err := c.Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: "bystander"}, &corev1.Pod{})
 		if !apierrors.IsNotFound(err) {
 			return errors.Join(err, errors.New("it is there"))
 		}

@@ -55,7 +55,7 @@ func (c *cluster) machineBecomes(t *testing.T, name string, phase cloudnativev1a
 	t.Helper()
 	vm := &cloudnativev1alpha1.VirtualMachine{}
 	eventually(t, fmt.Sprintf("VirtualMachine %s is %s", name, phase), func(ctx context.Context) error {
-		if err := c.client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: name}, vm); err != nil {
+		if err := c.Client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: name}, vm); err != nil {
 			return err
 		}
 		if vm.Status.Phase != phase || vm.Status.ObservedGeneration != vm.Generation {
@@ -70,7 +70,7 @@ func (c *cluster) machineGone(t *testing.T, name string) {
 	t.Helper()
 	eventually(t, "VirtualMachine "+name+" is gone", func(ctx context.Context) error {
 		vm := &cloudnativev1alpha1.VirtualMachine{}
-		err := c.client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: name}, vm)
+		err := c.Client.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: name}, vm)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -89,7 +89,7 @@ func TestVirtualMachineOfTheArticle(t *testing.T) {
 	}
 	t.Run("the columns are the article's", func(t *testing.T) {
 		eventually(t, "the usage is there", func(ctx context.Context) error {
-			if err := c.client.Get(ctx, client.ObjectKeyFromObject(vm), vm); err != nil || vm.Status.Server.Usage == nil {
+			if err := c.Client.Get(ctx, client.ObjectKeyFromObject(vm), vm); err != nil || vm.Status.Server.Usage == nil {
 				return errors.Join(err, errors.New("there is none"))
 			}
 			return nil
@@ -210,7 +210,7 @@ spec:
 `)
 	vm := c.machineBecomes(t, "private", cloudnativev1alpha1.PhasePending)
 	eventually(t, "it waits for its Secret", func(ctx context.Context) error {
-		if err := c.client.Get(ctx, client.ObjectKeyFromObject(vm), vm); err != nil {
+		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(vm), vm); err != nil {
 			return err
 		}
 		ready := apimeta.FindStatusCondition(vm.Status.Conditions, status.Ready)
@@ -224,15 +224,15 @@ spec:
 		Type:       corev1.SecretTypeDockerConfigJson,
 		Data:       map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)},
 	}
-	if err := c.client.Create(t.Context(), secret); err != nil {
+	if err := c.Client.Create(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.client.Delete(context.WithoutCancel(t.Context()), secret) })
+	t.Cleanup(func() { _ = c.Client.Delete(context.WithoutCancel(t.Context()), secret) })
 	c.machineBecomes(t, "private", cloudnativev1alpha1.PhaseActive)
 	c.do(t, "delete", "vm", "private")
 	c.machineGone(t, "private")
 	list := &corev1.ConfigMap{}
-	if err := c.client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "windlass-retained-machines"}, list); err != nil {
+	if err := c.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "windlass-retained-machines"}, list); err != nil {
 		t.Fatal(err)
 	}
 	if got := list.Data[string(vm.UID)]; got != "simulated/default default/private" {

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package rig
 
 import (
 	"context"
@@ -14,11 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// patience is how long anything may take that is waited for: long, because a machine may be slow.
-const patience = 10 * time.Minute
-
-// waiter waits, by a watch, until a number of objects is in a state.
-type waiter struct {
+// Waiter waits, by a watch, until a number of objects is in a state.
+type Waiter struct {
 	kind     string
 	want     int
 	ok       func(client.Object) bool
@@ -30,30 +27,16 @@ type waiter struct {
 	complete chan struct{}
 }
 
-// watchers returns a cache that watches nothing until it is asked to, and ends with the context.
-func (r *rig) watchers(ctx context.Context) (cache.Cache, error) {
-	made, err := cache.New(r.config, cache.Options{Scheme: r.scheme})
-	if err != nil {
-		return nil, fmt.Errorf("cannot make a cache: %w", err)
-	}
-	go func() { _ = made.Start(ctx) }()
-	return made, nil
-}
-
-// await begins to watch until exactly want objects of the kind are in the state that ok describes. Objects that are there
+// Await begins to watch until exactly want objects of the kind are in the state that ok describes. Objects that are there
 // already have been looked at when it returns.
-func (r *rig) await(ctx context.Context, kind client.Object, want int, ok func(client.Object) bool) (*waiter, error) {
-	return await(ctx, r.cache, kind, want, ok)
-}
-
-func await(
+func Await(
 	ctx context.Context, informers cache.Cache, kind client.Object, want int, ok func(client.Object) bool,
-) (*waiter, error) {
+) (*Waiter, error) {
 	informer, err := informers.GetInformer(ctx, kind)
 	if err != nil {
 		return nil, fmt.Errorf("cannot watch %T: %w", kind, err)
 	}
-	w := &waiter{
+	w := &Waiter{
 		kind: fmt.Sprintf("%T", kind), want: want, ok: ok, in: map[client.ObjectKey]bool{}, complete: make(chan struct{}),
 	}
 	handle, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
@@ -76,7 +59,7 @@ func await(
 	return w, nil
 }
 
-func (w *waiter) see(seen any, gone bool) {
+func (w *Waiter) see(seen any, gone bool) {
 	if tombstone, ok := seen.(toolscache.DeletedFinalStateUnknown); ok {
 		seen = tombstone.Obj
 	}
@@ -96,16 +79,19 @@ func (w *waiter) see(seen any, gone bool) {
 }
 
 // check notes the time when the number is reached. The caller holds the mutex.
-func (w *waiter) check() {
+func (w *Waiter) check() {
 	if w.armed && w.at.IsZero() && len(w.in) == w.want {
 		w.at = time.Now()
 		close(w.complete)
 	}
 }
 
-// wait waits until the number is reached, and returns when that was.
-func (w *waiter) wait(ctx context.Context) (time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// Cancel ends the watching.
+func (w *Waiter) Cancel() { w.cancel() }
+
+// Wait waits until the number is reached, at most that long, and returns when that was.
+func (w *Waiter) Wait(ctx context.Context, within time.Duration) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	select {
 	case <-w.complete:
