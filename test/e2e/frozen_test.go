@@ -41,7 +41,7 @@ func TestAFrozenLeaderChangesNothing(t *testing.T) {
 
 	begin := time.Now()
 	freeze(syscall.SIGCONT)
-	want := "this instance ends, so that no two work at once\n"
+	want := "this instance stops, because another one can take over\n"
 	if code := first.wait(); code != 1 || !strings.HasSuffix(first.read(), want) || time.Since(begin) > thawed {
 		t.Errorf("the deposed leader ended with code %d after %s, want 1 within %s and the last line to end in %q",
 			code, time.Since(begin), thawed, want)
