@@ -87,12 +87,10 @@ func revoke(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, 
 
 // stays says why a deleted object stays, and how to let it go anyway.
 func stays(config *clusterprovisionerv1alpha1.Kubeconfig, err error) flow.Outcome {
-	hint := "to delete this Kubeconfig anyway, annotate it with " + clusterprovisionerv1alpha1.SkipRevocationAnnotation + "=true"
 	if outcome := refused(err); outcome.IsStalled() {
-		return flow.Stall(outcome.Reason(), fmt.Errorf("%w; %s", err, hint))
+		return flow.Stall(outcome.Reason(), fmt.Errorf("%w; %s", err, hintToSkip))
 	}
-	return flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, fmt.Sprintf(
-		"Cluster %q to answer, so that the token can be revoked; %s", config.Spec.ClusterRef.Name, hint), lookAgain/3)
+	return waitToRevoke(config, "to answer")
 }
 
 // release removes what was made for the object, and lets it go.

@@ -53,13 +53,35 @@ func plan(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now t
 	return next
 }
 
-// planEnd decides what a deleted object leaves. A cluster that is gone took everything with it; a token in one that does not answer is
+// planEnd decides what a deleted object leaves. A cluster that is gone took everything with it; a token in one that cannot be asked is
 // given up by a person only.
 func planEnd(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) decision {
-	exists := seen.cluster != nil && seen.cluster.DeletionTimestamp.IsZero() && len(seen.admin) > 0
+	exists := seen.cluster != nil && seen.cluster.DeletionTimestamp.IsZero()
 	given := config.Annotations[clusterprovisionerv1alpha1.SkipRevocationAnnotation] == "true"
-	return decision{revoke: isToken(config) && exists && !given, release: true}
+	switch {
+	case !isToken(config) || !exists || given:
+		return decision{release: true}
+	case len(seen.admin) > 0:
+		return decision{revoke: true, release: true}
+	case wasIssued(config, seen):
+		return decision{outcome: waitToRevoke(config, "to have a kubeconfig")}
+	}
+	return decision{release: true}
 }
+
+// wasIssued reports whether a token was issued, of which the status or the Secret tells.
+func wasIssued(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) bool {
+	return config.Status.ServiceAccount != "" || seen.secret != nil && belongsTo(config, seen.secret)
+}
+
+// waitToRevoke says what a deleted object waits for, and how to let it go anyway.
+func waitToRevoke(config *clusterprovisionerv1alpha1.Kubeconfig, what string) flow.Outcome {
+	return flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, fmt.Sprintf("Cluster %q %s, so that the token can be revoked; %s",
+		config.Spec.ClusterRef.Name, what, hintToSkip), lookAgain/3)
+}
+
+// hintToSkip says how to let a deleted object go without its token being revoked.
+const hintToSkip = "to delete this Kubeconfig anyway, annotate it with " + clusterprovisionerv1alpha1.SkipRevocationAnnotation + "=true"
 
 // missing says what the credential cannot be made without.
 func missing(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) flow.Outcome {

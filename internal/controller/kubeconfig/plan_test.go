@@ -102,6 +102,8 @@ func TestPlan(t *testing.T) {
 	t.Parallel()
 	paused := flow.Wait(status.ReasonPaused, "the annotation windlass.io/paused to be removed", 0)
 	first := leadingTo("https://127.0.0.1:1")
+	unrevoked := flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, `Cluster "one" to have a kubeconfig, so that the token can be `+
+		"revoked; to delete this Kubeconfig anyway, annotate it with clusterprovisioner.rke.io/skip-revocation=true", 15*time.Second)
 	for name, test := range map[string]struct {
 		given situation
 		want  decision
@@ -138,6 +140,13 @@ func TestPlan(t *testing.T) {
 		"a deleted copy revokes nothing":                  {given(deleted), decision{release: true}},
 		"a deleted token is revoked":                      {given(tokenOf, deleted), decision{revoke: true, release: true}},
 		"a deleted token of a gone cluster is let go":     {given(tokenOf, deleted, withoutCluster), decision{release: true}},
+		"a deleted token that was never issued is let go": {given(tokenOf, deleted, withoutKubeconfig), decision{release: true}},
+		"a deleted token waits for what revokes it":       {given(tokenOf, issued(0), deleted, withoutKubeconfig), decision{outcome: unrevoked}},
+		"so it does when its Secret is gone, too": {given(tokenOf, deleted, withoutKubeconfig, func(s *situation) {
+			s.config.Status.ServiceAccount = "windlass-way"
+		}), decision{outcome: unrevoked}},
+		"a token that a person gives up does not wait": {given(tokenOf, issued(0), deleted, withoutKubeconfig,
+			annotated(clusterprovisionerv1alpha1.SkipRevocationAnnotation)), decision{release: true}},
 		"a deleted token that a person gave up is let go": {given(tokenOf, deleted, annotated(clusterprovisionerv1alpha1.SkipRevocationAnnotation)), decision{release: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
