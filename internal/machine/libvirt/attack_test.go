@@ -191,7 +191,7 @@ func TestAttackWithAnImageThatRefersToAnotherFile(t *testing.T) {
 	image := func(name string) string { return s.daemon.Path("images", name) }
 	qemuImg(t, "create", "-q", "-f", "qcow2", "-b", s.secret, "-F", "raw", image("backed.qcow2"), "1M")
 	qemuImg(t, "create", "-q", "-f", "qcow2", "-o", "data_file="+image("data"), image("split.qcow2"), "1M")
-	qemuImg(t, "create", "-q", "-f", "qcow2", "--object", "secret,id=s,data=password", "-o", "encrypt.format=luks,encrypt.key-secret=s",
+	qemuImg(t, "create", "-q", "-f", "qcow2", "--object", "secret,id=s,data=password", "-o", "encrypt.format=aes,encrypt.key-secret=s",
 		image("locked.qcow2"), "1M")
 	qemuImg(t, "create", "-q", "-f", "qed", "-b", s.secret, "-F", "raw", image("backed.qed"), "1M")
 	qemuImg(t, "create", "-q", "-f", "vmdk", image("a.vmdk"), "1M")
