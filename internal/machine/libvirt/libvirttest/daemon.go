@@ -34,8 +34,8 @@ const patience = 2 * time.Minute
 //
 // There is no /dev/kvm: on some machines it can be opened but runs no guest, and tests must not depend on that. The shell stays because it is
 // the first process of its namespace and has to reap QEMU, which leaves its parent when it starts. A daemon as the first process would wait
-// most of a minute for each QEMU that it starts to detect features. On HUP the shell kills the daemon and starts another one; guests keep
-// running.
+// most of a minute for each QEMU that it starts to detect features. On USR1, which unlike HUP is not ignored below nohup, the shell kills
+// the daemon and starts another one; guests keep running.
 const boot = `
 dir=$1; shift
 mount --make-rprivate / && mount -t proc none /proc && mount -t tmpfs none /run || exit
@@ -48,7 +48,7 @@ for node in null zero full random urandom tty; do
 done
 mount -t devpts -o newinstance,ptmxmode=0666 none "$dir/dev/pts" && ln -s pts/ptmx "$dir/dev/ptmx" || exit
 mount --rbind "$dir/dev" /dev || exit
-trap 'again=yes; kill -KILL "$daemon"' HUP
+trap 'again=yes; kill -KILL "$daemon"' USR1
 while :; do
 	again=
 	libvirtd "$@" &
@@ -226,7 +226,7 @@ func (d *Daemon) Restart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.process.Signal(syscall.SIGHUP); err != nil {
+	if err := d.process.Signal(syscall.SIGUSR1); err != nil {
 		return fmt.Errorf("cannot end libvirtd: %w", err)
 	}
 	// The connection ends with the old daemon.
