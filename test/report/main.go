@@ -3,7 +3,7 @@
 
 // Command report turns the output of `go test -json`, of one module or of several in a row, into what a person wants to
 // read: failures in full when they happen, a line for each package, and at the end the slow tests, the skipped ones with
-// their reasons, and the counts. It fails if a test did.
+// their reasons, the failed ones with the end of their output, and the counts. It fails if a test did.
 package main
 
 import (

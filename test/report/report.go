@@ -24,11 +24,13 @@ const (
 
 // An event is one line of `go test -json`; see `go doc test2json`.
 type event struct {
-	Action  string  `json:"Action"`
-	Package string  `json:"Package"`
-	Test    string  `json:"Test"`
-	Elapsed float64 `json:"Elapsed"` // seconds
-	Output  string  `json:"Output"`
+	Action      string  `json:"Action"`
+	Package     string  `json:"Package"`
+	Test        string  `json:"Test"`
+	Elapsed     float64 `json:"Elapsed"` // seconds
+	Output      string  `json:"Output"`
+	ImportPath  string  `json:"ImportPath"`  // of build-output, which has no Package
+	FailedBuild string  `json:"FailedBuild"` // of a package that did not compile: the ImportPath to blame
 }
 
 // A key names a test; without Test, its package.
@@ -45,7 +47,7 @@ type test struct {
 type line struct {
 	key
 
-	text    string
+	text    []string
 	elapsed time.Duration
 }
 
@@ -54,7 +56,8 @@ type report struct {
 	out     io.Writer
 	short   bool
 	running map[key]*test
-	perPkg  map[string]int // tests that ran to their end
+	perPkg  map[string]int    // tests that ran to their end
+	builds  map[string]string // by import path, what the compiler wrote
 
 	passed, failed, skipped int
 
@@ -62,7 +65,7 @@ type report struct {
 }
 
 func newReport(out io.Writer) *report {
-	return &report{out: out, running: map[key]*test{}, perPkg: map[string]int{}}
+	return &report{out: out, running: map[key]*test{}, perPkg: map[string]int{}, builds: map[string]string{}}
 }
 
 // read takes in events until there are no more. A line that is no event is passed on: the go command talks like that when
@@ -94,6 +97,7 @@ func (r *report) take(e event) {
 	switch e.Action {
 	case "build-output":
 		fmt.Fprint(r.out, e.Output)
+		r.builds[e.ImportPath] += e.Output
 	case "start", "run":
 		r.start(k)
 	case "output":
@@ -101,7 +105,7 @@ func (r *report) take(e event) {
 	case "pass", "fail", "skip":
 		elapsed := time.Duration(e.Elapsed * float64(time.Second))
 		if e.Test == "" {
-			r.endPackage(k, e.Action, elapsed)
+			r.endPackage(k, e, elapsed)
 		} else {
 			r.endTest(k, e.Action, elapsed)
 		}
@@ -139,17 +143,7 @@ func (r *report) endTest(k key, action string, elapsed time.Duration) {
 	t := r.start(k)
 	delete(r.running, k)
 	if action == "fail" {
-		if !t.childFailed || said(t.output.String()) != "" {
-			fmt.Fprintf(r.out, "\n%s.%s\n%s\n", k.Package, k.Test, strings.TrimRight(t.output.String(), "\n"))
-		}
-		if p, ok := r.parent(k); ok {
-			p.childFailed = true
-		}
-		if t.childFailed {
-			return
-		}
-		r.failed++
-		r.failures = append(r.failures, line{key: k, elapsed: elapsed})
+		r.fail(k, t, elapsed)
 		return
 	}
 	if t.children > 0 {
@@ -158,7 +152,7 @@ func (r *report) endTest(k key, action string, elapsed time.Duration) {
 	r.perPkg[k.Package]++
 	if action == "skip" {
 		r.skipped++
-		r.skips = append(r.skips, line{key: k, text: cmp.Or(said(t.output.String()), "no reason given")})
+		r.skips = append(r.skips, line{key: k, text: []string{cmp.Or(said(t.output.String()), "no reason given")}})
 		return
 	}
 	r.passed++
@@ -167,13 +161,31 @@ func (r *report) endTest(k key, action string, elapsed time.Duration) {
 	}
 }
 
+// fail prints a failed test in full and notes the end of its output for the summary. A test whose subtests failed is not
+// counted, and is shown only if it has something of its own to add.
+func (r *report) fail(k key, t *test, elapsed time.Duration) {
+	text := tail(t.output.String())
+	if p, ok := r.parent(k); ok {
+		p.childFailed = true
+	}
+	if !t.childFailed {
+		r.failed++
+	}
+	if t.childFailed && len(text) == 0 {
+		return
+	}
+	fmt.Fprintf(r.out, "\n%s.%s\n%s\n", k.Package, k.Test, strings.TrimRight(t.output.String(), "\n"))
+	r.failures = append(r.failures, line{key: k, text: text, elapsed: elapsed})
+}
+
 // endPackage prints the package's line. A package may fail without a test that did: it does not compile, its TestMain
 // gives up, or the process dies and takes running tests with it.
-func (r *report) endPackage(k key, action string, elapsed time.Duration) {
+func (r *report) endPackage(k key, e event, elapsed time.Duration) {
 	t := r.start(k)
 	delete(r.running, k)
-	if action == "fail" {
-		r.endUnfinished(k, t)
+	if e.Action == "fail" {
+		r.endUnfinished(k, t, r.builds[e.FailedBuild])
+		delete(r.builds, e.FailedBuild) // other packages can fail for the same reason: say it once
 		fmt.Fprintf(r.out, "FAIL  %s  %s\n", k.Package, round(elapsed))
 		return
 	}
@@ -182,8 +194,9 @@ func (r *report) endPackage(k key, action string, elapsed time.Duration) {
 	}
 }
 
-// endUnfinished counts what a failed package left behind: tests without an end, or else the package itself.
-func (r *report) endUnfinished(k key, t *test) {
+// endUnfinished counts what a failed package left behind: tests without an end, or else the package itself, whose build
+// may be the reason.
+func (r *report) endUnfinished(k key, t *test, build string) {
 	var left []key
 	for other := range maps.Keys(r.running) {
 		if other.Package == k.Package {
@@ -197,14 +210,15 @@ func (r *report) endUnfinished(k key, t *test) {
 	known := slices.ContainsFunc(r.failures, func(f line) bool { return f.Package == k.Package })
 	if !known {
 		r.failed++
-		r.failures = append(r.failures, line{key: k})
 	}
 	if !known || len(left) > 0 {
 		fmt.Fprint(r.out, t.output.String())
+		r.failures = append(r.failures, line{key: k, text: tail(build + t.output.String())})
 	}
 }
 
-// summary prints the closing lists and, last of all, the counts.
+// summary prints the closing lists and, last of all, the counts. What failed comes right before them, with the end of its
+// output.
 func (r *report) summary() {
 	slices.SortFunc(r.slow, func(a, b line) int { return cmp.Compare(b.elapsed, a.elapsed) })
 	r.list("Slow", r.slow[:min(slowMax, len(r.slow))])
@@ -230,8 +244,8 @@ func (r *report) list(title string, lines []line) {
 			name += "  " + round(l.elapsed)
 		}
 		fmt.Fprintf(r.out, "  %s\n", name)
-		if l.text != "" {
-			fmt.Fprintf(r.out, "      %s\n", l.text)
+		for _, text := range l.text {
+			fmt.Fprintln(r.out, strings.TrimRight("      "+text, " "))
 		}
 	}
 }

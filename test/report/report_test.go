@@ -84,17 +84,58 @@ FAIL  p  100ms
 
 Failed:
   p.TestA/one  20ms
+          a_test.go:7: want 1, got 2
 
 0 passed, 1 failed, 0 skipped
 `,
 		},
+		"a failure comes again below the tests that ran after it": {
+			events: `
+{"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"run","Package":"p","Test":"TestA/one"}
+{"Action":"output","Package":"p","Test":"TestA/one","Output":"=== RUN   TestA/one\n"}
+{"Action":"output","Package":"p","Test":"TestA/one","Output":"    a_test.go:7: report (-want +got):\n"}
+{"Action":"output","Package":"p","Test":"TestA/one","Output":"        --- a\n"}
+{"Action":"output","Package":"p","Test":"TestA/one","Output":"    --- FAIL: TestA/one (0.02s)\n"}
+{"Action":"fail","Package":"p","Test":"TestA/one","Elapsed":0.02}
+{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:9: one object is left\n"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"--- FAIL: TestA (0.02s)\n"}
+{"Action":"fail","Package":"p","Test":"TestA","Elapsed":0.02}
+{"Action":"fail","Package":"p","Elapsed":0.1}
+{"Action":"run","Package":"q","Test":"TestB"}
+{"Action":"pass","Package":"q","Test":"TestB","Elapsed":0.02}
+{"Action":"pass","Package":"q","Elapsed":0.1}`,
+			want: `
+
+p.TestA/one
+=== RUN   TestA/one
+    a_test.go:7: report (-want +got):
+        --- a
+    --- FAIL: TestA/one (0.02s)
+
+p.TestA
+    a_test.go:9: one object is left
+--- FAIL: TestA (0.02s)
+FAIL  p  100ms
+ok    q  100ms  1 run
+
+Failed:
+  p.TestA/one  20ms
+          a_test.go:7: report (-want +got):
+              --- a
+  p.TestA  20ms
+          a_test.go:9: one object is left
+
+1 passed, 1 failed, 0 skipped
+`,
+		},
 		"a package that does not compile has failed": {
 			events: `
-{"ImportPath":"p","Action":"build-output","Output":"p.go:3: undefined: x\n"}
-{"ImportPath":"p","Action":"build-fail"}
+{"ImportPath":"p [p.test]","Action":"build-output","Output":"p.go:3: undefined: x\n"}
+{"ImportPath":"p [p.test]","Action":"build-fail"}
 {"Action":"start","Package":"p"}
 {"Action":"output","Package":"p","Output":"FAIL\tp [build failed]\n"}
-{"Action":"fail","Package":"p","Elapsed":0,"FailedBuild":"p"}`,
+{"Action":"fail","Package":"p","Elapsed":0,"FailedBuild":"p [p.test]"}`,
 			want: `
 p.go:3: undefined: x
 FAIL	p [build failed]
@@ -102,6 +143,8 @@ FAIL  p  0s
 
 Failed:
   p
+      p.go:3: undefined: x
+      FAIL	p [build failed]
 
 0 passed, 1 failed, 0 skipped
 `,
@@ -120,6 +163,8 @@ FAIL  p  1s
 
 Failed:
   p.TestA
+  p
+      exit status 2
 
 0 passed, 1 failed, 0 skipped
 `,
