@@ -81,3 +81,12 @@ func resample(random *rand.Rand, values []float64) []float64 {
 	}
 	return out
 }
+
+// percentile returns the value that so many percent of the values are not above.
+func percentile(values []float64, percent int) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[min(len(sorted)-1, len(sorted)*percent/100)]
+}

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -132,6 +131,16 @@ func (d *Daemon) Configure(config string) error {
 	return nil
 }
 
+// Import imports the image under another name, with changes in the syntax of a Dockerfile.
+func (d *Daemon) Import(ctx context.Context, name string, changes ...string) (err error) {
+	api, err := d.Client()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, api.Close()) }()
+	return importImage(ctx, api, name, changes...)
+}
+
 // Kill kills the engine and all its containers at once, like a power failure. Its files stay.
 func (d *Daemon) Kill() {
 	if d.process == nil {
@@ -217,54 +226,4 @@ func (d *Daemon) logTail() string {
 	}
 	lines := strings.Split(string(bytes.TrimSpace(log)), "\n")
 	return strings.Join(lines[max(0, len(lines)-20):], "\n")
-}
-
-// prefix of the names of everything that an engine leaves behind if it is not closed. The process ID follows.
-const prefix = "dockertest-"
-
-// sweep removes what engines left behind whose process died without closing them. It ignores what it cannot remove.
-func sweep() {
-	left, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
-	for _, pattern := range []string{"/sys/fs/cgroup/", "/sys/fs/cgroup/*/"} {
-		groups, _ := filepath.Glob(pattern + prefix + "*")
-		left = append(left, groups...)
-	}
-	for _, path := range left {
-		name := filepath.Base(path)
-		owner, _, _ := strings.Cut(strings.TrimPrefix(name, prefix), "-")
-		if _, err := os.Stat(filepath.Join("/proc", owner)); owner == "" || !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if strings.HasPrefix(path, "/sys/") {
-			_ = removeGroups(name)
-		} else {
-			_ = os.RemoveAll(path)
-		}
-	}
-}
-
-// removeGroups removes the empty control groups of a killed engine, the inner ones first.
-func removeGroups(name string) error {
-	roots := []string{filepath.Join("/sys/fs/cgroup", name)}
-	named, err := filepath.Glob(filepath.Join("/sys/fs/cgroup/*", name))
-	if err != nil {
-		return fmt.Errorf("cannot list control groups: %w", err)
-	}
-	var errs []error
-	for _, root := range append(roots, named...) {
-		inner, err := filepath.Glob(filepath.Join(root, "*", "cgroup.procs"))
-		errs = append(errs, err)
-		for _, procs := range inner {
-			errs = append(errs, removeGroup(filepath.Dir(procs)))
-		}
-		errs = append(errs, removeGroup(root))
-	}
-	return errors.Join(errs...)
-}
-
-func removeGroup(path string) error {
-	if err := syscall.Rmdir(path); err != nil && !errors.Is(err, syscall.ENOENT) {
-		return fmt.Errorf("cannot remove control group %q: %w", path, err)
-	}
-	return nil
 }

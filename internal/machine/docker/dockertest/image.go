@@ -23,17 +23,12 @@ import (
 // arguments.
 const Image = "nginx:1.17.4"
 
-// Import imports the image under another name, with changes in the syntax of a Dockerfile.
-func (d *Daemon) Import(ctx context.Context, name string, changes ...string) (err error) {
+// importImage imports the image under a name, with changes in the syntax of a Dockerfile.
+func importImage(ctx context.Context, api *client.Client, name string, changes ...string) error {
 	layer, err := Layer()
 	if err != nil {
 		return err
 	}
-	api, err := d.Client()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, api.Close()) }()
 	changes = append([]string{`ENTRYPOINT ["/guest"]`, "EXPOSE 80"}, changes...)
 	source := client.ImageImportSource{Source: bytes.NewReader(layer), SourceName: "-"}
 	result, err := api.ImageImport(ctx, source, name, client.ImageImportOptions{Changes: changes})
