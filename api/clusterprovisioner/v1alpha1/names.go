@@ -3,6 +3,8 @@
 
 package v1alpha1
 
+import corev1 "k8s.io/api/core/v1"
+
 // Finalizers and annotations.
 const (
 	// ClusterFinalizer keeps a Cluster until what the tool made has been removed.
@@ -41,3 +43,19 @@ const (
 	// ClusterUIDLabel says whose state, log or kubeconfig an object is.
 	ClusterUIDLabel = "clusterprovisioner.rke.io/cluster-uid"
 )
+
+// KubeconfigSecret returns the Secret that the Cluster's kubeconfig goes to; the namespace is the one that Windlass runs in, for a spec
+// that names none. Use it, not status.kubeconfigRef, to read a kubeconfig: the right to write a status is not the right to choose Secrets.
+func (c *Cluster) KubeconfigSecret(namespace string) corev1.SecretReference {
+	ref := corev1.SecretReference{}
+	if c.Spec.KubeconfigSecretRef != nil {
+		ref = *c.Spec.KubeconfigSecretRef
+	}
+	if ref.Name == "" {
+		ref.Name = c.Name + KubeconfigSecretSuffix
+	}
+	if ref.Namespace == "" {
+		ref.Namespace = namespace
+	}
+	return ref
+}

@@ -38,21 +38,6 @@ func logConfigMap(cluster *clusterprovisionerv1alpha1.Cluster, namespace, run, l
 		WithData(map[string]string{"log": log})
 }
 
-// kubeconfigRef returns the Secret that the kubeconfig goes to; the namespace is for a spec that names none.
-func kubeconfigRef(cluster *clusterprovisionerv1alpha1.Cluster, namespace string) corev1.SecretReference {
-	ref := corev1.SecretReference{}
-	if cluster.Spec.KubeconfigSecretRef != nil {
-		ref = *cluster.Spec.KubeconfigSecretRef
-	}
-	if ref.Name == "" {
-		ref.Name = cluster.Name + clusterprovisionerv1alpha1.KubeconfigSecretSuffix
-	}
-	if ref.Namespace == "" {
-		ref.Namespace = namespace
-	}
-	return ref
-}
-
 // kubeconfigSecret returns the Secret with the kubeconfig, in the form that Cluster API, Flux and Argo CD read.
 func kubeconfigSecret(
 	cluster *clusterprovisionerv1alpha1.Cluster, ref corev1.SecretReference, kubeconfig []byte,

@@ -261,7 +261,7 @@ func (r *Reconciler) observeClaims(ctx context.Context, cluster *clusterprovisio
 
 // observeKubeconfig reads the Secret and the object for the cluster's kubeconfig.
 func (r *Reconciler) observeKubeconfig(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) error {
-	ref := kubeconfigRef(cluster, r.namespace)
+	ref := cluster.KubeconfigSecret(r.namespace)
 	seen.kubeconfig.ref = ref
 	var secret corev1.Secret
 	err := r.direct.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret)

@@ -72,8 +72,11 @@ func (s *stage) provisioned() {
 	}
 	s.Create(s.t, s.cluster)
 	s.Create(s.t, &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.cluster.Name + "-kubeconfig"},
-		Data:       map[string][]byte{"value": s.admin()},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: s.namespace, Name: s.cluster.Name + "-kubeconfig",
+			Labels: map[string]string{clusterprovisionerv1alpha1.ClusterUIDLabel: string(s.cluster.UID)},
+		},
+		Data: map[string][]byte{"value": s.admin()},
 	})
 	testkit.EditStatus(s.t, s.Harness, s.cluster, func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Status.KubeconfigRef = &corev1.SecretReference{Namespace: s.namespace, Name: c.Name + "-kubeconfig"}

@@ -79,11 +79,11 @@ func (r *Reconciler) observeAdmin(ctx context.Context, config *clusterprovisione
 		}
 		return err
 	}
-	if seen.cluster == nil || seen.cluster.Status.KubeconfigRef == nil {
+	if seen.cluster == nil {
 		return nil
 	}
-	secret, err := r.readSecret(ctx, *seen.cluster.Status.KubeconfigRef)
-	if err == nil && secret != nil {
+	secret, err := r.readSecret(ctx, seen.cluster.KubeconfigSecret(r.namespace))
+	if err == nil && secret != nil && wroteIt(seen.cluster, secret) {
 		seen.admin = secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey]
 	}
 	return err
@@ -108,8 +108,8 @@ func (r *Reconciler) refOf(
 	config *clusterprovisionerv1alpha1.Kubeconfig, cluster *clusterprovisionerv1alpha1.Cluster,
 ) (ref corev1.SecretReference, shared bool) {
 	own := config.Spec.WriteSecretToRef
-	if own == nil && !isToken(config) && cluster != nil && cluster.Status.KubeconfigRef != nil {
-		return *cluster.Status.KubeconfigRef, true
+	if own == nil && !isToken(config) && cluster != nil {
+		return cluster.KubeconfigSecret(r.namespace), true
 	}
 	if own != nil {
 		ref = *own
@@ -120,6 +120,10 @@ func (r *Reconciler) refOf(
 	if ref.Namespace == "" {
 		ref.Namespace = r.namespace
 	}
-	shared = !isToken(config) && cluster != nil && cluster.Status.KubeconfigRef != nil && ref == *cluster.Status.KubeconfigRef
-	return ref, shared
+	return ref, !isToken(config) && cluster != nil && ref == cluster.KubeconfigSecret(r.namespace)
+}
+
+// wroteIt reports whether the Secret was written for this very Cluster, and is not one that its spec only names.
+func wroteIt(cluster *clusterprovisionerv1alpha1.Cluster, secret *corev1.Secret) bool {
+	return secret.Labels[clusterprovisionerv1alpha1.ClusterUIDLabel] == string(cluster.UID)
 }

@@ -42,7 +42,8 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 	return nil
 }
 
-// clusterChanged lets through what a Kubeconfig depends on: where the Cluster's own kubeconfig is, and that the Cluster is deleted.
+// clusterChanged lets through what a Kubeconfig depends on: that the Cluster's own kubeconfig was written, or elsewhere, and that the
+// Cluster is deleted. The status only says when; where is for the spec to say.
 func clusterChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		was, ok := e.ObjectOld.(*clusterprovisionerv1alpha1.Cluster)

@@ -1,0 +1,64 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeconfig
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+// TestAttackAStatusNamesTheSecretOfAnother is about people who can write the status of a Cluster: they had Kubeconfigs copy any Secret with
+// a kubeconfig, of any namespace.
+func TestAttackAStatusNamesTheSecretOfAnother(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	other := s.Namespace(t)
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: other, Name: "theirs"},
+		Data:       map[string][]byte{"value": leadingTo("https://127.0.0.1:1")},
+	}
+	s.Create(t, secret)
+	testkit.EditStatus(t, s.Harness, s.cluster, func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Status.KubeconfigRef = &corev1.SecretReference{Namespace: other, Name: "theirs"}
+	})
+	for name, change := range map[string]func(*clusterprovisionerv1alpha1.Kubeconfig){
+		"the Cluster's own": func(*clusterprovisionerv1alpha1.Kubeconfig) {},
+		"a copy": func(c *clusterprovisionerv1alpha1.Kubeconfig) {
+			c.Spec.WriteSecretToRef = &corev1.SecretReference{Namespace: s.namespace, Name: "copy"}
+		},
+		"a token": token,
+	} {
+		config := s.create(change)
+		s.is(config, status.Ready, "True Ready")
+		if config.Status.Server != s.Config.Host || config.Status.SecretRef.Namespace != s.namespace {
+			t.Errorf("%s leads to %s, by Secret %v", name, config.Status.Server, config.Status.SecretRef)
+		}
+	}
+}
+
+// TestASecretThatTheClusterDidNotWriteIsNotRead is about a spec that names a Secret of somebody else: it is not the Cluster's kubeconfig.
+func TestASecretThatTheClusterDidNotWriteIsNotRead(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	other := s.Namespace(t)
+	s.Create(t, &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: other, Name: "theirs"}, Data: map[string][]byte{"value": s.admin()},
+	})
+	testkit.Edit(t, s.Harness, s.cluster, func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Spec.KubeconfigSecretRef = &corev1.SecretReference{Namespace: other, Name: "theirs"}
+	})
+	config := s.create(func(c *clusterprovisionerv1alpha1.Kubeconfig) {
+		c.Spec.WriteSecretToRef = &corev1.SecretReference{Namespace: s.namespace, Name: "copy"}
+	})
+	s.is(config, status.Reconciling, "True ClusterNotReady: waiting for Cluster "+`"`+s.cluster.Name+`" to have a kubeconfig`)
+	if s.Get(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "copy"}}) {
+		t.Error("the Secret was copied")
+	}
+}
