@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +22,9 @@ import (
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
 )
+
+// policyRetry is when to look again for a policy that the cache has and the API server has not.
+const policyRetry = time.Second
 
 // maxNote bounds the annotation with a refusal, in bytes.
 const maxNote = 1024
@@ -46,15 +51,30 @@ func (r *Reconciler) write(ctx context.Context, s *scope) flow.Outcome {
 		} else {
 			err = patch.Apply(ctx, r.client, o.wanted.Update(o.live.GetUID()))
 		}
-		if err != nil {
+		switch {
+		case lacksPolicy(err):
+			return waitForPolicy(policyRetry)
+		case err != nil:
 			return flow.Refused(nodesv1.ReasonAdmissionRefused, fmt.Errorf("cannot write %s %q: %w", o.Kind, o.Name, err))
 		}
 	}
 	if s.plan.waits {
-		policy := admission.ChooseRef()
-		return flow.Wait(nodesv1.ReasonAdmissionPending, fmt.Sprintf("%s %s", policy.Kind, policy.Name), 0)
+		return waitForPolicy(0) // its event brings the key back
 	}
 	return flow.Done()
+}
+
+func waitForPolicy(after time.Duration) flow.Outcome {
+	policy := admission.ChooseRef()
+	return flow.Wait(nodesv1.ReasonAdmissionPending, fmt.Sprintf("%s %s", policy.Kind, policy.Name), after)
+}
+
+// lacksPolicy reports whether the API server refused a binding because it has no policy of that name. It compares the rights of the
+// writer with the parameters of the policy, and cannot do so without it. The policy is in the cache, so it was deleted just now: no
+// fault of the binding, and its event may already be behind us. The API server has no reason code for it, only its words.
+func lacksPolicy(err error) bool {
+	cause, found := apierrors.StatusCause(err, metav1.CauseTypeForbidden)
+	return found && cause.Field == "spec.paramRef" && strings.Contains(cause.Message, "unable to get policy")
 }
 
 // note records on the pools what the API server refused, and clears the record after a pass without a refusal.

@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	nodev1 "k8s.io/api/node/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -18,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/admission"
 	"github.com/windlass-operator/windlass/internal/controller/poolaccess"
 	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
@@ -120,6 +123,49 @@ func TestRefusalIsForgottenOnceItIsMended(t *testing.T) {
 	wantCondition(t, c, pool, status.Ready, status.ReasonReady, "")
 	if len(pool.Annotations) != 0 {
 		t.Errorf("the annotations are %v, want none", pool.Annotations)
+	}
+}
+
+// remembering is a client whose cache still has a policy.
+type remembering struct {
+	client.Client
+
+	policy *admissionregistrationv1.MutatingAdmissionPolicy
+}
+
+// Get implements client.Client.
+func (r remembering) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	if policy, ok := object.(*admissionregistrationv1.MutatingAdmissionPolicy); ok {
+		r.policy.DeepCopyInto(policy)
+		return nil
+	}
+	return r.Client.Get(ctx, key, object, options...)
+}
+
+// The API server refuses a binding with parameters as long as it has no policy for it. The pool used to be Stalled for it, and its
+// binding was missing for five minutes.
+func TestBindingWaitsForAPolicyThatWasDeletedJustNow(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	pool := c.pool(t, "hasty", nodesv1.NodePoolSpec{})
+	limited, err := client.New(c.limited(t), client.Options{Scheme: c.Live.Scheme()})
+	must(t, err)
+	policy := &admissionregistrationv1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: admission.ChooseRef().Name}}
+	access := poolaccess.New(remembering{Client: limited, policy: policy}, c.Live, operatorNamespace)
+	key := client.ObjectKeyFromObject(pool)
+
+	result, err := c.Reconcile(t, access, key)
+	must(t, err)
+	if after := result.RequeueAfter; after == 0 || after > 10*time.Second {
+		t.Errorf("the controller looks again in %s, want it to do so soon", after)
+	}
+	c.Get(t, pool)
+	if len(pool.Annotations) != 0 {
+		t.Errorf("the annotations are %v, want no refusal", pool.Annotations)
+	}
+	c.converge(t, pool)
+	if diff := cmp.Diff(append(shared(), "windlass-nodepool-label-hasty"), c.managed(t)); diff != "" {
+		t.Errorf("the objects (-want +got):\n%s", diff)
 	}
 }
 
