@@ -5,11 +5,13 @@ package gateway
 
 import (
 	"bytes"
+	"crypto/rand"
 	"flag"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -104,25 +106,25 @@ func TestEveryErrorIsAProblem(t *testing.T) {
 	}
 }
 
-func TestInventedTokens(t *testing.T) {
+// TestAttackGuessesLockOutNewLogins floods the gateway with invented tokens. Whoever logged in from the same address, as through the
+// same proxy, used to be refused.
+func TestAttackGuessesLockOutNewLogins(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	good := r.user(t, "default")
-	r.do(t, http.MethodGet, "/v1/me", good, "")
-	var last answer
-	for range 40 {
-		if last = r.do(t, http.MethodGet, "/v1/me", "invented", ""); last.status == http.StatusTooManyRequests {
-			break
+	for range 8 {
+		var guessing sync.WaitGroup
+		for range 8 {
+			guessing.Go(func() {
+				if got := r.do(t, http.MethodGet, "/v1/me", rand.Text(), ""); got.status != http.StatusUnauthorized {
+					t.Errorf("a guess gets %d: %s", got.status, got.body)
+				}
+			})
 		}
-		if last.status != http.StatusUnauthorized {
-			t.Fatalf("status %d: %s", last.status, last.body)
-		}
+		guessing.Wait()
 	}
-	if known := r.do(t, http.MethodGet, "/v1/me", good, ""); known.status != http.StatusOK {
-		t.Errorf("a flood of others keeps out who was there before: %d %s", known.status, known.body)
-	}
-	if last.status != http.StatusTooManyRequests || last.header.Get("Retry-After") == "" || last.problem(t).Type != view.ProblemType+"TooManyRequests" {
-		t.Errorf("a flood ends with %d %v", last.status, last.header)
+	if got := r.do(t, http.MethodGet, "/v1/me", good, ""); got.status != http.StatusOK {
+		t.Errorf("a new login gets %d: %s", got.status, got.body)
 	}
 }
 
@@ -201,7 +203,7 @@ func TestSessionOfOneNamespace(t *testing.T) {
 	r.service(t, ns, "a")
 	config := rest.AnonymousClientConfig(r.Config)
 	config.BearerToken, config.QPS = token, -1
-	r.serve(t, Options{Config: config, Session: true, Namespaces: []string{ns}})
+	r.serve(t, Options{Plaintext: true, Config: config, Session: true, Namespaces: []string{ns}})
 	secret := secretOf(t, r.g)
 	for path, want := range map[string][]string{
 		"/v1/namespaces": {ns}, "/v1/services": {ns + "/a"}, "/v1/services?ns=" + ns + "&q=a&sort=-created": {ns + "/a"},

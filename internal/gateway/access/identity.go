@@ -28,10 +28,9 @@ const reviewTimeout = 10 * time.Second
 type Identity struct {
 	tokens  authenticator.Request
 	session *Session
-	// failures are counted for each address, which may be that of a proxy.
-	failures *Limiter
-	// accepted are recently accepted tokens, by their hash: a flood of invented ones from the same address does not lock them
-	// out.
+	// unknown bounds the reviews of tokens that are not among the accepted ones.
+	unknown *reviews
+	// accepted are recently accepted tokens, by their hash: they do not wait behind unknown ones.
 	accepted *utilcache.LRUExpireCache
 }
 
@@ -55,7 +54,7 @@ func NewIdentity(client authenticationclient.AuthenticationV1Interface, s *Sessi
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the authenticator: %w", err)
 	}
-	return &Identity{tokens: tokens, session: s, failures: NewLimiter(5, 20), accepted: utilcache.NewLRUExpireCache(maxAccepted)}, nil
+	return &Identity{tokens: tokens, session: s, unknown: newReviews(), accepted: utilcache.NewLRUExpireCache(maxAccepted)}, nil
 }
 
 // Of returns who sent the request. Every refusal is a *view.Problem.
@@ -74,9 +73,11 @@ func (i *Identity) Of(r *http.Request) (*Caller, error) {
 	// A flood of invented tokens does not become a flood of reviews.
 	hash := sha256.Sum256([]byte(token))
 	if _, known := i.accepted.Get(hash); !known {
-		if pause := i.failures.after(remoteHost(r)); pause > 0 {
-			return nil, TooMany(pause)
+		leave, err := i.unknown.enter(r.Context(), r.RemoteAddr, remoteHost(r))
+		if err != nil {
+			return nil, err
 		}
+		defer leave()
 	}
 	response, ok, err := i.tokens.AuthenticateRequest(tokenRequest(r, token))
 	switch {
@@ -84,7 +85,6 @@ func (i *Identity) Of(r *http.Request) (*Caller, error) {
 		i.accepted.Add(hash, true, acceptedTTL)
 		return &Caller{User: response.User, token: token}, nil
 	case isInvalidToken(err):
-		i.failures.Take(remoteHost(r))
 		i.accepted.Remove(hash)
 		return nil, unauthorized("The API server did not accept the bearer token.")
 	default:

@@ -62,15 +62,6 @@ func (l *Limiter) Take(key string) time.Duration {
 	return wait
 }
 
-// after returns how long it takes until the bucket has a request, without taking it.
-func (l *Limiter) after(key string) time.Duration {
-	tokens := l.bucket(key).Tokens()
-	if tokens >= 1 {
-		return 0
-	}
-	return time.Duration((1 - tokens) / l.perSecond * float64(time.Second))
-}
-
 // TooMany is the problem of a caller that has to wait.
 func TooMany(wait time.Duration) *view.Problem {
 	seconds := int(math.Ceil(wait.Seconds()))

@@ -83,3 +83,29 @@ func TestCodesAreGoodForOneBrowser(t *testing.T) {
 		})
 	}
 }
+
+// TestAttackCookieOfAnotherPort has a second program on this machine, which gets the cookies of the first one, because browsers send
+// them to every port of a host. It must not be able to replace them, and its own must not count.
+func TestAttackCookieOfAnotherPort(t *testing.T) {
+	t.Parallel()
+	mine := newSession(&user.DefaultInfo{Name: "me"}, "8090", time.Now)
+	other := newSession(&user.DefaultInfo{Name: "other"}, "8091", time.Now)
+	for about, c := range map[string]struct {
+		cookie http.Cookie
+		want   bool
+	}{
+		"its own":                            {http.Cookie{Name: mine.cookieName, Value: mine.issue()}, true},
+		"the other's":                        {http.Cookie{Name: other.cookieName, Value: other.issue()}, false},
+		"the other's under the name of ours": {http.Cookie{Name: mine.cookieName, Value: other.issue()}, false},
+	} {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/me", http.NoBody)
+		request.RemoteAddr = "127.0.0.1:1"
+		request.AddCookie(&http.Cookie{Name: c.cookie.Name, Value: c.cookie.Value})
+		if got := mine.carriesCookie(request); got != c.want {
+			t.Errorf("%s: admitted is %t", about, got)
+		}
+	}
+	if mine.cookieName == other.cookieName {
+		t.Error("one replaces the cookie of the other")
+	}
+}
