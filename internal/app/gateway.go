@@ -43,6 +43,7 @@ func addGateway(
 	}
 	api, err := gateway.New(ctx, gateway.Options{
 		Config: restConfig, Listener: listener, CertFile: conf.Gateway.CertFile, KeyFile: conf.Gateway.KeyFile,
+		Plaintext:         conf.Gateway.ServesPlaintext(),
 		Session:           conf.Gateway.Session || conf.Gateway.SessionFile != "",
 		Namespaces:        contextNamespaces(conf.Kubeconfig),
 		RequestsPerSecond: conf.Gateway.RequestsPerSecond, ConnectionsPerAddress: conf.Gateway.ConnectionsPerAddress,

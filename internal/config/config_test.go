@@ -51,7 +51,7 @@ func TestFlags(t *testing.T) {
 				"--holder-identity=me", "--threads=2", "--metrics-bind-address=0", "--health-probe-bind-address=:9",
 				"--pprof-bind-address=127.0.0.1:6",
 				"--gateway-bind-address=127.0.0.1:7", "--gateway-tls-cert-file=c", "--gateway-tls-private-key-file=p",
-				"--gateway-session-file=s", "--gateway-requests-per-second=3", "--gateway-connections-per-address=5",
+				"--gateway-session-file=s", "--gateway-plaintext", "--gateway-requests-per-second=3", "--gateway-connections-per-address=5",
 				"--vm-driver=libvirt", "--vm-hosts=h", "--orphan-policy=delete", "--orphan-grace=1m", "--usage-in-status=off",
 				"--vm-sample-period=5s",
 				"--allowed-provisioners=rke,exec", "--provisioner-path=rke=/r", "--config-root=/c", "--config-namespaces=a,b", "--state-dir=/s",
@@ -64,7 +64,7 @@ func TestFlags(t *testing.T) {
 				c.Threads, c.MetricsBindAddress, c.HealthProbeBindAddress = 2, "0", ":9"
 				c.PprofBindAddress = "127.0.0.1:6"
 				c.Clusters = Clusters{[]string{"rke", "exec"}, map[string]string{"rke": "/r"}, "/c", []string{"a", "b"}, "/s", 9}
-				c.Gateway = Gateway{BindAddress: "127.0.0.1:7", CertFile: "c", KeyFile: "p", SessionFile: "s", RequestsPerSecond: 3, ConnectionsPerAddress: 5}
+				c.Gateway = Gateway{BindAddress: "127.0.0.1:7", CertFile: "c", KeyFile: "p", Plaintext: true, SessionFile: "s", RequestsPerSecond: 3, ConnectionsPerAddress: 5}
 			},
 		},
 	}
@@ -217,6 +217,16 @@ func TestValidate(t *testing.T) {
 		},
 		"the lease is not looked at without an election": {
 			modify: func(c *Config) { c.LeaderElect, c.LeaseLockName, c.HolderIdentity = false, "", "" },
+		},
+		"plain text needs the loopback address": {
+			modify: func(c *Config) { c.Gateway.BindAddress, c.Gateway.Plaintext = ":8090", true },
+			want:   []string{`--plaintext would send tokens over the network unencrypted, so it needs a loopback address instead of ":8090"`},
+		},
+		"plain text needs no certificate": {
+			modify: func(c *Config) {
+				c.Gateway.BindAddress, c.Gateway.Plaintext, c.Gateway.CertFile, c.Gateway.KeyFile = "127.0.0.1:1", true, "c", "k"
+			},
+			want: []string{`--plaintext and --tls-cert-file exclude each other`},
 		},
 		"a session needs the loopback address": {
 			modify: func(c *Config) { c.Gateway.BindAddress, c.Gateway.SessionFile = ":8090", "url" },

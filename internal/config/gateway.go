@@ -18,9 +18,13 @@ type Gateway struct {
 	// "windlass gateway", and any free port of the loopback address in "windlass ui".
 	BindAddress string
 
-	// CertFile and KeyFile are the certificate and its key in PEM, read again when they change. Default: empty, which serves
-	// without TLS.
+	// CertFile and KeyFile are the certificate and its key in PEM, read again when they change. Default: empty, for a certificate
+	// that the gateway makes and renews itself.
 	CertFile, KeyFile string
+
+	// Plaintext serves without TLS, on a loopback address only. Default: false, but a session without a certificate is served in
+	// plain text, because no browser knows the certificate that the gateway makes.
+	Plaintext bool
 
 	// SessionFile is the file that the URL with the secret of a session is written to, readable for its owner only. Requests
 	// from this machine that have the secret act as the user of the kubeconfig. Default: empty, which opens no session.
@@ -42,8 +46,9 @@ type Gateway struct {
 func (g *Gateway) BindFlags(fs *pflag.FlagSet, prefix string) {
 	g.prefix = prefix
 	fs.StringVar(&g.BindAddress, prefix+"bind-address", g.BindAddress, "`host:port` that serves the HTTP API, \"0\" to turn it off")
-	fs.StringVar(&g.CertFile, prefix+"tls-cert-file", g.CertFile, "`file` with the certificate of the HTTP API (default no TLS)")
+	fs.StringVar(&g.CertFile, prefix+"tls-cert-file", g.CertFile, "`file` with the certificate of the HTTP API (default a self-signed one that is renewed)")
 	fs.StringVar(&g.KeyFile, prefix+"tls-private-key-file", g.KeyFile, "`file` with the private key of that certificate")
+	fs.BoolVar(&g.Plaintext, prefix+"plaintext", g.Plaintext, "serve the HTTP API without TLS; needs a loopback address")
 	fs.StringVar(&g.SessionFile, prefix+"session-file", g.SessionFile,
 		"`file` to write a URL to that grants the rights of the kubeconfig; needs a loopback address")
 	fs.Float64Var(&g.RequestsPerSecond, prefix+"requests-per-second", g.RequestsPerSecond,
@@ -55,6 +60,11 @@ func (g *Gateway) BindFlags(fs *pflag.FlagSet, prefix string) {
 // AddressFlag returns the flag that sets BindAddress.
 func (g *Gateway) AddressFlag() string { return "--" + g.prefix + "bind-address" }
 
+// ServesPlaintext reports whether the API is served without TLS.
+func (g *Gateway) ServesPlaintext() bool {
+	return g.Plaintext || g.CertFile == "" && (g.Session || g.SessionFile != "")
+}
+
 // Enabled reports whether the API is served.
 func (g *Gateway) Enabled() bool { return g.BindAddress != off }
 
@@ -65,6 +75,13 @@ func (g *Gateway) validate() []error {
 	}
 	if (g.CertFile == "") != (g.KeyFile == "") {
 		errs = append(errs, fmt.Errorf("--%stls-cert-file and --%stls-private-key-file must be set together", g.prefix, g.prefix))
+	}
+	if g.Plaintext && g.CertFile != "" {
+		errs = append(errs, fmt.Errorf("--%splaintext and --%stls-cert-file exclude each other", g.prefix, g.prefix))
+	}
+	if g.Plaintext && !onLoopback(g.BindAddress) {
+		errs = append(errs, fmt.Errorf("--%splaintext would send tokens over the network unencrypted, so it needs a loopback address "+
+			"instead of %q", g.prefix, g.BindAddress))
 	}
 	if g.RequestsPerSecond < 0 {
 		errs = append(errs, fmt.Errorf("--%srequests-per-second is %g and must not be negative", g.prefix, g.RequestsPerSecond))

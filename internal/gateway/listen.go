@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 )
 
 const (
@@ -36,7 +35,7 @@ func (g *Gateway) serve(ctx context.Context) error {
 	server.Protocols.SetHTTP1(true)
 	server.Protocols.SetHTTP2(true)
 	server.Protocols.SetUnencryptedHTTP2(true)
-	listener, err := g.encrypt(ctx)
+	listener, err := g.encrypt()
 	if err != nil {
 		return errors.Join(err, g.options.Listener.Close())
 	}
@@ -56,22 +55,22 @@ func (g *Gateway) serve(ctx context.Context) error {
 	return nil
 }
 
-// encrypt returns the listener, with TLS if there is a certificate.
-func (g *Gateway) encrypt(ctx context.Context) (net.Listener, error) {
-	listener := bound(g.options.Listener, g.options.ConnectionsPerAddress)
-	if g.options.CertFile == "" {
+// encrypt returns the listener, with TLS unless the gateway was told to serve without.
+func (g *Gateway) encrypt() (net.Listener, error) {
+	o := &g.options
+	listener := bound(o.Listener, o.ConnectionsPerAddress)
+	if o.Plaintext {
 		return listener, nil
 	}
-	watcher, err := certwatcher.New(g.options.CertFile, g.options.KeyFile)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the certificate %q: %w", g.options.CertFile, err)
+	load, every := selfSigned(o.Listener.Addr(), o.Now), renewAfter
+	if o.CertFile != "" {
+		load, every = fromFiles(o.CertFile, o.KeyFile), rereadAfter
 	}
-	go func() {
-		if err := watcher.Start(ctx); err != nil {
-			g.options.Log.Error(err, "Cannot watch the certificate")
-		}
-	}()
+	shown, err := newCertificate(load, every, o.Now, o.Log)
+	if err != nil {
+		return nil, err
+	}
 	return tls.NewListener(listener, &tls.Config{
-		MinVersion: tls.VersionTLS12, GetCertificate: watcher.GetCertificate, NextProtos: []string{"h2", "http/1.1"},
+		MinVersion: tls.VersionTLS12, GetCertificate: shown.get, NextProtos: []string{"h2", "http/1.1"},
 	}), nil
 }

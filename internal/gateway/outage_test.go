@@ -276,7 +276,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}))
 	t.Cleanup(astray.Close)
 	r := &rig{log: &logLines{}}
-	r.serve(t, Options{Config: &rest.Config{Host: astray.URL, BearerToken: "secret"}, Session: true})
+	r.serve(t, Options{Plaintext: true, Config: &rest.Config{Host: astray.URL, BearerToken: "secret"}, Session: true})
 	for _, got := range []answer{
 		r.do(t, http.MethodGet, "/v1/services/default/web", secretOf(t, r.g), ""),
 		r.do(t, http.MethodPost, "/v1/services?ns=default", secretOf(t, r.g), serviceBody),

@@ -29,9 +29,11 @@ type Options struct {
 	Config *rest.Config
 	// Listener accepts connections. The gateway closes it.
 	Listener net.Listener
-	// CertFile and KeyFile are the certificate and its key, read again when they change. Default: empty, which serves without
-	// TLS.
+	// CertFile and KeyFile are the certificate and its key, read again when they change. Default: empty, for a certificate that
+	// the gateway makes and renews, and whose key stays in memory.
 	CertFile, KeyFile string
+	// Plaintext serves without TLS. The Listener must be on a loopback address.
+	Plaintext bool
 	// Session lets requests from this machine that carry the secret of URL act as the user of the kubeconfig. The Listener
 	// must be on a loopback address.
 	Session bool
@@ -74,6 +76,9 @@ func New(ctx context.Context, options Options) (*Gateway, error) {
 	options.Heartbeat = cmp.Or(options.Heartbeat, 15*time.Second)
 	options.Timeout = cmp.Or(options.Timeout, time.Minute)
 	options.StreamsPerCaller = cmp.Or(options.StreamsPerCaller, 64)
+	if options.Plaintext && !access.IsLoopback(options.Listener.Addr().String()) {
+		return nil, fmt.Errorf("cannot serve without TLS on %s: not a loopback address", options.Listener.Addr())
+	}
 	clients, err := kubernetes.NewForConfig(options.Config)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create a client for reviews: %w", err)
@@ -146,9 +151,9 @@ func (g *Gateway) BrowserURL() string {
 }
 
 func (g *Gateway) address() string {
-	scheme := "http"
-	if g.options.CertFile != "" {
-		scheme = "https"
+	scheme := "https"
+	if g.options.Plaintext {
+		scheme = "http"
 	}
 	return scheme + "://" + g.options.Listener.Addr().String() + "/"
 }

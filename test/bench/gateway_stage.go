@@ -130,7 +130,7 @@ func (g *gatewayBench) start(ctx context.Context) error {
 		return err
 	}
 	g.base = "http://" + address
-	g.process, err = g.plane.startProgram(ctx, "gateway", g.plane.Windlass, "gateway", "--kubeconfig", kubeconfig, "--bind-address", address,
+	g.process, err = g.plane.startProgram(ctx, "gateway", g.plane.Windlass, "gateway", "--kubeconfig", kubeconfig, "--plaintext", "--bind-address", address,
 		"--requests-per-second=0", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--pprof-bind-address", g.profiles)
 	if err != nil {
 		return err

@@ -162,7 +162,7 @@ func TestManagerServesTheAPIInTheCluster(t *testing.T) {
 		return nil
 	})
 	address, metrics := freeAddress(t), freeAddress(t)
-	c.startManager(t, "--gateway-bind-address", address, "--metrics-bind-address", metrics).ready()
+	c.startManager(t, "--gateway-plaintext", "--gateway-bind-address", address, "--metrics-bind-address", metrics).ready()
 	// Somebody who may read what the API serves, and write nothing of it.
 	token := strings.TrimSpace(c.do(t, "create", "token", "windlass-gateway", "-n", namespace))
 	eventually(t, "every kind is read from a cache", func(ctx context.Context) error {
@@ -218,7 +218,7 @@ func TestGatewayAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = log.Close() }()
-	command := c.Command(context.WithoutCancel(t.Context()), c.Windlass, "gateway", "--kubeconfig", account, "--bind-address", address,
+	command := c.Command(context.WithoutCancel(t.Context()), c.Windlass, "gateway", "--kubeconfig", account, "--plaintext", "--bind-address", address,
 		"--health-probe-bind-address", health, "--metrics-bind-address=0")
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
