@@ -15,6 +15,8 @@ export DEVCLUSTER_DIR := $(abspath .local/devcluster)
 
 # Arguments for `make bench`, as in: make bench BENCH="-scenario nodepool -nodes 1000"
 BENCH ?=
+# Arguments for `make fault`, as in: make fault FAULT="-scenario nodepool/deleted -v"
+FAULT ?=
 # Arguments for `go test`, as in: make test TESTFLAGS="-run PodSet"
 TESTFLAGS ?=
 
@@ -122,6 +124,11 @@ verify: verify-generated verify-modules verify-merges lint ## Check that generat
 bench: export KUBEBUILDER_ASSETS := $(abspath bin/k8s)
 bench: build ## Measure against the floor, as ratios in one run. BENCH="…" passes arguments.
 	@go run ./test/bench $(BENCH)
+
+.PHONY: fault
+fault: build ## Let every write fail in every way, and compare the ends. FAULT="…" passes arguments.
+	@mkdir -p .local
+	@go run ./test/fault -json .local/fault.json $(FAULT)
 
 ##@ Change
 

@@ -1,0 +1,197 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/windlass-operator/windlass/test/rig"
+)
+
+// campaign plays scenarios without a fault, then again with each fault that was chosen.
+type campaign struct {
+	options  options
+	progress io.Writer
+	programs rig.Programs
+	begun    time.Time
+
+	lanes []*lane
+	mutex sync.Mutex
+	rows  []*row
+}
+
+// row is what became of a scenario.
+type row struct {
+	scenario *scenario
+	baseline *outcome
+
+	Scenario string   `json:"scenario"`
+	Effects  []effect `json:"effects"`
+	// Cases is how many faults are possible, Runs is how many were played, and Missed is in how many of these the effect that was
+	// to fail did not happen.
+	Cases  int `json:"cases"`
+	Runs   int `json:"runs"`
+	Missed int `json:"missed"`
+	// Slowest is how long the slowest run took to reach the end state.
+	Slowest  time.Duration `json:"slowest"`
+	Findings []finding     `json:"findings"`
+}
+
+// run runs the campaign. An error is one of the campaign; what is wrong with the manager is in the rows.
+func (c *campaign) run(ctx context.Context) (err error) {
+	c.begun = time.Now()
+	if err := c.find(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.stop(ctx)) }()
+	if err := c.start(ctx); err != nil {
+		return err
+	}
+	for _, sc := range c.options.chosen() {
+		c.rows = append(c.rows, &row{scenario: &sc, Scenario: sc.name})
+	}
+	c.tell("playing %d scenarios without a fault", len(c.rows))
+	err = each(ctx, c.lanes, c.rows, func(ctx context.Context, l *lane, r *row) error {
+		out, err := l.play(ctx, r.scenario, nil, nil, c.options.Quiet)
+		if err != nil {
+			return fmt.Errorf("%s without a fault: %w", r.Scenario, err)
+		}
+		r.baseline = out
+		r.Effects = r.baseline.Effects
+		c.note(r, nil, r.baseline)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	cases := c.cases()
+	c.tell("playing %d faults", len(cases))
+	return each(ctx, c.lanes, cases, func(ctx context.Context, l *lane, one attempt) error {
+		out, err := l.play(ctx, one.row.scenario, &one.fault, one.row.baseline, c.options.Quiet)
+		if err != nil {
+			return fmt.Errorf("%s, %s at %s: %w", one.row.Scenario, one.fault.Variant.name, one.fault.Effect, err)
+		}
+		c.note(one.row, &one.fault, out)
+		return nil
+	})
+}
+
+// find finds the programs, and returns an error if one of them has not been built.
+func (c *campaign) find() (err error) {
+	if c.programs, err = rig.FindPrograms(); err != nil {
+		return err
+	}
+	if c.options.Windlass != "" {
+		if c.programs.Windlass, err = filepath.Abs(c.options.Windlass); err != nil {
+			return fmt.Errorf("cannot find the program to test: %w", err)
+		}
+	}
+	return rig.CheckBuilt(c.programs.Windlass, c.programs.Devcluster, c.programs.Kubectl)
+}
+
+func (c *campaign) start(ctx context.Context) error {
+	c.tell("starting %d control planes", c.options.Lanes)
+	group, ctx := errgroup.WithContext(ctx)
+	c.lanes = make([]*lane, c.options.Lanes)
+	for i := range c.lanes {
+		group.Go(func() (err error) {
+			c.lanes[i], err = startLane(ctx, c.programs, i)
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+func (c *campaign) stop(ctx context.Context) error {
+	var errs []error
+	for _, l := range c.lanes {
+		if l != nil {
+			errs = append(errs, l.stop(ctx))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// attempt is one fault in one scenario.
+type attempt struct {
+	row   *row
+	fault fault
+}
+
+// cases returns the faults to play: all that were asked for, or a sample that only the seed decides on.
+func (c *campaign) cases() []attempt {
+	var all []attempt
+	for _, r := range c.rows {
+		var own []attempt
+		for _, e := range r.Effects {
+			if c.options.Effect != "" && e.String() != c.options.Effect {
+				continue
+			}
+			for _, v := range c.options.variants() {
+				own = append(own, attempt{r, fault{e, v}})
+			}
+		}
+		r.Cases = len(own)
+		all = append(all, own...)
+	}
+	return sample(all, c.options.Sample, c.options.Seed)
+}
+
+// note adds an outcome to its row.
+func (c *campaign) note(r *row, f *fault, out *outcome) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if f != nil {
+		r.Runs++
+		if !out.Struck {
+			r.Missed++
+		}
+	}
+	r.Slowest = max(r.Slowest, out.Convergence)
+	for _, found := range out.Findings {
+		found.Scenario, found.Log = r.Scenario, out.Log
+		if f != nil {
+			found.Effect, found.Variant = &f.Effect, f.Variant.name
+		}
+		r.Findings = append(r.Findings, found)
+		found.writeTo(c.progress)
+	}
+	if c.options.Verbose && f != nil {
+		c.tell("%s: %s at %s: %d findings, %s", r.Scenario, f.Variant.name, f.Effect, len(out.Findings), out.Convergence.Round(time.Millisecond))
+	}
+}
+
+func (c *campaign) tell(format string, args ...any) {
+	fmt.Fprintf(c.progress, "%4ds  %s\n", int(time.Since(c.begun).Seconds()), fmt.Sprintf(format, args...))
+}
+
+// each gives work to the lanes until all of it is done.
+func each[T any](ctx context.Context, lanes []*lane, work []T, do func(context.Context, *lane, T) error) error {
+	queue := make(chan T, len(work))
+	for _, item := range work {
+		queue <- item
+	}
+	close(queue)
+	group, ctx := errgroup.WithContext(ctx)
+	for _, l := range slices.Compact(slices.Clone(lanes)) {
+		group.Go(func() error {
+			for item := range queue {
+				if err := do(ctx, l, item); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}

@@ -1,0 +1,103 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+
+	"github.com/windlass-operator/windlass/test/rig"
+)
+
+// patience is how long anything may take that is waited for. An end state that takes longer is a finding.
+const patience = time.Minute
+
+// lane is a control plane with everything that is installed on it. Runs on it come one after another, and leave it as they found
+// it, so objects have the same names in all runs. Lanes work side by side.
+type lane struct {
+	rig.Cluster
+
+	kinds []kind
+	// token is that of the manager's ServiceAccount.
+	token string
+	runs  int
+}
+
+// kind is a resource that can be listed.
+type kind struct {
+	schema.GroupVersionKind
+
+	resource string
+}
+
+// startLane starts a control plane. It is returned in any case, to be stopped.
+func startLane(ctx context.Context, programs rig.Programs, number int) (*lane, error) {
+	l := &lane{Cluster: rig.Cluster{Programs: programs, Name: fmt.Sprintf("fault-%d", number)}}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	if err := l.Up(ctx, "--name", l.Name, "--nodes", "0"); err != nil {
+		return l, err
+	}
+	if err := l.Install(ctx); err != nil {
+		return l, err
+	}
+	var err error
+	if l.token, err = l.Token(ctx, rig.Namespace, rig.ServiceAccount); err != nil {
+		return l, err
+	}
+	return l, l.discover()
+}
+
+// stop deletes the control plane.
+func (l *lane) stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	return l.Down(ctx)
+}
+
+// discover asks the API server what it serves: nothing that a manager could leave behind is overlooked because a list of kinds
+// did not have it.
+func (l *lane) discover() error {
+	client, err := discovery.NewDiscoveryClientForConfig(l.Config)
+	if err != nil {
+		return fmt.Errorf("cannot make a client: %w", err)
+	}
+	lists, err := client.ServerPreferredResources()
+	if err != nil {
+		return fmt.Errorf("cannot ask the API server what it serves: %w", err)
+	}
+	for _, list := range lists {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return fmt.Errorf("cannot read what the API server serves: %w", err)
+		}
+		for i := range list.APIResources {
+			served := &list.APIResources[i]
+			if !slices.Contains(served.Verbs, "list") || leftOut(served.Name) {
+				continue
+			}
+			name := strings.TrimSuffix(served.Name+"."+version.Group, ".")
+			l.kinds = append(l.kinds, kind{version.WithKind(served.Kind), name})
+		}
+	}
+	slices.SortFunc(l.kinds, func(a, b kind) int { return cmp.Compare(a.resource, b.resource) })
+	return nil
+}
+
+// leftOut says which resources are not part of the state: events are compared by themselves, and componentstatuses are
+// computed when somebody asks.
+func leftOut(resource string) bool { return resource == "events" || resource == "componentstatuses" }
+
+// file returns a path in the directory of the lane, for the present run.
+func (l *lane) file(name string) string {
+	return filepath.Join(l.Dir, fmt.Sprintf("run-%d-%s", l.runs, name))
+}

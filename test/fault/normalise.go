@@ -1,0 +1,159 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/windlass-operator/windlass/internal/patch"
+)
+
+// This file has everything that two states may differ in. Each exception has its reason beside it.
+
+// times are different in each run. That a time is there is compared.
+var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`) //nolint:gochecknoglobals // because it is a constant
+
+// addresses of pods are handed out in the order in which pods start. This is devcluster's range.
+var addresses = regexp.MustCompile(`\b10\.1(2[89]|[3-9]\d)\.\d+\.\d+\b|\b10\.2\d\d\.\d+\.\d+\b`) //nolint:gochecknoglobals // because it is a constant
+
+// volumes of service account tokens have random names.
+var volumes = regexp.MustCompile(`\bkube-api-access-[a-z0-9]{5}\b`) //nolint:gochecknoglobals // because it is a constant
+
+// exception is a field that is removed from the objects of a kind, or from all objects if the kind is empty.
+type exception struct {
+	kind string
+	path []string
+}
+
+func exceptions() []exception {
+	return []exception{
+		{"", []string{"metadata", "uid"}},               // random; references to it are compared, see names
+		{"", []string{"metadata", "resourceVersion"}},   // counts the writes of the whole cluster
+		{"Node", []string{"status", "daemonEndpoints"}}, // a free port of the machine, where the simulator listens
+		{"Lease", []string{"spec", "holderIdentity"}},   // for nodes it is the simulator with a random name
+	}
+}
+
+// normalise returns the content of an object without what may differ.
+func (n *names) normalise(object *unstructured.Unstructured) any {
+	content := object.DeepCopy().Object
+	for _, e := range exceptions() {
+		if e.kind == "" || e.kind == object.GetKind() {
+			unstructured.RemoveNestedField(content, e.path...)
+		}
+	}
+	n.owners(content)
+	hash(object, content)
+	return n.walk(content)
+}
+
+// owners keeps the entries of managedFields that are Windlass' own, in an order of their own: the API server sorts them by time. What
+// others own depends on which of the cluster's controllers was first to write what all of them agree on.
+func (n *names) owners(content map[string]any) {
+	entries, found, err := unstructured.NestedSlice(content, "metadata", "managedFields")
+	if !found || err != nil {
+		return
+	}
+	entries = slices.DeleteFunc(entries, func(entry any) bool { return !strings.HasPrefix(owner(entry), string(patch.FieldOwner)) })
+	slices.SortFunc(entries, func(a, b any) int { return cmp.Compare(owner(a), owner(b)) })
+	_ = unstructured.SetNestedSlice(content, entries, "metadata", "managedFields")
+}
+
+// hash removes the hash of what was applied last, if that contains the UID of an owner.
+func hash(object *unstructured.Unstructured, content map[string]any) {
+	if len(object.GetOwnerReferences()) > 0 {
+		unstructured.RemoveNestedField(content, "metadata", "annotations", patch.AppliedHashAnnotation)
+	}
+}
+
+func owner(entry any) string {
+	fields, ok := entry.(map[string]any)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintln(fields["manager"], fields["operation"], fields["subresource"], fields["apiVersion"])
+}
+
+func (n *names) walk(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, inner := range value {
+			out[n.replace(key)] = n.walk(inner)
+		}
+		return out
+	case []any:
+		out := make([]any, len(value))
+		for i, inner := range value {
+			out[i] = n.walk(inner)
+		}
+		return out
+	case string:
+		return n.replace(value)
+	default:
+		return value
+	}
+}
+
+// names gives random names and UIDs the same text in each run.
+type names struct{ replacer *strings.Replacer }
+
+// newNames reads the names and UIDs of snapshots. A UID becomes the name of its object, so that a reference to an object that was
+// deleted and created again is a difference. The UID of an object that is gone stays as it is, which is one too.
+func newNames(snapshots ...snapshot) *names {
+	all := snapshot{}
+	for _, s := range slices.Backward(snapshots) {
+		maps.Copy(all, s)
+	}
+	generated := all.generated()
+	pairs := slices.Clone(generated)
+	given := strings.NewReplacer(generated...)
+	for key, object := range all {
+		pairs = append(pairs, string(object.GetUID()), "uid of "+given.Replace(key))
+	}
+	return &names{strings.NewReplacer(pairs...)}
+}
+
+// generated returns pairs of a generated name and its replacement. Objects with the same beginning are numbered in the order of
+// what is in them.
+func (s snapshot) generated() []string {
+	groups := map[string][]*unstructured.Unstructured{}
+	for key, object := range s {
+		if prefix := object.GetGenerateName(); prefix != "" {
+			group := strings.TrimSuffix(key, strings.TrimPrefix(object.GetName(), prefix))
+			groups[group] = append(groups[group], object)
+		}
+	}
+	var pairs []string
+	for _, group := range groups {
+		slices.SortFunc(group, func(a, b *unstructured.Unstructured) int { return cmp.Compare(essence(a), essence(b)) })
+		for i, object := range group {
+			pairs = append(pairs, object.GetName(), fmt.Sprintf("%s(%d)", object.GetGenerateName(), i))
+		}
+	}
+	return pairs
+}
+
+// essence is what objects with generated names are sorted by: what they are to be, and what they are called if that is the same.
+func essence(object *unstructured.Unstructured) string {
+	raw, err := json.Marshal([]any{object.Object["spec"], object.GetLabels(), object.GetDeletionTimestamp(), object.GetName()})
+	if err != nil {
+		return object.GetName()
+	}
+	return volumes.ReplaceAllString(string(raw), "<volume>")
+}
+
+func (n *names) replace(text string) string {
+	text = times.ReplaceAllString(n.replacer.Replace(text), "<time>")
+	text = volumes.ReplaceAllString(text, "<volume>")
+	return addresses.ReplaceAllString(text, "<address>")
+}

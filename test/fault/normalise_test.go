@@ -1,0 +1,92 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// read returns a snapshot with objects that are given as YAML.
+func read(t *testing.T, objects map[string]string) snapshot {
+	t.Helper()
+	s := snapshot{}
+	for key, text := range objects {
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
+			t.Fatal(err)
+		}
+		s[key] = object
+	}
+	return s
+}
+
+func TestSince(t *testing.T) {
+	t.Parallel()
+	before := map[string]string{"nodes/a": `{kind: Node, metadata: {name: a, uid: a1, resourceVersion: "1"}, status: {at: "2026-01-01T00:00:00Z"}}`}
+	cases := map[string]struct {
+		first, second map[string]string
+		same          bool
+	}{
+		"times, versions and UIDs do not count": {
+			first:  map[string]string{"pools/red": `{metadata: {name: red, uid: u1, resourceVersion: "5", creationTimestamp: "2026-01-01T00:00:00Z"}}`},
+			second: map[string]string{"pools/red": `{metadata: {name: red, uid: u2, resourceVersion: "9", creationTimestamp: "2026-02-02T00:00:00Z"}}`},
+			same:   true,
+		},
+		"a heartbeat is no change": {
+			first:  map[string]string{"nodes/a": before["nodes/a"]},
+			second: map[string]string{"nodes/a": `{kind: Node, metadata: {name: a, uid: a1, resourceVersion: "2"}, status: {at: "2026-01-01T00:00:10Z"}}`},
+			same:   true,
+		},
+		"a time that is missing counts": {
+			first:  map[string]string{"pools/red": `{metadata: {name: red, uid: u1, deletionTimestamp: "2026-01-01T00:00:00Z"}}`},
+			second: map[string]string{"pools/red": `{metadata: {name: red, uid: u1}}`},
+		},
+		"an owner is known by its name": {
+			first:  map[string]string{"pools/red": `{metadata: {name: red, uid: u1}}`, "classes/red": `{metadata: {name: red, uid: c1, ownerReferences: [{uid: u1}]}}`},
+			second: map[string]string{"pools/red": `{metadata: {name: red, uid: u2}}`, "classes/red": `{metadata: {name: red, uid: c2, ownerReferences: [{uid: u2}]}}`},
+			same:   true,
+		},
+		"an owner that is gone counts": {
+			first:  map[string]string{"pools/red": `{metadata: {name: red, uid: u1}}`, "classes/red": `{metadata: {name: red, uid: c1, ownerReferences: [{uid: u1}]}}`},
+			second: map[string]string{"pools/red": `{metadata: {name: red, uid: u2}}`, "classes/red": `{metadata: {name: red, uid: c2, ownerReferences: [{uid: u1}]}}`},
+		},
+		"an object that is left over counts": {
+			first:  map[string]string{},
+			second: map[string]string{"classes/red": `{metadata: {name: red, uid: c1}}`},
+		},
+		"generated names do not count, the order of their objects neither": {
+			first: map[string]string{
+				"pods/web-aaaaa": `{metadata: {name: web-aaaaa, generateName: web-, uid: p1}, spec: {node: a}}`,
+				"pods/web-bbbbb": `{metadata: {name: web-bbbbb, generateName: web-, uid: p2}, spec: {node: b}}`,
+			},
+			second: map[string]string{
+				"pods/web-xxxxx": `{metadata: {name: web-xxxxx, generateName: web-, uid: p3}, spec: {node: b}}`,
+				"pods/web-yyyyy": `{metadata: {name: web-yyyyy, generateName: web-, uid: p4}, spec: {node: a}}`,
+			},
+			same: true,
+		},
+		"only Windlass' own entries of managedFields count": {
+			first:  map[string]string{"pools/red": `{metadata: {name: red, uid: u1, managedFields: [{manager: windlass, operation: Update}, {manager: kubelet}]}}`},
+			second: map[string]string{"pools/red": `{metadata: {name: red, uid: u1, managedFields: [{manager: windlass, operation: Update}]}}`},
+			same:   true,
+		},
+		"a field that Windlass owns no longer counts": {
+			first:  map[string]string{"pools/red": `{metadata: {name: red, uid: u1, managedFields: [{manager: windlass, operation: Update}]}}`},
+			second: map[string]string{"pools/red": `{metadata: {name: red, uid: u1, managedFields: []}}`},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first, second := read(t, tc.first).since(read(t, before)), read(t, tc.second).since(read(t, before))
+			if diff := cmp.Diff(first, second); (diff == "") != tc.same {
+				t.Errorf("equal is %t, want %t:\n%s", diff == "", tc.same, diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,138 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+)
+
+// marker is in every answer that a proxy makes up, so that it is recognised in logs, conditions and events.
+const marker = "fault of the campaign"
+
+// proxy stands between a manager and the API server. It passes everything on with the credentials of the caller, and lets the
+// injector carry what has an effect.
+//
+// To the manager it speaks HTTP/1.1, where every request has its connection for itself: to cut one does not disturb the watches.
+type proxy struct {
+	server  *httptest.Server
+	effects *injector
+	reader  *requestReader
+	// forward sends a request to the API server. It may be wrapped until the manager starts.
+	forward http.Handler
+}
+
+// newProxy starts a proxy in front of the API server of a configuration.
+func newProxy(config *rest.Config, effects *injector) (*proxy, error) {
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use the address of the API server: %w", err)
+	}
+	transport, err := rest.TransportFor(rest.AnonymousClientConfig(config))
+	if err != nil {
+		return nil, fmt.Errorf("cannot connect to the API server: %w", err)
+	}
+	p := &proxy{effects: effects, reader: newRequestReader()}
+	p.forward = &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:     transport,
+		FlushInterval: -1, // watches send what they have at once
+		ErrorLog:      slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	}
+	p.server = httptest.NewUnstartedServer(p)
+	p.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // cut connections are what it is for
+	p.server.StartTLS()
+	return p, nil
+}
+
+// config returns how a client with that token connects to the proxy.
+func (p *proxy) config(token string) *rest.Config {
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.server.Certificate().Raw})
+	return &rest.Config{Host: p.server.URL, BearerToken: token, TLSClientConfig: rest.TLSClientConfig{CAData: authority}}
+}
+
+// close ends the proxy and all connections.
+func (p *proxy) close() {
+	p.server.CloseClientConnections()
+	p.server.Close()
+}
+
+// ServeHTTP implements http.Handler.
+func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		p.forward.ServeHTTP(w, r)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	e, ok := p.reader.read(r, body)
+	if !ok {
+		p.forward.ServeHTTP(w, r)
+		return
+	}
+	p.effects.carry(e, &write{proxy: p, w: w, r: r})
+}
+
+// write is a request to the API server that changes something, under way.
+type write struct {
+	proxy *proxy
+	w     http.ResponseWriter
+	r     *http.Request
+	kept  *httptest.ResponseRecorder
+}
+
+// send implements call. A manager that dies does not take back what it has sent.
+func (c *write) send() {
+	c.kept = httptest.NewRecorder()
+	c.proxy.forward.ServeHTTP(c.kept, c.r.WithContext(context.WithoutCancel(c.r.Context())))
+}
+
+// answer implements call.
+func (c *write) answer() {
+	for name, values := range c.kept.Header() {
+		c.w.Header()[name] = values
+	}
+	c.w.WriteHeader(c.kept.Code)
+	_, _ = c.kept.Body.WriteTo(c.w)
+}
+
+// refuse implements call: it answers as the API server does.
+func (c *write) refuse(code int) {
+	reasons := map[int]metav1.StatusReason{
+		http.StatusConflict: metav1.StatusReasonConflict, http.StatusTooManyRequests: metav1.StatusReasonTooManyRequests,
+		http.StatusInternalServerError: metav1.StatusReasonInternalError, http.StatusGatewayTimeout: metav1.StatusReasonTimeout,
+		http.StatusForbidden: metav1.StatusReasonForbidden,
+	}
+	raw, err := json.Marshal(&metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
+		Code: int32(code), Reason: reasons[code], Message: fmt.Sprintf("%s: %d", marker, code), //nolint:gosec // a status code is small
+	})
+	if err != nil {
+		panic(err)
+	}
+	if code == http.StatusTooManyRequests {
+		c.w.Header().Set("Retry-After", "1")
+	}
+	c.w.Header().Set("Content-Type", "application/json")
+	c.w.WriteHeader(code)
+	_, _ = c.w.Write(raw)
+}
+
+// cut implements call.
+func (c *write) cut() { panic(http.ErrAbortHandler) }

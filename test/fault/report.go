@@ -1,0 +1,72 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+)
+
+// report is what a campaign has found out.
+type report struct {
+	Options options       `json:"options"`
+	Took    time.Duration `json:"took"`
+	Rows    []*row        `json:"scenarios"`
+}
+
+// findings counts what was found.
+func (r *report) findings() int {
+	count := 0
+	for _, row := range r.Rows {
+		count += len(row.Findings)
+	}
+	return count
+}
+
+// writeText writes the tables for people: the variants, and what became of each scenario.
+func (r *report) writeText(out io.Writer) {
+	fmt.Fprintln(out, "\nvariants:")
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, v := range r.Options.variants() {
+		fmt.Fprintf(table, "  %s\t%s\n", v.name, v.about)
+	}
+	_ = table.Flush()
+	fmt.Fprintln(out)
+	table = tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(table, "scenario\twrites\tcases\truns\tmissed\tfindings\tslowest\t\n")
+	var total row
+	for _, row := range r.Rows {
+		row.line(table, len(row.Effects), len(row.Findings))
+		total.Cases, total.Runs, total.Missed = total.Cases+row.Cases, total.Runs+row.Runs, total.Missed+row.Missed
+		total.Slowest = max(total.Slowest, row.Slowest)
+		total.Effects = append(total.Effects, row.Effects...)
+	}
+	total.Scenario = "total"
+	total.line(table, len(total.Effects), r.findings())
+	_ = table.Flush()
+	sample := "every case"
+	if r.Options.Sample > 0 {
+		sample = fmt.Sprintf("a sample with seed %d", r.Options.Seed)
+	}
+	fmt.Fprintf(out, "\n%s, %s of rest after each, %d lanes, %s\n", sample, r.Options.Quiet, r.Options.Lanes, r.Took.Round(time.Second))
+}
+
+func (r *row) line(out io.Writer, effects, findings int) {
+	fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%d\t%d\t%.1f s\t\n", r.Scenario, effects, r.Cases, r.Runs, r.Missed, findings, r.Slowest.Seconds())
+}
+
+func (r *report) writeJSON(path string) error {
+	raw, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("cannot encode the report: %w", err)
+	}
+	if err := os.WriteFile(path, append(raw, '\n'), 0o600); err != nil {
+		return fmt.Errorf("cannot write the report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"slices"
+	"strings"
+)
+
+// scenario is what happens in a run, apart from the fault. To add one, add it to the table of its kind: the campaign finds out by
+// itself what the manager writes in it.
+type scenario struct {
+	// name is the kind, a slash, and what happens: "nodepool/created".
+	name string
+	// given are steps before the manager starts, and before are steps that it takes part in, before a fault can happen.
+	given, before []step
+	// steps are what is tested. The last ones should wait for the end, so that a run that gets stuck is described by what it waits
+	// for.
+	steps []step
+	// args are more arguments of the manager.
+	args []string
+	// setUp, if there is one, adds to the stage before the manager starts, and returns what to do after it has ended.
+	setUp func(s *stage) (clear func() error, err error)
+}
+
+// matches says whether a name stands for the scenario: its own, or that of its kind.
+func (sc *scenario) matches(name string) bool {
+	return sc.name == name || strings.HasPrefix(sc.name, name+"/")
+}
+
+// scenarios are all scenarios.
+func scenarios() []scenario {
+	return slices.Concat(nodePoolScenarios(), podSetScenarios(), podBuggerToolScenarios())
+}

@@ -1,0 +1,41 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestShortForm plays a small sample of the campaign. The environment variable FAULT has more arguments of the program, as in
+// FAULT="-seed 7 -sample 100".
+func TestShortForm(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("needs whole clusters, which -short leaves out")
+	}
+	args := append([]string{"-lanes=2", "-some=8", "-sample=20", "-quiet=2s"}, strings.Fields(os.Getenv("FAULT"))...)
+	opts, err := parse(args, t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &campaign{options: opts, progress: t.Output()}
+	if err := c.find(); err != nil {
+		t.Skip(err)
+	}
+	t.Logf("the seed is %d", opts.Seed)
+	if err := c.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	done := &report{Options: opts, Took: time.Since(c.begun), Rows: c.rows}
+	var text bytes.Buffer
+	done.writeText(&text)
+	t.Log(text.String())
+	if found := done.findings(); found > 0 {
+		t.Errorf("%d findings: see above for the command that repeats each of them", found)
+	}
+}

@@ -1,0 +1,143 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/windlass-operator/windlass/test/rig"
+)
+
+// stage is what one run has: a manager behind a proxy, on a lane.
+type stage struct {
+	*lane
+
+	effects *injector
+	proxy   *proxy
+	// args are arguments of the manager.
+	args []string
+
+	mutex      sync.Mutex
+	manager    *rig.Manager
+	kubeconfig string
+	failed     error
+}
+
+// set prepares a run: the proxy is there, the manager is not.
+func (l *lane) set(f *fault) (*stage, error) {
+	l.runs++
+	s := &stage{lane: l}
+	s.effects = newInjector(f, s.crash)
+	var err error
+	if s.proxy, err = newProxy(l.Config, s.effects); err != nil {
+		return nil, err
+	}
+	s.kubeconfig, err = l.AddKubeconfig(fmt.Sprintf("run-%d", l.runs), s.proxy.config(l.token))
+	return s, err
+}
+
+// start starts the manager and waits until it is ready. One identity for all instances lets a successor take the Lease of one that
+// was killed at once.
+func (s *stage) start(ctx context.Context) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if err := s.launch(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return s.manager.Ready(ctx, 20*time.Millisecond)
+}
+
+func (s *stage) launch(ctx context.Context) (err error) {
+	args := append([]string{"--holder-identity=fault"}, s.args...)
+	s.manager, err = s.StartManager(ctx, s.kubeconfig, s.file("manager.log"), args...)
+	return err
+}
+
+// crash kills the manager and starts it again.
+func (s *stage) crash() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if _, err := s.manager.End(syscall.SIGKILL, patience); err != nil {
+		s.failed = errors.Join(s.failed, err)
+		return
+	}
+	s.failed = errors.Join(s.failed, s.launch(context.Background()))
+}
+
+// restart ends the manager in order and starts it again.
+func (s *stage) restart(ctx context.Context) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if err := s.end(); err != nil {
+		return err
+	}
+	return s.launch(ctx)
+}
+
+// end ends the manager in order.
+func (s *stage) end() error {
+	code, err := s.manager.End(syscall.SIGTERM, patience)
+	if err == nil && code != 0 {
+		err = fmt.Errorf("the manager ended with code %d; the end of its log:\n%s", code, s.manager.Tail())
+	}
+	return err
+}
+
+// clear ends the run: first the manager, then the proxy.
+func (s *stage) clear() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	err := s.failed
+	if s.manager != nil {
+		err = errors.Join(err, s.end())
+	}
+	s.proxy.close()
+	return err
+}
+
+// log returns what all managers of the run have logged.
+func (s *stage) log() string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.manager == nil {
+		return ""
+	}
+	text, err := s.manager.Log()
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+// heard returns nil if a person can have heard of the fault: from the log, an event, or the status of an object.
+func (s *stage) heard(ctx context.Context, before snapshot) error {
+	if strings.Contains(s.log(), marker) {
+		return nil
+	}
+	events, err := s.events(ctx)
+	if err != nil {
+		return err
+	}
+	for _, message := range events {
+		if strings.Contains(message, marker) {
+			return nil
+		}
+	}
+	after, err := s.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if strings.Contains(fmt.Sprint(after.since(before)), marker) {
+		return nil
+	}
+	return errors.New("no log line, no event and no status tells of the fault")
+}

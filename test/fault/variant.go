@@ -1,0 +1,61 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"net/http"
+	"time"
+)
+
+// variant is one way in which a call can go wrong.
+type variant struct {
+	name, about string
+	// strike lets it go wrong.
+	strike func(i *injector, c call)
+	// lasting variants strike all later calls of the same verb and object too, until somebody can have heard of it.
+	lasting bool
+}
+
+// delay is how long a delayed call takes: long enough for all that waits for nothing to go on without it.
+const delay = 2 * time.Second
+
+// variants are all ways in which a call goes wrong.
+func variants() []variant {
+	refuse := func(code int) func(*injector, call) {
+		return func(_ *injector, c call) { c.refuse(code) }
+	}
+	return []variant{
+		{name: "cut", about: "the connection ends before the request arrives", strike: func(_ *injector, c call) { c.cut() }},
+		{name: "lost", about: "the request takes effect and the connection ends before the answer", strike: func(_ *injector, c call) {
+			c.send()
+			c.cut()
+		}},
+		{name: "409", about: "a conflict", strike: refuse(http.StatusConflict)},
+		{name: "429", about: "too many requests", strike: refuse(http.StatusTooManyRequests)},
+		{name: "500", about: "an internal error", strike: refuse(http.StatusInternalServerError)},
+		{name: "504", about: "a timeout without effect", strike: refuse(http.StatusGatewayTimeout)},
+		{name: "late-504", about: "a timeout after the request took effect", strike: func(_ *injector, c call) {
+			c.send()
+			c.refuse(http.StatusGatewayTimeout)
+		}},
+		{name: "delay", about: "the request takes seconds", strike: func(_ *injector, c call) {
+			time.Sleep(delay) //nolint:forbidigo // because the delay is the fault
+			c.send()
+			c.answer()
+		}},
+		{name: "kill-before", about: "the manager is killed before the request arrives", strike: func(i *injector, c call) {
+			i.crash()
+			c.cut()
+		}},
+		{name: "kill-after", about: "the manager is killed after the request took effect", strike: func(i *injector, c call) {
+			c.send()
+			i.crash()
+			c.cut()
+		}},
+		{
+			name: "lasting", about: "an internal error each time, until a log line, a condition or an event tells of it",
+			strike: refuse(http.StatusInternalServerError), lasting: true,
+		},
+	}
+}
