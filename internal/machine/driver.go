@@ -15,7 +15,8 @@ type Driver interface {
 
 	// Prepare fetches the image as the pull policy says, or copies disks, and returns when Create has all it needs. It may take
 	// an hour. The caller repeats a Prepare that was cut off; it then continues, or starts again. ErrImageNotFound,
-	// ErrImagePull or ErrInvalid if the image is not available, ErrDiskMismatch if a disk exists and does not fit.
+	// ErrImagePull or ErrInvalid if the image is not available, ErrDiskMismatch if a disk exists and does not fit. A spec that
+	// Create would refuse on every host is refused here: the caller removes a machine between the two to replace it.
 	Prepare(ctx context.Context, spec Spec) error
 
 	// Close releases the connection. The machines keep running.

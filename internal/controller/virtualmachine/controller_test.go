@@ -646,6 +646,20 @@ func TestMissingImageKeepsThePhaseOfARunningMachine(t *testing.T) {
 	s.want(vm, active, "Ready=False/ImageNotFound", "ImageReady=False/ImageNotFound", "PowerSynced=True/Running")
 }
 
+// TestRefusedSpecRemovesTheRunningMachine: a container was removed, and its successor could not be made.
+func TestRefusedSpecRemovesTheRunningMachine(t *testing.T) {
+	s := newStage(t, simulated.Script{})
+	vm := s.machine(func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.UpdatePolicy = cloudnativev1alpha1.UpdateRestart })
+	before := s.on("a", vm)
+	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Spec.Env = []cloudnativev1alpha1.EnvVar{{Name: simulated.EnvLoad, Value: "more than all"}}
+	})
+	s.want(vm, active, "Ready=False/InvalidSpec", "Stalled=True/InvalidSpec", "PowerSynced=True/Running")
+	if diff := cmp.Diff(before, s.on("a", vm)); diff != "" {
+		t.Errorf("the machine (-before +after):\n%s", diff)
+	}
+}
+
 func TestHostThatDoesNotAnswer(t *testing.T) {
 	s := newStage(t, simulated.Script{})
 	vm := s.machine()

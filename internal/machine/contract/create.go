@@ -124,6 +124,8 @@ func creating() cases {
 				spec.Disks = []machine.Disk{{Name: "data", SizeBytes: 1 << 20}}
 			}
 			tr.removeAtEnd(t, spec.Identity)
+			// A machine that is replaced is removed between Prepare and Create.
+			wantError(t, "Prepare", tr.Driver.Prepare(limited(t), spec), machine.ErrUnsupported)
 			_, err := tr.Driver.Create(limited(t), spec)
 			wantError(t, "Create", err, machine.ErrUnsupported)
 			tr.wantNone(t, spec.Identity)

@@ -21,6 +21,9 @@ import (
 
 // Prepare implements machine.Driver. The engine selects the platform of the image, which is its own.
 func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
+	if _, err := optionsOf(spec, d.policy); err != nil {
+		return fmt.Errorf("cannot prepare a container for machine %q: %w", spec.UID, err)
+	}
 	image := spec.Image
 	what := fmt.Sprintf("fetch image %.255q", image.Name)
 	if _, err := reference.ParseNormalizedNamed(image.Name); err != nil {

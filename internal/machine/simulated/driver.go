@@ -140,6 +140,9 @@ func (d *driver) Watch(ctx context.Context, installation string) (<-chan machine
 // Prepare implements machine.Driver.
 func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
 	return d.do(ctx, CallPrepare, spec.UID, locked(func(h *Host) error {
+		if _, err := check(spec); err != nil {
+			return err
+		}
 		name := spec.Image.Name
 		switch {
 		case name == "":
@@ -185,13 +188,7 @@ func (d *driver) Create(ctx context.Context, spec machine.Spec) (machine.Observe
 
 // create makes a machine that does not exist yet.
 func (h *Host) create(spec machine.Spec) (*guest, error) {
-	if spec.Installation == "" || spec.UID == "" || spec.Name == "" {
-		return nil, fmt.Errorf("%w: the machine has no identity", machine.ErrInvalid)
-	}
-	if spec.Boot != (machine.Boot{}) || len(spec.Disks) > 0 || len(spec.Networks) > 0 || !spec.CloudInit.IsZero() {
-		return nil, fmt.Errorf("%w: a container has no boot, disks, networks and cloud-init", machine.ErrUnsupported)
-	}
-	behaviour, err := parseBehaviour(spec.Env)
+	behaviour, err := check(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +199,17 @@ func (h *Host) create(spec machine.Spec) (*guest, error) {
 		return nil, err
 	}
 	return h.add(spec, behaviour)
+}
+
+// check refuses what no simulated host can run, and returns how the machine behaves.
+func check(spec machine.Spec) (behaviour, error) {
+	if spec.Installation == "" || spec.UID == "" || spec.Name == "" {
+		return behaviour{}, fmt.Errorf("%w: the machine has no identity", machine.ErrInvalid)
+	}
+	if spec.Boot != (machine.Boot{}) || len(spec.Disks) > 0 || len(spec.Networks) > 0 || !spec.CloudInit.IsZero() {
+		return behaviour{}, fmt.Errorf("%w: a container has no boot, disks, networks and cloud-init", machine.ErrUnsupported)
+	}
+	return parseBehaviour(spec.Env)
 }
 
 // Start implements machine.Driver.
