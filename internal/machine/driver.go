@@ -61,7 +61,8 @@ type Actor interface {
 
 	// Resize changes the resources of the machine, without stopping it. It succeeds if the machine has them already.
 	// ErrRestartRequired if they can change, or take effect, only while the machine is off; ErrNoCapacity or ErrInvalid if the
-	// host refuses.
+	// host refuses. A root disk only grows: ErrInvalid if it would become smaller, ErrUnsupported if the driver cannot change it.
+	// A size of zero leaves it as it is.
 	Resize(ctx context.Context, id Identity, to Resources) error
 
 	// Delete powers the machine off and removes it with everything that was made for it (writable layer, anonymous volumes,
@@ -93,8 +94,10 @@ type Info struct {
 
 // Capabilities are what a driver can do on a host. It refuses a spec that asks for more with ErrUnsupported.
 type Capabilities struct {
-	// LiveCPU and LiveMemory: Resize works while the machine runs.
-	LiveCPU, LiveMemory bool
+	// LiveCPU, LiveMemory and LiveRootDisk: Resize works while the machine runs.
+	LiveCPU, LiveMemory, LiveRootDisk bool
+	// RootDisk: a machine has a root disk of a size of its own, which Resize can make larger.
+	RootDisk bool
 	// Containers: the machine is made from a container image, with a command, an environment and published ports.
 	Containers bool
 	// Guests: the machine boots a kernel or a disk, and takes disks, networks and cloud-init.

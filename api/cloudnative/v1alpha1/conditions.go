@@ -45,6 +45,9 @@ const (
 	// ConditionSoftwareEmulation is True when the host emulates the guest's processor. It is absent while nothing is known of the
 	// host, and does not affect Ready.
 	ConditionSoftwareEmulation = "SoftwareEmulation"
+	// ConditionRootDiskRefused is True when the spec asks for a root disk that the machines of the driver do not have. It is absent
+	// otherwise, and does not affect Ready.
+	ConditionRootDiskRefused = "RootDiskRefused"
 )
 
 // Reasons of conditions that are as desired.
@@ -69,6 +72,8 @@ const (
 	ReasonAccelerated = "Accelerated"
 	// ReasonEmulated says that the host emulates the guest's processor, which is slow.
 	ReasonEmulated = "Emulated"
+	// ReasonNoRootDisk says that machines of the driver have no root disk of a size of their own.
+	ReasonNoRootDisk = "NoRootDisk"
 )
 
 // Reasons of a machine that is being worked on, and of the events about that.

@@ -48,7 +48,8 @@ type VirtualMachineStatus struct {
 
 	// Conditions describe the state of the machine. Ready is the summary; Reconciling and Stalled say whether Windlass is still
 	// working or cannot continue. DriverReady, ImageReady, Provisioned, PowerSynced and ResourcesSynced are the steps to Ready.
-	// RestartRequired says that a change waits for a restart, SoftwareEmulation that the guest's processor is emulated.
+	// RestartRequired says that a change waits for a restart, SoftwareEmulation that the guest's processor is emulated,
+	// RootDiskRefused that the machine has no root disk of the size that the spec asks for.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -42,8 +42,8 @@ type VirtualMachine struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.driver) || self.driver != 'libvirt' || !(has(self.command) || has(self.args) || has(self.env) || has(self.ports))",message="command, args, env and ports are for containers: the driver libvirt does not support them"
 type VirtualMachineSpec struct {
 	// Resource is the size of the machine: cpu (cores, as in 2 or 500m), memory (bytes, as in 4G or 512Mi) and rootDisk (bytes; the
-	// size of a guest's root disk, without effect on a container). Required; a size that is left out is not limited.
-	// Mutable: updatePolicy says what a change may do. rootDisk has no effect on a machine that exists.
+	// size of a guest's root disk; a container has none, and the condition RootDiskRefused says so). Required; a size that is left
+	// out is not limited. Mutable: updatePolicy says what a change may do. A root disk only grows.
 	// +required
 	// +kubebuilder:validation:MaxProperties=3
 	// +kubebuilder:validation:XValidation:rule="self.all(name, name in ['cpu', 'memory', 'rootDisk'])",message="resource accepts only cpu, memory and rootDisk"

@@ -27,7 +27,17 @@ func declaration(pass *scope) status.Declaration {
 	if pass.seen.health.Info.Driver != "" {
 		list = append(list, status.Declared{Type: cloudnativev1alpha1.ConditionSoftwareEmulation, Negative: true, Info: true})
 	}
+	if refusesRootDisk(pass) {
+		list = append(list, status.Declared{Type: cloudnativev1alpha1.ConditionRootDiskRefused, Negative: true, Info: true})
+	}
 	return list
+}
+
+// refusesRootDisk reports whether the spec asks for a root disk and the host's machines have none.
+func refusesRootDisk(pass *scope) bool {
+	can := pass.seen.capabilities()
+	_, asked := pass.Object.Spec.Resource[cloudnativev1alpha1.ResourceRootDisk]
+	return asked && can.Containers && !can.RootDisk
 }
 
 // mark marks every condition that the pass knows.
@@ -51,6 +61,8 @@ func markHost(marks *status.Marks, seen observation) {
 	case seen.observed && seen.at.Host != "":
 		marks.True(cloudnativev1alpha1.ConditionDriverReady, cloudnativev1alpha1.ReasonDriverReady, "")
 	}
+	marks.True(cloudnativev1alpha1.ConditionRootDiskRefused, cloudnativev1alpha1.ReasonNoRootDisk,
+		"a container has no root disk of a size of its own, and runs without that limit: remove resource.rootDisk, or use the driver libvirt")
 	if seen.health.Info.Emulated {
 		marks.True(cloudnativev1alpha1.ConditionSoftwareEmulation, cloudnativev1alpha1.ReasonEmulated,
 			"the host emulates the guest's processor, which is slow: enable KVM on the host if it can")

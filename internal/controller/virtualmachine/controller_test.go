@@ -578,6 +578,27 @@ func TestUpdatePolicies(t *testing.T) {
 	}
 }
 
+func TestRootDiskGrowsOrIsRefused(t *testing.T) {
+	s := newStage(t, simulated.Script{Fixed: simulated.Fixed{RootDisk: true}})
+	disk := func(quantity string) vmEdit {
+		return func(vm *cloudnativev1alpha1.VirtualMachine) {
+			vm.Spec.Resource[cloudnativev1alpha1.ResourceRootDisk] = resource.MustParse(quantity)
+		}
+	}
+	vm := s.machine(disk("20Gi"))
+	s.edit(vm, disk("40Gi"))
+	s.want(vm, active, "Ready=False/ResizePending", "RestartRequired=True/ResizePending", "ResourcesSynced=False/ResizePending")
+	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.UpdatePolicy = cloudnativev1alpha1.UpdateRestart })
+	s.want(vm, active, "Ready=True/Ready", "ResourcesSynced=True/ResourcesSynced")
+	s.edit(vm, disk("30Gi"))
+	s.want(vm, active, "Ready=False/InvalidSpec", "ResourcesSynced=False/InvalidSpec", "PowerSynced=True/Running")
+	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) { delete(vm.Spec.Resource, cloudnativev1alpha1.ResourceRootDisk) })
+	s.want(vm, active, "Ready=True/Ready", "ResourcesSynced=True/ResourcesSynced")
+	if got := s.on("a", vm).Resources.RootDiskBytes; got != 40<<30 {
+		t.Errorf("the root disk has %d bytes, want 40Gi", got)
+	}
+}
+
 // TestRefusedResizeIsNoOutage: a machine whose resize was refused ended, and never started again.
 func TestRefusedResizeIsNoOutageAfterACrash(t *testing.T) {
 	s := newStage(t, simulated.Script{Capacity: machine.Resources{MilliCPU: 4000}})

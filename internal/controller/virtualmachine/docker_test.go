@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/moby/moby/client"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/kube"
@@ -42,7 +43,11 @@ func TestWalkThroughOnDocker(t *testing.T) {
 		vm.Spec.Resource[cloudnativev1alpha1.ResourceRootDisk] = vm.Spec.Resource[cloudnativev1alpha1.ResourceMemory]
 	})
 	s.settle(vm)
-	s.want(vm, active, "Ready=True/Ready")
+	s.want(vm, active, "Ready=True/Ready", "RootDiskRefused=True/NoRootDisk")
+	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) { delete(vm.Spec.Resource, cloudnativev1alpha1.ResourceRootDisk) })
+	if apimeta.FindStatusCondition(vm.Status.Conditions, cloudnativev1alpha1.ConditionRootDiskRefused) != nil {
+		t.Error("a root disk is refused that nobody asks for")
+	}
 
 	inspected, err := api.ContainerInspect(t.Context(), "test-vm", client.ContainerInspectOptions{})
 	if err != nil {

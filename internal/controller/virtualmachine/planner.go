@@ -95,9 +95,6 @@ func (p *planner) run(reason string, steps ...operation.Step) {
 		return
 	}
 	spec := p.seen.spec
-	if p.seen.found != nil && reason != cloudnativev1alpha1.ReasonReplacing {
-		spec.Resources.RootDiskBytes = p.seen.found.Resources.RootDiskBytes // which stays as it was created
-	}
 	p.next = &operation.Operation{
 		Reason: reason, Steps: steps, Spec: spec, PowerOff: powerOffOf(p.vm), Generation: p.vm.Generation,
 		Again: p.seen.found != nil && p.seen.found.State != machine.StateCreated,

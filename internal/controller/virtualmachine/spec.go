@@ -102,7 +102,8 @@ func cloudInitOf(wanted *cloudnativev1alpha1.CloudInit, secret string) machine.C
 	return machine.CloudInit{UserData: data, NetworkData: wanted.NetworkData}
 }
 
-// resourcesOf returns the size, with CPU to the thousandth and memory to the byte. A container has no root disk.
+// resourcesOf returns the size, with CPU to the thousandth and memory to the byte. A container has no root disk; the condition RootDiskRefused
+// tells those who ask for one.
 func resourcesOf(list corev1.ResourceList, driver string) machine.Resources {
 	size := machine.Resources{
 		MilliCPU:    list.Cpu().MilliValue(),
@@ -114,9 +115,10 @@ func resourcesOf(list corev1.ResourceList, driver string) machine.Resources {
 	return size
 }
 
-// sameSize compares what can be changed after a machine is created.
-func sameSize(a, b machine.Resources) bool {
-	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes
+// sameSize reports whether a machine that has one size is as another one wants it. Who wants no root disk of a certain size takes any.
+func sameSize(have, want machine.Resources) bool {
+	want.RootDiskBytes = cmp.Or(want.RootDiskBytes, have.RootDiskBytes)
+	return have == want
 }
 
 // powerOffOf returns how the machine is turned off.

@@ -36,13 +36,20 @@ func sizeText(size machine.Resources) string {
 		cpu = resource.NewMilliQuantity(size.MilliCPU, resource.DecimalSI).String() + " CPU"
 	}
 	if size.MemoryBytes > 0 {
-		format := resource.DecimalSI
-		if size.MemoryBytes%1024 == 0 {
-			format = resource.BinarySI
-		}
-		memory = resource.NewQuantity(size.MemoryBytes, format).String() + " memory"
+		memory = resource.NewQuantity(size.MemoryBytes, formatOf(size.MemoryBytes)).String() + " memory"
+	}
+	if size.RootDiskBytes > 0 {
+		return cpu + ", " + memory + " and a root disk of " + resource.NewQuantity(size.RootDiskBytes, formatOf(size.RootDiskBytes)).String()
 	}
 	return cpu + " and " + memory
+}
+
+// formatOf is the format in which a number of bytes is short.
+func formatOf(bytes int64) resource.Format {
+	if bytes%1024 == 0 {
+		return resource.BinarySI
+	}
+	return resource.DecimalSI
 }
 
 // underway completes "waiting for ...".

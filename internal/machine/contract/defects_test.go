@@ -137,6 +137,12 @@ func defects() map[string]defect {
 		"a resize does nothing": {"CPU_grows_and_shrinks", func(b *broken, _ machine.Driver) {
 			b.resize = func(context.Context, machine.Identity, machine.Resources) error { return nil }
 		}},
+		"a root disk is ignored": {"a_root_disk_grows_while", func(b *broken, inner machine.Driver) {
+			b.resize = func(ctx context.Context, id machine.Identity, to machine.Resources) error {
+				to.RootDiskBytes = 0
+				return inner.Resize(ctx, id, to)
+			}
+		}},
 		"deleting a machine that is gone is an error": {"a_machine_that_never_was_is_deleted", func(b *broken, inner machine.Driver) {
 			b.remove = func(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
 				if _, err := inner.Get(ctx, id); err != nil {
@@ -209,7 +215,7 @@ func TestOneDefect(t *testing.T) { //nolint:paralleltest // because it is the on
 		Driver: driver,
 		Spec: func(id machine.Identity) machine.Spec {
 			return machine.Spec{
-				Identity: id, Hash: "hash", Resources: machine.Resources{MilliCPU: 500, MemoryBytes: 64 << 20},
+				Identity: id, Hash: "hash", Resources: machine.Resources{MilliCPU: 500, MemoryBytes: 64 << 20, RootDiskBytes: 1 << 30},
 				Image: machine.Image{Name: "nginx:1.17.4"},
 			}
 		},

@@ -15,12 +15,59 @@ import (
 func resizing() cases {
 	moreCPU := func(r machine.Resources) machine.Resources { r.MilliCPU *= 2; return r }
 	moreMemory := func(r machine.Resources) machine.Resources { r.MemoryBytes *= 2; return r }
+	moreDisk := func(r machine.Resources) machine.Resources { r.RootDiskBytes *= 2; return r }
 	return cases{
 		"CPU grows and shrinks while the machine runs": func(t *testing.T, tr *trial) {
 			tr.resizeRunning(t, moreCPU, tr.info.Capabilities.LiveCPU)
 		},
 		"memory grows and shrinks while the machine runs": func(t *testing.T, tr *trial) {
 			tr.resizeRunning(t, moreMemory, tr.info.Capabilities.LiveMemory)
+		},
+		"a root disk grows while the machine runs": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.info.Capabilities.RootDisk, "the machines of the driver have no root disk that can grow")
+			spec := tr.running(t)
+			err := tr.Driver.Resize(limited(t), spec.Identity, moreDisk(spec.Resources))
+			if !tr.info.Capabilities.LiveRootDisk {
+				wantError(t, "Resize of a running machine", err, machine.ErrRestartRequired)
+				tr.wantRootDisk(t, spec.Identity, spec.Resources)
+				return
+			}
+			wantSuccess(t, "Resize", err)
+			tr.wantRootDisk(t, spec.Identity, moreDisk(spec.Resources))
+			tr.wantState(t, spec.Identity, machine.StateRunning)
+		},
+		"a root disk grows while the machine is off": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.info.Capabilities.RootDisk, "the machines of the driver have no root disk that can grow")
+			spec := tr.stopped(t)
+			wantSuccess(t, "Resize", tr.Driver.Resize(limited(t), spec.Identity, moreDisk(spec.Resources)))
+			tr.wantRootDisk(t, spec.Identity, moreDisk(spec.Resources))
+			tr.wantState(t, spec.Identity, machine.StateStopped)
+		},
+		"a root disk never becomes smaller": func(t *testing.T, tr *trial) {
+			tr.needs(t, tr.info.Capabilities.RootDisk, "the machines of the driver have no root disk that can grow")
+			spec := tr.stopped(t)
+			to := moreMemory(spec.Resources)
+			to.RootDiskBytes /= 2
+			wantError(t, "Resize", tr.Driver.Resize(limited(t), spec.Identity, to), machine.ErrInvalid)
+			tr.wantRootDisk(t, spec.Identity, spec.Resources)
+			tr.wantSize(t, spec.Identity, spec.Resources)
+		},
+		"a resize that asks for no root disk leaves it as it is": func(t *testing.T, tr *trial) {
+			spec := tr.stopped(t)
+			to := moreMemory(spec.Resources)
+			to.RootDiskBytes = 0
+			wantSuccess(t, "Resize", tr.Driver.Resize(limited(t), spec.Identity, to))
+			tr.wantRootDisk(t, spec.Identity, spec.Resources)
+			tr.wantSize(t, spec.Identity, to)
+		},
+		"a root disk that cannot grow is refused and changes nothing": func(t *testing.T, tr *trial) {
+			tr.needs(t, !tr.info.Capabilities.RootDisk, "the machines of the driver have a root disk that can grow")
+			spec := tr.stopped(t)
+			to := moreMemory(spec.Resources)
+			to.RootDiskBytes = 2*to.RootDiskBytes + 1<<30
+			wantError(t, "Resize", tr.Driver.Resize(limited(t), spec.Identity, to), machine.ErrUnsupported)
+			tr.wantRootDisk(t, spec.Identity, spec.Resources)
+			tr.wantSize(t, spec.Identity, spec.Resources)
 		},
 		"a machine that has never run is resized": func(t *testing.T, tr *trial) {
 			tr.resizeOff(t, tr.created(t))
@@ -94,5 +141,13 @@ func (tr *trial) wantSize(t *testing.T, id machine.Identity, want machine.Resour
 	got := tr.get(t, id).Resources
 	if got.MilliCPU != want.MilliCPU || got.MemoryBytes != want.MemoryBytes {
 		t.Errorf("the machine has %+v, want %+v", got, want)
+	}
+}
+
+// wantRootDisk compares the root disk, which not every driver has.
+func (tr *trial) wantRootDisk(t *testing.T, id machine.Identity, want machine.Resources) {
+	t.Helper()
+	if got := tr.get(t, id).Resources.RootDiskBytes; got != want.RootDiskBytes {
+		t.Errorf("the root disk has %d bytes, want %d", got, want.RootDiskBytes)
 	}
 }

@@ -21,6 +21,7 @@ type Subject struct {
 	Again func(t *testing.T) machine.Driver
 	// Spec returns a complete spec with the given identity that the host can run. The machine runs until it is stopped, and obeys a
 	// soft stop. The host must have room for a dozen of them, each of twice the size.
+	// It has a root disk if the driver's machines have one that can grow.
 	Spec func(id machine.Identity) machine.Spec
 	// MissingImage is the name of an image that does not exist: the pull policies Always and IfNotPresent must be refused.
 	MissingImage string

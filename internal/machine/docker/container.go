@@ -108,7 +108,7 @@ func check(spec machine.Spec) error {
 func checkSize(size machine.Resources) error {
 	switch {
 	case size.RootDiskBytes != 0:
-		return fmt.Errorf("%w: a container has no root disk with a size", machine.ErrUnsupported)
+		return fmt.Errorf("%w: a container has no root disk of a size of its own", machine.ErrUnsupported)
 	case size.MilliCPU < 0 || size.MilliCPU > 0 && size.MilliCPU < minMilliCPU:
 		return fmt.Errorf("%w: %dm of CPU is less than the minimum of an engine, %dm", machine.ErrInvalid,
 			size.MilliCPU, minMilliCPU)

@@ -221,6 +221,42 @@ func (s *stage) daemonHasPool() bool {
 	return err == nil && active == 1
 }
 
+// TestRootDiskThatTheSpecEnlargesStaysSmall resizes guests that are off. TestGuest resizes one that runs.
+func TestRootDiskThatTheSpecEnlargesStaysSmall(t *testing.T) {
+	t.Parallel()
+	s := newStorage(t, libvirttest.Start(t))
+	spec := s.diskSpec("larger")
+	wantSuccess(t, "Create", s.ensure(t, spec))
+	write(t, s.disk(t, "-root"), []byte("image 0 precious"))
+	resize := func(bytes int64) error {
+		to := spec.Resources
+		to.RootDiskBytes = bytes
+		return s.driver.Resize(t.Context(), spec.Identity, to)
+	}
+	wantSuccess(t, "Resize", resize(4<<20))
+	s.wantRoot(t, 4<<20)
+	wantError(t, "Resize to less than the disk has", resize(3<<20), machine.ErrInvalid)
+	wantSuccess(t, "Resize to any size", resize(0))
+	s.wantRoot(t, 4<<20)
+	if got := s.get(t, spec.Identity).Resources.RootDiskBytes; got != 4<<20 {
+		t.Errorf("the machine has a root disk of %d bytes", got)
+	}
+	// A manager that dies after the disk has grown leaves a record of the old size.
+	wantSuccess(t, "Truncate", os.Truncate(s.disk(t, "-root"), 6<<20))
+	s.refresh(t)
+	wantSuccess(t, "Resize to what the disk has", resize(6<<20))
+	wantSuccess(t, "Resize to a size between two sectors", resize(7<<20+1))
+	s.wantRoot(t, 7<<20+512)
+	if !starts(t, s.disk(t, "-root"), "image 0 precious") {
+		t.Error("the disk has lost what was written to it")
+	}
+	without := s.diskSpec("without")
+	without.UID, without.Image.Name, without.Resources.RootDiskBytes = "aaaaaaaa-bbbb-4ccc-8ddd-ffffffffffff", "", 0
+	wantSuccess(t, "Create", s.ensure(t, without))
+	without.Resources.RootDiskBytes = 1 << 20
+	wantError(t, "Resize of a disk that was never made", s.driver.Resize(t.Context(), without.Identity, without.Resources), machine.ErrInvalid)
+}
+
 func TestExistingDiskThatDoesNotFitStopsTheMachine(t *testing.T) {
 	t.Parallel()
 	s := newStorage(t, libvirttest.Start(t))

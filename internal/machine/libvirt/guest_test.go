@@ -253,16 +253,17 @@ func (s *stage) sample(t *testing.T, id machine.Identity) machine.Sample {
 	return sample
 }
 
-// grow adds a processor and a third more memory, and takes the memory back, all with the guest's cooperation.
+// grow adds a processor, a third more memory and a root disk of twice the size, and takes the memory back, all with the guest's cooperation.
 func (s *stage) grow(t *testing.T, spec machine.Spec) {
 	t.Helper()
 	to := spec.Resources
-	to.MilliCPU, to.MemoryBytes = 2000, 256_000_000
+	to.MilliCPU, to.MemoryBytes, to.RootDiskBytes = 2000, 256_000_000, 4<<20
 	wantSuccess(t, "Resize", s.driver.Resize(t.Context(), spec.Identity, to))
 	if now := s.get(t, spec.Identity).Resources; now != to {
 		t.Errorf("the guest has %+v, want %+v", now, to)
 	}
 	s.await(t, "cpus=2 ")
+	s.wantRoot(t, 4<<20)
 	back := to // Processors are not taken away here: not every libvirt notices when a guest gives one back.
 	back.MemoryBytes = spec.Resources.MemoryBytes
 	wantSuccess(t, "Resize", s.driver.Resize(t.Context(), spec.Identity, back))
@@ -276,6 +277,15 @@ func (s *stage) grow(t *testing.T, spec machine.Spec) {
 		t.Errorf("the guest has %+v, want %+v until its next start", now, back)
 	}
 	wantSuccess(t, "Resize", s.driver.Resize(t.Context(), spec.Identity, back))
+}
+
+// wantRoot checks the length of the root disk, and that it still begins as its image does.
+func (s *stage) wantRoot(t *testing.T, bytes int64) {
+	t.Helper()
+	root := s.disk(t, "-root")
+	if info, err := os.Stat(root); err != nil || info.Size() != bytes || !starts(t, root, "image 0") {
+		t.Errorf("the root disk %q is %+v, %v; want %d bytes of the image", root, info, err, bytes)
+	}
 }
 
 // survive restarts the daemon: guests keep running and are found again.

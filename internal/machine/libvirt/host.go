@@ -43,7 +43,10 @@ func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 		Capabilities: machine.Capabilities{
 			LiveCPU:    true,
 			LiveMemory: h.headroom > 1,
-			Guests:     true,
+			// The mock's volumes and guests keep the size of their disks.
+			LiveRootDisk: h.domainType != hypervisorTest,
+			RootDisk:     h.domainType != hypervisorTest,
+			Guests:       true,
 		},
 		Emulated: h.domainType == emulatedQEMU,
 	}, nil

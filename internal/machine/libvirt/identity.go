@@ -61,6 +61,12 @@ func recordOf(spec machine.Spec) record {
 	}
 }
 
+// sized returns the record of the same machine with another size.
+func (r record) sized(to machine.Resources) record {
+	r.MilliCPU, r.MemoryBytes, r.RootDiskBytes = to.MilliCPU, to.MemoryBytes, to.RootDiskBytes
+	return r
+}
+
 // identity returns the identity of the machine.
 func (r *record) identity() machine.Identity {
 	return machine.Identity{Installation: r.Installation, UID: r.UID, Namespace: r.Namespace, Name: r.Name}

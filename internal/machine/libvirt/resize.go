@@ -4,6 +4,7 @@
 package libvirt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,7 @@ import (
 // obeyLimit is how long a guest can take to give memory back or to accept it. Then the change waits for the next start.
 const obeyLimit = 10 * time.Second
 
-// Resize implements machine.Driver. It always changes the size at the next start, and the current size if possible. The root disk does not
-// change.
+// Resize implements machine.Driver. It always changes the size at the next start, and the current size if possible.
 func (d *driver) Resize(ctx context.Context, id machine.Identity, to machine.Resources) error {
 	f, err := d.find(ctx, id)
 	if err != nil {
@@ -42,21 +42,22 @@ func (d *driver) Resize(ctx context.Context, id machine.Identity, to machine.Res
 	if err != nil {
 		return err
 	}
+	to.RootDiskBytes = cmp.Or(to.RootDiskBytes, next.resources().RootDiskBytes)
+	if to.RootDiskBytes != next.resources().RootDiskBytes {
+		if err := d.growRoot(ctx, &f, to.RootDiskBytes); err != nil {
+			return explain(ctx, what, err)
+		}
+	}
 	size := host.limits(to)
-	if !sameSize(next.resources(), to) {
+	if next.resources() != to {
 		if err := d.resizeNext(ctx, &f, &next, size, to); err != nil {
 			return explain(ctx, what, err)
 		}
 	}
-	if !f.active() || sameSize(f.resources(), to) {
+	if !f.active() || f.resources() == to {
 		return nil
 	}
 	return explain(ctx, what, d.resizeNow(ctx, &f, size, to))
-}
-
-// sameSize compares the resources that can change.
-func sameSize(a, b machine.Resources) bool {
-	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes
 }
 
 // resizeNext changes the size at the next start. A maximum is raised before its current value and lowered after it.
@@ -91,9 +92,7 @@ func (d *driver) resizeNext(ctx context.Context, f *found, next *described, size
 	if err != nil {
 		return err
 	}
-	r := next.Metadata.Record
-	r.MilliCPU, r.MemoryBytes = to.MilliCPU, to.MemoryBytes
-	return d.keep(ctx, f.dom, r, libvirt.DomainAffectConfig)
+	return d.keep(ctx, f.dom, next.Metadata.Record.sized(to), libvirt.DomainAffectConfig)
 }
 
 // setQuota changes the quota of processor time if it differs.
@@ -139,9 +138,7 @@ func (d *driver) resizeNow(ctx context.Context, f *found, size limits, to machin
 	if err := d.obeyed(ctx, f, size); err != nil {
 		return err
 	}
-	r := f.record()
-	r.MilliCPU, r.MemoryBytes = to.MilliCPU, to.MemoryBytes
-	return d.keep(ctx, f.dom, r, libvirt.DomainAffectLive)
+	return d.keep(ctx, f.dom, f.record().sized(to), libvirt.DomainAffectLive)
 }
 
 // setLiveVCPUs adds processors, or asks the guest to give some back. libvirt waits for that only a few seconds, so the caller has to check.

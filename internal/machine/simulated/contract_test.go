@@ -17,7 +17,7 @@ func TestContract(t *testing.T) {
 	for name, script := range map[string]simulated.Script{
 		"a host that answers at once": {},
 		"a host that takes its time":  {Latency: map[simulated.Call]time.Duration{simulated.AnyCall: 2 * time.Millisecond}},
-		"a host without live resize":  {Fixed: simulated.Fixed{CPU: true, Memory: true}},
+		"a host without live resize":  {Fixed: simulated.Fixed{CPU: true, Memory: true, RootDisk: true}},
 		"a host with live CPU only":   {Fixed: simulated.Fixed{Memory: true}},
 	} {
 		t.Run(name, func(t *testing.T) {

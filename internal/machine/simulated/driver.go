@@ -4,6 +4,7 @@
 package simulated
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,9 +70,11 @@ func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 			Version:  version,
 			Capacity: h.script.Capacity,
 			Capabilities: machine.Capabilities{
-				LiveCPU:    !h.script.Fixed.CPU,
-				LiveMemory: !h.script.Fixed.Memory,
-				Containers: true,
+				LiveCPU:      !h.script.Fixed.CPU,
+				LiveMemory:   !h.script.Fixed.Memory,
+				LiveRootDisk: !h.script.Fixed.RootDisk,
+				RootDisk:     true,
+				Containers:   true,
 			},
 		}
 		return nil
@@ -257,13 +260,16 @@ func (d *driver) Resize(ctx context.Context, id machine.Identity, to machine.Res
 			return machine.ErrNotFound
 		}
 		now := g.spec.Resources
+		to.RootDiskBytes = cmp.Or(to.RootDiskBytes, now.RootDiskBytes)
 		if err := h.reserve(now, to); err != nil {
 			return err
 		}
 		switch {
 		case now == to:
 			return nil
-		case g.running() && (h.script.Fixed.CPU && now.MilliCPU != to.MilliCPU || h.script.Fixed.Memory && now.MemoryBytes != to.MemoryBytes):
+		case to.RootDiskBytes < now.RootDiskBytes:
+			return fmt.Errorf("%w: its root disk has %d bytes and cannot become smaller", machine.ErrInvalid, now.RootDiskBytes)
+		case g.running() && h.script.Fixed.keeps(now, to):
 			return machine.ErrRestartRequired
 		}
 		h.used = plus(plus(h.used, now, -1), to, 1)

@@ -119,11 +119,11 @@ func parseLive(value string) (Fixed, error) {
 	case "all":
 		return Fixed{}, nil
 	case "cpu":
-		return Fixed{Memory: true}, nil
+		return Fixed{Memory: true, RootDisk: true}, nil
 	case "memory":
-		return Fixed{CPU: true}, nil
+		return Fixed{CPU: true, RootDisk: true}, nil
 	case "none":
-		return Fixed{CPU: true, Memory: true}, nil
+		return Fixed{CPU: true, Memory: true, RootDisk: true}, nil
 	default:
 		return Fixed{}, errors.New("must be all, cpu, memory or none")
 	}

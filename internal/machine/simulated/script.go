@@ -58,7 +58,13 @@ type Script struct {
 }
 
 // Fixed are the resources that can change only while a machine is off.
-type Fixed struct{ CPU, Memory bool }
+type Fixed struct{ CPU, Memory, RootDisk bool }
+
+// keeps reports whether a change takes a machine that is off.
+func (f Fixed) keeps(now, to machine.Resources) bool {
+	return f.CPU && now.MilliCPU != to.MilliCPU || f.Memory && now.MemoryBytes != to.MemoryBytes ||
+		f.RootDisk && now.RootDiskBytes != to.RootDiskBytes
+}
 
 // Fault makes calls fail.
 type Fault struct {

@@ -348,9 +348,9 @@ func TestParseEndpoint(t *testing.T) {
 			Load: 0.5, Seed: 9, Faults: []simulated.Fault{{Call: simulated.CallCreate, Share: 0.05}},
 		},
 		"simulated://?live=all":    {},
-		"simulated://?live=cpu":    {Fixed: simulated.Fixed{Memory: true}},
-		"simulated://?live=memory": {Fixed: simulated.Fixed{CPU: true}},
-		"simulated://?live=none":   {Fixed: simulated.Fixed{CPU: true, Memory: true}},
+		"simulated://?live=cpu":    {Fixed: simulated.Fixed{Memory: true, RootDisk: true}},
+		"simulated://?live=memory": {Fixed: simulated.Fixed{CPU: true, RootDisk: true}},
+		"simulated://?live=none":   {Fixed: simulated.Fixed{CPU: true, Memory: true, RootDisk: true}},
 	} {
 		t.Run(endpoint, func(t *testing.T) {
 			t.Parallel()

@@ -14,8 +14,8 @@ import (
 // VirtualMachineSpec is the desired state of a VirtualMachine.
 type VirtualMachineSpecApplyConfiguration struct {
 	// Resource is the size of the machine: cpu (cores, as in 2 or 500m), memory (bytes, as in 4G or 512Mi) and rootDisk (bytes; the
-	// size of a guest's root disk, without effect on a container). Required; a size that is left out is not limited.
-	// Mutable: updatePolicy says what a change may do. rootDisk has no effect on a machine that exists.
+	// size of a guest's root disk; a container has none, and the condition RootDiskRefused says so). Required; a size that is left
+	// out is not limited. Mutable: updatePolicy says what a change may do. A root disk only grows.
 	Resource *v1.ResourceList `json:"resource,omitempty"`
 	// Driver runs the machine: docker, libvirt or simulated. Default: the manager's --vm-driver when the machine gets its host.
 	// Immutable.

@@ -32,7 +32,8 @@ type VirtualMachineStatusApplyConfiguration struct {
 	StartFailure *StartFailureApplyConfiguration `json:"startFailure,omitempty"`
 	// Conditions describe the state of the machine. Ready is the summary; Reconciling and Stalled say whether Windlass is still
 	// working or cannot continue. DriverReady, ImageReady, Provisioned, PowerSynced and ResourcesSynced are the steps to Ready.
-	// RestartRequired says that a change waits for a restart, SoftwareEmulation that the guest's processor is emulated.
+	// RestartRequired says that a change waits for a restart, SoftwareEmulation that the guest's processor is emulated,
+	// RootDiskRefused that the machine has no root disk of the size that the spec asks for.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 
