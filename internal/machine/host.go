@@ -25,6 +25,8 @@ type Host struct {
 	// Capacity is what Windlass may allocate on the host, which can be less or more than the host has. A field that is zero
 	// is taken from what the host reports.
 	Capacity Resources
+	// Namespaces are those whose VirtualMachines can be placed on the host. None: all.
+	Namespaces []string
 	// Containers confines the containers on the host, for drivers that run containers.
 	Containers ContainerPolicy
 	// MaxCalls is how many calls of a kind the host serves at the same time. Default: DefaultMaxCalls.

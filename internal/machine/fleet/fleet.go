@@ -107,10 +107,11 @@ func (f *Fleet) Candidates(allocated map[string]placement.Allocation) []placemen
 	out := make([]placement.Candidate, 0, len(states))
 	for _, state := range states {
 		candidate := placement.Candidate{
-			Name:      state.Host.Name,
-			Driver:    state.Host.Driver,
-			Capacity:  state.Capacity(),
-			Allocated: allocated[state.Host.Name],
+			Name:       state.Host.Name,
+			Driver:     state.Host.Driver,
+			Namespaces: state.Host.Namespaces,
+			Capacity:   state.Capacity(),
+			Allocated:  allocated[state.Host.Name],
 		}
 		if state.Health.Err != nil {
 			candidate.Problem = state.Health.Err.Error()

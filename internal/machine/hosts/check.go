@@ -21,6 +21,8 @@ const (
 	maxEndpoint = 2048
 	maxPath     = 4096
 	maxCalls    = 256
+
+	maxNamespaces = 256
 )
 
 // validate returns every problem of the host.
@@ -133,6 +135,23 @@ func checkPaths(fieldsAndPaths ...string) []error {
 			errs = append(errs, fmt.Errorf("%s has %d bytes: must have at most %d", field, len(path), maxPath))
 		case path != "" && !filepath.IsAbs(path):
 			errs = append(errs, fmt.Errorf("%s is %.64q: must be an absolute path", field, path))
+		}
+	}
+	return errs
+}
+
+// checkNamespaces checks the namespaces that can use a host. An empty list is refused: it might be meant as none, or as all.
+func checkNamespaces(namespaces []string) []error {
+	if len(namespaces) == 0 {
+		return []error{errors.New("namespaces is empty: name at least one, or leave namespaces out to allow all")}
+	}
+	if len(namespaces) > maxNamespaces {
+		return []error{fmt.Errorf("namespaces has %d names: must have at most %d", len(namespaces), maxNamespaces)}
+	}
+	var errs []error
+	for i, name := range namespaces {
+		for _, problem := range validation.IsDNS1123Label(name) {
+			errs = append(errs, fmt.Errorf("namespaces[%d] %.64q is not the name of a namespace: %s", i, name, problem))
 		}
 	}
 	return errs

@@ -38,6 +38,8 @@ type hostEntry struct {
 	Capacity capacityEntry `json:"capacity"`
 	MaxCalls *int          `json:"maxCalls"`
 
+	// Namespaces is nil if it is left out, and then allows all.
+	Namespaces *[]string        `json:"namespaces"`
 	Containers *containersEntry `json:"containers"`
 }
 
@@ -74,6 +76,7 @@ type capacityEntry struct {
 //	  tls: {ca: /etc/rack-1/ca.pem, cert: /etc/rack-1/cert.pem, key: /etc/rack-1/key.pem}
 //	  capacity: {cpu: 16, memory: 64Gi, rootDisk: 500Gi}
 //	  maxCalls: 8
+//	  namespaces: [team-a, team-b]     # those that can place machines on the host; left out: all
 //	  containers: {allowPrivilegeEscalation: true, maxProcesses: 10000, maxLog: 100Mi}
 //	- name: rack-2
 //	  driver: docker
@@ -157,6 +160,10 @@ func (e hostEntry) host() (machine.Host, []error) {
 		MilliCPU:      quantity("cpu", e.Capacity.CPU, resource.Milli),
 		MemoryBytes:   quantity("memory", e.Capacity.Memory, 0),
 		RootDiskBytes: quantity("rootDisk", e.Capacity.RootDisk, 0),
+	}
+	if e.Namespaces != nil {
+		host.Namespaces = *e.Namespaces
+		errs = append(errs, checkNamespaces(host.Namespaces)...)
 	}
 	if e.Containers != nil {
 		policy, problems := e.Containers.policy()

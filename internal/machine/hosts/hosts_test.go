@@ -27,6 +27,7 @@ hosts:
   tls: {ca: /etc/rack-1/ca.pem, cert: /etc/rack-1/cert.pem, key: /etc/rack-1/key.pem}
   capacity: {cpu: 16, memory: 64Gi, rootDisk: 500G}
   maxCalls: 4
+  namespaces: [team-b, team-a]
   containers: {allowPrivilegeEscalation: true, maxProcesses: 0, maxLog: 100Mi}
 - name: hyper
   driver: libvirt
@@ -53,6 +54,7 @@ func TestParse(t *testing.T) {
 			Name: "rack-1", Driver: machine.DriverDocker, Endpoint: "tcp://rack-1:2376", MaxCalls: 4,
 			TLS:        &machine.TLSFiles{CA: "/etc/rack-1/ca.pem", Cert: "/etc/rack-1/cert.pem", Key: "/etc/rack-1/key.pem"},
 			Capacity:   machine.Resources{MilliCPU: 16_000, MemoryBytes: 64 << 30, RootDiskBytes: 500e9},
+			Namespaces: []string{"team-b", "team-a"},
 			Containers: machine.ContainerPolicy{AllowPrivilegeEscalation: true, MaxProcesses: -1, MaxLogBytes: 100 << 20},
 		},
 		{
@@ -128,6 +130,10 @@ func TestParseRefuses(t *testing.T) {
 		"containers of libvirt": {
 			entry("driver: libvirt", "endpoint: qemu:///system", "containers: {maxLog: 1Mi}"), []string{"containers needs driver docker, not libvirt"},
 		},
+		"an empty list of namespaces": {entry("namespaces: []"), []string{"namespaces is empty: name at least one, or leave namespaces out to allow all"}},
+		"a bad namespace":             {entry("namespaces: [a, Team_B]"), []string{`namespaces[1] "Team_B" is not the name of a namespace`}},
+		"too many namespaces":         {entry("namespaces: [" + strings.Repeat("a,", maxNamespaces+1) + "]"), []string{"namespaces has 257 names: must have at most 256"}},
+
 		"no calls":       {entry("maxCalls: 0"), []string{"maxCalls 0 is out of range: must be from 1 to 256"}},
 		"too many bytes": {"#" + strings.Repeat("x", maxHostsFile), []string{"must have at most 262144"}},
 		"too many hosts": {"hosts: [" + strings.Repeat("{},", maxHosts+1) + "]", []string{"it has 257 hosts: must have at most 256"}},

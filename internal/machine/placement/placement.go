@@ -17,6 +17,8 @@ import (
 type Candidate struct {
 	// Name and Driver of the host.
 	Name, Driver string
+	// Namespaces are those whose machines can be placed on the host. None: all.
+	Namespaces []string
 	// Problem says why nothing can be placed on the host now; empty if it is up.
 	Problem string
 	// Capacity that can be allocated. A field that is zero is unknown and limits nothing.
@@ -29,6 +31,15 @@ type Candidate struct {
 type Allocation struct {
 	Resources machine.Resources
 	Machines  int
+}
+
+// Plus returns the sum of two allocations.
+func (a Allocation) Plus(b Allocation) Allocation {
+	a.Machines += b.Machines
+	a.Resources.MilliCPU += b.Resources.MilliCPU
+	a.Resources.MemoryBytes += b.Resources.MemoryBytes
+	a.Resources.RootDiskBytes += b.Resources.RootDiskBytes
+	return a
 }
 
 // maxListed is how many hosts an error of Choose names.
