@@ -20,20 +20,22 @@ const MachineHostField = "virtualmachine.host"
 // Placement is the recorded place of a machine. Its zero value means that nothing was recorded.
 type Placement struct{ Driver, Host string }
 
-// String returns the value of the placement annotation.
+// String returns the placement as "driver/host".
 func (p Placement) String() string { return p.Driver + "/" + p.Host }
 
-// PlacementOf returns where the machine of vm is, as the annotation says. If somebody has removed the annotation, the status
-// counts.
+// PlacementOf returns where the machine of vm is, as the status says. Whoever can edit vm cannot write there.
 func PlacementOf(vm *cloudnativev1alpha1.VirtualMachine) Placement {
-	driver, host, ok := strings.Cut(vm.Annotations[cloudnativev1alpha1.PlacementAnnotation], "/")
-	if ok && driver != "" && host != "" {
-		return Placement{Driver: driver, Host: host}
-	}
 	if server := vm.Status.Server; server != nil && server.Host != "" {
 		return Placement{Driver: string(server.Driver), Host: server.Host}
 	}
 	return Placement{}
+}
+
+// FormerPlacementOf returns where an earlier version recorded the machine of vm: in an annotation, which editors can write, so it is
+// a hint and no more.
+func FormerPlacementOf(vm *cloudnativev1alpha1.VirtualMachine) Placement {
+	driver, host, _ := strings.Cut(vm.Annotations[cloudnativev1alpha1.PlacementAnnotation], "/")
+	return Placement{Driver: driver, Host: host}
 }
 
 // AddMachineIndexes registers the cache index of VirtualMachines by host.

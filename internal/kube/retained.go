@@ -6,6 +6,7 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -22,6 +23,16 @@ import (
 // retainedName is the ConfigMap in the manager's own namespace that holds the list of retained machines.
 const retainedName = "windlass-retained-machines"
 
+// How many machines can be retained: of one namespace, so that no namespace takes the room of others, and in all, so that the list fits
+// in an object.
+const (
+	maxRetainedOfNamespace = 100
+	maxRetained            = 1500
+)
+
+// ErrTooManyRetained says that no further machine can be retained.
+var ErrTooManyRetained = errors.New("too many retained machines")
+
 // RetainedList lists the machines that stay on their hosts although their objects are gone (deletionPolicy: Retain). Without
 // it, a sweep takes such a machine for an orphan. An entry is removed when its machine is gone.
 type RetainedList struct {
@@ -32,10 +43,19 @@ type RetainedList struct {
 	Namespace string
 }
 
-// Add records that the machine of vm stays where it is.
+// Add records that the machine of vm stays where it is. ErrTooManyRetained if too many do already.
 func (l *RetainedList) Add(ctx context.Context, vm *cloudnativev1alpha1.VirtualMachine, at Placement) error {
 	entry := fmt.Sprintf("%s %s/%s", at, vm.Namespace, vm.Name)
-	err := l.write(ctx, map[string]any{string(vm.UID): entry})
+	list, err := l.read(ctx)
+	if err != nil {
+		return err
+	}
+	if _, listed := list[string(vm.UID)]; !listed {
+		if err := roomFor(vm.Namespace, list); err != nil {
+			return err
+		}
+	}
+	err = l.write(ctx, map[string]any{string(vm.UID): entry})
 	if !apierrors.IsNotFound(err) {
 		return err
 	}
@@ -51,13 +71,12 @@ func (l *RetainedList) Add(ctx context.Context, vm *cloudnativev1alpha1.VirtualM
 
 // On returns the UIDs of the machines that stay on the host.
 func (l *RetainedList) On(ctx context.Context, host string) (map[string]bool, error) {
-	var list corev1.ConfigMap
-	err := l.Live.Get(ctx, client.ObjectKey{Namespace: l.Namespace, Name: retainedName}, &list)
-	if err != nil && !apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("cannot read the list of retained machines: %w", err)
+	list, err := l.read(ctx)
+	if err != nil {
+		return nil, err
 	}
 	out := map[string]bool{}
-	for uid, entry := range list.Data {
+	for uid, entry := range list {
 		where, _, _ := strings.Cut(entry, " ")
 		if _, name, _ := strings.Cut(where, "/"); name == host {
 			out[uid] = true
@@ -76,6 +95,36 @@ func (l *RetainedList) Remove(ctx context.Context, uids ...string) error {
 		entries[uid] = nil // a merge patch deletes these keys
 	}
 	return client.IgnoreNotFound(l.write(ctx, entries))
+}
+
+// roomFor reports whether the list has room for one more machine of the namespace.
+func roomFor(namespace string, list map[string]string) error {
+	same := 0
+	for _, entry := range list {
+		if _, object, _ := strings.Cut(entry, " "); strings.HasPrefix(object, namespace+"/") {
+			same++
+		}
+	}
+	switch {
+	case same >= maxRetainedOfNamespace:
+		return fmt.Errorf("%w: namespace %q has %d; remove some from their hosts, or set deletionPolicy: Delete",
+			ErrTooManyRetained, namespace, same)
+	case len(list) >= maxRetained:
+		return fmt.Errorf("%w: all namespaces together have %d; remove some from their hosts, or set deletionPolicy: Delete",
+			ErrTooManyRetained, len(list))
+	default:
+		return nil
+	}
+}
+
+// read reads the list past the cache.
+func (l *RetainedList) read(ctx context.Context) (map[string]string, error) {
+	var list corev1.ConfigMap
+	err := l.Live.Get(ctx, client.ObjectKey{Namespace: l.Namespace, Name: retainedName}, &list)
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("cannot read the list of retained machines: %w", err)
+	}
+	return list.Data, nil
 }
 
 func (l *RetainedList) write(ctx context.Context, entries map[string]any) error {

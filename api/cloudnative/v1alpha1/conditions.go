@@ -120,6 +120,8 @@ const (
 	ReasonDriverUnreachable = "DriverUnreachable"
 	// ReasonHostNotConfigured says that the manager's configuration has no host of that name and driver.
 	ReasonHostNotConfigured = "HostNotConfigured"
+	// ReasonHostNotAllowed says that the manager's configuration keeps the named host, or all hosts of the driver, from the namespace.
+	ReasonHostNotAllowed = "HostNotAllowed"
 	// ReasonHostMismatch says that the spec names another host or driver than those of the machine.
 	ReasonHostMismatch = "HostMismatch"
 	// ReasonInstanceLost says that the machine has disappeared and Windlass did not remove it.
@@ -139,6 +141,8 @@ const (
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonUnsupported says that the driver cannot do what the spec asks for.
 	ReasonUnsupported = "Unsupported"
+	// ReasonRetainedLimit says that the namespace has as many retained machines as it can have.
+	ReasonRetainedLimit = "RetainedLimit"
 	// ReasonNoCapacity says that no host, or not the one named, has the capacity that the spec asks for.
 	ReasonNoCapacity = "NoCapacity"
 	// ReasonCreateFailed says that the machine could not be created.

@@ -6,8 +6,8 @@ package v1alpha1
 // Finalizer is on every VirtualMachine before a driver is called for the first time. If a user has set it, it counts as well.
 const Finalizer = "finalizer.cloudnative.tw"
 
-// PlacementAnnotation holds "driver/host", the place of the machine, which never changes. It is written together with the
-// finalizer, before anything is created there, and counts if the status is lost.
+// PlacementAnnotation was the record of a machine's place, "driver/host", in earlier versions. Now status.server is, which editors
+// cannot write. An object without that record waits for the host that the annotation names, and is on it only if the machine is.
 const PlacementAnnotation = "cloudnative.tw/placement"
 
 // DefaultImage is the image of a container if spec.image.name is empty.

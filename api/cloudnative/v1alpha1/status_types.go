@@ -74,7 +74,7 @@ type Server struct {
 	// +kubebuilder:validation:MaxLength=63
 	Driver Driver `json:"driver,omitempty"`
 
-	// Host of the machine. It never changes.
+	// Host of the machine. It is recorded before anything is created there.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Host string `json:"host,omitempty"`

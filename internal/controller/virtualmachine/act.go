@@ -7,32 +7,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/operation"
-	"github.com/windlass-operator/windlass/internal/machine/placement"
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // claim is the phase that chooses a host for a machine that has none, and claims its share there.
-func (r *Reconciler) claim(_ context.Context, pass *scope) flow.Outcome {
+func (r *Reconciler) claim(ctx context.Context, pass *scope) flow.Outcome {
 	vm, key, at := pass.Object, client.ObjectKeyFromObject(pass.Object), pass.seen.at
 	switch {
-	case at.Host != "":
-		if recordedRoom(vm) {
-			r.claims.set(key, claim{at, resourcesOf(vm.Spec.Resource, at.Driver)})
-		}
+	case at.Host != "" && recordedRoom(vm):
+		r.claims.set(key, claim{at, resourcesOf(vm.Spec.Resource, at.Driver)})
 		return flow.Done()
 	case status.IsPaused(vm):
 		return flow.Done()
+	case at.Host != "":
+		// It gave up its room, and will ask for it again.
+		if err := r.readClaims(ctx); err != nil {
+			return flow.Fail(err)
+		}
+		return flow.Done()
 	}
-	made, err := r.reserve(key, wish(vm, r.defaultDriver))
+	made, err := r.reserve(ctx, key, wish(vm, r.defaultDriver))
 	if err != nil {
 		problem := notPlaced(err)
 		if errors.Is(err, machine.ErrUnreachable) && !allProbed(r.fleet.Hosts()) {
@@ -45,41 +49,24 @@ func (r *Reconciler) claim(_ context.Context, pass *scope) flow.Outcome {
 	return flow.Done()
 }
 
-// reserve claims room for a machine.
-func (r *Reconciler) reserve(key client.ObjectKey, wanted claim) (claim, error) {
-	return r.claims.choose(key, func(taken map[string]placement.Allocation) (claim, error) {
-		if problem := r.fleet.Problem(); problem != nil {
-			return claim{}, problem
-		}
-		return place(wanted, r.fleet.Candidates(taken), r.overcommits)
-	})
-}
-
-// record is the phase that writes where the machine is, together with the finalizer: in one patch, and before any driver is called
-// to make something. Whatever crashes afterwards, no second host is ever chosen.
-func (r *Reconciler) record(ctx context.Context, pass *scope) flow.Outcome {
-	vm, at := pass.Object, pass.seen.at
-	hasFinalizer := slices.Contains(vm.Finalizers, cloudnativev1alpha1.Finalizer)
-	if status.IsPaused(vm) || hasFinalizer && vm.Annotations[cloudnativev1alpha1.PlacementAnnotation] == at.String() {
+// hold is the phase that adds the finalizer, before any driver is called to make something.
+func (r *Reconciler) hold(ctx context.Context, pass *scope) flow.Outcome {
+	if status.IsPaused(pass.Object) {
 		return flow.Done()
 	}
-	before := vm.DeepCopy()
-	if !hasFinalizer {
-		vm.Finalizers = append(vm.Finalizers, cloudnativev1alpha1.Finalizer)
+	wrote, err := patch.AddFinalizer(ctx, r.client, pass.Object, cloudnativev1alpha1.Finalizer)
+	if err != nil {
+		return flow.Fail(fmt.Errorf("cannot hold the object: %w", err))
 	}
-	if vm.Annotations == nil {
-		vm.Annotations = map[string]string{}
+	if wrote {
+		pass.Rebase()
 	}
-	vm.Annotations[cloudnativev1alpha1.PlacementAnnotation] = at.String()
-	if err := r.client.Patch(ctx, vm, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), patch.FieldOwner); err != nil {
-		r.claims.drop(client.ObjectKeyFromObject(vm))
-		return flow.Fail(fmt.Errorf("cannot record host %q: %w", at.Host, err))
-	}
-	pass.Rebase()
 	return flow.Done()
 }
 
-// operate is the phase that starts the next operation, or cancels the one that is no longer wanted.
+// operate is the phase that starts the next operation, or cancels the one that is no longer wanted. Nothing is started before the
+// host is recorded: the status of the pass that has chosen it is the record, and the next pass starts the operation. Whatever
+// crashes in between, no second host is ever chosen.
 func (r *Reconciler) operate(ctx context.Context, pass *scope) flow.Outcome {
 	decided := &pass.decision
 	if status.IsPaused(pass.Object) && pass.Object.DeletionTimestamp == nil {
@@ -101,10 +88,14 @@ func (r *Reconciler) operate(ctx context.Context, pass *scope) flow.Outcome {
 	}
 	if decided.next.Has(operation.Create) && !r.claims.has(key) {
 		// The machine gave up its room when it could not be created.
-		if _, err := r.reserve(key, claim{pass.seen.at, decided.next.Spec.Resources}); err != nil {
+		if _, err := r.reserve(ctx, key, claim{pass.seen.at, decided.next.Spec.Resources}); err != nil {
 			pass.decision = withoutRoom(pass.Object, pass.decision, err, pass.Now)
 			return pass.decision.outcome
 		}
+	}
+	if pass.Object.DeletionTimestamp == nil && kube.PlacementOf(pass.Before) != pass.seen.at {
+		pass.LookAgain(time.Millisecond)
+		return decided.outcome
 	}
 	driver, ok := r.fleet.Driver(pass.seen.at.Host)
 	if !ok || !r.operations.Start(ctx, key, driver, *decided.next) {
@@ -119,14 +110,22 @@ func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
 	if !pass.decision.release {
 		return flow.Done()
 	}
-	if pass.Object.Spec.DeletionPolicy == cloudnativev1alpha1.DeletionRetain && pass.seen.at.Host != "" {
+	retain := pass.Object.Spec.DeletionPolicy == cloudnativev1alpha1.DeletionRetain && pass.seen.at.Host != ""
+	if retain {
 		// The list comes first: a sweep that finds no object must find the machine there.
-		if err := r.retained.Add(ctx, pass.Object, pass.seen.at); err != nil {
+		err := r.retained.Add(ctx, pass.Object, pass.seen.at)
+		if errors.Is(err, kube.ErrTooManyRetained) {
+			return flow.Wait(cloudnativev1alpha1.ReasonRetainedLimit, "room among the retained machines: "+err.Error(), recheckPlace)
+		}
+		if err != nil {
 			return flow.Fail(fmt.Errorf("cannot record that the machine stays: %w", err))
 		}
 	}
 	if _, err := patch.RemoveFinalizers(ctx, r.client, pass.Object, cloudnativev1alpha1.Finalizer); err != nil {
 		return flow.Fail(err)
+	}
+	if !retain {
+		r.claims.drop(client.ObjectKeyFromObject(pass.Object))
 	}
 	pass.Release()
 	return flow.Done()

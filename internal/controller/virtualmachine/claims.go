@@ -4,6 +4,7 @@
 package virtualmachine
 
 import (
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -19,12 +20,29 @@ type claims struct {
 	mu sync.Mutex
 	// byKey is nil until load.
 	byKey map[types.NamespacedName]claim
+	// left are the claims of machines that stay without their objects, until a survey of the host finds the machines.
+	left []leftover
+	// leaving counts the claims that were ever left.
+	leaving int
 }
 
 // claim is what one machine claims.
 type claim struct {
 	at   kube.Placement
 	size machine.Resources
+}
+
+// allocation is the claim as the sum of one machine.
+func (c claim) allocation() placement.Allocation {
+	return placement.Allocation{Resources: c.size, Machines: 1}
+}
+
+// leftover is the claim of a machine that has lost its object.
+type leftover struct {
+	claim
+
+	// number of the leftover: how many there were before.
+	number int
 }
 
 // loaded reports whether the claims have been read.
@@ -67,18 +85,44 @@ func (c *claims) drop(key types.NamespacedName) {
 	delete(c.byKey, key)
 }
 
-// choose has a host chosen in view of all claims and records the new claim, so that no two workers give away the same room.
+// leave keeps the claim of a machine that may stay on its host without its object.
+func (c *claims) leave(key types.NamespacedName) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if was, ok := c.byKey[key]; ok {
+		delete(c.byKey, key)
+		c.left = append(c.left, leftover{was, c.leaving})
+		c.leaving++
+	}
+}
+
+// leftovers returns how many claims were left so far.
+func (c *claims) leftovers() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.leaving
+}
+
+// surveyed drops the first leftovers on the host, as many as there were before a survey has looked for their machines.
+func (c *claims) surveyed(host string, before int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left = slices.DeleteFunc(c.left, func(l leftover) bool { return l.at.Host == host && l.number < before })
+}
+
+// choose has a host chosen in view of the claims of all others and records the new claim, so that no two workers give away the
+// same room.
 func (c *claims) choose(key types.NamespacedName, choice func(taken map[string]placement.Allocation) (claim, error)) (claim, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	taken := map[string]placement.Allocation{}
-	for _, one := range c.byKey {
-		host := taken[one.at.Host]
-		host.Machines++
-		host.Resources.MilliCPU += one.size.MilliCPU
-		host.Resources.MemoryBytes += one.size.MemoryBytes
-		host.Resources.RootDiskBytes += one.size.RootDiskBytes
-		taken[one.at.Host] = host
+	for other, one := range c.byKey {
+		if other != key {
+			taken[one.at.Host] = taken[one.at.Host].Plus(one.allocation())
+		}
+	}
+	for _, one := range c.left {
+		taken[one.at.Host] = taken[one.at.Host].Plus(one.allocation())
 	}
 	made, err := choice(taken)
 	if err == nil {

@@ -53,7 +53,8 @@ type Reconciler struct {
 	drivers     map[string]string
 	overcommits map[string]bool
 
-	claims claims
+	claims  claims
+	surveys surveys
 }
 
 // New returns a Reconciler.
@@ -75,7 +76,7 @@ func New(options Options) *Reconciler {
 		Client: options.Client, Recorder: options.Recorder, Now: options.Now,
 		New:        func() *cloudnativev1alpha1.VirtualMachine { return &cloudnativev1alpha1.VirtualMachine{} },
 		Finalizers: []string{cloudnativev1alpha1.Finalizer},
-		// The phase that records the host writes the finalizer, so that both take one write.
+		// The phase hold adds the finalizer, to objects whose machine has a host.
 		NeedsFinalizer: func(*cloudnativev1alpha1.VirtualMachine) bool { return false },
 		Begin:          func(pass *flow.Pass[*cloudnativev1alpha1.VirtualMachine]) *scope { return &scope{Pass: pass} },
 		Phases:         r.phases,
@@ -103,6 +104,7 @@ func (r *Reconciler) phases(pass *scope) []flow.Phase[*scope] {
 	operate := flow.Phase[*scope]{Name: "operate the machine", Run: r.operate}
 	if pass.Object.DeletionTimestamp != nil {
 		return []flow.Phase[*scope]{
+			{Name: "locate the machine", Run: r.locate},
 			observe,
 			{Name: "plan the removal of the machine", Run: decideRemoval},
 			{Name: "release the object", Run: r.release},
@@ -112,7 +114,7 @@ func (r *Reconciler) phases(pass *scope) []flow.Phase[*scope] {
 	return []flow.Phase[*scope]{
 		{Name: "locate the machine", Run: r.locate},
 		{Name: "choose a host", Run: r.claim},
-		{Name: "record the host", Run: r.record},
+		{Name: "hold the object", Run: r.hold},
 		observe,
 		{Name: "plan the machine", Run: decide},
 		operate,
@@ -160,9 +162,10 @@ func (r *Reconciler) acknowledge(pass *scope) {
 	}
 }
 
-// forget drops everything that is kept of an object that is gone.
+// forget drops everything that is kept of an object that is gone. Its claim is there still if the object lost its finalizer: then
+// the machine is most likely on its host.
 func (r *Reconciler) forget(_ context.Context, key client.ObjectKey) error {
 	r.operations.Forget(key)
-	r.claims.drop(key)
+	r.claims.leave(key)
 	return nil
 }

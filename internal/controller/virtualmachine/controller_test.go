@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
 	"github.com/windlass-operator/windlass/internal/status"
@@ -66,8 +67,8 @@ func TestTheArticlesMachineBecomesActive(t *testing.T) {
 	if !hasFinalizer(vm) {
 		t.Error("there is no finalizer after the first pass")
 	}
-	if got := vm.Annotations[cloudnativev1alpha1.PlacementAnnotation]; got != "simulated/"+s.name("a") {
-		t.Errorf("the record of the host is %q", got)
+	if got := kube.PlacementOf(vm).String(); got != "simulated/"+s.name("a") || s.count("a") != 0 {
+		t.Errorf("the record of the host is %q; there are %d machines", got, s.count("a"))
 	}
 	s.want(vm, creating, "Ready=False/Provisioning", "Reconciling=True/Provisioning", "DriverReady=True/DriverReady")
 	s.settle(vm)
@@ -92,8 +93,8 @@ func TestTheArticlesMachineBecomesActive(t *testing.T) {
 	s.wantEvents("Deleted")
 }
 
-// TestMachineTakesThreeWritesAndAnEvent: finalizer and host are one patch, and the status is written when the machine is being created
-// and when it runs.
+// TestMachineTakesThreeWritesAndAnEvent: the finalizer is written, the status with the host when the machine is to be created, and the
+// status when it runs.
 func TestMachineTakesThreeWritesAndAnEvent(t *testing.T) {
 	s := newStage(t, simulated.Script{})
 	before := s.Writes()
@@ -193,7 +194,7 @@ func TestDefect03DeletionWorksInEveryPhase(t *testing.T) {
 func TestDefect03DeletionEndsAnEndlessPull(t *testing.T) {
 	s := newStage(t, simulated.Script{Faults: []simulated.Fault{{Call: simulated.CallPrepare, Hang: true}}})
 	vm := s.create()
-	s.pass(vm)
+	s.begin(vm)
 	s.want(vm, creating)
 	if err := s.Live.Delete(t.Context(), vm); err != nil {
 		t.Fatal(err)
@@ -262,12 +263,12 @@ func TestDefect06MachineThatIsGoneIsDeleted(t *testing.T) {
 func TestDefect07ImageIsWaitedFor(t *testing.T) {
 	s := newStage(t, simulated.Script{Latency: map[simulated.Call]time.Duration{simulated.CallPrepare: time.Minute}})
 	vm := s.create()
-	s.pass(vm)
+	s.begin(vm)
 	s.pass(vm)
 	s.want(vm, creating, "ImageReady=False/Provisioning", "Provisioned=False/Provisioning")
 	testkit.Eventually(t, "the image is being fetched", s.clock.HasWaiters)
 	other := s.create(named("default", "other"), image("busybox"))
-	s.pass(other)
+	s.begin(other)
 	if s.operations.Look(client.ObjectKeyFromObject(other), other.UID) == nil {
 		t.Error("another machine waits for the image of this one")
 	}
@@ -725,20 +726,17 @@ func TestDeletionWaitsForTheHostUnlessTheMachineStays(t *testing.T) {
 
 func TestPlacementIsNeverForgotten(t *testing.T) {
 	t.Parallel()
+	withoutStatus := func(s *stage, vm *cloudnativev1alpha1.VirtualMachine) {
+		testkit.EditStatus(s.t, s.Harness, vm, func(vm *cloudnativev1alpha1.VirtualMachine) {
+			vm.Status = cloudnativev1alpha1.VirtualMachineStatus{}
+		})
+	}
 	cases := map[string]func(s *stage, vm *cloudnativev1alpha1.VirtualMachine){
-		"without the annotation": func(s *stage, vm *cloudnativev1alpha1.VirtualMachine) {
-			testkit.Edit(s.t, s.Harness, vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Annotations = nil })
-		},
-		"without the status": func(s *stage, vm *cloudnativev1alpha1.VirtualMachine) {
-			testkit.EditStatus(s.t, s.Harness, vm, func(vm *cloudnativev1alpha1.VirtualMachine) {
-				vm.Status = cloudnativev1alpha1.VirtualMachineStatus{}
-			})
-		},
-		"without either": func(s *stage, vm *cloudnativev1alpha1.VirtualMachine) {
-			testkit.Edit(s.t, s.Harness, vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Annotations = nil })
-			testkit.EditStatus(s.t, s.Harness, vm, func(vm *cloudnativev1alpha1.VirtualMachine) {
-				vm.Status = cloudnativev1alpha1.VirtualMachineStatus{}
-			})
+		"with a status":    func(*stage, *cloudnativev1alpha1.VirtualMachine) {},
+		"without a status": withoutStatus,
+		"without a status, as an earlier version recorded it": func(s *stage, vm *cloudnativev1alpha1.VirtualMachine) {
+			withoutStatus(s, vm)
+			testkit.Edit(s.t, s.Harness, vm, recorded("simulated/"+s.name("a")))
 		},
 	}
 	for sentence, lose := range cases {
@@ -752,10 +750,29 @@ func TestPlacementIsNeverForgotten(t *testing.T) {
 			if vm.Status.Server.Host != s.name("a") || s.count("a") != 1 || s.count("b") != 0 {
 				t.Errorf("it is on %q; there are %d and %d machines", vm.Status.Server.Host, s.count("a"), s.count("b"))
 			}
-			if got := vm.Annotations[cloudnativev1alpha1.PlacementAnnotation]; got != "simulated/"+s.name("a") {
-				t.Errorf("the record is %q", got)
-			}
 		})
+	}
+}
+
+// TestHostOfAnEarlierVersionIsWaitedFor: an earlier version recorded the host in an annotation. While that host is down, no other one is
+// chosen.
+func TestHostOfAnEarlierVersionIsWaitedFor(t *testing.T) {
+	s := newStageOf(t, map[string]simulated.Script{"a": {}, "b": {}})
+	s.hosts["b"].SetAway(true)
+	s.restart()
+	vm := s.machine(recorded("simulated/"+s.name("b")), func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Finalizers = []string{cloudnativev1alpha1.Finalizer}
+	})
+	s.want(vm, waiting, "Ready=False/DriverUnreachable")
+	if s.count("a") != 0 {
+		t.Error("it was created on another host")
+	}
+}
+
+// recorded sets the annotation in which earlier versions recorded the host, and which anyone can set who can edit the object.
+func recorded(place string) vmEdit {
+	return func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Annotations = map[string]string{cloudnativev1alpha1.PlacementAnnotation: place}
 	}
 }
 
@@ -813,7 +830,7 @@ func TestPaused(t *testing.T) {
 	s.want(vm, waiting, "Paused=True/Paused")
 	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Annotations = nil })
 	s.want(vm, active)
-	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Annotations[status.PausedAnnotation] = "true" })
+	s.edit(vm, pause)
 	s.hosts["a"].Kill(identity(vm, "installation"))
 	s.settle(vm)
 	s.step(time.Hour)
@@ -955,7 +972,7 @@ func TestForeignMachineOfTheNameIsLeftAlone(t *testing.T) {
 func TestStatusThatIsNotWrittenLosesNothing(t *testing.T) {
 	s := newStage(t, simulated.Script{})
 	vm := s.create()
-	s.pass(vm)
+	s.begin(vm)
 	key := client.ObjectKeyFromObject(vm)
 	testkit.Eventually(t, "the operation has ended", func() bool { return !s.operations.Look(key, vm.UID).Running() })
 	// The pass decides on an object that has changed meanwhile: its write is a conflict.
@@ -972,7 +989,7 @@ func TestStatusThatIsNotWrittenLosesNothing(t *testing.T) {
 func TestOperationsEndWithTheManager(t *testing.T) {
 	s := newStage(t, simulated.Script{Faults: []simulated.Fault{{Call: simulated.CallPrepare, Hang: true}}})
 	vm := s.create()
-	s.pass(vm)
+	s.begin(vm)
 	key := client.ObjectKeyFromObject(vm)
 	s.operations.Drain(t.Context())
 	op := s.operations.Look(key, vm.UID)

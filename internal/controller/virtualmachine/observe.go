@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
@@ -49,36 +48,27 @@ type observation struct {
 // capabilities of the host's driver.
 func (o observation) capabilities() machine.Capabilities { return o.health.Info.Capabilities }
 
-// locate is the phase that finds out where the machine is. For a machine that has no room on a host, it also reads what the others
-// claim.
+// locate is the phase that finds out where the machine is: where the status says. An object with our finalizer and without that
+// record may have a machine nevertheless, so all hosts are asked: it is of an earlier version, or its status was lost.
 func (r *Reconciler) locate(ctx context.Context, pass *scope) flow.Outcome {
 	vm := pass.Object
 	pass.seen.at = kube.PlacementOf(vm)
-	if pass.seen.at.Host != "" && recordedRoom(vm) || status.IsPaused(vm) {
+	if pass.seen.at.Host != "" || !slices.Contains(vm.Finalizers, cloudnativev1alpha1.Finalizer) ||
+		status.IsPaused(vm) && vm.DeletionTimestamp == nil {
 		return flow.Done()
 	}
-	if pass.seen.at.Host == "" && slices.Contains(vm.Finalizers, cloudnativev1alpha1.Finalizer) {
-		at, problem := r.recall(ctx, vm)
-		if problem != nil {
-			pass.seen.observed, pass.seen.hostProblem = true, problem
-			return *problem
-		}
-		pass.seen.at = at
+	at, problem := r.recall(ctx, vm)
+	if problem != nil {
+		pass.seen.observed, pass.seen.hostProblem = true, problem
+		return *problem
 	}
-	if r.claims.loaded() {
-		return flow.Done()
-	}
-	var list cloudnativev1alpha1.VirtualMachineList
-	if err := r.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		return flow.Fail(fmt.Errorf("cannot list VirtualMachines: %w", err))
-	}
-	r.claims.load(claimsOf(list.Items))
+	pass.seen.at = at
 	return flow.Done()
 }
 
-// recall looks on all hosts for a machine whose placement somebody has removed. An object with our finalizer may have such a
-// machine: it was edited by hand, or was created with the finalizer.
+// recall looks on all hosts for a machine whose place is not recorded.
 func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.VirtualMachine) (kube.Placement, *flow.Outcome) {
+	former := kube.FormerPlacementOf(vm).Host
 	for _, state := range r.fleet.Hosts() {
 		driver, ok := r.fleet.Driver(state.Host.Name)
 		if !ok {
@@ -89,7 +79,7 @@ func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.Virtual
 		case err == nil:
 			return kube.Placement{Driver: state.Host.Driver, Host: state.Host.Name}, nil
 		case errors.Is(err, machine.ErrNotFound):
-		case len(vm.Status.Conditions) > 0 || !state.Health.Probed:
+		case len(vm.Status.Conditions) > 0 || !state.Health.Probed || state.Host.Name == former:
 			// The object was reconciled before, so its machine may be on this host.
 			return kube.Placement{}, new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, fmt.Sprintf(
 				"host %q to tell whether it has the machine: %v", state.Host.Name, err), recheckPlace))
@@ -98,23 +88,10 @@ func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.Virtual
 	return kube.Placement{}, nil
 }
 
-// claimsOf returns what the machines of the objects claim.
-func claimsOf(objects []cloudnativev1alpha1.VirtualMachine) map[types.NamespacedName]claim {
-	out := make(map[types.NamespacedName]claim, len(objects))
-	for i := range objects {
-		vm := &objects[i]
-		if at := kube.PlacementOf(vm); at.Host != "" && recordedRoom(vm) {
-			out[client.ObjectKeyFromObject(vm)] = claim{at, resourcesOf(vm.Spec.Resource, at.Driver)}
-		}
-	}
-	return out
-}
-
 // observe is the phase that observes the machine, its host and its operation.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	seen := &pass.seen
 	seen.op = r.operations.Look(client.ObjectKeyFromObject(pass.Object), pass.Object.UID)
-	seen.at = kube.PlacementOf(pass.Object)
 	if seen.at.Host == "" {
 		seen.observed = true
 		return flow.Done()

@@ -27,9 +27,13 @@ func wish(vm *cloudnativev1alpha1.VirtualMachine, defaultDriver string) claim {
 	return claim{kube.Placement{Driver: driver, Host: vm.Spec.Host}, resourcesOf(vm.Spec.Resource, driver)}
 }
 
-// place chooses a host for what a machine asks for. Hosts for which overcommits is true are overcommitted once no host has room, if
+// place chooses a host for what a machine of the namespace asks for. Hosts for which overcommits is true are overcommitted once no host has room, if
 // the machine fits there alone.
-func place(wanted claim, hosts []placement.Candidate, overcommits map[string]bool) (claim, error) {
+func place(namespace string, wanted claim, hosts []placement.Candidate, overcommits map[string]bool) (claim, error) {
+	hosts, err := placement.Permit(hosts, namespace, wanted.at.Driver, wanted.at.Host)
+	if err != nil {
+		return claim{}, err
+	}
 	host, err := placement.Choose(hosts, wanted.size, wanted.at.Driver, wanted.at.Host)
 	if errors.Is(err, machine.ErrNoCapacity) {
 		for i := range hosts {
@@ -76,6 +80,8 @@ func notPlaced(err error) flow.Outcome {
 	switch {
 	case errors.Is(err, machine.ErrNoHost):
 		return flow.Stall(cloudnativev1alpha1.ReasonHostNotConfigured, err)
+	case errors.Is(err, machine.ErrNotAllowed):
+		return flow.Stall(cloudnativev1alpha1.ReasonHostNotAllowed, err)
 	case errors.Is(err, machine.ErrNoCapacity):
 		return flow.Wait(cloudnativev1alpha1.ReasonNoCapacity, "a host with room: "+err.Error(), recheckPlace)
 	case errors.Is(err, machine.ErrUnreachable):

@@ -6,6 +6,7 @@ package virtualmachine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -44,12 +45,12 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr manager.Manager, 
 	return nil
 }
 
-// changed lets through what users change: the spec, the annotation that pauses, and the placement if somebody removes it. Windlass
+// changed lets through what users change: the spec, the annotation that pauses, and the finalizer if somebody removes it. Windlass
 // itself writes the status, so a change of it is not news.
 func changed() predicate.Predicate {
 	edited := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		_, had := e.ObjectOld.GetAnnotations()[cloudnativev1alpha1.PlacementAnnotation]
-		_, has := e.ObjectNew.GetAnnotations()[cloudnativev1alpha1.PlacementAnnotation]
+		had := slices.Contains(e.ObjectOld.GetFinalizers(), cloudnativev1alpha1.Finalizer)
+		has := slices.Contains(e.ObjectNew.GetFinalizers(), cloudnativev1alpha1.Finalizer)
 		return status.IsPaused(e.ObjectOld) != status.IsPaused(e.ObjectNew) || had && !has ||
 			e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
 	}}

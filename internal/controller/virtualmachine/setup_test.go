@@ -24,3 +24,13 @@ func TestUsageIsNoNews(t *testing.T) {
 		t.Error("a change of the spec does not")
 	}
 }
+
+func TestFinalizerThatIsRemovedIsNews(t *testing.T) {
+	t.Parallel()
+	was := aMachine(func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Finalizers = []string{cloudnativev1alpha1.Finalizer} })
+	is := was.DeepCopy()
+	is.Finalizers = nil
+	if !changed().Update(event.UpdateEvent{ObjectOld: was, ObjectNew: is}) {
+		t.Error("nobody adds the finalizer again")
+	}
+}

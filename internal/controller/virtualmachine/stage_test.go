@@ -165,6 +165,14 @@ func (s *stage) pass(vm *cloudnativev1alpha1.VirtualMachine) {
 	s.Get(s.t, vm)
 }
 
+// begin lets a new object get its host and its machine its first operation, which takes a pass each.
+func (s *stage) begin(vm *cloudnativev1alpha1.VirtualMachine) {
+	s.t.Helper()
+	s.pass(vm)
+	s.Sync(s.t)
+	s.pass(vm)
+}
+
 // edit changes the object as a user would, and lets it settle.
 func (s *stage) edit(vm *cloudnativev1alpha1.VirtualMachine, change vmEdit) {
 	s.t.Helper()

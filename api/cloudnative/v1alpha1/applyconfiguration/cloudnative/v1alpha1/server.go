@@ -18,7 +18,7 @@ type ServerApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// Driver runs the machine.
 	Driver *cloudnativev1alpha1.Driver `json:"driver,omitempty"`
-	// Host of the machine. It never changes.
+	// Host of the machine. It is recorded before anything is created there.
 	Host *string `json:"host,omitempty"`
 	// State of the machine as its driver reports it: created, running, paused, stopping, stopped or unknown.
 	State *string `json:"state,omitempty"`
