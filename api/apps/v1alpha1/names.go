@@ -26,5 +26,12 @@ const (
 // MaxNodes is how many pod names status.nodes holds at most.
 const MaxNodes = 500
 
+// The environment of a debugging container names the PodBuggerTool that asked for it. Nobody can change it: an ephemeral container is
+// immutable. Of a PodBuggerTool that is created anew with the same spec, the container keeps the first UID.
+const (
+	EnvTool    = "WINDLASS_TOOL"
+	EnvToolUID = "WINDLASS_TOOL_UID"
+)
+
 // MaxPodTools is how many pods status.pods of a PodBuggerTool tells of at most.
 const MaxPodTools = 50

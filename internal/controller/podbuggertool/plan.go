@@ -182,6 +182,10 @@ func containerOf(tool *appsv1alpha1.PodBuggerTool) corev1.EphemeralContainer {
 		TargetContainerName: tool.Spec.TargetContainer,
 	}
 	container.Name = nameOf(tool.Name, container)
+	// The name does not depend on these: a tool that is created anew does not install its container a second time.
+	container.Env = []corev1.EnvVar{
+		{Name: appsv1alpha1.EnvTool, Value: tool.Name}, {Name: appsv1alpha1.EnvToolUID, Value: string(tool.UID)},
+	}
 	return container
 }
 

@@ -147,6 +147,7 @@ func TestARunningPodGetsTheToolOfTheArticle(t *testing.T) {
 			Name: own.Name, Image: "busybox", Command: []string{"sh"}, Stdin: true, TTY: true,
 			ImagePullPolicy: corev1.PullIfNotPresent, TerminationMessagePath: "/dev/termination-log",
 			TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+			Env:                      []corev1.EnvVar{{Name: "WINDLASS_TOOL", Value: tool.Name}, {Name: "WINDLASS_TOOL_UID", Value: string(tool.UID)}},
 		},
 	}}
 	if diff := cmp.Diff(want, pod.Spec.EphemeralContainers); diff != "" {
@@ -442,5 +443,32 @@ func TestAListOfManyPodsShowsTheProblemsFirst(t *testing.T) {
 	}
 	if tool.Status.Failed != 1 || tool.Status.Installed != 79 {
 		t.Errorf("installed %d, failed %d", tool.Status.Installed, tool.Status.Failed)
+	}
+}
+
+// A container in a pod did not tell which PodBuggerTool had asked for it, and with the object went the only trace.
+func TestAttackNobodyKnowsWhoAskedForAContainer(t *testing.T) {
+	s := newStage(t)
+	pod := s.pod("web-1")
+	tool := s.tool()
+	first := tool.UID
+	for range 2 {
+		s.Get(t, pod)
+		if len(pod.Spec.EphemeralContainers) != 1 {
+			t.Fatalf("the pod has %d debugging containers, want 1", len(pod.Spec.EphemeralContainers))
+		}
+		want := []corev1.EnvVar{{Name: appsv1alpha1.EnvTool, Value: tool.Name}, {Name: appsv1alpha1.EnvToolUID, Value: string(first)}}
+		if diff := cmp.Diff(want, pod.Spec.EphemeralContainers[0].Env); diff != "" {
+			t.Errorf("environment (-want +got):\n%s", diff)
+		}
+		// The tool that is created anew brings no second container, and does not take the first one for its own.
+		if err := s.Live.Delete(t.Context(), tool); err != nil {
+			t.Fatal(err)
+		}
+		tool = s.tool()
+	}
+	pod.Spec.EphemeralContainers[0].Env[1].Value = "somebody-else"
+	if err := s.Live.SubResource("ephemeralcontainers").Update(t.Context(), pod); err == nil {
+		t.Error("the environment can be changed")
 	}
 }
