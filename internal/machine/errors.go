@@ -26,8 +26,8 @@ var (
 	ErrNoCapacity = errors.New("not enough capacity")
 	// ErrNoHost: no host with the name, or none with the driver, is configured.
 	ErrNoHost = errors.New("host not configured")
-	// ErrNotAllowed: the configuration keeps the host from the namespace of the machine.
-	ErrNotAllowed = errors.New("host not allowed")
+	// ErrNotAllowed: the configuration of the host does not allow what the spec asks for.
+	ErrNotAllowed = errors.New("not allowed")
 	// ErrUnreachable: the host does not answer, so nothing is known about its machines.
 	ErrUnreachable = errors.New("host unreachable")
 	// ErrBusy: the machine does not react right now.

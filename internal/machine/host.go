@@ -3,7 +3,10 @@
 
 package machine
 
-import "context"
+import (
+	"context"
+	"net/netip"
+)
 
 // Opener returns the driver of a host. It need not connect: a driver may do that with its first call. The driver outlives the
 // context. The caller retries after an error.
@@ -45,6 +48,33 @@ type ContainerPolicy struct {
 	// MaxLogBytes is how much of the output of a container its host keeps. 0: DefaultMaxLogBytes; negative: as the host is
 	// configured.
 	MaxLogBytes int64
+	// Capabilities of the kernel that containers have, without the prefix CAP_. Nil: DefaultCapabilities; empty: none.
+	Capabilities []string
+	// Registries are the hosts, with the port if it is not the default one, that images are fetched from. Nil: all but those on the
+	// loopback and link-local addresses of the host, as far as their names tell.
+	Registries []string
+	// Ports limits where containers publish ports.
+	Ports PortPolicy
+}
+
+// PortPolicy says where containers publish ports. A port that the host chooses is always allowed.
+type PortPolicy struct {
+	// Addresses are those of the host. Nil: all loopback addresses. An unspecified address stands for all of its family.
+	Addresses []netip.Addr
+	// First and Last bound the ports. Both 0: DefaultFirstPort and DefaultLastPort.
+	First, Last uint16
+}
+
+// The ports that containers publish by default.
+const (
+	DefaultFirstPort = 1024
+	DefaultLastPort  = 65535
+)
+
+// DefaultCapabilities returns what the usual images need to prepare their files, to listen on ports below 1024, and to become another
+// user. It is what Docker gives without MKNOD, NET_RAW, SYS_CHROOT, SETFCAP, SETPCAP, FSETID and AUDIT_WRITE.
+func DefaultCapabilities() []string {
+	return []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"}
 }
 
 // The defaults of a ContainerPolicy.

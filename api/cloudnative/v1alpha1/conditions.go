@@ -139,6 +139,8 @@ const (
 	ReasonDiskMismatch = "DiskMismatch"
 	// ReasonInvalidSpec says that the host refuses the spec.
 	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonNotAllowed says that the manager's configuration of the host does not allow what the spec asks for.
+	ReasonNotAllowed = "NotAllowed"
 	// ReasonUnsupported says that the driver cannot do what the spec asks for.
 	ReasonUnsupported = "Unsupported"
 	// ReasonRetainedLimit says that the namespace has as many retained machines as it can have.

@@ -593,7 +593,9 @@ func TestRootDiskGrowsOrIsRefused(t *testing.T) {
 	s.want(vm, active, "Ready=True/Ready", "ResourcesSynced=True/ResourcesSynced")
 	s.edit(vm, disk("30Gi"))
 	s.want(vm, active, "Ready=False/InvalidSpec", "ResourcesSynced=False/InvalidSpec", "PowerSynced=True/Running")
-	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) { delete(vm.Spec.Resource, cloudnativev1alpha1.ResourceRootDisk) })
+	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) {
+		delete(vm.Spec.Resource, cloudnativev1alpha1.ResourceRootDisk)
+	})
 	s.want(vm, active, "Ready=True/Ready", "ResourcesSynced=True/ResourcesSynced")
 	if got := s.on("a", vm).Resources.RootDiskBytes; got != 40<<30 {
 		t.Errorf("the root disk has %d bytes, want 40Gi", got)

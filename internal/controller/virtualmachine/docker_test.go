@@ -44,7 +44,9 @@ func TestWalkThroughOnDocker(t *testing.T) {
 	})
 	s.settle(vm)
 	s.want(vm, active, "Ready=True/Ready", "RootDiskRefused=True/NoRootDisk")
-	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) { delete(vm.Spec.Resource, cloudnativev1alpha1.ResourceRootDisk) })
+	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) {
+		delete(vm.Spec.Resource, cloudnativev1alpha1.ResourceRootDisk)
+	})
 	if apimeta.FindStatusCondition(vm.Status.Conditions, cloudnativev1alpha1.ConditionRootDiskRefused) != nil {
 		t.Error("a root disk is refused that nobody asks for")
 	}

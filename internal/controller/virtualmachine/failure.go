@@ -98,7 +98,7 @@ func ended(reason string) bool {
 // permanent reports whether another attempt hardly helps.
 func permanent(reason string) bool {
 	switch reason {
-	case cloudnativev1alpha1.ReasonInvalidSpec, cloudnativev1alpha1.ReasonUnsupported, cloudnativev1alpha1.ReasonNameTaken,
+	case cloudnativev1alpha1.ReasonInvalidSpec, cloudnativev1alpha1.ReasonNotAllowed, cloudnativev1alpha1.ReasonUnsupported, cloudnativev1alpha1.ReasonNameTaken,
 		cloudnativev1alpha1.ReasonDiskMismatch:
 		return true
 	}
@@ -116,6 +116,8 @@ func reasonOf(at operation.Step, err error) string {
 		return cloudnativev1alpha1.ReasonNameTaken
 	case errors.Is(err, machine.ErrDiskMismatch):
 		return cloudnativev1alpha1.ReasonDiskMismatch
+	case errors.Is(err, machine.ErrNotAllowed):
+		return cloudnativev1alpha1.ReasonNotAllowed
 	case errors.Is(err, machine.ErrInvalid):
 		return cloudnativev1alpha1.ReasonInvalidSpec
 	case errors.Is(err, machine.ErrUnsupported):

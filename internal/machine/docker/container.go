@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,7 @@ func optionsOf(spec machine.Spec, policy machine.ContainerPolicy) (client.Contai
 	if err := check(spec); err != nil {
 		return client.ContainerCreateOptions{}, err
 	}
-	exposed, published, err := portsOf(spec.Ports)
+	exposed, published, err := portsOf(spec.Ports, policy.Ports)
 	if err != nil {
 		return client.ContainerCreateOptions{}, err
 	}
@@ -48,6 +49,8 @@ func optionsOf(spec machine.Spec, policy machine.ContainerPolicy) (client.Contai
 		HostConfig: &container.HostConfig{
 			Resources:     confine(limitsOf(spec.Resources), policy),
 			SecurityOpt:   securityOf(policy),
+			CapDrop:       []string{"ALL"},
+			CapAdd:        capabilitiesOf(policy),
 			LogConfig:     logOf(policy),
 			PortBindings:  published,
 			RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyDisabled},
@@ -69,6 +72,14 @@ func securityOf(policy machine.ContainerPolicy) []string {
 		return nil
 	}
 	return []string{"no-new-privileges"}
+}
+
+// capabilitiesOf returns the capabilities of a new container, which loses all others.
+func capabilitiesOf(policy machine.ContainerPolicy) []string {
+	if policy.Capabilities == nil {
+		return machine.DefaultCapabilities()
+	}
+	return policy.Capabilities
 }
 
 // logFiles is how many files keep the output of a container. A full one replaces the oldest.
@@ -128,8 +139,9 @@ func limitsOf(size machine.Resources) container.Resources {
 	}
 }
 
-// portsOf translates ports. Ports without a host IP are published on the loopback address.
-func portsOf(ports []machine.Port) (network.PortSet, network.PortMap, error) {
+// portsOf translates ports, and refuses those that the policy does not allow. Ports without a host IP are published on the loopback
+// address.
+func portsOf(ports []machine.Port, policy machine.PortPolicy) (network.PortSet, network.PortMap, error) {
 	exposed, published := network.PortSet{}, network.PortMap{}
 	for _, port := range ports {
 		protocol := network.IPProtocol(strings.ToLower(string(port.Protocol)))
@@ -152,6 +164,9 @@ func portsOf(ports []machine.Port) (network.PortSet, network.PortMap, error) {
 					port.Port, port.HostIP)
 			}
 		}
+		if err := allowPort(port, address, policy); err != nil {
+			return nil, nil, err
+		}
 		binding := network.PortBinding{HostIP: address}
 		if port.HostPort != 0 {
 			binding.HostPort = strconv.Itoa(int(port.HostPort))
@@ -160,4 +175,27 @@ func portsOf(ports []machine.Port) (network.PortSet, network.PortMap, error) {
 		published[inside] = append(published[inside], binding)
 	}
 	return exposed, published, nil
+}
+
+// allowPort refuses a port that the policy does not allow, and says what it allows.
+func allowPort(port machine.Port, address netip.Addr, policy machine.PortPolicy) error {
+	address = address.Unmap()
+	allowed := func(own netip.Addr) bool { return own == address || own.IsUnspecified() && own.Is4() == address.Is4() }
+	switch {
+	case policy.Addresses == nil && !address.IsLoopback():
+		return fmt.Errorf("%w: port %d has hostIP %s: the host publishes ports on its loopback addresses only; the administrator can "+
+			"allow more with containers.ports in the hosts file", machine.ErrNotAllowed, port.Port, address)
+	case policy.Addresses != nil && !slices.ContainsFunc(policy.Addresses, allowed):
+		return fmt.Errorf("%w: port %d has hostIP %s: the host publishes ports on %v", machine.ErrNotAllowed, port.Port, address,
+			policy.Addresses)
+	}
+	first, last := policy.First, policy.Last
+	if first == 0 && last == 0 {
+		first, last = machine.DefaultFirstPort, machine.DefaultLastPort
+	}
+	if port.HostPort != 0 && (port.HostPort < first || port.HostPort > last) {
+		return fmt.Errorf("%w: port %d has hostPort %d: the host publishes ports %d to %d", machine.ErrNotAllowed, port.Port,
+			port.HostPort, first, last)
+	}
+	return nil
 }

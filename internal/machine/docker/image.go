@@ -5,8 +5,8 @@ package docker
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/containerd/errdefs"
@@ -16,7 +16,6 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/windlass-operator/windlass/internal/machine"
-	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // Prepare implements machine.Driver. The engine selects the platform of the image, which is its own.
@@ -26,7 +25,8 @@ func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
 	}
 	image := spec.Image
 	what := fmt.Sprintf("fetch image %.255q", image.Name)
-	if _, err := reference.ParseNormalizedNamed(image.Name); err != nil {
+	name, err := reference.ParseNormalizedNamed(image.Name)
+	if err != nil {
 		return fmt.Errorf("cannot %s: %w: %w", what, machine.ErrInvalid, err)
 	}
 	if image.PullPolicy != machine.PullAlways {
@@ -40,7 +40,10 @@ func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
 			return fmt.Errorf("cannot %s: %w: it is not on the host, and pullPolicy is Never", what, machine.ErrImageNotFound)
 		}
 	}
-	if err := d.pull(ctx, image, what); err != nil {
+	if err := allowRegistry(name, d.policy); err != nil {
+		return fmt.Errorf("cannot %s: %w", what, err)
+	}
+	if err := d.pull(ctx, image, reference.Domain(name), what); err != nil {
 		return err
 	}
 	here, err := d.here(ctx, image.Name)
@@ -60,7 +63,7 @@ func (d *driver) here(ctx context.Context, name string) (bool, error) {
 }
 
 // pull fetches the image and returns when it is complete.
-func (d *driver) pull(ctx context.Context, image machine.Image, what string) error {
+func (d *driver) pull(ctx context.Context, image machine.Image, registryHost, what string) error {
 	options := client.ImagePullOptions{}
 	if auth := image.Registry; auth != nil {
 		encoded, err := authconfig.Encode(registry.AuthConfig{
@@ -79,37 +82,27 @@ func (d *driver) pull(ctx context.Context, image machine.Image, what string) err
 	if err == nil || ctx.Err() != nil {
 		return explain(ctx, what, err)
 	}
-	// A server that is not a registry may echo what it was sent, so the text is redacted, and the error itself is not wrapped.
-	return fmt.Errorf("cannot %s: %w: %s", what, pullKind(err), redact(err.Error(), image.Registry))
+	return fmt.Errorf("cannot %s: %w", what, refusalOf(err, registryHost))
 }
 
-// pullKind returns the kind of a pull that failed.
-func pullKind(err error) error {
+// refusalOf returns why a pull failed, in our own words. The error of the engine repeats what the server has answered, which may not be
+// a registry at all: its text must not reach those who only chose the address. The engine logs it.
+func refusalOf(err error, registryHost string) error {
+	text := strings.ToLower(err.Error())
+	says := func(phrases ...string) bool {
+		return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(text, phrase) })
+	}
 	switch {
 	case unreachable(err):
-		return machine.ErrUnreachable
-	case errdefs.IsNotFound(err), strings.Contains(err.Error(), "manifest unknown"):
-		return machine.ErrImageNotFound
+		return fmt.Errorf("%w: the engine went away", machine.ErrUnreachable)
+	case errdefs.IsNotFound(err), says("manifest unknown"):
+		return fmt.Errorf("%w: registry %.255q does not have it, or not for these credentials", machine.ErrImageNotFound, registryHost)
 	case errdefs.IsInvalidArgument(err):
-		return machine.ErrInvalid
+		return fmt.Errorf("%w: the engine does not accept the name", machine.ErrInvalid)
+	case errdefs.IsUnauthorized(err), errdefs.IsPermissionDenied(err), says("unauthorized", "denied", "forbidden", "no basic auth"):
+		return fmt.Errorf("%w: registry %.255q denies access: check the credentials in pullSecret", machine.ErrImagePull, registryHost)
 	default:
-		return machine.ErrImagePull
+		return fmt.Errorf("%w: registry %.255q cannot be reached or does not answer like a registry: the log of the engine has its answer",
+			machine.ErrImagePull, registryHost)
 	}
-}
-
-// maxText bounds a text of an engine, a registry or an SSH client in an error.
-const maxText = 1024
-
-// redact removes the credentials from a text, in every form in which they are sent, and shortens it.
-func redact(text string, auth *machine.RegistryAuth) string {
-	if auth != nil && auth.Password != "" {
-		const hidden = "[hidden]"
-		pair := []byte(auth.Username + ":" + auth.Password)
-		text = strings.NewReplacer(
-			base64.StdEncoding.EncodeToString(pair), hidden,
-			base64.URLEncoding.EncodeToString(pair), hidden,
-			auth.Password, hidden,
-		).Replace(text)
-	}
-	return status.Clip(text, maxText)
 }

@@ -23,8 +23,9 @@ import (
 // The first start once failed because the driver had not waited for the pull.
 func TestPullIsAwaitedAndAuthenticated(t *testing.T) {
 	t.Parallel()
-	daemon, driver, _ := shared(t)
+	daemon, _, _ := shared(t)
 	host := serve(t, daemon, authenticated(registry(t, "whole")))
+	driver := fetching(t, daemon, host)
 	spec := specOf(newIdentity())
 	spec.Image.Name = host + "/library/nginx:1.17.4"
 	spec.Image.Registry = &machine.RegistryAuth{Username: "somebody", Password: "wrong-horse", ServerAddress: host}
@@ -39,7 +40,7 @@ func TestPullIsAwaitedAndAuthenticated(t *testing.T) {
 
 func TestPullFails(t *testing.T) {
 	t.Parallel()
-	daemon, driver, _ := shared(t)
+	daemon, _, _ := shared(t)
 	parrot := func(w http.ResponseWriter, r *http.Request) {
 		if _, _, ok := r.BasicAuth(); !ok {
 			w.Header().Set("WWW-Authenticate", "Basic realm=registry")
@@ -75,9 +76,10 @@ func TestPullFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			spec := specOf(newIdentity())
-			spec.Image.Name = serve(t, daemon, test.serve) + "/library/nginx:1.17.4"
+			host := serve(t, daemon, test.serve)
+			spec.Image.Name = host + "/library/nginx:1.17.4"
 			spec.Image.Registry = &machine.RegistryAuth{Username: "somebody", Password: "correct-horse"}
-			err := driver.Prepare(t.Context(), spec)
+			err := fetching(t, daemon, host).Prepare(t.Context(), spec)
 			if !errors.Is(err, test.want) {
 				t.Errorf("Prepare returned %v, want %v", err, test.want)
 			}
@@ -99,6 +101,14 @@ func TestNameThatIsNoImage(t *testing.T) {
 			t.Errorf("Prepare of %q returned %v, want %v", name, err, machine.ErrInvalid)
 		}
 	}
+}
+
+// fetching returns a driver that fetches images from the registry, which is on the loopback address of the engine.
+func fetching(t *testing.T, daemon *dockertest.Daemon, registry string) machine.Driver {
+	t.Helper()
+	host := daemon.Host()
+	host.Containers.Registries = []string{registry}
+	return open(t, host)
 }
 
 // serve serves a registry where the engine finds it, and returns its address.

@@ -170,6 +170,9 @@ func (c *sshConn) Close() error {
 	return err
 }
 
+// maxText bounds what an error repeats of the output of the SSH client.
+const maxText = 1024
+
 // tail keeps the end of what is written to it.
 type tail struct {
 	mu   sync.Mutex

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ func validate(h machine.Host) []error {
 	if h.MaxCalls < 1 || h.MaxCalls > maxCalls {
 		errs = append(errs, fmt.Errorf("maxCalls %d is out of range: must be from 1 to %d", h.MaxCalls, maxCalls))
 	}
-	if h.Containers != (machine.ContainerPolicy{}) && h.Driver != machine.DriverDocker {
+	if !reflect.DeepEqual(h.Containers, machine.ContainerPolicy{}) && h.Driver != machine.DriverDocker {
 		errs = append(errs, fmt.Errorf("containers needs driver %s, not %.64s", machine.DriverDocker, h.Driver))
 	}
 	endpoint, err := parseEndpoint(h.Endpoint, schemes)

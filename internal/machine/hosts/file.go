@@ -47,6 +47,15 @@ type containersEntry struct {
 	AllowPrivilegeEscalation bool `json:"allowPrivilegeEscalation"`
 	MaxProcesses             any  `json:"maxProcesses"`
 	MaxLog                   any  `json:"maxLog"`
+	// Lists are nil if they are left out, which stands for the default.
+	Capabilities *[]string   `json:"capabilities"`
+	Registries   *[]string   `json:"registries"`
+	Ports        *portsEntry `json:"ports"`
+}
+
+type portsEntry struct {
+	Addresses *[]string `json:"addresses"`
+	Range     string    `json:"range"`
 }
 
 type tlsEntry struct {
@@ -77,7 +86,13 @@ type capacityEntry struct {
 //	  capacity: {cpu: 16, memory: 64Gi, rootDisk: 500Gi}
 //	  maxCalls: 8
 //	  namespaces: [team-a, team-b]     # those that can place machines on the host; left out: all
-//	  containers: {allowPrivilegeEscalation: true, maxProcesses: 10000, maxLog: 100Mi}
+//	  containers:
+//	    allowPrivilegeEscalation: true
+//	    maxProcesses: 10000
+//	    maxLog: 100Mi
+//	    capabilities: [CHOWN, SETGID, SETUID]
+//	    registries: [docker.io, registry.example:5000]
+//	    ports: {addresses: [127.0.0.1, 10.0.0.5], range: 30000-32767}
 //	- name: rack-2
 //	  driver: docker
 //	  endpoint: ssh://ops@rack-2
@@ -183,11 +198,25 @@ func (e containersEntry) policy() (machine.ContainerPolicy, []error) {
 		}
 		return n
 	}
-	return machine.ContainerPolicy{
+	policy := machine.ContainerPolicy{
 		AllowPrivilegeEscalation: e.AllowPrivilegeEscalation,
 		MaxProcesses:             limit("maxProcesses", e.MaxProcesses),
 		MaxLogBytes:              limit("maxLog", e.MaxLog),
-	}, errs
+	}
+	var problems []error
+	if e.Capabilities != nil {
+		policy.Capabilities, problems = capabilities(*e.Capabilities)
+		errs = append(errs, problems...)
+	}
+	if e.Registries != nil {
+		policy.Registries, problems = registries(*e.Registries)
+		errs = append(errs, problems...)
+	}
+	if e.Ports != nil {
+		policy.Ports, problems = e.Ports.policy()
+		errs = append(errs, problems...)
+	}
+	return policy, errs
 }
 
 // parseLimit parses a quantity of which 0 means no limit, and none means the default.

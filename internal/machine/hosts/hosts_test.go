@@ -6,11 +6,13 @@ package hosts
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
@@ -28,7 +30,13 @@ hosts:
   capacity: {cpu: 16, memory: 64Gi, rootDisk: 500G}
   maxCalls: 4
   namespaces: [team-b, team-a]
-  containers: {allowPrivilegeEscalation: true, maxProcesses: 0, maxLog: 100Mi}
+  containers:
+    allowPrivilegeEscalation: true
+    maxProcesses: 0
+    maxLog: 100Mi
+    capabilities: [CAP_NET_RAW, CHOWN]
+    registries: [docker.io, registry.example:5000]
+    ports: {addresses: [127.0.0.1, "::"], range: 30000-32767}
 - name: hyper
   driver: libvirt
   endpoint: qemu:///system
@@ -55,14 +63,21 @@ func TestParse(t *testing.T) {
 			TLS:        &machine.TLSFiles{CA: "/etc/rack-1/ca.pem", Cert: "/etc/rack-1/cert.pem", Key: "/etc/rack-1/key.pem"},
 			Capacity:   machine.Resources{MilliCPU: 16_000, MemoryBytes: 64 << 30, RootDiskBytes: 500e9},
 			Namespaces: []string{"team-b", "team-a"},
-			Containers: machine.ContainerPolicy{AllowPrivilegeEscalation: true, MaxProcesses: -1, MaxLogBytes: 100 << 20},
+			Containers: machine.ContainerPolicy{
+				AllowPrivilegeEscalation: true, MaxProcesses: -1, MaxLogBytes: 100 << 20,
+				Capabilities: []string{"NET_RAW", "CHOWN"},
+				Registries:   []string{"docker.io", "registry.example:5000"},
+				Ports: machine.PortPolicy{
+					Addresses: []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Unspecified()}, First: 30000, Last: 32767,
+				},
+			},
 		},
 		{
 			Name: "rack-2", Driver: machine.DriverDocker, Endpoint: "ssh://ops@rack-2", MaxCalls: machine.DefaultMaxCalls,
 			SSH: &machine.SSHFiles{IdentityFile: "/etc/rack-2/id", KnownHostsFile: "/etc/rack-2/known_hosts"},
 		},
 	}
-	if diff := gocmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got, cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -111,22 +126,31 @@ func TestParseRefuses(t *testing.T) {
 			"hosts: [{name: a, driver: docker, endpoint: 'http://a'}, {name: B, driver: docker, endpoint: 'tcp://b'}]",
 			[]string{`hosts[0] "a": endpoint begins with "http://"`, `hosts[1] "B": name "B" is not a DNS label`},
 		},
-		"an endpoint of another driver":    {entry("endpoint: qemu:///system"), []string{`begins with "qemu://": must begin with unix://, tcp://, ssh://`}},
-		"an endpoint without machine":      {entry("endpoint: tcp://"), []string{"must name a machine after tcp://"}},
-		"an endpoint without scheme":       {entry("endpoint: rack-1"), []string{"endpoint has no scheme"}},
-		"an endpoint that is not a URL":    {entry(`endpoint: "tcp://a b"`), []string{"endpoint is not a URL"}},
-		"an endpoint with a relative path": {entry("endpoint: unix://docker.sock"), []string{"by its absolute path"}},
-		"an endpoint that is too long":     {entry("endpoint: tcp://" + strings.Repeat("a", maxEndpoint)), []string{"must have at most 2048"}},
-		"TLS for a socket":                 {entry("endpoint: unix:///a", "tls: {ca: /ca}"), []string{"tls needs an endpoint that begins with tcp://"}},
-		"a certificate without key":        {entry("tls: {ca: /ca, cert: /c}"), []string{"tls.cert and tls.key must be set together"}},
-		"a relative path":                  {entry("tls: {ca: ca.pem}"), []string{`tls.ca is "ca.pem": must be an absolute path`}},
-		"SSH files without SSH":            {entry("ssh: {identityFile: /id}"), []string{"ssh needs an endpoint that begins with ssh://"}},
-		"a capacity in words":              {entry("capacity: {cpu: many}"), []string{`capacity.cpu is "many": must be a quantity`}},
-		"a capacity that is a list":        {entry("capacity: {cpu: [1]}"), []string{`capacity.cpu is "[1]": must be a quantity`}},
-		"a capacity of 0 or less":          {entry("capacity: {memory: -1Gi, cpu: 0}"), []string{`capacity.memory is "-1Gi"`, `capacity.cpu is "0": must be greater than 0`}},
-		"a capacity that is too large":     {entry("capacity: {memory: 9E}"), []string{`capacity.memory is "9E": must be at most`}},
-		"a negative number of processes":   {entry("containers: {maxProcesses: -1}"), []string{`containers.maxProcesses is "-1": must be greater than 0`}},
-		"a log in words":                   {entry("containers: {maxLog: much}"), []string{`containers.maxLog is "much": must be a quantity`}},
+		"an endpoint of another driver":      {entry("endpoint: qemu:///system"), []string{`begins with "qemu://": must begin with unix://, tcp://, ssh://`}},
+		"an endpoint without machine":        {entry("endpoint: tcp://"), []string{"must name a machine after tcp://"}},
+		"an endpoint without scheme":         {entry("endpoint: rack-1"), []string{"endpoint has no scheme"}},
+		"an endpoint that is not a URL":      {entry(`endpoint: "tcp://a b"`), []string{"endpoint is not a URL"}},
+		"an endpoint with a relative path":   {entry("endpoint: unix://docker.sock"), []string{"by its absolute path"}},
+		"an endpoint that is too long":       {entry("endpoint: tcp://" + strings.Repeat("a", maxEndpoint)), []string{"must have at most 2048"}},
+		"TLS for a socket":                   {entry("endpoint: unix:///a", "tls: {ca: /ca}"), []string{"tls needs an endpoint that begins with tcp://"}},
+		"a certificate without key":          {entry("tls: {ca: /ca, cert: /c}"), []string{"tls.cert and tls.key must be set together"}},
+		"a relative path":                    {entry("tls: {ca: ca.pem}"), []string{`tls.ca is "ca.pem": must be an absolute path`}},
+		"SSH files without SSH":              {entry("ssh: {identityFile: /id}"), []string{"ssh needs an endpoint that begins with ssh://"}},
+		"a capacity in words":                {entry("capacity: {cpu: many}"), []string{`capacity.cpu is "many": must be a quantity`}},
+		"a capacity that is a list":          {entry("capacity: {cpu: [1]}"), []string{`capacity.cpu is "[1]": must be a quantity`}},
+		"a capacity of 0 or less":            {entry("capacity: {memory: -1Gi, cpu: 0}"), []string{`capacity.memory is "-1Gi"`, `capacity.cpu is "0": must be greater than 0`}},
+		"a capacity that is too large":       {entry("capacity: {memory: 9E}"), []string{`capacity.memory is "9E": must be at most`}},
+		"a negative number of processes":     {entry("containers: {maxProcesses: -1}"), []string{`containers.maxProcesses is "-1": must be greater than 0`}},
+		"a log in words":                     {entry("containers: {maxLog: much}"), []string{`containers.maxLog is "much": must be a quantity`}},
+		"a capability that is none":          {entry("containers: {capabilities: [chown]}"), []string{`containers.capabilities[0] "chown" is not a capability`}},
+		"a registry with a scheme":           {entry("containers: {registries: ['https://a']}"), []string{`containers.registries[0] "https://a" is not the host of a registry`}},
+		"no registries":                      {entry("containers: {registries: []}"), []string{"containers.registries is empty"}},
+		"an address with a port":             {entry("containers: {ports: {addresses: ['127.0.0.1:80']}}"), []string{`containers.ports.addresses[0] "127.0.0.1:80" is not an IP address`}},
+		"a range that ends before it begins": {entry("containers: {ports: {range: 9-1}}"), []string{`containers.ports.range is "9-1": must be two ports like 30000-32767`}},
+		"too many capabilities": {
+			entry("containers: {capabilities: [" + strings.Repeat("KILL,", maxAllowed+1) + "]}"),
+			[]string{"containers.capabilities has 65 entries: must have at most 64"},
+		},
 		"containers of libvirt": {
 			entry("driver: libvirt", "endpoint: qemu:///system", "containers: {maxLog: 1Mi}"), []string{"containers needs driver docker, not libvirt"},
 		},

@@ -27,10 +27,10 @@ func TestPermit(t *testing.T) {
 		"a namespace that none names":             {namespace: "green", driver: "docker", want: []string{"c"}},
 		"a host that is for all":                  {namespace: "green", driver: "docker", wanted: "c", want: []string{"c"}},
 		"a host that is for others": {
-			namespace: "red", driver: "docker", wanted: "b", refusal: `host not allowed: namespace "red" can use host "a", "c"`,
+			namespace: "red", driver: "docker", wanted: "b", refusal: `not allowed: namespace "red" can use host "a", "c"`,
 		},
 		"no host with the driver": {
-			namespace: "red", driver: "libvirt", refusal: `host not allowed: namespace "red" can use no host with driver libvirt`,
+			namespace: "red", driver: "libvirt", refusal: `not allowed: namespace "red" can use no host with driver libvirt`,
 		},
 		"a host that does not exist is left to Choose": {namespace: "red", driver: "docker", wanted: "x", want: []string{"a", "c"}},
 	}
