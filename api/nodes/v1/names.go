@@ -10,7 +10,8 @@ const (
 	RoleLabelPrefix = "node-role.kubernetes.io/"
 
 	// MemberLabelPrefix followed by a pool's name is the label that Windlass puts on every member. The
-	// node-restriction.kubernetes.io domain is closed to kubelets, so no node can make itself a member.
+	// node-restriction.kubernetes.io domain is closed to kubelets, so no kubelet can write it. It is as good as what makes a node a
+	// member: kubelets report addresses and can set most labels, and a pool that selects by those lets them in.
 	MemberLabelPrefix = "nodepool.node-restriction.kubernetes.io/"
 
 	// AppliedAnnotation records on a node, as JSON, which keys Windlass has applied there for which pool.

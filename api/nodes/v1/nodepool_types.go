@@ -86,7 +86,8 @@ type NodePoolSpec struct {
 	NodeSelector *metav1.LabelSelector `json:"nodeSelector,omitempty"`
 
 	// NodeCIDRs makes nodes members whose InternalIP lies in one of these network segments, as in "10.20.0.0/16", in
-	// addition to those that nodeSelector selects. Default: none. Mutable.
+	// addition to those that nodeSelector selects. Kubelets report the addresses of their own node: where machines are not trusted, use
+	// role labels, or select by labels under node-restriction.kubernetes.io. Default: none. Mutable.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=32
