@@ -62,7 +62,7 @@ func (c *campaign) run(ctx context.Context) (err error) {
 	}
 	c.tell("playing %d scenarios without a fault", len(c.rows))
 	err = each(ctx, c.lanes, c.rows, func(ctx context.Context, l *lane, r *row) error {
-		out, err := l.play(ctx, r.scenario, nil, nil, c.options.Quiet)
+		out, err := l.play(ctx, r.scenario, nil, nil, c.options.rest(0))
 		if err != nil {
 			return fmt.Errorf("%s without a fault: %w", r.Scenario, err)
 		}
@@ -77,7 +77,7 @@ func (c *campaign) run(ctx context.Context) (err error) {
 	cases := c.cases()
 	c.tell("playing %d faults", len(cases))
 	return each(ctx, c.lanes, cases, func(ctx context.Context, l *lane, one attempt) error {
-		out, err := l.play(ctx, one.row.scenario, &one.fault, one.row.baseline, c.options.Quiet)
+		out, err := l.play(ctx, one.row.scenario, &one.fault, one.row.baseline, one.rest)
 		if err != nil {
 			return fmt.Errorf("%s, %s at %s: %w", one.row.Scenario, one.fault.Variant.name, one.fault.Effect, err)
 		}
@@ -126,6 +126,8 @@ func (c *campaign) stop(ctx context.Context) error {
 type attempt struct {
 	row   *row
 	fault fault
+	// rest is how long nothing may be written afterwards.
+	rest time.Duration
 }
 
 // cases returns the faults to play: all that were asked for, or a sample that only the seed decides on.
@@ -138,13 +140,17 @@ func (c *campaign) cases() []attempt {
 				continue
 			}
 			for _, v := range c.options.variants() {
-				own = append(own, attempt{r, fault{e, v}})
+				own = append(own, attempt{row: r, fault: fault{e, v}})
 			}
 		}
 		r.Cases = len(own)
 		all = append(all, own...)
 	}
-	return sample(all, c.options.Sample, c.options.Seed)
+	all = sample(all, c.options.Sample, c.options.Seed)
+	for i := range all {
+		all[i].rest = c.options.rest(i)
+	}
+	return all
 }
 
 // note adds an outcome to its row.

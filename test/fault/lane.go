@@ -12,8 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-operator/windlass/test/rig"
 )
@@ -100,4 +103,45 @@ func leftOut(resource string) bool { return resource == "events" || resource == 
 // file returns a path in the directory of the lane, for the present run.
 func (l *lane) file(name string) string {
 	return filepath.Join(l.Dir, fmt.Sprintf("run-%d-%s", l.runs, name))
+}
+
+// cleanUp deletes what a run has left, so that the lane is as it was before.
+func (l *lane) cleanUp(ctx context.Context, before snapshot) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	err := rig.Until(ctx, settled, func(ctx context.Context) error {
+		after, err := l.snapshot(ctx)
+		if err != nil {
+			return err
+		}
+		var left []string
+		for key, object := range after {
+			if was, ok := before[key]; ok && was.GetUID() == object.GetUID() {
+				continue
+			}
+			left = append(left, key)
+			if err := client.IgnoreNotFound(l.discard(ctx, object)); err != nil {
+				return err
+			}
+		}
+		if len(left) > 0 {
+			return fmt.Errorf("these are left: %s", strings.Join(left, ", "))
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("cannot clean up: %w", err)
+	}
+	return l.deleteEvents(ctx)
+}
+
+// discard deletes an object, whoever may still want to do something about it.
+func (l *lane) discard(ctx context.Context, object *unstructured.Unstructured) error {
+	if len(object.GetFinalizers()) > 0 {
+		free := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+		if err := l.Client.Patch(ctx, object, free); err != nil {
+			return err
+		}
+	}
+	return l.Client.Delete(ctx, object, client.GracePeriodSeconds(0))
 }

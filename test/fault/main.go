@@ -75,11 +75,14 @@ type options struct {
 	Variants  []string `json:"variants"`
 	Effect    string   `json:"effect,omitempty"`
 	// Some is how many scenarios are played, and Sample is how many faults; 0 is all.
-	Some   int           `json:"some"`
-	Sample int           `json:"sample"`
-	Seed   uint64        `json:"seed"`
-	Quiet  time.Duration `json:"quiet"`
-	Lanes  int           `json:"lanes"`
+	Some   int    `json:"some"`
+	Sample int    `json:"sample"`
+	Seed   uint64 `json:"seed"`
+	// Quiet is how long nothing may be written after a run. After each scenario without a fault, and after one of rested faults, it
+	// is Rest.
+	Quiet time.Duration `json:"quiet"`
+	Rest  time.Duration `json:"rest"`
+	Lanes int           `json:"lanes"`
 	// Windlass is the program that is tested.
 	Windlass string `json:"-"`
 	JSON     string `json:"-"`
@@ -97,6 +100,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.IntVar(&opts.Sample, "sample", 0, "number of faults to play, chosen by -seed (default all)")
 	flags.Uint64Var(&opts.Seed, "seed", 1, "seed of the sample")
 	flags.DurationVar(&opts.Quiet, "quiet", 3*time.Second, "how long nothing may be written after each run")
+	flags.DurationVar(&opts.Rest, "rest", 30*time.Second, "how long it is instead after runs without a fault, and after one of 20 with one")
 	flags.IntVar(&opts.Lanes, "lanes", 3, "number of control planes that work side by side")
 	flags.StringVar(&opts.Windlass, "windlass", "", "`program` to test (default bin/windlass)")
 	flags.StringVar(&opts.JSON, "json", "", "`file` to write the results to as JSON")
@@ -173,6 +177,17 @@ func sample[T any](all []T, size int, seed uint64) []T {
 	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // because a sample has to be repeatable
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:size]
+}
+
+// rested is how many faults there are for each after which the rest is long.
+const rested = 20
+
+// rest returns how long nothing may be written after the nth run with a fault.
+func (o *options) rest(n int) time.Duration {
+	if n%rested == 0 {
+		return max(o.Quiet, o.Rest)
+	}
+	return o.Quiet
 }
 
 // variants returns the variants to play.

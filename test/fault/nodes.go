@@ -45,13 +45,12 @@ func node(name string, number int) *corev1.Node {
 			Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("198.18.0.%d", number+1)}},
 		},
 	}
-	for kind, value := range map[corev1.NodeConditionType]corev1.ConditionStatus{
-		corev1.NodeReady: corev1.ConditionTrue, corev1.NodeMemoryPressure: corev1.ConditionFalse,
-		corev1.NodeDiskPressure: corev1.ConditionFalse, corev1.NodePIDPressure: corev1.ConditionFalse,
-	} {
-		created.Status.Conditions = append(created.Status.Conditions, corev1.NodeCondition{
-			Type: kind, Status: value, LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now(),
-		})
+	for _, kind := range []corev1.NodeConditionType{corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure} {
+		condition := corev1.NodeCondition{Type: kind, Status: corev1.ConditionFalse, LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}
+		if kind == corev1.NodeReady {
+			condition.Status = corev1.ConditionTrue
+		}
+		created.Status.Conditions = append(created.Status.Conditions, condition)
 	}
 	return created
 }

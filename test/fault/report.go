@@ -53,7 +53,8 @@ func (r *report) writeText(out io.Writer) {
 	if r.Options.Sample > 0 {
 		sample = fmt.Sprintf("a sample with seed %d", r.Options.Seed)
 	}
-	fmt.Fprintf(out, "\n%s, %s of rest after each, %d lanes, %s\n", sample, r.Options.Quiet, r.Options.Lanes, r.Took.Round(time.Second))
+	fmt.Fprintf(out, "\n%s; %s of rest after each run, %s after one of %d; %d lanes; %s\n",
+		sample, r.Options.Quiet, r.Options.rest(0), rested, r.Options.Lanes, r.Took.Round(time.Second))
 }
 
 func (r *row) line(out io.Writer, effects, findings int) {

@@ -7,21 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/windlass-operator/windlass/test/rig"
 )
 
 // outcome is how a run ended.
 type outcome struct {
 	Effects []effect
 	State   state
-	Events  map[string]string
 	// Struck is false if the effect of the fault did not happen.
 	Struck bool
 	// Convergence is how long it took from the last step to the end state.
@@ -38,6 +31,20 @@ const (
 	restTime = 2 * time.Second
 )
 
+// play is one run of a scenario on a stage.
+type play struct {
+	*stage
+
+	scenario *scenario
+	// want is the outcome without a fault, nil for the run that finds it out.
+	want *outcome
+	// quiet is how long nothing may be written in the end.
+	quiet time.Duration
+	// before is the state of the lane before the run, and given after the given steps.
+	before, given snapshot
+	out           *outcome
+}
+
 // play plays a scenario on the lane, with a fault if there is one, and cleans up. The end state is compared with want, if it is
 // given. An error is one of the campaign and not of the manager.
 func (l *lane) play(ctx context.Context, sc *scenario, f *fault, want *outcome, quiet time.Duration) (*outcome, error) {
@@ -50,66 +57,85 @@ func (l *lane) play(ctx context.Context, sc *scenario, f *fault, want *outcome, 
 		return nil, err
 	}
 	s.args = sc.args
-	out := &outcome{}
-	err = s.perform(ctx, sc, before, want, quiet, out)
-	return out, errors.Join(err, l.cleanUp(ctx, before))
+	p := &play{stage: s, scenario: sc, want: want, quiet: quiet, before: before, out: &outcome{}}
+	err = p.perform(ctx)
+	return p.out, errors.Join(err, l.cleanUp(ctx, before))
 }
 
-func (s *stage) perform(
-	ctx context.Context, sc *scenario, before snapshot, want *outcome, quiet time.Duration, out *outcome,
-) (err error) {
-	if sc.setUp != nil {
-		clear, err := sc.setUp(s)
+// perform takes the stage from its set-up to its end.
+func (p *play) perform(ctx context.Context) error {
+	end := func() error { return nil }
+	if p.scenario.setUp != nil {
+		clear, err := p.scenario.setUp(p.stage)
 		if err != nil {
-			return err
+			return errors.Join(err, p.clear())
 		}
-		defer func() { err = errors.Join(err, clear()) }()
+		end = clear
 	}
-	for _, step := range sc.given {
-		if err := step.do(ctx, s); err != nil {
-			return errors.Join(fmt.Errorf("cannot prepare %s: %s: %w", sc.name, step.name, err), s.clear())
-		}
+	err := p.act(ctx)
+	p.out.Effects, p.out.Struck = p.effects.seen(), p.effects.hasStruck()
+	if err := p.clear(); err != nil {
+		p.out.add(&finding{Class: "broken", Detail: err.Error()})
 	}
-	if err := s.start(ctx); err != nil {
-		return errors.Join(err, s.clear())
+	p.out.Log = p.log()
+	if strings.Contains(p.out.Log, "Observed a panic") || strings.Contains(p.out.Log, "\ngoroutine ") {
+		p.out.add(&finding{Class: "panic", Detail: "the log shows a panic"})
 	}
-	if err := s.prepare(ctx, sc.before); err != nil {
-		return errors.Join(fmt.Errorf("cannot prepare %s: %w; the log of the manager:\n%s", sc.name, err, s.log()), s.clear())
+	return errors.Join(err, end())
+}
+
+// act takes all steps and judges the end.
+func (p *play) act(ctx context.Context) (err error) {
+	if err := p.take(ctx, p.scenario.given); err != nil {
+		p.out.add(&finding{Class: "unprepared", Detail: err.Error()})
+		return nil
+	}
+	if p.given, err = p.snapshot(ctx); err != nil {
+		return err
+	}
+	if err := p.prepare(ctx); err != nil {
+		p.out.add(&finding{Class: "unprepared", Detail: err.Error()})
+		return nil
 	}
 	listening, stop := context.WithCancel(ctx)
-	silent := s.listen(listening, before)
-	s.act(ctx, sc, out)
-	err = s.converge(ctx, before, want, out)
+	defer stop()
+	silent := p.listen(listening)
+	if err := p.take(ctx, p.scenario.steps); err != nil {
+		p.out.add(&finding{Class: "stuck", Detail: err.Error()})
+	}
+	if err := p.converge(ctx); err != nil {
+		return err
+	}
 	stop()
-	out.add(<-silent)
-	if err == nil {
-		s.rest(ctx, quiet, out)
-		out.Events, err = s.events(ctx)
-	}
-	out.Effects, out.Struck = s.effects.seen(), s.effects.hasStruck()
-	if ended := s.clear(); ended != nil {
-		out.add(&finding{Class: "broken", Detail: ended.Error()})
-	}
-	out.Log = s.log()
-	if strings.Contains(out.Log, "Observed a panic") || strings.Contains(out.Log, "\ngoroutine ") {
-		out.add(&finding{Class: "panic", Detail: "the log shows a panic"})
-	}
-	return err
+	p.out.add(<-silent)
+	p.rest(ctx)
+	return p.checkUndone(ctx)
 }
 
-// prepare takes steps in which no fault happens, and waits until their effects are over.
-func (s *stage) prepare(ctx context.Context, steps []step) error {
+// take takes steps, until one of them fails.
+func (p *play) take(ctx context.Context, steps []step) error {
 	for _, step := range steps {
-		if err := step.do(ctx, s); err != nil {
+		if err := step.do(ctx, p.stage); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
 	}
-	defer s.effects.arm()
-	if len(steps) == 0 {
+	return nil
+}
+
+// prepare starts the manager, takes the steps in which no fault happens, and waits until their effects are over.
+func (p *play) prepare(ctx context.Context) error {
+	if err := p.start(ctx); err != nil {
+		return err
+	}
+	if err := p.take(ctx, p.scenario.before); err != nil {
+		return err
+	}
+	defer p.effects.arm()
+	if len(p.scenario.before) == 0 {
 		return nil
 	}
-	return s.await(ctx, func(context.Context) error {
-		if last := s.effects.quiet(); last < restTime {
+	return p.await(ctx, func(context.Context) error {
+		if last := p.effects.quiet(); last < restTime {
 			return fmt.Errorf("the last write was %s ago", last)
 		}
 		return nil
@@ -117,131 +143,25 @@ func (s *stage) prepare(ctx context.Context, steps []step) error {
 }
 
 // listen waits until the fault that lasts can have been heard of, and lifts it. It returns a finding if that never happens.
-func (s *stage) listen(ctx context.Context, before snapshot) <-chan *finding {
+func (p *play) listen(ctx context.Context) <-chan *finding {
 	silent := make(chan *finding, 1)
-	if s.effects.fault == nil || !s.effects.fault.Variant.lasting {
+	if p.effects.fault == nil || !p.effects.fault.Variant.lasting {
 		silent <- nil
 		return silent
 	}
 	go func() {
-		defer s.effects.lift()
+		defer p.effects.lift()
 		select {
-		case <-s.effects.struck:
+		case <-p.effects.struck:
 		case <-ctx.Done():
 			silent <- nil
 			return
 		}
-		err := s.await(ctx, func(ctx context.Context) error { return s.heard(ctx, before) })
-		if err != nil {
+		if err := p.await(ctx, func(ctx context.Context) error { return p.heard(ctx, p.before) }); err != nil {
 			silent <- &finding{Class: "silent", Detail: err.Error()}
 			return
 		}
 		silent <- nil
 	}()
 	return silent
-}
-
-// act takes the steps. A step that fails ends them, and is a finding.
-func (s *stage) act(ctx context.Context, sc *scenario, out *outcome) {
-	for _, step := range sc.steps {
-		if err := step.do(ctx, s); err != nil {
-			out.add(&finding{Class: "stuck", Detail: step.name + ": " + err.Error()})
-			return
-		}
-	}
-}
-
-// converge waits until the state is as in the run without a fault, or without such a run until nothing changes any more.
-func (s *stage) converge(ctx context.Context, before snapshot, want, out *outcome) error {
-	begun, limit := time.Now(), settled
-	if want == nil {
-		limit = restTime
-	}
-	waiting, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	err := rig.Until(waiting, settled, func(ctx context.Context) error {
-		if last := s.effects.quiet(); last < limit {
-			return fmt.Errorf("the last write was %s ago", last)
-		}
-		after, err := s.snapshot(ctx)
-		if err != nil {
-			return err
-		}
-		wanted := out.State
-		if want != nil {
-			wanted = want.State
-		}
-		if out.State = after.since(before); !reflect.DeepEqual(wanted, out.State) {
-			return errors.New("the state is not the end state")
-		}
-		return nil
-	})
-	out.Convergence = time.Since(begun)
-	switch {
-	case err == nil || ctx.Err() != nil:
-		return ctx.Err()
-	case want == nil || out.State == nil:
-		out.add(&finding{Class: "restless", Detail: err.Error()})
-	default:
-		out.compare(want)
-	}
-	return nil
-}
-
-// compare adds what is different from the run without a fault.
-func (o *outcome) compare(want *outcome) {
-	for key := range o.State {
-		if _, ok := want.State[key]; !ok {
-			o.add(&finding{Class: "leak", Detail: key})
-		}
-	}
-	o.add(&finding{Class: "divergence", Detail: cmp.Diff(want.State, o.State)})
-}
-
-// rest waits for a time in which nothing may be written.
-func (s *stage) rest(ctx context.Context, quiet time.Duration, out *outcome) {
-	count := len(s.effects.seen())
-	select {
-	case <-time.After(quiet):
-	case <-ctx.Done():
-	}
-	for _, e := range s.effects.seen()[count:] {
-		out.add(&finding{Class: "write at rest", Detail: e.String()})
-	}
-}
-
-// cleanUp deletes what a run has left, so that the lane is as it was before.
-func (l *lane) cleanUp(ctx context.Context, before snapshot) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
-	defer cancel()
-	err := rig.Until(ctx, settled, func(ctx context.Context) error {
-		after, err := l.snapshot(ctx)
-		if err != nil {
-			return err
-		}
-		var left []string
-		for key, object := range after {
-			if was, ok := before[key]; ok && was.GetUID() == object.GetUID() {
-				continue
-			}
-			left = append(left, key)
-			if len(object.GetFinalizers()) > 0 {
-				patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
-				if err := client.IgnoreNotFound(l.Client.Patch(ctx, object, patch)); err != nil {
-					return err
-				}
-			}
-			if err := client.IgnoreNotFound(l.Client.Delete(ctx, object, client.GracePeriodSeconds(0))); err != nil {
-				return err
-			}
-		}
-		if len(left) > 0 {
-			return fmt.Errorf("these are left: %s", strings.Join(left, ", "))
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("cannot clean up: %w", err)
-	}
-	return l.deleteEvents(ctx)
 }

@@ -18,6 +18,9 @@ type scenario struct {
 	// steps are what is tested. The last ones should wait for the end, so that a run that gets stuck is described by what it waits
 	// for.
 	steps []step
+	// undone is set where everything has to be in the end as the given steps have made it. Other ends are right if they are those of
+	// the run without a fault.
+	undone bool
 	// args are more arguments of the manager.
 	args []string
 	// setUp, if there is one, adds to the stage before the manager starts, and returns what to do after it has ended.

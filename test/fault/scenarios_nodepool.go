@@ -76,9 +76,9 @@ func poolLifeScenarios(two []step) []scenario {
 			name: "nodepool/manager-restarted-in-between", given: two,
 			steps: []step{apply(pool("red", allRed)), restart(), ready("red", 2), restart(), ready("red", 2)},
 		},
-		{name: "nodepool/deleted", given: two, before: onePool(), steps: []step{remove(redPool), gone(redPool)}},
+		{name: "nodepool/deleted", given: two, before: onePool(), steps: []step{remove(redPool), gone(redPool)}, undone: true},
 		{
-			name: "nodepool/several-deleted-together", given: two,
+			name: "nodepool/several-deleted-together", given: two, undone: true,
 			before: []step{
 				apply(pool("red", allRed), pool("blue", allRed), pool("green", allRed)),
 				ready("red", 2), ready("blue", 2), ready("green", 2),
@@ -113,7 +113,7 @@ func poolNodeScenarios(two []step) []scenario {
 			steps: []step{foreign, until("nodes/a", `.metadata.labels.example\.com/red=1`), ready("red", 2)},
 		},
 		{
-			name: "nodepool/foreign-label-put-back", given: []step{nodes("a", "b"), foreign}, before: onePool(),
+			name: "nodepool/foreign-label-put-back", undone: true, given: []step{nodes("a", "b"), foreign}, before: onePool(),
 			steps: []step{remove(redPool), gone(redPool), until("nodes/a", `.metadata.labels.example\.com/red=foreign`)},
 		},
 		{
@@ -129,7 +129,7 @@ func poolDrainScenarios() []scenario {
 	member := pod("member", "nodes.lailin.xyz/pool: red")
 	drained := []step{
 		apply(pool("red", allRed, "drain: {policy: Evict, timeoutSeconds: 0}")), ready("red", 2),
-		apply(member), until("pods/default/member", "Ready=True"),
+		again(apply(member)), until("pods/default/member", "Ready=True"),
 	}
 	return []scenario{
 		{
@@ -148,7 +148,7 @@ spec: {minAvailable: 1, selector: {matchLabels: {nodes.lailin.xyz/pool: red}}}
 			},
 		},
 		{
-			name: "nodepool/deleted-with-drain", given: []step{nodes("a", "b")}, before: drained,
+			name: "nodepool/deleted-with-drain", undone: true, given: []step{nodes("a", "b")}, before: drained,
 			steps: []step{remove(redPool), gone(redPool, "pods/default/member")},
 		},
 	}

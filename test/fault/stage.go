@@ -57,7 +57,7 @@ func (s *stage) start(ctx context.Context) error {
 }
 
 func (s *stage) launch(ctx context.Context) (err error) {
-	args := append([]string{"--holder-identity=fault"}, s.args...)
+	args := append([]string{"--holder-identity=fault", "--vm-driver=simulated"}, s.args...)
 	s.manager, err = s.StartManager(ctx, s.kubeconfig, s.file("manager.log"), args...)
 	return err
 }

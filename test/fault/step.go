@@ -47,6 +47,14 @@ func apply(manifests ...string) step {
 	}}
 }
 
+// again repeats a step until it succeeds, like a controller that creates pods: the API server learns of admission policies a moment
+// after they were written.
+func again(once step) step {
+	return step{once.name, func(ctx context.Context, s *stage) error {
+		return s.await(ctx, func(ctx context.Context) error { return once.do(ctx, s) })
+	}}
+}
+
 // merge patches an object with a JSON merge patch.
 func merge(ref, patch string) step {
 	return step{"patch " + ref, func(ctx context.Context, s *stage) error {

@@ -1,0 +1,97 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-operator/windlass/test/rig"
+)
+
+// converge waits until the state is as in the run without a fault, or without such a run until nothing changes any more.
+func (p *play) converge(ctx context.Context) error {
+	begun, limit := time.Now(), settled
+	if p.want == nil {
+		limit = restTime
+	}
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := rig.Until(waiting, settled, func(ctx context.Context) error {
+		if last := p.effects.quiet(); last < limit {
+			return fmt.Errorf("the last write was %s ago", last)
+		}
+		after, err := p.snapshot(ctx)
+		if err != nil {
+			return err
+		}
+		wanted := p.out.State
+		if p.want != nil {
+			wanted = p.want.State
+		}
+		if p.out.State = after.since(p.before); !reflect.DeepEqual(wanted, p.out.State) {
+			return errors.New("the state is not the end state")
+		}
+		return nil
+	})
+	p.out.Convergence = time.Since(begun)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return ctx.Err()
+	case p.want == nil || p.out.State == nil:
+		p.out.add(&finding{Class: "restless", Detail: err.Error()})
+	default:
+		p.compare()
+	}
+	return nil
+}
+
+// compare adds what is different from the run without a fault.
+func (p *play) compare() {
+	for key := range p.out.State {
+		if _, ok := p.want.State[key]; !ok {
+			p.out.add(&finding{Class: "leak", Detail: key})
+		}
+	}
+	p.out.add(&finding{Class: "divergence", Detail: cmp.Diff(p.want.State, p.out.State)})
+}
+
+// rest waits for a time in which nothing may be written.
+func (p *play) rest(ctx context.Context) {
+	count := len(p.effects.seen())
+	select {
+	case <-time.After(p.quiet):
+	case <-ctx.Done():
+	}
+	for _, e := range p.effects.seen()[count:] {
+		p.out.add(&finding{Class: "write at rest", Detail: e.String()})
+	}
+}
+
+// checkUndone compares the end with what was given, if that is how the scenario has to end. Who owned which fields in the meantime
+// does not matter, and the Lease stays.
+func (p *play) checkUndone(ctx context.Context) error {
+	if !p.scenario.undone {
+		return nil
+	}
+	after, err := p.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	for _, all := range []snapshot{p.given, after} {
+		delete(all, "leases.coordination.k8s.io/"+rig.Namespace+"/"+rig.LeaseName)
+		for _, object := range all {
+			object.SetManagedFields(nil)
+		}
+	}
+	if left := after.since(p.given); len(left) > 0 {
+		p.out.add(&finding{Class: "leak", Detail: cmp.Diff(state{}, left)})
+	}
+	return nil
+}
