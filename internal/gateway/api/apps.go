@@ -11,7 +11,6 @@ import (
 	"net/url"
 
 	"github.com/danielgtaylor/huma/v2"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -30,11 +29,17 @@ type appOutput struct {
 type appInput struct {
 	DryRunInput
 
-	Body *view.App `required:"false"`
+	Namespace string    `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace. The default is the one in the body"`
+	Body      *view.App `required:"false"`
 }
 
 type appsInput struct {
 	Namespace string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace. The default is all that the caller may list"`
+}
+
+type appInNamespace struct {
+	Namespace string `query:"ns" required:"true" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace of the app"`
+	Name      string `path:"name" maxLength:"63" pattern:"^[a-z]([-a-z0-9]*[a-z0-9])?$" doc:"Name of the app"`
 }
 
 type appTarget struct {
@@ -58,86 +63,16 @@ func (a *API) registerApps() {
 	create.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{mediaJSON: {Example: view.DefaultApp()}}}
 	handle(a, create, a.createApp)
 	handle(a, op("get", http.MethodGet, "/v1/apps/{ns}/{name}", "Read one", http.StatusOK, "The app"), a.getApp)
-	handle(a, op("delete", http.MethodDelete, "/v1/apps/{ns}/{name}", "Delete both, even if one of them is already gone",
-		http.StatusOK, "The result for both"), a.deleteApp)
-}
-
-// createApp creates both or neither. A dry run of both comes first, so that a refusal comes before anything exists. If the
-// second one fails anyway, the first one is deleted again.
-func (a *API) createApp(ctx context.Context, in *appInput) (*appOutput, error) {
-	who, err := access.CallerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	app := view.DefaultApp()
-	if in.Body != nil {
-		app = *in.Body
-	}
-	missing, err := a.missingNamespace(ctx, who, &app)
-	if err != nil {
-		return nil, err
-	}
-	if missing && in.DryRun != "" { // a dry run needs an existing namespace
-		return previewApp(&app)
-	}
-	if missing {
-		if err := a.createNamespace(ctx, who, app.Namespace); err != nil {
-			return nil, err
-		}
-	}
-	deployment, service, err := a.createParts(ctx, who, &app, "All")
-	if err != nil {
-		return nil, err
-	}
-	status := http.StatusOK
-	if in.DryRun == "" {
-		status = http.StatusCreated
-		if deployment, service, err = a.createParts(ctx, who, &app, ""); err != nil {
-			return nil, err
-		}
-	}
-	state, err := view.ReadApp(app.Namespace, app.Name, deployment, service)
-	return &appOutput{Status: status, Body: state}, err
-}
-
-func previewApp(app *view.App) (*appOutput, error) {
-	deployment, err := json.Marshal(app.Deployment())
-	if err != nil {
-		return nil, err
-	}
-	service, err := json.Marshal(app.Service())
-	if err != nil {
-		return nil, err
-	}
-	state, err := view.ReadApp(app.Namespace, app.Name, deployment, service)
-	return &appOutput{Status: http.StatusOK, Body: state}, err
-}
-
-// missingNamespace reports whether the caller asked for a namespace that does not exist.
-func (a *API) missingNamespace(ctx context.Context, who *access.Caller, app *view.App) (bool, error) {
-	if !app.CreateNamespace {
-		return false, nil
-	}
-	_, err := a.Upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: a.namespaces.Path("", app.Namespace, "")})
-	problem, refused := errors.AsType[*view.Problem](err)
-	if refused && problem.Status == http.StatusNotFound {
-		return true, nil
-	}
-	return false, err
-}
-
-func (a *API) createNamespace(ctx context.Context, who *access.Caller, name string) error {
-	body, err := json.Marshal(&corev1.Namespace{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name},
-	})
-	if err != nil {
-		return err
-	}
-	_, err = a.send(ctx, who, a.namespaces, "", name, creation(a.namespaces, "", body, ""))
-	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusConflict {
-		return nil // another request created it first
-	}
-	return err
+	const deletes, results = "Delete both, even if one of them is already gone", "The result for both"
+	handle(a, op("delete", http.MethodDelete, "/v1/apps/{ns}/{name}", deletes, http.StatusOK, results), a.deleteApp)
+	handle(a, op("get-in", http.MethodGet, "/v1/apps/{name}", "Read one of the namespace ns", http.StatusOK, "The app"),
+		func(ctx context.Context, in *appInNamespace) (*appOutput, error) {
+			return a.getApp(ctx, &appTarget{in.Namespace, in.Name})
+		})
+	handle(a, op("delete-in", http.MethodDelete, "/v1/apps/{name}", deletes+"; of the namespace ns", http.StatusOK, results),
+		func(ctx context.Context, in *appInNamespace) (*deletionOutput, error) {
+			return a.deleteApp(ctx, &appTarget{in.Namespace, in.Name})
+		})
 }
 
 func creation(k *feed.Kind, namespace string, body []byte, dry string) access.Call {
@@ -225,28 +160,38 @@ func (a *API) getApp(ctx context.Context, in *appTarget) (*appOutput, error) {
 
 type deletionOutput struct{ Body view.AppDeletion }
 
-// deleteApp deletes both parts. A failure of one does not keep the other from being deleted.
+// deleteApp deletes both parts. A failure of one does not keep the other from being deleted, and the problem says what became of
+// each.
 func (a *API) deleteApp(ctx context.Context, in *appTarget) (*deletionOutput, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := &deletionOutput{}
-	var failed []view.FieldError
-	var first *view.Problem
-	for k, result := range map[*feed.Kind]*string{a.deployments: &out.Body.Deployment, a.services: &out.Body.Service} {
-		*result, err = a.deleteIfPart(ctx, who, k, in)
+	var failed *view.Problem
+	var became []view.FieldError
+	for _, part := range []struct {
+		kind   *feed.Kind
+		result *string
+	}{{a.deployments, &out.Body.Deployment}, {a.services, &out.Body.Service}} {
+		*part.result, err = a.deleteIfPart(ctx, who, part.kind, in)
+		message := *part.result
 		if err != nil {
-			first = asProblem(err)
-			failed = append(failed, view.FieldError{Location: k.Plural, Message: first.Detail})
+			problem := asProblem(err)
+			message = "not deleted: " + problem.Detail
+			if failed == nil {
+				failed = problem
+			}
 		}
+		became = append(became, view.FieldError{Location: part.kind.Plural, Message: message})
 	}
-	if first != nil {
-		problem := *first
-		problem.Errors = failed
-		return nil, &problem
+	if failed == nil {
+		return out, nil
 	}
-	return out, nil
+	problem := *failed
+	problem.Detail = "Deployment: " + became[0].Message + ". Service: " + became[1].Message + "."
+	problem.Errors = became
+	return nil, &problem
 }
 
 func (a *API) deleteIfPart(ctx context.Context, who *access.Caller, k *feed.Kind, at *appTarget) (string, error) {

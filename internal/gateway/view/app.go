@@ -7,11 +7,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // AppLabel and AppLabelValue mark both parts of an app, which have the app's name.
@@ -25,7 +28,7 @@ type App struct {
 	// Name of both.
 	Name string `json:"name" minLength:"1" maxLength:"63" pattern:"^[a-z]([-a-z0-9]*[a-z0-9])?$" doc:"Name of the Deployment and of the Service" example:"k8s-test-stub"`
 	// Namespace of both.
-	Namespace string `json:"namespace" minLength:"1" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace of both" example:"testing"`
+	Namespace string `json:"namespace,omitempty" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace of both. The default is ns of the query" example:"testing"`
 	// CreateNamespace creates the namespace if it does not exist.
 	CreateNamespace bool `json:"createNamespace,omitempty" doc:"Create the namespace if it does not exist. It is not deleted with the app"`
 	// Labels of both, which also select the pods.
@@ -50,6 +53,24 @@ func DefaultApp() App {
 		Name: "k8s-test-stub", Namespace: "testing", CreateNamespace: true, Labels: map[string]string{"app": "k8s-test-app"},
 		Image: "nginx:alpine", Replicas: new(int32(2)), Port: 80, TargetPort: 80, ServiceType: string(corev1.ServiceTypeNodePort),
 	}
+}
+
+// Invalid returns what the API server would refuse about the parts of the app, for namespaces that do not exist yet, where it
+// cannot be asked.
+func (a *App) Invalid() []FieldError {
+	var out []FieldError
+	for _, key := range slices.Sorted(maps.Keys(a.Labels)) {
+		for _, problem := range append(validation.IsQualifiedName(key), validation.IsValidLabelValue(a.Labels[key])...) {
+			out = append(out, FieldError{Location: "body.labels." + key, Message: problem})
+		}
+	}
+	if a.Labels[AppLabel] != "" && a.Labels[AppLabel] != AppLabelValue {
+		out = append(out, FieldError{Location: "body.labels." + AppLabel, Message: "is a label of the API"})
+	}
+	if strings.TrimSpace(a.Image) != a.Image {
+		out = append(out, FieldError{Location: "body.image", Message: "must not begin or end with a space"})
+	}
+	return out
 }
 
 // selector returns the labels that select the pods.
