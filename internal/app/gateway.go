@@ -57,6 +57,9 @@ func addGateway(
 	if err := mgr.Add(api); err != nil {
 		return fmt.Errorf("cannot add the HTTP API: %w", err)
 	}
+	if err := mgr.AddReadyzCheck("gateway", api.Ready); err != nil {
+		return fmt.Errorf("cannot set up the health probe of the HTTP API: %w", err)
+	}
 	log.Info("Serving the HTTP API", "address", listener.Addr().String())
 	if conf.Gateway.SessionFile != "" {
 		if err := writeSession(conf.Gateway.SessionFile, api.URL()); err != nil {

@@ -100,7 +100,7 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 		c(&options)
 	}
 	r.serve(t, options)
-	testkit.Eventually(t, "the stores are in step", r.g.Synced)
+	testkit.Eventually(t, "the stores are in step", func() bool { return r.g.Ready(nil) == nil })
 	return r
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -83,7 +84,7 @@ func New(ctx context.Context, options Options) (*Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot create a client for reviews: %w", err)
 	}
-	g := &Gateway{options: options, hub: feed.NewHub(view.Kinds())}
+	g := &Gateway{options: options, hub: feed.NewHub(view.Kinds(), options.Now)}
 	if options.Session {
 		if g.session, err = access.OpenSession(ctx, clients.AuthenticationV1(), options.Listener.Addr(), options.Now); err != nil {
 			return nil, err
@@ -164,8 +165,13 @@ func (g *Gateway) OpenAPI() *huma.OpenAPI { return g.api.OpenAPI() }
 // Handler returns the handler of everything.
 func (g *Gateway) Handler() http.Handler { return g.api.Handler() }
 
-// Synced reports whether every store is in step with the API server.
-func (g *Gateway) Synced() bool { return g.hub.Synced() }
+// Ready returns an error until every store is in step with the API server. It implements healthz.Checker.
+func (g *Gateway) Ready(*http.Request) error {
+	if missing := g.hub.Missing(); len(missing) > 0 {
+		return fmt.Errorf("the stores of %s are not filled yet", strings.Join(missing, ", "))
+	}
+	return nil
+}
 
 // Start serves until the context ends, which is not an error. It implements manager.Runnable.
 func (g *Gateway) Start(ctx context.Context) error {

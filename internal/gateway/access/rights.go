@@ -149,9 +149,9 @@ func without(verbs []string, left string) []string {
 	return out
 }
 
-// Visible returns the namespaces in which the caller may list something.
-func (r *Rights) Visible(ctx context.Context, who *Caller) view.Scope {
-	out, _ := r.within(ctx, who, "*", func(ctx context.Context, in string) (bool, error) {
+// Visible returns the namespaces in which the caller may list something. An error means that nobody knows.
+func (r *Rights) Visible(ctx context.Context, who *Caller) (view.Scope, error) {
+	return r.within(ctx, who, "*", func(ctx context.Context, in string) (bool, error) {
 		for i := range r.kinds {
 			k := &r.kinds[i]
 			if !k.Namespaced {
@@ -163,7 +163,6 @@ func (r *Rights) Visible(ctx context.Context, who *Caller) view.Scope {
 		}
 		return false, nil
 	})
-	return out // in doubt the answer is no
 }
 
 // within asks about every namespace. The answer is cached for a fifth of the time to live of single answers, so that a list

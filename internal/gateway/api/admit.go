@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
@@ -23,6 +24,7 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.Identity.Of(r)
 		if err != nil {
+			a.cutStream(r, err)
 			a.dismiss(w, r, err)
 			return
 		}
@@ -39,6 +41,17 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
 	})
+}
+
+// cutStream closes the connection of an EventSource without an answer while nobody can say who calls. A browser reconnects when a
+// connection breaks, and never again after an error status.
+func (a *API) cutStream(r *http.Request, err error) {
+	_, refused := errors.AsType[*view.Problem](err)
+	if refused || r.URL.Path != watchPath || r.Method != http.MethodGet || r.Header.Get("Accept") != feed.MediaType {
+		return
+	}
+	a.Log.Info("Request failed", "request", instance(r.Context()), "cause", err.Error())
+	panic(http.ErrAbortHandler)
 }
 
 // receive reads the whole body, so that no route waits for a slow sender.

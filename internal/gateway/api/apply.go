@@ -26,7 +26,19 @@ type applyInput struct {
 	CreateInput
 	Target
 
-	Force bool `query:"force" doc:"Take over fields that other managers own"`
+	Force   bool `query:"force" doc:"Take over fields that other managers own"`
+	Replace bool `query:"replace" doc:"Replace the whole object instead of applying the fields of the body. The body needs metadata.resourceVersion"`
+}
+
+// put applies or replaces an object.
+func (a *API) put(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.StreamResponse, error) {
+	if !in.Replace {
+		return a.apply(ctx, k, in)
+	}
+	if in.Force {
+		return nil, fieldErrors(&view.FieldError{Location: "query.force", Message: "does not apply to replace: send the newest metadata.resourceVersion"})
+	}
+	return a.replace(ctx, k, in)
 }
 
 // apply applies an object by server-side apply.
@@ -40,12 +52,8 @@ func (a *API) apply(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.St
 		return nil, err
 	}
 	if a.mayWrite(ctx, k, in.namespace, in.name, "patch") {
-		body, err := readSketch(k, media, in.RawBody)
-		if err != nil {
+		if _, err := in.fits(k, media); err != nil {
 			return nil, err
-		}
-		if cmp.Or(body.Metadata.Name, in.name) != in.name || cmp.Or(body.Metadata.Namespace, in.namespace) != in.namespace {
-			return nil, fieldErrors(&view.FieldError{Location: "body.metadata", Message: "must match the name and namespace in the path"})
 		}
 	}
 	c := access.Call{
@@ -61,6 +69,18 @@ func (a *API) apply(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.St
 	}
 	a.audit(ctx, who, k, in.namespace, in.name, c, answer, err)
 	return a.written(ctx, k, in.namespace, in.name, c, answer, err)
+}
+
+// fits returns what the gateway reads of a body, whose name has to be that of the path.
+func (in *applyInput) fits(k *feed.Kind, media string) (*sketch, error) {
+	body, err := readSketch(k, media, in.RawBody)
+	if err != nil {
+		return nil, err
+	}
+	if cmp.Or(body.Metadata.Name, in.name) != in.name || cmp.Or(body.Metadata.Namespace, in.namespace) != in.namespace {
+		return nil, fieldErrors(&view.FieldError{Location: "body.metadata", Message: "must match the name and namespace in the path"})
+	}
+	return body, nil
 }
 
 // conflictsOnlyWith reports whether an apply was refused because of fields that the same manager owns. The API server tells

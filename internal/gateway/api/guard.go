@@ -7,9 +7,12 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"maps"
 	"net/http"
+	"net/url"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,8 +46,36 @@ func (a *API) guard(next http.Handler) http.Handler {
 			a.writeError(w, r, notFound())
 			return
 		}
+		if err := unambiguous(r); err != nil {
+			a.writeError(w, r, err)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// unambiguous returns the problem of a request that asks for what no caller gets, or that can be read in two ways.
+func unambiguous(r *http.Request) error {
+	for name := range r.Header {
+		if strings.HasPrefix(name, "Impersonate-") {
+			return view.NewProblem(http.StatusBadRequest, "Impersonation",
+				"The API impersonates nobody: leave out the header "+name+", and send a token of that user.")
+		}
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return view.NewProblem(http.StatusBadRequest, "BadRequest", "Cannot parse the query: "+err.Error()+".")
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if len(query[name]) > 1 {
+			errs = append(errs, &view.FieldError{Location: "query." + name, Message: "is there more than once"})
+		}
+	}
+	if len(errs) > 0 {
+		return fieldErrors(errors.Join(errs...))
+	}
+	return nil
 }
 
 // bounded gives every request an end. A stream moves the deadlines of its connection itself, once its caller is known.

@@ -31,6 +31,7 @@ type ListInput struct {
 	Search        string `query:"q" maxLength:"256" doc:"Words that must all occur in the namespace, name or labels"`
 	Sort          string `query:"sort" enum:"name,created,-created" default:"name" doc:"Order of the items"`
 	ManagedFields bool   `query:"managedFields" doc:"Keep metadata.managedFields"`
+	Consistent    bool   `query:"consistent" doc:"Ask the API server and not the cache"`
 }
 
 type namespacedList struct {
@@ -60,27 +61,37 @@ func (a *API) list(ctx context.Context, k *feed.Kind, namespace string, in *List
 	if err != nil {
 		return nil, fieldErrors(err)
 	}
-	if !in.ManagedFields && query.KnowsFields() {
+	if !in.ManagedFields && !in.Consistent && query.KnowsFields() {
 		if items, version, ok := a.listStored(ctx, who, k, namespace); ok {
 			reads.WithLabelValues("cache").Inc()
-			return writeList(k.GVK, strconv.FormatUint(version, 10), query.Select(items))
+			return a.writeList(k, k.GVK, strconv.FormatUint(version, 10), query.Select(items))
 		}
 	}
 	reads.WithLabelValues("server").Inc()
 	items, version, err := a.listLive(ctx, who, k, namespace, in)
-	if err != nil && k.Plural == view.NamespacesPlural {
-		items = a.nameable(ctx, who, k, nil, view.Scope{})
+	if err != nil && k.Plural == view.NamespacesPlural && isForbidden(err) {
+		var doubt error
+		if items, doubt = a.nameable(ctx, who, k, nil, view.Scope{}); doubt != nil {
+			err = doubt
+		}
 	}
 	if err != nil && len(items) == 0 {
 		return nil, err
 	}
-	return writeList(k.GVK, version, query.Select(items))
+	return a.writeList(nil, k.GVK, version, query.Select(items))
 }
 
-// listStored returns the part of the store that the caller may list; false if that is nothing, or the store is not in step.
+// isForbidden reports whether the API server refused a request for lack of a right.
+func isForbidden(err error) bool {
+	problem, refused := errors.AsType[*view.Problem](err)
+	return refused && problem.Status == http.StatusForbidden
+}
+
+// listStored returns the part of the store that the caller may list; false if that is nothing, or the store is not in step or
+// lacks a write of the gateway itself.
 func (a *API) listStored(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string) ([]*view.Item, uint64, bool) {
 	items, version, ok := k.Store.List()
-	if !ok {
+	if !ok || k.Store.Owes() {
 		return nil, 0, false
 	}
 	of, err := a.Rights.ScopeOf(ctx, who, &k.Kind, namespace, "list")
@@ -90,8 +101,8 @@ func (a *API) listStored(ctx context.Context, who *access.Caller, k *feed.Kind, 
 	case of.All:
 		return items, version, true
 	case k.Plural == view.NamespacesPlural:
-		items = a.nameable(ctx, who, k, items, of)
-		return items, version, len(items) > 0
+		items, err = a.nameable(ctx, who, k, items, of)
+		return items, version, err == nil && len(items) > 0
 	case of.Empty():
 		return nil, 0, false
 	default:
@@ -100,14 +111,19 @@ func (a *API) listStored(ctx context.Context, who *access.Caller, k *feed.Kind, 
 }
 
 // nameable returns the namespaces that the caller may get, and only the names of those in which they may list something.
-// Without items, where the store is not in step, it returns names only.
-func (a *API) nameable(ctx context.Context, who *access.Caller, k *feed.Kind, items []*view.Item, of view.Scope) []*view.Item {
-	visible := a.Rights.Visible(ctx, who)
+// Without items, where the store is not in step, it returns names only. An error means that nobody knows.
+func (a *API) nameable(
+	ctx context.Context, who *access.Caller, k *feed.Kind, items []*view.Item, of view.Scope,
+) ([]*view.Item, error) {
+	visible, err := a.Rights.Visible(ctx, who)
+	if err != nil {
+		return nil, err
+	}
 	if items == nil {
 		for _, name := range visible.Names() {
 			items = append(items, view.NameOnly(k.GVK, name))
 		}
-		return items
+		return items, nil
 	}
 	out := make([]*view.Item, 0, len(of.Namespaces)+len(visible.Namespaces))
 	for _, item := range items {
@@ -118,15 +134,18 @@ func (a *API) nameable(ctx context.Context, who *access.Caller, k *feed.Kind, it
 			out = append(out, view.NameOnly(k.GVK, item.Name))
 		}
 	}
-	return out
+	return out, nil
 }
 
-func writeList(gvk schema.GroupVersionKind, version string, page view.Page) (*huma.StreamResponse, error) {
+// writeList answers with a page of the store of that kind, or of the API server if the kind is nil.
+func (a *API) writeList(from *feed.Kind, gvk schema.GroupVersionKind, version string, page view.Page) (*huma.StreamResponse, error) {
 	list, err := view.NewList(gvk, version, page)
 	if err != nil {
 		return nil, err
 	}
+	aged := a.age(from)
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		aged.write(ctx)
 		ctx.SetHeader("Content-Type", mediaJSON)
 		ctx.SetHeader("Content-Length", strconv.Itoa(list.Size()))
 		ctx.SetStatus(http.StatusOK)

@@ -31,9 +31,17 @@ func (a *API) me(ctx context.Context, _ *struct{}) (*meOutput, error) {
 	if out.Body.Groups == nil {
 		out.Body.Groups = []string{}
 	}
-	// In doubt the answer is no.
-	if out.Body.AllNamespaces, _ = a.Rights.May(ctx, who, &a.namespaces.Kind, "", "", "list"); !out.Body.AllNamespaces {
-		out.Body.Namespaces = append(out.Body.Namespaces, a.Rights.Visible(ctx, who).Names()...)
+	out.Body.AllNamespaces, err = a.Rights.May(ctx, who, &a.namespaces.Kind, "", "", "list")
+	if err != nil {
+		return nil, err
 	}
+	if out.Body.AllNamespaces {
+		return out, nil
+	}
+	visible, err := a.Rights.Visible(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	out.Body.Namespaces = append(out.Body.Namespaces, visible.Names()...)
 	return out, nil
 }

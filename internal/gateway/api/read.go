@@ -25,52 +25,54 @@ type getInput struct {
 	Target
 
 	ManagedFields bool `query:"managedFields" doc:"Keep metadata.managedFields"`
+	Consistent    bool `query:"consistent" doc:"Ask the API server and not the cache"`
 }
 
 // get answers with an object.
 func (a *API) get(ctx context.Context, k *feed.Kind, in *getInput) (*huma.StreamResponse, error) {
-	body, err := a.read(ctx, k, in)
+	body, aged, err := a.read(ctx, k, in)
 	if err != nil {
 		return nil, err
 	}
-	return (&reply{status: http.StatusOK, media: mediaJSON, body: body}).stream(), nil
+	return (&reply{status: http.StatusOK, media: mediaJSON, body: body, age: aged}).stream(), nil
 }
 
 // yaml answers with an object as YAML.
 func (a *API) yaml(ctx context.Context, k *feed.Kind, in *getInput) (*huma.StreamResponse, error) {
-	body, err := a.read(ctx, k, in)
+	body, aged, err := a.read(ctx, k, in)
 	if err != nil {
 		return nil, err
 	}
 	if body, err = yaml.JSONToYAML(body); err != nil {
 		return nil, fmt.Errorf("cannot encode an object as YAML: %w", err)
 	}
-	return (&reply{status: http.StatusOK, media: mediaYAML, body: body}).stream(), nil
+	return (&reply{status: http.StatusOK, media: mediaYAML, body: body, age: aged}).stream(), nil
 }
 
 // read returns an object from the store if the caller may get it. For everything else it asks the API server, so that every
 // "not found" and "forbidden" is the API server's own.
-func (a *API) read(ctx context.Context, k *feed.Kind, in *getInput) ([]byte, error) {
+func (a *API) read(ctx context.Context, k *feed.Kind, in *getInput) ([]byte, age, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if item, exists := k.Store.Get(in.namespace, in.name); exists && !in.ManagedFields {
+	if item, exists := k.Store.Get(in.namespace, in.name); exists && !in.ManagedFields && !in.Consistent && !k.Store.Owes() {
 		within := in.namespace
 		if k.Plural == view.NamespacesPlural {
 			within = in.name // as the API server authorizes such a path
 		}
 		if allowed, _ := a.Rights.May(ctx, who, &k.Kind, within, in.name, "get"); allowed { // in doubt the API server decides
 			reads.WithLabelValues("cache").Inc()
-			return item.JSON, nil
+			return item.JSON, a.age(k), nil
 		}
 	}
 	reads.WithLabelValues("server").Inc()
 	answer, err := a.Upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(in.namespace, in.name, "")})
 	if err != nil || in.ManagedFields {
-		return bodyOf(answer), err
+		return bodyOf(answer), 0, err
 	}
-	return view.Strip(answer.Body)
+	body, err := view.Strip(answer.Body)
+	return body, 0, err
 }
 
 func bodyOf(answer *access.Result) []byte {
@@ -113,5 +115,5 @@ func (a *API) events(ctx context.Context, k *feed.Kind, of Target) (*huma.Stream
 	if err != nil {
 		return nil, err
 	}
-	return writeList(gvk, version, query.Select(items))
+	return a.writeList(nil, gvk, version, query.Select(items))
 }

@@ -13,11 +13,13 @@ type reply struct {
 	media    string
 	body     []byte
 	warnings []string
+	age      age
 }
 
 // stream returns the reply as huma writes it.
 func (r *reply) stream() *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		r.age.write(ctx)
 		ctx.SetHeader("Content-Type", r.media)
 		for _, warning := range r.warnings {
 			ctx.AppendHeader("Warning", warning)

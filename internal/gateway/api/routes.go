@@ -61,11 +61,12 @@ func (a *API) registerWrites(k *feed.Kind) {
 		http.StatusOK:      response("The object after the change", mediaJSON, schemaObject),
 		http.StatusCreated: response("The created object", mediaJSON, schemaObject),
 	}
-	put := operation(k, "apply", http.MethodPut, objectPath(k, ""), "Apply one: create it, or change the fields in the body", applied)
+	put := operation(k, "apply", http.MethodPut, objectPath(k, ""), "Apply one: create it, or change the fields in the body; or replace it", applied)
 	handle(a, takesBody(put, nil, mediaJSON, mediaYAML),
 		func(ctx context.Context, in *applyInput) (*huma.StreamResponse, error) {
-			return a.apply(ctx, k, in)
+			return a.put(ctx, k, in)
 		})
+	a.registerPatch(k)
 	gone := map[int]*huma.Response{
 		http.StatusOK:       response("The object is deleted", mediaJSON, schemaObject),
 		http.StatusAccepted: response("The object is being deleted", mediaJSON, schemaObject),

@@ -28,6 +28,10 @@ type sketch struct {
 		UID             types.UID `json:"uid"`
 		ResourceVersion string    `json:"resourceVersion"`
 	} `json:"metadata"`
+	// Details are those of a Status, which answers a deletion.
+	Details struct {
+		UID types.UID `json:"uid"`
+	} `json:"details"`
 }
 
 // mediaOf returns the media type of a body.

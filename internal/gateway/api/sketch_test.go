@@ -6,6 +6,7 @@ package api
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
@@ -15,7 +16,7 @@ func FuzzReadSketch(f *testing.F) {
 	f.Add("application/json", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"a"}}`)
 	f.Add("application/yaml; charset=utf-8", "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n")
 	f.Add("text/plain", "a")
-	services, _ := feed.NewHub(view.Kinds()).Kind(view.ServicesPlural)
+	services, _ := feed.NewHub(view.Kinds(), time.Now).Kind(view.ServicesPlural)
 	f.Fuzz(func(t *testing.T, contentType, body string) {
 		media, err := mediaOf(contentType)
 		if err != nil {

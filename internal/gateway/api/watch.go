@@ -96,6 +96,10 @@ type watcher struct {
 func (w *watcher) serve(ctx huma.Context) {
 	defer w.a.Streams.Leave(w.who)
 	request, writer := humago.Unwrap(ctx)
+	if request.Method == http.MethodHead { // whose answer has no body, and so would never end
+		writer.Header().Set("Content-Type", feed.MediaType)
+		return
+	}
 	// A reader that leaves ends the stream, which is not a failure.
 	_ = w.a.Hub.Serve(request.Context(), writer, feed.Subscription{
 		Kinds: w.wanted, LastID: w.lastID, Permissions: w,

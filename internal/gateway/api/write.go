@@ -206,7 +206,7 @@ func (a *API) settle(ctx context.Context, k *feed.Kind, namespace, name, method 
 	// A store that does not catch up in time only means that the next read may be older.
 	if method == http.MethodDelete {
 		_ = k.Store.AwaitDeletion(ctx, &view.Item{
-			Namespace: namespace, Name: cmp.Or(name, written.Metadata.Name), UID: written.Metadata.UID,
+			Namespace: namespace, Name: cmp.Or(name, written.Metadata.Name), UID: cmp.Or(written.Metadata.UID, written.Details.UID),
 		})
 		return
 	}

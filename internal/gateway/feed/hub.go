@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -44,8 +45,8 @@ type Hub struct {
 }
 
 // NewHub returns a hub whose stores are empty until Run fills them.
-func NewHub(table []view.Kind) *Hub {
-	h := &Hub{journal: newJournal()}
+func NewHub(table []view.Kind, now func() time.Time) *Hub {
+	h := &Hub{journal: newJournal(now)}
 	for i := range table {
 		h.Kinds = append(h.Kinds, &Kind{Kind: table[i], Store: newStore(&table[i], h.journal)})
 	}
@@ -62,14 +63,16 @@ func (h *Hub) Kind(plural string) (*Kind, bool) {
 	return nil, false
 }
 
-// Synced reports whether every store is in step with the API server.
-func (h *Hub) Synced() bool {
+// Missing returns the kinds whose stores are not yet in step with the API server. A kind that the account cannot watch is not
+// among them: its requests are sent on.
+func (h *Hub) Missing() []string {
+	var out []string
 	for _, k := range h.Kinds {
-		if _, _, ok := k.Store.List(); !ok {
-			return false
+		if _, _, ok := k.Store.List(); !ok && !k.Store.Refused() {
+			out = append(out, k.Plural)
 		}
 	}
-	return true
+	return out
 }
 
 // snapshot is what a reader begins with: either what it missed, or everything.
@@ -86,8 +89,9 @@ type snapshot struct {
 type part struct {
 	kind  *Kind
 	items []*view.Item
-	// stale is true for a kind whose store is not in step.
-	stale bool
+	// pending is true for a kind whose store is not in step: once it is, or was refused, its readers begin again. refused is
+	// true for a kind that the account cannot watch.
+	pending, refused bool
 }
 
 // join adds a reader. lastID is the id of the last event that it has seen, empty for none.
@@ -136,7 +140,7 @@ func (h *Hub) snapshot(of Scopes) snapshot {
 			continue
 		}
 		items, ok := k.Store.share()
-		out.parts = append(out.parts, part{kind: k, items: items, stale: !ok})
+		out.parts = append(out.parts, part{kind: k, items: items, pending: !ok, refused: !ok && k.Store.refused})
 	}
 	return out
 }

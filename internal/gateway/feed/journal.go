@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // ringSize is how many changes are kept for readers that resume.
@@ -28,6 +29,7 @@ type change struct {
 type journal struct {
 	// epoch tells the changes of this process from those of another.
 	epoch string
+	now   func() time.Time
 
 	mu sync.RWMutex
 	// sequence is the number of the newest change.
@@ -35,7 +37,9 @@ type journal struct {
 	ring     [ringSize]*change
 }
 
-func newJournal() *journal { return &journal{epoch: strings.ToLower(rand.Text()[:10])} }
+func newJournal(now func() time.Time) *journal {
+	return &journal{epoch: strings.ToLower(rand.Text()[:10]), now: now}
+}
 
 // add numbers a change and keeps it. It needs the lock.
 func (j *journal) add(plural, namespace string, payload []byte) *change {

@@ -30,10 +30,17 @@ func (h *Hub) Run(ctx context.Context, config *rest.Config, log logr.Logger) err
 		resource := client.Resource(k.Resource())
 		source := &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-				return resource.List(ctx, options)
+				list, err := resource.List(ctx, options)
+				k.Store.heard(err)
+				return list, err
 			},
 			WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-				return resource.Watch(ctx, options)
+				opened, err := resource.Watch(ctx, options)
+				if err != nil {
+					k.Store.heard(err)
+					return nil, err
+				}
+				return k.Store.attached(opened), nil
 			},
 		}
 		expected := &unstructured.Unstructured{}

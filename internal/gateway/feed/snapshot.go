@@ -22,9 +22,10 @@ func (s *stream) restart(of snapshot) error {
 func (s *stream) snapshot(of snapshot) error {
 	for _, p := range of.parts {
 		var err error
-		if p.stale { // once its store is in step, every reader gets a new snapshot
+		switch {
+		case p.refused:
 			err = s.write(deniedEvent(p.kind.Plural, nil))
-		} else {
+		case !p.pending:
 			err = s.part(p)
 		}
 		if err != nil {

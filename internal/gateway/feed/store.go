@@ -19,6 +19,8 @@ import (
 // Store holds the objects of one kind, encoded once, in order, and the readers that follow them. A reflector fills it. All
 // of it is under the lock of the journal.
 type Store struct {
+	health
+
 	kind    *view.Kind
 	journal *journal
 	// readers are those that may see something of the kind.
@@ -127,24 +129,23 @@ func (s *Store) Get(namespace, name string) (*view.Item, bool) {
 	return item, exists
 }
 
-// AwaitVersion waits until the store has seen the resourceVersion.
+// AwaitVersion waits until the store has seen the resourceVersion. A store that has not in time owes it.
 func (s *Store) AwaitVersion(ctx context.Context, version string) error {
-	return s.await(ctx, func() bool { return s.version >= versionOf(version) })
+	wanted := versionOf(version)
+	return s.await(ctx, func() bool { return s.version >= wanted }, func() { s.owe(wanted) })
 }
 
-// AwaitDeletion waits until the object is gone, is being deleted, or has another UID.
+// AwaitDeletion waits until the object is gone, is being deleted, or has another UID. A store that has not seen it in time owes
+// it.
 func (s *Store) AwaitDeletion(ctx context.Context, deleted *view.Item) error {
-	return s.await(ctx, func() bool {
-		item, exists := s.items[deleted.Key()]
-		return !exists || item.Deleting || deleted.UID != "" && item.UID != deleted.UID
-	})
+	return s.await(ctx, func() bool { return s.hasSeenGo(deleted) }, func() { s.oweDeletion(deleted) })
 }
 
 // errNotSynced is the error of waiting for a store whose watch has not started.
 var errNotSynced = errors.New("cannot wait for a store that is not in step")
 
-// await waits until check holds, which is called with the lock.
-func (s *Store) await(ctx context.Context, check func() bool) error {
+// await waits until check holds, and calls owe if it does not in time. Both are called with the lock.
+func (s *Store) await(ctx context.Context, check func() bool, owe func()) error {
 	for {
 		s.journal.mu.Lock()
 		if !s.synced {
@@ -162,6 +163,9 @@ func (s *Store) await(ctx context.Context, check func() bool) error {
 		s.journal.mu.Unlock()
 		select {
 		case <-ctx.Done():
+			s.journal.mu.Lock()
+			defer s.journal.mu.Unlock()
+			owe()
 			return ctx.Err()
 		case <-changed:
 		}
@@ -193,7 +197,7 @@ func (s *Store) fill(fresh map[string]*view.Item) {
 		s.ordered = append(s.ordered, item)
 	}
 	slices.SortFunc(s.ordered, view.Compare)
-	s.shared, s.synced = false, true
+	s.shared, s.synced, s.refused = false, true, false
 	for r := range s.readers {
 		r.restart()
 	}

@@ -43,7 +43,7 @@ func object(kindName, namespace, name string, version int) *unstructured.Unstruc
 // TestSlowReader holds that a reader who does not read is never waited for, learns that he has lost something, and begins anew.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
-	h := NewHub(view.Kinds())
+	h := NewHub(view.Kinds(), time.Now)
 	s := services(h)
 	must(t, s.Replace(nil, "1"))
 	all := Scopes{view.ServicesPlural: {All: true}}
@@ -70,7 +70,7 @@ func TestSlowReader(t *testing.T) {
 // TestStore holds that a list is not changed under whoever reads it, and that only what differs is told after a relist.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	h := NewHub(view.Kinds())
+	h := NewHub(view.Kinds(), time.Now)
 	s := services(h)
 	if _, _, ok := s.List(); ok {
 		t.Error("a store that was never filled is in step")
@@ -103,7 +103,7 @@ func TestStore(t *testing.T) {
 // TestOneEncodingForAll holds that readers share the bytes of an event.
 func TestOneEncodingForAll(t *testing.T) {
 	t.Parallel()
-	h := NewHub(view.Kinds())
+	h := NewHub(view.Kinds(), time.Now)
 	must(t, services(h).Replace(nil, "1"))
 	all := Scopes{view.ServicesPlural: view.InNamespaces("a")}
 	first, _ := h.join(all, "")
@@ -121,7 +121,7 @@ func TestOneEncodingForAll(t *testing.T) {
 // TestEventsAreNotPutTogetherAnew holds that writing an event to a reader costs no memory: what all readers share is copied from
 // where it is, and only the id is his own.
 func TestEventsAreNotPutTogetherAnew(t *testing.T) { //nolint:paralleltest // because others would allocate meanwhile
-	h := NewHub(view.Kinds())
+	h := NewHub(view.Kinds(), time.Now)
 	s := &stream{
 		Subscription: Subscription{Now: time.Now}, hub: h, hash: "s", reader: &reader{queue: make(chan *change, queueSize)},
 		control: http.NewResponseController(httptest.NewRecorder()), out: bufio.NewWriterSize(io.Discard, 4096),
@@ -144,7 +144,7 @@ func TestEventsAreNotPutTogetherAnew(t *testing.T) { //nolint:paralleltest // be
 }
 
 func FuzzEventID(f *testing.F) {
-	h := NewHub(view.Kinds())
+	h := NewHub(view.Kinds(), time.Now)
 	none := Scopes{}
 	f.Add(h.journal.epoch + "-0-" + none.hash())
 	f.Add(h.journal.epoch + "-18446744073709551615-" + none.hash())
@@ -161,7 +161,7 @@ func FuzzEventID(f *testing.F) {
 func FuzzStore(f *testing.F) {
 	f.Add([]byte("abcABC"))
 	f.Fuzz(func(t *testing.T, steps []byte) {
-		h := NewHub(view.Kinds())
+		h := NewHub(view.Kinds(), time.Now)
 		s := services(h)
 		must(t, s.Replace(nil, "1"))
 		model := map[string]bool{}

@@ -14,6 +14,9 @@ import (
 // writeTimeout is how long a reader may take for one batch of events before its connection is closed.
 const writeTimeout = 30 * time.Second
 
+// doubtRecheck is how often permissions that nobody knows are asked for.
+const doubtRecheck = 2 * time.Second
+
 // Permissions says what the reader of a stream may see. An error means that nobody knows, neither yes nor no.
 type Permissions interface {
 	// Valid reports whether the reader's credentials are still accepted.
@@ -50,12 +53,18 @@ func (h *Hub) Serve(ctx context.Context, w http.ResponseWriter, of Subscription)
 	s := &stream{Subscription: of, hub: h, control: http.NewResponseController(w), out: bufio.NewWriterSize(w, 4096)}
 	// A stream has no end, so that the deadline of a request does not apply to its connection.
 	_ = s.control.SetReadDeadline(time.Time{})
-	s.scopes, _ = s.Permissions.Scopes(ctx) // what is not known is not shown; the next recheck asks again
-	s.hash = s.scopes.hash()
-	var begin snapshot
-	s.reader, begin = h.join(s.scopes, of.LastID)
-	defer h.leave(s.reader)
-	if err := s.begin(begin); err != nil {
+	if err := s.writeString(retryLine); err != nil {
+		return err
+	}
+	s.reader = newReader()
+	defer func() { h.leave(s.reader) }()
+	scopes, noAnswer := s.Permissions.Scopes(ctx)
+	if s.doubt = noAnswer != nil; !s.doubt {
+		if err := s.begin(scopes); err != nil {
+			return err
+		}
+	}
+	if err := s.flush(); err != nil { // so that a reader who has to wait knows that they are connected
 		return err
 	}
 	return s.run(ctx)
@@ -72,8 +81,8 @@ type stream struct {
 	reader *reader
 	scopes Scopes
 	hash   string
-	// doubt is true while nobody knows what the reader may see.
-	doubt bool
+	// doubt is true while nobody knows what the reader may see, and begun once that was known for the first time.
+	doubt, begun bool
 	// line is the buffer of ids, used again for each of them.
 	line []byte
 	// until is the deadline of the connection for writes.
@@ -84,8 +93,7 @@ type stream struct {
 func (s *stream) run(ctx context.Context) error {
 	heartbeat := time.NewTicker(s.Heartbeat)
 	defer heartbeat.Stop()
-	// Jitter spreads the questions of many streams.
-	recheck := time.NewTicker(s.Recheck + time.Duration(rand.Int64N(int64(s.Recheck)/4+1)))
+	recheck := time.NewTimer(s.pause())
 	defer recheck.Stop()
 	for {
 		var err error
@@ -107,6 +115,7 @@ func (s *stream) run(ctx context.Context) error {
 			if end, err = s.recheck(ctx); end {
 				return s.flush()
 			}
+			recheck.Reset(s.pause())
 		}
 		if err == nil {
 			err = s.flush()
@@ -117,11 +126,21 @@ func (s *stream) run(ctx context.Context) error {
 	}
 }
 
-// begin writes what a reader starts with.
-func (s *stream) begin(of snapshot) error {
-	if err := s.writeString(retryLine); err != nil {
-		return err
+// pause returns how long it takes until the permissions are asked for again: sooner while nobody knows them. Jitter spreads
+// the questions of many streams.
+func (s *stream) pause() time.Duration {
+	every := s.Recheck
+	if s.doubt {
+		every = min(every, doubtRecheck)
 	}
+	return every + time.Duration(rand.Int64N(int64(every)/4+1))
+}
+
+// begin writes what a reader who may see that starts with.
+func (s *stream) begin(scopes Scopes) error {
+	s.scopes, s.hash, s.begun = scopes, scopes.hash(), true
+	var of snapshot
+	s.reader, of = s.hub.join(scopes, s.LastID)
 	if of.resumed {
 		for _, missed := range of.missed {
 			if err := s.change(missed); err != nil {
@@ -178,6 +197,9 @@ func (s *stream) recheck(ctx context.Context) (end bool, err error) {
 	}
 	if s.doubt = noAnswer != nil; s.doubt {
 		return false, nil
+	}
+	if !s.begun {
+		return false, s.begin(now)
 	}
 	hash := now.hash()
 	if hash == s.hash {

@@ -55,13 +55,13 @@ func TestRecheck(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := NewHub(view.Kinds())
+			h := NewHub(view.Kinds(), time.Now)
 			must(t, services(h).Replace([]any{object("Service", "a", "x", 2)}, "2"))
 			k, _ := h.Kind(view.ServicesPlural)
 			out := httptest.NewRecorder()
 			s := &stream{
 				Subscription: Subscription{Kinds: []*Kind{k}, Permissions: &test.after, Now: time.Now}, hub: h,
-				control: http.NewResponseController(out), out: bufio.NewWriter(out), scopes: test.before, hash: test.before.hash(),
+				control: http.NewResponseController(out), out: bufio.NewWriter(out), scopes: test.before, hash: test.before.hash(), begun: true,
 			}
 			s.reader, _ = h.join(test.before, "")
 			end, err := s.recheck(t.Context())
@@ -80,7 +80,7 @@ func TestRecheck(t *testing.T) {
 // TestAStreamInDoubtIsSilent keeps changes in the queue for as long as nobody knows whether the reader may see them.
 func TestAStreamInDoubtIsSilent(t *testing.T) {
 	t.Parallel()
-	h := NewHub(view.Kinds())
+	h := NewHub(view.Kinds(), time.Now)
 	must(t, services(h).Replace(nil, "1"))
 	k, _ := h.Kind(view.ServicesPlural)
 	everything := Scopes{view.ServicesPlural: {All: true}}
@@ -89,7 +89,7 @@ func TestAStreamInDoubtIsSilent(t *testing.T) {
 	reads, writes := io.Pipe()
 	s := &stream{
 		Subscription: Subscription{Kinds: []*Kind{k}, Recheck: time.Hour, Heartbeat: time.Millisecond, Now: time.Now}, hub: h,
-		control: http.NewResponseController(httptest.NewRecorder()), out: bufio.NewWriter(writes), scopes: everything, doubt: true,
+		control: http.NewResponseController(httptest.NewRecorder()), out: bufio.NewWriter(writes), scopes: everything, doubt: true, begun: true,
 	}
 	s.reader, _ = h.join(everything, "")
 	must(t, services(h).Add(object("Service", "a", "x", 2)))

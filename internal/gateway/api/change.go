@@ -1,0 +1,87 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// patchInput is the input of patching an object.
+type patchInput struct {
+	CreateInput
+	Target
+}
+
+// registerPatch registers the route that patches objects of the kind.
+func (a *API) registerPatch(k *feed.Kind) {
+	patched := map[int]*huma.Response{http.StatusOK: response("The object after the change", mediaJSON, schemaObject)}
+	op := takesBody(operation(k, "patch", http.MethodPatch, objectPath(k, ""), "Change some fields of one", patched), nil)
+	content := map[string]*huma.MediaType{}
+	for _, media := range patches(k) {
+		content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}
+		if media == string(types.JSONPatchType) {
+			content[media].Schema = &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}
+		}
+	}
+	op.Metadata[metaBody] = content
+	handle(a, op, func(ctx context.Context, in *patchInput) (*huma.StreamResponse, error) {
+		return a.patch(ctx, k, in)
+	})
+}
+
+// patches returns the media types of patches that the kind takes. Strategic patches need merge keys, which kinds of CRDs do not
+// have.
+func patches(k *feed.Kind) []string {
+	out := []string{string(types.MergePatchType), string(types.JSONPatchType)}
+	if !strings.Contains(k.GVK.Group, ".") {
+		out = append(out, string(types.StrategicMergePatchType))
+	}
+	return out
+}
+
+// patch sends a patch as it is: the API server reads it, and refuses callers who cannot patch before that.
+func (a *API) patch(ctx context.Context, k *feed.Kind, in *patchInput) (*huma.StreamResponse, error) {
+	media, _, err := mime.ParseMediaType(in.ContentType)
+	if known := patches(k); err != nil || !slices.Contains(known, media) {
+		return nil, view.NewProblem(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
+			"The Content-Type of a patch must be "+strings.Join(known, " or ")+".")
+	}
+	return a.write(ctx, k, in.name, in.namespace, access.Call{
+		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, ""), Query: in.parameters(), Body: in.RawBody, ContentType: media,
+	})
+}
+
+// replace replaces an object, unless it has changed since the caller read it: without a resourceVersion, they would remove what
+// others have set.
+func (a *API) replace(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.StreamResponse, error) {
+	media, err := mediaOf(in.ContentType)
+	if err != nil {
+		return nil, err
+	}
+	if a.mayWrite(ctx, k, in.namespace, in.name, "update") {
+		body, err := in.fits(k, media)
+		if err != nil {
+			return nil, err
+		}
+		if body.Metadata.ResourceVersion == "" {
+			return nil, fieldErrors(&view.FieldError{
+				Location: "body.metadata.resourceVersion", Message: "is required to replace an object: send the one that you have read",
+			})
+		}
+	}
+	return a.write(ctx, k, in.name, in.namespace, access.Call{
+		Method: http.MethodPut, Path: k.Path(in.namespace, in.name, ""), Query: in.parameters(), Body: in.RawBody, ContentType: media,
+	})
+}

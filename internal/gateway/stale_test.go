@@ -1,0 +1,165 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"context"
+	"math"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/rest"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+// TestAnswersWithoutAWatchSayTheirAge cuts the gateway from its API server: what it still answers says that it may be old, and what has
+// to be new is not answered from a cache.
+func TestAnswersWithoutAWatchSayTheirAge(t *testing.T) {
+	t.Parallel()
+	l := &line{}
+	r := newRig(t, l.on)
+	token, ns := r.user(t, "", everything()), r.Namespace(t)
+	r.service(t, ns, "web")
+	paths := []string{"/v1/services?ns=" + ns, "/v1/services/" + ns + "/web", "/v1/services/" + ns + "/web/yaml"}
+	for _, path := range paths {
+		testkit.Eventually(t, "the cache has it", func() bool { return r.do(t, http.MethodGet, path, token, "").status == http.StatusOK })
+		if got := r.do(t, http.MethodGet, path, token, ""); got.header.Get("Age") != "" || got.header.Get("Warning") != "" {
+			t.Errorf("%s says that it is old: %v", path, got.header)
+		}
+	}
+	mend := l.sever()
+	for _, path := range paths {
+		testkit.Eventually(t, path+" says its age", func() bool {
+			got := r.do(t, http.MethodGet, path, token, "")
+			age, err := strconv.Atoi(got.header.Get("Age"))
+			return got.status == http.StatusOK && err == nil && age > 0 && got.header.Get("Warning") != ""
+		})
+		separator := "?"
+		if path == paths[0] {
+			separator = "&"
+		}
+		if got := r.do(t, http.MethodGet, path+separator+"consistent=true", token, ""); got.status != http.StatusBadGateway {
+			t.Errorf("%s has to be new and is answered %d: %s", path, got.status, got.body)
+		}
+	}
+	mend()
+	testkit.Eventually(t, "answers are new again", func() bool {
+		return r.do(t, http.MethodGet, paths[0], token, "").header.Get("Age") == ""
+	})
+}
+
+// TestACacheThatLacksAWriteIsNotRead has a cache that does not see a write in time. Its readers get the API server's answer until it has.
+func TestACacheThatLacksAWriteIsNotRead(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	token, ns := r.user(t, "", everything()), r.Namespace(t)
+	store := r.kind(t, view.ServicesPlural).Store
+	must(t, store.Update(object("Service", ns, "ghost", 1))) // which only the cache has
+	list := func() []string { return r.do(t, http.MethodGet, "/v1/services?ns="+ns, token, "").names(t) }
+	if diff := cmp.Diff([]string{ns + "/ghost"}, list()); diff != "" {
+		t.Fatalf("the cache (-want +got):\n%s", diff)
+	}
+	late, cancel := context.WithCancel(t.Context())
+	cancel()
+	if store.AwaitVersion(late, strconv.Itoa(math.MaxInt)) == nil {
+		t.Fatal("the cache has seen the future")
+	}
+	if diff := cmp.Diff([]string{}, list()); diff != "" {
+		t.Errorf("a list (-want +got):\n%s", diff)
+	}
+	if got := r.do(t, http.MethodGet, "/v1/services/"+ns+"/ghost", token, ""); got.status != http.StatusNotFound {
+		t.Errorf("an object that only the cache has: %d", got.status)
+	}
+}
+
+// TestEventSourceIsNotRefusedInAnOutage holds that a browser reconnects: it never does after an error status.
+func TestEventSourceIsNotRefusedInAnOutage(t *testing.T) {
+	t.Parallel()
+	l := &line{}
+	r := newRig(t, l.on)
+	token := r.user(t, "", everything()) // nobody has asked for it yet
+	mend := l.sever()
+	ask := func(accept string) (status int, err error) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.base+"/v1/watch?kinds=kubeconfigs", http.NoBody)
+		must(t, err)
+		request.Header.Set("Authorization", "Bearer "+token)
+		request.Header.Set("Accept", accept)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return 0, err
+		}
+		return response.StatusCode, response.Body.Close()
+	}
+	if status, err := ask("text/event-stream"); err == nil {
+		t.Errorf("an EventSource is answered %d", status)
+	}
+	if status, err := ask("*/*"); err != nil || status != http.StatusBadGateway {
+		t.Errorf("a program is answered %d, %v", status, err)
+	}
+	mend()
+	testkit.Eventually(t, "the stream begins", func() bool {
+		status, err := ask("text/event-stream")
+		return err == nil && status == http.StatusOK
+	})
+}
+
+// TestNobodyIsDeniedInDoubt has a stream whose rights cannot be asked for when it begins. It used to say that they were denied.
+func TestNobodyIsDeniedInDoubt(t *testing.T) {
+	t.Parallel()
+	l := &line{}
+	r := newRig(t, l.on)
+	ns := r.Namespace(t)
+	token := r.user(t, ns, rule("list,watch", "", "services"))
+	r.service(t, ns, "web")
+	testkit.Eventually(t, "the identity is known", func() bool { // of which the rights to watch are not part
+		return r.do(t, http.MethodGet, "/v1/services/"+ns+"/absent", token, "").status == http.StatusForbidden
+	})
+	mend := l.sever()
+	f := r.follow(t, token, ns, "", view.ServicesPlural)
+	tried := l.tried()
+	testkit.Eventually(t, "the stream has asked again", func() bool { return l.tried() > tried+20 })
+	if len(f.events) > 0 {
+		t.Errorf("in doubt the stream says %q", describeEvent(<-f.events))
+	}
+	if got := r.do(t, http.MethodGet, "/v1/me", token, ""); got.status != http.StatusBadGateway {
+		t.Errorf("what the caller may see is %d %s", got.status, got.body)
+	}
+	mend()
+	seen := f.until("the snapshot", done)
+	for _, event := range seen {
+		if event == "denied services" {
+			t.Errorf("the stream says %q", seen)
+		}
+	}
+}
+
+// TestReadyMeansFilled holds that nobody is sent to a gateway whose stores are empty, and that a kind which its account cannot watch
+// does not keep it from being ready.
+func TestReadyMeansFilled(t *testing.T) {
+	t.Parallel()
+	r := &rig{Harness: testkit.New(t), log: &logLines{}}
+	config := rest.AnonymousClientConfig(r.Config)
+	config.BearerToken = r.user(t, "", rule("list,watch", "", "services"))
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(t, err)
+	g, err := New(t.Context(), Options{Config: config, Listener: listener, Now: time.Now})
+	must(t, err)
+	must(t, listener.Close())
+	if err := g.Ready(nil); err == nil || !strings.Contains(err.Error(), view.ServicesPlural) {
+		t.Errorf("before its start: %v", err)
+	}
+	r.serve(t, Options{Config: config, Plaintext: true})
+	testkit.Eventually(t, "it is ready", func() bool { return r.g.Ready(nil) == nil })
+	if r.kind(t, view.ServicesPlural).Store.Refused() || !r.kind(t, view.DeploymentsPlural).Store.Refused() {
+		t.Error("the wrong kinds are refused")
+	}
+}
