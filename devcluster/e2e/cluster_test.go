@@ -291,7 +291,7 @@ func TestWrongCalls(t *testing.T) {
 		"a count of nodes beside a file":    {[]string{"up", "--config", "b", "--nodes", "1"}, 2, "--nodes does not go with --config"},
 		"a name that is a path":             {[]string{"down", "--name", "../x"}, 2, "not usable"},
 		"an unknown flag":                   {[]string{"list", "--fast"}, 2, "unknown flag"},
-		"an unknown command":                {[]string{"start"}, 2, "unknown command"},
+		"an unknown command":                {[]string{"launch"}, 2, "unknown command"},
 		"a file that is not there":          {[]string{"up", "--config", "/nowhere.yml"}, 1, "no such file"},
 		"a file with a mistake":             {[]string{"up", "--config", bad}, 1, "nodes[0].role: at least one is needed"},
 		"stopping what is not there":        {[]string{"stop", "--name", "nobody"}, 1, "no such cluster"},

@@ -86,7 +86,7 @@ func newRoot(stdin *os.File) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().StringVar(&opts.dir, "dir", defaultDir(), "state directory; can also be set with DEVCLUSTER_DIR")
 	root.AddCommand(
-		upCommand(opts), downCommand(opts), removeCommand(opts), stopCommand(opts),
+		upCommand(opts), downCommand(opts), removeCommand(opts), startCommand(opts), stopCommand(opts),
 		listCommand(opts), kubeconfigCommand(opts), imageCommand(opts), versionCommand(),
 	)
 	return root

@@ -21,21 +21,21 @@ import (
 
 // downCommand asks for no confirmation, unlike remove: its argument is the name of the cluster, not of a file.
 func downCommand(opts *options) *cobra.Command {
-	var name string
+	var chosen selection
 	cmd := &cobra.Command{
-		Use:   "down --name NAME",
+		Use:   "down (--name NAME | --all)",
 		Short: "Stop a cluster and delete everything that was created for it",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkName(name); err != nil {
+			if err := chosen.check(); err != nil {
 				return err
 			}
 			return opts.withStore(cmd.ErrOrStderr(), func(store *cluster.Store, report *progress.Reporter) error {
-				return deleteCluster(cmd, store, report, name)
+				return chosen.each(store, func(name string) error { return deleteCluster(cmd, store, report, name) })
 			})
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "name of the cluster")
+	chosen.bind(cmd)
 	return cmd
 }
 
@@ -115,31 +115,35 @@ func confirm(stdin *os.File, out io.Writer, path string) error {
 	return nil
 }
 
-// stopCommand takes only names: list also shows the names of clusters that were created from files.
+// stopCommand takes no files: list also shows the names of clusters that were created from them.
 func stopCommand(opts *options) *cobra.Command {
-	var name string
+	var chosen selection
 	cmd := &cobra.Command{
-		Use:   "stop --name NAME",
-		Short: "Stop the processes of a cluster and keep its data; up starts them again",
+		Use:   "stop (--name NAME | --all)",
+		Short: "Stop the processes of a cluster and keep its data; start or up starts them again",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkName(name); err != nil {
+			if err := chosen.check(); err != nil {
 				return err
 			}
 			return opts.withStore(cmd.ErrOrStderr(), func(store *cluster.Store, report *progress.Reporter) error {
-				ran, err := store.Stop(cmd.Context(), name)
-				if err != nil {
-					return err
-				}
-				if ran {
-					report.Done("cluster %q is stopped", name)
-				} else {
-					report.Done("cluster %q was already stopped", name)
-				}
-				return nil
+				return chosen.each(store, func(name string) error { return stopCluster(cmd, store, report, name) })
 			})
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "name of the cluster")
+	chosen.bind(cmd)
 	return cmd
+}
+
+func stopCluster(cmd *cobra.Command, store *cluster.Store, report *progress.Reporter, name string) error {
+	ran, err := store.Stop(cmd.Context(), name)
+	if err != nil {
+		return err
+	}
+	if ran {
+		report.Done("cluster %q is stopped", name)
+	} else {
+		report.Done("cluster %q was already stopped", name)
+	}
+	return nil
 }

@@ -40,7 +40,7 @@ type Summary struct {
 
 // List describes all clusters, sorted by name. It takes no lock: a list must not wait for an up.
 func (s *Store) List(ctx context.Context) ([]Summary, error) {
-	names, err := s.names()
+	names, err := s.Names()
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (s *Store) reservePorts(ctx context.Context, state *State) error {
 	}
 	defer lock.release()
 
-	names, err := s.names()
+	names, err := s.Names()
 	if err != nil {
 		return err
 	}

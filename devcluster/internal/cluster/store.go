@@ -76,6 +76,9 @@ func ValidateName(name string) error {
 // ErrNotFound says that the state directory has no cluster of that name.
 var ErrNotFound = errors.New("no such cluster")
 
+// ErrIncomplete says that the first start of a cluster was interrupted.
+var ErrIncomplete = errors.New("the creation of the cluster was never completed")
+
 // clusterDir takes validated names only.
 func (s *Store) clusterDir(name string) string { return filepath.Join(s.dir, "clusters", name) }
 
@@ -84,8 +87,8 @@ func (s *Store) statePath(name string) string {
 	return filepath.Join(s.clusterDir(name), "cluster.json")
 }
 
-// names lists the clusters that have a directory, whether or not their state can be read.
-func (s *Store) names() ([]string, error) {
+// Names lists the clusters that have a directory, sorted, whether or not their state can be read.
+func (s *Store) Names() ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(s.dir, "clusters"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -136,7 +139,7 @@ func (s *Store) save(state State) error {
 // FindByConfig returns the name of the cluster that was made from a cluster.yml, by its absolute path. It works for a
 // file that was edited or deleted since, which its contents would not.
 func (s *Store) FindByConfig(config string) (string, bool, error) {
-	names, err := s.names()
+	names, err := s.Names()
 	if err != nil {
 		return "", false, err
 	}

@@ -114,6 +114,22 @@ func (s *Store) Up(ctx context.Context, request Request) (Result, error) {
 	return Result{}, err
 }
 
+// Start starts a cluster as it was when it was stopped, also without the file it was created from.
+func (s *Store) Start(ctx context.Context, name string) (Result, error) {
+	if err := s.exists(name); err != nil {
+		return Result{}, err
+	}
+	state, err := s.load(name)
+	if errors.Is(err, ErrNotFound) || err == nil && !state.Complete {
+		return Result{}, fmt.Errorf("cannot start cluster %q: %w: run 'devcluster up' again, or 'devcluster down --name %s'",
+			name, ErrIncomplete, name)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return s.Up(ctx, Request{Name: name, Config: state.Config})
+}
+
 // sameOrigin keeps two files with the same cluster_name from changing one cluster in turn.
 func sameOrigin(state State, request Request) error {
 	if !state.Complete || state.Config == request.Config {
