@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -56,7 +54,27 @@ func TestExecute(t *testing.T) {
 		},
 		"an unknown flag": {
 			args: []string{"manager", "--thread=1"}, code: 2,
-			err: "windlass: unknown flag: --thread\nSee 'windlass manager --help'.\n",
+			err: "windlass: unknown flag: --thread: did you mean --threads?\nSee 'windlass manager --help'.\n",
+		},
+		"a flag that is like no other": {
+			args: []string{"manager", "--frobnicate=1"}, code: 2,
+			err: "windlass: unknown flag: --frobnicate\nSee 'windlass manager --help'.\n",
+		},
+		"a command with a typing error": {
+			args: []string{"manger"}, code: 2,
+			err: "windlass: unknown command \"manger\" for \"windlass\": did you mean manager?\nSee 'windlass --help'.\n",
+		},
+		"values of a flag": {
+			args: []string{"__complete", "manager", "--vm-driver", "l"}, out: "docker\nlibvirt\nsimulated\n:4\n",
+			err: "Completion ended with directive: ShellCompDirectiveNoFileComp\n",
+		},
+		"the address of the ui": {
+			args: []string{"ui", "--address=:8090"}, code: 2,
+			err: "windlass: --address is \":8090\", but a session grants the rights of the kubeconfig: give a loopback address\nSee 'windlass ui --help'.\n",
+		},
+		"the machines of no installation": {
+			args: []string{"machines", "delete"}, code: 2,
+			err: "windlass: --installation is required: it is the UID of the namespace kube-system of the cluster\nSee 'windlass machines delete --help'.\n",
 		},
 		"an argument too many": {
 			args: []string{"manager", "now"}, code: 2,
@@ -194,35 +212,5 @@ func TestReadiness(t *testing.T) {
 	}
 	if ready.NeedLeaderElection() {
 		t.Error("an instance without leadership never gets ready")
-	}
-}
-
-func TestOrderlyEndIsNoErrorInTheLog(t *testing.T) {
-	t.Parallel()
-	var lines []string
-	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{LogCaller: funcr.Error})
-	logger = logger.WithSink(&orderlyEnd{LogSink: logger.GetSink()}).WithName("a").WithValues("b", "c")
-
-	logger.Error(errors.New(lostLeadership), "error received after stop sequence was engaged")
-	logger.Error(errors.New("odd"), "Something else")
-	if len(lines) != 1 || !strings.Contains(lines[0], "Something else") || !strings.Contains(lines[0], "app_test.go") {
-		t.Errorf("the log is %q, want the other error alone, with the line that it comes from", lines)
-	}
-}
-
-func TestLibrariesAreQuietInTheLog(t *testing.T) {
-	t.Parallel()
-	for verbosity, want := range []int{1, 3} {
-		var lines []string
-		logger := chatter(funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{
-			LogCaller: funcr.All, Verbosity: verbosity,
-		}))
-		sink := logr.Discard().WithSink(logger.GetSink()) // all that controller-runtime takes of a logger
-		logger.Info("Starting EventSource")
-		sink.WithName("a").WithValues("b", "c").Info("Serving metrics server")
-		sink.Error(errors.New("odd"), "Reconciler error")
-		if len(lines) != want || !strings.Contains(lines[len(lines)-1], "Reconciler error") || !strings.Contains(lines[0], "app_test.go") {
-			t.Errorf("with -v=%d the log is %q, want %d lines", verbosity, lines, want)
-		}
 	}
 }

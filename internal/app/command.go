@@ -44,7 +44,8 @@ func NewCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("windlass {{.Version}}\n")
-	root.AddCommand(newManagerCommand(), newGatewayCommand(), newUICommand(), newVersionCommand(), newSuperviseCommand())
+	root.SetFlagErrorFunc(suggestFlag)
+	root.AddCommand(newManagerCommand(), newGatewayCommand(), newUICommand(), newMachinesCommand(), newVersionCommand(), newSuperviseCommand())
 	return root
 }
 
@@ -62,6 +63,7 @@ func newManagerCommand() *cobra.Command {
 	command.SetVersionTemplate("windlass {{.Version}}\n")
 	command.Flags().SortFlags = false
 	conf.BindFlags(command.Flags())
+	complete(command)
 	return command
 }
 
@@ -97,7 +99,7 @@ func Execute(ctx context.Context, command *cobra.Command, args []string) int {
 
 // tell prints an error, with a line for each of several joined errors.
 func tell(out io.Writer, err error) {
-	for line := range strings.Lines(err.Error()) {
+	for line := range strings.Lines(inOneLine(err.Error())) {
 		if line = strings.TrimSpace(line); line != "" {
 			_, _ = fmt.Fprintf(out, "windlass: %s\n", line)
 		}

@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
@@ -57,6 +59,36 @@ func newLock(restConfig *rest.Config, conf *config.Config) (resourcelock.Interfa
 		Client:     leases,
 		LockConfig: resourcelock.ResourceLockConfig{Identity: conf.HolderIdentity},
 	}, nil
+}
+
+// announced logs who holds the Lease that this instance waits for: otherwise a second instance only seems to do nothing.
+type announced struct {
+	resourcelock.Interface
+
+	log logr.Logger
+
+	mu     sync.Mutex
+	holder string
+}
+
+// Get implements resourcelock.Interface.
+func (a *announced) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := a.Interface.Get(ctx)
+	if err == nil && a.changed(record.HolderIdentity) && record.HolderIdentity != "" && record.HolderIdentity != a.Identity() {
+		a.log.Info("Waiting for the Lease, which another instance holds", "lease", a.Describe(), "holder", record.HolderIdentity)
+	}
+	return record, raw, err
+}
+
+// changed reports whether the holder is another one than before.
+func (a *announced) changed(holder string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.holder == holder {
+		return false
+	}
+	a.holder = holder
+	return true
 }
 
 // releaseTimeout bounds the last requests of the process.

@@ -4,21 +4,33 @@
 package app
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
+	"os"
 	"strconv"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/term"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
-	"k8s.io/klog/v2/textlogger"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/windlass-operator/windlass/internal/config"
 )
 
-// newLogger returns a logger in the format of Kubernetes' own components, and makes the libraries use it too.
-func newLogger(out io.Writer, verbosity int) (logr.Logger, error) {
-	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(out), textlogger.Verbosity(verbosity)))
-	logger = logger.WithSink(&orderlyEnd{LogSink: logger.GetSink()})
+// newLogger returns the logger of the process, and makes the libraries use it too.
+func newLogger(out io.Writer, format string, verbosity int) (logr.Logger, error) {
+	detail := slog.Level(-verbosity) // logr's levels of detail are slog's levels below Info
+	var handler slog.Handler = slog.NewJSONHandler(out, &slog.HandlerOptions{Level: detail, ReplaceAttr: plain})
+	if format != config.LogJSON {
+		handler = newTextHandler(out, detail, onTerminal(out, os.Getenv))
+	}
+	logger := logr.FromSlogHandler(handler)
+	logger = logger.WithSink(&calm{LogSink: logger.GetSink()})
 
 	// client-go asks klog itself how much it may say.
 	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
@@ -29,6 +41,19 @@ func newLogger(out io.Writer, verbosity int) (logr.Logger, error) {
 	klog.SetLoggerWithOptions(chatter(logger), klog.ContextualLogger(true))
 	ctrl.SetLogger(chatter(logger))
 	return logger, nil
+}
+
+// onTerminal reports whether a person reads the log as it is written: then it has colours. NO_COLOR and CLICOLOR_FORCE say so as for other
+// programs, see https://no-color.org and https://bixense.com/clicolors.
+func onTerminal(out io.Writer, getenv func(string) string) bool {
+	if getenv("NO_COLOR") != "" {
+		return false
+	}
+	if force := getenv("CLICOLOR_FORCE"); force != "" && force != "0" {
+		return true
+	}
+	file, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // chatter returns the logger for libraries: it shows their errors always, and what they do in normal operation only with -v=1. What
@@ -46,12 +71,7 @@ func (s *quieter) Enabled(level int) bool { return s.LogSink.Enabled(level + 1) 
 
 // Info implements logr.LogSink.
 func (s *quieter) Info(level int, message string, keysAndValues ...any) {
-	deeper(s.LogSink, 1).Info(level+1, message, keysAndValues...)
-}
-
-// Error implements logr.LogSink.
-func (s *quieter) Error(err error, message string, keysAndValues ...any) {
-	deeper(s.LogSink, 1).Error(err, message, keysAndValues...)
+	s.LogSink.Info(level+1, message, keysAndValues...)
 }
 
 // WithValues implements logr.LogSink.
@@ -64,42 +84,33 @@ func (s *quieter) WithName(name string) logr.LogSink {
 	return &quieter{LogSink: s.LogSink.WithName(name)}
 }
 
-// WithCallDepth implements logr.CallDepthLogSink.
-func (s *quieter) WithCallDepth(depth int) logr.LogSink {
-	return &quieter{LogSink: deeper(s.LogSink, depth)}
-}
-
-// orderlyEnd drops the one error that controller-runtime logs at every orderly end: having given up the Lease on purpose,
-// it is told that the Lease is lost. A Lease that is lost for real ends the process with an error of its own.
-type orderlyEnd struct{ logr.LogSink }
+// calm shows errors that belong to normal operation only with -v=1.
+type calm struct{ logr.LogSink }
 
 // Error implements logr.LogSink.
-func (s *orderlyEnd) Error(err error, message string, keysAndValues ...any) {
-	if err != nil && err.Error() == lostLeadership {
+func (s *calm) Error(err error, message string, keysAndValues ...any) {
+	if !ordinary(err) {
+		s.LogSink.Error(err, message, keysAndValues...)
 		return
 	}
-	deeper(s.LogSink, 1).Error(err, message, keysAndValues...)
+	if s.LogSink.Enabled(1) {
+		s.LogSink.Info(1, message, append(keysAndValues, "err", err)...)
+	}
+}
+
+// ordinary reports whether an error needs no attention: somebody else wrote an object at the same moment, and the pass is repeated; the
+// process stops and cancels what it was doing; or controller-runtime says, at every orderly end, that the Lease is lost which it has just
+// given up. A Lease that is lost for real ends the process with an error of its own.
+func ordinary(err error) bool {
+	return err != nil && (apierrors.IsConflict(err) || errors.Is(err, context.Canceled) || err.Error() == lostLeadership)
 }
 
 // WithValues implements logr.LogSink.
-func (s *orderlyEnd) WithValues(keysAndValues ...any) logr.LogSink {
-	return &orderlyEnd{LogSink: s.LogSink.WithValues(keysAndValues...)}
+func (s *calm) WithValues(keysAndValues ...any) logr.LogSink {
+	return &calm{LogSink: s.LogSink.WithValues(keysAndValues...)}
 }
 
 // WithName implements logr.LogSink.
-func (s *orderlyEnd) WithName(name string) logr.LogSink {
-	return &orderlyEnd{LogSink: s.LogSink.WithName(name)}
-}
-
-// WithCallDepth implements logr.CallDepthLogSink.
-func (s *orderlyEnd) WithCallDepth(depth int) logr.LogSink {
-	return &orderlyEnd{LogSink: deeper(s.LogSink, depth)}
-}
-
-// deeper returns the sink for a caller that is so many calls further up: the line that is shown is that of the caller.
-func deeper(sink logr.LogSink, depth int) logr.LogSink {
-	if counting, ok := sink.(logr.CallDepthLogSink); ok {
-		return counting.WithCallDepth(depth)
-	}
-	return sink
+func (s *calm) WithName(name string) logr.LogSink {
+	return &calm{LogSink: s.LogSink.WithName(name)}
 }

@@ -36,14 +36,14 @@ const (
 func run(
 	ctx context.Context, conf *config.Config, log io.Writer, now func() time.Time, tell announce,
 ) error {
-	restConfig, err := restConfig(conf.Kubeconfig)
+	restConfig, err := restConfig(conf.Kubeconfig, conf.Master)
 	if err != nil {
 		return err
 	}
 	if err := checkAddresses(ctx, conf); err != nil {
 		return err
 	}
-	logger, err := newLogger(log, conf.Verbosity)
+	logger, err := newLogger(log, conf.LogFormat, conf.Verbosity)
 	if err != nil {
 		return err
 	}
@@ -100,6 +100,7 @@ func newManager(
 	if err != nil {
 		return nil, err
 	}
+	lock = &announced{Interface: lock, log: logger}
 	fenced := rest.CopyConfig(restConfig)
 	if leading != nil {
 		lock = leading.Guard(lock)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-logr/logr"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,7 +63,7 @@ func preflight(ctx context.Context, restConfig *rest.Config, conf *config.Config
 		}
 		needed = append(needed, gvk)
 	}
-	leaving, err := checkCRDs(ctx, restConfig, finder, needed)
+	leaving, err := awaitCRDs(ctx, restConfig, finder, needed, log)
 	if err != nil {
 		return err
 	}
@@ -78,6 +79,44 @@ func preflight(ctx context.Context, restConfig *rest.Config, conf *config.Config
 		return err
 	}
 	return checkLease(ctx, restConfig, live, conf)
+}
+
+// The patience with CRDs that were applied a moment ago: the API server serves them some time after it has taken them.
+const (
+	establishTimeout = 5 * time.Second
+	establishPoll    = 250 * time.Millisecond
+)
+
+// awaitCRDs checks the CRDs until all are served, or long enough.
+func awaitCRDs(
+	ctx context.Context, restConfig *rest.Config, finder discovery.ServerResourcesInterfaceWithContext,
+	needed []schema.GroupVersionKind, log logr.Logger,
+) (leaving []string, err error) {
+	var unknown errUnknownKinds
+	for waited := time.Duration(0); ; waited += establishPoll {
+		leaving, err = checkCRDs(ctx, restConfig, finder, needed)
+		if !errors.As(err, &unknown) || waited >= establishTimeout {
+			return leaving, err
+		}
+		if waited == 0 {
+			log.Info("Waiting for the CRDs", "missing", unknown.kinds)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(establishPoll):
+		}
+	}
+}
+
+// errUnknownKinds says which kinds the API server does not serve.
+type errUnknownKinds struct {
+	host  string
+	kinds []string
+}
+
+func (e errUnknownKinds) Error() string {
+	return fmt.Sprintf("the API server at %s does not know %s: %s", e.host, strings.Join(e.kinds, ", "), applyCRDs)
 }
 
 // checkCRDs asks once per API group of ours whether its kinds are served, and returns those that are served for the last time: of a CRD
@@ -116,7 +155,7 @@ func checkCRDs(
 		return leaving, nil
 	}
 	slices.Sort(missing)
-	return nil, fmt.Errorf("the API server at %s does not know %s: %s", restConfig.Host, strings.Join(missing, ", "), applyCRDs)
+	return nil, errUnknownKinds{host: restConfig.Host, kinds: missing}
 }
 
 // verbsOf returns the verbs for the objects of a kind, nil if the kind is not served. Subresources have the same kind, so the first
@@ -160,12 +199,25 @@ func checkLease(ctx context.Context, restConfig *rest.Config, live client.Writer
 	switch {
 	case err == nil || apierrors.IsAlreadyExists(err):
 		return nil
+	case apierrors.IsNotFound(err) && conf.LeaseLockNamespace == config.DefaultNamespace:
+		return createNamespace(ctx, live, conf.LeaseLockNamespace)
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("the namespace %q of the Lease does not exist: create it, or name another with "+
 			"--lease-lock-namespace", conf.LeaseLockNamespace)
 	default:
 		return explain(restConfig, err)
 	}
+}
+
+// createNamespace creates the namespace that the manifests would create, for an administrator who starts the manager outside of the
+// cluster. Without the right to, it says what to do.
+func createNamespace(ctx context.Context, live client.Writer, name string) error {
+	err := live.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("the namespace %q of the Lease does not exist and cannot be created (%w): %s, or name another with "+
+			"--lease-lock-namespace", name, err, applyRBAC)
+	}
+	return nil
 }
 
 // explain turns an answer of the API server, or its silence, into a sentence that says what to do.

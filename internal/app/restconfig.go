@@ -4,13 +4,18 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
 // userAgent is the prefix of the user agent of every request, so that the API server's audit log and metrics show the
@@ -18,9 +23,9 @@ import (
 const userAgent = "windlass"
 
 // restConfig finds out how to reach the cluster: the given kubeconfig, else those that $KUBECONFIG names, else the rights
-// of the Pod, else ~/.kube/config.
-func restConfig(kubeconfig string) (*rest.Config, error) {
-	loaded, err := loadConfig(kubeconfig)
+// of the Pod, else ~/.kube/config, else that of an administrator on a control plane. A master replaces the server in it.
+func restConfig(kubeconfig, master string) (*rest.Config, error) {
+	loaded, err := loadConfig(kubeconfig, master)
 	if err != nil {
 		return nil, err
 	}
@@ -30,25 +35,27 @@ func restConfig(kubeconfig string) (*rest.Config, error) {
 	return loaded, nil
 }
 
-func loadConfig(kubeconfig string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	if kubeconfig != "" {
-		rules = &clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}
-	} else if os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "" {
+func loadConfig(kubeconfig, master string) (*rest.Config, error) {
+	if kubeconfig == "" && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "" {
 		inCluster, err := rest.InClusterConfig()
-		if err == nil {
+		switch {
+		case err == nil:
+			inCluster.Host = cmp.Or(master, inCluster.Host)
 			return inCluster, nil
-		}
-		if !errors.Is(err, rest.ErrNotInCluster) {
+		case !errors.Is(err, rest.ErrNotInCluster):
 			return nil, fmt.Errorf("cannot use the rights of this Pod: %w", err)
 		}
 	}
-	loaded, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	overrides := &clientcmd.ConfigOverrides{ClusterInfo: clientcmdapi.Cluster{Server: master}}
+	loaded, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(loadingRules(kubeconfig), overrides).ClientConfig()
 	switch {
 	case err == nil:
 		return loaded, nil
 	case kubeconfig != "":
 		return nil, fmt.Errorf("cannot use kubeconfig %q: %w: give another file with --kubeconfig", kubeconfig, cause(err))
+	case len(missingKubeconfigs()) > 0:
+		return nil, fmt.Errorf("KUBECONFIG names %s, which does not exist: correct it, or give a file with --kubeconfig",
+			strings.Join(missingKubeconfigs(), ", "))
 	case clientcmd.IsEmptyConfig(err):
 		return nil, errors.New("there is no cluster to work on: give a kubeconfig with --kubeconfig, set KUBECONFIG, " +
 			"or run in a Pod")
@@ -56,6 +63,33 @@ func loadConfig(kubeconfig string) (*rest.Config, error) {
 		return nil, fmt.Errorf("cannot use the kubeconfig that KUBECONFIG or ~/.kube/config names: %w: give another file "+
 			"with --kubeconfig", cause(err))
 	}
+}
+
+// adminKubeconfig is what kubeadm leaves for the administrator of a control plane.
+const adminKubeconfig = "/etc/kubernetes/admin.conf"
+
+// loadingRules returns where to look for kubeconfigs.
+func loadingRules(kubeconfig string) *clientcmd.ClientConfigLoadingRules {
+	if kubeconfig != "" {
+		return &clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}
+	}
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	if os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "" {
+		rules.Precedence = append(rules.Precedence, adminKubeconfig)
+	}
+	return rules
+}
+
+// missingKubeconfigs returns the files that KUBECONFIG names, if none of them exists: client-go skips those that do not.
+func missingKubeconfigs() []string {
+	var missing []string
+	for _, path := range filepath.SplitList(os.Getenv(clientcmd.RecommendedConfigPathEnvVar)) {
+		if _, err := os.Stat(path); err == nil {
+			return nil
+		}
+		missing = append(missing, strconv.Quote(path))
+	}
+	return missing
 }
 
 // cause returns what the operating system said, where it said something: what it is about is named already.
@@ -68,11 +102,7 @@ func cause(err error) error {
 
 // contextNamespaces returns the namespace that the kubeconfig's context names, if there is one.
 func contextNamespaces(kubeconfig string) []string {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	if kubeconfig != "" {
-		rules = &clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}
-	}
-	namespace, _, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).Namespace()
+	namespace, _, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(loadingRules(kubeconfig), nil).Namespace()
 	if err != nil || namespace == "" {
 		return nil
 	}

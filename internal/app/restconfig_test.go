@@ -23,17 +23,30 @@ func TestKubeconfigIsWhereTheUserSays(t *testing.T) {
 	flag, env := write("https://flag.invalid"), write("https://env.invalid")
 	t.Setenv("KUBERNETES_SERVICE_HOST", "") // or the tests run in a Pod
 	t.Setenv("HOME", t.TempDir())
-	for name, test := range map[string]struct{ flag, env, want string }{
-		"both":         {flag, env, "https://flag.invalid"},
-		"the flag":     {flag, "", "https://flag.invalid"},
-		"the variable": {"", env, "https://env.invalid"},
+	for name, test := range map[string]struct{ flag, env, master, want string }{
+		"both":                            {flag, env, "", "https://flag.invalid"},
+		"the flag":                        {flag, "", "", "https://flag.invalid"},
+		"the variable":                    {"", env, "", "https://env.invalid"},
+		"another server":                  {flag, "", "https://master.invalid", "https://master.invalid"},
+		"another server for the variable": {"", env, "https://master.invalid", "https://master.invalid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("KUBECONFIG", test.env)
-			config, err := loadConfig(test.flag)
+			config, err := loadConfig(test.flag, test.master)
 			if err != nil || config.Host != test.want {
 				t.Errorf("it leads to %+v, %v; want %s", config, err, test.want)
 			}
 		})
+	}
+}
+
+func TestAKubeconfigThatDoesNotExistIsNamed(t *testing.T) {
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	t.Setenv("HOME", t.TempDir())
+	nowhere := filepath.Join(t.TempDir(), "nowhere")
+	t.Setenv("KUBECONFIG", nowhere)
+	want := "KUBECONFIG names \"" + nowhere + "\", which does not exist: correct it, or give a file with --kubeconfig"
+	if config, err := loadConfig("", ""); err == nil || err.Error() != want {
+		t.Errorf("it leads to %v, %v; want %q", config, err, want)
 	}
 }

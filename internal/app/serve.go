@@ -33,6 +33,7 @@ func newGatewayCommand() *cobra.Command {
 	flags.SortFlags = false
 	conf.BindCommonFlags(flags)
 	conf.Gateway.BindFlags(flags, "")
+	complete(command)
 	return command
 }
 
@@ -61,11 +62,11 @@ func newUICommand() *cobra.Command {
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&conf.Kubeconfig, "kubeconfig", conf.Kubeconfig,
-		"`file` with the kubeconfig of the cluster (default $KUBECONFIG, else the account of the Pod, else ~/.kube/config)")
-	flags.StringVar(&conf.Gateway.BindAddress, "address", conf.Gateway.BindAddress, "`host:port` on the loopback interface")
+	conf.BindClusterFlags(flags)
+	conf.Gateway.BindAddressFlag(flags, "address", "`host:port` on the loopback interface")
 	flags.BoolVar(&noOpen, "no-open", false, "print the URL and do not open a browser")
 	flags.IntVarP(&conf.Verbosity, "v", "v", conf.Verbosity, "`level` of detail in the log, from 0 to 10")
+	complete(command)
 	return command
 }
 

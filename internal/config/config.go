@@ -18,6 +18,9 @@ type Config struct {
 	// of the Pod that the process runs in, else ~/.kube/config.
 	Kubeconfig string
 
+	// Master is the URL of the API server. Default: empty, the one in the kubeconfig.
+	Master string
+
 	// Controllers are the controllers to run: names, "*" for all, and "-name" for all but that one. The first entry that
 	// names a controller decides. Default: "*".
 	Controllers []string
@@ -29,7 +32,7 @@ type Config struct {
 	LeaseLockName string
 
 	// LeaseLockNamespace is the namespace of that Lease. Default: $POD_NAMESPACE, else the namespace of the Pod that the
-	// process runs in, else default.
+	// process runs in, else windlass-system.
 	LeaseLockNamespace string
 
 	// OwnNamespace is the namespace that the process runs in, whose pods no admission policy matches: $POD_NAMESPACE, else that
@@ -59,6 +62,9 @@ type Config struct {
 	// decisions, 6 and above every request. Default: 0.
 	Verbosity int
 
+	// LogFormat is text, for people, or json, for programs. Default: text.
+	LogFormat string
+
 	// LogToStderr is accepted for manifests that set it and has no effect: logs always go to standard error.
 	LogToStderr bool
 
@@ -77,8 +83,17 @@ type Config struct {
 	known []string
 }
 
+// DefaultNamespace is where the manifests put Windlass, and where it keeps its state if it runs outside of a cluster.
+const DefaultNamespace = "windlass-system"
+
 // MaxThreads bounds Threads: more would only queue in the API server.
 const MaxThreads = 256
+
+// The formats of the log.
+const (
+	LogText = "text"
+	LogJSON = "json"
+)
 
 // All is the entry of Controllers that stands for every controller.
 const All = "*"
@@ -93,6 +108,7 @@ func Default(known ...string) Config {
 		MetricsBindAddress:     "127.0.0.1:8080",
 		HealthProbeBindAddress: ":8081",
 		PprofBindAddress:       off,
+		LogFormat:              LogText,
 		LogToStderr:            true,
 		Clusters:               defaultClusters(),
 		Gateway:                Gateway{BindAddress: off, RequestsPerSecond: 100, ConnectionsPerAddress: 1024},
@@ -103,14 +119,14 @@ func Default(known ...string) Config {
 
 // BindFlags declares the flags. Their defaults are the values that c has at the time of the call.
 func (c *Config) BindFlags(fs *pflag.FlagSet) {
-	c.bindKubeconfig(fs)
+	c.BindClusterFlags(fs)
 	fs.StringSliceVar(&c.Controllers, "controllers", c.Controllers, fmt.Sprintf(
 		"controllers to run: '*' for all, 'foo' for foo, '-foo' for all but foo; known controllers: %s", strings.Join(c.known, ", ")))
 	fs.BoolVar(&c.LeaderElect, "leader-elect", c.LeaderElect,
 		"elect a leader with a Lease, so that several instances can run and one works")
 	fs.StringVar(&c.LeaseLockName, "lease-lock-name", c.LeaseLockName, "`name` of the Lease for leader election")
 	fs.StringVar(&c.LeaseLockNamespace, "lease-lock-namespace", c.LeaseLockNamespace,
-		"`namespace` of the Lease (default $POD_NAMESPACE, else the namespace of the Pod, else \"default\")")
+		"`namespace` of the Lease (default $POD_NAMESPACE, else the namespace of the Pod, else "+DefaultNamespace+")")
 	fs.StringVar(&c.HolderIdentity, "holder-identity", c.HolderIdentity,
 		"unique `name` of this instance in the Lease (default $POD_NAME, else the host name with a random suffix)")
 	fs.IntVar(&c.Threads, "threads", c.Threads, "`number` of objects that each controller reconciles at the same time")
@@ -122,13 +138,15 @@ func (c *Config) BindFlags(fs *pflag.FlagSet) {
 
 // BindCommonFlags declares the flags that a process without controllers has.
 func (c *Config) BindCommonFlags(fs *pflag.FlagSet) {
-	c.bindKubeconfig(fs)
+	c.BindClusterFlags(fs)
 	c.bindServerFlags(fs)
 }
 
-func (c *Config) bindKubeconfig(fs *pflag.FlagSet) {
-	fs.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig,
-		"`file` with the kubeconfig of the cluster (default $KUBECONFIG, else the account of the Pod, else ~/.kube/config)")
+// BindClusterFlags declares the flags that say which cluster it is.
+func (c *Config) BindClusterFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&c.Kubeconfig, "kubeconfig", c.Kubeconfig, "`file` with the kubeconfig of the cluster (default $KUBECONFIG, else the "+
+		"account of the Pod,\nelse ~/.kube/config, else /etc/kubernetes/admin.conf)")
+	fs.StringVar(&c.Master, "master", c.Master, "`URL` of the API server, in place of the one in the kubeconfig")
 }
 
 func (c *Config) bindServerFlags(fs *pflag.FlagSet) {
@@ -139,6 +157,7 @@ func (c *Config) bindServerFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.PprofBindAddress, "pprof-bind-address", c.PprofBindAddress,
 		"`host:port` on the loopback interface that serves profiles at /debug/pprof/; \"0\" turns it off")
 	fs.IntVarP(&c.Verbosity, "v", "v", c.Verbosity, "`level` of detail in the log, from 0 to 10")
+	fs.StringVar(&c.LogFormat, "log-format", c.LogFormat, "`text|json`: text has columns, and colours on a terminal")
 	fs.BoolVar(&c.LogToStderr, "logtostderr", c.LogToStderr,
 		"has no effect: logs always go to standard error")
 }

@@ -105,12 +105,12 @@ func TestFromEnv(t *testing.T) {
 		host  error
 		want  result
 	}{
-		"outside of a Pod it is the host and default": {
-			want: result{"default", "host_r4nd0m"},
+		"outside of a Pod it is the host and the namespace of the manifests": {
+			want: result{"windlass-system", "host_r4nd0m"},
 		},
 		"a host without a name still gets an identity of its own": {
 			host: errors.New("no name"),
-			want: result{"default", "windlass_r4nd0m"},
+			want: result{"windlass-system", "windlass_r4nd0m"},
 		},
 		"in a Pod it is the Pod and its namespace": {
 			env:  map[string]string{"POD_NAME": "windlass-0", "POD_NAMESPACE": "system"},
@@ -230,7 +230,7 @@ func TestValidate(t *testing.T) {
 		},
 		"a session needs the loopback address": {
 			modify: func(c *Config) { c.Gateway.BindAddress, c.Gateway.SessionFile = ":8090", "url" },
-			want:   []string{`needs a loopback address instead of ":8090"`},
+			want:   []string{`is ":8090", but a session grants the rights of the kubeconfig: give a loopback address`},
 		},
 		"the files of a certificate go together": {
 			modify: func(c *Config) { c.Gateway.BindAddress, c.Gateway.CertFile = "localhost:1", "cert" },

@@ -40,7 +40,7 @@ func OS() Environment {
 func (c *Config) FromEnv(env Environment) {
 	c.OwnNamespace = cmp.Or(env.Getenv("POD_NAMESPACE"), podNamespace(env))
 	if c.LeaseLockNamespace == "" {
-		c.LeaseLockNamespace = cmp.Or(c.OwnNamespace, "default")
+		c.LeaseLockNamespace = cmp.Or(c.OwnNamespace, DefaultNamespace)
 	}
 	if c.HolderIdentity == "" {
 		c.HolderIdentity = cmp.Or(env.Getenv("POD_NAME"), hostIdentity(env))

@@ -40,12 +40,14 @@ type Gateway struct {
 	ConnectionsPerAddress int
 
 	prefix string
+	// addressFlag is the name of the flag that sets BindAddress.
+	addressFlag string
 }
 
 // BindFlags declares the flags, whose names begin with the prefix. Their defaults are the values of g.
 func (g *Gateway) BindFlags(fs *pflag.FlagSet, prefix string) {
 	g.prefix = prefix
-	fs.StringVar(&g.BindAddress, prefix+"bind-address", g.BindAddress, "`host:port` that serves the HTTP API, \"0\" to turn it off")
+	g.BindAddressFlag(fs, prefix+"bind-address", "`host:port` that serves the HTTP API, \"0\" to turn it off")
 	fs.StringVar(&g.CertFile, prefix+"tls-cert-file", g.CertFile, "`file` with the certificate of the HTTP API (default a self-signed one that is renewed)")
 	fs.StringVar(&g.KeyFile, prefix+"tls-private-key-file", g.KeyFile, "`file` with the private key of that certificate")
 	fs.BoolVar(&g.Plaintext, prefix+"plaintext", g.Plaintext, "serve the HTTP API without TLS; needs a loopback address")
@@ -57,8 +59,14 @@ func (g *Gateway) BindFlags(fs *pflag.FlagSet, prefix string) {
 		"limit of the connections from one address, 0 for no limit; raise it if all callers come through one proxy")
 }
 
+// BindAddressFlag declares the one flag for BindAddress.
+func (g *Gateway) BindAddressFlag(fs *pflag.FlagSet, name, usage string) {
+	g.addressFlag = name
+	fs.StringVar(&g.BindAddress, name, g.BindAddress, usage)
+}
+
 // AddressFlag returns the flag that sets BindAddress.
-func (g *Gateway) AddressFlag() string { return "--" + g.prefix + "bind-address" }
+func (g *Gateway) AddressFlag() string { return "--" + g.addressFlag }
 
 // ServesPlaintext reports whether the API is served without TLS.
 func (g *Gateway) ServesPlaintext() bool {
@@ -71,7 +79,7 @@ func (g *Gateway) Enabled() bool { return g.BindAddress != off }
 func (g *Gateway) validate() []error {
 	var errs []error
 	if !isAddress(g.BindAddress) {
-		return []error{fmt.Errorf("--%sbind-address is %q, but must be host:port or %q", g.prefix, g.BindAddress, off)}
+		return []error{fmt.Errorf("%s is %q, but must be host:port or %q", g.AddressFlag(), g.BindAddress, off)}
 	}
 	if (g.CertFile == "") != (g.KeyFile == "") {
 		errs = append(errs, fmt.Errorf("--%stls-cert-file and --%stls-private-key-file must be set together", g.prefix, g.prefix))
@@ -90,8 +98,8 @@ func (g *Gateway) validate() []error {
 		errs = append(errs, fmt.Errorf("--%sconnections-per-address is %d and must not be negative", g.prefix, g.ConnectionsPerAddress))
 	}
 	if (g.Session || g.SessionFile != "") && !onLoopback(g.BindAddress) {
-		errs = append(errs, fmt.Errorf("a session grants the rights of the kubeconfig, so it needs a loopback address instead of %q",
-			g.BindAddress))
+		errs = append(errs, fmt.Errorf("%s is %q, but a session grants the rights of the kubeconfig: give a loopback address",
+			g.AddressFlag(), g.BindAddress))
 	}
 	return errs
 }

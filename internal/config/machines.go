@@ -4,6 +4,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,6 +38,11 @@ type Machines struct {
 	SamplePeriod time.Duration
 }
 
+// What flags can be set to.
+func drivers() []string        { return []string{"docker", "libvirt", "simulated"} }
+func orphanPolicies() []string { return []string{"report", DeleteOrphans} }
+func usageModes() []string     { return []string{"off", "coarse", "every"} }
+
 // DeleteOrphans is the policy that removes machines which no object stands for.
 const DeleteOrphans = "delete"
 
@@ -46,12 +52,17 @@ func defaultMachines() Machines {
 	}
 }
 
-func (m *Machines) bindFlags(fs *pflag.FlagSet) {
+// BindHostFlags adds the flags that say where machines run.
+func (m *Machines) BindHostFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&m.Driver, "vm-driver", m.Driver,
 		"`driver` of VirtualMachines that name none: docker, libvirt or simulated; without --vm-hosts also the one host that there is")
 	fs.StringVar(&m.Hosts, "vm-hosts", m.Hosts,
 		"`file` that lists the hosts of VirtualMachines (default: one host, with the driver docker as DOCKER_HOST,\n"+
 			"DOCKER_TLS_VERIFY and DOCKER_CERT_PATH describe it)")
+}
+
+func (m *Machines) bindFlags(fs *pflag.FlagSet) {
+	m.BindHostFlags(fs)
 	fs.StringVar(&m.OrphanPolicy, "orphan-policy", m.OrphanPolicy,
 		"what becomes of machines that no VirtualMachine stands for: `report|delete`")
 	fs.DurationVar(&m.OrphanGrace, "orphan-grace", m.OrphanGrace, "how `long` such a machine is watched before it is deleted")
@@ -60,15 +71,18 @@ func (m *Machines) bindFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&m.SamplePeriod, "vm-sample-period", m.SamplePeriod, "how `often` usage is read, from 1s to 5m")
 }
 
+// Validate returns an error for every wrong value.
+func (m *Machines) Validate() error { return errors.Join(m.validate()...) }
+
 func (m *Machines) validate() []error {
 	var errs []error
 	for _, choice := range []struct {
 		flag, value string
 		known       []string
 	}{
-		{"--vm-driver", m.Driver, []string{"docker", "libvirt", "simulated"}},
-		{"--orphan-policy", m.OrphanPolicy, []string{"report", DeleteOrphans}},
-		{"--usage-in-status", m.UsageInStatus, []string{"off", "coarse", "every"}},
+		{"--vm-driver", m.Driver, drivers()},
+		{"--orphan-policy", m.OrphanPolicy, orphanPolicies()},
+		{"--usage-in-status", m.UsageInStatus, usageModes()},
 	} {
 		if !slices.Contains(choice.known, choice.value) {
 			errs = append(errs, fmt.Errorf("%s %q is not known: there are %s", choice.flag, choice.value, strings.Join(choice.known, ", ")))

@@ -24,12 +24,23 @@ func (c *Config) Validate() error {
 	if c.Verbosity < 0 || c.Verbosity > 10 {
 		errs = append(errs, fmt.Errorf("-v is %d: it must be from 0 to 10", c.Verbosity))
 	}
+	if c.LogFormat != LogText && c.LogFormat != LogJSON {
+		errs = append(errs, fmt.Errorf("--log-format is %q: it must be %s or %s", c.LogFormat, LogText, LogJSON))
+	}
 	errs = append(errs, c.validateLease()...)
 	errs = append(errs, c.Machines.validate()...)
 	errs = append(errs, c.validateAddresses()...)
 	errs = append(errs, c.Clusters.validate()...)
 	errs = append(errs, c.Gateway.validate()...)
 	return errors.Join(errs...)
+}
+
+// FlagValues returns the values of the flags that take one of a few, by the name of the flag.
+func FlagValues() map[string][]string {
+	return map[string][]string{
+		"vm-driver": drivers(), "orphan-policy": orphanPolicies(), "usage-in-status": usageModes(),
+		"allowed-provisioners": append(presets(), provisionerExec), "log-format": {LogText, LogJSON},
+	}
 }
 
 func (c *Config) validateControllers() []error {

@@ -63,7 +63,7 @@ func (r *recorder) Record(list ...Event) {
 		}
 		note := status.Clip(e.Note, maxNote)
 		r.sink.Eventf(e.Regarding, e.Related, eventType, e.Reason, e.Action, "%s", note)
-		r.log.Info(note, "reason", e.Reason, "kind", kindOf(e.Regarding), "object", nameOf(e.Regarding))
+		r.log.Info(note, "type", eventType, "kind", kindOf(e.Regarding), "object", nameOf(e.Regarding), "reason", e.Reason)
 	}
 }
 

@@ -32,8 +32,8 @@ func TestEveryEventIsALineOfTheLog(t *testing.T) {
 		},
 	)
 	want := []string{
-		`"level"=0 "msg"="Grown from 3 to 100%" "reason"="Scaled" "kind"="PodSet" "object"={"name"="web" "namespace"="default"}`,
-		`"level"=0 "msg"="Left a taint" "reason"="KeysAbandoned" "kind"="Node" "object"={"name"="a"}`,
+		`"level"=0 "msg"="Grown from 3 to 100%" "type"="Normal" "kind"="PodSet" "object"={"name"="web" "namespace"="default"} "reason"="Scaled"`,
+		`"level"=0 "msg"="Left a taint" "type"="Warning" "kind"="Node" "object"={"name"="a"} "reason"="KeysAbandoned"`,
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("lines differ (-want +got):\n%s", diff)

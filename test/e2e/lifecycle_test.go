@@ -143,7 +143,7 @@ func TestLeaseHasItsOwnPriority(t *testing.T) {
 // TestEndWhileStarting asks for the end at several points of a start. Nobody must be left holding the Lease.
 func TestEndWhileStarting(t *testing.T) {
 	c := need(t)
-	for _, line := range []string{"", `"Starting"`, "Attempting to acquire", "Successfully acquired"} {
+	for _, line := range []string{"", `Starting version=`, "Attempting to acquire", "Successfully acquired"} {
 		t.Run("after "+line, func(t *testing.T) {
 			m := c.startManager(t)
 			eventually(t, "the manager logs "+line, func(context.Context) error {
