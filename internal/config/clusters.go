@@ -42,7 +42,7 @@ type Clusters struct {
 const maxOperations = 100
 
 // presets are the provisioners that are tools of that name.
-func presets() []string { return []string{"rke", "devcluster", "k0sctl", "kind", "eksctl"} }
+func presets() []string { return []string{"rke", "devcluster"} }
 
 // provisionerExec is the provisioner that runs what a Cluster says.
 const provisionerExec = "exec"

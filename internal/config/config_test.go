@@ -254,7 +254,7 @@ func TestValidate(t *testing.T) {
 				c.Clusters = Clusters{[]string{"magic"}, map[string]string{"magic": "", "rke": "a:b"}, "c", []string{"A b"}, "", 101}
 			},
 			want: []string{
-				`--allowed-provisioners names "magic", which does not exist: use some of rke, devcluster, k0sctl, kind, eksctl, exec`,
+				`--allowed-provisioners names "magic", which does not exist: use some of rke, devcluster, exec`,
 				`--config-namespaces names "A b", which is not a namespace`, `--config-root is "c" and must be absolute`,
 				"--max-concurrent-operations is 101 and must be from 1 to 100", `--provisioner-path gives "" for magic, which is not the path of a program`,
 				`--provisioner-path gives "a:b" for rke`, `--provisioner-path names "magic", which does not exist`,

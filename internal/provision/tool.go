@@ -65,36 +65,6 @@ func Preset(name string) (Tool, error) {
 			PassEnv:        []string{"DEVCLUSTER_DIR"},
 			KeepsDaemons:   true,
 		}, nil
-	case "k0sctl":
-		return Tool{
-			Name: name, ConfigName: "k0sctl.yaml",
-			Up: []string{"k0sctl", "apply", configFlag, configPlace, "--disable-telemetry", "--kubeconfig-out", "{dir}/" + kubeconfigName},
-			// Without --force, k0sctl asks before it resets.
-			Remove:         []string{"k0sctl", "reset", configFlag, configPlace, "--force", "--disable-telemetry"},
-			Version:        []string{"k0sctl", "version"},
-			KubeconfigFile: kubeconfigName,
-		}, nil
-	case "kind":
-		return Tool{
-			Name: name, ConfigName: "kind.yaml",
-			Up:             []string{"kind", "create", "cluster", "--name", "{name}", configFlag, configPlace, "--kubeconfig", "{dir}/" + kubeconfigName},
-			Remove:         []string{"kind", "delete", "cluster", "--name", "{name}", "--kubeconfig", "{dir}/" + kubeconfigName},
-			Version:        []string{"kind", "version"},
-			KubeconfigFile: kubeconfigName,
-			PassEnv:        []string{"DOCKER_HOST", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH", "KIND_EXPERIMENTAL_PROVIDER"},
-		}, nil
-	case "eksctl":
-		return Tool{
-			Name: name, ConfigName: "eksctl.yaml",
-			Up:             []string{"eksctl", "create", "cluster", "--config-file", configPlace, "--kubeconfig", "{dir}/" + kubeconfigName},
-			Remove:         []string{"eksctl", "delete", "cluster", "--config-file", configPlace, "--wait"},
-			Version:        []string{"eksctl", "version"},
-			KubeconfigFile: kubeconfigName,
-			PassEnv: []string{
-				"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE",
-				"AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE",
-			},
-		}, nil
 	}
 	return Tool{}, fmt.Errorf("cannot find a preset %q", name)
 }

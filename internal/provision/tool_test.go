@@ -48,24 +48,6 @@ func TestEachPresetIsCalledAsItsToolExpects(t *testing.T) {
 			Version: words("devcluster --version"), PassEnv: words("DEVCLUSTER_DIR"),
 			Config: "cluster.yml", Kubeconfig: "/srv/one/kube_config_cluster.yml", KeepsDaemons: true,
 		}},
-		"k0sctl does not ask before it resets, and reports to nobody": {"k0sctl", call{
-			Up:      words("k0sctl apply --config /srv/one/k0sctl.yaml --disable-telemetry --kubeconfig-out /srv/one/kube_config_k0sctl.yaml"),
-			Remove:  words("k0sctl reset --config /srv/one/k0sctl.yaml --force --disable-telemetry"),
-			Version: words("k0sctl version"), Config: "k0sctl.yaml", Kubeconfig: "/srv/one/kube_config_k0sctl.yaml",
-		}},
-		"kind knows clusters by name, and finds its Docker": {"kind", call{
-			Up:      words("kind create cluster --name one --config /srv/one/kind.yaml --kubeconfig /srv/one/kube_config_kind.yaml"),
-			Remove:  words("kind delete cluster --name one --kubeconfig /srv/one/kube_config_kind.yaml"),
-			Version: words("kind version"), Config: "kind.yaml", Kubeconfig: "/srv/one/kube_config_kind.yaml",
-			PassEnv: words("DOCKER_HOST DOCKER_TLS_VERIFY DOCKER_CERT_PATH KIND_EXPERIMENTAL_PROVIDER"),
-		}},
-		"eksctl waits until the cluster is gone, and finds its account": {"eksctl", call{
-			Up:      words("eksctl create cluster --config-file /srv/one/eksctl.yaml --kubeconfig /srv/one/kube_config_eksctl.yaml"),
-			Remove:  words("eksctl delete cluster --config-file /srv/one/eksctl.yaml --wait"),
-			Version: words("eksctl version"), Config: "eksctl.yaml", Kubeconfig: "/srv/one/kube_config_eksctl.yaml",
-			PassEnv: words("AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_REGION AWS_DEFAULT_REGION AWS_PROFILE " +
-				"AWS_ROLE_ARN AWS_WEB_IDENTITY_TOKEN_FILE AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE"),
-		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +67,7 @@ func TestEachPresetIsCalledAsItsToolExpects(t *testing.T) {
 
 func TestOnlyRKEIsToldOfAnAgent(t *testing.T) {
 	t.Parallel()
-	for _, preset := range []string{"rke", "devcluster", "k0sctl", "kind", "eksctl"} {
+	for _, preset := range []string{"rke", "devcluster"} {
 		tool, err := Preset(preset)
 		if err != nil {
 			t.Fatal(err)

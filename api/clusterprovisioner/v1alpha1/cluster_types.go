@@ -39,16 +39,13 @@ type Cluster struct {
 
 // Provisioner names the tool that provisions a cluster.
 //
-// +kubebuilder:validation:Enum=rke;devcluster;k0sctl;kind;eksctl;exec
+// +kubebuilder:validation:Enum=rke;devcluster;exec
 type Provisioner string
 
 // The provisioners: presets of one that runs a tool.
 const (
 	ProvisionerRKE        Provisioner = "rke"
 	ProvisionerDevcluster Provisioner = "devcluster"
-	ProvisionerK0sctl     Provisioner = "k0sctl"
-	ProvisionerKind       Provisioner = "kind"
-	ProvisionerEksctl     Provisioner = "eksctl"
 	ProvisionerExec       Provisioner = "exec"
 )
 
@@ -70,7 +67,7 @@ type ClusterSpec struct {
 	// +optional
 	Config *ConfigSource `json:"config,omitempty"`
 
-	// Provisioner is the tool: rke, devcluster, k0sctl, kind, eksctl, or exec for one described by exec. Default: rke. Immutable.
+	// Provisioner is the tool: rke, devcluster, or exec for one described by exec. Default: rke. Immutable.
 	// +optional
 	// +kubebuilder:default=rke
 	Provisioner Provisioner `json:"provisioner,omitempty"`

@@ -18,7 +18,7 @@ type ClusterSpecApplyConfiguration struct {
 	ConfigPath *string `json:"configPath,omitempty"`
 	// Config is the tool's configuration, or where it is. Exactly one of configPath and config. Mutable.
 	Config *ConfigSourceApplyConfiguration `json:"config,omitempty"`
-	// Provisioner is the tool: rke, devcluster, k0sctl, kind, eksctl, or exec for one described by exec. Default: rke. Immutable.
+	// Provisioner is the tool: rke, devcluster, or exec for one described by exec. Default: rke. Immutable.
 	Provisioner *clusterprovisionerv1alpha1.Provisioner `json:"provisioner,omitempty"`
 	// Exec describes a tool. Required with the provisioner exec, refused with any other. The manager allows that provisioner only if
 	// --allowed-provisioners lists it. Mutable.
