@@ -172,6 +172,7 @@ func isUninitialized(t corev1.Taint) bool { return t.Key == nodesv1.Uninitialize
 func Preview(node *corev1.Node, pools Pools, name string) *Plan {
 	pool := pools[name].DeepCopy()
 	pool.Spec.DryRun = false
+	pool.Spec.Rollout = nil // the report is about all nodes, not about the first batch
 	pool.Finalizers = append(pool.Finalizers, nodesv1.Finalizer)
 	pool.Status.Ledger = Union(pool.Status.Ledger, Wanted(pool))
 	preview := maps.Clone(pools)

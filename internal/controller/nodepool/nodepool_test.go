@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -753,9 +754,21 @@ func TestNothingIsRemovedBeforeItIsCounted(t *testing.T) {
 }
 
 func TestDryRunTouchesNoNodeAndReports(t *testing.T) {
+	for name, edit := range map[string]func(p *nodesv1.NodePool){
+		"alone": func(*nodesv1.NodePool) {},
+		"of a rollout, about the nodes of all batches": func(p *nodesv1.NodePool) {
+			p.Spec.Rollout = &nodesv1.Rollout{MaxConcurrent: intstr.FromInt32(1)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) { rehearse(t, edit) })
+	}
+}
+
+func rehearse(t *testing.T, edit func(p *nodesv1.NodePool)) {
+	t.Helper()
 	w := newStage(t)
 	n := w.node("n", "p")
-	pool := w.pool("p", label("a", "1"), taint("b", "2"), func(p *nodesv1.NodePool) { p.Spec.DryRun = true })
+	pool := w.pool("p", label("a", "1"), taint("b", "2"), func(p *nodesv1.NodePool) { p.Spec.DryRun = true }, edit)
 	w.converge()
 	wantLabels(t, w.labels(n), nil)
 	w.Get(t, pool)
@@ -766,6 +779,9 @@ func TestDryRunTouchesNoNodeAndReports(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, pool.Status.DryRun, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("report differs (-want +got):\n%s", diff)
+	}
+	if ready := meta.FindStatusCondition(pool.Status.Conditions, status.Ready); ready == nil || ready.Reason != nodesv1.ReasonDryRun {
+		t.Errorf("Ready is %+v, want the reason %s", ready, nodesv1.ReasonDryRun)
 	}
 	if w.Get(t, &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: pool.Name}}) {
 		t.Error("a dry run wrote a RuntimeClass")

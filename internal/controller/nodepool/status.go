@@ -100,6 +100,8 @@ func markNodes(marks *status.Marks, s *scope, outcome flow.Outcome) {
 		marks.False(nodesv1.ConditionNodesSynced, outcome.Reason(), outcome.Message())
 	case s.Object.DeletionTimestamp != nil && len(nodes.carrying) > 0:
 		marks.False(nodesv1.ConditionNodesSynced, nodesv1.ReasonCleaningNodes, "waiting for "+toClean(nodes))
+	case len(nodes.pending) > 0 && s.Object.Spec.DryRun:
+		marks.False(nodesv1.ConditionNodesSynced, nodesv1.ReasonDryRun, "a dry run changes no node: see status.dryRun")
 	case len(nodes.pending) > 0:
 		marks.False(nodesv1.ConditionNodesSynced, nodesv1.ReasonSyncingNodes,
 			fmt.Sprintf("waiting for %s: %s", inNodes(len(nodes.pending)), examples(nodes.pending)))
