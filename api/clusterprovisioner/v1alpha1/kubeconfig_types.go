@@ -17,7 +17,7 @@ import (
 // +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.type`,description="What kind of credential it is"
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the Secret holds a valid kubeconfig"
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why it does, or does not"
-// +kubebuilder:printcolumn:name="Expires",type=date,JSONPath=`.status.expiresAt`,description="When the credential expires unless it is renewed"
+// +kubebuilder:printcolumn:name="Expires",type=string,JSONPath=`.status.expiresAt`,description="When the credential expires unless it is renewed"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Server",type=string,priority=1,JSONPath=`.status.server`,description="Address of the API server"
 // +kubebuilder:printcolumn:name="Secret",type=string,priority=1,JSONPath=`.status.secretRef.name`,description="Secret that holds the kubeconfig"

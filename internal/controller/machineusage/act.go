@@ -27,9 +27,9 @@ func (s *Sampler) write(ctx context.Context, vm *cloudnativev1alpha1.VirtualMach
 		WithStatus(cloudnativev1alpha1ac.VirtualMachineStatus().
 			WithServer(cloudnativev1alpha1ac.Server().
 				WithUsage(cloudnativev1alpha1ac.Usage().
-					WithCPU(rounded(usage.CPUPercent)).
-					WithMemory(rounded(usage.MemoryPercent)).
-					WithCPUCores(rounded(usage.CPUCores)).
+					WithCPU(rounded(usage.CPUPercent, 1)).
+					WithMemory(rounded(usage.MemoryPercent, 1)).
+					WithCPUCores(rounded(usage.CPUCores, 4)).
 					WithMemoryBytes(usage.MemoryBytes).
 					WithSampledAt(metav1.NewTime(usage.SampledAt.Truncate(time.Second))))))
 	err := s.client.Status().Apply(ctx, desired, fieldOwner, client.ForceOwnership, client.DisableReadYourWritesConsistency)
@@ -43,10 +43,11 @@ func (s *Sampler) write(ctx context.Context, vm *cloudnativev1alpha1.VirtualMach
 	return nil
 }
 
-// rounded rounds to four digits. Values that JSON cannot express become zero.
-func rounded(value float64) cloudnativev1alpha1.Percent {
+// rounded rounds to so many decimals: people read these values in a table. Values that JSON cannot express become zero.
+func rounded(value float64, decimals int) cloudnativev1alpha1.Percent {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return 0
 	}
-	return cloudnativev1alpha1.Percent(math.Round(value*10000) / 10000)
+	scale := math.Pow10(decimals)
+	return cloudnativev1alpha1.Percent(math.Round(value*scale) / scale)
 }
