@@ -11,7 +11,7 @@ MAKEFLAGS   += --no-builtin-rules --no-print-directory
 
 export CGO_ENABLED    := 0
 export GOFLAGS        := -trimpath -buildvcs=false
-export DEVCLUSTER_DIR := $(abspath .local/devcluster)
+export DEVCLUSTER_DIR := $(CURDIR)/.local/devcluster
 
 # Arguments for `make bench`, as in: make bench BENCH="-scenario nodepool -nodes 1000"
 BENCH ?=
@@ -49,7 +49,7 @@ DEVCLUSTER_SOURCES := $(call sources,devcluster)
 KUBERNETES         := $(addprefix bin/k8s/,etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok-controller kwokctl \
 	containerd kubelet)
 
-TOOL           := go tool -modfile=$(abspath tools/go.mod)
+TOOL           := go tool -modfile='$(CURDIR)/tools/go.mod'
 CONTROLLER_GEN := $(TOOL) controller-gen
 LINT           := $(TOOL) golangci-lint
 
@@ -86,17 +86,17 @@ bin/.version: always
 
 .PHONY: run
 run: build ## Run everything here: local cluster, samples, operator with its log. DOCKER=1 runs VirtualMachines in Docker.
-	@./config/local/run
+	@'$(CURDIR)/config/local/run'
 
 .PHONY: clean
-clean: ## Stop and delete the local cluster, and remove all that was built.
-	@if [[ -x bin/devcluster && -d .local/devcluster ]]; then bin/devcluster down --name windlass; fi
-	rm -rf bin .local
+clean: ## Stop and delete all that make run started, and remove what was built.
+	@'$(CURDIR)/config/local/clean'
+	rm -rf bin
 
 ##@ Prove
 
 .PHONY: test
-test: export KUBEBUILDER_ASSETS := $(abspath bin/k8s)
+test: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 test: build bin/report ## Run all tests: unit, schema, integration and end to end, on a real control plane.
 	@{ status=0; \
 	   go test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
@@ -121,7 +121,7 @@ lint: ## Read the code as .golangci.yml says.
 verify: verify-generated verify-modules verify-merges lint ## Check that generated files and go.mod are fresh, and lint.
 
 .PHONY: bench
-bench: export KUBEBUILDER_ASSETS := $(abspath bin/k8s)
+bench: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 bench: build ## Measure against the floor, as ratios in one run. BENCH="…" passes arguments.
 	@go run ./test/bench $(BENCH)
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -32,6 +33,8 @@ type Cluster struct {
 	Name string
 	// Dir is a temporary directory, and the home of every program that runs.
 	Dir string
+	// As is the user that programs run as; nil is the user of the test.
+	As *syscall.Credential
 	// Admin is the path of the administrator's kubeconfig.
 	Admin  string
 	Config *rest.Config

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 )
 
 // Result is how a program ended.
@@ -25,6 +26,9 @@ func (c *Cluster) Command(ctx context.Context, name string, args ...string) *exe
 	command.Env = []string{
 		"HOME=" + c.Dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + c.Dir,
 		"KUBECONFIG=" + c.Admin, "DEVCLUSTER_DIR=" + filepath.Join(c.Dir, "devcluster"),
+	}
+	if c.As != nil {
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: c.As}
 	}
 	return command
 }
