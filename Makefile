@@ -122,13 +122,18 @@ verify: verify-generated verify-modules verify-merges lint ## Check that generat
 
 .PHONY: bench
 bench: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
-bench: build ## Measure against the floor, as ratios in one run. BENCH="…" passes arguments.
+bench: build $(if $(BENCH),,bench-micro) ## Measure against the floor, as ratios in one run. BENCH="…" passes arguments.
 	@go run ./test/bench $(BENCH)
 
 .PHONY: fault
 fault: build ## Let every write fail in every way, and compare the ends. FAULT="…" passes arguments.
 	@mkdir -p .local
 	@go run ./test/fault -json .local/fault.json $(FAULT)
+
+.PHONY: bench-micro
+bench-micro: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
+bench-micro: ## Run the micro-benchmarks that docs/performance.md quotes, five rounds.
+	@go test -run '^$$' -bench '^Benchmark(Aggregate|NewPlan)$$' -benchmem -count=5 ./internal/membership ./internal/controller/nodepool
 
 ##@ Change
 
