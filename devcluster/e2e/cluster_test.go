@@ -136,9 +136,15 @@ func TestTwoClustersAtTheSameMoment(t *testing.T) {
 			t.Errorf("list shows %+v, want state %s and %d nodes", c, want, nodes)
 		}
 	}
-	for _, name := range []string{"one", "two", "three"} {
-		s.must("down", "--name", name)
+	s.must("stop", "--all")
+	if left := s.processes(); len(left) > 0 {
+		t.Errorf("processes %v after the end of all clusters", left)
 	}
+	s.must("start", "--name", "one")
+	if list := s.list(); list[0].State != "Running" || list[0].Nodes != 2 || list[2].State != "Stopped" {
+		t.Errorf("after the start of one cluster, list shows %+v", list)
+	}
+	s.must("down", "--all")
 	s.empty()
 }
 
@@ -252,6 +258,10 @@ func TestKilledFirstUp(t *testing.T) {
 	s.interrupt(syscall.SIGKILL, "starting kube-apiserver", "up", "--name", "half")
 	if list := s.list(); len(list) != 1 || list[0].State != "Incomplete" {
 		t.Errorf("list shows %+v", list)
+	}
+	s.must("stop", "--all")
+	if left := s.processes(); len(left) > 0 {
+		t.Errorf("processes %v after the end of an incomplete cluster", left)
 	}
 	client, _ := s.up("--name", "half", "--nodes", "1")
 	getNode(t, client, "node-0000")

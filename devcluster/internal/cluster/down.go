@@ -21,6 +21,10 @@ func (s *Store) Stop(ctx context.Context, name string) (bool, error) {
 	}
 	defer lock.release()
 	state, err := s.load(name)
+	if errors.Is(err, ErrNotFound) {
+		// Its first start was killed before it had a state. What that has started is found without one.
+		state, err = State{Name: name}, nil
+	}
 	if err != nil {
 		return false, err
 	}

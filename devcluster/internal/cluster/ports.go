@@ -77,6 +77,9 @@ func choosePorts(start int32, reserved map[int32]bool, free func(port int32) boo
 // reservePorts gives the cluster ports that no other cluster of the state directory has, running or not. It records them
 // before it releases the directory's lock.
 func (s *Store) reservePorts(ctx context.Context, state *State) error {
+	if err := checkLoopback(ctx); err != nil {
+		return err
+	}
 	lock, err := s.lockStore(ctx)
 	if err != nil {
 		return err
@@ -123,3 +126,12 @@ func portIsFree(ctx context.Context, port int32) bool {
 
 // address is never a name, because resolving a name can contact a server.
 func address(port int32) string { return net.JoinHostPort(loopback, strconv.Itoa(int(port))) }
+
+// checkLoopback tells a machine without an IPv4 loopback address from one on which all ports are taken.
+func checkLoopback(ctx context.Context) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(loopback, "0"))
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s, where every component listens: %w: give the loopback interface that address", loopback, err)
+	}
+	return listener.Close()
+}
