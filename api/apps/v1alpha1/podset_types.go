@@ -52,6 +52,7 @@ type PodSetSpec struct {
 	// and podSet_cr.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.labels) || !('app' in self.metadata.labels || 'podSet_cr' in self.metadata.labels)",message="the pod labels app and podSet_cr are set by Windlass"
+	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || size(self.spec.containers) > 0",message="template.spec.containers needs at least one container"
 	Template *corev1.PodTemplateSpec `json:"template,omitempty"`
 
 	// NodePool is the name of the NodePool that the pods run on: it becomes their runtimeClassName. Default: none, the

@@ -36,6 +36,7 @@ func TestSchema(t *testing.T) {
 		"all as minAvailable":           {spec: `{size: 3, minAvailable: 100%}`},
 		"a negative minAvailable":       {spec: `{size: 3, minAvailable: -1}`, refused: "minAvailable is a number of 0 or more, or a percentage"},
 		"more than all as minAvailable": {spec: `{size: 3, minAvailable: 101%}`, refused: "minAvailable is a number of 0 or more, or a percentage"},
+		"a template without containers": {spec: `{size: 1, template: {spec: {containers: []}}}`, refused: "template.spec.containers needs at least one container"},
 		"a word as minAvailable":        {spec: `{size: 3, minAvailable: half}`, refused: "minAvailable is a number of 0 or more, or a percentage"},
 		"a node pool":                   {spec: `{size: 3, nodePool: batch}`},
 		"a node pool and a template":    {spec: `{size: 3, nodePool: batch, template: {spec: {containers: [{name: a, image: b}]}}}`},
