@@ -137,12 +137,19 @@ bench-micro: ## Run the micro-benchmarks that docs/performance.md quotes, five r
 
 ##@ Change
 
+# The names of --controllers, and of what packages those consist that are more than one. Each gets a role of its own.
+CONTROLLERS          := cluster kubeconfig nodepool podbuggertool podset virtualmachine
+PARTS_nodepool       := nodepool node drain poolaccess
+PARTS_virtualmachine := virtualmachine machinegc machineusage
+role = $(CONTROLLER_GEN) rbac:roleName=windlass-$(1)-controller $(patsubst %,paths=./internal/controller/%,$(or $(PARTS_$(1)),$(1))) \
+	output:rbac:dir=config/rbac/controllers/$(1)
+
 .PHONY: generate
 generate: ## Generate deepcopy, CRDs, RBAC and apply configurations from the markers in api/ and internal/.
 	@find api -name 'zz_generated.*.go' -delete
 	@rm -rf api/*/*/applyconfiguration config/crd/bases/*.yaml
 	$(CONTROLLER_GEN) object applyconfiguration crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=config/crd/bases
-	$(CONTROLLER_GEN) rbac:roleName=windlass-manager paths=./internal/... output:rbac:dir=config/rbac
+	@$(foreach name,$(CONTROLLERS),$(call role,$(name)) &&) true
 
 .PHONY: fmt
 fmt: ## Format the code.

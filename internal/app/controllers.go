@@ -56,6 +56,8 @@ type tools struct {
 	conf     *config.Config
 	// namespace is the one that the manager runs in, empty outside of a cluster.
 	namespace string
+	// subject is the account of this process, as "kubectl create rolebinding" takes it.
+	subject string
 	// log takes what happens outside of events.
 	log logr.Logger
 	// leading says whether this instance may change anything outside of the API server.
@@ -163,9 +165,7 @@ func kinds(list []controller) []client.Object {
 }
 
 // addControllers adds the controllers, the indexes that they use and the caches that they read to the manager.
-func addControllers(
-	ctx context.Context, mgr manager.Manager, list []controller, conf *config.Config, leading *fence.Fence, log logr.Logger, now func() time.Time,
-) error {
+func addControllers(ctx context.Context, mgr manager.Manager, list []controller, given tools) error {
 	for _, i := range indexes() {
 		used := slices.ContainsFunc(list, func(c controller) bool { return slices.Contains(i.usedBy, c.name) })
 		if !used {
@@ -176,10 +176,7 @@ func addControllers(
 		}
 	}
 	for _, c := range list {
-		recorder := event.NewRecorder(mgr.GetEventRecorder("windlass-"+c.name), log)
-		given := tools{
-			recorder: recorder, workers: conf.Threads, now: now, conf: conf, namespace: conf.OwnNamespace, log: log, leading: leading,
-		}
+		given.recorder = event.NewRecorder(mgr.GetEventRecorder("windlass-"+c.name), given.log)
 		if err := c.add(ctx, mgr, given); err != nil {
 			return fmt.Errorf("cannot set up controller %q: %w", c.name, err)
 		}

@@ -74,7 +74,7 @@ func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
 		})),
 		virtualmachine.New(virtualmachine.Options{
 			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Recorder: t.recorder, Now: t.now, Installation: installation,
-			Fleet: machines, Operations: operations, Retained: retained, DefaultDriver: conf.Driver,
+			Fleet: machines, Operations: operations, Retained: retained, DefaultDriver: conf.Driver, Subject: t.subject,
 		}).SetupWithManager(ctx, mgr, t.workers, wakeup),
 	)
 }

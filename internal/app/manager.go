@@ -54,13 +54,20 @@ func run(
 		}
 		return err
 	}
+	subject, err := ownSubject(ctx, restConfig)
+	if err != nil {
+		return err
+	}
 	ready := &readiness{}
 	leading := newFence(conf, now)
 	mgr, err := newManager(restConfig, conf, logger, ready, leading)
 	if err != nil {
 		return err
 	}
-	if err := addControllers(ctx, mgr, list, conf, leading, logger, now); err != nil {
+	given := tools{
+		workers: conf.Threads, now: now, conf: conf, namespace: conf.OwnNamespace, subject: subject, log: logger, leading: leading,
+	}
+	if err := addControllers(ctx, mgr, list, given); err != nil {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // some controllers ask the API server while they are set up: the same holds for them
 		}

@@ -209,16 +209,26 @@ spec:
   deletionPolicy: Retain
 `)
 	vm := c.machineBecomes(t, "private", cloudnativev1alpha1.PhasePending)
-	eventually(t, "it waits for its Secret", func(ctx context.Context) error {
-		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(vm), vm); err != nil {
-			return err
-		}
-		ready := apimeta.FindStatusCondition(vm.Status.Conditions, status.Ready)
-		if ready == nil || !strings.Contains(vm.Status.Reason, `Secret "registry" to be created`) {
-			return fmt.Errorf("the status is %+v", vm.Status)
-		}
-		return nil
+	waitsFor := func(what string) {
+		t.Helper()
+		eventually(t, "it waits for "+what, func(ctx context.Context) error {
+			if err := c.Client.Get(ctx, client.ObjectKeyFromObject(vm), vm); err != nil {
+				return err
+			}
+			ready := apimeta.FindStatusCondition(vm.Status.Conditions, status.Ready)
+			if ready == nil || !strings.Contains(vm.Status.Reason, what) {
+				return fmt.Errorf("the status is %+v", vm.Status)
+			}
+			return nil
+		})
+	}
+	allow := "create rolebinding windlass-secrets --clusterrole=windlass-secret-reader --serviceaccount=" + namespace + ":windlass"
+	waitsFor(`permission to read Secret "registry". To give it, run: kubectl -n default ` + allow)
+	c.do(t, append([]string{"-n", metav1.NamespaceDefault}, strings.Fields(allow)...)...)
+	t.Cleanup(func() {
+		c.Run(context.WithoutCancel(t.Context()), c.Kubectl, "-n", metav1.NamespaceDefault, "delete", "rolebinding", "windlass-secrets")
 	})
+	waitsFor(`Secret "registry" to be created`)
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "registry"},
 		Type:       corev1.SecretTypeDockerConfigJson,

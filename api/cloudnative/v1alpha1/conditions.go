@@ -159,6 +159,8 @@ const (
 	ReasonDeleteFailed = "DeleteFailed"
 	// ReasonSecretNotFound says that a Secret that the spec names, or the key in it, does not exist.
 	ReasonSecretNotFound = "SecretNotFound"
+	// ReasonSecretForbidden says that the namespace does not let Windlass read a Secret that the spec names.
+	ReasonSecretForbidden = "SecretForbidden"
 	// ReasonSecretInvalid says that the content of a Secret is not valid.
 	ReasonSecretInvalid = "SecretInvalid"
 	// ReasonResizePending says that a new size waits for a restart.

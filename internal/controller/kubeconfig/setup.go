@@ -19,10 +19,10 @@ import (
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 )
 
-// +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs,verbs=list;watch;patch
 // +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs/status,verbs=patch
 // +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs/finalizers,verbs=update
-// +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=clusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=clusters,verbs=list;watch
 // +kubebuilder:rbac:groups=core,namespace=windlass-system,resources=secrets,verbs=get;create;patch;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 

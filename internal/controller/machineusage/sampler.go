@@ -22,7 +22,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine/fleet"
 )
 
-// +kubebuilder:rbac:groups=cloudnative.tw,resources=virtualmachines,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cloudnative.tw,resources=virtualmachines,verbs=list;watch
 // +kubebuilder:rbac:groups=cloudnative.tw,resources=virtualmachines/status,verbs=patch
 
 // Mode says how often usage is written into the status.

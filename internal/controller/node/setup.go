@@ -28,8 +28,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch;patch
-// +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch;patch
+// +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // SetupWithManager registers the controller. The index of kube.IndexNodes has to be registered before.

@@ -27,15 +27,15 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
-// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets,verbs=list;watch
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets/status,verbs=patch
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets/finalizers,verbs=update
-// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
-// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=core,resources=pods,verbs=get;list;watch
-// +kubebuilder:rbac:groups=core,resources=nodes,verbs=get;list;watch
-// +kubebuilder:rbac:groups=core,resources=namespaces,verbs=get;list;watch
-// +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch;create;patch
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch
+// +kubebuilder:rbac:groups=core,resources=nodes,verbs=list;watch
+// +kubebuilder:rbac:groups=core,resources=namespaces,verbs=list;watch
+// +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // coalesce is how long a change of a child waits for other changes: ten pods that start together are one pass.

@@ -106,7 +106,7 @@ func (c *cluster) converge(t *testing.T, pools ...*nodesv1.NodePool) {
 // limited returns a configuration with the rights that the operator is shipped with.
 func (c *cluster) limited(t *testing.T) *rest.Config {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(testkit.Root(), "config", "rbac", "role.yaml"))
+	raw, err := os.ReadFile(filepath.Join(testkit.Root(), "config", "rbac", "controllers", "nodepool", "role.yaml"))
 	must(t, err)
 	role := &rbacv1.ClusterRole{}
 	must(t, yaml.UnmarshalStrict(raw, role))

@@ -34,6 +34,8 @@ type Options struct {
 	Retained     *kube.RetainedList
 	// DefaultDriver is the driver of objects that name none.
 	DefaultDriver string
+	// Subject is this process' account, as "kubectl create rolebinding" takes it.
+	Subject string
 }
 
 // Reconciler reconciles VirtualMachines.
@@ -45,6 +47,7 @@ type Reconciler struct {
 	now           func() time.Time
 	installation  string
 	defaultDriver string
+	subject       string
 
 	fleet      *fleet.Fleet
 	operations *operation.Runner
@@ -61,7 +64,7 @@ type Reconciler struct {
 func New(options Options) *Reconciler {
 	r := &Reconciler{
 		client: options.Client, live: options.Live, now: options.Now,
-		installation: options.Installation, defaultDriver: options.DefaultDriver,
+		installation: options.Installation, defaultDriver: options.DefaultDriver, subject: options.Subject,
 		fleet: options.Fleet, operations: options.Operations, retained: options.Retained,
 		drivers: map[string]string{}, overcommits: map[string]bool{},
 	}

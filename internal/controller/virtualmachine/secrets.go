@@ -22,6 +22,8 @@ const (
 	recheckSecret = 15 * time.Second
 	// defaultSecretKey is the key of user data in a Secret.
 	defaultSecretKey = "userData"
+	// secretReader is the ClusterRole that a namespace binds to let VirtualMachines use its Secrets.
+	secretReader = "windlass-secret-reader"
 )
 
 // secretError says why a Secret cannot be used. It never contains anything from the Secret.
@@ -31,7 +33,7 @@ type secretError struct{ reason, text string }
 func (p *secretError) Error() string { return p.text }
 
 // readSecrets reads the Secrets that the spec names. It reads past the cache, because the manager may get a Secret by name but not
-// watch any.
+// watch any, and only in namespaces that allow it: those who may create VirtualMachines could otherwise have any Secret read.
 func (r *Reconciler) readSecrets(ctx context.Context, vm *cloudnativev1alpha1.VirtualMachine) (secrets, error) {
 	var held secrets
 	if ref := vm.Spec.Image.PullSecret; ref != nil && ref.Name != "" {
@@ -63,6 +65,11 @@ func (r *Reconciler) readSecret(ctx context.Context, namespace, name, key string
 		return nil, &secretError{
 			reason: cloudnativev1alpha1.ReasonSecretNotFound, text: fmt.Sprintf("Secret %q to be created", name),
 		}
+	}
+	if apierrors.IsForbidden(err) {
+		return nil, &secretError{reason: cloudnativev1alpha1.ReasonSecretForbidden, text: fmt.Sprintf(
+			"permission to read Secret %q. To give it, run: kubectl -n %s create rolebinding windlass-secrets --clusterrole=%s %s",
+			name, namespace, secretReader, r.subject)}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read Secret %q: %w", name, err)

@@ -20,11 +20,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// Secrets can be read by name, not listed or watched: the manager reads only those that users name in a spec.
+// Secrets are not among the rights: each namespace that has some for its VirtualMachines binds the ClusterRole secretReader.
 //
-// +kubebuilder:rbac:groups=cloudnative.tw,resources=virtualmachines,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=cloudnative.tw,resources=virtualmachines,verbs=list;watch;patch
 // +kubebuilder:rbac:groups=cloudnative.tw,resources=virtualmachines/status,verbs=patch
-// +kubebuilder:rbac:groups=core,resources=secrets,verbs=get
 // +kubebuilder:rbac:groups=core,resources=namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 

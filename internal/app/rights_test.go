@@ -1,0 +1,79 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+// TestEveryControllerHasARoleOfItsOwn compares the shipped roles with what --controllers knows.
+func TestEveryControllerHasARoleOfItsOwn(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(testkit.Root(), "config", "rbac", "controllers")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var roles, listed []string
+	for _, entry := range entries {
+		if entry.IsDir() {
+			roles = append(roles, entry.Name())
+		}
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "kustomization.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok {
+			listed = append(listed, name)
+		}
+	}
+	want := slices.Sorted(slices.Values(controllerNames()))
+	if diff := cmp.Diff(want, roles); diff != "" {
+		t.Errorf("config/rbac/controllers has other roles than there are controllers (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, listed); diff != "" {
+		t.Errorf("its kustomization lists other roles than there are controllers (-want +got):\n%s", diff)
+	}
+}
+
+// TestAttackNoRoleReadsSecretsOfEveryNamespace is about the manager's ClusterRole: by it, whoever took the manager over, or named a Secret
+// in a spec, had every Secret of the cluster.
+func TestAttackNoRoleReadsSecretsOfEveryNamespace(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join(testkit.Root(), "config", "rbac", "controllers", "*", "role.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no roles: %v", err)
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for document := range strings.SplitSeq(string(raw), "---\n") {
+			var role rbacv1.ClusterRole
+			if err := utilyaml.Unmarshal([]byte(document), &role); err != nil {
+				t.Fatal(err)
+			}
+			for _, rule := range role.Rules {
+				if role.Kind == "ClusterRole" && slices.ContainsFunc(rule.Resources, func(resource string) bool {
+					return resource == "*" || resource == "secrets" || resource == "configmaps"
+				}) {
+					t.Errorf("%s: ClusterRole %q grants %v on %v", file, role.Name, rule.Verbs, rule.Resources)
+				}
+			}
+		}
+	}
+}
