@@ -6,8 +6,10 @@ package app
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -24,7 +26,10 @@ const superviseCommand = "provision-run"
 
 // addClusters adds the controller of Clusters, with the tools that are configured.
 func addClusters(mgr manager.Manager, t tools) error {
-	runner, err := newRunner(&t.conf.Clusters)
+	if err := checkIsolation(&t.conf.Clusters, t.log); err != nil {
+		return err
+	}
+	runner, err := newRunner(t.conf)
 	if err != nil {
 		return err
 	}
@@ -57,8 +62,31 @@ func addKubeconfigs(mgr manager.Manager, t tools) error {
 	return kubeconfig.New(mgr.GetClient(), direct, t.recorder, t.now, t.conf.LeaseLockNamespace, root).SetupWithManager(mgr, t.workers)
 }
 
+// checkIsolation finds out whether this machine can isolate tools as the configuration wants it. It tells once if it cannot.
+func checkIsolation(conf *config.Clusters, log logr.Logger) error {
+	wanted, problem := exec.Isolation(conf.ToolIsolation), exec.CanIsolate()
+	switch {
+	case problem == nil || wanted == exec.IsolationNone:
+	case wanted == exec.IsolationRequired:
+		return fmt.Errorf("--tool-isolation is required, and this machine cannot isolate tools: %w", problem)
+	default:
+		log.Info("Provisioning tools are not isolated: they can read what the manager can read", "cause", problem.Error())
+	}
+	return nil
+}
+
+// secretFiles returns what is the manager's and not a tool's.
+func secretFiles(kubeconfig string, getenv func(string) string) []string {
+	paths := []string{"/var/run/secrets", filepath.Join(getenv("HOME"), ".kube"), filepath.Join(getenv("HOME"), ".ssh")}
+	if kubeconfig != "" {
+		paths = append(paths, kubeconfig)
+	}
+	return append(paths, filepath.SplitList(getenv("KUBECONFIG"))...)
+}
+
 // newRunner returns what runs tools: each under this very program as its supervisor.
-func newRunner(conf *config.Clusters) (*exec.Runner, error) {
+func newRunner(all *config.Config) (*exec.Runner, error) {
+	conf := &all.Clusters
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("cannot find this program, which supervises tools: %w", err)
@@ -66,6 +94,7 @@ func newRunner(conf *config.Clusters) (*exec.Runner, error) {
 	return exec.New(exec.Options{
 		Root: conf.StateDir, Paths: conf.ToolPaths, ConfigRoot: confine.Root(conf.ConfigRoot), Limit: conf.MaxOperations,
 		Supervisor: []string{program, superviseCommand}, Environment: os.Environ,
+		Isolation: exec.Isolation(conf.ToolIsolation), Secret: secretFiles(all.Kubeconfig, os.Getenv),
 	})
 }
 

@@ -34,6 +34,10 @@ type Clusters struct {
 	// Default: $XDG_STATE_HOME/windlass, else ~/.local/state/windlass, else /var/lib/windlass.
 	StateDir string
 
+	// ToolIsolation says whether tools are kept from files that they do not need: required, preferred, which runs them anyway where this
+	// machine cannot isolate them, or none. Default: preferred.
+	ToolIsolation string
+
 	// MaxOperations is how many tools can run at the same time, from 1 to 100. Default: 5.
 	MaxOperations int
 }
@@ -47,7 +51,7 @@ func presets() []string { return []string{"rke", "devcluster"} }
 // provisionerExec is the provisioner that runs what a Cluster says.
 const provisionerExec = "exec"
 
-func defaultClusters() Clusters { return Clusters{AllowedProvisioners: presets(), MaxOperations: 5} }
+func defaultClusters() Clusters { return Clusters{AllowedProvisioners: presets(), ToolIsolation: "preferred", MaxOperations: 5} }
 
 func (c *Clusters) bindFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&c.AllowedProvisioners, "allowed-provisioners", c.AllowedProvisioners,
@@ -60,6 +64,9 @@ func (c *Clusters) bindFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.StateDir, "state-dir", c.StateDir,
 		"`directory` for runs of provisioning tools; it must outlive the process\n"+
 			"(default $XDG_STATE_HOME/windlass, else ~/.local/state/windlass, else /var/lib/windlass)")
+	fs.StringVar(&c.ToolIsolation, "tool-isolation", c.ToolIsolation,
+		"whether provisioning tools are kept from the files of the manager and of other Clusters: required, preferred (run them anyway where the\n"+
+			"machine cannot do it) or none")
 	fs.IntVar(&c.MaxOperations, "max-concurrent-operations", c.MaxOperations, "how many provisioning tools can run at the same time")
 }
 
@@ -101,6 +108,9 @@ func (c *Clusters) validate() []error {
 		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
 			errs = append(errs, fmt.Errorf("--config-namespaces names %q, which is not a namespace: %s", namespace, problems[0]))
 		}
+	}
+	if isolations := []string{"required", "preferred", "none"}; !slices.Contains(isolations, c.ToolIsolation) {
+		errs = append(errs, fmt.Errorf("--tool-isolation is %q and must be one of %s", c.ToolIsolation, strings.Join(isolations, ", ")))
 	}
 	if c.MaxOperations < 1 || c.MaxOperations > maxOperations {
 		errs = append(errs, fmt.Errorf("--max-concurrent-operations is %d and must be from 1 to %d", c.MaxOperations, maxOperations))

@@ -56,6 +56,9 @@ type request struct {
 	Grace   time.Duration    `json:"grace"`
 	// KeepsDaemons says that processes which the tool leaves behind, in sessions of their own, are the cluster.
 	KeepsDaemons bool `json:"keepsDaemons"`
+	// Access is which files the tool can use; nil for all, and then NotIsolated says why if it should not be.
+	Access      *access `json:"access,omitempty"`
+	NotIsolated string  `json:"notIsolated,omitempty"`
 }
 
 // private is what the supervisor reads from a pipe.

@@ -166,7 +166,12 @@ func (r *Runner) Version(ctx context.Context, tool provision.Tool) (string, erro
 	command := exec.CommandContext(ctx, program, tool.Version[1:]...)
 	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + r.options.Root}
 	command.WaitDelay = time.Second
-	out, err := command.Output()
+	var allowed *access
+	if r.options.Isolation != "" && r.options.Isolation != IsolationNone && CanIsolate() == nil {
+		allowed = &access{Read: append(system(), program), Write: devices(), Alone: true}
+	}
+	var out []byte
+	err = apart(allowed, func() (err error) { out, err = command.Output(); return err })
 	if err != nil {
 		return "", fmt.Errorf("cannot get the version of %q: %w", program, err)
 	}

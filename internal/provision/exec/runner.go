@@ -35,6 +35,10 @@ type Options struct {
 	Supervisor []string
 	// Environment returns the manager's environment, as NAME=value.
 	Environment func() []string
+	// Isolation says whether tools are kept from files that they do not need; empty means none.
+	Isolation Isolation
+	// Secret are files and directories, besides Root, that no directory with a configuration may contain if tools are isolated.
+	Secret []string
 }
 
 // Runner implements provision.Provisioner.
@@ -100,7 +104,15 @@ func (r *Runner) Start(ctx context.Context, wanted provision.Request) error {
 	if err != nil {
 		return err
 	}
-	return r.launch(ctx, files, lock, argv, wanted)
+	asked := request{
+		ID: wanted.ID, Action: wanted.Action, Argv: argv, Env: r.environment(files, wanted), Dir: files.work(),
+		Timeout: wanted.Timeout, Grace: wanted.Grace, KeepsDaemons: wanted.Tool.KeepsDaemons,
+	}
+	asked.Access, asked.NotIsolated, err = r.accessOf(files, wanted, argv[0], files.configPath(wanted.Place, wanted.Tool))
+	if err != nil {
+		return err
+	}
+	return r.launch(ctx, files, lock, asked, private{PrivateKey: wanted.PrivateKey, Secrets: wanted.Secrets})
 }
 
 func limit(reached bool) error {
@@ -184,16 +196,13 @@ func (r *Runner) find(name string) (string, error) {
 }
 
 // launch starts the supervisor and gives it the lock. It does not wait: the run must not depend on this process.
-func (r *Runner) launch(ctx context.Context, files layout, lock *os.File, argv []string, wanted provision.Request) error {
+func (r *Runner) launch(ctx context.Context, files layout, lock *os.File, asked request, secrets private) error {
 	for _, old := range []string{files.result(), files.record(), files.log(), files.log() + ".1"} {
 		if err := os.Remove(old); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("cannot remove what the last run left: %w", err)
 		}
 	}
-	if err := writeJSON(files.request(), request{
-		ID: wanted.ID, Action: wanted.Action, Argv: argv, Env: r.environment(files, wanted), Dir: files.work(),
-		Timeout: wanted.Timeout, Grace: wanted.Grace, KeepsDaemons: wanted.Tool.KeepsDaemons,
-	}); err != nil {
+	if err := writeJSON(files.request(), asked); err != nil {
 		return fmt.Errorf("cannot write the request: %w", err)
 	}
 	in, out, err := os.Pipe()
@@ -210,7 +219,7 @@ func (r *Runner) launch(ctx context.Context, files layout, lock *os.File, argv [
 		return fmt.Errorf("cannot start the supervisor: %w", err)
 	}
 	go func() { _ = command.Wait() }()
-	if err := send(out, private{PrivateKey: wanted.PrivateKey, Secrets: wanted.Secrets}); err != nil {
+	if err := send(out, secrets); err != nil {
 		return fmt.Errorf("cannot send the secrets to the supervisor: %w", err)
 	}
 	return nil

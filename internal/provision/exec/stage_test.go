@@ -98,8 +98,29 @@ func play(part string, args []string) int {
 		leave(dir, "environment", strings.Join(os.Environ(), "\n"))
 	case "sign":
 		return sign(dir)
+	case "spy":
+		leave(dir, "spied", spy(args[1:]))
 	}
 	return 0
+}
+
+// spy tries to read files, list directories and signal processes, and tells what it could do.
+func spy(targets []string) string {
+	var could []string
+	for _, target := range targets {
+		if pid, err := strconv.Atoi(target); err == nil {
+			if syscall.Kill(pid, 0) == nil {
+				could = append(could, "signal")
+			}
+			continue
+		}
+		if _, err := os.ReadFile(target); err == nil {
+			could = append(could, target)
+		} else if _, err := os.ReadDir(target); err == nil {
+			could = append(could, target)
+		}
+	}
+	return strings.Join(could, "\n")
 }
 
 // sign asks the agent for its keys.
@@ -174,7 +195,7 @@ func newStage(t *testing.T) *stage {
 func (s *stage) again() *Runner {
 	s.t.Helper()
 	runner, err := New(Options{
-		Root: s.root, Limit: 2, Supervisor: []string{os.Args[0], "supervise"}, Paths: map[string]string{"tool": os.Args[0]},
+		Root: s.root, Isolation: IsolationPreferred, Limit: 2, Supervisor: []string{os.Args[0], "supervise"}, Paths: map[string]string{"tool": os.Args[0]},
 		Environment: func() []string {
 			return []string{"PATH=" + os.Getenv("PATH"), "AWS_SECRET_ACCESS_KEY=no", "KUBECONFIG=/no", "PASSED=yes"}
 		},

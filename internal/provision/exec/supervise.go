@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -40,8 +39,6 @@ func send(pipe *os.File, secrets private) error {
 // Supervise supervises one run, whose files are in the directory: it starts the tool, logs what it prints, and writes how it ended. Only a
 // Runner starts it. The error says that the run could not be described; a tool that fails is not an error.
 func Supervise(ctx context.Context, dir string, now func() time.Time) error {
-	// If the supervisor is killed, the kernel kills the tool when the thread that started it ends.
-	runtime.LockOSThread()
 	files := layout{dir: dir}
 	var asked request
 	if known, err := read(files.request(), &asked); err != nil || !known {
@@ -123,7 +120,11 @@ func (s *supervisor) run(ctx context.Context, secrets private) (ended result) {
 	command.Env, command.Dir, command.Stdout, command.Stderr = env, s.asked.Dir, log, log
 	command.SysProcAttr = attributes()
 	command.WaitDelay = outputDelay
-	if err := command.Start(); err != nil {
+	if s.asked.NotIsolated != "" {
+		_, _ = fmt.Fprintf(log, "This tool is not isolated: %s\n", s.asked.NotIsolated)
+	}
+	done, err := s.start(command)
+	if err != nil {
 		ended.Problem = "cannot start the tool: " + err.Error()
 		return ended
 	}
@@ -131,7 +132,7 @@ func (s *supervisor) run(ctx context.Context, secrets private) (ended result) {
 	if err := writeJSON(s.files.record(), s.record); err != nil {
 		_, _ = fmt.Fprintf(log, "cannot record the tool's process: %v\n", err)
 	}
-	ended.TimedOut, ended.Canceled = s.await(command, told)
+	ended.TimedOut, ended.Canceled = s.await(command, done, told)
 	state := command.ProcessState
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		ended.Signal = status.Signal().String()
@@ -141,16 +142,32 @@ func (s *supervisor) run(ctx context.Context, secrets private) (ended result) {
 	return ended
 }
 
+// start starts the tool, on a thread that lives as long as it: if the supervisor is killed, the kernel kills the tool when the thread that
+// started it ends. The channel is closed when the tool has ended.
+func (s *supervisor) start(command *exec.Cmd) (done <-chan struct{}, err error) {
+	started, ended := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		err := apart(s.asked.Access, func() error {
+			if err := command.Start(); err != nil {
+				return err
+			}
+			started <- nil
+			_ = command.Wait() // what it returns is in the state of the process
+			return nil
+		})
+		if err != nil {
+			started <- err
+		}
+	}()
+	return ended, <-started
+}
+
 // outputDelay is how long the output is read after the tool has ended: a process that it left behind can hold it open forever.
 const outputDelay = 2 * time.Second
 
 // await waits until the tool ends, by itself, at its timeout or because it is canceled, and kills what it leaves behind.
-func (s *supervisor) await(command *exec.Cmd, told <-chan os.Signal) (timedOut, canceled bool) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = command.Wait()
-	}()
+func (s *supervisor) await(command *exec.Cmd, done <-chan struct{}, told <-chan os.Signal) (timedOut, canceled bool) {
 	group := command.Process.Pid
 	timeout := time.NewTimer(s.asked.Timeout)
 	defer timeout.Stop()
