@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -59,7 +60,12 @@ func (n Node) Name() string {
 
 // Read reads and validates a cluster.yml. The error names everything that is wrong with it.
 func Read(path string) (Config, error) {
-	raw, err := os.ReadFile(path)
+	file, err := os.Open(path)
+	if err != nil {
+		return Config{}, fmt.Errorf("cannot read cluster configuration %q: %w", path, err)
+	}
+	defer func() { _ = file.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(file, maxConfig+1))
 	if err != nil {
 		return Config{}, fmt.Errorf("cannot read cluster configuration %q: %w", path, err)
 	}
@@ -72,6 +78,9 @@ func Read(path string) (Config, error) {
 
 // Parse is Read for contents.
 func Parse(raw []byte) (Config, error) {
+	if err := bounded(raw); err != nil {
+		return Config{}, err
+	}
 	var config Config
 	if err := yaml.Unmarshal(raw, &config); err != nil {
 		return Config{}, err
