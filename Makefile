@@ -120,6 +120,14 @@ lint: ## Read the code as .golangci.yml says.
 .NOTPARALLEL: verify # a linter must not read what is just being generated
 verify: verify-generated verify-modules verify-merges lint ## Check that generated files and go.mod are fresh, and lint.
 
+.PHONY: licences
+licences: ## Check that every dependency has a licence under which it can be used here.
+	@go run ./test/licences . devcluster test/rke tools=tool
+
+.PHONY: vulnerabilities
+vulnerabilities: ## Look for known vulnerabilities in what is shipped. $GOVULNDB is the database.
+	@for module in . devcluster; do echo "== $$module"; $(TOOL) govulncheck -C $$module ./... || exit 1; done
+
 .PHONY: bench
 bench: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 bench: build $(if $(BENCH),,bench-micro) ## Measure against the floor, as ratios in one run. BENCH="…" passes arguments.
