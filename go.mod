@@ -2,6 +2,8 @@ module github.com/windlass-operator/windlass
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/containerd/errdefs v1.0.0
 	github.com/danielgtaylor/huma/v2 v2.39.0

@@ -2,6 +2,8 @@ module github.com/windlass-operator/windlass/test/rke
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/rancher/rke v1.8.0
 	github.com/sirupsen/logrus v1.9.3
