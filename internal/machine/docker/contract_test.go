@@ -25,10 +25,11 @@ const nobody = "127.0.0.1:1"
 func TestContract(t *testing.T) {
 	t.Parallel()
 	daemon := dockertest.Start(t) // of its own: it is cut off
-	api := clientOf(t, daemon)
+	api, host := clientOf(t, daemon), daemon.Host()
+	host.Containers.Registries = []string{nobody}
 	contract.Run(t, contract.Subject{
-		Driver:       settled{open(t, daemon.Host()), api},
-		Again:        func(t *testing.T) machine.Driver { t.Helper(); return open(t, daemon.Host()) },
+		Driver:       settled{open(t, host), api},
+		Again:        func(t *testing.T) machine.Driver { t.Helper(); return open(t, host) },
 		Spec:         specOf,
 		MissingImage: nobody + "/library/missing:1",
 		RefusedImage: nobody + "/library/refused:1",
