@@ -4,6 +4,7 @@
 package kube
 
 import (
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -30,8 +31,9 @@ func CacheOptions(scheme *runtime.Scheme) cache.Options {
 		NewInformer:      newInformer,
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&appsv1.Deployment{}: {Transform: trimDeployment},
-			&corev1.Node{}:       {Transform: trimNode},
+			&appsv1.Deployment{}:   {Transform: trimDeployment},
+			&appsv1alpha1.PodSet{}: {Transform: trimPodSet},
+			&corev1.Node{}:         {Transform: trimNode},
 			&corev1.Pod{}: {
 				Transform: trimPod,
 				Label:     labels.SelectorFromSet(labels.Set{appsv1alpha1.LabelApp: appsv1alpha1.LabelAppValue}),
@@ -90,6 +92,23 @@ func trimPod(object any) (any, error) {
 	pod.Spec = corev1.PodSpec{NodeName: pod.Spec.NodeName, RuntimeClassName: pod.Spec.RuntimeClassName}
 	pod.Status = corev1.PodStatus{Phase: pod.Status.Phase}
 	return pod, nil
+}
+
+// trimPodSet drops a template that is too large, and notes its size: whoever can create PodSets must not fill the memory of the manager.
+// The annotations are cut as a node's are; kubectl keeps a copy of the template in one.
+func trimPodSet(object any) (any, error) {
+	podSet, ok := object.(*appsv1alpha1.PodSet)
+	if !ok {
+		return object, nil
+	}
+	podSet.ManagedFields = nil
+	podSet.Annotations = shorten(podSet.Annotations)
+	delete(podSet.Annotations, appsv1alpha1.TemplateBytesAnnotation)
+	if size := podSet.Spec.Template.Size(); size > appsv1alpha1.MaxTemplateBytes {
+		podSet.Spec.Template = nil
+		metav1.SetMetaDataAnnotation(&podSet.ObjectMeta, appsv1alpha1.TemplateBytesAnnotation, strconv.Itoa(size))
+	}
+	return podSet, nil
 }
 
 // trimDeployment keeps of a Deployment that is no PodSet's only that it is there, and whose it is: its name may be in the

@@ -4,6 +4,7 @@
 package kube
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
@@ -52,9 +54,59 @@ func TestTrimNodeKeepsWhatControllersRead(t *testing.T) {
 	}
 }
 
+// 40 PodSets of more than a megabyte each took the manager from 71 to 330 MB.
+func TestAttackLargePodSetsFillTheCache(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("x", 1<<20)
+	got, err := trimPodSet(&appsv1alpha1.PodSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "large", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "dropped"}},
+			Annotations: map[string]string{"kubectl.kubernetes.io/last-applied-configuration": large[:200<<10]},
+		},
+		Spec: appsv1alpha1.PodSetSpec{Size: 3, Template: &corev1.PodTemplateSpec{
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Env: []corev1.EnvVar{{Name: "E", Value: large}}}}},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(raw) > len(large)/100 {
+		t.Errorf("the cache keeps %d bytes, more than a hundredth of %d", len(raw), len(large))
+	}
+	kept, ok := got.(*appsv1alpha1.PodSet)
+	if !ok || kept.Spec.Size != 3 || kept.Annotations[appsv1alpha1.TemplateBytesAnnotation] == "" {
+		t.Errorf("the cache keeps %+v, want the size of the set and that of the template", got)
+	}
+}
+
+func TestTrimPodSetKeepsWhatControllersRead(t *testing.T) {
+	t.Parallel()
+	template := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "busybox"}}}}
+	got, err := trimPodSet(&appsv1alpha1.PodSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u", Annotations: map[string]string{
+			"windlass.io/paused": "true", appsv1alpha1.TemplateBytesAnnotation: "forged",
+		}},
+		Spec: appsv1alpha1.PodSetSpec{Size: 2, Template: template},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &appsv1alpha1.PodSet{
+		ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u", Annotations: map[string]string{"windlass.io/paused": "true"}},
+		Spec:       appsv1alpha1.PodSetSpec{Size: 2, Template: template},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("PodSet differs (-want +got):\n%s", diff)
+	}
+}
+
 func TestTransformsPassOnWhatTheyDoNotKnow(t *testing.T) {
 	t.Parallel()
-	for _, transform := range []func(any) (any, error){trimNode, trimPod, trimDeployment} {
+	for _, transform := range []func(any) (any, error){trimNode, trimPod, trimDeployment, trimPodSet} {
 		if got, err := transform("tombstone"); err != nil || got != "tombstone" {
 			t.Errorf("got %v, %v", got, err)
 		}

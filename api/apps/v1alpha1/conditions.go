@@ -34,6 +34,8 @@ const (
 	ReasonNoConflict = "NoConflict"
 	// ReasonChildRefused says that the API server rejected an owned object as invalid or forbidden.
 	ReasonChildRefused = "ChildRefused"
+	// ReasonTemplateTooLarge says that spec.template is larger than Windlass keeps.
+	ReasonTemplateTooLarge = "TemplateTooLarge"
 	// ReasonDeploymentCreated is the reason of the event for a created Deployment.
 	ReasonDeploymentCreated = "DeploymentCreated"
 	// ReasonDeploymentUpdated is the reason of the event for a Deployment that follows a changed PodSet.

@@ -65,9 +65,13 @@ type decision struct {
 	conflict string
 }
 
-// plan compares what was observed with what the PodSet describes. The Deployment comes first; the budget waits until the
+// plan compares what was observed with what the PodSet describes. A template that the cache does not keep changes nothing. The Deployment comes first; the budget waits until the
 // Deployment's name is the PodSet's.
 func plan(podSet *appsv1alpha1.PodSet, seen observation) (decision, error) {
+	if size, large := podSet.Annotations[appsv1alpha1.TemplateBytesAnnotation]; large {
+		return decision{outcome: flow.Stall(appsv1alpha1.ReasonTemplateTooLarge, fmt.Errorf(
+			"spec.template has %s bytes: must have at most %d; put what is large into ConfigMaps", size, appsv1alpha1.MaxTemplateBytes))}, nil
+	}
 	decided, err := planDeployment(podSet, seen.deployment)
 	if err != nil {
 		return decision{}, err

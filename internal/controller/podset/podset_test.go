@@ -4,6 +4,7 @@
 package podset
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -800,3 +801,22 @@ template:
     - name: all
       projected: {sources: [{configMap: {name: x}}, {serviceAccountToken: {path: token}}]}
 `
+
+// Who could create PodSets filled the memory of the manager with templates of a megabyte.
+func TestAttackATemplateIsTooLarge(t *testing.T) {
+	s := newStage(t)
+	large := strings.Repeat("x", appsv1alpha1.MaxTemplateBytes)
+	podSet := s.podSet(func(p *appsv1alpha1.PodSet) {
+		p.Spec.Template = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{
+			Name: "c", Image: "busybox", Env: []corev1.EnvVar{{Name: "LARGE", Value: large}},
+		}}}}
+	})
+	message := fmt.Sprintf("TemplateTooLarge: spec.template has %d bytes: must have at most 65536; put what is large into ConfigMaps",
+		podSet.Spec.Template.Size())
+	s.wantConditions(podSet, map[string]string{"Ready": "False " + message, "Stalled": "True " + message})
+	if s.Get(t, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: podSet.Name}}) {
+		t.Error("there is a Deployment")
+	}
+	s.edit(podSet, func(p *appsv1alpha1.PodSet) { p.Spec.Template.Spec.Containers[0].Env = nil })
+	s.deployment(podSet.Name)
+}
