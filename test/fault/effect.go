@@ -89,11 +89,12 @@ func (q *requestReader) name(info *request.RequestInfo, body []byte) string {
 		return info.Name
 	}
 	object, _, err := q.decode.Decode(body, nil, nil)
-	if err != nil {
-		object = &unstructured.Unstructured{}
-		if err := object.(*unstructured.Unstructured).UnmarshalJSON(body); err != nil {
+	if err != nil { // a kind that the scheme does not know
+		unknown := &unstructured.Unstructured{}
+		if err := unknown.UnmarshalJSON(body); err != nil {
 			return info.Name
 		}
+		object = unknown
 	}
 	switch event := object.(type) {
 	case *corev1.Event:

@@ -5,6 +5,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -123,6 +124,12 @@ func (i *injector) quiet() time.Duration {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
 	return time.Since(i.last)
+}
+
+// isLateEvent says whether an effect is the event that the fault has struck, on its way again.
+func (i *injector) isLateEvent(e effect) bool {
+	return i.fault != nil && e.Verb == i.fault.Effect.Verb && e.Object == i.fault.Effect.Object &&
+		strings.HasPrefix(e.Object, "events.")
 }
 
 // seen returns all effects so far.

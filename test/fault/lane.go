@@ -57,7 +57,8 @@ func startLane(ctx context.Context, programs rig.Programs, number int) (*lane, e
 	if l.token, err = l.Token(ctx, rig.Namespace, rig.ServiceAccount); err != nil {
 		return l, err
 	}
-	return l, l.discover()
+	err = l.discover()
+	return l, err
 }
 
 // stop deletes the control plane.
@@ -70,11 +71,11 @@ func (l *lane) stop(ctx context.Context) error {
 // discover asks the API server what it serves: nothing that a manager could leave behind is overlooked because a list of kinds
 // did not have it.
 func (l *lane) discover() error {
-	client, err := discovery.NewDiscoveryClientForConfig(l.Config)
+	api, err := discovery.NewDiscoveryClientForConfig(l.Config)
 	if err != nil {
 		return fmt.Errorf("cannot make a client: %w", err)
 	}
-	lists, err := client.ServerPreferredResources()
+	lists, err := api.ServerPreferredResources()
 	if err != nil {
 		return fmt.Errorf("cannot ask the API server what it serves: %w", err)
 	}

@@ -174,7 +174,7 @@ func sample[T any](all []T, size int, seed uint64) []T {
 	if size == 0 || size >= len(all) {
 		return all
 	}
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // because a sample has to be repeatable
+	random := rand.New(rand.NewPCG(seed, 0))
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:size]
 }

@@ -20,13 +20,13 @@ import (
 // This file has everything that two states may differ in. Each exception has its reason beside it.
 
 // times are different in each run. That a time is there is compared.
-var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`) //nolint:gochecknoglobals // because it is a constant
+var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
 
 // addresses of pods are handed out in the order in which pods start. This is devcluster's range.
-var addresses = regexp.MustCompile(`\b10\.1(2[89]|[3-9]\d)\.\d+\.\d+\b|\b10\.2\d\d\.\d+\.\d+\b`) //nolint:gochecknoglobals // because it is a constant
+var addresses = regexp.MustCompile(`\b10\.1(2[89]|[3-9]\d)\.\d+\.\d+\b|\b10\.2\d\d\.\d+\.\d+\b`)
 
 // volumes of service account tokens have random names.
-var volumes = regexp.MustCompile(`\bkube-api-access-[a-z0-9]{5}\b`) //nolint:gochecknoglobals // because it is a constant
+var volumes = regexp.MustCompile(`\bkube-api-access-[a-z0-9]{5}\b`)
 
 // exception is a field that is removed from the objects of a kind, or from all objects if the kind is empty.
 type exception struct {

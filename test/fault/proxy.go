@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -105,9 +106,7 @@ func (c *write) send() {
 
 // answer implements call.
 func (c *write) answer() {
-	for name, values := range c.kept.Header() {
-		c.w.Header()[name] = values
-	}
+	maps.Copy(c.w.Header(), c.kept.Header())
 	c.w.WriteHeader(c.kept.Code)
 	_, _ = c.kept.Body.WriteTo(c.w)
 }

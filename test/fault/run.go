@@ -40,7 +40,7 @@ type play struct {
 	want *outcome
 	// quiet is how long nothing may be written in the end.
 	quiet time.Duration
-	// before is the state of the lane before the run, and given after the given steps.
+	// before is the state of the lane before the run, and given after the given steps if the end has to be like it.
 	before, given snapshot
 	out           *outcome
 }
@@ -66,11 +66,11 @@ func (l *lane) play(ctx context.Context, sc *scenario, f *fault, want *outcome, 
 func (p *play) perform(ctx context.Context) error {
 	end := func() error { return nil }
 	if p.scenario.setUp != nil {
-		clear, err := p.scenario.setUp(p.stage)
+		after, err := p.scenario.setUp(p.stage)
 		if err != nil {
 			return errors.Join(err, p.clear())
 		}
-		end = clear
+		end = after
 	}
 	err := p.act(ctx)
 	p.out.Effects, p.out.Struck = p.effects.seen(), p.effects.hasStruck()
@@ -90,8 +90,10 @@ func (p *play) act(ctx context.Context) (err error) {
 		p.out.add(&finding{Class: "unprepared", Detail: err.Error()})
 		return nil
 	}
-	if p.given, err = p.snapshot(ctx); err != nil {
-		return err
+	if p.scenario.undone {
+		if p.given, err = p.snapshot(ctx); err != nil {
+			return err
+		}
 	}
 	if err := p.prepare(ctx); err != nil {
 		p.out.add(&finding{Class: "unprepared", Detail: err.Error()})

@@ -24,7 +24,7 @@ type scenario struct {
 	// args are more arguments of the manager.
 	args []string
 	// setUp, if there is one, adds to the stage before the manager starts, and returns what to do after it has ended.
-	setUp func(s *stage) (clear func() error, err error)
+	setUp func(s *stage) (end func() error, err error)
 }
 
 // matches says whether a name stands for the scenario: its own, or that of its kind.
@@ -35,4 +35,13 @@ func (sc *scenario) matches(name string) bool {
 // scenarios are all scenarios.
 func scenarios() []scenario {
 	return slices.Concat(nodePoolScenarios(), podSetScenarios(), podBuggerToolScenarios())
+}
+
+// indented returns lines of a spec in the indentation of the manifests.
+func indented(lines []string) string {
+	var out strings.Builder
+	for _, line := range lines {
+		out.WriteString("  " + line + "\n")
+	}
+	return out.String()
 }

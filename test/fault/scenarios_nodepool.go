@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Objects that most scenarios have.
+// What most scenarios have: the pool red, on all nodes.
 const (
 	redPool = "nodepools/red"
 	allRed  = "{pool: red}"
@@ -27,10 +27,10 @@ func ready(name string, nodes int) step {
 
 func nodePoolScenarios() []scenario {
 	two := []step{nodes("a", "b")}
-	return slices.Concat(poolLifeScenarios(two), poolNodeScenarios(two), poolDrainScenarios())
+	return slices.Concat(poolLifeScenarios(two), poolEndScenarios(two), poolNodeScenarios(two), poolDrainScenarios())
 }
 
-// poolLifeScenarios are those of a pool that comes, changes and goes.
+// poolLifeScenarios are those of a pool that comes and changes.
 func poolLifeScenarios(two []step) []scenario {
 	return []scenario{
 		{name: "nodepool/created", given: two, steps: onePool()},
@@ -40,6 +40,15 @@ func poolLifeScenarios(two []step) []scenario {
 				apply(pool("red", allRed, "allowedNamespaces: {from: Selector, selector: {matchLabels: {team: red}}}",
 					"defaultFor: {namespaceSelector: {matchLabels: {team: red}}}")),
 				ready("red", 2),
+			},
+		},
+		{
+			name: "nodepool/default-refused-and-mended", given: two,
+			steps: []step{
+				apply(pool("red", allRed, `defaultFor: {namespaceSelector: {matchLabels: {team: not a label value}}}`)),
+				until(redPool, "AdmissionReady.reason=AdmissionRefused"),
+				merge(redPool, `{"spec":{"defaultFor":{"namespaceSelector":{"matchLabels":{"team":"red"}}}}}`),
+				until(redPool, "AdmissionReady=True"), ready("red", 2),
 			},
 		},
 		{
@@ -76,12 +85,18 @@ func poolLifeScenarios(two []step) []scenario {
 			name: "nodepool/manager-restarted-in-between", given: two,
 			steps: []step{apply(pool("red", allRed)), restart(), ready("red", 2), restart(), ready("red", 2)},
 		},
+	}
+}
+
+// poolEndScenarios are those in which pools are deleted.
+func poolEndScenarios(two []step) []scenario {
+	return []scenario{
 		{name: "nodepool/deleted", given: two, before: onePool(), steps: []step{remove(redPool), gone(redPool)}, undone: true},
 		{
 			name: "nodepool/several-deleted-together", given: two, undone: true,
 			before: []step{
-				apply(pool("red", allRed), pool("blue", allRed), pool("green", allRed)),
-				ready("red", 2), ready("blue", 2), ready("green", 2),
+				apply(pool("red", allRed), pool("blue", allRed), pool("green", "{kubernetes.io/hostname: a}")),
+				ready("red", 2), ready("blue", 2), ready("green", 1),
 			},
 			steps: []step{
 				remove(redPool, "nodepools/blue", "nodepools/green"),
@@ -154,7 +169,7 @@ spec: {minAvailable: 1, selector: {matchLabels: {nodes.lailin.xyz/pool: red}}}
 	}
 }
 
-// pool returns a pool with a label and a taint of its own.
+// pool returns a pool with a label and a taint of its own, on the nodes with the labels.
 func pool(name, selector string, more ...string) string {
 	manifest := fmt.Sprintf(`apiVersion: nodes.lailin.xyz/v1
 kind: NodePool
@@ -164,10 +179,7 @@ spec:
   labels: {example.com/%[1]s: "1"}
   taints: [{key: example.com/%[1]s, effect: PreferNoSchedule}]
 `, name, selector)
-	for _, line := range more {
-		manifest += "  " + line + "\n"
-	}
-	return manifest
+	return manifest + indented(more)
 }
 
 // pod returns a pod with labels, on the node a.

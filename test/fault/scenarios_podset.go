@@ -54,8 +54,5 @@ metadata: {name: web, namespace: default}
 spec:
   template: {spec: {terminationGracePeriodSeconds: 0, containers: [{name: web, image: "example.com/web:1"}]}}
 `
-	for _, line := range spec {
-		manifest += "  " + line + "\n"
-	}
-	return manifest
+	return manifest + indented(spec)
 }

@@ -62,17 +62,6 @@ func merge(ref, patch string) step {
 	}}
 }
 
-// mergeStatus patches the status of an object, as its own controller or kubelet does.
-func mergeStatus(ref, patch string) step {
-	return step{"patch status of " + ref, func(ctx context.Context, s *stage) error {
-		object, err := s.object(ref)
-		if err != nil {
-			return err
-		}
-		return s.Client.Status().Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)), person)
-	}}
-}
-
 func (l *lane) patch(ctx context.Context, ref, patch string) error {
 	object, err := l.object(ref)
 	if err != nil {
