@@ -30,6 +30,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	}
 	key := client.ObjectKeyFromObject(pass.Object)
 	r.memory.keepOnly(key, pass.decision.matched)
+	var conflict error
 	for _, step := range pass.decision.installs {
 		name := pass.decision.container
 		if err := r.memory.refusal(key, step.pod.UID, name, r.now()); err != nil {
@@ -38,8 +39,12 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 		}
 		written, err := r.install(ctx, step)
 		switch {
-		case apierrors.IsNotFound(err) || apierrors.IsConflict(err):
-			// The pod is gone, or another one has its name: the watch reports it.
+		case apierrors.IsNotFound(err):
+			// The pod is gone: the watch reports it.
+		case apierrors.IsConflict(err):
+			// Another pod may have the name by now, or the API server asks for another try. The next pass finds out: the watch
+			// reports only the one.
+			conflict = err
 		case err != nil && !isRefusal(err):
 			return flow.Fail(fmt.Errorf("cannot install the tool in Pod %q: %w", step.pod.Name, err))
 		case err != nil:
@@ -51,7 +56,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 			pass.Tell(installed(written)...)
 		}
 	}
-	return flow.Done()
+	return flow.Fail(conflict)
 }
 
 // install adds the containers to the pod and returns what it has added. Where the API server refuses what further tools

@@ -14,8 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
@@ -134,6 +136,47 @@ func (s *stage) wantCondition(tool *appsv1alpha1.PodBuggerTool, conditionType, w
 	if !strings.HasPrefix(got, want) {
 		s.t.Errorf("condition %s is %q, want it to begin with %q", conditionType, got, want)
 	}
+}
+
+// conflicting is a client whose first write to a subresource meets a conflict.
+type conflicting struct {
+	client.Client
+
+	met bool
+}
+
+// SubResource implements client.Client.
+func (c *conflicting) SubResource(name string) client.SubResourceClient {
+	return &conflictingWriter{c.Client.SubResource(name), c}
+}
+
+type conflictingWriter struct {
+	client.SubResourceClient
+
+	of *conflicting
+}
+
+// Patch implements client.SubResourceWriter.
+func (w *conflictingWriter) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+	if !w.of.met {
+		w.of.met = true
+		return apierrors.NewConflict(schema.GroupResource{Resource: "pods"}, object.GetName(), errors.New("try again"))
+	}
+	return w.SubResourceClient.Patch(ctx, object, patch, options...)
+}
+
+func TestAPodThatMetAConflictGetsItsTool(t *testing.T) {
+	s := newStage(t)
+	pod := s.pod("web")
+	s.r = New(s.Client, &conflicting{Client: s.Direct}, s.pods, s.Events, s.Clock.Now)
+	tool := aTool()
+	tool.Namespace, tool.UID = s.namespace, ""
+	s.Create(t, tool)
+	if _, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(tool)); !apierrors.IsConflict(err) {
+		t.Errorf("the pass ends with %v, want the conflict: nothing else brings the tool back", err)
+	}
+	s.Settle(t, s.r, tool)
+	s.wantTools(pod, tool.Status.Pods[0].Container)
 }
 
 func TestARunningPodGetsTheToolOfTheArticle(t *testing.T) {

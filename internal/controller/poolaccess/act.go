@@ -113,8 +113,9 @@ func (r *Reconciler) annotate(ctx context.Context, pool *nodesv1.NodePool, key, 
 	}
 	target := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: pool.Name}}
 	err = r.client.Patch(ctx, target, client.RawPatch(types.MergePatchType, body), patch.FieldOwner)
-	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // a conflict is a pool of the same name, with a key of its own
+	if client.IgnoreNotFound(err) == nil {
 		return nil
 	}
+	// A conflict too: whether it is a pool of the same name, or the API server asks for another try, the next pass finds out.
 	return fmt.Errorf("cannot annotate pool %q: %w", pool.Name, err)
 }

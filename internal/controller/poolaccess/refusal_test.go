@@ -126,6 +126,42 @@ func TestRefusalIsForgottenOnceItIsMended(t *testing.T) {
 	}
 }
 
+// conflicting is a client whose first patch of a pool meets a conflict.
+type conflicting struct {
+	client.Client
+
+	met bool
+}
+
+// Patch implements client.Client.
+func (c *conflicting) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+	if _, ok := object.(*nodesv1.NodePool); ok && !c.met {
+		c.met = true
+		return apierrors.NewConflict(schema.GroupResource{Resource: "nodepools"}, object.GetName(), errors.New("try again"))
+	}
+	return c.Client.Patch(ctx, object, patch, options...)
+}
+
+func TestRefusalIsForgottenInSpiteOfAConflict(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	pool := c.pool(t, "conflicting", restricted())
+	key := client.ObjectKeyFromObject(pool)
+	c.access = poolaccess.New(strict{Client: c.Client, name: "windlass-nodepool-default-conflicting"}, c.Live, operatorNamespace)
+	c.converge(t, pool)
+	wantCondition(t, c, pool, nodesv1.ConditionAdmissionReady, nodesv1.ReasonAdmissionRefused, "not in this cluster")
+
+	c.access = poolaccess.New(&conflicting{Client: c.Client}, c.Live, operatorNamespace)
+	if _, err := c.Reconcile(t, c.access, key); !apierrors.IsConflict(err) {
+		t.Errorf("the pass ends with %v, want the conflict: nothing else brings the pool back", err)
+	}
+	c.converge(t, pool)
+	wantCondition(t, c, pool, status.Ready, status.ReasonReady, "")
+	if len(pool.Annotations) != 0 {
+		t.Errorf("the annotations are %v, want none", pool.Annotations)
+	}
+}
+
 // remembering is a client whose cache still has a policy.
 type remembering struct {
 	client.Client
