@@ -28,7 +28,7 @@ const maxAnnotation = 1025
 func CacheOptions(scheme *runtime.Scheme) cache.Options {
 	return cache.Options{
 		Scheme:           scheme,
-		NewInformer:      newInformer,
+		NewInformer:      NewInformer,
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
 			&appsv1.Deployment{}:   {Transform: trimDeployment},

@@ -31,15 +31,19 @@ func IsUnreachable(err error) bool {
 		net.IsProbableEOF(err) || apierrors.IsServiceUnavailable(err))
 }
 
-// newInformer returns an informer that is back within a moment of the API server's return.
-func newInformer(
+// NewInformer returns an informer that is back within a moment of the API server's return.
+func NewInformer(
 	source toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
-	return toolscache.NewSharedIndexInformer(persist(source, RetryUnreachable), object, resync, indexers)
+	return toolscache.NewSharedIndexInformer(Persist(source), object, resync, indexers)
 }
 
-// persist returns a source that waits while the API server is away. A reader never sees the outage, and so never begins
+// Persist returns a source that waits while the API server is away. A reader never sees the outage, and so never begins
 // to back off.
+func Persist(source toolscache.ListerWatcher) toolscache.ListerWatcher {
+	return persist(source, RetryUnreachable)
+}
+
 func persist(source toolscache.ListerWatcher, every time.Duration) *persistent {
 	return &persistent{
 		ListerWatcher: source, source: toolscache.ToListerWatcherWithContext(source), every: every,

@@ -41,12 +41,12 @@ func New(
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	seen, err := r.observe(ctx, request.Name)
 	if err != nil {
-		return reconcile.Result{}, err
+		return flow.Fail(err).Result()
 	}
 	again := false
 	for _, step := range plan(seen, r.now()) {
 		if err := r.act(ctx, step); err != nil {
-			return reconcile.Result{}, err
+			return flow.Fail(err).Result()
 		}
 		again = again || !step.progress.Done
 	}

@@ -47,6 +47,14 @@ func New(c client.Client, recorder event.Recorder, clearances *clearance.Clearan
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	result, err := r.pass(ctx, request)
+	if err != nil {
+		return flow.Fail(err).Result()
+	}
+	return result, nil
+}
+
+func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	node := &corev1.Node{}
 	// Nothing below changes the node but what is sent to the API server.
 	if err := r.client.Get(ctx, request.NamespacedName, node, client.UnsafeDisableDeepCopy); err != nil {

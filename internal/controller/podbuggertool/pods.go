@@ -18,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 // errNotRead says that the pods of a namespace have been requested but have not arrived.
@@ -109,6 +111,7 @@ func (p *PodCaches) of(ctx context.Context, namespace string) (*podCache, error)
 	opened := &podCache{}
 	made, err := cache.New(p.config, cache.Options{
 		Scheme:            p.scheme,
+		NewInformer:       kube.NewInformer,
 		DefaultNamespaces: map[string]cache.Config{namespace: {}},
 		DefaultTransform:  trim,
 		DefaultWatchErrorHandler: func(ctx context.Context, reflector *toolscache.Reflector, err error) {

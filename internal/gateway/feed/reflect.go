@@ -16,10 +16,13 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 // Run fills the stores until the context ends. A kind that the account must not watch, or that is not installed, is retried;
-// until then its store is not in step.
+// until then its store is not in step. While the API server is away, every store keeps what it has, and is in step again within moments
+// of its return.
 func (h *Hub) Run(ctx context.Context, config *rest.Config, log logr.Logger) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -46,7 +49,8 @@ func (h *Hub) Run(ctx context.Context, config *rest.Config, log logr.Logger) err
 		expected := &unstructured.Unstructured{}
 		expected.SetGroupVersionKind(k.GVK)
 		kindLog := log.WithValues("kind", k.Plural)
-		reflector := cache.NewReflectorWithOptions(cache.ToListWatcherWithWatchListSemantics(source, client), expected, k.Store,
+		persistent := kube.Persist(cache.ToListWatcherWithWatchListSemantics(source, client))
+		reflector := cache.NewReflectorWithOptions(persistent, expected, k.Store,
 			cache.ReflectorOptions{Name: "gateway-" + k.Plural, Logger: &kindLog})
 		running.Go(func() { reflector.RunWithContext(ctx) })
 	}
