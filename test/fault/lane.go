@@ -6,6 +6,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -45,9 +46,9 @@ type kind struct {
 // startLane starts a control plane. It is returned in any case, to be stopped.
 func startLane(ctx context.Context, programs rig.Programs, number int) (*lane, error) {
 	l := &lane{Cluster: rig.Cluster{Programs: programs, Name: fmt.Sprintf("fault-%d", number)}}
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
 	defer cancel()
-	if err := l.Up(ctx, "--name", l.Name, "--nodes", "0"); err != nil {
+	if err := l.up(ctx); err != nil {
 		return l, err
 	}
 	if err := l.Install(ctx); err != nil {
@@ -59,6 +60,18 @@ func startLane(ctx context.Context, programs rig.Programs, number int) (*lane, e
 	}
 	err = l.discover()
 	return l, err
+}
+
+// up starts the control plane, at the second try if need be: an API server gives up when a busy machine lets it wait.
+func (l *lane) up(ctx context.Context) error {
+	first := l.Up(ctx, "--name", l.Name, "--nodes", "0")
+	if first == nil {
+		return nil
+	}
+	if err := l.Down(ctx); err != nil {
+		return errors.Join(first, err)
+	}
+	return l.Up(ctx, "--name", l.Name, "--nodes", "0")
 }
 
 // stop deletes the control plane.

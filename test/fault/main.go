@@ -101,7 +101,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.Uint64Var(&opts.Seed, "seed", 1, "seed of the sample")
 	flags.DurationVar(&opts.Quiet, "quiet", 3*time.Second, "how long nothing may be written after each run")
 	flags.DurationVar(&opts.Rest, "rest", 30*time.Second, "how long it is instead after runs without a fault, and after one of 20 with one")
-	flags.IntVar(&opts.Lanes, "lanes", 3, "number of control planes that work side by side")
+	flags.IntVar(&opts.Lanes, "lanes", 6, "number of control planes that work side by side")
 	flags.StringVar(&opts.Windlass, "windlass", "", "`program` to test (default bin/windlass)")
 	flags.StringVar(&opts.JSON, "json", "", "`file` to write the results to as JSON")
 	flags.BoolVar(&opts.Verbose, "v", false, "tell every run on standard error")

@@ -18,7 +18,7 @@ func TestShortForm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs whole clusters, which -short leaves out")
 	}
-	args := append([]string{"-lanes=2", "-some=8", "-sample=20", "-quiet=2s", "-rest=2s"}, strings.Fields(os.Getenv("FAULT"))...)
+	args := append([]string{"-lanes=2", "-some=6", "-sample=14", "-quiet=2s", "-rest=2s"}, strings.Fields(os.Getenv("FAULT"))...)
 	opts, err := parse(args, t.Output())
 	if err != nil {
 		t.Fatal(err)
