@@ -22,6 +22,7 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/gateway/client"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // typed returns the typed client of a new caller with the rules.
@@ -116,11 +117,11 @@ func (r *rig) clientEvents(t *testing.T, c *client.Client, services client.Kind[
 		ObjectMeta: metav1.ObjectMeta{Namespace: about.Namespace, Name: "a.1"}, Reason: "Tested", Type: corev1.EventTypeNormal,
 		InvolvedObject: corev1.ObjectReference{Kind: "Service", Namespace: about.Namespace, Name: about.Name, UID: about.UID},
 	})
-	events, err := services.Events(t.Context(), c, about.Namespace, about.Name)
-	must(t, err)
-	if len(events.Items) != 1 || events.Items[0].Reason != "Tested" {
-		t.Errorf("the events are %+v", events.Items)
-	}
+	testkit.Eventually(t, "the cache has the event", func() bool {
+		events, err := services.Events(t.Context(), c, about.Namespace, about.Name)
+		must(t, err)
+		return len(events.Items) == 1 && events.Items[0].Reason == "Tested"
+	})
 	// An object without a namespace has its path without one.
 	nodes := client.Kind[corev1.Node]{Plural: "nodes"}
 	r.ensure(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "read-by-client"}})

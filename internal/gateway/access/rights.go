@@ -69,6 +69,7 @@ func NewRights(
 type request struct {
 	verb            string
 	resource        schema.GroupVersionResource
+	subresource     string
 	namespace, name string
 }
 
@@ -80,6 +81,7 @@ func (r *Rights) allowed(ctx context.Context, who *Caller, what request) (bool, 
 	decision, _, err := r.review.Authorize(ctx, authorizer.AttributesRecord{
 		User: who.User, Verb: what.verb, Namespace: what.namespace, Name: what.name, ResourceRequest: true,
 		APIGroup: what.resource.Group, APIVersion: what.resource.Version, Resource: what.resource.Resource,
+		Subresource: what.subresource,
 	})
 	return err == nil && decision == authorizer.DecisionAllow, err
 }
@@ -93,7 +95,7 @@ func (r *Rights) selfAllowed(ctx context.Context, what request) (bool, error) {
 	answer, err := r.self.Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Verb: what.verb, Group: what.resource.Group, Version: what.resource.Version, Resource: what.resource.Resource,
-			Namespace: what.namespace, Name: what.name,
+			Subresource: what.subresource, Namespace: what.namespace, Name: what.name,
 		}},
 	}, metav1.CreateOptions{})
 	if err != nil {

@@ -5,6 +5,7 @@ package access
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -73,6 +74,29 @@ type Result struct {
 
 // Do sends the request as the caller. A refusal of the API server is a *view.Problem.
 func (u *Upstream) Do(ctx context.Context, who *Caller, c Call) (*Result, error) {
+	response, err := u.send(ctx, who, c)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := whole(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Status: response.StatusCode, Body: body, Warnings: response.Header.Values("Warning")}, nil
+}
+
+// Open sends the request as the caller and returns the body of the answer, which the context ends. The caller closes it.
+func (u *Upstream) Open(ctx context.Context, who *Caller, c Call) (io.ReadCloser, error) {
+	response, err := u.send(ctx, who, c)
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
+}
+
+// send returns the answer to a request that the API server accepted.
+func (u *Upstream) send(ctx context.Context, who *Caller, c Call) (*http.Response, error) {
 	address := strings.TrimSuffix(u.base.String(), "/") + c.Path
 	if len(c.Query) > 0 {
 		address += "?" + c.Query.Encode()
@@ -81,10 +105,7 @@ func (u *Upstream) Do(ctx context.Context, who *Caller, c Call) (*Result, error)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create a request to the API server: %w", err)
 	}
-	request.Header.Set("Accept", "application/json")
-	if c.Accept != "" {
-		request.Header.Set("Accept", c.Accept)
-	}
+	request.Header.Set("Accept", cmp.Or(c.Accept, "application/json"))
 	if c.ContentType != "" {
 		request.Header.Set("Content-Type", c.ContentType)
 	}
@@ -98,18 +119,27 @@ func (u *Upstream) Do(ctx context.Context, who *Caller, c Call) (*Result, error)
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the API server: %w", err)
 	}
+	if response.StatusCode < http.StatusMultipleChoices {
+		return response, nil
+	}
 	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	body, err := whole(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	problem := view.FromStatus(max(response.StatusCode, http.StatusBadRequest), body)
+	problem.RetryAfter = response.Header.Get("Retry-After")
+	return nil, problem
+}
+
+// whole reads all of an answer.
+func whole(from io.Reader) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(from, maxAnswer+1))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the answer of the API server: %w", err)
 	}
 	if len(body) > maxAnswer {
 		return nil, fmt.Errorf("cannot read the answer of the API server: longer than %d bytes", maxAnswer)
 	}
-	if response.StatusCode >= http.StatusMultipleChoices {
-		problem := view.FromStatus(max(response.StatusCode, http.StatusBadRequest), body)
-		problem.RetryAfter = response.Header.Get("Retry-After")
-		return nil, problem
-	}
-	return &Result{Status: response.StatusCode, Body: body, Warnings: response.Header.Values("Warning")}, nil
+	return body, nil
 }

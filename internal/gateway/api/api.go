@@ -55,6 +55,8 @@ type API struct {
 	stopping chan struct{}
 	// The kinds that apps are made of.
 	namespaces, deployments, services *feed.Kind
+	// The kinds with routes of their own.
+	pods, eventKind *feed.Kind
 }
 
 // New returns the API.
@@ -62,6 +64,7 @@ func New(options Options) (*API, error) {
 	a := &API{Options: options, stopping: make(chan struct{})}
 	for plural, into := range map[string]**feed.Kind{
 		view.NamespacesPlural: &a.namespaces, view.DeploymentsPlural: &a.deployments, view.ServicesPlural: &a.services,
+		view.PodsPlural: &a.pods, view.EventsPlural: &a.eventKind,
 	} {
 		*into, _ = a.Hub.Kind(plural) // the table of kinds has them
 	}
@@ -99,6 +102,8 @@ func (a *API) register(mux *http.ServeMux) {
 		a.registerReads(k)
 		a.registerWrites(k)
 	}
+	a.registerPods()
+	a.registerOverview()
 	a.registerApps()
 	a.registerMe()
 	a.registerWatch()

@@ -85,7 +85,7 @@ func (a *API) bounded(next http.Handler) http.Handler {
 		end := a.Now().Add(a.Timeout + time.Second)
 		_ = http.NewResponseController(w).SetReadDeadline(end)
 		_ = http.NewResponseController(w).SetWriteDeadline(end)
-		if r.URL.Path == watchPath {
+		if isEndless(r) {
 			next.ServeHTTP(w, r)
 			return
 		}

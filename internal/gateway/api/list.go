@@ -14,6 +14,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
@@ -28,7 +29,8 @@ type ListInput struct {
 	Continue      string `query:"continue" maxLength:"2048" doc:"metadata.continue of the previous page"`
 	LabelSelector string `query:"labelSelector" maxLength:"4096" doc:"Label selector, as in kubectl: app=web,tier!=test"`
 	FieldSelector string `query:"fieldSelector" maxLength:"4096" doc:"Field selector, as in kubectl: metadata.name=web"`
-	Search        string `query:"q" maxLength:"256" doc:"Words that must all occur in the namespace, name or labels"`
+	Search        string `query:"q" maxLength:"256" doc:"Words that must all occur in the namespace, name, labels, reason, images or addresses"`
+	Owner         string `query:"owner" maxLength:"64" doc:"UID of an object: list only what it owns"`
 	Sort          string `query:"sort" enum:"name,created,-created" default:"name" doc:"Order of the items"`
 	ManagedFields bool   `query:"managedFields" doc:"Keep metadata.managedFields"`
 	Consistent    bool   `query:"consistent" doc:"Ask the API server and not the cache"`
@@ -55,13 +57,16 @@ func (a *API) list(ctx context.Context, k *feed.Kind, namespace string, in *List
 		return nil, err
 	}
 	query, err := view.ParseQuery(in.LabelSelector, in.FieldSelector, in.Search, in.Sort, in.Limit, in.Continue)
+	if err == nil {
+		query.OwnedBy(types.UID(in.Owner))
+	}
 	if wantsTable(in.Accept) { // whose continue tokens are the API server's
 		return a.table(ctx, who, k, namespace, in)
 	}
 	if err != nil {
 		return nil, fieldErrors(err)
 	}
-	if !in.ManagedFields && !in.Consistent && query.KnowsFields() {
+	if !in.ManagedFields && !in.Consistent && query.KnowsFields(&k.Kind) {
 		if items, version, ok := a.listStored(ctx, who, k, namespace); ok {
 			reads.WithLabelValues("cache").Inc()
 			return a.writeList(k, k.GVK, strconv.FormatUint(version, 10), query.Select(items))
@@ -203,8 +208,8 @@ func wantsTable(accept string) bool { return strings.Contains(accept, "as=Table"
 
 // table returns the table of the API server, with its columns and pages.
 func (a *API) table(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
-	if in.Search != "" || in.Sort != "" && in.Sort != view.SortName {
-		return nil, fieldErrors(&view.FieldError{Location: "query", Message: "q and sort do not apply to tables: leave them out, or ask for JSON"})
+	if in.Search != "" || in.Owner != "" || in.Sort != "" && in.Sort != view.SortName {
+		return nil, fieldErrors(&view.FieldError{Location: "query", Message: "q, owner and sort do not apply to tables: leave them out, or ask for JSON"})
 	}
 	query := url.Values{}
 	setIf(query, "labelSelector", in.LabelSelector)

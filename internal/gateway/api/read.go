@@ -7,12 +7,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"github.com/danielgtaylor/huma/v2"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/yaml"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
@@ -80,40 +76,4 @@ func bodyOf(answer *access.Result) []byte {
 		return nil
 	}
 	return answer.Body
-}
-
-// maxEvents is the maximum number of events about one object.
-const maxEvents = "500"
-
-// events answers with the events about an object. Events about cluster-scoped objects are in the namespace "default".
-func (a *API) events(ctx context.Context, k *feed.Kind, of Target) (*huma.StreamResponse, error) {
-	who, err := access.CallerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	within := of.namespace
-	if !k.Namespaced {
-		within = metav1.NamespaceDefault
-	}
-	selector := fields.Set{"involvedObject.kind": k.GVK.Kind, "involvedObject.name": of.name}
-	if k.Namespaced {
-		selector["involvedObject.namespace"] = of.namespace
-	}
-	answer, err := a.Upstream.Do(ctx, who, access.Call{
-		Method: http.MethodGet, Path: view.ResourcePath(corev1.SchemeGroupVersion.WithResource("events"), within, "", ""),
-		Query: url.Values{"fieldSelector": {selector.AsSelector().String()}, "limit": {maxEvents}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	gvk := corev1.SchemeGroupVersion.WithKind("Event")
-	items, version, err := view.ReadList(answer.Body, gvk, false)
-	if err != nil {
-		return nil, err
-	}
-	query, err := view.ParseQuery("", "", "", view.SortCreated, 0, "")
-	if err != nil {
-		return nil, err
-	}
-	return a.writeList(nil, gvk, version, query.Select(items))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 // registerReads registers the routes that read objects of the kind.
@@ -34,15 +35,42 @@ func (a *API) registerReads(k *feed.Kind) {
 	}}
 	handle(a, operation(k, "yaml", http.MethodGet, objectPath(k, "/yaml"), "Read one as YAML", text),
 		func(ctx context.Context, in *getInput) (*huma.StreamResponse, error) { return a.yaml(ctx, k, in) })
-	events := map[int]*huma.Response{http.StatusOK: response("Events, newest last", mediaJSON, schemaList)}
+	if k.Plural == view.EventsPlural {
+		return // there are no events about events
+	}
+	events := map[int]*huma.Response{http.StatusOK: response("Events, newest first", mediaJSON, schemaList)}
 	handle(a, operation(k, "events", http.MethodGet, objectPath(k, "/events"), "List the events about one", events),
-		func(ctx context.Context, in *struct{ Target }) (*huma.StreamResponse, error) {
-			return a.events(ctx, k, in.Target)
+		func(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
+			return a.events(ctx, k, in)
 		})
 }
 
 // registerWrites registers the routes that write objects of the kind.
 func (a *API) registerWrites(k *feed.Kind) {
+	if k.Access == view.AccessFull {
+		a.registerCreates(k)
+	}
+	if k.Access != view.AccessRead {
+		gone := map[int]*huma.Response{
+			http.StatusOK:       response("The object is deleted", mediaJSON, schemaObject),
+			http.StatusAccepted: response("The object is being deleted", mediaJSON, schemaObject),
+		}
+		handle(a, operation(k, "delete", http.MethodDelete, objectPath(k, ""), "Delete one", gone),
+			func(ctx context.Context, in *deleteInput) (*huma.StreamResponse, error) {
+				return a.delete(ctx, k, in)
+			})
+	}
+	if k.Scalable {
+		scaled := map[int]*huma.Response{http.StatusOK: response("The Scale after the change", mediaJSON, schemaObject)}
+		handle(a, operation(k, "scale", http.MethodPatch, objectPath(k, "/scale"), "Set the number of replicas", scaled),
+			func(ctx context.Context, in *scaleInput) (*huma.StreamResponse, error) {
+				return a.scale(ctx, k, in)
+			})
+	}
+}
+
+// registerCreates registers the routes that create and change objects of the kind.
+func (a *API) registerCreates(k *feed.Kind) {
 	created := map[int]*huma.Response{
 		http.StatusCreated: response("The created object", mediaJSON, schemaObject),
 		http.StatusOK:      response("The object that would be created", mediaJSON, schemaObject),
@@ -67,19 +95,4 @@ func (a *API) registerWrites(k *feed.Kind) {
 			return a.put(ctx, k, in)
 		})
 	a.registerPatch(k)
-	gone := map[int]*huma.Response{
-		http.StatusOK:       response("The object is deleted", mediaJSON, schemaObject),
-		http.StatusAccepted: response("The object is being deleted", mediaJSON, schemaObject),
-	}
-	handle(a, operation(k, "delete", http.MethodDelete, objectPath(k, ""), "Delete one", gone),
-		func(ctx context.Context, in *deleteInput) (*huma.StreamResponse, error) {
-			return a.delete(ctx, k, in)
-		})
-	if k.Scalable {
-		scaled := map[int]*huma.Response{http.StatusOK: response("The Scale after the change", mediaJSON, schemaObject)}
-		handle(a, operation(k, "scale", http.MethodPatch, objectPath(k, "/scale"), "Set the number of replicas", scaled),
-			func(ctx context.Context, in *scaleInput) (*huma.StreamResponse, error) {
-				return a.scale(ctx, k, in)
-			})
-	}
 }

@@ -23,7 +23,7 @@ const watchPath = "/v1/watch"
 
 // watchInput is the input of a stream.
 type watchInput struct {
-	Kinds       string `query:"kinds" maxLength:"512" doc:"Kinds, as in the routes, separated by commas. The default is all kinds"`
+	Kinds       string `query:"kinds" maxLength:"512" doc:"Kinds, as in the routes, separated by commas. The default is all kinds but events"`
 	Namespace   string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace. The default is all that the caller may see"`
 	LastEventID string `header:"Last-Event-ID" maxLength:"128" doc:"The id of the last event that was received, to resume after it"`
 }
@@ -61,16 +61,19 @@ func (a *API) watch(ctx context.Context, in *watchInput) (*huma.StreamResponse, 
 	return &huma.StreamResponse{Body: answer.serve}, nil
 }
 
-// chosen returns the kinds of the list in the order of the table; all of them for an empty list.
+// chosen returns the kinds of the list in the order of the table; for an empty list all that are not quiet.
 func (a *API) chosen(list string) ([]*feed.Kind, error) {
-	if list == "" {
-		return a.Hub.Kinds, nil
-	}
 	wanted := map[*feed.Kind]bool{}
+	for _, k := range a.Hub.Kinds {
+		wanted[k] = list == "" && !k.Quiet && !k.Uncached
+	}
 	for plural := range strings.SplitSeq(list, ",") {
+		if list == "" {
+			break
+		}
 		k, known := a.Hub.Kind(strings.TrimSpace(plural))
-		if !known {
-			return nil, fieldErrors(&view.FieldError{Location: "query.kinds", Message: fmt.Sprintf("%q is not a kind of this API", plural)})
+		if !known || k.Uncached {
+			return nil, fieldErrors(&view.FieldError{Location: "query.kinds", Message: fmt.Sprintf("%q is not a kind that can be watched here", plural)})
 		}
 		wanted[k] = true
 	}

@@ -127,7 +127,7 @@ func (k Kind[T]) YAML(ctx context.Context, c *Client, namespace, name string) ([
 	return out, nil
 }
 
-// Events lists the events about an object, the newest last.
+// Events lists the events about an object, the newest first.
 func (k Kind[T]) Events(ctx context.Context, c *Client, namespace, name string) (*List[corev1.Event], error) {
 	out := &List[corev1.Event]{}
 	return out, c.call(ctx, http.MethodGet, k.path(namespace, name, "/events"), nil, nil, out)

@@ -68,7 +68,7 @@ func (h *Hub) Kind(plural string) (*Kind, bool) {
 func (h *Hub) Missing() []string {
 	var out []string
 	for _, k := range h.Kinds {
-		if _, _, ok := k.Store.List(); !ok && !k.Store.Refused() {
+		if _, _, ok := k.Store.List(); !ok && !k.Uncached && !k.Store.Refused() {
 			out = append(out, k.Plural)
 		}
 	}

@@ -30,6 +30,9 @@ func (h *Hub) Run(ctx context.Context, config *rest.Config, log logr.Logger) err
 	}
 	var running sync.WaitGroup
 	for _, k := range h.Kinds {
+		if k.Uncached {
+			continue
+		}
 		resource := client.Resource(k.Resource())
 		source := &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {

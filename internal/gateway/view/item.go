@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -27,10 +28,16 @@ type Item struct {
 	UID types.UID
 	// Version is its resourceVersion, or 0 if that is not a number.
 	Version uint64
-	// Created is when it was created.
+	// Created is when it was created, and for an event when it was last seen.
 	Created time.Time
 	// Labels of the object.
 	Labels labels.Set
+	// Owners are the UIDs of the objects that own it.
+	Owners []types.UID
+	// Fields are those besides name and namespace that lists select by; nil for most kinds.
+	Fields fields.Set
+	// Health says whether it works.
+	Health Health
 	// Deleting is true for an object that is being deleted.
 	Deleting bool
 	// JSON is the object.
@@ -55,13 +62,20 @@ func NewItem(obj *unstructured.Unstructured, keepManagedFields bool) (*Item, err
 	}
 	item := &Item{
 		Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID(), Version: version,
-		Created: obj.GetCreationTimestamp().Time, Labels: obj.GetLabels(), Deleting: obj.GetDeletionTimestamp() != nil,
+		Created: happened(obj), Labels: obj.GetLabels(), Deleting: obj.GetDeletionTimestamp() != nil,
+		Fields: fieldsBy(obj), Health: healthOf(obj),
 		JSON: []byte(strings.TrimSuffix(string(raw), "\n")),
+	}
+	for _, owner := range obj.GetOwnerReferences() {
+		item.Owners = append(item.Owners, owner.UID)
 	}
 	var search strings.Builder
 	search.WriteString(strings.ToLower(item.Namespace + "/" + item.Name))
 	for key, value := range item.Labels {
 		search.WriteString(" " + strings.ToLower(key+"="+value))
+	}
+	for _, text := range append(findable(obj), item.Health.Reason) {
+		search.WriteString(" " + strings.ToLower(text))
 	}
 	item.search = search.String()
 	return item, nil

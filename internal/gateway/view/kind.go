@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -28,15 +29,36 @@ type Kind struct {
 	Namespaced bool
 	// Scalable is true for kinds with a scale subresource.
 	Scalable bool
+	// Access says which writes the API offers.
+	Access Access
+	// Uncached kinds have no store: the API server is asked, and streams do not have them.
+	Uncached bool
+	// Quiet kinds are only in streams that name them.
+	Quiet bool
 	// About describes the kind in the documentation of the API.
 	About string
 }
+
+// Access says which writes of a kind the API offers.
+type Access int
+
+// Kinds of access.
+const (
+	// AccessFull offers every write.
+	AccessFull Access = iota
+	// AccessDelete offers no write but to delete.
+	AccessDelete
+	// AccessRead offers no write.
+	AccessRead
+)
 
 // Kinds that parts of the API ask for by name.
 const (
 	NamespacesPlural  = "namespaces"
 	DeploymentsPlural = "deployments"
 	ServicesPlural    = "services"
+	PodsPlural        = "pods"
+	EventsPlural      = "events"
 )
 
 // Kinds returns the table of kinds.
@@ -67,7 +89,24 @@ func Kinds() []Kind {
 			GVK: clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Kubeconfig"), Plural: "kubeconfigs",
 			About: "Kubeconfigs",
 		},
+		{GVK: corev1.SchemeGroupVersion.WithKind(kindPod), Plural: PodsPlural, Namespaced: true, Access: AccessDelete, About: "Pods"},
+		{
+			GVK: corev1.SchemeGroupVersion.WithKind(kindEvent), Plural: EventsPlural, Namespaced: true, Access: AccessRead, Quiet: true,
+			About: "Events",
+		},
+		linked(appsv1.SchemeGroupVersion, "ReplicaSet", "replicasets"),
+		linked(appsv1.SchemeGroupVersion, "StatefulSet", "statefulsets"),
+		linked(appsv1.SchemeGroupVersion, "DaemonSet", "daemonsets"),
+		linked(batchv1.SchemeGroupVersion, "Job", "jobs"),
+		linked(corev1.SchemeGroupVersion, "PersistentVolumeClaim", "persistentvolumeclaims"),
+		linked(corev1.SchemeGroupVersion, "ConfigMap", "configmaps"),
 	}
+}
+
+// linked returns the row of a kind that pages link to: it is read from the API server with the caller's own rights, so that the
+// gateway's account needs none.
+func linked(version schema.GroupVersion, kind, plural string) Kind {
+	return Kind{GVK: version.WithKind(kind), Plural: plural, Namespaced: true, Access: AccessRead, Uncached: true, About: kind + "s"}
 }
 
 // Resource returns the resource with its group and version.

@@ -15,6 +15,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Limits of a query.
@@ -43,7 +45,14 @@ type Query struct {
 	sort   string
 	limit  int
 	after  *cursor
+	owner  types.UID
 }
+
+// Fields of every kind.
+const (
+	fieldName      = "metadata.name"
+	fieldNamespace = "metadata.namespace"
+)
 
 // cursor is the last object of a page: the next page begins after it, even if objects came or went in between.
 type cursor struct {
@@ -103,15 +112,19 @@ func (c *cursor) token() string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// KnowsFields reports whether an Item has all fields of the query. The API server knows more fields.
-func (q *Query) KnowsFields() bool {
+// KnowsFields reports whether items of the kind have all fields of the query. The API server knows more fields.
+func (q *Query) KnowsFields(k *Kind) bool {
+	known := append([]string{fieldName, fieldNamespace}, selectable(k.GVK.Kind)...)
 	for _, requirement := range q.fields.Requirements() {
-		if requirement.Field != "metadata.name" && requirement.Field != "metadata.namespace" {
+		if !slices.Contains(known, requirement.Field) {
 			return false
 		}
 	}
 	return true
 }
+
+// OwnedBy makes the query select only objects with that owner; any object if the UID is empty.
+func (q *Query) OwnedBy(uid types.UID) { q.owner = uid }
 
 // Selects reports whether the query filters by words or has an order of its own.
 func (q *Query) Selects() bool { return len(q.words) > 0 || q.sort != SortName }
@@ -162,18 +175,41 @@ func (q *Query) Select(items []*Item) Page {
 }
 
 func (q *Query) everything() bool {
-	return q.labels.Empty() && q.fields.Empty() && len(q.words) == 0 && q.sort == SortName && q.after == nil && q.limit <= 0
+	return q.labels.Empty() && q.fields.Empty() && len(q.words) == 0 && q.owner == "" && q.sort == SortName && q.after == nil && q.limit <= 0
 }
 
 func (q *Query) matches(item *Item) bool {
 	if !q.labels.Matches(item.Labels) {
 		return false
 	}
-	if !q.fields.Empty() && !q.fields.Matches(fields.Set{"metadata.name": item.Name, "metadata.namespace": item.Namespace}) {
+	if !q.matchesFields(item) || q.owner != "" && !slices.Contains(item.Owners, q.owner) {
 		return false
 	}
 	for _, word := range q.words {
 		if !strings.Contains(item.search, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// matchesFields reports whether the item has the fields of the query. The API server has selected by those that an item does
+// not have.
+func (q *Query) matchesFields(item *Item) bool {
+	for _, requirement := range q.fields.Requirements() {
+		var value string
+		switch requirement.Field {
+		case fieldName:
+			value = item.Name
+		case fieldNamespace:
+			value = item.Namespace
+		default:
+			var known bool
+			if value, known = item.Fields[requirement.Field]; !known {
+				continue
+			}
+		}
+		if (value == requirement.Value) == (requirement.Operator == selection.NotEquals) {
 			return false
 		}
 	}

@@ -1,0 +1,143 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+const overviewTag = "overview"
+
+// maxMatrix is how many namespaces one answer about rights has at most.
+const maxMatrix = 16
+
+// SummaryInput is the input of counting and searching objects.
+type SummaryInput struct {
+	// Namespace of the objects.
+	Namespace string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace. The default is all that the caller may list"`
+}
+
+type searchInput struct {
+	SummaryInput
+
+	Words string `query:"q" required:"true" minLength:"1" maxLength:"256" doc:"Words that must all occur in the namespace, name, labels, reason, images or addresses"`
+	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"Maximum number of objects"`
+}
+
+type rightsInput struct {
+	Namespaces string `query:"ns" maxLength:"1024" doc:"Namespaces, separated by commas; at most 16. The default is none"`
+}
+
+type (
+	summaryOutput struct{ Body view.Summary }
+	searchOutput  struct{ Body view.Found }
+	rightsOutput  struct{ Body view.RightsMatrix }
+)
+
+// registerOverview registers the routes over all kinds.
+func (a *API) registerOverview() {
+	op := func(id, summary, about string) huma.Operation {
+		return huma.Operation{
+			OperationID: id, Method: http.MethodGet, Path: "/v1/" + id, Summary: summary, Tags: []string{overviewTag},
+			Responses: answers(map[int]*huma.Response{http.StatusOK: {Description: about}}),
+		}
+	}
+	handle(a, op("summary", "Count objects of every kind by state and reason", "The counts"), a.summary)
+	handle(a, op("search", "Find objects of every kind", "The objects"), a.search)
+	handle(a, op("rights", "What the caller may do, by kind and namespace", "The rights"), a.rights)
+}
+
+// visible calls show for every kind with the objects that the caller may list, and returns the kinds of which that is none.
+func (a *API) visible(ctx context.Context, namespace string, show func(k *feed.Kind, items []*view.Item)) ([]string, error) {
+	who, err := access.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hidden := []string{}
+	for _, k := range a.Hub.Kinds {
+		if k.Uncached || k.Quiet || namespace != "" && !k.Namespaced {
+			continue
+		}
+		// Asked here, because a list from the store does not tell a right that nobody knows from one that is denied.
+		if _, err := a.Rights.ScopeOf(ctx, who, &k.Kind, namespace, "list"); err != nil {
+			return nil, err
+		}
+		items, _, ok := a.listStored(ctx, who, k, namespace)
+		if !ok {
+			hidden = append(hidden, k.Plural)
+			continue
+		}
+		show(k, items)
+	}
+	return hidden, nil
+}
+
+// summary counts the objects that the caller may list.
+func (a *API) summary(ctx context.Context, in *SummaryInput) (*summaryOutput, error) {
+	out := &summaryOutput{Body: view.Summary{Kinds: []view.KindSummary{}}}
+	var err error
+	out.Body.Hidden, err = a.visible(ctx, in.Namespace, func(k *feed.Kind, items []*view.Item) {
+		out.Body.Kinds = append(out.Body.Kinds, view.Summarize(k.Plural, items))
+	})
+	view.SortSummaries(out.Body.Kinds)
+	return out, err
+}
+
+// search finds objects among those that the caller may list.
+func (a *API) search(ctx context.Context, in *searchInput) (*searchOutput, error) {
+	query, err := view.ParseQuery("", "", in.Words, "", 0, "")
+	if err != nil {
+		return nil, fieldErrors(err)
+	}
+	out := &searchOutput{Body: view.Found{Items: []view.FoundItem{}}}
+	out.Body.Hidden, err = a.visible(ctx, in.Namespace, func(k *feed.Kind, items []*view.Item) {
+		for _, item := range query.Select(items).Items {
+			if len(out.Body.Items) == in.Limit {
+				out.Body.More = true
+				return
+			}
+			out.Body.Items = append(out.Body.Items, view.FoundItem{
+				Kind: k.Plural, Named: view.Named{Namespace: item.Namespace, Name: item.Name},
+				State: item.Health.State, Reason: item.Health.Reason,
+			})
+		}
+	})
+	return out, err
+}
+
+// rights says what the caller may do with every kind, in the whole cluster and in some namespaces.
+func (a *API) rights(ctx context.Context, in *rightsInput) (*rightsOutput, error) {
+	who, err := access.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var namespaces []string
+	for name := range strings.SplitSeq(in.Namespaces, ",") {
+		if name == "" && in.Namespaces == "" {
+			break
+		}
+		if len(validation.IsDNS1123Label(name)) > 0 {
+			return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "must be names of namespaces, separated by commas"})
+		}
+		namespaces = append(namespaces, name)
+	}
+	if namespaces = slices.Compact(slices.Sorted(slices.Values(namespaces))); len(namespaces) > maxMatrix {
+		return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "must be at most 16 namespaces"})
+	}
+	matrix, err := a.Rights.Matrix(ctx, who, namespaces)
+	if err != nil {
+		return nil, err
+	}
+	return &rightsOutput{Body: *matrix}, nil
+}

@@ -1,0 +1,44 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+// RightsMatrix is what a caller may do with each kind.
+type RightsMatrix struct {
+	// Everywhere is what they may do in the whole cluster.
+	Everywhere map[string]Actions `json:"everywhere" nullable:"false" doc:"For each kind what the caller may do in the whole cluster: in every namespace, for kinds that have one"`
+	// Namespaces is what they may do in some namespaces.
+	Namespaces map[string]map[string]Actions `json:"namespaces" nullable:"false" doc:"The same for the namespaces of the query, for kinds that have one"`
+}
+
+// Actions says for each action whether a caller may do it.
+type Actions map[string]bool
+
+// Action is something that a caller may do with objects of a kind, and the right that it needs.
+type Action struct {
+	// Name of the action.
+	Name string
+	// Verb and Subresource of the right.
+	Verb, Subresource string
+}
+
+// Actions returns what the API can do with objects of the kind.
+func (k *Kind) Actions() []Action {
+	out := []Action{{Name: "get", Verb: "get"}, {Name: "list", Verb: "list"}}
+	if !k.Uncached {
+		out = append(out, Action{Name: "watch", Verb: "watch"})
+	}
+	if k.Access == AccessFull {
+		out = append(out, Action{Name: "create", Verb: "create"}, Action{Name: "update", Verb: "update"}, Action{Name: "patch", Verb: "patch"})
+	}
+	if k.Access != AccessRead {
+		out = append(out, Action{Name: "delete", Verb: "delete"})
+	}
+	if k.Scalable {
+		out = append(out, Action{Name: "scale", Verb: "patch", Subresource: "scale"})
+	}
+	if k.Plural == PodsPlural {
+		out = append(out, Action{Name: "logs", Verb: "get", Subresource: "log"}, Action{Name: "evict", Verb: "create", Subresource: "eviction"})
+	}
+	return out
+}
