@@ -29,6 +29,7 @@ func TestWalkThroughOnDocker(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = api.Close() })
 	host := daemon.Host()
+	host.Containers.Registries = []string{"127.0.0.1:1"} // where nobody listens
 	// Tests share an API server: this host has a name that no other test uses.
 	s := &stage{
 		Harness: h, t: t, namespace: h.Namespace(t), driver: machine.DriverDocker, now: time.Now,
