@@ -109,12 +109,12 @@ type Image struct {
 	// +kubebuilder:validation:MaxLength=512
 	Name string `json:"name,omitempty"`
 
-	// PullPolicy says when the image is fetched: IfNotPresent, Always or Never. It has no effect on a guest. Default: IfNotPresent.
+	// PullPolicy says when the image is fetched: IfNotPresent, Always or Never. A guest refuses Always. Default: IfNotPresent.
 	// +optional
 	PullPolicy PullPolicy `json:"pullPolicy,omitempty"`
 
 	// PullSecret names a Secret of type kubernetes.io/dockerconfigjson in the same namespace, with the credentials for the image's
-	// registry. Default: none.
+	// registry. A guest refuses it. Default: none.
 	// +optional
 	PullSecret *LocalSecret `json:"pullSecret,omitempty"`
 }

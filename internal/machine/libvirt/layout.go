@@ -79,6 +79,8 @@ func check(spec machine.Spec) error {
 		return fmt.Errorf("%w: its name and namespace cannot be part of a domain's name", machine.ErrInvalid)
 	case len(spec.Command) > 0 || len(spec.Args) > 0 || len(spec.Env) > 0 || len(spec.Ports) > 0:
 		return fmt.Errorf("%w: command, args, env and ports are for containers", machine.ErrUnsupported)
+	case spec.Image.PullPolicy == machine.PullAlways || spec.Image.Registry != nil:
+		return fmt.Errorf("%w: image.pullPolicy Always and image.pullSecret are for containers: images of guests are not pulled", machine.ErrUnsupported)
 	case spec.Image.Name == "" && spec.Boot.Kernel == "" && len(spec.Disks) == 0:
 		return fmt.Errorf("%w: it has no image, kernel or disk to boot from", machine.ErrInvalid)
 	case spec.Boot.Kernel == "" && (spec.Boot.Initrd != "" || spec.Boot.Cmdline != ""):

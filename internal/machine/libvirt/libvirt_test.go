@@ -253,6 +253,8 @@ func TestSpecsThatNoHostCanRun(t *testing.T) {
 		"a network of no kind": {func(s *machine.Spec) {
 			s.Networks = []machine.Network{{Name: "a", Type: "tap"}}
 		}, machine.ErrInvalid},
+		"a pull of the image": {func(s *machine.Spec) { s.Image.PullPolicy = machine.PullAlways }, machine.ErrUnsupported},
+		"a pull secret":       {func(s *machine.Spec) { s.Image.Registry = &machine.RegistryAuth{Username: "a"} }, machine.ErrUnsupported},
 		"a container's ports": {func(s *machine.Spec) { s.Ports = []machine.Port{{Port: 80}} }, machine.ErrUnsupported},
 		"a container's env":   {func(s *machine.Spec) { s.Env = []machine.EnvVar{{Name: "A"}} }, machine.ErrUnsupported},
 	} {

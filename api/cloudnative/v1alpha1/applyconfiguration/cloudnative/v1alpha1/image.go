@@ -14,10 +14,10 @@ type ImageApplyConfiguration struct {
 	// Name is a container image or, for a guest, the path of a disk image on the host or "pool/volume". The disk image is copied and
 	// never written to. Default: nginx:1.17.4 for a container, none for a guest.
 	Name *string `json:"name,omitempty"`
-	// PullPolicy says when the image is fetched: IfNotPresent, Always or Never. It has no effect on a guest. Default: IfNotPresent.
+	// PullPolicy says when the image is fetched: IfNotPresent, Always or Never. A guest refuses Always. Default: IfNotPresent.
 	PullPolicy *cloudnativev1alpha1.PullPolicy `json:"pullPolicy,omitempty"`
 	// PullSecret names a Secret of type kubernetes.io/dockerconfigjson in the same namespace, with the credentials for the image's
-	// registry. Default: none.
+	// registry. A guest refuses it. Default: none.
 	PullSecret *LocalSecretApplyConfiguration `json:"pullSecret,omitempty"`
 }
 
