@@ -34,6 +34,8 @@ type campaign struct {
 type row struct {
 	scenario *scenario
 	baseline *outcome
+	// own are the baselines of lanes, for a scenario whose end is another one on each lane.
+	own map[*lane]*outcome
 
 	Scenario string   `json:"scenario"`
 	Effects  []effect `json:"effects"`
@@ -58,6 +60,10 @@ func (c *campaign) run(ctx context.Context) (err error) {
 		return err
 	}
 	for _, sc := range c.options.chosen() {
+		if sc.missing != "" {
+			c.tell("leaving out %s: %s", sc.name, sc.missing)
+			continue
+		}
 		c.rows = append(c.rows, &row{scenario: &sc, Scenario: sc.name})
 	}
 	c.tell("playing %d scenarios without a fault", len(c.rows))
@@ -66,7 +72,7 @@ func (c *campaign) run(ctx context.Context) (err error) {
 		if err != nil {
 			return fmt.Errorf("%s without a fault: %w", r.Scenario, err)
 		}
-		r.baseline = out
+		r.baseline, r.own = out, map[*lane]*outcome{l: out}
 		r.Effects = r.baseline.Effects
 		c.note(r, nil, r.baseline)
 		return nil
@@ -77,13 +83,38 @@ func (c *campaign) run(ctx context.Context) (err error) {
 	cases := c.cases()
 	c.tell("playing %d faults", len(cases))
 	return each(ctx, c.lanes, cases, func(ctx context.Context, l *lane, one attempt) error {
-		out, err := l.play(ctx, one.row.scenario, &one.fault, one.row.baseline, one.rest)
+		want, err := c.baseline(ctx, l, one.row)
+		if err != nil {
+			return err
+		}
+		out, err := l.play(ctx, one.row.scenario, &one.fault, want, one.rest)
 		if err != nil {
 			return fmt.Errorf("%s, %s at %s: %w", one.row.Scenario, one.fault.Variant.name, one.fault.Effect, err)
 		}
 		c.note(one.row, &one.fault, out)
 		return nil
 	})
+}
+
+// baseline returns the run without a fault that runs on a lane are compared with.
+func (c *campaign) baseline(ctx context.Context, l *lane, r *row) (*outcome, error) {
+	if !r.scenario.local {
+		return r.baseline, nil
+	}
+	c.mutex.Lock()
+	out := r.own[l]
+	c.mutex.Unlock()
+	if out != nil {
+		return out, nil
+	}
+	out, err := l.play(ctx, r.scenario, nil, nil, c.options.Quiet)
+	if err != nil {
+		return nil, fmt.Errorf("%s without a fault: %w", r.Scenario, err)
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	r.own[l] = out
+	return out, nil
 }
 
 // find finds the programs, and returns an error if one of them has not been built.
@@ -140,6 +171,9 @@ func (c *campaign) cases() []attempt {
 				continue
 			}
 			for _, v := range c.options.variants() {
+				if !v.appliesTo(e) {
+					continue
+				}
 				own = append(own, attempt{row: r, fault: fault{e, v}})
 			}
 		}

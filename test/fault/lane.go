@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-operator/windlass/internal/machine/docker/dockertest"
 	"github.com/windlass-operator/windlass/test/rig"
 )
 
@@ -34,6 +36,8 @@ type lane struct {
 	// token is that of the manager's ServiceAccount.
 	token string
 	runs  int
+	// engine is the Docker Engine of the lane, if a run has needed one.
+	engine *dockertest.Daemon
 }
 
 // kind is a resource that can be listed.
@@ -45,7 +49,7 @@ type kind struct {
 
 // startLane starts a control plane. It is returned in any case, to be stopped.
 func startLane(ctx context.Context, programs rig.Programs, number int) (*lane, error) {
-	l := &lane{Cluster: rig.Cluster{Programs: programs, Name: fmt.Sprintf("fault-%d", number)}}
+	l := &lane{Cluster: rig.Cluster{Programs: programs, Name: fmt.Sprintf("fault-%d-%d", os.Getpid(), number)}}
 	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
 	defer cancel()
 	if err := l.up(ctx); err != nil {
@@ -78,7 +82,7 @@ func (l *lane) up(ctx context.Context) error {
 func (l *lane) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	return l.Down(ctx)
+	return errors.Join(l.stopEngine(), l.Down(ctx))
 }
 
 // discover asks the API server what it serves: nothing that a manager could leave behind is overlooked because a list of kinds

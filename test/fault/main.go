@@ -34,6 +34,9 @@ const (
 )
 
 func main() {
+	if isTool(os.Args[0]) {
+		os.Exit(runTool(os.Args[1:]))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the second Ctrl-C ends the process at once
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
@@ -96,7 +99,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	chosen := flags.String("scenario", "", "scenarios to play, separated by commas; a kind stands for all of its scenarios (default all)")
 	ways := flags.String("variant", "", "variants to play, separated by commas, or none (default all)")
 	flags.StringVar(&opts.Effect, "effect", "", "the only write that fails, as a finding names it (default each)")
-	flags.IntVar(&opts.Some, "some", 0, "number of scenarios to play, chosen by -seed (default all)")
+	flags.IntVar(&opts.Some, "some", 0, "number of scenarios to play, chosen by -seed among those that are not slow (default all)")
 	flags.IntVar(&opts.Sample, "sample", 0, "number of faults to play, chosen by -seed (default all)")
 	flags.Uint64Var(&opts.Seed, "seed", 1, "seed of the sample")
 	flags.DurationVar(&opts.Quiet, "quiet", 3*time.Second, "how long nothing may be written after each run")
@@ -165,6 +168,9 @@ func (o *options) chosen() []scenario {
 	all := scenarios()
 	if len(o.Scenarios) > 0 {
 		all = slices.DeleteFunc(all, func(sc scenario) bool { return !slices.ContainsFunc(o.Scenarios, sc.matches) })
+	}
+	if o.Some > 0 {
+		all = slices.DeleteFunc(all, func(sc scenario) bool { return sc.slow })
 	}
 	return sample(all, o.Some, o.Seed)
 }

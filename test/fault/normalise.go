@@ -14,6 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/patch"
 )
 
@@ -28,6 +29,12 @@ var addresses = regexp.MustCompile(`\b10\.1(2[89]|[3-9]\d)\.\d+\.\d+\b|\b10\.2\d
 // volumes of service account tokens have random names.
 var volumes = regexp.MustCompile(`\bkube-api-access-[a-z0-9]{5}\b`)
 
+// containers have random IDs, and addresses in the order in which they start.
+var (
+	containers         = regexp.MustCompile(`\b[0-9a-f]{64}\b`)                      //nolint:gochecknoglobals // because it is a constant
+	containerAddresses = regexp.MustCompile(`\b172\.(1[6-9]|2\d|3[01])\.\d+\.\d+\b`) //nolint:gochecknoglobals // because it is a constant
+)
+
 // exception is a field that is removed from the objects of a kind, or from all objects if the kind is empty.
 type exception struct {
 	kind string
@@ -39,7 +46,12 @@ func exceptions() []exception {
 		{"", []string{"metadata", "uid"}},               // random; references to it are compared, see names
 		{"", []string{"metadata", "resourceVersion"}},   // counts the writes of the whole cluster
 		{"Node", []string{"status", "daemonEndpoints"}}, // a free port of the machine, where the simulator listens
-		{"Lease", []string{"spec", "holderIdentity"}},   // for nodes it is the simulator with a random name
+		// A run of a tool that failed is repeated, and its ID and its log are those of the last attempt.
+		{"Cluster", []string{"status", "lastOperation", "id"}},
+		{"Cluster", []string{"status", "lastOperation", "attempt"}},
+		{"Secret", []string{"metadata", "annotations", clusterprovisionerv1alpha1.OperationAnnotation}},
+		{"ConfigMap", []string{"metadata", "annotations", clusterprovisionerv1alpha1.OperationAnnotation}},
+		{"Lease", []string{"spec", "holderIdentity"}}, // for nodes it is the simulator with a random name
 	}
 }
 
@@ -155,5 +167,6 @@ func essence(object *unstructured.Unstructured) string {
 func (n *names) replace(text string) string {
 	text = times.ReplaceAllString(n.replacer.Replace(text), "<time>")
 	text = volumes.ReplaceAllString(text, "<volume>")
+	text = containers.ReplaceAllString(containerAddresses.ReplaceAllString(text, "<address>"), "<container>")
 	return addresses.ReplaceAllString(text, "<address>")
 }

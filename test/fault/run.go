@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -56,7 +57,8 @@ func (l *lane) play(ctx context.Context, sc *scenario, f *fault, want *outcome, 
 	if err != nil {
 		return nil, err
 	}
-	s.args = sc.args
+	s.args = slices.Clone(sc.args)
+	s.interrupted = f != nil && interrupts(sc, f.Variant)
 	p := &play{stage: s, scenario: sc, want: want, quiet: quiet, before: before, out: &outcome{}}
 	err = p.perform(ctx)
 	return p.out, errors.Join(err, l.cleanUp(ctx, before))

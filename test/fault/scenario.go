@@ -23,6 +23,15 @@ type scenario struct {
 	undone bool
 	// args are more arguments of the manager.
 	args []string
+	// missing says what the scenario needs and the machine does not have, empty if it can be played.
+	missing string
+	// slow says that what fails is tried again only after ten seconds, as on hosts and by tools. Such a scenario is left out where only
+	// some are played.
+	slow bool
+	// local says that the end is another one on each lane, because paths and addresses of the lane are in it.
+	local bool
+	// volatile says that machines end with the manager, so that they are started again after it was killed.
+	volatile bool
 	// setUp, if there is one, adds to the stage before the manager starts, and returns what to do after it has ended.
 	setUp func(s *stage) (end func() error, err error)
 }
@@ -34,7 +43,7 @@ func (sc *scenario) matches(name string) bool {
 
 // scenarios are all scenarios.
 func scenarios() []scenario {
-	return slices.Concat(nodePoolScenarios(), podSetScenarios(), podBuggerToolScenarios())
+	return slices.Concat(nodePoolScenarios(), podSetScenarios(), podBuggerToolScenarios(), virtualMachineScenarios(), clusterScenarios())
 }
 
 // indented returns lines of a spec in the indentation of the manifests.

@@ -23,6 +23,13 @@ type stage struct {
 	proxy   *proxy
 	// args are arguments of the manager.
 	args []string
+	// clusters is the directory with those of the Clusters, if there are some.
+	clusters string
+	gates    map[string]*toolGate
+	// interrupted says that the fault ends machines, which are then started again.
+	interrupted bool
+	// hosts add to a state what is outside of the cluster.
+	hosts []func(ctx context.Context, to state) error
 
 	mutex      sync.Mutex
 	manager    *rig.Manager

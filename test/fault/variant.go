@@ -15,6 +15,16 @@ type variant struct {
 	strike func(i *injector, c call)
 	// lasting variants strike all later calls of the same verb and object too, until somebody can have heard of it.
 	lasting bool
+	// host is true for what happens to calls of hosts only, and api for what happens to writes to the API server only.
+	host, api bool
+}
+
+// appliesTo reports whether the effect can go wrong in this way.
+func (v variant) appliesTo(e effect) bool {
+	if isOnHost(e) {
+		return !v.api
+	}
+	return !v.host
 }
 
 // delay is how long a delayed call takes: long enough for all that waits for nothing to go on without it.
@@ -31,10 +41,10 @@ func variants() []variant {
 			c.send()
 			c.cut()
 		}},
-		{name: "409", about: "a conflict", strike: refuse(http.StatusConflict)},
-		{name: "429", about: "too many requests", strike: refuse(http.StatusTooManyRequests)},
+		{name: "409", about: "a conflict", strike: refuse(http.StatusConflict), api: true},
+		{name: "429", about: "too many requests", strike: refuse(http.StatusTooManyRequests), api: true},
 		{name: "500", about: "an internal error", strike: refuse(http.StatusInternalServerError)},
-		{name: "504", about: "a timeout without effect", strike: refuse(http.StatusGatewayTimeout)},
+		{name: "504", about: "a timeout without effect", strike: refuse(http.StatusGatewayTimeout), api: true},
 		{name: "late-504", about: "a timeout after the request took effect", strike: func(_ *injector, c call) {
 			c.send()
 			c.refuse(http.StatusGatewayTimeout)
@@ -51,6 +61,15 @@ func variants() []variant {
 		{name: "kill-after", about: "the manager is killed after the request took effect", strike: func(i *injector, c call) {
 			c.send()
 			i.crash()
+			c.cut()
+		}},
+		{name: "crash-host", about: "the host is killed before the request arrives, and starts again", host: true, strike: func(_ *injector, c call) {
+			crashHost(c)
+			c.cut()
+		}},
+		{name: "crash-host-after", about: "the same after the request took effect", host: true, strike: func(_ *injector, c call) {
+			c.send()
+			crashHost(c)
 			c.cut()
 		}},
 		{

@@ -35,7 +35,10 @@ func (p *play) converge(ctx context.Context) error {
 		if p.want != nil {
 			wanted = p.want.State
 		}
-		if p.out.State = after.since(p.before); !reflect.DeepEqual(wanted, p.out.State) {
+		if p.out.State, err = p.state(ctx, after.since(p.before)); err != nil {
+			return err
+		}
+		if !reflect.DeepEqual(p.comparable(wanted), p.out.State) {
 			return errors.New("the state is not the end state")
 		}
 		return nil
@@ -59,7 +62,7 @@ func (p *play) compare() {
 			p.out.add(&finding{Class: "leak", Detail: key})
 		}
 	}
-	p.out.add(&finding{Class: "divergence", Detail: cmp.Diff(p.want.State, p.out.State)})
+	p.out.add(&finding{Class: "divergence", Detail: cmp.Diff(p.comparable(p.want.State), p.out.State)})
 }
 
 // rest waits for a time in which nothing may be written. The event that the fault has struck may still come: client-go sends it again

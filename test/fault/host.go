@@ -1,0 +1,80 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"maps"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// hostPrefix marks what is on a host of machines, or on the machine of a tool, among effects and in states.
+const hostPrefix = "host:"
+
+// onHost names it.
+func onHost(driver, resource, name string) string {
+	return hostPrefix + driver + "/" + resource + "/" + name
+}
+
+// isOnHost reports whether an effect is one on a host.
+func isOnHost(e effect) bool { return strings.HasPrefix(e.Object, hostPrefix) }
+
+// hostCall is a call of a host that can crash as the manager can.
+type hostCall interface {
+	call
+
+	// crash ends what serves the call as a power cut would, and starts it again.
+	crash()
+}
+
+// crashHost ends the host of a call if it can crash.
+func crashHost(c call) {
+	if c, ok := c.(hostCall); ok {
+		c.crash()
+	}
+}
+
+// interrupts reports whether a fault ends machines: with the host that they run on, or with the manager that simulates them.
+func interrupts(sc *scenario, v variant) bool {
+	return v.host || sc.volatile && strings.HasPrefix(v.name, "kill-")
+}
+
+// uninterrupted returns a state without what tells of a machine that ended and was started again.
+func uninterrupted(s state) state {
+	out := maps.Clone(s)
+	for key, object := range s {
+		content, ok := object.(map[string]any)
+		if !ok || !strings.HasPrefix(key, "virtualmachines.") {
+			continue
+		}
+		copied := runtime.DeepCopyJSON(content)
+		for _, field := range []string{"restartCount", "startFailure", "reason"} {
+			unstructured.RemoveNestedField(copied, "status", field)
+		}
+		unstructured.RemoveNestedField(copied, "metadata", "managedFields") // which name these fields
+		out[key] = copied
+	}
+	return out
+}
+
+// state adds what is on hosts to the state of the cluster, and returns what is compared of it.
+func (s *stage) state(ctx context.Context, of state) (state, error) {
+	for _, look := range s.hosts {
+		if err := look(ctx, of); err != nil {
+			return nil, err
+		}
+	}
+	return s.comparable(of), nil
+}
+
+// comparable returns what is compared of a state.
+func (s *stage) comparable(of state) state {
+	if s.interrupted {
+		return uninterrupted(of)
+	}
+	return of
+}

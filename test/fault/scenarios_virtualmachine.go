@@ -1,0 +1,114 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/docker/dockertest"
+)
+
+// virtualMachineScenarios are played on a Docker Engine and on simulated hosts. Simulated machines are in the memory of the manager: they do
+// not survive it, so that a run in which it ends has another end.
+func virtualMachineScenarios() []scenario {
+	var all []scenario
+	for _, sc := range machineScenarios() {
+		sc.slow = true
+		onEngine, simulated := sc, sc
+		onEngine.name, onEngine.setUp, onEngine.args = "virtualmachine/docker-"+sc.name, onDocker, []string{"--usage-in-status=off"}
+		onEngine.missing = dockertest.Missing()
+		all = append(all, onEngine)
+		if slices.ContainsFunc(sc.steps, func(s step) bool { return s.name == restart().name }) {
+			continue
+		}
+		simulated.name, simulated.volatile = "virtualmachine/simulated-"+sc.name, true
+		simulated.args = []string{"--vm-driver=" + machine.DriverSimulated, "--usage-in-status=off"}
+		all = append(all, simulated)
+	}
+	return all
+}
+
+// machineScenarios are the scenarios of any driver.
+func machineScenarios() []scenario {
+	const web = "virtualmachines/default/web"
+	active := until(web, "Ready=True", ".status.phase=Active")
+	return []scenario{
+		{name: "created", steps: []step{apply(virtualMachine("web")), active}},
+		{name: "resized", steps: []step{
+			apply(virtualMachine("web")), active, merge(web, `{"spec":{"resource":{"cpu":"200m","memory":"96Mi"}}}`),
+			until(web, "Ready=True", "ResourcesSynced=True"),
+		}},
+		{name: "replaced", steps: []step{
+			apply(virtualMachine("web", "updatePolicy: Restart")), active, merge(web, `{"spec":{"env":[{"name":"COLOUR","value":"red"}]}}`),
+			until(web, "Ready=True", ".status.phase=Active", "RestartRequired=False"),
+		}},
+		{name: "turned-off-and-on", steps: []step{
+			apply(virtualMachine("web")), active, merge(web, `{"spec":{"runStrategy":"Halted"}}`),
+			until(web, "Ready=True", ".status.phase=Stopped"), merge(web, `{"spec":{"runStrategy":"Always"}}`), active,
+		}},
+		{name: "restarted", steps: []step{apply(virtualMachine("web")), active, restartNow(web), until(web, "Ready=True", ".status.restartCount=1")}},
+		{name: "found-again", steps: []step{
+			apply(virtualMachine("web")), active, restart(), merge(web, `{"spec":{"resource":{"cpu":"200m"}}}`), until(web, "Ready=True", "ResourcesSynced=True"),
+		}},
+		{name: "paused", steps: []step{
+			apply(virtualMachine("web")), active, merge(web, `{"metadata":{"annotations":{"windlass.io/paused":"true"}},"spec":{"runStrategy":"Halted"}}`),
+			until(web, "Paused=True"), merge(web, `{"metadata":{"annotations":{"windlass.io/paused":null}}}`), until(web, "Ready=True", ".status.phase=Stopped"),
+		}},
+		{name: "deleted", steps: []step{apply(virtualMachine("web")), active, remove(web), gone(web)}},
+		{name: "retained", steps: []step{
+			apply(virtualMachine("web", "deletionPolicy: Retain")), active, remove(web), gone(web),
+		}},
+		{name: "deleted-together", steps: []step{
+			apply(virtualMachine("web"), virtualMachine("app"), virtualMachine("db")), active,
+			until("virtualmachines/default/app", "Ready=True"), until("virtualmachines/default/db", "Ready=True"),
+			remove(web, "virtualmachines/default/app", "virtualmachines/default/db"), gone(web, "virtualmachines/default/app", "virtualmachines/default/db"),
+		}},
+		{name: "deleted-at-once", steps: []step{apply(virtualMachine("web")), until(web, "Reconciling=True"), remove(web), gone(web)}},
+		{name: "created-again", steps: []step{apply(virtualMachine("web")), active, remove(web), gone(web), apply(virtualMachine("web")), active}},
+	}
+}
+
+// virtualMachine returns a machine that is turned off at once, with more lines of its spec.
+func virtualMachine(name string, more ...string) string {
+	manifest := fmt.Sprintf(`apiVersion: cloudnative.tw/v1alpha1
+kind: VirtualMachine
+metadata: {name: %s, namespace: default}
+spec:
+  resource: {cpu: 100m, memory: 64Mi}
+  powerOff: {mode: Hard}
+`, name)
+	for _, line := range more {
+		manifest += "  " + line + "\n"
+	}
+	return manifest
+}
+
+// restartNow asks for a restart. Objects tell times in whole seconds, so one must have passed since the machine was started.
+func restartNow(ref string) step {
+	return step{"restart " + ref, func(ctx context.Context, s *stage) error {
+		var at time.Time
+		err := s.await(ctx, func(ctx context.Context) error {
+			object, err := s.get(ctx, ref)
+			if err != nil {
+				return err
+			}
+			started, err := time.Parse(time.RFC3339, lookUp(object, ".status.server.startedAt"))
+			if err != nil {
+				return err
+			}
+			if at = time.Now().Truncate(time.Second); !at.After(started) {
+				return fmt.Errorf("%s was started within this second", ref)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return s.patch(ctx, ref, fmt.Sprintf(`{"spec":{"restartAt":%q}}`, at.UTC().Format(time.RFC3339)))
+	}}
+}
