@@ -30,17 +30,6 @@ type applyInput struct {
 	Replace bool `query:"replace" doc:"Replace the whole object instead of applying the fields of the body. The body needs metadata.resourceVersion"`
 }
 
-// put applies or replaces an object.
-func (a *API) put(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.StreamResponse, error) {
-	if !in.Replace {
-		return a.apply(ctx, k, in)
-	}
-	if in.Force {
-		return nil, fieldErrors(&view.FieldError{Location: "query.force", Message: "does not apply to replace: send the newest metadata.resourceVersion"})
-	}
-	return a.replace(ctx, k, in)
-}
-
 // apply applies an object by server-side apply.
 func (a *API) apply(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.StreamResponse, error) {
 	who, err := access.CallerOf(ctx)

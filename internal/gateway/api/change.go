@@ -63,6 +63,17 @@ func (a *API) patch(ctx context.Context, k *feed.Kind, in *patchInput) (*huma.St
 	})
 }
 
+// put applies or replaces an object.
+func (a *API) put(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.StreamResponse, error) {
+	if !in.Replace {
+		return a.apply(ctx, k, in)
+	}
+	if in.Force {
+		return nil, fieldErrors(&view.FieldError{Location: "query.force", Message: "does not apply to replace: send the newest metadata.resourceVersion"})
+	}
+	return a.replace(ctx, k, in)
+}
+
 // replace replaces an object, unless it has changed since the caller read it: without a resourceVersion, they would remove what
 // others have set.
 func (a *API) replace(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.StreamResponse, error) {
