@@ -46,8 +46,12 @@ func controllers() map[string]controller {
 	)
 	return map[string]controller{
 		"nodepool": {live: livePools, unseen: map[string]string{
-			"update nodepools/finalizers.nodes.lailin.xyz": whenOwned,
-			"patch events.events.k8s.io":                   events,
+			"update nodepools/finalizers.nodes.lailin.xyz":                        whenOwned,
+			"patch events.events.k8s.io":                                          events,
+			"list mutatingadmissionpolicies.admissionregistration.k8s.io":         streams,
+			"list mutatingadmissionpolicybindings.admissionregistration.k8s.io":   streams,
+			"list validatingadmissionpolicies.admissionregistration.k8s.io":       streams,
+			"list validatingadmissionpolicybindings.admissionregistration.k8s.io": streams,
 		}},
 		"podset": {live: livePodSets, unseen: map[string]string{
 			"update podsets/finalizers.apps.jicki.cn": whenOwned,
@@ -146,13 +150,14 @@ func liveTools(t *testing.T, s *stage, _ string) {
 func liveMachines(t *testing.T, s *stage, name string) {
 	t.Helper()
 	s.apply(t, `{apiVersion: v1, kind: Namespace, metadata: {name: `+closed+`}}`)
-	s.apply(t, `{apiVersion: v1, kind: Secret, metadata: {name: seed, namespace: `+closed+`}, stringData: {userData: "#cloud-config"}}`)
+	s.apply(t, `{apiVersion: v1, kind: Secret, metadata: {name: registry, namespace: `+closed+`}, type: kubernetes.io/dockerconfigjson,
+		stringData: {.dockerconfigjson: '{"auths":{}}'}}`)
 	const machine = `{apiVersion: cloudnative.tw/v1alpha1, kind: VirtualMachine, metadata: {name: %s, namespace: %s},
 		spec: {resource: {cpu: 1, memory: 64Mi}, deletionPolicy: Retain%s}}`
 	s.apply(t, fmt.Sprintf(machine, "one", "default", ""))
 	s.apply(t, fmt.Sprintf(machine, "two", "default", ""))
-	s.apply(t, fmt.Sprintf(machine, "seeded", closed, ", cloudInit: {userDataSecretRef: {name: seed}}"))
-	vm := &cloudnativev1alpha1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: closed, Name: "seeded"}}
+	s.apply(t, fmt.Sprintf(machine, "private", closed, ", image: {name: nginx, pullSecret: {name: registry}}"))
+	vm := &cloudnativev1alpha1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: closed, Name: "private"}}
 	command := ""
 	eventually(t, func(ctx context.Context) error {
 		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(vm), vm); err != nil {
@@ -169,13 +174,15 @@ func liveMachines(t *testing.T, s *stage, name string) {
 		return nil
 	})
 	const owner = "owner"
-	s.kubectl(t, "", "-n", closed, "create", "rolebinding", owner, "--clusterrole=admin", "--user="+owner)
+	for _, part := range []string{"admin", "edit", "view"} { // what the ClusterRole admin consists of, which no controller puts together here
+		s.kubectl(t, "", "-n", closed, "create", "rolebinding", owner+"-"+part, "--clusterrole=system:aggregate-to-"+part, "--user="+owner)
+	}
 	want := "-n " + closed + " create rolebinding windlass-secrets --clusterrole=windlass-secret-reader --serviceaccount=" + rig.Namespace + ":only-" + name
 	if command != want {
 		t.Errorf("the condition says to run\n%s, want\n%s", command, want)
 	}
 	s.kubectl(t, "", append([]string{"--as=" + owner}, strings.Fields(command)...)...)
-	s.wait(t, "-n="+closed, "virtualmachine/seeded", "condition=Ready")
+	s.wait(t, "-n="+closed, "virtualmachine/private", "condition=Ready")
 	s.wait(t, "virtualmachine/one", "condition=Ready")
 	s.wait(t, "virtualmachine/two", "condition=Ready")
 	for _, retained := range []string{"one", "two"} {

@@ -24,7 +24,7 @@ import (
 //
 // +kubebuilder:rbac:groups=cloudnative.tw,resources=virtualmachines,verbs=list;watch;patch
 // +kubebuilder:rbac:groups=cloudnative.tw,resources=virtualmachines/status,verbs=patch
-// +kubebuilder:rbac:groups=core,resources=namespaces,verbs=get;list;watch
+// +kubebuilder:rbac:groups=core,resources=namespaces,verbs=get
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // SetupWithManager registers the controller with that many workers. Wakeup is the event source of hosts and operations.

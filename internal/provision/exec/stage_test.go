@@ -246,7 +246,7 @@ func (s *stage) ended() provision.Run {
 // until waits until something holds.
 func (s *stage) until(what string, holds func() bool) {
 	s.t.Helper()
-	deadline := time.NewTimer(time.Minute)
+	deadline := time.NewTimer(5 * time.Minute) // a busy machine takes its time, and an idle one does not wait
 	defer deadline.Stop()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
