@@ -104,8 +104,15 @@ func missing(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) fl
 }
 
 // due reports whether a token has to be issued: there is none, it was issued for something else, it is time to renew it, or the cluster does
-// not accept it any more.
+// not accept it any more, or has another address.
 func due(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now time.Time) bool {
 	return seen.secret == nil || seen.rejected || seen.secret.Annotations[annotationFor] != purpose(config) ||
-		!now.Before(renewAt(seen.secret))
+		!now.Before(renewAt(seen.secret)) || moved(seen)
+}
+
+// moved reports whether the Secret leads to another server than the kubeconfig of the cluster does by now.
+func moved(seen observation) bool {
+	is, err := kube.Target(seen.admin)
+	was, wasErr := kube.Target(seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey])
+	return err == nil && wasErr == nil && is.Host != was.Host
 }

@@ -129,13 +129,19 @@ func TestPlan(t *testing.T) {
 			decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonConfigPathRefused,
 				errors.New(`file "/etc/shadow" is outside of the directory that --config-root allows`))},
 		},
-		"a token is issued":                               {given(tokenOf), decision{issue: true}},
-		"a token in the first two thirds of life stays":   {given(tokenOf, issued(39*time.Minute)), decision{}},
-		"a token in the last third of life is renewed":    {given(tokenOf, issued(40*time.Minute)), decision{issue: true}},
-		"a token that says nothing of itself is renewed":  {given(tokenOf, holds([]byte("a token"))), decision{issue: true}},
-		"a token that the cluster rejects is replaced":    {given(tokenOf, issued(0), func(s *situation) { s.seen.rejected = true }), decision{issue: true}},
-		"a token for another role is replaced":            {given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ClusterRole = "edit" }), decision{issue: true}},
-		"a token for another ServiceAccount is replaced":  {given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ServiceAccount = "b" }), decision{issue: true}},
+		"a token is issued":                              {given(tokenOf), decision{issue: true}},
+		"a token in the first two thirds of life stays":  {given(tokenOf, issued(39*time.Minute)), decision{}},
+		"a token in the last third of life is renewed":   {given(tokenOf, issued(40*time.Minute)), decision{issue: true}},
+		"a token that says nothing of itself is renewed": {given(tokenOf, holds([]byte("a token"))), decision{issue: true}},
+		"a token that the cluster rejects is replaced":   {given(tokenOf, issued(0), func(s *situation) { s.seen.rejected = true }), decision{issue: true}},
+		"a token for another role is replaced":           {given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ClusterRole = "edit" }), decision{issue: true}},
+		"a token for another ServiceAccount is replaced": {given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ServiceAccount = "b" }), decision{issue: true}},
+		"a token for a cluster that has moved is replaced": {given(tokenOf, issued(0), func(s *situation) {
+			s.seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey] = leadingTo("https://127.0.0.1:2")
+		}), decision{issue: true}},
+		"a token for a cluster that is where it was is kept": {given(tokenOf, issued(0), func(s *situation) {
+			s.seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey] = leadingTo("https://127.0.0.1:1")
+		}), decision{}},
 		"a paused token is not renewed":                   {given(tokenOf, issued(time.Hour), annotated(status.PausedAnnotation)), decision{outcome: paused}},
 		"a deleted copy revokes nothing":                  {given(deleted), decision{release: true}},
 		"a deleted token is revoked":                      {given(tokenOf, deleted), decision{revoke: true, release: true}},
