@@ -143,6 +143,10 @@ bench-micro: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 bench-micro: ## Run the micro-benchmarks that docs/performance.md quotes, five rounds.
 	@go test -run '^$$' -bench '^Benchmark(Aggregate|NewPlan)$$' -benchmem -count=5 ./internal/membership ./internal/controller/nodepool
 
+.PHONY: fault-sensitivity
+fault-sensitivity: build ## Plant defects one at a time, and see whether make fault finds each of them.
+	@go run ./test/fault -sensitivity
+
 ##@ Change
 
 # The names of --controllers, and of what packages those consist that are more than one. Each gets a role of its own.

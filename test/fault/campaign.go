@@ -59,6 +59,11 @@ func (c *campaign) run(ctx context.Context) (err error) {
 	if err := c.start(ctx); err != nil {
 		return err
 	}
+	return c.play(ctx)
+}
+
+// play plays what was chosen on lanes that are there.
+func (c *campaign) play(ctx context.Context) error {
 	for _, sc := range c.options.chosen() {
 		if sc.missing != "" {
 			c.tell("leaving out %s: %s", sc.name, sc.missing)
@@ -67,15 +72,14 @@ func (c *campaign) run(ctx context.Context) (err error) {
 		c.rows = append(c.rows, &row{scenario: &sc, Scenario: sc.name})
 	}
 	c.tell("playing %d scenarios without a fault", len(c.rows))
-	err = each(ctx, c.lanes, c.rows, func(ctx context.Context, l *lane, r *row) error {
+	err := each(ctx, c.lanes, c.rows, func(ctx context.Context, l *lane, r *row) error {
 		out, err := l.play(ctx, r.scenario, nil, nil, c.options.rest(0))
 		if err != nil {
 			return fmt.Errorf("%s without a fault: %w", r.Scenario, err)
 		}
 		r.baseline, r.own = out, map[*lane]*outcome{l: out}
 		r.Effects = r.baseline.Effects
-		c.note(r, nil, r.baseline)
-		return nil
+		return c.note(r, nil, r.baseline)
 	})
 	if err != nil {
 		return err
@@ -87,12 +91,11 @@ func (c *campaign) run(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		out, err := l.play(ctx, one.row.scenario, &one.fault, want, one.rest)
+		out, err := one.play(ctx, l, want)
 		if err != nil {
-			return fmt.Errorf("%s, %s at %s: %w", one.row.Scenario, one.fault.Variant.name, one.fault.Effect, err)
+			return fmt.Errorf("%s, %s: %w", one.row.Scenario, &one, err)
 		}
-		c.note(one.row, &one.fault, out)
-		return nil
+		return c.note(one.row, &one, out)
 	})
 }
 
@@ -153,18 +156,43 @@ func (c *campaign) stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// attempt is one fault in one scenario.
+// attempt is one fault in one scenario: at a write, or a disturbance.
 type attempt struct {
-	row   *row
-	fault fault
+	row         *row
+	fault       *fault
+	disturbance *disturbance
 	// rest is how long nothing may be written afterwards.
 	rest time.Duration
+}
+
+// play plays the attempt.
+func (a *attempt) play(ctx context.Context, l *lane, want *outcome) (*outcome, error) {
+	if a.disturbance == nil {
+		return l.play(ctx, a.row.scenario, a.fault, want, a.rest)
+	}
+	disturbed := a.disturbance.disturb(*a.row.scenario)
+	out, err := l.play(ctx, &disturbed, nil, want, a.rest)
+	if out != nil {
+		out.Struck = true
+	}
+	return out, err
+}
+
+// String says what goes wrong.
+func (a *attempt) String() string {
+	if a.disturbance != nil {
+		return a.disturbance.name
+	}
+	return fmt.Sprintf("%s at %s", a.fault.Variant.name, a.fault.Effect)
 }
 
 // cases returns the faults to play: all that were asked for, or a sample that only the seed decides on.
 func (c *campaign) cases() []attempt {
 	var all []attempt
 	for _, r := range c.rows {
+		if r.scenario.alone {
+			continue
+		}
 		var own []attempt
 		for _, e := range r.Effects {
 			if c.options.Effect != "" && e.String() != c.options.Effect {
@@ -174,7 +202,12 @@ func (c *campaign) cases() []attempt {
 				if !v.appliesTo(e) {
 					continue
 				}
-				own = append(own, attempt{row: r, fault: fault{e, v}})
+				own = append(own, attempt{row: r, fault: &fault{e, v}})
+			}
+		}
+		if c.options.Effect == "" && !r.scenario.slow {
+			for _, d := range chosenDisturbances(c.options.Variants) {
+				own = append(own, attempt{row: r, disturbance: &d})
 			}
 		}
 		r.Cases = len(own)
@@ -187,11 +220,14 @@ func (c *campaign) cases() []attempt {
 	return all
 }
 
+// errFirst ends a campaign that has found what it was looking for.
+var errFirst = errors.New("this is the first finding")
+
 // note adds an outcome to its row.
-func (c *campaign) note(r *row, f *fault, out *outcome) {
+func (c *campaign) note(r *row, a *attempt, out *outcome) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if f != nil {
+	if a != nil {
 		r.Runs++
 		if !out.Struck {
 			r.Missed++
@@ -200,15 +236,23 @@ func (c *campaign) note(r *row, f *fault, out *outcome) {
 	r.Slowest = max(r.Slowest, out.Convergence)
 	for _, found := range out.Findings {
 		found.Scenario, found.Log = r.Scenario, out.Log
-		if f != nil {
-			found.Effect, found.Variant = &f.Effect, f.Variant.name
+		switch {
+		case a == nil:
+		case a.disturbance != nil:
+			found.Variant = a.disturbance.name
+		default:
+			found.Effect, found.Variant = &a.fault.Effect, a.fault.Variant.name
 		}
 		r.Findings = append(r.Findings, found)
 		found.writeTo(c.progress)
 	}
-	if c.options.Verbose && f != nil {
-		c.tell("%s: %s at %s: %d findings, %s", r.Scenario, f.Variant.name, f.Effect, len(out.Findings), out.Convergence.Round(time.Millisecond))
+	if c.options.Verbose && a != nil {
+		c.tell("%s: %s: %d findings, %s", r.Scenario, a, len(out.Findings), out.Convergence.Round(time.Millisecond))
 	}
+	if c.options.First && len(out.Findings) > 0 {
+		return errFirst
+	}
+	return nil
 }
 
 func (c *campaign) tell(format string, args ...any) {

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -32,10 +33,21 @@ func (o *outcome) add(f *finding) {
 	}
 }
 
+// title is what was found, and after which fault, in a few words.
+func (f *finding) title() string {
+	switch {
+	case f.Effect != nil:
+		return fmt.Sprintf("%s, %s at write %d (%s): %s", f.Scenario, f.Variant, f.Effect.Number, f.Effect, f.Class)
+	case f.Variant != "":
+		return fmt.Sprintf("%s, %s: %s", f.Scenario, f.Variant, f.Class)
+	}
+	return fmt.Sprintf("%s: %s", f.Scenario, f.Class)
+}
+
 // repeat is the command that repeats the run of the finding alone.
 func (f *finding) repeat() string {
 	if f.Effect == nil {
-		return fmt.Sprintf("go run ./test/fault -scenario %s -variant none", f.Scenario)
+		return fmt.Sprintf("go run ./test/fault -scenario %s -variant %s", f.Scenario, cmp.Or(f.Variant, noVariant))
 	}
 	return fmt.Sprintf("go run ./test/fault -scenario %s -effect %q -variant %s", f.Scenario, f.Effect.String(), f.Variant)
 }
@@ -46,7 +58,10 @@ const logTail = 3000
 // writeTo writes the finding for people.
 func (f *finding) writeTo(out io.Writer) {
 	fmt.Fprintf(out, "\n%s: %s", f.Scenario, f.Class)
-	if f.Effect != nil {
+	switch {
+	case f.Effect == nil && f.Variant != "":
+		fmt.Fprintf(out, " after %s", f.Variant)
+	case f.Effect != nil:
 		fmt.Fprintf(out, " after %s at write %d, %s (%s)", f.Variant, f.Effect.Number, f.Effect, f.Effect.Path)
 	}
 	fmt.Fprintf(out, "\n  repeat: %s\n", f.repeat())

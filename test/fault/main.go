@@ -54,6 +54,9 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	case err != nil:
 		return exitUsage
 	}
+	if opts.Sensitivity {
+		return plant(ctx, opts, out, progress)
+	}
 	c := &campaign{options: opts, progress: progress}
 	err = c.run(ctx)
 	report := &report{Options: opts, Took: time.Since(c.begun), Rows: c.rows}
@@ -67,6 +70,20 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	}
 	if found := report.findings(); found > 0 {
 		fmt.Fprintf(progress, "fault: %d findings\n", found)
+		return exitFailure
+	}
+	return 0
+}
+
+// plant plants defects and returns the exit code of the process.
+func plant(ctx context.Context, opts options, out, progress io.Writer) int {
+	s := &sensitivity{campaign: campaign{options: opts, progress: progress}}
+	err := s.run(ctx)
+	missed := s.writeText(out)
+	if err != nil {
+		fmt.Fprintf(progress, "fault: %v\n", err)
+	}
+	if err != nil || missed > 0 {
 		return exitFailure
 	}
 	return 0
@@ -88,8 +105,16 @@ type options struct {
 	Lanes int           `json:"lanes"`
 	// Windlass is the program that is tested.
 	Windlass string `json:"-"`
-	JSON     string `json:"-"`
-	Verbose  bool   `json:"-"`
+	// Edits and Specs are how large the scenarios of these names are.
+	Edits   int    `json:"edits"`
+	Specs   int    `json:"specs"`
+	JSON    string `json:"-"`
+	Verbose bool   `json:"-"`
+	// First ends the campaign at the first finding.
+	First bool `json:"-"`
+	// Sensitivity plants defects, all or these.
+	Sensitivity bool     `json:"-"`
+	Defects     []string `json:"-"`
 }
 
 func parse(args []string, out io.Writer) (options, error) {
@@ -105,14 +130,19 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.DurationVar(&opts.Quiet, "quiet", 3*time.Second, "how long nothing may be written after each run")
 	flags.DurationVar(&opts.Rest, "rest", 30*time.Second, "how long it is instead after runs without a fault, and after one of 20 with one")
 	flags.IntVar(&opts.Lanes, "lanes", 6, "number of control planes that work side by side")
+	flags.IntVar(&opts.Edits, "edits", 10_000, "number of edits in each of the scenarios of that name")
+	flags.IntVar(&opts.Specs, "specs", 1300, "number of specs in the scenario of that name")
 	flags.StringVar(&opts.Windlass, "windlass", "", "`program` to test (default bin/windlass)")
 	flags.StringVar(&opts.JSON, "json", "", "`file` to write the results to as JSON")
+	flags.BoolVar(&opts.First, "first", false, "end at the first finding")
+	flags.BoolVar(&opts.Sensitivity, "sensitivity", false, "plant defects, and see whether the campaign finds them")
+	defects := flags.String("defect", "", "defects that -sensitivity plants, separated by commas (default all)")
 	flags.BoolVar(&opts.Verbose, "v", false, "tell every run on standard error")
 	flags.Usage = func() { usage(flags, out) }
 	if err := flags.Parse(args); err != nil {
 		return opts, err
 	}
-	opts.Scenarios, opts.Variants = split(*chosen), split(*ways)
+	opts.Scenarios, opts.Variants, opts.Defects = split(*chosen), split(*ways), split(*defects)
 	err := opts.validate(flags.Args())
 	if err != nil {
 		fmt.Fprintf(out, "fault: %v\n", err)
@@ -122,12 +152,16 @@ func parse(args []string, out io.Writer) (options, error) {
 
 func usage(flags *flag.FlagSet, out io.Writer) {
 	fmt.Fprintf(out, "usage: go run ./test/fault [flags]\n\nscenarios:\n")
-	for _, sc := range scenarios() {
+	all := options{}
+	for _, sc := range all.all() {
 		fmt.Fprintf(out, "  %s\n", sc.name)
 	}
 	fmt.Fprintf(out, "\nvariants:\n")
 	for _, v := range variants() {
 		fmt.Fprintf(out, "  %-12s %s\n", v.name, v.about)
+	}
+	for _, d := range disturbances() {
+		fmt.Fprintf(out, "  %-12s %s\n", d.name, d.about)
 	}
 	fmt.Fprintf(out, "\nflags:\n")
 	flags.PrintDefaults()
@@ -148,12 +182,13 @@ func (o *options) validate(rest []string) error {
 		return fmt.Errorf("cannot read argument %q: everything is a flag", rest[0])
 	}
 	for _, name := range o.Scenarios {
-		if !slices.ContainsFunc(scenarios(), func(sc scenario) bool { return sc.matches(name) }) {
+		if !slices.ContainsFunc(o.all(), func(sc scenario) bool { return sc.matches(name) }) {
 			return fmt.Errorf("cannot play scenario %q: see -help for those that there are", name)
 		}
 	}
 	for _, name := range o.Variants {
-		if name != noVariant && !slices.ContainsFunc(variants(), func(v variant) bool { return v.name == name }) {
+		known := slices.ContainsFunc(variants(), func(v variant) bool { return v.name == name }) || len(chosenDisturbances([]string{name})) > 0
+		if name != noVariant && !known {
 			return fmt.Errorf("cannot play variant %q: see -help for those that there are", name)
 		}
 	}
@@ -163,15 +198,19 @@ func (o *options) validate(rest []string) error {
 	return nil
 }
 
+// all returns the scenarios, with those that are large in the size that was asked for.
+func (o *options) all() []scenario {
+	return slices.Concat(scenarios(), editScenarios(o.Edits), leaderScenarios(), outageScenarios(), specScenarios(o.Specs, o.Seed))
+}
+
 // chosen returns the scenarios to play: all that were asked for, or some that only the seed decides on.
 func (o *options) chosen() []scenario {
-	all := scenarios()
-	if len(o.Scenarios) > 0 {
-		all = slices.DeleteFunc(all, func(sc scenario) bool { return !slices.ContainsFunc(o.Scenarios, sc.matches) })
-	}
-	if o.Some > 0 {
-		all = slices.DeleteFunc(all, func(sc scenario) bool { return sc.slow })
-	}
+	all := slices.DeleteFunc(o.all(), func(sc scenario) bool {
+		if len(o.Scenarios) > 0 && !slices.ContainsFunc(o.Scenarios, sc.matches) {
+			return true
+		}
+		return o.Some > 0 && (sc.slow || sc.alone)
+	})
 	return sample(all, o.Some, o.Seed)
 }
 

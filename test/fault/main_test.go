@@ -19,7 +19,7 @@ func TestParse(t *testing.T) {
 		scenarios int
 		err       string
 	}{
-		"nothing given plays all":        {scenarios: len(scenarios())},
+		"nothing given plays all":        {scenarios: len((&options{}).all())},
 		"a scenario":                     {args: []string{"-scenario", "nodepool/created"}, scenarios: 1},
 		"a kind stands for its own":      {args: []string{"-scenario", "podbuggertool,nodepool/created"}, scenarios: 1 + len(podBuggerToolScenarios())},
 		"a number of scenarios":          {args: []string{"-some", "5"}, scenarios: 5},

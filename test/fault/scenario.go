@@ -34,6 +34,8 @@ type scenario struct {
 	volatile bool
 	// setUp, if there is one, adds to the stage before the manager starts, and returns what to do after it has ended.
 	setUp func(s *stage) (end func() error, err error)
+	// alone is set for one that is a fault of its own: no other is added to it.
+	alone bool
 }
 
 // matches says whether a name stands for the scenario: its own, or that of its kind.

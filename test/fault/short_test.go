@@ -14,11 +14,24 @@ import (
 // TestShortForm plays a small sample of the campaign. The environment variable FAULT has more arguments of the program, as in
 // FAULT="-seed 7 -sample 100".
 func TestShortForm(t *testing.T) {
-	t.Parallel()
+	var names []string // without disturbances, each of which takes as long as several faults
+	for _, v := range variants() {
+		names = append(names, v.name)
+	}
+	playWith(t, "-lanes=2", "-some=6", "-sample=14", "-quiet=2s", "-rest=2s", "-variant="+strings.Join(names, ","))
+}
+
+// TestPromises plays, in a small size, the scenarios that are faults of their own.
+func TestPromises(t *testing.T) {
+	playWith(t, "-lanes=2", "-scenario=edits,leader,specs", "-edits=400", "-specs=60", "-quiet=1s", "-rest=1s")
+}
+
+func playWith(t *testing.T, args ...string) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("needs whole clusters, which -short leaves out")
 	}
-	args := append([]string{"-lanes=2", "-some=6", "-sample=14", "-quiet=2s", "-rest=2s"}, strings.Fields(os.Getenv("FAULT"))...)
+	args = append(args, strings.Fields(os.Getenv("FAULT"))...)
 	opts, err := parse(args, t.Output())
 	if err != nil {
 		t.Fatal(err)

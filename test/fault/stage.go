@@ -80,6 +80,13 @@ func (s *stage) crash() {
 	s.failed = errors.Join(s.failed, s.launch(context.Background()))
 }
 
+// fail notes that the campaign itself could not go on.
+func (s *stage) fail(err error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.failed = errors.Join(s.failed, err)
+}
+
 // restart ends the manager in order and starts it again.
 func (s *stage) restart(ctx context.Context) error {
 	s.mutex.Lock()

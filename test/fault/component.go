@@ -1,0 +1,65 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// The names of the parts of a control plane, and the signal of a power cut.
+const (
+	apiServer = "kube-apiserver"
+	etcd      = "etcd"
+	kill      = syscall.SIGKILL
+)
+
+// killComponent kills a part of the control plane as a power cut would, and starts it again.
+func (l *lane) killComponent(ctx context.Context, name string) error {
+	if err := l.signalComponent(name, kill); err != nil {
+		return err
+	}
+	return l.heal(ctx)
+}
+
+// heal starts every part of the control plane that does not run.
+func (l *lane) heal(ctx context.Context) error {
+	if done := l.Run(ctx, l.Devcluster, "up", "--name", l.Name, "--kubeconfig", l.Admin); done.Code != 0 {
+		return fmt.Errorf("cannot start the control plane again: %s", done.Err)
+	}
+	return nil
+}
+
+// freezeComponent lets a part of the control plane stand still for a time.
+func (l *lane) freezeComponent(ctx context.Context, name string, long time.Duration) error {
+	if err := l.signalComponent(name, syscall.SIGSTOP); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(long):
+	case <-ctx.Done():
+	}
+	return l.signalComponent(name, syscall.SIGCONT)
+}
+
+// signalComponent sends a signal to a part of the control plane, which devcluster has on record.
+func (l *lane) signalComponent(name string, signal syscall.Signal) error {
+	raw, err := os.ReadFile(filepath.Join(l.Dir, "devcluster", "clusters", l.Name, "run", name+".json"))
+	if err != nil {
+		return fmt.Errorf("cannot find %s: %w", name, err)
+	}
+	var record struct{ PID int }
+	if err := json.Unmarshal(raw, &record); err != nil || record.PID == 0 {
+		return fmt.Errorf("cannot find %s: its record is %q", name, raw)
+	}
+	if err := syscall.Kill(record.PID, signal); err != nil {
+		return fmt.Errorf("cannot send signal %q to %s: %w", signal, name, err)
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// disturbance is a fault that does not belong to one write: what the manager sees is old, or a part of the control plane is away. It
+// happens around each step by which a person changes something. The end state must be that of the scenario without it.
+type disturbance struct {
+	name, about string
+	// around returns what happens instead of a step.
+	around func(d *disturbed, change step) []step
+}
+
+// disturbed is what disturbances share in a run. It is set up with the stage.
+type disturbed struct {
+	lag *lag
+}
+
+// blind is how long a manager works with old caches: long enough for it to do all the harm that it can.
+const blind = 1500 * time.Millisecond
+
+// disturbances are all of them.
+func disturbances() []disturbance {
+	return []disturbance{
+		{name: "stale", about: "the caches are behind while something changes, and catch up later", around: stale(false)},
+		{name: "merged", about: "the same, and the caches never see the states in between", around: stale(true)},
+		{name: "travel", about: "the manager is killed after each change, and begins again with caches from before it", around: travel},
+		{name: "api-killed", about: "the API server is killed after each change, and started again", around: killed(apiServer)},
+		{name: "api-stopped", about: "the API server stands still for seconds after each change", around: stopped(apiServer)},
+		{name: "etcd-killed", about: "etcd is killed after each change, and started again", around: killed(etcd)},
+		{name: "etcd-stopped", about: "etcd stands still for seconds after each change", around: stopped(etcd)},
+	}
+}
+
+// disturb returns the scenario with the disturbance around its steps.
+func (d disturbance) disturb(sc scenario) scenario {
+	shared := &disturbed{}
+	inner := sc.setUp
+	sc.setUp = func(s *stage) (func() error, error) {
+		shared.lag = newLag(s.proxy)
+		if inner == nil {
+			return func() error { return nil }, nil
+		}
+		return inner(s)
+	}
+	var steps []step
+	for _, each := range sc.steps {
+		if strings.HasPrefix(each.name, "wait ") {
+			steps = append(steps, each)
+			continue
+		}
+		steps = append(steps, d.around(shared, each)...)
+	}
+	sc.steps = steps
+	return sc
+}
+
+func stale(merged bool) func(*disturbed, step) []step {
+	return func(d *disturbed, change step) []step {
+		return []step{
+			{"hold the caches back", func(context.Context, *stage) error { d.lag.hold(); return nil }},
+			change,
+			pause(blind),
+			{"let the caches catch up", func(context.Context, *stage) error { d.lag.release(merged); return nil }},
+		}
+	}
+}
+
+// travel lets the manager react to a change before it takes it back in time.
+func travel(d *disturbed, change step) []step {
+	var version string
+	return []step{
+		{"note the time", func(ctx context.Context, s *stage) error {
+			list := &corev1.ConfigMapList{}
+			err := s.Client.List(ctx, list, client.InNamespace("kube-public"))
+			version = list.ResourceVersion
+			return err
+		}},
+		change,
+		pause(blind / 3),
+		{"go back in time", func(_ context.Context, s *stage) error {
+			d.lag.travel(version)
+			s.crash()
+			return s.failed
+		}},
+		{"wait until the manager works", awaitManager},
+		pause(blind),
+		{"return to the present", func(context.Context, *stage) error { d.lag.release(false); return nil }},
+	}
+}
+
+func killed(component string) func(*disturbed, step) []step {
+	return func(_ *disturbed, change step) []step {
+		return []step{change, {"kill " + component, func(ctx context.Context, s *stage) error { return s.killComponent(ctx, component) }}}
+	}
+}
+
+// standstill is how long a component stands still: long for a request, and short for a lease.
+const standstill = 4 * time.Second
+
+func stopped(component string) func(*disturbed, step) []step {
+	return func(_ *disturbed, change step) []step {
+		return []step{change, {"stop " + component, func(ctx context.Context, s *stage) error {
+			return s.freezeComponent(ctx, component, standstill)
+		}}}
+	}
+}
+
+// pause lets the manager work for a time.
+func pause(long time.Duration) step {
+	return step{fmt.Sprintf("pause for %s", long), func(ctx context.Context, _ *stage) error {
+		select {
+		case <-time.After(long):
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}}
+}
+
+// chosenDisturbances returns the disturbances of these names, all without a name.
+func chosenDisturbances(names []string) []disturbance {
+	return slices.DeleteFunc(disturbances(), func(d disturbance) bool { return len(names) > 0 && !slices.Contains(names, d.name) })
+}
+
+// awaitManager waits until the manager has filled its caches.
+func awaitManager(ctx context.Context, s *stage) error {
+	return s.await(ctx, func(ctx context.Context) error {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		return s.manager.Probe(ctx, "/readyz")
+	})
+}
