@@ -92,10 +92,10 @@ func awaitCRDs(
 	ctx context.Context, restConfig *rest.Config, finder discovery.ServerResourcesInterfaceWithContext,
 	needed []schema.GroupVersionKind, log logr.Logger,
 ) (leaving []string, err error) {
-	var unknown errUnknownKinds
 	for waited := time.Duration(0); ; waited += establishPoll {
 		leaving, err = checkCRDs(ctx, restConfig, finder, needed)
-		if !errors.As(err, &unknown) || waited >= establishTimeout {
+		unknown, missing := errors.AsType[unknownKindsError](err)
+		if !missing || waited >= establishTimeout {
 			return leaving, err
 		}
 		if waited == 0 {
@@ -109,13 +109,13 @@ func awaitCRDs(
 	}
 }
 
-// errUnknownKinds says which kinds the API server does not serve.
-type errUnknownKinds struct {
+// unknownKindsError says which kinds the API server does not serve.
+type unknownKindsError struct {
 	host  string
 	kinds []string
 }
 
-func (e errUnknownKinds) Error() string {
+func (e unknownKindsError) Error() string {
 	return fmt.Sprintf("the API server at %s does not know %s: %s", e.host, strings.Join(e.kinds, ", "), applyCRDs)
 }
 
@@ -155,7 +155,7 @@ func checkCRDs(
 		return leaving, nil
 	}
 	slices.Sort(missing)
-	return nil, errUnknownKinds{host: restConfig.Host, kinds: missing}
+	return nil, unknownKindsError{host: restConfig.Host, kinds: missing}
 }
 
 // verbsOf returns the verbs for the objects of a kind, nil if the kind is not served. Subresources have the same kind, so the first
