@@ -1,8 +1,8 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kube is how Windlass sees a cluster: the kinds it knows and what its caches keep of them. The manager and the
-// tests share it, so that a reconciler is tested on exactly what it meets in production.
+// Package kube is how Windlass sees a cluster: the kinds it knows, what its caches keep of them, and which updates wake a
+// controller. The manager and the tests share it, so that a reconciler is tested on exactly what it meets in production.
 package kube
 
 import (

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
-	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
@@ -61,17 +60,11 @@ func nodeChanged() predicate.Predicate {
 // poolChanged lets through what decides about drains: which nodes are drained, and whether and for how long. Progress is this
 // controller's own report.
 func poolChanged() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, ok := e.ObjectOld.(*nodesv1.NodePool)
-			after, isPool := e.ObjectNew.(*nodesv1.NodePool)
-			return ok && isPool && (before.Generation != after.Generation ||
-				before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-				status.IsPaused(before) != status.IsPaused(after) ||
-				!equality.Semantic.DeepEqual(undrained(before), undrained(after)))
-		},
-		DeleteFunc: func(event.DeleteEvent) bool { return false },
-	}
+	changed := kube.Updates(kube.Declared, func(before, after *nodesv1.NodePool) bool {
+		return !slices.Equal(undrained(before), undrained(after))
+	})
+	changed.DeleteFunc = func(event.DeleteEvent) bool { return false }
+	return changed
 }
 
 // nodesOfPool wakes the nodes that are being drained for the pool.

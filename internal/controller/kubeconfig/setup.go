@@ -10,13 +10,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 // +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs,verbs=list;watch;patch
@@ -45,17 +45,12 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 // clusterChanged lets through what a Kubeconfig depends on: that the Cluster's own kubeconfig was written, or elsewhere, and that the
 // Cluster is deleted. The status only says when; where is for the spec to say.
 func clusterChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		was, ok := e.ObjectOld.(*clusterprovisionerv1alpha1.Cluster)
-		is, alsoOK := e.ObjectNew.(*clusterprovisionerv1alpha1.Cluster)
-		if !ok || !alsoOK {
-			return true
-		}
+	return kube.Updates(func(was, is *clusterprovisionerv1alpha1.Cluster) bool {
 		before, after := was.Status.KubeconfigRef, is.Status.KubeconfigRef
 		moved := (before == nil) != (after == nil) || before != nil && *before != *after
 		return moved || was.Status.AppliedConfigHash != is.Status.AppliedConfigHash ||
 			was.DeletionTimestamp.IsZero() != is.DeletionTimestamp.IsZero()
-	}}
+	})
 }
 
 // byCluster maps a Cluster to the Kubeconfigs that refer to it.

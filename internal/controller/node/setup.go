@@ -44,44 +44,28 @@ func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, wo
 }
 
 // nodeChanged lets through what can change a plan: labels, annotations, taints and addresses. Everything else that happens to
-// a node, its heartbeat above all, is nothing to this controller.
+// a node, its heartbeat above all, does not concern this controller.
 func nodeChanged() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, ok := e.ObjectOld.(*corev1.Node)
-			after, isNode := e.ObjectNew.(*corev1.Node)
-			return ok && isNode && (!maps.Equal(before.Labels, after.Labels) ||
-				!maps.Equal(before.Annotations, after.Annotations) ||
-				!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||
-				!slices.Equal(before.Status.Addresses, after.Status.Addresses))
-		},
-		DeleteFunc:  func(event.DeleteEvent) bool { return false },
-		GenericFunc: func(event.GenericEvent) bool { return false },
-	}
+	changed := kube.Updates(func(before, after *corev1.Node) bool {
+		return !maps.Equal(before.Labels, after.Labels) ||
+			!maps.Equal(before.Annotations, after.Annotations) ||
+			!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||
+			!slices.Equal(before.Status.Addresses, after.Status.Addresses)
+	})
+	changed.DeleteFunc = func(event.DeleteEvent) bool { return false }
+	return changed
 }
 
 // poolChanged lets through what can change a plan: the spec, the ledger, the originals, the finalizers, pausing, deletion,
 // the nodes of the present batch, and drains. The rest of the status reports on this controller's work. That nodes may leave is not
 // in the status: a clearance wakes them.
 func poolChanged() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, ok := e.ObjectOld.(*nodesv1.NodePool)
-			after, isPool := e.ObjectNew.(*nodesv1.NodePool)
-			return ok && isPool && (changedForAll(before, after) || len(changedFor(before, after)) > 0)
-		},
-		GenericFunc: func(event.GenericEvent) bool { return false },
-	}
+	return kube.Updates(changedForAll, func(before, after *nodesv1.NodePool) bool { return len(changedFor(before, after)) > 0 })
 }
 
 // changedForAll reports whether every node of the pool may be concerned.
 func changedForAll(before, after *nodesv1.NodePool) bool {
-	return before.Generation != after.Generation ||
-		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-		status.IsPaused(before) != status.IsPaused(after) ||
-		!slices.Equal(before.Finalizers, after.Finalizers) ||
-		!equality.Semantic.DeepEqual(before.Status.Ledger, after.Status.Ledger) ||
-		!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals)
+	return kube.Declared(before, after) || kube.PoolCommitted(before, after)
 }
 
 // changedFor returns the names of those nodes that have come into the batch, or whose drain has begun or ended.

@@ -26,6 +26,7 @@ import (
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/admission"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 )
 
@@ -93,38 +94,26 @@ func (r *Reconciler) poolsOfPolicy(ctx context.Context, object client.Object) []
 // poolChanged lets through everything but the parts of the status that this controller alone writes from what it sees. The
 // ledger and the originals pass, because they decide the next step.
 func poolChanged() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, ok := e.ObjectOld.(*nodesv1.NodePool)
-			after, isPool := e.ObjectNew.(*nodesv1.NodePool)
-			return ok && isPool && (before.Generation != after.Generation ||
-				before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-				!maps.Equal(before.Annotations, after.Annotations) ||
-				!slices.Equal(before.Finalizers, after.Finalizers) ||
-				!equality.Semantic.DeepEqual(before.Status.Ledger, after.Status.Ledger) ||
-				!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals))
-		},
-		DeleteFunc: func(event.DeleteEvent) bool { return false },
-	}
+	changed := kube.Updates(kube.Declared, kube.PoolCommitted, func(before, after *nodesv1.NodePool) bool {
+		return !maps.Equal(before.Annotations, after.Annotations)
+	})
+	changed.DeleteFunc = func(event.DeleteEvent) bool { return false }
+	return changed
 }
 
 // nodeChanged lets through what a pool counts. It is wider than what decides a node's labels and taints: readiness,
 // resources and runtime handlers too.
 func nodeChanged() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, ok := e.ObjectOld.(*corev1.Node)
-			after, isNode := e.ObjectNew.(*corev1.Node)
-			return ok && isNode && (!maps.Equal(before.Labels, after.Labels) ||
-				!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||
-				!maps.Equal(before.Annotations, after.Annotations) ||
-				!slices.Equal(before.Status.Addresses, after.Status.Addresses) ||
-				!equality.Semantic.DeepEqual(before.Status.RuntimeHandlers, after.Status.RuntimeHandlers) ||
-				isReady(before) != isReady(after) ||
-				!equality.Semantic.DeepEqual(before.Status.Allocatable, after.Status.Allocatable) ||
-				!equality.Semantic.DeepEqual(before.Status.Capacity, after.Status.Capacity))
-		},
-	}
+	return kube.Updates(func(before, after *corev1.Node) bool {
+		return !maps.Equal(before.Labels, after.Labels) ||
+			!equality.Semantic.DeepEqual(before.Spec.Taints, after.Spec.Taints) ||
+			!maps.Equal(before.Annotations, after.Annotations) ||
+			!slices.Equal(before.Status.Addresses, after.Status.Addresses) ||
+			!equality.Semantic.DeepEqual(before.Status.RuntimeHandlers, after.Status.RuntimeHandlers) ||
+			isReady(before) != isReady(after) ||
+			!equality.Semantic.DeepEqual(before.Status.Allocatable, after.Status.Allocatable) ||
+			!equality.Semantic.DeepEqual(before.Status.Capacity, after.Status.Capacity)
+	})
 }
 
 func poolOfClass(_ context.Context, class client.Object) []reconcile.Request {

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podbuggertools,verbs=list;watch
@@ -63,13 +64,11 @@ func toolChanged() predicate.Predicate {
 
 // podChanged lets through what a tool's status is made of.
 func podChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		was, ok := e.ObjectOld.(*corev1.Pod)
-		is, alsoOK := e.ObjectNew.(*corev1.Pod)
-		return !ok || !alsoOK || live(was) != live(is) || was.Status.Phase != is.Status.Phase || !maps.Equal(was.Labels, is.Labels) ||
+	return kube.Updates(func(was, is *corev1.Pod) bool {
+		return live(was) != live(is) || was.Status.Phase != is.Status.Phase || !maps.Equal(was.Labels, is.Labels) ||
 			!equality.Semantic.DeepEqual(was.Spec.EphemeralContainers, is.Spec.EphemeralContainers) ||
 			!equality.Semantic.DeepEqual(was.Status.EphemeralContainerStatuses, is.Status.EphemeralContainerStatuses)
-	}}
+	})
 }
 
 // byLabels wakes up the tools of the pod's namespace that match it, or did so before.

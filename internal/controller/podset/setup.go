@@ -25,6 +25,7 @@ import (
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets,verbs=list;watch
@@ -127,12 +128,10 @@ func budgetChanged() predicate.Predicate {
 
 // podChanged lets through what a PodSet's status is made of.
 func podChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		was, ok := e.ObjectOld.(*corev1.Pod)
-		is, alsoOK := e.ObjectNew.(*corev1.Pod)
-		return !ok || !alsoOK || counts(was) != counts(is) || was.Spec.NodeName != is.Spec.NodeName ||
+	return kube.Updates(func(was, is *corev1.Pod) bool {
+		return counts(was) != counts(is) || was.Spec.NodeName != is.Spec.NodeName ||
 			was.Labels[appsv1alpha1.LabelPodSet] != is.Labels[appsv1alpha1.LabelPodSet]
-	}}
+	})
 }
 
 // byName maps a child to the PodSet of its name, if there is one. It uses the name and not the owner, because an object that the

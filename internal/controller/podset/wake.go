@@ -20,8 +20,8 @@ import (
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
-	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // NamespaceMetadata returns what the cache holds namespaces as: they are read for their labels only.
@@ -31,20 +31,15 @@ func NamespaceMetadata() *metav1.PartialObjectMetadata {
 
 // poolChanged lets through what an explanation is made of. The pool's counts stand for its nodes.
 func poolChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		was, ok := e.ObjectOld.(*nodesv1.NodePool)
-		is, alsoOK := e.ObjectNew.(*nodesv1.NodePool)
-		return !ok || !alsoOK || was.UID != is.UID || was.Generation != is.Generation ||
-			was.DeletionTimestamp.IsZero() != is.DeletionTimestamp.IsZero() ||
-			status.IsPaused(was) != status.IsPaused(is) ||
-			was.Status.NodeCount != is.Status.NodeCount ||
+	return kube.Updates(kube.Declared, func(was, is *nodesv1.NodePool) bool {
+		return was.Status.NodeCount != is.Status.NodeCount ||
 			was.Status.ReadyNodeCount != is.Status.ReadyNodeCount ||
 			was.Status.SyncedNodeCount != is.Status.SyncedNodeCount ||
 			was.Status.Handler != is.Status.Handler ||
 			!equality.Semantic.DeepEqual(was.Status.Allocatable, is.Status.Allocatable) ||
 			declared(was, nodesv1.ConditionRuntimeClassReady) != declared(is, nodesv1.ConditionRuntimeClassReady) ||
 			declared(was, nodesv1.ConditionHandlerAvailable) != declared(is, nodesv1.ConditionHandlerAvailable)
-	}}
+	})
 }
 
 // declared returns a condition without its times and generation.
@@ -58,15 +53,12 @@ func declared(pool *nodesv1.NodePool, conditionType string) metav1.Condition {
 
 // nodeChanged lets through what a pool does not count: whether a node is cordoned, and which of them are ready.
 func nodeChanged() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false },
-		DeleteFunc: func(event.DeleteEvent) bool { return false },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			was, ok := e.ObjectOld.(*corev1.Node)
-			is, alsoOK := e.ObjectNew.(*corev1.Node)
-			return !ok || !alsoOK || was.Spec.Unschedulable != is.Spec.Unschedulable || readiness(was) != readiness(is)
-		},
-	}
+	changed := kube.Updates(func(was, is *corev1.Node) bool {
+		return was.Spec.Unschedulable != is.Spec.Unschedulable || readiness(was) != readiness(is)
+	})
+	changed.CreateFunc = func(event.CreateEvent) bool { return false }
+	changed.DeleteFunc = func(event.DeleteEvent) bool { return false }
+	return changed
 }
 
 func readiness(node *corev1.Node) corev1.ConditionStatus {

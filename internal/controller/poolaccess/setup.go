@@ -8,13 +8,13 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/admission"
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get;list;watch;patch
@@ -42,12 +42,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 
 // poolChanged passes changes of the spec, the annotations and the deletion timestamp. Plans do not depend on the status.
 func poolChanged() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, after := e.ObjectOld, e.ObjectNew
-			return before.GetUID() != after.GetUID() || before.GetGeneration() != after.GetGeneration() ||
-				before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
-				!maps.Equal(before.GetAnnotations(), after.GetAnnotations())
-		},
-	}
+	return kube.Updates(kube.Declared, func(before, after *nodesv1.NodePool) bool {
+		return !maps.Equal(before.Annotations, after.Annotations)
+	})
 }

@@ -10,14 +10,12 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/kube"
-	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // Secrets are not among the rights: each namespace that has some for its VirtualMachines binds the ClusterRole secretReader.
@@ -47,11 +45,12 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr manager.Manager, 
 // changed lets through what users change: the spec, the annotation that pauses, and the finalizer if somebody removes it. Windlass
 // itself writes the status, so a change of it is not news.
 func changed() predicate.Predicate {
-	edited := predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		had := slices.Contains(e.ObjectOld.GetFinalizers(), cloudnativev1alpha1.Finalizer)
-		has := slices.Contains(e.ObjectNew.GetFinalizers(), cloudnativev1alpha1.Finalizer)
-		return status.IsPaused(e.ObjectOld) != status.IsPaused(e.ObjectNew) || had && !has ||
-			e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
-	}}
-	return predicate.Or(predicate.GenerationChangedPredicate{}, edited)
+	return kube.Updates(kube.Declared, func(before, after *cloudnativev1alpha1.VirtualMachine) bool {
+		return holds(before) && !holds(after)
+	})
+}
+
+// holds reports whether Windlass holds the object by its finalizer.
+func holds(vm *cloudnativev1alpha1.VirtualMachine) bool {
+	return slices.Contains(vm.GetFinalizers(), cloudnativev1alpha1.Finalizer)
 }

@@ -1,0 +1,43 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kube
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// Updates returns a predicate for objects of the type T: it lets through the updates that are one of the changes, and every event
+// that is not an update. A controller that other events do not concern sets their functions.
+func Updates[T client.Object](changes ...func(before, after T) bool) predicate.Funcs {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, ok := e.ObjectOld.(T)
+		after, alsoOK := e.ObjectNew.(T)
+		return !ok || !alsoOK || slices.ContainsFunc(changes, func(changed func(before, after T) bool) bool { return changed(before, after) })
+	}}
+}
+
+// Declared reports whether people have changed what they declare about the object: its spec, and whether it is deleted, replaced or
+// paused. Most of the status is what a controller itself reports, and must not wake it.
+func Declared[T client.Object](before, after T) bool {
+	return before.GetUID() != after.GetUID() ||
+		before.GetGeneration() != after.GetGeneration() ||
+		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
+		status.IsPaused(before) != status.IsPaused(after)
+}
+
+// PoolCommitted reports whether the pool has changed what decides about all of its nodes beside its spec: its finalizers, its
+// ledger and its originals.
+func PoolCommitted(before, after *nodesv1.NodePool) bool {
+	return !slices.Equal(before.Finalizers, after.Finalizers) ||
+		!equality.Semantic.DeepEqual(before.Status.Ledger, after.Status.Ledger) ||
+		!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals)
+}
