@@ -122,12 +122,12 @@ func (o Outcome) Mark(marks *status.Marks) {
 func (o Outcome) Result() (reconcile.Result, error) {
 	switch o.kind {
 	case wait:
-		return reconcile.Result{RequeueAfter: Jitter(o.after)}, nil
+		return LookAgain(o.after), nil
 	case stall:
-		return reconcile.Result{RequeueAfter: Jitter(RecheckStalled)}, nil
+		return LookAgain(RecheckStalled), nil
 	case fail:
 		if kube.IsUnreachable(o.err) {
-			return reconcile.Result{RequeueAfter: Jitter(kube.RetryUnreachable)}, nil
+			return LookAgain(kube.RetryUnreachable), nil
 		}
 		return reconcile.Result{}, o.err
 	case done:
@@ -164,6 +164,12 @@ func Run[S any](ctx context.Context, scope S, phases ...Phase[S]) Outcome {
 		}
 	}
 	return Done()
+}
+
+// LookAgain returns the result of a pass that is done and asks for another one after that time, lengthened by up to a fifth. 0 asks
+// for nothing.
+func LookAgain(after time.Duration) reconcile.Result {
+	return reconcile.Result{RequeueAfter: Jitter(after)}
 }
 
 // Jitter returns d lengthened by up to a fifth. Zero stays zero.

@@ -53,5 +53,5 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !again {
 		return reconcile.Result{}, nil
 	}
-	return reconcile.Result{RequeueAfter: flow.Jitter(recheckPods)}, nil
+	return flow.LookAgain(recheckPods), nil
 }

@@ -76,7 +76,7 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 		return reconcile.Result{}, nil
 	}
 	if left := maxEarly - r.now().Sub(since); plan.Early && !since.IsZero() && left > 0 {
-		return reconcile.Result{RequeueAfter: left}, nil
+		return flow.LookAgain(left), nil
 	}
 	return r.apply(ctx, node, pools, plan)
 }
@@ -97,7 +97,7 @@ func (r *Reconciler) apply(ctx context.Context, node *corev1.Node, pools members
 		return reconcile.Result{}, nil
 	case apierrors.IsConflict(err):
 		countConflict(plan)
-		return reconcile.Result{RequeueAfter: flow.Jitter(replanAfter)}, nil
+		return flow.LookAgain(replanAfter), nil
 	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err):
 		r.recorder.Record(refused(node, pools, plan, err)...)
 	case err == nil:
