@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Machines is how VirtualMachines are looked after.
+// Machines configures how Windlass manages VirtualMachines.
 type Machines struct {
 	// Driver is what runs VirtualMachines that name none: docker, libvirt or simulated. Without a file of hosts it also says which
 	// host there is: the one that DOCKER_HOST, DOCKER_TLS_VERIFY and DOCKER_CERT_PATH describe, this machine's libvirt, or a

@@ -146,7 +146,7 @@ func quiet(node *corev1.Node, all map[string]*nodesv1.NodePool) bool {
 	return plan.Empty() && len(plan.Originals)+len(plan.Pending) == 0 && !slices.ContainsFunc(statuses(all), moves)
 }
 
-// moves reports whether a turn has not been taken back or a drain has not come to its end.
+// moves reports whether a batch or a drain is still in progress.
 func moves(s nodesv1.NodePoolStatus) bool {
 	return s.Rollout != nil || len(s.Draining) > 0
 }

@@ -68,8 +68,8 @@ func newReport(out io.Writer) *report {
 	return &report{out: out, running: map[key]*test{}, perPkg: map[string]int{}, builds: map[string]string{}}
 }
 
-// read takes in events until there are no more. A line that is no event is passed on: the go command talks like that when
-// it cannot even begin.
+// read takes in events until there are none left. It prints a line that is not an event as it is: the go command writes such lines when
+// it cannot start at all.
 func (r *report) read(in io.Reader) error {
 	lines := bufio.NewReader(in)
 	for {
