@@ -1,8 +1,8 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command devcluster is a whole Kubernetes in one binary. Called as devcluster it is a small CLI that starts and stops
-// local clusters; called under the name of a component, through a symlink, it is that component.
+// Command devcluster is all of Kubernetes in one binary. Started as devcluster, it is a CLI that starts and stops local
+// clusters. Started under the name of a component, through a symlink, it is that component.
 package main
 
 import (

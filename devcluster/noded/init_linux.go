@@ -101,8 +101,8 @@ func terminations() <-chan os.Signal {
 	return ended
 }
 
-// reapUntilTold is the whole pause program: its process holds the pod's namespaces.
-func reapUntilTold() { reapUntil(terminations()) }
+// pause is the pause program: its process keeps the namespaces of the pod.
+func pause() { reapUntil(terminations()) }
 
 // reapUntil reaps the zombies that a first process inherits, until it receives a signal to end.
 func reapUntil(ended <-chan os.Signal) {

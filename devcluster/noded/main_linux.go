@@ -1,11 +1,11 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command noded is the small programs of a real node in one binary, chosen by the name it is called under: the first
-// process of the node's namespaces, the pause container, and containerd's shim under any other name.
+// Command noded contains the small programs of a real node in one binary. The name that it is started under selects the
+// program: the first process of the node's namespaces, the pause container, and containerd's shim under any other name.
 //
-// They are no part of devcluster itself because every pod runs two of them: a program with all of Kubernetes in it would
-// cost each of them its initialisation, and every pause container its size on disk.
+// They are not part of devcluster itself because every pod runs two of them: each would initialise all of Kubernetes, and
+// every pause container would need the disk space.
 package main
 
 import (
@@ -27,9 +27,9 @@ func main() {
 			os.Exit(1)
 		}
 	case "pause":
-		reapUntilTold()
+		pause()
 	default:
-		// The shim starts itself by the path of the executable, whatever it was called under.
+		// The shim starts itself by the path of the executable, not by the name it was started under.
 		shim.RunShim(context.Background(), manager.NewShimManager("io.containerd.runc.v2"))
 	}
 }

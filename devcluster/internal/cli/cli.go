@@ -1,8 +1,8 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is the command line of devcluster. Its up and remove follow RKE's contract, so that devcluster can stand in
-// wherever something drives that tool.
+// Package cli is the command line of devcluster. Its up and remove follow RKE's contract, so that devcluster can replace
+// RKE where a program runs it.
 package cli
 
 import (

@@ -23,13 +23,13 @@ const (
 	kubelet           = "kubelet"
 )
 
-// commands are the names that this executable has to be reachable under.
+// commands are the names under which this executable is started.
 func commands() []string {
 	return []string{etcd, apiServer, controllerManager, scheduler, kwokController, containerd, kubelet, "kubectl", "kwokctl"}
 }
 
-// binaries returns the directory with the symlinks to this executable: k8s beside it, as the build makes it, or one in
-// the state directory, so that the executable also works when it was copied elsewhere on its own.
+// binaries returns the directory with the symlinks to this executable: k8s next to it, as the build creates it, or one in
+// the state directory, so that an executable that was copied elsewhere works too.
 func (s *Store) binaries() (string, error) {
 	executable, err := executable()
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Store) binaries() (string, error) {
 	return own, nil
 }
 
-// executable is the path of this program with links resolved.
+// executable returns the path of this program with links resolved.
 func executable() (string, error) {
 	called, err := os.Executable()
 	if err != nil {
@@ -62,7 +62,7 @@ func executable() (string, error) {
 	return resolved, nil
 }
 
-// linksTo reports whether every component in dir is this very executable; another one could be another version.
+// linksTo reports whether every component in dir is this executable: any other can have another version.
 func linksTo(dir, executable string) bool {
 	want, err := os.Stat(executable)
 	if err != nil {
@@ -77,13 +77,13 @@ func linksTo(dir, executable string) bool {
 	return true
 }
 
-// link makes the symlinks, over those of an executable that has moved.
+// link creates the symlinks. It replaces those of an executable that has moved.
 func link(dir, executable string, commands []string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	for _, command := range commands {
-		// Renamed into place, because another cluster may be starting from the same directory right now.
+		// Renamed into place, because another cluster can be starting from the same directory at the same time.
 		temp := filepath.Join(dir, fmt.Sprintf(".%s-%d", command, os.Getpid()))
 		if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -21,30 +21,30 @@ import (
 	"github.com/windlass-operator/windlass/devcluster/internal/process"
 )
 
-// component is how one process of a cluster is started, judged and ended.
+// component describes how one process of a cluster is started, checked and stopped.
 type component struct {
 	name string
-	// ports are all it listens on; the first one answers the probe.
+	// ports are all ports that it listens on; the first one answers the probe.
 	ports func(Ports) []int32
-	// probe is the path that answers 200 once the component does its work.
+	// probe is the path that answers 200 when the component works.
 	probe string
 	args  func(*cluster) []string
-	// grace is how long it may take to end by itself.
+	// grace is how long it can take to end after TERM, before it is killed.
 	grace time.Duration
-	// real marks the components that only a cluster with a real node has.
+	// real is set for the components that only a cluster with a real node has.
 	real bool
-	// place prepares what the process needs and says where it runs. Nil means: nowhere special.
+	// place prepares what the process needs and sets the namespaces that it runs in. It can be nil.
 	place func(context.Context, *cluster, *process.Spec) error
-	// check takes the place of the probe for what does not listen on a port.
+	// check replaces the probe for components that do not listen on a port.
 	check func(context.Context, *cluster) error
-	// started is called after a fresh start, once the component works.
+	// started is called after the component was started and works. It can be nil.
 	started func(context.Context, *cluster) error
 }
 
-// waves is the order of starting; stopping is the reverse. The API server must go after its controllers, or it waits
-// for their watches to end, and before etcd, or it waits for that. The parts of a real node start beside them, since only
-// the kubelet needs the API server.
-func waves() [][]component {
+// batches returns the components in the order in which they start; they stop in reverse. The API server must stop after
+// its controllers, or it waits for their watches to end, and before etcd, or it waits for etcd. The components of a real
+// node start in the same batches, because only the kubelet needs the API server.
+func batches() [][]component {
 	return [][]component{
 		{
 			{
@@ -78,9 +78,9 @@ func waves() [][]component {
 	}
 }
 
-// waves leaves out what this cluster does not have.
-func (c *cluster) waves() [][]component {
-	wanted := waves()
+// batches returns only the components that this cluster has.
+func (c *cluster) batches() [][]component {
+	wanted := batches()
 	if c.state.RealNode != "" {
 		return wanted
 	}
@@ -92,15 +92,15 @@ func (c *cluster) waves() [][]component {
 
 const (
 	serviceCIDR = "10.96.0.0/16"
-	// firstServiceIP is the address of the API server's own service, which its certificate has to name.
+	// firstServiceIP is the address of the API server's own service, which its certificate must contain.
 	firstServiceIP = "10.96.0.1"
-	// podCIDR is where simulated pods get their addresses from. Large, because the controller hands out each one once.
+	// podCIDR is the range of the addresses of simulated pods. It is large because kwok uses each address only once.
 	podCIDR = "10.128.0.0/9"
 	issuer  = "https://kubernetes.default.svc.cluster.local"
 )
 
-// etcdArgs keeps fsync on: a cluster has to survive a power cut, and one without would start only little faster.
-// Peers have a port of their own although there are none, because etcd insists on it.
+// etcdArgs keeps fsync on: a cluster must survive a power failure, and would start only slightly faster without.
+// There is a port for peers although there are none, because etcd requires it.
 func etcdArgs(c *cluster) []string {
 	client, peer := "https://"+address(c.state.Ports.Etcd), "https://"+address(c.state.Ports.EtcdPeer)
 	return []string{
@@ -115,8 +115,7 @@ func etcdArgs(c *cluster) []string {
 	}
 }
 
-// apiServerArgs leaves everything at its default that a real cluster leaves there, so that what passes here passes
-// there.
+// apiServerArgs keeps the defaults that real clusters keep, so that a program that works here works there.
 func apiServerArgs(c *cluster) []string {
 	return []string{
 		"--bind-address=" + loopback, fmt.Sprintf("--secure-port=%d", c.state.Ports.APIServer),
@@ -127,7 +126,7 @@ func apiServerArgs(c *cluster) []string {
 		"--etcd-servers=https://" + address(c.state.Ports.Etcd), "--etcd-cafile=" + c.pki.Cert(pki.EtcdCA),
 		"--etcd-certfile=" + c.pki.Cert(pki.EtcdClient), "--etcd-keyfile=" + c.pki.Key(pki.EtcdClient),
 		"--authorization-mode=Node,RBAC",
-		// The second one is off by default but on in many real clusters: operators meet it here first.
+		// The second one is off by default, but many real clusters enable it: operators should meet it here first.
 		"--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
 		"--service-account-issuer=" + issuer,
 		"--service-account-signing-key-file=" + c.pki.Key(pki.ServiceAccounts),
@@ -141,15 +140,15 @@ func apiServerArgs(c *cluster) []string {
 		"--kubelet-client-certificate=" + c.pki.Cert(pki.KubeletClient),
 		"--kubelet-client-key=" + c.pki.Key(pki.KubeletClient),
 		"--kubelet-certificate-authority=" + c.pki.Cert(pki.CA),
-		// Simulated nodes have made-up internal addresses, which must never be dialled. Their kubelet is the kwok
-		// controller, and this is the type of address that they give it under. A real node's is given the same way.
+		// The internal addresses of simulated nodes are invented and must never be dialled. Their kubelet is the kwok
+		// controller, whose address has this type. The address of a real node has it too.
 		"--kubelet-preferred-address-types=" + string(node.KubeletAddressType),
 		"--profiling=false",
 	}
 }
 
 // controllerManagerArgs runs all controllers, each under its own account and rights as in a real cluster. There is no
-// election, for there is no rival, and waiting for an old lease would cost 15 s on every restart.
+// leader election, because there is one instance and to wait for an old lease would take 15 s after every restart.
 func controllerManagerArgs(c *cluster) []string {
 	kubeconfig := c.componentKubeconfig(pki.ControllerManager)
 	return []string{
@@ -160,13 +159,13 @@ func controllerManagerArgs(c *cluster) []string {
 		"--service-account-private-key-file=" + c.pki.Key(pki.ServiceAccounts), "--root-ca-file=" + c.pki.Cert(pki.CA),
 		"--cluster-signing-cert-file=" + c.pki.Cert(pki.CA), "--cluster-signing-key-file=" + c.pki.Key(pki.CA),
 		"--cluster-name=" + c.state.Name, "--kube-api-qps=1000", "--kube-api-burst=2000",
-		// Created when it is missing, and the default is a directory of the system.
+		// The controller manager creates it if it is missing, and the default is a system directory.
 		"--flex-volume-plugin-dir=" + filepath.Join(c.runDir(controllerManager), "volume-plugins"),
 		"--profiling=false",
 	}
 }
 
-// schedulerArgs raises the client's limits, which are made for a cluster that shares its API server with others.
+// schedulerArgs raises the client's rate limits, which suit an API server with many other clients.
 func schedulerArgs(c *cluster) []string {
 	kubeconfig := c.componentKubeconfig(pki.Scheduler)
 	return []string{
@@ -177,11 +176,11 @@ func schedulerArgs(c *cluster) []string {
 	}
 }
 
-// kwokArgs sets the lease to what kubelets have, since the node lifecycle controller expects that rhythm.
+// kwokArgs sets the lease duration of kubelets, because the node lifecycle controller expects it.
 func kwokArgs(c *cluster) []string {
 	return []string{
 		"--kubeconfig=" + c.componentKubeconfig(pki.KwokController), "--config=" + c.stagesPath(),
-		// Only the simulated nodes: a real one's pods are not kwok's.
+		// Only the simulated nodes: the kubelet manages the pods of a real node.
 		"--manage-all-nodes=false", "--manage-nodes-with-annotation-selector=" + node.SimulatedAnnotation + "=" + node.SimulatedValue,
 		fmt.Sprintf("--node-port=%d", c.state.Ports.Kwok), "--node-ip=" + loopback,
 		"--server-address=" + address(c.state.Ports.Kwok),
@@ -190,7 +189,7 @@ func kwokArgs(c *cluster) []string {
 	}
 }
 
-// stages are kwok's own: nodes become and stay ready, pods run, jobs complete, what is deleted goes.
+// stages returns kwok's own stages: nodes become and stay ready, pods run, jobs complete, deleted pods end.
 func stages() []byte {
 	return []byte(strings.Join([]string{
 		nodefast.DefaultNodeInit, heartbeat.DefaultNodeHeartbeatWithLease,
@@ -198,7 +197,7 @@ func stages() []byte {
 	}, "\n---\n"))
 }
 
-// environment is deliberately short: proxies, KUBECONFIG, ETCD_* and KWOK_* of the caller must not reach a component.
+// environment is short on purpose: the proxies, KUBECONFIG, ETCD_* and KWOK_* of the caller must not reach a component.
 func environment(c *cluster, name string) []string {
 	env := []string{"KWOK_WORKDIR=" + c.runDir(kwokController)}
 	for _, key := range []string{"PATH", "HOME", "TMPDIR", "TZ"} {
@@ -212,6 +211,6 @@ func environment(c *cluster, name string) []string {
 	return env
 }
 
-// apiServerMemory makes the garbage collector work harder from there on; it is no hard limit. A thousand nodes with
-// their pods stay well below it.
+// apiServerMemory is the size from which the garbage collector works harder. It is not a hard limit. A thousand nodes
+// with their pods stay well below it.
 const apiServerMemory = "1GiB"

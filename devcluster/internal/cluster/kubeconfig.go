@@ -19,10 +19,10 @@ import (
 	"github.com/windlass-operator/windlass/devcluster/internal/pki"
 )
 
-// contextName is the name of a cluster's entries in kubeconfigs, prefixed because they may share a file with others.
+// contextName returns the name of a cluster's entries in kubeconfigs. It has a prefix because a file can have other entries.
 func contextName(name string) string { return "devcluster-" + name }
 
-// kubeconfig builds the configuration of one client, certificates included, so that the file works anywhere.
+// kubeconfig returns the configuration of one client. It embeds the certificates, so that the file works anywhere.
 func (c *cluster) kubeconfig(client string) (*api.Config, error) {
 	var contents [3][]byte
 	for i, path := range []string{c.pki.Cert(pki.CA), c.pki.Cert(client), c.pki.Key(client)} {
@@ -44,16 +44,16 @@ func (c *cluster) kubeconfig(client string) (*api.Config, error) {
 	return config, nil
 }
 
-// componentKubeconfig lies with the keys that it holds a copy of.
+// componentKubeconfig is in the directory of the keys that it embeds.
 func (c *cluster) componentKubeconfig(client string) string {
 	return filepath.Join(string(c.pki), client+".kubeconfig")
 }
 
-// adminKubeconfig is always there, whether or not a file was asked for; the kubeconfig command prints it.
+// adminKubeconfig exists for every cluster, also if another file was requested. The kubeconfig command prints it.
 func (c *cluster) adminKubeconfig() string { return filepath.Join(c.dir, "kubeconfig") }
 
-// writeComponentKubeconfigs writes the files that the components start with. They hold the API server's port, so they
-// follow it when it has to move.
+// writeComponentKubeconfigs writes the files that the components start with, on every up, because the port of the API
+// server in them can change.
 func (c *cluster) writeComponentKubeconfigs() error {
 	paths := map[string]string{pki.Admin: c.adminKubeconfig()}
 	for _, client := range []string{pki.ControllerManager, pki.Scheduler, pki.KwokController} {
@@ -78,11 +78,11 @@ func (c *cluster) writeComponentKubeconfigs() error {
 	return nil
 }
 
-// publishKubeconfig puts the administrator's entries into a file of the user's and makes them current. Other clusters'
-// entries in that file stay, for it may well be the one that the user works with.
+// publishKubeconfig writes the administrator's entries into a file of the user and makes them current. It keeps entries of
+// other clusters, because the file can be the one that the user works with.
 func (c *cluster) publishKubeconfig(ctx context.Context, path string) error {
 	if !slices.Contains(c.state.Kubeconfigs, path) {
-		// Recorded first: an entry that is not recorded would never be taken away again.
+		// Recorded first: an entry that is not recorded would never be removed.
 		c.state.Kubeconfigs = append(c.state.Kubeconfigs, path)
 		if err := c.store.save(c.state); err != nil {
 			return err
@@ -91,8 +91,8 @@ func (c *cluster) publishKubeconfig(ctx context.Context, path string) error {
 	return c.editKubeconfig(ctx, path, func(config *api.Config) { config.CurrentContext = contextName(c.state.Name) })
 }
 
-// refreshKubeconfigs follows a move of the cluster in the files that earlier calls have written. It changes neither
-// what the user has made current nor brings back what the user has deleted.
+// refreshKubeconfigs updates the files of earlier calls after a change of the ports. It does not change the current context
+// and does not restore a file that the user has deleted.
 func (c *cluster) refreshKubeconfigs(ctx context.Context, except string) error {
 	for _, path := range c.state.Kubeconfigs {
 		if _, err := os.Stat(path); err != nil || path == except {
@@ -105,7 +105,7 @@ func (c *cluster) refreshKubeconfigs(ctx context.Context, except string) error {
 	return nil
 }
 
-// editKubeconfig puts the administrator's entries into a file, and whatever else is to be changed in it.
+// editKubeconfig writes the administrator's entries into a file and applies another change to it.
 func (c *cluster) editKubeconfig(ctx context.Context, path string, also func(*api.Config)) error {
 	lock, err := c.store.lockStore(ctx)
 	if err != nil {
@@ -124,14 +124,14 @@ func (c *cluster) editKubeconfig(ctx context.Context, path string, also func(*ap
 	name := contextName(c.state.Name)
 	config.Clusters[name], config.AuthInfos[name] = own.Clusters[name], own.AuthInfos[name]
 	if _, kept := config.Contexts[name]; !kept {
-		// A context that is there may hold the user's choice of a namespace.
+		// An existing context can have a namespace that the user has set.
 		config.Contexts[name] = own.Contexts[name]
 	}
 	also(config)
 	return writeKubeconfig(path, config)
 }
 
-// withdrawKubeconfig takes the cluster's entries out of a file, and the file away when nothing else is in it.
+// withdrawKubeconfig removes the cluster's entries from a file, and removes a file that has no other entries.
 func (c *cluster) withdrawKubeconfig(ctx context.Context, path string) error {
 	lock, err := c.store.lockStore(ctx)
 	if err != nil {
@@ -162,25 +162,25 @@ func (c *cluster) withdrawKubeconfig(ctx context.Context, path string) error {
 	return nil
 }
 
-// readKubeconfig treats a missing file as an empty one, and never a damaged one: that may hold somebody's only access.
+// readKubeconfig treats a missing file as empty, but never a damaged file: it can be a user's only access to a cluster.
 func readKubeconfig(path string) (*api.Config, error) {
 	config, err := clientcmd.LoadFromFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return api.NewConfig(), nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read kubeconfig %q, move it away or name another file: %w", path, err)
+		return nil, fmt.Errorf("cannot read kubeconfig %q, move it away or choose another file: %w", path, err)
 	}
 	return config, nil
 }
 
-// writeKubeconfig replaces the file as a whole, with mode 0600 whatever it had before: there is a key in it.
+// writeKubeconfig replaces the file as a whole and always sets mode 0600, because it has a key in it.
 func writeKubeconfig(path string, config *api.Config) error {
 	raw, err := clientcmd.Write(*config)
 	if err != nil {
 		return fmt.Errorf("cannot encode kubeconfig %q: %w", path, err)
 	}
-	// A link stays a link: what it points at is replaced.
+	// A link stays a link: its target is replaced.
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
@@ -193,8 +193,8 @@ func writeKubeconfig(path string, config *api.Config) error {
 	return nil
 }
 
-// restConfig is for this program's own calls: no client-side rate limit, and protobuf because a thousand nodes in
-// JSON take longer to encode than to store.
+// restConfig returns the configuration for devcluster's own calls: without a client-side rate limit, and with protobuf,
+// because to encode a thousand nodes in JSON takes longer than to store them.
 func (c *cluster) restConfig() (*rest.Config, error) {
 	config, err := c.kubeconfig(pki.Admin)
 	if err != nil {

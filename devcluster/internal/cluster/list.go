@@ -17,17 +17,17 @@ type Condition string
 const (
 	// Running: every component answers.
 	Running Condition = "Running"
-	// Degraded: some component is missing or does not answer; up repairs it.
+	// Degraded: a component is missing or does not answer; up repairs it.
 	Degraded Condition = "Degraded"
-	// Stopped: no process; up continues where it was.
+	// Stopped: no process runs; up starts the cluster again with its data.
 	Stopped Condition = "Stopped"
-	// Incomplete: the first start has not been completed, or is under way right now.
+	// Incomplete: the first start failed, or is still in progress.
 	Incomplete Condition = "Incomplete"
 	// Unreadable: the state is damaged; down removes it.
 	Unreadable Condition = "Unreadable"
 )
 
-// Summary is a cluster as a list shows it.
+// Summary is one cluster in a list.
 type Summary struct {
 	Name      string    `json:"name"`
 	State     Condition `json:"state"`
@@ -68,7 +68,7 @@ func (s *Store) summarise(ctx context.Context, name string) Summary {
 	return summary
 }
 
-// condition asks every component, since a process that runs is not yet one that works.
+// condition probes every component, because a process can run and still not work.
 func (c *cluster) condition(ctx context.Context) Condition {
 	running, err := c.survey()
 	switch {
@@ -83,8 +83,8 @@ func (c *cluster) condition(ctx context.Context) Condition {
 	if err != nil {
 		return Unreadable
 	}
-	for _, wave := range c.waves() {
-		for _, component := range wave {
+	for _, batch := range c.batches() {
+		for _, component := range batch {
 			if len(running[component.name]) != 1 || c.healthy(ctx, prober, component) != nil {
 				return Degraded
 			}
@@ -93,7 +93,7 @@ func (c *cluster) condition(ctx context.Context) Condition {
 	return Running
 }
 
-// countNodes asks for one node and how many more there are, which costs the same for any number of nodes.
+// countNodes lists one node and reads how many remain, which costs the same for any number of nodes.
 func (c *cluster) countNodes(ctx context.Context, otherwise int) int {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

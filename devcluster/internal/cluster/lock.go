@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// lock is an advisory file lock. The kernel lets go of it when its holder dies, so a crash leaves none behind.
+// lock is an advisory file lock. The kernel releases it when its holder ends, so a crash leaves no lock behind.
 type lock struct{ file *os.File }
 
 // lockCluster waits until no other call works on the cluster.
@@ -27,7 +27,8 @@ func (s *Store) lockCluster(ctx context.Context, name string) (*lock, error) {
 	return l, nil
 }
 
-// lockStore is held for the moment in which ports are given out or a kubeconfig that several clusters share is edited.
+// lockStore takes the lock of the state directory. It is held only while ports are allocated, or while a kubeconfig that
+// several clusters share is edited.
 func (s *Store) lockStore(ctx context.Context) (*lock, error) {
 	l, err := acquire(ctx, filepath.Join(s.dir, "lock"), func() {})
 	if err != nil {
@@ -36,12 +37,12 @@ func (s *Store) lockStore(ctx context.Context) (*lock, error) {
 	return l, nil
 }
 
-// acquire waits for a lock and says so once.
+// acquire waits for a lock, and reports once that it waits.
 func acquire(ctx context.Context, path string, waiting func()) (*lock, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	// A blocking flock cannot be interrupted, so this polls: Ctrl-C has to work while waiting too.
+	// A blocking flock cannot be interrupted, so this polls: Ctrl-C must work while it waits.
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for announced := false; ; {
@@ -61,7 +62,7 @@ func acquire(ctx context.Context, path string, waiting func()) (*lock, error) {
 	}
 }
 
-// tryAcquire returns neither a lock nor an error when another process holds it.
+// tryAcquire returns neither a lock nor an error if another process holds the lock.
 func tryAcquire(path string) (*lock, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -78,7 +79,7 @@ func tryAcquire(path string) (*lock, error) {
 	return nil, err
 }
 
-// sameFile tells a lock from a lock on a file that its last holder has removed meanwhile.
+// sameFile reports whether the locked file is still the one at the path: its last holder can have removed it.
 func sameFile(file *os.File, path string) bool {
 	held, err := file.Stat()
 	if err != nil {
@@ -88,10 +89,10 @@ func sameFile(file *os.File, path string) bool {
 	return err == nil && os.SameFile(held, named)
 }
 
-// release leaves the file, for others may be waiting on it. Closing is what gives up the lock.
+// release closes the file, which releases the lock, and keeps it, because others can be waiting for it.
 func (l *lock) release() { _ = l.file.Close() }
 
-// remove gives the lock up together with its file, so that a deleted cluster leaves nothing behind.
+// remove releases the lock and removes its file, so that a deleted cluster leaves nothing behind.
 func (l *lock) remove() {
 	_ = os.Remove(l.file.Name())
 	l.release()

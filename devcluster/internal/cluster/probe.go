@@ -16,13 +16,13 @@ import (
 	"github.com/windlass-operator/windlass/devcluster/internal/pki"
 )
 
-// prober asks components whether they do their work.
+// prober checks whether components work.
 type prober struct {
-	// etcd trusts another authority than the rest, so it needs a client of its own.
+	// etcd trusts another authority than the other components, so it needs a client of its own.
 	etcd, other *http.Client
 }
 
-// newProber reads the certificates once for a whole call.
+// newProber reads the certificates once per call.
 func newProber(dir pki.Dir) (*prober, error) {
 	etcd, err := newHTTPClient(dir, pki.EtcdCA, pki.EtcdClient)
 	if err != nil {
@@ -35,7 +35,7 @@ func newProber(dir pki.Dir) (*prober, error) {
 	return &prober{etcd: etcd, other: other}, nil
 }
 
-// newHTTPClient gives up quickly: a component that hangs must not hold up the question to the others.
+// newHTTPClient has a short timeout: a component that hangs must not delay the probes of the others.
 func newHTTPClient(dir pki.Dir, authority, client string) (*http.Client, error) {
 	raw, err := os.ReadFile(dir.Cert(authority))
 	if err != nil {
@@ -50,14 +50,14 @@ func newHTTPClient(dir pki.Dir, authority, client string) (*http.Client, error) 
 	return &http.Client{
 		Timeout: 2 * time.Second,
 		Transport: &http.Transport{
-			// No proxy, and no connection kept: one to a process that has been replaced would only fail later.
+			// No proxy, and no connection is kept: one to a process that has been replaced would fail later.
 			TLSClientConfig:   &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
 			DisableKeepAlives: true,
 		},
 	}, nil
 }
 
-// healthy returns nil when the component answers its probe well, else what it answers.
+// healthy returns nil if the component passes its probe, or else an error with its answer.
 func (p *prober) healthy(ctx context.Context, c component, ports Ports) error {
 	client := p.other
 	if c.name == etcd {

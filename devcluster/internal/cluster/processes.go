@@ -48,8 +48,8 @@ func (c *cluster) survey() (map[string][]process.ID, error) {
 	if running == nil {
 		running = map[string][]process.ID{}
 	}
-	for _, wave := range waves() {
-		for _, component := range wave {
+	for _, batch := range batches() {
+		for _, component := range batch {
 			var id process.ID
 			raw, err := os.ReadFile(c.recordPath(component.name))
 			if err != nil || json.Unmarshal(raw, &id) != nil || !id.Alive() {
@@ -69,9 +69,9 @@ func (c *cluster) ensure(ctx context.Context, running map[string][]process.ID) e
 	if err != nil {
 		return err
 	}
-	for _, wave := range c.waves() {
+	for _, batch := range c.batches() {
 		group, ctx := errgroup.WithContext(ctx)
-		for _, component := range wave {
+		for _, component := range batch {
 			group.Go(func() error { return c.ensureComponent(ctx, prober, component, running[component.name]) })
 		}
 		if err := group.Wait(); err != nil {
@@ -206,9 +206,9 @@ func (c *cluster) stopThose(ctx context.Context, included func(component) bool) 
 	if err != nil {
 		return err
 	}
-	for _, wave := range slices.Backward(waves()) {
+	for _, batch := range slices.Backward(batches()) {
 		var group errgroup.Group
-		for _, component := range wave {
+		for _, component := range batch {
 			ids := running[component.name]
 			if len(ids) == 0 || !included(component) {
 				continue

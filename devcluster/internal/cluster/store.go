@@ -24,25 +24,25 @@ type Store struct {
 	progress *progress.Reporter
 }
 
-// State is what a later call has to know about a cluster that it cannot find out by looking.
+// State is what a later call must know about a cluster and cannot observe.
 type State struct {
 	Name string `json:"name"`
 	// Version is the Kubernetes version of the last start.
 	Version string `json:"version"`
-	// Config is the absolute path of the cluster.yml the cluster was made from, empty for a cluster made by name.
+	// Config is the absolute path of the cluster.yml that the cluster was created from, empty for one created by name.
 	Config string `json:"config,omitempty"`
 	Ports  Ports  `json:"ports"`
 	// Kubeconfigs are the files outside the state directory that hold an entry for this cluster.
 	Kubeconfigs []string `json:"kubeconfigs,omitempty"`
-	// RealNode is the name of the real node, empty where there is none.
+	// RealNode is the name of the real node, empty if there is none.
 	RealNode string `json:"realNode,omitempty"`
-	// Nodes is the number of nodes the last call left behind, for a list of stopped clusters.
+	// Nodes is the number of nodes after the last call, for the list of stopped clusters.
 	Nodes int `json:"nodes"`
-	// Complete is set when the first start has reached its end. What is not complete is made anew, never repaired.
+	// Complete is set at the end of the first start. An incomplete cluster is created again, never repaired.
 	Complete bool `json:"complete"`
 }
 
-// Open opens a state directory, which need not exist yet.
+// Open opens a state directory, and creates it if it does not exist.
 func Open(dir string, report *progress.Reporter) (*Store, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -51,7 +51,7 @@ func Open(dir string, report *progress.Reporter) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create state directory %q: %w", dir, err)
 	}
-	// Processes are recognised by their working directory, which the kernel reports with links resolved.
+	// Processes are identified by their working directory, which the kernel reports with links resolved.
 	resolved, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open state directory %q: %w", dir, err)
@@ -59,35 +59,35 @@ func Open(dir string, report *progress.Reporter) (*Store, error) {
 	return &Store{dir: resolved, progress: report}, nil
 }
 
-// maxName leaves room for what Kubernetes and certificates add to a name, within a label's 63 characters.
+// maxName leaves room for what Kubernetes and certificates add to a name, within the 63 characters of a label.
 const maxName = 50
 
-// ValidateName says what is wrong with a cluster's name.
+// ValidateName returns what is wrong with the name of a cluster.
 func ValidateName(name string) error {
 	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
 		return fmt.Errorf("cluster name %q is not usable: %s", name, strings.Join(problems, "; "))
 	}
 	if len(name) > maxName {
-		return fmt.Errorf("cluster name %q is not usable: it has %d characters and may have %d", name, len(name), maxName)
+		return fmt.Errorf("cluster name %q is not usable: it has %d characters, at most %d are allowed", name, len(name), maxName)
 	}
 	return nil
 }
 
-// ErrNotFound says that the state directory has no cluster of that name.
+// ErrNotFound means that the state directory has no cluster of that name.
 var ErrNotFound = errors.New("no such cluster")
 
-// ErrIncomplete says that the first start of a cluster was interrupted.
+// ErrIncomplete means that the first start of a cluster was interrupted.
 var ErrIncomplete = errors.New("the creation of the cluster was never completed")
 
-// clusterDir takes validated names only.
+// clusterDir must get a validated name.
 func (s *Store) clusterDir(name string) string { return filepath.Join(s.dir, "clusters", name) }
 
-// statePath is the file that makes a directory a cluster: without it, it is the rest of a first start.
+// statePath returns the file that makes a directory a cluster. A directory without it is left from a first start.
 func (s *Store) statePath(name string) string {
 	return filepath.Join(s.clusterDir(name), "cluster.json")
 }
 
-// Names lists the clusters that have a directory, sorted, whether or not their state can be read.
+// Names returns the clusters that have a directory, sorted, even if their state cannot be read.
 func (s *Store) Names() ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(s.dir, "clusters"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +106,7 @@ func (s *Store) Names() ([]string, error) {
 	return names, nil
 }
 
-// load tells a state that is not there from one that is damaged: the first is made anew, the second is the user's call.
+// load distinguishes a missing state from a damaged one: the first is created again, about the second the user decides.
 func (s *Store) load(name string) (State, error) {
 	raw, err := os.ReadFile(s.statePath(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,8 +123,8 @@ func (s *Store) load(name string) (State, error) {
 	return state, nil
 }
 
-// save is called before what it records takes effect, so that a crash in between leaves a record without a thing and
-// never a thing without a record.
+// save must be called before the recorded change takes effect: after a crash there can be a record without the object, but
+// never an object without a record.
 func (s *Store) save(state State) error {
 	raw, err := json.MarshalIndent(state, "", "  ")
 	if err != nil {
@@ -136,8 +136,8 @@ func (s *Store) save(state State) error {
 	return nil
 }
 
-// FindByConfig returns the name of the cluster that was made from a cluster.yml, by its absolute path. It works for a
-// file that was edited or deleted since, which its contents would not.
+// FindByConfig returns the name of the cluster that was created from a cluster.yml, by its absolute path. It also works
+// after the file was edited or deleted.
 func (s *Store) FindByConfig(config string) (string, bool, error) {
 	names, err := s.Names()
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *Store) FindByConfig(config string) (string, bool, error) {
 	return "", false, nil
 }
 
-// writeFile replaces a file as a whole: a reader, also one after a power cut, sees the old or the new contents.
+// writeFile replaces a file as a whole: a reader sees the old or the new contents, even after a power failure.
 func writeFile(path string, contents []byte) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
@@ -163,7 +163,7 @@ func writeFile(path string, contents []byte) (err error) {
 			_ = os.Remove(temp.Name())
 		}
 	}()
-	// CreateTemp makes files of mode 0600, which is what everything in a state directory shall have.
+	// CreateTemp creates files of mode 0600, which everything in a state directory must have.
 	if _, err := temp.Write(contents); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ import (
 // Request declares a cluster.
 type Request struct {
 	Name string
-	// Config is the absolute path of the cluster.yml it is made from, if any.
+	// Config is the absolute path of the cluster.yml that it is created from, if any.
 	Config string
 	// Nodes are all simulated nodes of the cluster. Nil keeps the existing ones.
 	Nodes []node.Spec
@@ -162,7 +162,7 @@ func (c *cluster) up(ctx context.Context, request Request, fresh bool) (idle boo
 		return idle, err
 	}
 	if len(running) == 0 {
-		// A component that runs already can be of an older build.
+		// A component that already runs can be from an older build.
 		c.state.Version = version.Get().GitVersion
 	}
 	if err := c.store.save(c.state); err != nil {
@@ -221,8 +221,8 @@ func (c *cluster) stagesPath() string { return filepath.Join(c.dir, "kwok.yaml")
 // claimPorts makes sure that the ports of components to be started are free. If another program uses one of them, the
 // whole cluster moves, because every component knows the port of another one.
 func (c *cluster) claimPorts(ctx context.Context, running map[string][]process.ID) (map[string][]process.ID, error) {
-	for _, wave := range c.waves() {
-		for _, component := range wave {
+	for _, batch := range c.batches() {
+		for _, component := range batch {
 			if len(running[component.name]) > 0 || component.ports == nil {
 				continue
 			}

@@ -1,11 +1,10 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package component turns the libraries behind each Kubernetes component back into the command of that name.
+// Package component runs the Kubernetes components, which it imports as libraries, under their command names.
 //
-// One binary holds them all because they share nearly all of their code: seven binaries would be seven times the link
-// time and the disk space. This is the only package that imports the components, so that the CLI and its tests build
-// without them.
+// One binary contains all of them because they share nearly all of their code: seven binaries would take seven times the
+// link time and disk space. Only this package imports the components, so that the CLI and its tests build without them.
 package component
 
 import (
@@ -24,10 +23,10 @@ import (
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 )
 
-// Main runs a component with the process arguments until it ends and returns its exit code.
+// Main runs a component with the arguments of the process until it ends, and returns its exit code.
 type Main func() int
 
-// Lookup returns the component that is served under a command name.
+// Lookup returns the component with a command name.
 func Lookup(name string) (Main, bool) {
 	switch name {
 	case "etcd":
@@ -49,7 +48,7 @@ func Lookup(name string) (Main, bool) {
 	}
 }
 
-// etcd ends the whole program when it fails, so whenever it returns all went well.
+// etcd exits the program if it fails, so it has succeeded if it returns.
 func etcd() int {
 	etcdmain.Main(os.Args)
 	return 0

@@ -21,13 +21,13 @@ import (
 	"sigs.k8s.io/kwok/pkg/utils/signals"
 )
 
-// kwokController is called kwok by its own project, but kwokctl looks for it under this name.
+// kwokController is called kwok by its own project, but kwokctl expects it under this name.
 func kwokController() int {
 	return runKwok(kwokcmd.NewCommand)
 }
 
-// kwokctl downloads what it is not told to find, so it is told: the components are the symlinks beside its own.
-// Whatever the caller set stays.
+// kwokctl downloads components whose paths are not set, so this sets the paths: the components are the symlinks next to its
+// own. It keeps variables that the caller has set.
 func kwokctl() int {
 	defaults := map[string]string{
 		"KWOK_RUNTIME":      "binary",
@@ -53,7 +53,7 @@ func kwokctl() int {
 	return runKwok(kwokctlcmd.NewCommand)
 }
 
-// ownDirectory is where the symlink lies that this process was called by, so that its siblings are found.
+// ownDirectory returns the directory of the symlink that this process was started by; the other components are in it too.
 func ownDirectory() (string, error) {
 	if filepath.Base(os.Args[0]) != os.Args[0] {
 		return filepath.Abs(filepath.Dir(os.Args[0]))
@@ -69,8 +69,8 @@ func ownDirectory() (string, error) {
 	return filepath.Join(filepath.Dir(executable), "k8s"), nil
 }
 
-// runKwok does what kwok's own main functions do. The global flag set has to be replaced first: the Kubernetes
-// components of this binary have filled it, and kwok's early parse would stop at their flags.
+// runKwok does what kwok's own main functions do. It replaces the global flag set first: the Kubernetes components of this
+// binary have registered flags in it, at which kwok's early parse would stop.
 func runKwok(newCommand func(context.Context) *cobra.Command) int {
 	flags := pflag.NewFlagSet("global", pflag.ContinueOnError)
 	flags.ParseErrorsAllowlist.UnknownFlags = true

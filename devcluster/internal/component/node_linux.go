@@ -13,7 +13,7 @@ import (
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 )
 
-// lookupNode returns the components of a real node, which only Linux has.
+// lookupNode returns the components of a real node, which needs Linux.
 func lookupNode(name string) (Main, bool) {
 	switch name {
 	case "containerd":

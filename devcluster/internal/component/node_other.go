@@ -5,5 +5,5 @@
 
 package component
 
-// lookupNode knows none: a node that runs containers is Linux.
+// lookupNode returns no components: a node that runs containers needs Linux.
 func lookupNode(string) (Main, bool) { return nil, false }

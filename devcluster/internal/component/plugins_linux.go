@@ -4,8 +4,8 @@
 package component
 
 import (
-	// The plugins that a node of this kind needs, and no more: what containerd's own list has besides are file systems
-	// and services for other uses. Each registers itself.
+	// Only the plugins that such a node needs: containerd's own list also has file systems and services for other uses.
+	// Each plugin registers itself.
 	_ "github.com/containerd/containerd/api/types/runc/options"
 	_ "github.com/containerd/containerd/v2/core/metrics/cgroups"
 	_ "github.com/containerd/containerd/v2/core/metrics/cgroups/v2"

@@ -60,20 +60,20 @@ const (
 	KubeletServer     = "kubelet-server"
 )
 
-// kubelets is the group that the node authorizer looks after.
+// kubelets is the group that the node authorizer applies to.
 const kubelets = "system:nodes"
 
-// masters is the group that the API server itself makes almighty.
+// masters is the group to which the API server allows everything.
 const masters = "system:masters"
 
 // leaf is a certificate of an authority.
 type leaf struct {
 	name, authority, commonName, group string
-	// serving is for servers, which are known by their hosts.
+	// serving is set for servers, whose certificates contain addresses and names.
 	serving bool
 }
 
-// leaves are the certificates by authority.
+// leaves returns the certificates that Create issues.
 func leaves() []leaf {
 	return []leaf{
 		{name: Server, authority: CA, commonName: "kube-apiserver", serving: true},
@@ -93,8 +93,8 @@ type authority struct {
 	key  crypto.Signer
 }
 
-// Create fills a directory with all authorities, certificates and keys. Servers are known by the given addresses and
-// names.
+// Create fills a directory with all authorities, certificates and keys. The certificates of servers contain the given
+// addresses and names.
 func Create(dir Dir, ips []net.IP, hosts []string) error {
 	if err := os.MkdirAll(string(dir), 0o700); err != nil {
 		return fmt.Errorf("cannot create certificate directory %q: %w", dir, err)
@@ -123,7 +123,7 @@ func Create(dir Dir, ips []net.IP, hosts []string) error {
 			template.IPAddresses, template.DNSNames = ips, hosts
 			template.ExtKeyUsage = append(template.ExtKeyUsage, x509.ExtKeyUsageServerAuth)
 		}
-		// etcd presents its serving certificate as a client too, to itself and to its peers.
+		// etcd also uses its serving certificate as a client, for itself and for its peers.
 		template.ExtKeyUsage = append(template.ExtKeyUsage, x509.ExtKeyUsageClientAuth)
 		if err := issue(dir, leaf.name, template, authorities[leaf.authority]); err != nil {
 			return err
@@ -132,9 +132,9 @@ func Create(dir Dir, ips []net.IP, hosts []string) error {
 	return createServiceAccountKey(dir)
 }
 
-// IssueNode makes the two certificates of a real node's kubelet in a directory that Create has filled: Kubelet, which it
-// is known to the API server by, and KubeletServer, which it answers with on the loopback address. Those that are there
-// already for that node stay.
+// IssueNode issues the two certificates of a real node's kubelet in a directory that Create has filled: Kubelet, with which
+// it authenticates to the API server, and KubeletServer, with which it serves on the loopback address. It keeps existing
+// certificates of that node.
 func IssueNode(dir Dir, node string) error {
 	by, err := load(dir, CA)
 	if err != nil {
@@ -153,7 +153,7 @@ func IssueNode(dir Dir, node string) error {
 		},
 	}
 	for name, template := range templates {
-		// The certificate is written after its key, so where it is both are. One of another node is of an earlier attempt.
+		// The certificate is written after its key, so if it exists, both do. One for another node is from an earlier attempt.
 		own, err := cert.CertsFromFile(dir.Cert(name))
 		if err == nil && own[0].Subject.CommonName == template.Subject.CommonName {
 			continue
@@ -165,7 +165,7 @@ func IssueNode(dir Dir, node string) error {
 	return nil
 }
 
-// load reads an authority that Create has made.
+// load reads an authority that Create has created.
 func load(dir Dir, name string) (authority, error) {
 	certs, err := cert.CertsFromFile(dir.Cert(name))
 	if err != nil {
@@ -182,8 +182,8 @@ func load(dir Dir, name string) (authority, error) {
 	return authority{cert: certs[0], key: signer}, nil
 }
 
-// issue completes a template with what all leaves have in common. The serial number only has to be unique, which chance
-// does without a counter to keep.
+// issue completes a template with the fields that all leaves share. The serial number must only be unique, so a random
+// number does, without a stored counter.
 func issue(dir Dir, name string, template *x509.Certificate, by authority) error {
 	key, err := newKey(dir, name)
 	if err != nil {
@@ -202,7 +202,7 @@ func issue(dir Dir, name string, template *x509.Certificate, by authority) error
 	return writeCert(dir, name, raw)
 }
 
-// createServiceAccountKey makes the key that signs tokens. Controller manager and API server share it.
+// createServiceAccountKey creates the key that signs tokens. The controller manager and the API server share it.
 func createServiceAccountKey(dir Dir) error {
 	key, err := newKey(dir, ServiceAccounts)
 	if err != nil {
@@ -219,7 +219,7 @@ func createServiceAccountKey(dir Dir) error {
 	return nil
 }
 
-// newKey makes elliptic keys: a dozen of them take milliseconds, where RSA would double the start time of a cluster.
+// newKey creates elliptic keys: a dozen of them take milliseconds, RSA keys would double the start time of a cluster.
 func newKey(dir Dir, name string) (crypto.Signer, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -235,7 +235,7 @@ func newKey(dir Dir, name string) (crypto.Signer, error) {
 	return key, nil
 }
 
-// writeCert keeps even certificates to their owner; nothing else has to read them.
+// writeCert makes certificates readable for their owner only; no one else needs them.
 func writeCert(dir Dir, name string, raw []byte) error {
 	block := pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: raw})
 	if err := os.WriteFile(dir.Cert(name), block, 0o600); err != nil {

@@ -17,13 +17,13 @@ const (
 	statStart = 19
 )
 
-// startedAt is the start in clock ticks since boot together with the boot's id, since the ticks begin anew with it.
+// startedAt returns the start in clock ticks since boot, together with the ID of the boot, because every boot counts from 0.
 func startedAt(pid int) (string, error) {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
 		return "", err
 	}
-	// The command may hold spaces and parentheses itself, so fields count from the last one.
+	// The command itself can contain spaces and parentheses, so the fields are counted from the last parenthesis.
 	_, rest, _ := strings.Cut(string(stat[strings.LastIndexByte(string(stat), ')')+1:]), " ")
 	fields := strings.Fields(rest)
 	if len(fields) <= statStart {
@@ -39,15 +39,15 @@ func startedAt(pid int) (string, error) {
 	return boot + "/" + fields[statStart], nil
 }
 
-// bootID differs from one boot to the next.
+// bootID returns an ID that differs for every boot.
 func bootID() (string, error) {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id)), err
 }
 
-// Find returns the processes that work in a directory right below root and are called like that directory, by that
-// name. It finds what a call that was killed had started and not yet written down; the name keeps it from taking a
-// shell that somebody has opened in that directory for one of them.
+// Find returns the processes whose working directory is directly below root and has the name of their command, by that
+// name. It finds the processes that a killed call has started and not recorded. The comparison of names excludes a shell
+// that somebody has opened in such a directory.
 func Find(root string) (map[string][]ID, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -61,9 +61,9 @@ func Find(root string) (map[string][]ID, error) {
 		}
 		dir, err := os.Readlink(filepath.Join("/proc", entry.Name(), "cwd"))
 		if err != nil {
-			continue // Ended, or another user's.
+			continue // It has ended, or belongs to another user.
 		}
-		// The kernel marks a directory that was deleted under the process; the process is still the one looked for.
+		// The kernel marks a working directory that was deleted; the process counts nevertheless.
 		name, below := strings.CutPrefix(strings.TrimSuffix(dir, " (deleted)"), root+"/")
 		if !below || name != command(entry.Name()) {
 			continue
@@ -75,7 +75,7 @@ func Find(root string) (map[string][]ID, error) {
 	return found, nil
 }
 
-// command is the name that a process was called by.
+// command returns the name that a process was started by.
 func command(pid string) string {
 	raw, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
 	if err != nil {

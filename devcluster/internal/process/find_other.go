@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// startedAt asks ps, which every Unix has; the answer is stable for the life of a process.
+// startedAt calls ps, which every Unix has. The answer does not change during the life of a process.
 func startedAt(pid int) (string, error) {
-	out, err := exec.Command("ps", "-o", "stat=,lstart=", "-p", strconv.Itoa(pid)).Output() //nolint:noctx // because an answer cut short would make a living process look ended
+	out, err := exec.Command("ps", "-o", "stat=,lstart=", "-p", strconv.Itoa(pid)).Output() //nolint:noctx // because a truncated answer would make a running process look ended
 	if err != nil {
 		return "", os.ErrProcessDone
 	}
@@ -25,7 +25,7 @@ func startedAt(pid int) (string, error) {
 	return strings.TrimSpace(started), nil
 }
 
-// Find has no source outside Linux; there the written records are all there is.
+// Find finds nothing: outside Linux there are only the records.
 func Find(string) (map[string][]ID, error) {
 	return nil, nil
 }

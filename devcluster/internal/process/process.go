@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package process starts long-lived background processes and finds, judges and ends them again from a later call.
+// Package process starts long-lived background processes, and finds, checks and stops them in later calls.
 //
 // After a crash or a reboot, a process ID alone can belong to another process. So a process is always identified by its
 // ID and its start time, and is signalled only if both still match.
@@ -30,7 +30,7 @@ type Spec struct {
 	Path string
 	Args []string
 	Env  []string
-	// Dir is the working directory. Give each process one of its own: Find recognises processes by it.
+	// Dir is the working directory. Give each process one of its own: Find identifies processes by it.
 	Dir string
 	// Log is the file to which standard output and standard error are appended.
 	Log string

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package progress tells a person at a terminal what is going on and since when, and a log file the same in plain lines.
+// Package progress shows on a terminal what devcluster does and since when, and writes the same to a log as plain lines.
 package progress
 
 import (
@@ -25,7 +25,7 @@ type Reporter struct {
 	stopped chan struct{}
 }
 
-// New reports to out: with one line that keeps moving where out is a terminal, with a line per step elsewhere.
+// New reports to out: with one line that is redrawn if out is a terminal, or else with one line per step.
 func New(out io.Writer) *Reporter {
 	r := &Reporter{out: out, begin: time.Now(), stop: make(chan struct{}), stopped: make(chan struct{})}
 	file, ok := out.(*os.File)
@@ -38,19 +38,19 @@ func New(out io.Writer) *Reporter {
 	return r
 }
 
-// Doing says what is being waited for from now on.
+// Doing reports the activity that begins now.
 func (r *Reporter) Doing(format string, args ...any) {
 	r.set(fmt.Sprintf(format, args...), !r.isLive())
 }
 
-// Counting is Doing for numbers that change many times a second: they move on a terminal and are left out of a log.
+// Counting is Doing for numbers that change many times a second: a terminal shows them, a log does not.
 func (r *Reporter) Counting(format string, args ...any) {
 	if r.isLive() {
 		r.set(fmt.Sprintf(format, args...), false)
 	}
 }
 
-// Done says what has been reached.
+// Done reports a result.
 func (r *Reporter) Done(format string, args ...any) {
 	if r == nil {
 		return
@@ -61,7 +61,7 @@ func (r *Reporter) Done(format string, args ...any) {
 	r.line("%s", fmt.Sprintf(format, args...))
 }
 
-// Close takes the moving line off the terminal. The Reporter must not be used afterwards.
+// Close removes the redrawn line from the terminal. The Reporter must not be used afterwards.
 func (r *Reporter) Close() {
 	if r == nil {
 		return
@@ -70,10 +70,10 @@ func (r *Reporter) Close() {
 	<-r.stopped
 }
 
-// isLive is where a nil Reporter ends, for the callers that decide by it.
+// isLive reports whether there is a line to redraw. A nil Reporter has none.
 func (r *Reporter) isLive() bool { return r != nil && r.live }
 
-// set changes the moving line, which the next frame draws; what stays is printed as a line of its own too.
+// set changes the text of the redrawn line. If it stays, it is also printed as a line of its own.
 func (r *Reporter) set(text string, stays bool) {
 	if r == nil {
 		return
@@ -96,7 +96,7 @@ func (r *Reporter) line(format string, args ...any) {
 
 const clearLine = "\r\033[K"
 
-// animate redraws even when nothing changes: the clock that goes on is the sign that nothing hangs.
+// animate redraws the line even if the text does not change: the running clock shows that devcluster does not hang.
 func (r *Reporter) animate() {
 	defer close(r.stopped)
 	tick := time.NewTicker(100 * time.Millisecond)

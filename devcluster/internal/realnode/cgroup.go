@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// cgroupRoot is where every distribution mounts cgroups.
+// cgroupRoot is the directory at which every distribution mounts cgroups.
 const cgroupRoot = "/sys/fs/cgroup"
 
-// unified is the file that only version 2 has: it names the controllers that can be handed on.
+// unified is a file that only version 2 has: it lists the controllers that can be delegated.
 const unified = "cgroup.controllers"
 
-// controllers returns the directories below which a group has to be made: one for each mounted controller in version
-// 1, the only one in version 2.
+// controllers returns the directories in which a group must be created: one for each mounted controller in version 1, only
+// one in version 2.
 func controllers(root string) ([]string, error) {
 	if _, err := os.Stat(filepath.Join(root, unified)); err == nil {
 		return []string{root}, nil
@@ -35,7 +35,7 @@ func controllers(root string) ([]string, error) {
 	var dirs []string
 	for _, file := range files {
 		dir := filepath.Dir(file)
-		// Links such as cpu and cpuacct to cpu,cpuacct would only lead to the same group again.
+		// Links, such as cpu and cpuacct to cpu,cpuacct, lead to the same group.
 		if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink == 0 {
 			dirs = append(dirs, dir)
 		}
@@ -46,14 +46,14 @@ func controllers(root string) ([]string, error) {
 	return dirs, nil
 }
 
-// CreateCgroups makes the group that everything the kubelet starts is in, by a name without slashes.
+// CreateCgroups creates the group of all processes that the kubelet starts. The name must not contain slashes.
 func CreateCgroups(name string) error {
 	dirs, err := controllers(cgroupRoot)
 	if err != nil {
 		return fmt.Errorf("cannot create cgroup %q: %w", name, err)
 	}
 	for _, dir := range dirs {
-		if err := handOn(dir); err != nil {
+		if err := delegate(dir); err != nil {
 			return fmt.Errorf("cannot create cgroup %q: %w", name, err)
 		}
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -63,8 +63,9 @@ func CreateCgroups(name string) error {
 	return nil
 }
 
-// handOn lets groups below a directory of version 2 use what the kubelet needs. Version 1 has nothing to hand on.
-func handOn(dir string) error {
+// delegate enables the controllers that the kubelet needs for the groups below a directory of version 2. Version 1 has no
+// delegation.
+func delegate(dir string) error {
 	available, err := os.ReadFile(filepath.Join(dir, unified))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -77,14 +78,14 @@ func handOn(dir string) error {
 			continue
 		}
 		if err := os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte("+"+controller), 0o600); err != nil {
-			return fmt.Errorf("cannot hand on controller %q: %w", controller, err)
+			return fmt.Errorf("cannot delegate controller %q: %w", controller, err)
 		}
 	}
 	return nil
 }
 
-// RemoveCgroups takes the group away with all below it. Its processes have to be gone; a group that is not there is
-// fine.
+// RemoveCgroups removes the group and all groups below it. Their processes must have ended. It succeeds if the group does
+// not exist.
 func RemoveCgroups(ctx context.Context, name string) error {
 	dirs, err := controllers(cgroupRoot)
 	if err != nil {
@@ -98,7 +99,7 @@ func RemoveCgroups(ctx context.Context, name string) error {
 	return nil
 }
 
-// removeGroup removes groups from the leaves up. Files in them are the kernel's and go with them.
+// removeGroup removes groups from the leaves up. The kernel removes the files in them.
 func removeGroup(ctx context.Context, group string) error {
 	var groups []string
 	err := filepath.WalkDir(group, func(path string, entry fs.DirEntry, err error) error {
@@ -121,7 +122,7 @@ func removeGroup(ctx context.Context, group string) error {
 	return nil
 }
 
-// removeWhenIdle waits for the kernel, which takes a moment to let go of a group after its last process has ended.
+// removeWhenIdle waits until the kernel releases the group, which takes a moment after its last process has ended.
 func removeWhenIdle(ctx context.Context, path string) error {
 	const patience = 10 * time.Second
 	deadline, cancel := context.WithTimeout(ctx, patience)

@@ -20,10 +20,10 @@ import (
 // Files is the directory of a node's configuration and data.
 type Files string
 
-// Lib is what the node has as /var/lib: images, containers, volumes.
+// Lib is the directory that the node has as /var/lib: images, containers, volumes.
 func (f Files) Lib() string { return filepath.Join(string(f), "lib") }
 
-// Log is what the node has as /var/log: the logs of its containers.
+// Log is the directory that the node has as /var/log: the logs of its containers.
 func (f Files) Log() string { return filepath.Join(string(f), "log") }
 
 // Kubelet is the path of the kubelet's configuration.
@@ -32,7 +32,7 @@ func (f Files) Kubelet() string { return filepath.Join(string(f), "kubelet.yaml"
 // Containerd is the path of containerd's configuration.
 func (f Files) Containerd() string { return filepath.Join(string(f), "containerd.toml") }
 
-// The socket of containerd and the file that says that the node is furnished, as its processes see them.
+// The paths, inside the node, of the socket of containerd and of the file that node-init writes when all mounts are ready.
 const (
 	socket    = "/run/containerd/containerd.sock"
 	readyFile = "/run/node-ready"
@@ -41,13 +41,13 @@ const (
 // Settings are what differs from node to node.
 type Settings struct {
 	Machine Machine
-	// Port is the kubelet's.
+	// Port is the port of the kubelet.
 	Port int32
-	// Cgroup is the name of the group that all pods are in.
+	// Cgroup is the name of the group of all pods.
 	Cgroup string
-	// Pods is the range of their addresses.
+	// Pods is the range of the addresses of pods.
 	Pods netip.Prefix
-	// Shim is the path that containerd starts noded under.
+	// Shim is the path by which containerd starts noded.
 	Shim string
 	// ClusterDNS is the address in the pods' resolv.conf.
 	ClusterDNS string
@@ -55,7 +55,7 @@ type Settings struct {
 	Authority, Cert, Key string
 }
 
-// Write makes the directories and all configuration anew.
+// Write creates the directories and writes all configuration.
 func (f Files) Write(s Settings) error {
 	if err := os.MkdirAll(f.Lib(), 0o700); err != nil {
 		return fmt.Errorf("cannot create directory %q: %w", f.Lib(), err)
@@ -94,11 +94,11 @@ func (f Files) Write(s Settings) error {
 func (f Files) networks() string   { return filepath.Join(string(f), "networks") }
 func (f Files) registries() string { return filepath.Join(string(f), "registries") }
 
-// noRegistry sends every pull to a port of this machine that nothing can listen on by accident, so that a missing image
-// fails at once and no registry is ever dialled.
+// noRegistry directs every pull to a port of this machine on which no program listens by accident. So a pull of a missing
+// image fails at once, and no registry is ever dialled.
 const noRegistry = "server = \"http://127.0.0.1:1\"\n"
 
-// kubeletConfig leaves everything at its default that does not concern the machine, for which this node is only a guest.
+// kubeletConfig changes only the defaults that would affect the machine, on which this node is a guest.
 func kubeletConfig(s Settings) kubelet.KubeletConfiguration {
 	return kubelet.KubeletConfiguration{
 		TypeMeta:          metav1.TypeMeta{APIVersion: kubelet.SchemeGroupVersion.String(), Kind: "KubeletConfiguration"},
@@ -116,22 +116,22 @@ func kubeletConfig(s Settings) kubelet.KubeletConfiguration {
 		ContainerRuntimeEndpoint: "unix://" + socket,
 		CgroupDriver:             "cgroupfs",
 		CgroupRoot:               "/" + s.Cgroup,
-		// Version 1 of cgroups is on its way out of Kubernetes, and still all that some machines have.
+		// Kubernetes is removing support for version 1 of cgroups, but some machines have no other.
 		FailCgroupV1: new(false),
 		FailSwapOn:   new(false),
-		// File systems without quotas cannot count what a pod writes.
+		// File systems without quotas cannot measure how much a pod writes.
 		LocalStorageCapacityIsolation: new(false),
 		// These would change the machine: its score for the out-of-memory killer and its packet filter.
 		OOMScoreAdj:            new(int32(0)),
 		MakeIPTablesUtilChains: new(false),
-		// The machine's own servers must not be asked by a pod.
+		// Pods must not query the name servers of the machine.
 		ResolverConfig:  new(""),
 		ClusterDNS:      []string{s.ClusterDNS},
 		ClusterDomain:   "cluster.local",
 		MaxPods:         int32(1<<(32-s.Pods.Bits()) - 4),
 		VolumePluginDir: "/var/lib/kubelet/volume-plugins",
-		// An image that is collected cannot be pulled again, and what else fills the machine is none of the node's
-		// business: a pod has its own limits, and must not go because a browser needs memory.
+		// An image that is removed cannot be pulled again. And a pod must not be evicted because another program of the
+		// machine needs memory: pods have their own limits.
 		ImageGCHighThresholdPercent: new(int32(100)),
 		EvictionHard: map[string]string{
 			"memory.available": "0%", "nodefs.available": "0%", "nodefs.inodesFree": "0%", "imagefs.available": "0%", "imagefs.inodesFree": "0%",
@@ -139,15 +139,15 @@ func kubeletConfig(s Settings) kubelet.KubeletConfiguration {
 	}
 }
 
-// networkConfig connects every pod to the machine and to nothing else: there is no default route. All ends with the
-// pod's network namespace, for a point-to-point link needs no bridge.
+// networkConfig connects every pod to the machine only: there is no default route. The link is removed with the network
+// namespace of the pod, because a point-to-point link needs no bridge.
 func networkConfig(s Settings) ([]byte, error) {
 	config := map[string]any{
 		"cniVersion": "1.0.0", "name": "devcluster",
 		"plugins": []any{map[string]any{
 			"type": "ptp", "ipMasq": false,
 			"ipam": map[string]any{
-				// Given out anew after every start of the node, as its containers are.
+				// Allocated again after every start of the node, because its containers are created again.
 				"type": "host-local", "dataDir": "/run/cni/networks",
 				"ranges": [][]map[string]string{{{"subnet": s.Pods.String()}}},
 			},
@@ -160,7 +160,7 @@ func networkConfig(s Settings) ([]byte, error) {
 	return raw, nil
 }
 
-// containerdConfig is the part that differs from containerd's defaults.
+// containerdConfig returns the settings that differ from containerd's defaults.
 func (f Files) containerdConfig(s Settings) ([]byte, error) {
 	restrict, err := lacksResources()
 	if err != nil {
@@ -172,12 +172,12 @@ func (f Files) containerdConfig(s Settings) ([]byte, error) {
 		"Networks": f.networks(), "Plugins": s.Machine.PluginDir, "Restrict": restrict, "Shim": s.Shim, "Runc": s.Machine.Runc,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot make the configuration of containerd: %w", err)
+		return nil, fmt.Errorf("cannot create the configuration of containerd: %w", err)
 	}
 	return out.Bytes(), nil
 }
 
-// containerdTemplate quotes with %q, which is TOML's basic string as well.
+// containerdTemplate quotes with %q, whose form is also a basic string of TOML.
 const containerdTemplate = `version = 3
 root = "/var/lib/containerd"
 state = "/run/containerd"

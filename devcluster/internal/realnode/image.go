@@ -29,10 +29,10 @@ import (
 	"github.com/opencontainers/go-digest"
 )
 
-// PauseImage holds the namespaces of every pod. It is made here of noded and never pulled.
+// PauseImage keeps the namespaces of every pod. It is built from noded and never pulled.
 const PauseImage = "devcluster.local/pause:1"
 
-// namespace is where the kubelet's part of containerd keeps images and containers.
+// namespace is the namespace of containerd in which the kubelet's images and containers are.
 const namespace = "k8s.io"
 
 // Runtime is the containerd of a running node.
@@ -51,50 +51,50 @@ func Connect(pid int) (Runtime, error) {
 // Close ends the connection.
 func (r Runtime) Close() { _ = r.client.Close() }
 
-// Healthy returns nil when containerd and its interface for the kubelet serve.
+// Healthy returns nil if containerd and its interface for the kubelet serve.
 func (r Runtime) Healthy(ctx context.Context) error {
 	serving, err := r.client.IsServing(ctx)
 	if err != nil {
 		return err
 	}
 	if !serving {
-		return errors.New("it does not serve yet")
+		return errors.New("containerd does not serve yet")
 	}
 	return nil
 }
 
-// Furnished returns nil when the first process of a node has made all its mounts.
+// Furnished returns nil if the first process of a node has created all mounts.
 func Furnished(pid int) error {
 	_, err := os.Stat(inside(pid, readyFile))
 	return err
 }
 
-// inside is a path of a node as seen from outside.
+// inside returns the path, outside of the node, of a path inside it.
 func inside(pid int, path string) string {
 	return filepath.Join("/proc", strconv.Itoa(pid), "root", path)
 }
 
 // ParseReference completes the name of an image as the kubelet does: busybox:1.36 is docker.io/library/busybox:1.36. A
-// tag is needed, and another one than the default: that one is pulled anew for every pod, and nothing can be pulled.
+// tag other than the default is required: the kubelet pulls the default tag for every pod, and nothing can be pulled.
 func ParseReference(ref string) (string, error) {
 	named, err := reference.ParseDockerRef(ref)
 	if err != nil {
 		return "", fmt.Errorf("cannot use %q as the name of an image: %w", ref, err)
 	}
 	if named.String() == reference.TagNameOnly(reference.TrimNamed(named)).String() {
-		return "", fmt.Errorf("cannot use %q as the name of an image: give it a tag such as :1, pods would pull it again otherwise", ref)
+		return "", fmt.Errorf("cannot use %q as the name of an image: add a tag such as :1, because pods always pull an image without one", ref)
 	}
 	return named.String(), nil
 }
 
-// Import loads an image archive, of docker save or an OCI layout, under a name, and replaces what had it. Names in the
-// archive do not matter, so it may hold one image only.
+// Import loads an image archive, from docker save or with an OCI layout, under a name. It replaces an image of that name.
+// Names in the archive are ignored, so it must contain exactly one image.
 func (r Runtime) Import(ctx context.Context, ref string, archive io.Reader) error {
 	ref, err := ParseReference(ref)
 	if err != nil {
 		return err
 	}
-	// Without a lease, containerd could collect what is not named yet.
+	// Without a lease, containerd could remove content that has no name yet.
 	ctx, done, err := r.client.WithLease(namespaces.WithNamespace(ctx, namespace))
 	if err != nil {
 		return fmt.Errorf("cannot import image %q: %w", ref, err)
@@ -109,7 +109,7 @@ func (r Runtime) Import(ctx context.Context, ref string, archive io.Reader) erro
 		manifests[image.Target.Digest] = image
 	}
 	if len(manifests) != 1 {
-		err = fmt.Errorf("cannot import image %q: the archive holds %d images and must hold one", ref, len(manifests))
+		err = fmt.Errorf("cannot import image %q: the archive contains %d images, exactly one is allowed", ref, len(manifests))
 	}
 	for _, image := range manifests {
 		if err == nil {
@@ -133,7 +133,7 @@ func (r Runtime) adopt(ctx context.Context, ref string, image images.Image) erro
 	return nil
 }
 
-// forget removes the names that an import has made besides the wanted one.
+// forget removes all names from an import except the given one.
 func (r Runtime) forget(ctx context.Context, ref string, found []images.Image) error {
 	for _, image := range found {
 		if image.Name == ref {
@@ -146,7 +146,7 @@ func (r Runtime) forget(ctx context.Context, ref string, found []images.Image) e
 	return nil
 }
 
-// Has reports whether there is an image of a name.
+// Has reports whether an image of that name exists.
 func (r Runtime) Has(ctx context.Context, ref string) (bool, error) {
 	_, err := r.client.ImageService().Get(namespaces.WithNamespace(ctx, namespace), ref)
 	if errdefs.IsNotFound(err) {
@@ -155,7 +155,7 @@ func (r Runtime) Has(ctx context.Context, ref string) (bool, error) {
 	return err == nil, err
 }
 
-// Wrap makes the archive of an image with one static program in it, as /bin/<as>, which is also what it runs.
+// Wrap writes the archive of an image with one static program, /bin/<as>, which is also the entry point.
 func Wrap(ref, program, as string, out io.Writer) error {
 	ref, err := ParseReference(ref)
 	if err != nil {
@@ -175,7 +175,7 @@ func Wrap(ref, program, as string, out io.Writer) error {
 	return nil
 }
 
-// imageOf builds an image for this machine's own architecture, since the program is one of this machine.
+// imageOf builds an image for the architecture of this machine, because the program is built for it.
 func imageOf(program, as string) (v1.Image, error) {
 	contents, err := os.ReadFile(program)
 	if err != nil {
@@ -203,7 +203,7 @@ func imageOf(program, as string) (v1.Image, error) {
 	return mutate.ConfigFile(image, config)
 }
 
-// layerOf is a file system with one program in it. Times are left out, so that the same program is the same image.
+// layerOf returns a file system with one program. It has no times, so that the same program gives the same image.
 func layerOf(as string, contents []byte) ([]byte, error) {
 	var raw bytes.Buffer
 	archive := tar.NewWriter(&raw)

@@ -16,7 +16,7 @@ import (
 
 // Machine is what a real node uses of the machine it runs on.
 type Machine struct {
-	// Runc is the path of the program that makes containers.
+	// Runc is the path of the program that creates containers.
 	Runc string
 	// PluginDir is where the CNI plugins are.
 	PluginDir string
@@ -24,29 +24,29 @@ type Machine struct {
 	Noded string
 }
 
-// pluginDirs are where distributions and the CNI project itself put the plugins.
+// pluginDirs are the directories in which distributions and the CNI project itself install the plugins.
 func pluginDirs() []string { return []string{"/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"} }
 
-// hiddenDirs are those that a real node has others in the place of.
+// hiddenDirs are the directories that a real node cannot see, because it has its own in their place.
 func hiddenDirs() []string { return []string{"/run", "/var/lib", "/var/log", "/var/run"} }
 
-// Find returns what a node of the cluster in dir can use of this machine. The error is one sentence that names what is
-// missing first. Executable is the path of devcluster, which noded lies beside.
+// Find returns what a node of the cluster in dir uses of this machine. The error names the first thing that is missing.
+// Executable is the path of devcluster; noded must be next to it.
 func Find(dir, executable string) (Machine, error) {
 	if runtime.GOOS != "linux" {
-		return Machine{}, fmt.Errorf("a real node needs Linux, and this is %s", runtime.GOOS)
+		return Machine{}, fmt.Errorf("a real node needs Linux, but this machine runs %s", runtime.GOOS)
 	}
 	if os.Geteuid() != 0 {
-		return Machine{}, errors.New("a real node needs root: run devcluster as root or leave out --real-node")
+		return Machine{}, errors.New("a real node needs root: run devcluster as root, or omit --real-node")
 	}
 	for _, hidden := range hiddenDirs() {
 		if strings.HasPrefix(dir+"/", hidden+"/") || strings.HasPrefix(executable, hidden+"/") {
-			return Machine{}, fmt.Errorf("a real node needs state and binaries outside of %[1]s, because it sees a %[1]s of its own: choose another --dir", hidden)
+			return Machine{}, fmt.Errorf("a real node needs state and binaries outside of %[1]s, because it has its own %[1]s: choose another --dir", hidden)
 		}
 	}
 	m := Machine{Noded: filepath.Join(filepath.Dir(executable), "noded")}
 	if _, err := os.Stat(m.Noded); err != nil {
-		return Machine{}, fmt.Errorf("a real node needs the program %s, which make build puts beside devcluster", m.Noded)
+		return Machine{}, fmt.Errorf("a real node needs the program %s: run make build, which puts it next to devcluster", m.Noded)
 	}
 	var err error
 	if m.Runc, err = exec.LookPath("runc"); err != nil {
@@ -61,7 +61,7 @@ func Find(dir, executable string) (Machine, error) {
 	return m, nil
 }
 
-// findPlugins returns the first directory with all plugins in it; those of two versions are not mixed.
+// findPlugins returns the first directory that has all plugins, so that versions are not mixed.
 func findPlugins(dirs []string) (string, error) {
 	needed := []string{"ptp", "host-local", "loopback"}
 	for _, dir := range dirs {
@@ -72,6 +72,6 @@ func findPlugins(dirs []string) (string, error) {
 			return dir, nil
 		}
 	}
-	return "", fmt.Errorf("a real node needs the CNI plugins %s, which are in none of %s (Debian: apt-get install containernetworking-plugins)",
+	return "", fmt.Errorf("a real node needs the CNI plugins %s, which are not in any of %s (Debian: apt-get install containernetworking-plugins)",
 		strings.Join(needed, ", "), strings.Join(dirs, ", "))
 }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// snapshotter is overlayfs where the file system can carry it, or else the one that copies and works anywhere.
+// snapshotter returns overlayfs if the file system supports it, or else the one that copies, which works anywhere.
 func snapshotter(dir string) string {
 	if overlayutils.Supported(dir) == nil {
 		return "overlayfs"
@@ -18,8 +18,8 @@ func snapshotter(dir string) string {
 	return "native"
 }
 
-// lacksResources reports whether this process has no CAP_SYS_RESOURCE. Without it no container can be protected from
-// the out-of-memory killer more than this process is, and containerd must not try.
+// lacksResources reports whether this process has no CAP_SYS_RESOURCE. Without it, containers cannot be protected from the
+// out-of-memory killer better than this process, and containerd must not try.
 func lacksResources() (bool, error) {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData

@@ -5,8 +5,8 @@
 
 package realnode
 
-// snapshotter is never asked for where there are no real nodes.
+// snapshotter is never called: there are no real nodes on this system.
 func snapshotter(string) string { return "native" }
 
-// lacksResources is never asked for either.
+// lacksResources is never called either.
 func lacksResources() (bool, error) { return true, nil }

@@ -97,14 +97,14 @@ func TestHandOn(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	control := filepath.Join(root, "cgroup.subtree_control")
-	if err := handOn(root); err != nil {
+	if err := delegate(root); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(control); err == nil {
-		t.Error("version 1 was handed something on")
+		t.Error("version 1 got a delegation")
 	}
 	write(t, filepath.Join(root, unified), "cpuset io memory\n")
-	if err := handOn(root); err != nil {
+	if err := delegate(root); err != nil {
 		t.Fatal(err)
 	}
 	// A real one adds up what is written; a plain file keeps the last, which shows that io was left out before it.

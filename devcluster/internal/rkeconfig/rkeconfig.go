@@ -1,10 +1,10 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rkeconfig reads the cluster.yml of RKE, as far as a cluster of simulated nodes can follow it.
+// Package rkeconfig reads the parts of RKE's cluster.yml that apply to a cluster of simulated nodes.
 //
-// The same file shall work with the real tool and with this one, so everything that RKE knows is accepted, and what
-// means nothing here (SSH keys, kubelet arguments, images…) is passed over.
+// The same file must work with RKE and with devcluster. So every field of RKE is accepted, and fields that do not apply
+// here (SSH keys, kubelet arguments, images…) are ignored.
 package rkeconfig
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/windlass-operator/windlass/devcluster/internal/node"
 )
 
-// Config is the part of a cluster.yml that has an effect here.
+// Config is the part of a cluster.yml that applies here.
 type Config struct {
 	ClusterName string `json:"cluster_name"`
 	Nodes       []Node `json:"nodes"`
@@ -50,7 +50,7 @@ type Taint struct {
 	Effect string `json:"effect"`
 }
 
-// Name is the node's name in the cluster.
+// Name returns the name of the node in the cluster.
 func (n Node) Name() string {
 	if n.HostnameOverride != "" {
 		return n.HostnameOverride
@@ -58,7 +58,7 @@ func (n Node) Name() string {
 	return n.Address
 }
 
-// Read reads and validates a cluster.yml. The error names everything that is wrong with it.
+// Read reads and validates a cluster.yml. The error lists everything that is wrong with it.
 func Read(path string) (Config, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func Read(path string) (Config, error) {
 	return config, nil
 }
 
-// Parse is Read for contents.
+// Parse parses and validates the contents of a cluster.yml.
 func Parse(raw []byte) (Config, error) {
 	if err := bounded(raw); err != nil {
 		return Config{}, err
@@ -111,7 +111,7 @@ func (c Config) Validate() error {
 	return errors.Join(problems...)
 }
 
-// problems checks by the API server's own rules, so that what passes here cannot fail half-way through creating nodes.
+// problems applies the API server's own rules, so that a valid entry does not fail while nodes are created.
 func (n Node) problems() []string {
 	var problems []string
 	add := func(field, value string, reasons []string) {
@@ -148,7 +148,7 @@ func (n Node) problems() []string {
 	return problems
 }
 
-// isEffect also refuses an empty effect, which means all of them in a toleration and nothing in a taint.
+// isEffect also refuses an empty effect, which means every effect in a toleration but is invalid in a taint.
 func isEffect(effect string) bool {
 	switch corev1.TaintEffect(effect) {
 	case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
@@ -158,7 +158,7 @@ func isEffect(effect string) bool {
 	}
 }
 
-// Specs are the simulated nodes that the entries ask for.
+// Specs returns the simulated nodes that the entries declare.
 func (c Config) Specs() []node.Spec {
 	specs := make([]node.Spec, 0, len(c.Nodes))
 	for _, n := range c.Nodes {
@@ -174,12 +174,12 @@ func (c Config) Specs() []node.Spec {
 	return specs
 }
 
-// Name is the name of the cluster that a file makes: its cluster_name, or one of its own for every path.
+// Name returns the name of the cluster of a file: its cluster_name, or a name derived from the path.
 func (c Config) Name(path string) string {
 	if len(validation.IsDNS1123Label(c.ClusterName)) == 0 && len(c.ClusterName) <= maxName {
 		return c.ClusterName
 	}
-	// RKE takes any text as a name. The hash keeps apart what looks the same once it is made to fit.
+	// RKE accepts any text as a name. The hash distinguishes names that are equal after fit.
 	if c.ClusterName != "" {
 		return fit(c.ClusterName) + hash(c.ClusterName)
 	}
@@ -194,7 +194,7 @@ const (
 
 var unfit = regexp.MustCompile(`[^a-z0-9]+`)
 
-// fit makes the readable part of a name; it need not be unique.
+// fit returns the readable part of a name, which need not be unique.
 func fit(text string) string {
 	stem := strings.Trim(unfit.ReplaceAllString(strings.ToLower(text), "-"), "-")
 	stem = strings.Trim(stem[:min(len(stem), maxStem)], "-")
@@ -204,18 +204,18 @@ func fit(text string) string {
 	return stem + "-"
 }
 
-// hash makes the unique part. Eight digits are plenty for the clusters of one machine.
+// hash returns the unique part of a name. Eight digits are enough for the clusters of one machine.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:4])
 }
 
-// KubeconfigPath is where RKE writes the kubeconfig of a cluster.yml.
+// KubeconfigPath returns the path to which RKE writes the kubeconfig of a cluster.yml.
 func KubeconfigPath(path string) string {
 	return filepath.Join(filepath.Dir(path), "kube_config_"+filepath.Base(path))
 }
 
-// sorted makes the order of errors the same on every run.
+// sorted returns the keys in order, so that errors have the same order on every run.
 func sorted(m map[string]string) []string {
 	keys := make([]string, 0, len(m))
 	for key := range m {
