@@ -10,16 +10,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
 
+// benchPool is one of the pools of a cluster.
+func benchPool(i int) *build.PoolBuilder {
+	name := fmt.Sprintf("pool-%d", i)
+	return pool(name).Label("example.com/"+name, "gold")
+}
+
 // benchCluster returns ten pools as a list from a cache, and a node with the metadata of a cloud that is in two of them.
-func benchCluster(options ...nodeOption) (*nodesv1.NodePoolList, *corev1.Node) {
+func benchCluster(changes ...func(*corev1.Node)) (*nodesv1.NodePoolList, *corev1.Node) {
 	list := &nodesv1.NodePoolList{}
 	for i := range 10 {
-		name := fmt.Sprintf("pool-%d", i)
-		list.Items = append(list.Items, *pool(name, withLabel("example.com/"+name, "gold")))
+		list.Items = append(list.Items, *ready(benchPool(i)))
 	}
-	n := node(append([]nodeOption{role("pool-3"), role("pool-4")}, options...)...)
+	n := node().Role("pool-3").Role("pool-4").With(changes...).Obj()
 	for i := range 25 {
 		n.Labels[fmt.Sprintf("cloud.example.com/label-%d", i)] = "value"
 	}
@@ -34,7 +40,7 @@ func benchCluster(options ...nodeOption) (*nodesv1.NodePoolList, *corev1.Node) {
 
 func BenchmarkNewPlan(b *testing.B) {
 	list, joining := benchCluster()
-	_, joined := benchCluster(carries(&list.Items[3], &list.Items[4]))
+	_, joined := benchCluster(carries(benchPool(3), benchPool(4)))
 	for name, n := range map[string]*corev1.Node{"joining": joining, "joined": joined} {
 		b.Run(name, func(b *testing.B) {
 			pools := NewPools(list)

@@ -14,11 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
 
 func TestNodeIsOpenedWithWhatItsPoolsWant(t *testing.T) {
 	t.Parallel()
-	closed := taint(nodesv1.UninitializedTaint, "", corev1.TaintEffectNoSchedule)
 	gpu := corev1.Taint{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule}
 	still := corev1.Taint{Key: nodesv1.UninitializedTaint, Effect: corev1.TaintEffectNoSchedule}
 	cases := map[string]struct {
@@ -26,44 +26,44 @@ func TestNodeIsOpenedWithWhatItsPoolsWant(t *testing.T) {
 		pool []*nodesv1.NodePool
 		want []corev1.Taint
 	}{
-		"a node in no pool stays closed":                    {node: node(closed), pool: pools(full("gpu")), want: []corev1.Taint{still}},
-		"a member is opened in the patch that completes it": {node: node(role("gpu"), closed), pool: pools(full("gpu")), want: []corev1.Taint{gpu}},
+		"a node in no pool stays closed":                    {node: node().With(closed).Obj(), pool: pools(full("gpu")), want: []corev1.Taint{still}},
+		"a member is opened in the patch that completes it": {node: node().Role("gpu").With(closed).Obj(), pool: pools(full("gpu")), want: []corev1.Taint{gpu}},
 		"whatever the taint's value and effect": {
-			node: node(role("gpu"), taint(nodesv1.UninitializedTaint, "x", corev1.TaintEffectNoExecute)), pool: pools(full("gpu")),
+			node: node().Role("gpu").Taint(nodesv1.UninitializedTaint, "x", corev1.TaintEffectNoExecute).Obj(), pool: pools(full("gpu")),
 			want: []corev1.Taint{gpu},
 		},
 		"a member that carries everything is opened": {
-			node: node(role("gpu"), carries(full("gpu")), closed), pool: pools(full("gpu", synced)), want: []corev1.Taint{gpu},
+			node: node().Role("gpu").With(carries(full("gpu")), closed).Obj(), pool: pools(full("gpu").With(synced)), want: []corev1.Taint{gpu},
 		},
 		"a key that the ledger does not hold yet keeps it closed": {
-			node: node(role("gpu"), closed), pool: pools(full("gpu", withLabel("new", "key"), ledgerOf(full("gpu")))),
+			node: node().Role("gpu").With(closed).Obj(), pool: pools(pool("gpu").Label("new", "key").Taint("gpu", "yes", corev1.TaintEffectNoSchedule).With(ledgerOf(full("gpu")))),
 			want: []corev1.Taint{still, gpu},
 		},
 		"an original that has to be noted first keeps it closed": {
-			node: node(role("gpu"), label("env", "prod"), closed), pool: pools(full("gpu", overwrite(nodesv1.OverwriteRestore))),
+			node: node().Role("gpu").Label("env", "prod").With(closed).Obj(), pool: pools(full("gpu").Overwrite(nodesv1.OverwriteRestore)),
 			want: []corev1.Taint{still, gpu},
 		},
 		"a conflict that was lost does not keep it closed": {
-			node: node(role("gpu"), label("env", "prod"), closed), pool: pools(full("gpu", overwrite(nodesv1.OverwriteNever))),
+			node: node().Role("gpu").Label("env", "prod").With(closed).Obj(), pool: pools(full("gpu").Overwrite(nodesv1.OverwriteNever)),
 			want: []corev1.Taint{gpu},
 		},
 		"one of two pools that is paused keeps it closed": {
-			node: node(role("gpu"), role("b"), closed), pool: pools(full("gpu"), pool("b", paused)), want: []corev1.Taint{still, gpu},
+			node: node().Role("gpu").Role("b").With(closed).Obj(), pool: pools(full("gpu"), pool("b").Paused()), want: []corev1.Taint{still, gpu},
 		},
 		"a pool without a finalizer keeps it closed": {
-			node: node(role("gpu"), role("b"), closed), pool: pools(full("gpu"), pool("b", withoutFinalizer)), want: []corev1.Taint{still, gpu},
+			node: node().Role("gpu").Role("b").With(closed).Obj(), pool: pools(full("gpu"), pool("b").With(withoutFinalizer)), want: []corev1.Taint{still, gpu},
 		},
 		"a pool in dry run counts for nothing": {
-			node: node(role("gpu"), role("b"), closed), pool: pools(full("gpu"), pool("b", rehearsed)), want: []corev1.Taint{gpu},
+			node: node().Role("gpu").Role("b").With(closed).Obj(), pool: pools(full("gpu"), pool("b").DryRun()), want: []corev1.Taint{gpu},
 		},
 		"a pool in dry run alone keeps it closed": {
-			node: node(role("b"), closed), pool: pools(pool("b", rehearsed)), want: []corev1.Taint{still},
+			node: node().Role("b").With(closed).Obj(), pool: pools(pool("b").DryRun()), want: []corev1.Taint{still},
 		},
 		"a pool whose batch has not come to the node keeps it closed": {
-			node: node(role("gpu"), role("b"), closed), pool: pools(full("gpu"), pool("b", oneAtATime())), want: []corev1.Taint{still, gpu},
+			node: node().Role("gpu").Role("b").With(closed).Obj(), pool: pools(full("gpu"), pool("b").With(oneAtATime())), want: []corev1.Taint{still, gpu},
 		},
 		"a pool that names the taint itself, from before it was refused, does not bring it back": {
-			node: node(role("gpu")), pool: pools(pool("gpu", withTaint(nodesv1.UninitializedTaint, "", corev1.TaintEffectNoSchedule))),
+			node: node().Role("gpu").Obj(), pool: pools(pool("gpu").Taint(nodesv1.UninitializedTaint, "", corev1.TaintEffectNoSchedule)),
 		},
 	}
 	for name, tc := range cases {
@@ -86,35 +86,35 @@ func TestNodeWaitsForItsBatch(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		node *corev1.Node
-		pool *nodesv1.NodePool
+		pool *build.PoolBuilder
 		want *Plan
 	}{
-		"one that joins": {node: node(role("gpu")), pool: full("gpu", oneAtATime()), want: &Plan{}},
+		"one that joins": {node: node().Role("gpu").Obj(), pool: full("gpu").With(oneAtATime()), want: &Plan{}},
 		"one in the batch": {
-			node: node(role("gpu")), pool: pool("gpu", oneAtATime("node")),
+			node: node().Role("gpu").Obj(), pool: pool("gpu").With(oneAtATime("node")),
 			want: &Plan{
 				SetLabels: map[string]string{nodesv1.MemberLabel("gpu"): ""}, Pending: []string{"gpu"},
 				Record: `{"gpu":{"labels":["` + nodesv1.MemberLabel("gpu") + `"]}}`, RecordChanged: true,
 			},
 		},
 		"one whose labels changed in the spec": {
-			node: node(role("gpu"), carries(pool("gpu", withLabel("env", "old")))),
-			pool: pool("gpu", withLabel("env", "new"), oneAtATime("other")), want: &Plan{},
+			node: node().Role("gpu").With(carries(pool("gpu").Label("env", "old"))).Obj(),
+			pool: pool("gpu").Label("env", "new").With(oneAtATime("other")), want: &Plan{},
 		},
 		"one whose record is lost": {
-			node: node(role("gpu"), carries(full("gpu")), withoutRecord), pool: full("gpu", oneAtATime()), want: &Plan{},
+			node: node().Role("gpu").With(carries(full("gpu")), withoutRecord).Obj(), pool: full("gpu").With(oneAtATime()), want: &Plan{},
 		},
 		"one that follows already": {
-			node: node(role("gpu"), carries(full("gpu"))), pool: full("gpu", oneAtATime(), synced), want: &Plan{},
+			node: node().Role("gpu").With(carries(full("gpu"))).Obj(), pool: full("gpu").With(oneAtATime(), synced), want: &Plan{},
 		},
 		"not one that left": {
-			node: node(carries(pool("gpu"))), pool: pool("gpu", oneAtATime()),
+			node: node().With(carries(pool("gpu"))).Obj(), pool: pool("gpu").With(oneAtATime()),
 			want: &Plan{
 				RemoveLabels: []string{nodesv1.MemberLabel("gpu")}, RecordChanged: true, Pending: []string{"gpu"}, Leaving: []string{"gpu"},
 			},
 		},
 		"not one whose pool is being deleted": {
-			node: node(role("gpu"), carries(pool("gpu"))), pool: pool("gpu", oneAtATime(), deleting),
+			node: node().Role("gpu").With(carries(pool("gpu"))).Obj(), pool: pool("gpu").With(oneAtATime(), deleting),
 			want: &Plan{
 				RemoveLabels: []string{nodesv1.MemberLabel("gpu")}, RecordChanged: true, Pending: []string{"gpu"}, Leaving: []string{"gpu"},
 			},
@@ -142,11 +142,11 @@ func TestBehindIsWhoHasToFollow(t *testing.T) {
 		pool []*nodesv1.NodePool
 		want bool
 	}{
-		"a node that joins":          {node: node(role("gpu")), pool: pools(full("gpu", oneAtATime())), want: true},
-		"not one that is in no pool": {node: node(), pool: pools(full("gpu", oneAtATime()))},
-		"not one that follows":       {node: node(role("gpu"), carries(full("gpu"))), pool: pools(full("gpu", oneAtATime(), synced))},
+		"a node that joins":          {node: node().Role("gpu").Obj(), pool: pools(full("gpu").With(oneAtATime())), want: true},
+		"not one that is in no pool": {node: node().Obj(), pool: pools(full("gpu").With(oneAtATime()))},
+		"not one that follows":       {node: node().Role("gpu").With(carries(full("gpu"))).Obj(), pool: pools(full("gpu").With(oneAtATime(), synced))},
 		"one of which only the record has to change, because another pool wants the key as well": {
-			node: node(role("gpu"), role("b"), carries(full("gpu"), full("b"))), pool: pools(pool("gpu", oneAtATime()), full("b")), want: true,
+			node: node().Role("gpu").Role("b").With(carries(full("gpu"), full("b"))).Obj(), pool: pools(pool("gpu").With(oneAtATime()), full("b")), want: true,
 		},
 	}
 	for name, tc := range cases {
@@ -161,7 +161,7 @@ func TestBehindIsWhoHasToFollow(t *testing.T) {
 
 func TestDrainingNodeGivesUpTheMembershipFirst(t *testing.T) {
 	t.Parallel()
-	draining := func(uid types.UID, drained bool) poolOption {
+	draining := func(uid types.UID, drained bool) func(*nodesv1.NodePool) {
 		return func(p *nodesv1.NodePool) {
 			p.Status.Draining = []nodesv1.DrainingNode{{Node: "node", UID: uid, Drained: drained}}
 		}
@@ -169,20 +169,21 @@ func TestDrainingNodeGivesUpTheMembershipFirst(t *testing.T) {
 	member := nodesv1.MemberLabel("gpu")
 	cases := map[string]struct {
 		node       *corev1.Node
-		pool       *nodesv1.NodePool
+		pool       *build.PoolBuilder
 		open       bool
 		wantLabels []string
 		wantTaints bool
 	}{
-		"nothing goes before the drain has begun":     {node: node(carries(full("gpu"))), pool: full("gpu"), wantLabels: []string{"env", member}, wantTaints: true},
-		"the membership goes when it has begun":       {node: node(carries(full("gpu"))), pool: full("gpu", draining("uid", false)), wantLabels: []string{"env"}, wantTaints: true},
-		"everything goes when it is over":             {node: node(carries(full("gpu"))), pool: full("gpu", draining("uid", true)), open: true},
-		"without a clearance everything stays":        {node: node(carries(full("gpu"))), pool: full("gpu", draining("uid", true)), wantLabels: []string{"env", member}, wantTaints: true},
-		"another node of that name is not drained":    {node: node(carries(full("gpu"))), pool: full("gpu", draining("another", false)), wantLabels: []string{"env", member}, wantTaints: true},
-		"the nodes of a deleted pool are drained too": {node: node(role("gpu"), carries(full("gpu"))), pool: full("gpu", draining("uid", false), deleting), wantLabels: []string{"env", nodesv1.RoleLabel("gpu")}, wantTaints: true},
+		"nothing goes before the drain has begun":     {node: node().With(carries(full("gpu"))).Obj(), pool: full("gpu"), wantLabels: []string{"env", member}, wantTaints: true},
+		"the membership goes when it has begun":       {node: node().With(carries(full("gpu"))).Obj(), pool: full("gpu").With(draining("uid", false)), wantLabels: []string{"env"}, wantTaints: true},
+		"everything goes when it is over":             {node: node().With(carries(full("gpu"))).Obj(), pool: full("gpu").With(draining("uid", true)), open: true},
+		"without a clearance everything stays":        {node: node().With(carries(full("gpu"))).Obj(), pool: full("gpu").With(draining("uid", true)), wantLabels: []string{"env", member}, wantTaints: true},
+		"another node of that name is not drained":    {node: node().With(carries(full("gpu"))).Obj(), pool: full("gpu").With(draining("another", false)), wantLabels: []string{"env", member}, wantTaints: true},
+		"the nodes of a deleted pool are drained too": {node: node().Role("gpu").With(carries(full("gpu"))).Obj(), pool: full("gpu").With(draining("uid", false), deleting), wantLabels: []string{"env", nodesv1.RoleLabel("gpu")}, wantTaints: true},
 		"a node that came back is a member again": {
-			node: node(role("gpu"), label("env", "dev"), record(`{"gpu":{"labels":["env"],"taints":["gpu:NoSchedule"]}}`), taint("gpu", "yes", corev1.TaintEffectNoSchedule)),
-			pool: full("gpu", draining("uid", false)), wantLabels: []string{"env", nodesv1.RoleLabel("gpu"), member}, wantTaints: true,
+			node: node().Role("gpu").Label("env", "dev").
+				Annotation(nodesv1.AppliedAnnotation, `{"gpu":{"labels":["env"],"taints":["gpu:NoSchedule"]}}`).Taint("gpu", "yes", corev1.TaintEffectNoSchedule).Obj(),
+			pool: full("gpu").With(draining("uid", false)), wantLabels: []string{"env", nodesv1.RoleLabel("gpu"), member}, wantTaints: true,
 		},
 	}
 	for name, tc := range cases {
@@ -207,10 +208,8 @@ func TestDrainingNodeGivesUpTheMembershipFirst(t *testing.T) {
 	}
 }
 
-func rehearsed(p *nodesv1.NodePool) { p.Spec.DryRun = true }
-
 // oneAtATime bounds the rollout. The named nodes are the batch.
-func oneAtATime(nodes ...string) poolOption {
+func oneAtATime(nodes ...string) func(*nodesv1.NodePool) {
 	return func(p *nodesv1.NodePool) {
 		p.Spec.Rollout = &nodesv1.Rollout{MaxConcurrent: intstr.FromInt32(1)}
 		p.Status.Rollout = &nodesv1.RolloutStatus{Nodes: nodes}

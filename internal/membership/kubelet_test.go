@@ -13,8 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // restrictedZone is a label that NodeRestriction keeps from kubelets.
@@ -27,9 +29,9 @@ func TestKubeletShedsNothingOfItsPools(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(400) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		current, all := node(role("labelled"), label(restrictedZone, "a")), randomPools(random)
+		current, all := node().Role("labelled").Label(restrictedZone, "a").Obj(), randomPools(random)
 		for i, steady := range []*nodesv1.NodePool{
-			full("labelled", generation(1)), full("selected", selects(restrictedZone, "a"), generation(1)),
+			full("labelled").Obj(), full("selected").Selects(restrictedZone, "a").Obj(),
 		} {
 			steady.Spec.Priority = 10
 			steady.Spec.Taints[0].Key = fmt.Sprintf("taint-%d", i)
@@ -131,7 +133,7 @@ func shufflePools(random *rand.Rand, current *corev1.Node, all map[string]*nodes
 		pool := all[name]
 		pool.Annotations = nil
 		if random.IntN(4) == 0 {
-			paused(pool)
+			metav1.SetMetaDataAnnotation(&pool.ObjectMeta, status.PausedAnnotation, "true")
 		}
 		if name == "labelled" || name == "selected" {
 			continue
@@ -150,7 +152,7 @@ func shufflePools(random *rand.Rand, current *corev1.Node, all map[string]*nodes
 	}
 	if random.IntN(4) == 0 {
 		extra := fmt.Sprintf("pool-%d", random.IntN(4))
-		all[extra] = pool(extra, age(time.Hour))
+		all[extra] = ready(pool(extra).With(age(time.Hour)))
 	}
 }
 
@@ -165,28 +167,28 @@ func TestNodeThatForgesItsRecord(t *testing.T) {
 		want []corev1.Taint
 	}{
 		"claims that the role label of a person is Windlass' own": {
-			node: node(carries(full("gpu")), role("gpu"), record(everything)), pool: pools(full("gpu")), want: []corev1.Taint{yes},
+			node: node().With(carries(full("gpu"))).Role("gpu").Annotation(nodesv1.AppliedAnnotation, everything).Obj(), pool: pools(full("gpu")), want: []corev1.Taint{yes},
 		},
 		"claims that too where the pool selects other nodes": {
-			node: node(carries(full("gpu")), role("gpu"), record(everything)), pool: pools(full("gpu", selects("zone", "a"))),
+			node: node().With(carries(full("gpu"))).Role("gpu").Annotation(nodesv1.AppliedAnnotation, everything).Obj(), pool: pools(full("gpu").Selects("zone", "a")),
 			want: []corev1.Taint{yes},
 		},
 		"claims that the label by which it is selected is Windlass' own": {
-			node: node(carries(full("gpu")), label(restrictedZone, "a"),
-				record(`{"gpu":{"labels":["`+restrictedZone+`","`+member+`"],"taints":["gpu:NoSchedule"]}}`)),
-			pool: pools(full("gpu", selects(restrictedZone, "a"))), want: []corev1.Taint{yes},
+			node: node().With(carries(full("gpu"))).Label(restrictedZone, "a").
+				Annotation(nodesv1.AppliedAnnotation, `{"gpu":{"labels":["`+restrictedZone+`","`+member+`"],"taints":["gpu:NoSchedule"]}}`).Obj(),
+			pool: pools(full("gpu").Selects(restrictedZone, "a")), want: []corev1.Taint{yes},
 		},
 		"claims the taint for a paused pool that does not have it, before it has joined": {
-			node: node(role("gpu"), record(`{"other":{"taints":["gpu:NoSchedule"]}}`)), pool: pools(full("gpu"), pool("other", paused)),
+			node: node().Role("gpu").Annotation(nodesv1.AppliedAnnotation, `{"other":{"taints":["gpu:NoSchedule"]}}`).Obj(), pool: pools(full("gpu"), pool("other").Paused()),
 			want: []corev1.Taint{yes},
 		},
 		"forgets the taint of a paused pool, and claims it for one that is being deleted": {
-			node: node(carries(full("gpu")), role("gpu"), record(`{"other":{"taints":["gpu:NoSchedule"]}}`)),
-			pool: pools(full("gpu", paused), full("other", deleting)), want: []corev1.Taint{yes},
+			node: node().With(carries(full("gpu"))).Role("gpu").Annotation(nodesv1.AppliedAnnotation, `{"other":{"taints":["gpu:NoSchedule"]}}`).Obj(),
+			pool: pools(full("gpu").Paused(), full("other").With(deleting)), want: []corev1.Taint{yes},
 		},
 		"forgets the taint, so that another pool may take it": {
-			node: node(carries(full("gpu")), role("gpu"), role("other"), record(`{"gpu":{"labels":["`+member+`"]}}`)),
-			pool: pools(full("gpu"), pool("other", withTaint("gpu", "no", corev1.TaintEffectNoSchedule), age(-time.Hour), overwrite(nodesv1.OverwriteAlways))),
+			node: node().With(carries(full("gpu"))).Role("gpu").Role("other").Annotation(nodesv1.AppliedAnnotation, `{"gpu":{"labels":["`+member+`"]}}`).Obj(),
+			pool: pools(full("gpu"), pool("other").Taint("gpu", "no", corev1.TaintEffectNoSchedule).With(age(-time.Hour)).Overwrite(nodesv1.OverwriteAlways)),
 			want: []corev1.Taint{yes},
 		},
 	}

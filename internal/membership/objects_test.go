@@ -13,59 +13,65 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
-	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
 
-type (
-	nodeOption func(*corev1.Node)
-	poolOption func(*nodesv1.NodePool)
-)
+// node is the node of every test.
+func node() *build.NodeBuilder { return build.Node("node").UID("uid") }
 
-func node(options ...nodeOption) *corev1.Node {
-	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node", UID: "uid", Labels: map[string]string{}}}
-	for _, option := range options {
-		option(n)
-	}
-	return n
-}
-
-func role(pool string) nodeOption { return label(nodesv1.RoleLabel(pool), "true") }
-
-func label(key, value string) nodeOption { return func(n *corev1.Node) { n.Labels[key] = value } }
-
-func taint(key, value string, effect corev1.TaintEffect) nodeOption {
-	return func(n *corev1.Node) {
-		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Value: value, Effect: effect})
-	}
-}
-
-func record(raw string) nodeOption {
-	return func(n *corev1.Node) { n.Annotations = map[string]string{nodesv1.AppliedAnnotation: raw} }
+// closed puts on the node the taint with which kubelets register it, until Windlass opens it.
+func closed(n *corev1.Node) {
+	n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: nodesv1.UninitializedTaint, Effect: corev1.TaintEffectNoSchedule})
 }
 
 func withoutRecord(n *corev1.Node) { n.Annotations = nil }
 
 // carries puts on the node what the pools would have put there.
-func carries(list ...*nodesv1.NodePool) nodeOption {
+func carries(list ...*build.PoolBuilder) func(*corev1.Node) {
 	return func(n *corev1.Node) {
 		applied := Record{}
-		for _, pool := range list {
-			label(nodesv1.MemberLabel(pool.Name), "")(n)
+		for _, builder := range list {
+			pool := builder.Obj()
+			n.Labels[nodesv1.MemberLabel(pool.Name)] = ""
 			applied.add(pool.Name, onLabels, nodesv1.MemberLabel(pool.Name))
 			for key, value := range pool.Spec.Labels {
-				label(key, string(value))(n)
+				n.Labels[key] = string(value)
 				applied.add(pool.Name, onLabels, key)
 			}
 			for _, t := range pool.Spec.Taints {
-				taint(t.Key, t.Value, t.Effect)(n)
+				n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect})
 				applied.add(pool.Name, onTaints, taintID(t.Key, t.Effect))
 			}
 		}
-		record(applied.String())(n)
+		n.Annotations = map[string]string{nodesv1.AppliedAnnotation: applied.String()}
 	}
 }
 
-func pools(list ...*nodesv1.NodePool) []*nodesv1.NodePool { return list }
+// pool is a pool with its finalizer.
+func pool(name string) *build.PoolBuilder { return build.Pool(name).Finalizer(nodesv1.Finalizer) }
+
+// full is a pool with a label env=dev and a taint gpu=yes:NoSchedule.
+func full(name string) *build.PoolBuilder {
+	return pool(name).Label("env", "dev").Taint("gpu", "yes", corev1.TaintEffectNoSchedule)
+}
+
+// ready returns the pool as nodes may follow it: with everything it wants in its ledger, unless the test has set the ledger.
+func ready(builder *build.PoolBuilder) *nodesv1.NodePool {
+	p := builder.Obj()
+	if len(p.Status.Ledger.Labels) == 0 {
+		p.Status.Ledger = Wanted(p)
+	}
+	return p
+}
+
+// pools returns the pools, each of them ready.
+func pools(list ...*build.PoolBuilder) []*nodesv1.NodePool {
+	var all []*nodesv1.NodePool
+	for _, builder := range list {
+		all = append(all, ready(builder))
+	}
+	return all
+}
 
 func byName(list []*nodesv1.NodePool) Pools {
 	all := Pools{}
@@ -75,89 +81,26 @@ func byName(list []*nodesv1.NodePool) Pools {
 	return all
 }
 
-// pool returns a pool that is ready to be applied: with finalizer, and with everything it wants in its ledger.
-func pool(name string, options ...poolOption) *nodesv1.NodePool {
-	p := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{
-		Name: name, Generation: 1, Finalizers: []string{nodesv1.Finalizer},
-	}}
-	p.Status.Ledger = Wanted(p)
-	for _, option := range options {
-		option(p)
-	}
-	return p
+// ledgerOf is the ledger of a pool as it was before.
+func ledgerOf(other *build.PoolBuilder) func(*nodesv1.NodePool) {
+	return func(p *nodesv1.NodePool) { p.Status.Ledger = Wanted(other.Obj()) }
 }
 
-// full is a pool with a label env=dev and a taint gpu=yes:NoSchedule.
-func full(name string, options ...poolOption) *nodesv1.NodePool {
-	return pool(name, append([]poolOption{
-		withLabel("env", "dev"), withTaint("gpu", "yes", corev1.TaintEffectNoSchedule),
-	}, options...)...)
-}
-
-func withLabel(key, value string) poolOption {
+func noted(key, value string) func(*nodesv1.NodePool) {
 	return func(p *nodesv1.NodePool) {
-		p.Spec.Labels = map[string]nodesv1.LabelValue{key: nodesv1.LabelValue(value)}
-		p.Status.Ledger = Union(p.Status.Ledger, Wanted(p))
+		p.Status.Originals = Remember(nil, node().Obj(), Original{Key: Key{onLabels, key}, Value: value})
 	}
 }
 
-func withTaint(key, value string, effect corev1.TaintEffect) poolOption {
-	return func(p *nodesv1.NodePool) {
-		p.Spec.Taints = []nodesv1.Taint{{Key: key, Value: value, Effect: effect}}
-		p.Status.Ledger = Union(p.Status.Ledger, Wanted(p))
-	}
-}
-
-func selects(key, value string) poolOption {
-	return func(p *nodesv1.NodePool) {
-		p.Spec.NodeSelector = &metav1.LabelSelector{MatchLabels: map[string]string{key: value}}
-		p.Status.Ledger = Union(p.Status.Ledger, Wanted(p))
-	}
-}
-
-func segment(cidr nodesv1.CIDR) poolOption {
-	return func(p *nodesv1.NodePool) {
-		p.Spec.NodeCIDRs = []nodesv1.CIDR{cidr}
-		p.Status.Ledger = Union(p.Status.Ledger, Wanted(p))
-	}
-}
-
-func address(ip string) nodeOption {
-	return func(n *corev1.Node) {
-		n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: ip}}
-	}
-}
-
-func overwrite(policy nodesv1.OverwritePolicy) poolOption {
-	return func(p *nodesv1.NodePool) { p.Spec.Overwrite = policy }
-}
-
-func noted(key, value string) poolOption {
-	return func(p *nodesv1.NodePool) {
-		p.Status.Originals = Remember(nil, node(), Original{Key: Key{onLabels, key}, Value: value})
-	}
-}
-
-func age(d time.Duration) poolOption {
+func age(d time.Duration) func(*nodesv1.NodePool) {
 	return func(p *nodesv1.NodePool) {
 		p.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(-d))
 	}
 }
 
-func ledgerOf(other *nodesv1.NodePool) poolOption {
-	return func(p *nodesv1.NodePool) { p.Status.Ledger = other.Status.Ledger }
-}
-
-func generation(n int64) poolOption { return func(p *nodesv1.NodePool) { p.Generation = n } }
-
 func withoutFinalizer(p *nodesv1.NodePool) { p.Finalizers = nil }
 
-func deleting(p *nodesv1.NodePool) {
-	now := metav1.Now()
-	p.DeletionTimestamp = &now
-}
-
-func paused(p *nodesv1.NodePool) { p.Annotations = map[string]string{status.PausedAnnotation: "true"} }
+func deleting(p *nodesv1.NodePool) { p.DeletionTimestamp = new(metav1.Now()) }
 
 func synced(p *nodesv1.NodePool) {
 	p.Status.Conditions = []metav1.Condition{{

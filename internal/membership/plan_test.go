@@ -48,16 +48,16 @@ func TestNodeThatJoins(t *testing.T) {
 	t.Parallel()
 	checkPlans(t, map[string]planCase{
 		"a node of no pool is left alone": {
-			node: node(label("a", "b"), taint("x", "y", corev1.TaintEffectNoSchedule)),
-			pool: pools(pool("gpu", withLabel("env", "dev"))),
+			node: node().Label("a", "b").Taint("x", "y", corev1.TaintEffectNoSchedule).Obj(),
+			pool: pools(pool("gpu").Label("env", "dev")),
 		},
 		"a role that is no pool is left alone": {
-			node: node(role("control-plane")),
+			node: node().Role("control-plane").Obj(),
 			pool: pools(pool("gpu")),
 		},
 		"a member gets labels, taints, the member label and a record": {
-			node: node(role("gpu"), label("a", "b")),
-			pool: pools(pool("gpu", withLabel("env", "dev"), withTaint("gpu", "yes", corev1.TaintEffectNoSchedule))),
+			node: node().Role("gpu").Label("a", "b").Obj(),
+			pool: pools(pool("gpu").Label("env", "dev").Taint("gpu", "yes", corev1.TaintEffectNoSchedule)),
 			want: Plan{
 				SetLabels:     map[string]string{"env": "dev", nodesv1.MemberLabel("gpu"): ""},
 				Taints:        []corev1.Taint{{Key: "gpu", Value: "yes", Effect: corev1.TaintEffectNoSchedule}},
@@ -68,18 +68,18 @@ func TestNodeThatJoins(t *testing.T) {
 			},
 		},
 		"a key that the ledger does not hold yet is waited for": {
-			node: node(role("gpu"), carries(pool("gpu"))),
-			pool: pools(pool("gpu", withLabel("env", "dev"), ledgerOf(pool("gpu")))),
+			node: node().Role("gpu").With(carries(pool("gpu"))).Obj(),
+			pool: pools(pool("gpu").Label("env", "dev").With(ledgerOf(pool("gpu")))),
 			want: Plan{Pending: []string{"gpu"}},
 		},
 		"a pool without a finalizer is waited for": {
-			node: node(role("gpu")),
-			pool: pools(pool("gpu", withoutFinalizer)),
+			node: node().Role("gpu").Obj(),
+			pool: pools(pool("gpu").With(withoutFinalizer)),
 			want: Plan{Pending: []string{"gpu"}},
 		},
 		"annotations are put on members under the same rules": {
-			node: node(role("gpu"), carries(pool("gpu"))),
-			pool: pools(pool("gpu", func(p *nodesv1.NodePool) {
+			node: node().Role("gpu").With(carries(pool("gpu"))).Obj(),
+			pool: pools(pool("gpu").With(func(p *nodesv1.NodePool) {
 				p.Spec.Annotations = map[string]nodesv1.AnnotationValue{"team": "a"}
 				p.Status.Ledger = Wanted(p)
 			})),
@@ -98,7 +98,7 @@ func TestNodeThatLeaves(t *testing.T) {
 	t.Parallel()
 	checkPlans(t, map[string]planCase{
 		"a node that left is cleaned, foreign keys stay": {
-			node: node(label("a", "b"), taint("x", "y", corev1.TaintEffectNoSchedule), carries(full("gpu"))),
+			node: node().Label("a", "b").Taint("x", "y", corev1.TaintEffectNoSchedule).With(carries(full("gpu"))).Obj(),
 			pool: pools(full("gpu")),
 			want: Plan{
 				RemoveLabels:  []string{"env", nodesv1.MemberLabel("gpu")},
@@ -108,8 +108,8 @@ func TestNodeThatLeaves(t *testing.T) {
 			},
 		},
 		"a pool that is being deleted cleans its members": {
-			node: node(role("gpu"), carries(full("gpu"))),
-			pool: pools(full("gpu", deleting)),
+			node: node().Role("gpu").With(carries(full("gpu"))).Obj(),
+			pool: pools(full("gpu").With(deleting)),
 			want: Plan{
 				RemoveLabels:  []string{"env", nodesv1.MemberLabel("gpu")},
 				TaintsChanged: true, RecordChanged: true,
@@ -117,8 +117,8 @@ func TestNodeThatLeaves(t *testing.T) {
 			},
 		},
 		"a key that another pool wants as well stays": {
-			node: node(role("b"), carries(pool("a", withLabel("env", "x")), pool("b", withLabel("env", "x")))),
-			pool: pools(pool("a", withLabel("env", "x")), pool("b", withLabel("env", "x"))),
+			node: node().Role("b").With(carries(pool("a").Label("env", "x"), pool("b").Label("env", "x"))).Obj(),
+			pool: pools(pool("a").Label("env", "x"), pool("b").Label("env", "x")),
 			want: Plan{
 				RemoveLabels:  []string{nodesv1.MemberLabel("a")},
 				Record:        `{"b":{"labels":["env","` + nodesv1.MemberLabel("b") + `"]}}`,
@@ -128,8 +128,8 @@ func TestNodeThatLeaves(t *testing.T) {
 			},
 		},
 		"the loser gets the key when the winner leaves": {
-			node: node(role("a"), carries(pool("a"), pool("b", withLabel("env", "b")))),
-			pool: pools(pool("a", withLabel("env", "a")), pool("b", withLabel("env", "b"))),
+			node: node().Role("a").With(carries(pool("a"), pool("b").Label("env", "b"))).Obj(),
+			pool: pools(pool("a").Label("env", "a"), pool("b").Label("env", "b")),
 			want: Plan{
 				SetLabels:     map[string]string{"env": "a"},
 				RemoveLabels:  []string{nodesv1.MemberLabel("b")},
@@ -140,8 +140,8 @@ func TestNodeThatLeaves(t *testing.T) {
 			},
 		},
 		"a pool that is deleted as Orphan leaves everything but the membership": {
-			node: node(role("gpu"), carries(full("gpu"))),
-			pool: pools(full("gpu", deleting, func(p *nodesv1.NodePool) { p.Spec.DeletionPolicy = nodesv1.DeletionOrphan })),
+			node: node().Role("gpu").With(carries(full("gpu"))).Obj(),
+			pool: pools(full("gpu").With(deleting).With(func(p *nodesv1.NodePool) { p.Spec.DeletionPolicy = nodesv1.DeletionOrphan })),
 			want: Plan{
 				RemoveLabels:  []string{nodesv1.MemberLabel("gpu")},
 				RecordChanged: true,
@@ -156,29 +156,29 @@ func TestKeyThatTwoWant(t *testing.T) {
 	t.Parallel()
 	checkPlans(t, map[string]planCase{
 		"a foreign label of another value is a conflict and stays": {
-			node: node(role("gpu"), label("env", "prod"), carries(pool("gpu"))),
-			pool: pools(pool("gpu", withLabel("env", "dev"))),
+			node: node().Role("gpu").Label("env", "prod").With(carries(pool("gpu"))).Obj(),
+			pool: pools(pool("gpu").Label("env", "dev")),
 			want: Plan{Conflicts: []Conflict{{Pool: "gpu", Key: "label env"}}},
 		},
 		"a foreign label of the wanted value is as wanted and not claimed": {
-			node: node(role("gpu"), label("env", "dev"), carries(pool("gpu"))),
-			pool: pools(pool("gpu", withLabel("env", "dev"))),
+			node: node().Role("gpu").Label("env", "dev").With(carries(pool("gpu"))).Obj(),
+			pool: pools(pool("gpu").Label("env", "dev")),
 		},
 		"a foreign taint of another value is a conflict and stays": {
-			node: node(role("gpu"), taint("x", "theirs", corev1.TaintEffectNoSchedule), carries(pool("gpu"))),
-			pool: pools(pool("gpu", withTaint("x", "ours", corev1.TaintEffectNoSchedule))),
+			node: node().Role("gpu").Taint("x", "theirs", corev1.TaintEffectNoSchedule).With(carries(pool("gpu"))).Obj(),
+			pool: pools(pool("gpu").Taint("x", "ours", corev1.TaintEffectNoSchedule)),
 			want: Plan{Conflicts: []Conflict{{Pool: "gpu", Key: "taint x:NoSchedule"}}},
 		},
 		"of two pools that want one label the older wins, whatever its name": {
-			node: node(role("young-a"), role("old-b"), carries(pool("young-a"), pool("old-b", withLabel("env", "b")))),
-			pool: pools(pool("young-a", withLabel("env", "a"), age(time.Hour)), pool("old-b", withLabel("env", "b"), age(2*time.Hour))),
+			node: node().Role("young-a").Role("old-b").With(carries(pool("young-a"), pool("old-b").Label("env", "b"))).Obj(),
+			pool: pools(pool("young-a").Label("env", "a").With(age(time.Hour)), pool("old-b").Label("env", "b").With(age(2*time.Hour))),
 			want: Plan{Conflicts: []Conflict{{Pool: "young-a", Key: "label env", Holder: "old-b"}}},
 		},
 		"the higher priority wins against the older pool": {
-			node: node(role("old"), role("high"), carries(pool("old"), pool("high", withLabel("env", "high")))),
+			node: node().Role("old").Role("high").With(carries(pool("old"), pool("high").Label("env", "high"))).Obj(),
 			pool: pools(
-				pool("old", withLabel("env", "old"), age(time.Hour)),
-				pool("high", withLabel("env", "high"), func(p *nodesv1.NodePool) { p.Spec.Priority = 1 }),
+				pool("old").Label("env", "old").With(age(time.Hour)),
+				pool("high").Label("env", "high").Priority(1),
 			),
 			want: Plan{Conflicts: []Conflict{{Pool: "old", Key: "label env", Holder: "high"}}},
 		},
@@ -190,16 +190,16 @@ func TestOverwrite(t *testing.T) {
 	t.Parallel()
 	checkPlans(t, map[string]planCase{
 		"under Restore a foreign value is noted before it is replaced": {
-			node: node(role("gpu"), label("env", "prod"), carries(pool("gpu"))),
-			pool: pools(pool("gpu", withLabel("env", "dev"), overwrite(nodesv1.OverwriteRestore))),
+			node: node().Role("gpu").Label("env", "prod").With(carries(pool("gpu"))).Obj(),
+			pool: pools(pool("gpu").Label("env", "dev").Overwrite(nodesv1.OverwriteRestore)),
 			want: Plan{
 				Originals: []Original{{Pool: "gpu", Key: Key{onLabels, "env"}, Value: "prod"}},
 				Pending:   []string{"gpu"},
 			},
 		},
 		"under Restore a noted value is replaced": {
-			node: node(role("gpu"), label("env", "prod"), carries(pool("gpu"))),
-			pool: pools(pool("gpu", withLabel("env", "dev"), overwrite(nodesv1.OverwriteRestore), noted("env", "prod"))),
+			node: node().Role("gpu").Label("env", "prod").With(carries(pool("gpu"))).Obj(),
+			pool: pools(pool("gpu").Label("env", "dev").Overwrite(nodesv1.OverwriteRestore).With(noted("env", "prod"))),
 			want: Plan{
 				SetLabels:     map[string]string{"env": "dev"},
 				Record:        `{"gpu":{"labels":["env","` + nodesv1.MemberLabel("gpu") + `"]}}`,
@@ -208,8 +208,8 @@ func TestOverwrite(t *testing.T) {
 			},
 		},
 		"under Restore a noted value is put back when the node leaves": {
-			node: node(carries(pool("gpu", withLabel("env", "dev")))),
-			pool: pools(pool("gpu", withLabel("env", "dev"), overwrite(nodesv1.OverwriteRestore), noted("env", "prod"))),
+			node: node().With(carries(pool("gpu").Label("env", "dev"))).Obj(),
+			pool: pools(pool("gpu").Label("env", "dev").Overwrite(nodesv1.OverwriteRestore).With(noted("env", "prod"))),
 			want: Plan{
 				SetLabels:     map[string]string{"env": "prod"},
 				RemoveLabels:  []string{nodesv1.MemberLabel("gpu")},
@@ -218,8 +218,8 @@ func TestOverwrite(t *testing.T) {
 			},
 		},
 		"under Always a foreign value is replaced at once": {
-			node: node(role("gpu"), label("env", "prod"), carries(pool("gpu"))),
-			pool: pools(pool("gpu", withLabel("env", "dev"), overwrite(nodesv1.OverwriteAlways))),
+			node: node().Role("gpu").Label("env", "prod").With(carries(pool("gpu"))).Obj(),
+			pool: pools(pool("gpu").Label("env", "dev").Overwrite(nodesv1.OverwriteAlways)),
 			want: Plan{
 				SetLabels:     map[string]string{"env": "dev"},
 				Record:        `{"gpu":{"labels":["env","` + nodesv1.MemberLabel("gpu") + `"]}}`,
@@ -235,8 +235,8 @@ func TestNodeThatIsSelected(t *testing.T) {
 	t.Parallel()
 	checkPlans(t, map[string]planCase{
 		"a node that the selector matches gets the role label": {
-			node: node(label("zone", "a")),
-			pool: pools(pool("gpu", selects("zone", "a"))),
+			node: node().Label("zone", "a").Obj(),
+			pool: pools(pool("gpu").Selects("zone", "a")),
 			want: Plan{
 				SetLabels:     map[string]string{nodesv1.RoleLabel("gpu"): "", nodesv1.MemberLabel("gpu"): ""},
 				Record:        `{"gpu":{"labels":["` + nodesv1.RoleLabel("gpu") + `","` + nodesv1.MemberLabel("gpu") + `"]}}`,
@@ -245,9 +245,9 @@ func TestNodeThatIsSelected(t *testing.T) {
 			},
 		},
 		"a node that the selector no longer matches loses the role label": {
-			node: node(label(nodesv1.RoleLabel("gpu"), ""), label(nodesv1.MemberLabel("gpu"), ""), record(
-				`{"gpu":{"labels":["`+nodesv1.RoleLabel("gpu")+`","`+nodesv1.MemberLabel("gpu")+`"]}}`)),
-			pool: pools(pool("gpu", selects("zone", "a"))),
+			node: node().Label(nodesv1.RoleLabel("gpu"), "").Label(nodesv1.MemberLabel("gpu"), "").
+				Annotation(nodesv1.AppliedAnnotation, `{"gpu":{"labels":["`+nodesv1.RoleLabel("gpu")+`","`+nodesv1.MemberLabel("gpu")+`"]}}`).Obj(),
+			pool: pools(pool("gpu").Selects("zone", "a")),
 			want: Plan{
 				RemoveLabels:  []string{nodesv1.RoleLabel("gpu"), nodesv1.MemberLabel("gpu")},
 				RecordChanged: true,
@@ -255,12 +255,12 @@ func TestNodeThatIsSelected(t *testing.T) {
 			},
 		},
 		"a role label that the user set on a selected node is the user's": {
-			node: node(role("gpu"), label("zone", "a"), carries(pool("gpu"))),
-			pool: pools(pool("gpu", selects("zone", "a"))),
+			node: node().Role("gpu").Label("zone", "a").With(carries(pool("gpu"))).Obj(),
+			pool: pools(pool("gpu").Selects("zone", "a")),
 		},
 		"a pool does not select a node by its own label": {
-			node: node(carries(pool("gpu", withLabel("zone", "a")))),
-			pool: pools(pool("gpu", withLabel("zone", "a"), selects("zone", "a"))),
+			node: node().With(carries(pool("gpu").Label("zone", "a"))).Obj(),
+			pool: pools(pool("gpu").Label("zone", "a").Selects("zone", "a")),
 			want: Plan{
 				RemoveLabels:  []string{nodesv1.MemberLabel("gpu"), "zone"},
 				RecordChanged: true,
@@ -268,12 +268,12 @@ func TestNodeThatIsSelected(t *testing.T) {
 			},
 		},
 		"an empty selector matches nothing": {
-			node: node(label("zone", "a")),
-			pool: pools(pool("gpu", func(p *nodesv1.NodePool) { p.Spec.NodeSelector = &metav1.LabelSelector{} })),
+			node: node().Label("zone", "a").Obj(),
+			pool: pools(pool("gpu").With(func(p *nodesv1.NodePool) { p.Spec.NodeSelector = &metav1.LabelSelector{} })),
 		},
 		"a node whose InternalIP lies in a segment is selected, another one is not": {
-			node: node(address("10.20.3.4")),
-			pool: pools(pool("in", segment("10.20.0.0/16")), pool("out", segment("10.30.0.0/16"))),
+			node: node().Address("10.20.3.4").Obj(),
+			pool: pools(pool("in").CIDR("10.20.0.0/16"), pool("out").CIDR("10.30.0.0/16")),
 			want: Plan{
 				SetLabels:     map[string]string{nodesv1.RoleLabel("in"): "", nodesv1.MemberLabel("in"): ""},
 				Record:        `{"in":{"labels":["` + nodesv1.RoleLabel("in") + `","` + nodesv1.MemberLabel("in") + `"]}}`,
@@ -289,19 +289,17 @@ func TestRecordAndLedger(t *testing.T) {
 	t.Parallel()
 	checkPlans(t, map[string]planCase{
 		"a forged record removes nothing that the ledger does not confirm": {
-			node: node(
-				taint("protect", "", corev1.TaintEffectNoSchedule),
-				record(`{"gpu":{"labels":["team"],"taints":["protect:NoSchedule"]}}`), label("team", "a"),
-			),
+			node: node().Taint("protect", "", corev1.TaintEffectNoSchedule).
+				Annotation(nodesv1.AppliedAnnotation, `{"gpu":{"labels":["team"],"taints":["protect:NoSchedule"]}}`).Label("team", "a").Obj(),
 			pool: pools(full("gpu")),
 			want: Plan{RecordChanged: true, Abandoned: []string{"gpu"}, Pending: []string{"gpu"}, Leaving: []string{"gpu"}},
 		},
 		"a record of a pool that does not exist is dropped and its keys stay": {
-			node: node(label("env", "dev"), record(`{"gone":{"labels":["env"]}}`)),
+			node: node().Label("env", "dev").Annotation(nodesv1.AppliedAnnotation, `{"gone":{"labels":["env"]}}`).Obj(),
 			want: Plan{RecordChanged: true, Abandoned: []string{"gone"}},
 		},
 		"a lost record is written again": {
-			node: node(role("gpu"), carries(full("gpu")), withoutRecord),
+			node: node().Role("gpu").With(carries(full("gpu")), withoutRecord).Obj(),
 			pool: pools(full("gpu")),
 			want: Plan{
 				Record:        `{"gpu":{"labels":["env","` + nodesv1.MemberLabel("gpu") + `"],"taints":["gpu:NoSchedule"]}}`,
@@ -309,8 +307,8 @@ func TestRecordAndLedger(t *testing.T) {
 			},
 		},
 		"a taint keeps its old value until the ledger allows the new one": {
-			node: node(role("gpu"), carries(full("gpu"))),
-			pool: pools(full("gpu", withTaint("gpu", "new", corev1.TaintEffectNoSchedule), ledgerOf(full("gpu")))),
+			node: node().Role("gpu").With(carries(full("gpu"))).Obj(),
+			pool: pools(pool("gpu").Label("env", "dev").Taint("gpu", "new", corev1.TaintEffectNoSchedule).With(ledgerOf(full("gpu")))),
 			want: Plan{Pending: []string{"gpu"}},
 		},
 	})
@@ -321,36 +319,36 @@ func TestDriftAndHolding(t *testing.T) {
 	t.Parallel()
 	checkPlans(t, map[string]planCase{
 		"a changed label is drift once the pool was synced": {
-			node: node(role("gpu"), carries(full("gpu")), label("env", "changed")),
-			pool: pools(full("gpu", synced)),
+			node: node().Role("gpu").With(carries(full("gpu"))).Label("env", "changed").Obj(),
+			pool: pools(full("gpu").With(synced)),
 			want: Plan{
 				SetLabels: map[string]string{"env": "dev"}, Pending: []string{"gpu"}, Drift: []string{"label env"},
 			},
 		},
 		"a changed spec is no drift": {
-			node: node(role("gpu"), carries(full("gpu"))),
-			pool: pools(full("gpu", synced, withLabel("env", "new"), generation(2))),
+			node: node().Role("gpu").With(carries(full("gpu"))).Obj(),
+			pool: pools(full("gpu").With(synced).Label("env", "new").Generation(2)),
 			want: Plan{SetLabels: map[string]string{"env": "new"}, Pending: []string{"gpu"}},
 		},
 		"a taint that differs only in the time it was added is no change": {
-			node: node(role("gpu"), carries(full("gpu")), func(n *corev1.Node) {
+			node: node().Role("gpu").With(carries(full("gpu"))).With(func(n *corev1.Node) {
 				now := metav1.Now()
 				n.Spec.Taints[0].TimeAdded = &now
-			}),
+			}).Obj(),
 			pool: pools(full("gpu")),
 		},
 		"a paused pool changes nothing and loses nothing": {
-			node: node(carries(full("gpu")), label("env", "changed")),
-			pool: pools(full("gpu", paused)),
+			node: node().With(carries(full("gpu"))).Label("env", "changed").Obj(),
+			pool: pools(full("gpu").Paused()),
 		},
 		"a pool whose finalizer was removed changes nothing and loses nothing": {
-			node: node(role("gpu"), carries(full("gpu")), label("env", "changed")),
-			pool: pools(full("gpu", withoutFinalizer)),
+			node: node().Role("gpu").With(carries(full("gpu"))).Label("env", "changed").Obj(),
+			pool: pools(full("gpu").With(withoutFinalizer)),
 			want: Plan{Pending: []string{"gpu"}},
 		},
 		"a pool in dry run changes nothing": {
-			node: node(role("gpu")),
-			pool: pools(full("gpu", func(p *nodesv1.NodePool) { p.Spec.DryRun = true })),
+			node: node().Role("gpu").Obj(),
+			pool: pools(full("gpu").DryRun()),
 			want: Plan{Pending: []string{"gpu"}},
 		},
 	})
@@ -360,11 +358,11 @@ func TestLeaversAreKeptUntilTheyAreCounted(t *testing.T) {
 	t.Parallel()
 	all, counted := byName(pools(full("gpu"))), false
 	mayLeave := func(string) bool { return counted }
-	leaver := node(carries(full("gpu")))
+	leaver := node().With(carries(full("gpu"))).Obj()
 	if plan := NewClearedPlan(leaver, all, mayLeave); !plan.Empty() || !cmp.Equal(plan.Leaving, []string{"gpu"}) {
 		t.Errorf("plan for a leaver is %+v", plan)
 	}
-	member := node(role("gpu"))
+	member := node().Role("gpu").Obj()
 	if plan := NewClearedPlan(member, all, mayLeave); plan.Empty() {
 		t.Error("a node that joins is kept out")
 	}
@@ -376,8 +374,8 @@ func TestLeaversAreKeptUntilTheyAreCounted(t *testing.T) {
 
 func TestPreviewShowsWhatADryRunWouldDo(t *testing.T) {
 	t.Parallel()
-	all := byName(pools(full("gpu", overwrite(nodesv1.OverwriteRestore), func(p *nodesv1.NodePool) { p.Spec.DryRun = true })))
-	plan := Preview(node(role("gpu"), label("env", "prod")), all, "gpu")
+	all := byName(pools(full("gpu").Overwrite(nodesv1.OverwriteRestore).DryRun()))
+	plan := Preview(node().Role("gpu").Label("env", "prod").Obj(), all, "gpu")
 	if plan.SetLabels["env"] != "dev" || !plan.TaintsChanged {
 		t.Errorf("preview is %+v", plan)
 	}
@@ -392,7 +390,7 @@ func FuzzParseRecord(f *testing.F) {
 	f.Add(`[]`)
 	f.Add(`{"":{"taints":[":"]}}`)
 	f.Fuzz(func(t *testing.T, raw string) {
-		n := node(record(raw), role("gpu"))
+		n := node().Annotation(nodesv1.AppliedAnnotation, raw).Role("gpu").Obj()
 		plan := NewPlan(n, byName(pools(full("gpu"))))
 		if _, err := plan.MergePatch(n); err != nil {
 			t.Fatal(err)

@@ -31,12 +31,12 @@ func TestPlanProperties(t *testing.T) {
 		current := original.DeepCopy()
 		for range 4 {
 			shuffle(random, current, all)
-			closed := random.IntN(4) == 0
-			if closed { // as a kubelet that registers anew
-				taint(nodesv1.UninitializedTaint, "", corev1.TaintEffectNoSchedule)(current)
+			registers := random.IntN(4) == 0
+			if registers { // as a kubelet that registers anew
+				closed(current)
 			}
 			settle(t, seed, random, current, all)
-			if isMember := len(NewPlan(current, prepared(all)).Members) > 0; closed && isClosed(current) == isMember {
+			if isMember := len(NewPlan(current, prepared(all)).Members) > 0; registers && isClosed(current) == isMember {
 				t.Fatalf("seed %d: a settled node in a pool: %t, and closed: %t", seed, isMember, isClosed(current))
 			}
 			open(current)
@@ -182,7 +182,7 @@ func shuffle(random *rand.Rand, node *corev1.Node, all map[string]*nodesv1.NodeP
 }
 
 func randomNode(random *rand.Rand) *corev1.Node {
-	n := node()
+	n := node().Obj()
 	for i := range 4 {
 		if random.IntN(2) == 0 {
 			n.Labels[fmt.Sprintf("key-%d", i)] = fmt.Sprintf("value-%d", random.IntN(3))
@@ -201,10 +201,10 @@ func randomPools(random *rand.Rand) map[string]*nodesv1.NodePool {
 	all := map[string]*nodesv1.NodePool{}
 	for i := range 1 + random.IntN(4) {
 		name := fmt.Sprintf("pool-%d", i)
-		all[name] = pool(name, age(time.Duration(random.IntN(3))*time.Hour), func(p *nodesv1.NodePool) {
+		all[name] = ready(pool(name).With(age(time.Duration(random.IntN(3))*time.Hour), func(p *nodesv1.NodePool) {
 			p.Spec.Priority = int32(random.IntN(2))
 			p.Spec.Overwrite = []nodesv1.OverwritePolicy{nodesv1.OverwriteNever, nodesv1.OverwriteRestore}[random.IntN(2)]
-		})
+		}))
 	}
 	return all
 }

@@ -43,6 +43,24 @@ func (b *PoolBuilder) Selects(key, value string) *PoolBuilder {
 	return b
 }
 
+// CIDR makes nodes with an address in a segment members of the pool.
+func (b *PoolBuilder) CIDR(cidr nodesv1.CIDR) *PoolBuilder {
+	b.object.Spec.NodeCIDRs = append(b.object.Spec.NodeCIDRs, cidr)
+	return b
+}
+
+// Overwrite sets what happens to keys that others have set.
+func (b *PoolBuilder) Overwrite(policy nodesv1.OverwritePolicy) *PoolBuilder {
+	b.object.Spec.Overwrite = policy
+	return b
+}
+
+// Priority sets the priority among pools that want the same key.
+func (b *PoolBuilder) Priority(priority int32) *PoolBuilder {
+	b.object.Spec.Priority = priority
+	return b
+}
+
 // Allows opens the pool to the namespaces that match the requirements, and to no others.
 func (b *PoolBuilder) Allows(requirements ...metav1.LabelSelectorRequirement) *PoolBuilder {
 	b.object.Spec.AllowedNamespaces = &nodesv1.AllowedNamespaces{
