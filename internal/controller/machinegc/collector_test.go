@@ -48,13 +48,7 @@ func newStage(t *testing.T, remove bool) *stage {
 		[]machine.Host{{Name: "a", Driver: machine.DriverSimulated, Endpoint: "simulated://"}},
 		fleet.Options{Installation: "installation", Open: func(context.Context, machine.Host) (machine.Driver, error) { return s.host.Open(), nil }},
 	)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = machines.Start(ctx)
-	}()
-	t.Cleanup(func() { cancel(); <-done })
+	testkit.Background(t, machines.Start)
 	testkit.Eventually(t, "the host is up", func() bool { return machines.Health("a").Err == nil })
 	s.options = Options{
 		Client: h.Client, Live: h.Live, Recorder: h.Events, Now: h.Clock.Now, Fleet: machines, Installation: "installation", Remove: remove,

@@ -55,13 +55,7 @@ func newStage(t *testing.T, mode Mode) *stage {
 		[]machine.Host{{Name: s.host, Driver: machine.DriverSimulated, Endpoint: "simulated://"}},
 		fleet.Options{Installation: "installation", Open: func(context.Context, machine.Host) (machine.Driver, error) { return host.Open(), nil }},
 	)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = machines.Start(ctx)
-	}()
-	t.Cleanup(func() { cancel(); <-done })
+	testkit.Background(t, machines.Start)
 	testkit.Eventually(t, "the host is up", func() bool { return machines.Health(s.host).Err == nil })
 	s.sampler = New(Options{
 		Client: h.Client, Fleet: machines, Calls: NewCalls(), Now: h.Clock.Now, Installation: "installation", Mode: mode,

@@ -4,7 +4,6 @@
 package nodepool_test
 
 import (
-	"context"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -94,20 +93,13 @@ func (w *stage) start() {
 	consistent.Cache.Reader = mgr.GetCache()
 	c, err := client.New(w.Config, consistent)
 	must(w.t, err)
-	ctx, cancel := context.WithCancel(w.t.Context())
+	ctx := w.t.Context()
 	must(w.t, kube.IndexNodes(membership.Concerned)(ctx, mgr.GetFieldIndexer()))
 	managed := w.newControllers(c)
 	must(w.t, managed.pools.SetupWithManager(ctx, mgr, 2))
 	must(w.t, managed.nodes.SetupWithManager(ctx, mgr, 2))
 	must(w.t, managed.drains.SetupWithManager(mgr, 2))
-	stopped := make(chan error, 1)
-	go func() { stopped <- mgr.Start(ctx) }()
-	w.t.Cleanup(func() {
-		cancel()
-		if err := <-stopped; err != nil {
-			w.t.Errorf("the manager failed: %v", err)
-		}
-	})
+	testkit.Background(w.t, mgr.Start)
 }
 
 func must(t *testing.T, err error) {

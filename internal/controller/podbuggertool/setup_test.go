@@ -4,7 +4,6 @@
 package podbuggertool
 
 import (
-	"context"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -123,18 +122,10 @@ func (s *stage) start(t *testing.T) *PodCaches {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
 	caches := NewPodCaches(s.Config, scheme)
 	if err := New(mgr.GetClient(), s.Live, caches, s.Events, s.Clock.Now).SetupWithManager(mgr, caches); err != nil {
 		t.Fatal(err)
 	}
-	stopped := make(chan error, 1)
-	go func() { stopped <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-stopped; err != nil {
-			t.Errorf("the manager failed: %v", err)
-		}
-	})
+	testkit.Background(t, mgr.Start)
 	return caches
 }

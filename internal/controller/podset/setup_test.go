@@ -151,21 +151,13 @@ func (s *stage) start(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	if err := kube.IndexNodes(membership.Concerned)(ctx, mgr.GetFieldIndexer()); err != nil {
+	if err := kube.IndexNodes(membership.Concerned)(t.Context(), mgr.GetFieldIndexer()); err != nil {
 		t.Fatal(err)
 	}
-	if err := New(c, s.Events, s.Clock.Now).SetupWithManager(ctx, mgr, 2); err != nil {
+	if err := New(c, s.Events, s.Clock.Now).SetupWithManager(t.Context(), mgr, 2); err != nil {
 		t.Fatal(err)
 	}
-	stopped := make(chan error, 1)
-	go func() { stopped <- mgr.Start(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-stopped; err != nil {
-			t.Errorf("the manager failed: %v", err)
-		}
-	})
+	testkit.Background(t, mgr.Start)
 }
 
 func TestChangesOfChildrenWaitForOthersToComeAlong(t *testing.T) {

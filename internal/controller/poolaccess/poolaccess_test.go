@@ -146,7 +146,7 @@ func (c *cluster) start(t *testing.T) func() {
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 	must(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx := t.Context()
 	must(t, kube.IndexNodes(membership.Concerned)(ctx, mgr.GetFieldIndexer()))
 	clearances := &clearance.Clearances{}
 	pools := nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), c.Events, clearances, &clearance.Drains{}, c.Clock.Now, operatorNamespace)
@@ -154,16 +154,7 @@ func (c *cluster) start(t *testing.T) func() {
 	must(t, poolaccess.New(mgr.GetClient(), mgr.GetAPIReader(), operatorNamespace).SetupWithManager(mgr, 4))
 	must(t, node.New(mgr.GetClient(), c.Events, clearances, c.Clock.Now).SetupWithManager(ctx, mgr, 4))
 
-	stopped := make(chan error, 1)
-	go func() { stopped <- mgr.Start(ctx) }()
-	stop := sync.OnceFunc(func() {
-		cancel()
-		if err := <-stopped; err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(stop)
-	return stop
+	return testkit.Background(t, mgr.Start)
 }
 
 // lists returns an empty list of each kind of policy and binding.

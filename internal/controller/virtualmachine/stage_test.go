@@ -102,17 +102,8 @@ func (s *stage) restart() {
 		Operations: operations, DefaultDriver: s.driver,
 		Retained: &kube.RetainedList{Client: s.Client, Live: s.Live, Namespace: s.namespace},
 	})
-	ctx, cancel := context.WithCancel(s.t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = machines.Start(ctx)
-	}()
-	s.t.Cleanup(func() {
-		operations.Drain(context.WithoutCancel(ctx))
-		cancel()
-		<-done
-	})
+	testkit.Background(s.t, machines.Start)
+	s.t.Cleanup(func() { operations.Drain(context.WithoutCancel(s.t.Context())) }) // before the fleet stops
 	testkit.Eventually(s.t, "all hosts were probed", func() bool { return allProbed(machines.Hosts()) })
 }
 
