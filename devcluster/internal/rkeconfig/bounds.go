@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -33,7 +34,10 @@ func bounded(raw []byte) error {
 		}
 		for left := []*yaml.Node{&document}; len(left) > 0; {
 			node := left[len(left)-1]
-			left = append(left[:len(left)-1], node.Content...)
+			left = left[:len(left)-1]
+			for _, child := range slices.Backward(node.Content) { // so that the first alias is named, not the last
+				left = append(left, child)
+			}
 			if node.Kind == yaml.AliasNode {
 				return fmt.Errorf("line %d: alias %q: aliases are not supported, write the value out", node.Line, "*"+node.Value)
 			}
