@@ -36,17 +36,23 @@ func TestJudge(t *testing.T) {
 			{}, {labels: map[string]string{neverKey: "theirs"}}, {ours: true, labels: map[string]string{neverKey: "ours"}, record: neverKey},
 		}},
 		"Windlass repairs what it had first": {versions: []version{
-			{}, {ours: true, labels: map[string]string{neverKey: "ours"}, record: neverKey},
+			{},
+			{ours: true, labels: map[string]string{neverKey: "ours"}, record: neverKey},
 			{labels: map[string]string{neverKey: "theirs"}, record: neverKey},
-			{ours: true, labels: map[string]string{neverKey: "ours"}, record: neverKey}, {ours: true},
+			{ours: true, labels: map[string]string{neverKey: "ours"}, record: neverKey},
+			{ours: true},
 		}},
 		"a replaced value is put back": {versions: []version{
-			{}, {labels: map[string]string{restoreKey: "theirs"}},
-			{ours: true, labels: map[string]string{restoreKey: "ours"}, record: restoreKey}, {ours: true, labels: map[string]string{restoreKey: "theirs"}},
+			{},
+			{labels: map[string]string{restoreKey: "theirs"}},
+			{ours: true, labels: map[string]string{restoreKey: "ours"}, record: restoreKey},
+			{ours: true, labels: map[string]string{restoreKey: "theirs"}},
 		}},
 		"a replaced value is not put back": {wrong: true, versions: []version{
-			{}, {labels: map[string]string{restoreKey: "theirs"}},
-			{ours: true, labels: map[string]string{restoreKey: "ours"}, record: restoreKey}, {ours: true},
+			{},
+			{labels: map[string]string{restoreKey: "theirs"}},
+			{ours: true, labels: map[string]string{restoreKey: "ours"}, record: restoreKey},
+			{ours: true},
 		}},
 	}
 	for name, tc := range cases {

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -41,18 +40,4 @@ type scenario struct {
 // matches says whether a name stands for the scenario: its own, or that of its kind.
 func (sc *scenario) matches(name string) bool {
 	return sc.name == name || strings.HasPrefix(sc.name, name+"/")
-}
-
-// scenarios are all scenarios.
-func scenarios() []scenario {
-	return slices.Concat(nodePoolScenarios(), podSetScenarios(), podBuggerToolScenarios(), virtualMachineScenarios(), clusterScenarios())
-}
-
-// indented returns lines of a spec in the indentation of the manifests.
-func indented(lines []string) string {
-	var out strings.Builder
-	for _, line := range lines {
-		out.WriteString("  " + line + "\n")
-	}
-	return out.String()
 }

@@ -194,3 +194,12 @@ spec:
   containers: [{name: main, image: example.com/main}]
 `, name, labels)
 }
+
+// indented returns lines of a spec in the indentation of the manifests.
+func indented(lines []string) string {
+	var out strings.Builder
+	for _, line := range lines {
+		out.WriteString("  " + line + "\n")
+	}
+	return out.String()
+}
