@@ -41,7 +41,7 @@ func TestFleetKeepsTheContract(t *testing.T) {
 		},
 		Spec: func(id machine.Identity) machine.Spec {
 			return machine.Spec{
-				Identity: id, Hash: "hash", Resources: machine.Resources{MilliCPU: 500, MemoryBytes: 64 << 20},
+				Identity: id, Hash: "hash", Resources: machine.Resources{MilliCPU: 500, MemoryBytes: 64 << 20, RootDiskBytes: 1 << 30},
 				Image: machine.Image{Name: "nginx:1.17.4"},
 			}
 		},

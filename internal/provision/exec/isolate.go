@@ -57,7 +57,7 @@ func devices() []string {
 }
 
 // accessOf returns which files a run can use; nil if it is not isolated, and then why not if it should be.
-func (r *Runner) accessOf(files layout, wanted provision.Request, program, config string) (allowed *access, open string, err error) {
+func (r *Runner) accessOf(files layout, wanted provision.Request, asked request, config string) (allowed *access, open string, err error) {
 	if r.options.Isolation != IsolationPreferred && r.options.Isolation != IsolationRequired {
 		return nil, "", nil
 	}
@@ -72,7 +72,7 @@ func (r *Runner) accessOf(files layout, wanted provision.Request, program, confi
 		return nil, problem.Error(), nil
 	}
 	allowed = &access{
-		Read:  append(system(), program),
+		Read:  append(system(), asked.Argv[0]),
 		Write: append(devices(), files.work(), filepath.Dir(config)),
 		Alone: !wanted.Tool.KeepsDaemons,
 	}
@@ -80,7 +80,7 @@ func (r *Runner) accessOf(files layout, wanted provision.Request, program, confi
 		// They look for each other. What belongs to a process of somebody else stays closed: environment, memory and files.
 		allowed.Read = append(allowed.Read, "/proc")
 	}
-	for _, variable := range r.environment(files, wanted) {
+	for _, variable := range asked.Env {
 		switch name, value, _ := strings.Cut(variable, "="); name {
 		case "SSL_CERT_FILE":
 			allowed.Read = append(allowed.Read, value)

@@ -108,7 +108,7 @@ func (r *Runner) Start(ctx context.Context, wanted provision.Request) error {
 		ID: wanted.ID, Action: wanted.Action, Argv: argv, Env: r.environment(files, wanted), Dir: files.work(),
 		Timeout: wanted.Timeout, Grace: wanted.Grace, KeepsDaemons: wanted.Tool.KeepsDaemons,
 	}
-	asked.Access, asked.NotIsolated, err = r.accessOf(files, wanted, argv[0], files.configPath(wanted.Place, wanted.Tool))
+	asked.Access, asked.NotIsolated, err = r.accessOf(files, wanted, asked, files.configPath(wanted.Place, wanted.Tool))
 	if err != nil {
 		return err
 	}
