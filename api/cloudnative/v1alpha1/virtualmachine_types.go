@@ -17,8 +17,8 @@ import (
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.phase`,description="State of the machine in one word"
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the machine is in its desired state"
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why it is, or is not"
-// +kubebuilder:printcolumn:name="CPU%",type=number,JSONPath=`.status.server.usage.cpu`,description="CPU usage in percent of the limit"
-// +kubebuilder:printcolumn:name="Memory%",type=number,JSONPath=`.status.server.usage.memory`,description="Memory usage in percent of the limit"
+// +kubebuilder:printcolumn:name="CPU",type=number,JSONPath=`.status.server.usage.cpu`,description="CPU usage in percent of the limit"
+// +kubebuilder:printcolumn:name="Memory",type=number,JSONPath=`.status.server.usage.memory`,description="Memory usage in percent of the limit"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Driver",type=string,priority=1,JSONPath=`.status.server.driver`,description="Driver that runs the machine"
 // +kubebuilder:printcolumn:name="Host",type=string,priority=1,JSONPath=`.status.server.host`,description="Host of the machine"
