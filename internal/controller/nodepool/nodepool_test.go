@@ -61,6 +61,7 @@ func newStage(t *testing.T) *stage {
 	t.Parallel()
 	h := testkit.New(t, kube.IndexNodes(membership.Concerned))
 	prefix := strings.ToLower(strings.TrimPrefix(t.Name(), "Test"))
+	prefix = strings.NewReplacer("/", "-", "_", "-", ",", "").Replace(prefix)
 	if len(prefix) > 40 {
 		prefix = prefix[:40]
 	}

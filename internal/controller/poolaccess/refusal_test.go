@@ -162,10 +162,11 @@ func TestRefusalIsForgottenInSpiteOfAConflict(t *testing.T) {
 	}
 }
 
-// remembering is a client whose cache still has a policy.
+// remembering is a client with the rights of the manager, whose cache still has a policy.
 type remembering struct {
 	client.Client
 
+	cache  client.Reader
 	policy *admissionregistrationv1.MutatingAdmissionPolicy
 }
 
@@ -175,7 +176,7 @@ func (r remembering) Get(ctx context.Context, key client.ObjectKey, object clien
 		r.policy.DeepCopyInto(policy)
 		return nil
 	}
-	return r.Client.Get(ctx, key, object, options...)
+	return r.cache.Get(ctx, key, object, options...)
 }
 
 // The API server refuses a binding with parameters as long as it has no policy for it. The pool used to be Stalled for it, and its
@@ -187,7 +188,7 @@ func TestBindingWaitsForAPolicyThatWasDeletedJustNow(t *testing.T) {
 	limited, err := client.New(c.limited(t), client.Options{Scheme: c.Live.Scheme()})
 	must(t, err)
 	policy := &admissionregistrationv1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: admission.ChooseRef().Name}}
-	access := poolaccess.New(remembering{Client: limited, policy: policy}, c.Live, operatorNamespace)
+	access := poolaccess.New(remembering{Client: limited, cache: c.Client, policy: policy}, c.Live, operatorNamespace)
 	key := client.ObjectKeyFromObject(pool)
 
 	result, err := c.Reconcile(t, access, key)
