@@ -75,11 +75,11 @@ func checkIsolation(conf *config.Clusters, log logr.Logger) error {
 	return nil
 }
 
-// secretFiles returns what is the manager's and not a tool's.
-func secretFiles(kubeconfig string, getenv func(string) string) []string {
+// secretFiles returns what is the manager's and not a tool's. Admin is the kubeconfig that was given, if one was.
+func secretFiles(admin string, getenv func(string) string) []string {
 	paths := []string{"/var/run/secrets", filepath.Join(getenv("HOME"), ".kube"), filepath.Join(getenv("HOME"), ".ssh")}
-	if kubeconfig != "" {
-		paths = append(paths, kubeconfig)
+	if admin != "" {
+		paths = append(paths, admin)
 	}
 	return append(paths, filepath.SplitList(getenv("KUBECONFIG"))...)
 }

@@ -83,7 +83,7 @@ func TestJSONShowsWhatErrorsSay(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	logger := logr.FromSlogHandler(slog.NewJSONHandler(&out, &slog.HandlerOptions{ReplaceAttr: plain}))
-	logger.Info("Joined", "object", klog.KRef("default", "web"), "cause", fmt.Errorf("odd"))
+	logger.Info("Joined", "object", klog.KRef("default", "web"), "cause", errors.New("odd"))
 	if want := `"msg":"Joined","object":{"name":"web","namespace":"default"},"cause":"odd"}`; !strings.HasSuffix(out.String(), want+"\n") {
 		t.Errorf("the line is %q, want it to end with %q", out.String(), want)
 	}

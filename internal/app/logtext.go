@@ -22,9 +22,8 @@ import (
 type textHandler struct {
 	level  slog.Level
 	colour bool
-	// attrs and name come from With.
+	// attrs come from With.
 	attrs []slog.Attr
-	name  string
 
 	mu  *sync.Mutex
 	out io.Writer

@@ -51,7 +51,9 @@ func presets() []string { return []string{"rke", "devcluster"} }
 // provisionerExec is the provisioner that runs what a Cluster says.
 const provisionerExec = "exec"
 
-func defaultClusters() Clusters { return Clusters{AllowedProvisioners: presets(), ToolIsolation: "preferred", MaxOperations: 5} }
+func defaultClusters() Clusters {
+	return Clusters{AllowedProvisioners: presets(), ToolIsolation: "preferred", MaxOperations: 5}
+}
 
 func (c *Clusters) bindFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&c.AllowedProvisioners, "allowed-provisioners", c.AllowedProvisioners,

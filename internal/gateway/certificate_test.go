@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
 	"fmt"
 	"net"
 	"net/http"
@@ -59,7 +60,8 @@ func TestAttackTokensAreReadFromTheNetwork(t *testing.T) {
 	if err := shown.VerifyHostname("windlass-gateway.windlass-system.svc"); err != nil {
 		t.Error(err)
 	}
-	if lines := r.log.with("Using a certificate"); len(lines) != 1 || !strings.Contains(lines[0], fmt.Sprintf("%x", fingerprint(&tls.Certificate{Leaf: shown}))) {
+	sum := hex.EncodeToString(fingerprint(&tls.Certificate{Leaf: shown}))
+	if lines := r.log.with("Using a certificate"); len(lines) != 1 || !strings.Contains(lines[0], sum) {
 		t.Errorf("the log does not say which certificate is used: %q", lines)
 	}
 

@@ -53,7 +53,7 @@ func (r *rig) kubelet(t *testing.T, node string, lines <-chan string) {
 	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}
 	r.Create(t, object)
 	object.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: host}}
-	object.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(number) //nolint:gosec // because ports fit
+	object.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(number)
 	must(t, r.Live.Status().Update(t.Context(), object))
 }
 

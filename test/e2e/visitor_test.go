@@ -43,7 +43,7 @@ type visitor struct {
 // newVisitor makes a checkout, in a folder whose path has a space. If the test runs as root, an unprivileged visitor is another user.
 func newVisitor(t *testing.T, unprivileged bool) *visitor {
 	t.Helper()
-	top, err := os.MkdirTemp("", "windlass-visit-")
+	top, err := os.MkdirTemp("", "windlass-visit-") //nolint:usetesting // because the other user could not reach t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,15 +245,16 @@ func (v *visitor) tour(screen string) {
 		if err != nil {
 			v.t.Fatal(err)
 		}
-		script, want := "export "+paste+"\n", ""
+		var script, want strings.Builder
+		script.WriteString("export " + paste + "\n")
 		for _, step := range steps {
-			script += step.Command + "\n"
-			want += step.Output
+			script.WriteString(step.Command + "\n")
+			want.WriteString(step.Output)
 		}
-		command := v.Command(v.t.Context(), "bash", "-euo", "pipefail", "-c", script)
+		command := v.Command(v.t.Context(), "bash", "-euo", "pipefail", "-c", script.String())
 		command.Dir = v.Dir // the visitor need not be in the checkout
 		done := rig.Finish(command)
-		if difference := guide.Match(want, done.Out); done.Code != 0 || difference != "" {
+		if difference := guide.Match(want.String(), done.Out); done.Code != 0 || difference != "" {
 			v.t.Errorf("README.md:%d: exit code %d: %s\n%sthe output is:\n%s", block.Line, done.Code, done.Err, difference, done.Out)
 		}
 	}

@@ -95,6 +95,8 @@ func newStage(t *testing.T) *stage {
 }
 
 // TestEachControllerAlone runs each controller under the role that is shipped for it, through the life of what it manages.
+//
+//nolint:paralleltest // because the audit log tells one controller at a time
 func TestEachControllerAlone(t *testing.T) {
 	s := newStage(t)
 	for name, of := range controllers() {

@@ -45,7 +45,7 @@ type namespacedList struct {
 // Resolve implements huma.Resolver.
 func (l *namespacedList) Resolve(huma.Context) []error {
 	if l.Namespace != "" && len(validation.IsDNS1123Label(l.Namespace)) > 0 {
-		return []error{&huma.ErrorDetail{Location: "query.ns", Message: "is not the name of a namespace"}}
+		return []error{&huma.ErrorDetail{Location: locationNamespace, Message: "is not the name of a namespace"}}
 	}
 	return nil
 }

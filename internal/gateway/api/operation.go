@@ -18,6 +18,9 @@ const maxBody = 3 << 20
 // metaBody is the key of an operation's metadata under which the schema of its body is.
 const metaBody = "body"
 
+// locationNamespace is where errors say that the parameter of that name is.
+const locationNamespace = "query.ns"
+
 // Target is the object that a path names. It reads its parameters itself, because they differ between routes.
 type Target struct{ namespace, name string }
 

@@ -128,12 +128,12 @@ func (a *API) rights(ctx context.Context, in *rightsInput) (*rightsOutput, error
 			break
 		}
 		if len(validation.IsDNS1123Label(name)) > 0 {
-			return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "must be names of namespaces, separated by commas"})
+			return nil, fieldErrors(&view.FieldError{Location: locationNamespace, Message: "must be names of namespaces, separated by commas"})
 		}
 		namespaces = append(namespaces, name)
 	}
 	if namespaces = slices.Compact(slices.Sorted(slices.Values(namespaces))); len(namespaces) > maxMatrix {
-		return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "must be at most 16 namespaces"})
+		return nil, fieldErrors(&view.FieldError{Location: locationNamespace, Message: "must be at most 16 namespaces"})
 	}
 	matrix, err := a.Rights.Matrix(ctx, who, namespaces)
 	if err != nil {

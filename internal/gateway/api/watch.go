@@ -52,7 +52,7 @@ func (a *API) watch(ctx context.Context, in *watchInput) (*huma.StreamResponse, 
 		return nil, err
 	}
 	if in.Namespace != "" && len(validation.IsDNS1123Label(in.Namespace)) > 0 {
-		return nil, fieldErrors(&view.FieldError{Location: "query.ns", Message: "is not the name of a namespace"})
+		return nil, fieldErrors(&view.FieldError{Location: locationNamespace, Message: "is not the name of a namespace"})
 	}
 	if !a.Streams.Enter(who) {
 		return nil, access.TooMany(time.Second)

@@ -163,13 +163,17 @@ func (s *Store) await(ctx context.Context, check func() bool, owe func()) error 
 		s.journal.mu.Unlock()
 		select {
 		case <-ctx.Done():
-			s.journal.mu.Lock()
-			defer s.journal.mu.Unlock()
-			owe()
+			s.locked(owe)
 			return ctx.Err()
 		case <-changed:
 		}
 	}
+}
+
+func (s *Store) locked(do func()) {
+	s.journal.mu.Lock()
+	defer s.journal.mu.Unlock()
+	do()
 }
 
 // What follows needs the lock.

@@ -152,6 +152,7 @@ func podHealth(obj *unstructured.Unstructured) Health {
 		return Health{State: HealthReady}
 	case corev1.PodFailed:
 		return Health{HealthFailed, orElse(textAt(obj.Object, "status.reason"), string(phase))}
+	case corev1.PodPending, corev1.PodRunning, corev1.PodUnknown: // their containers tell more
 	}
 	for _, path := range []string{"status.initContainerStatuses", "status.containerStatuses"} {
 		for _, container := range listAt(obj.Object, path) {

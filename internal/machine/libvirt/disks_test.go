@@ -228,9 +228,9 @@ func TestRootDiskThatTheSpecEnlargesStaysSmall(t *testing.T) {
 	spec := s.diskSpec("larger")
 	wantSuccess(t, "Create", s.ensure(t, spec))
 	write(t, s.disk(t, "-root"), []byte("image 0 precious"))
-	resize := func(bytes int64) error {
+	resize := func(size int64) error {
 		to := spec.Resources
-		to.RootDiskBytes = bytes
+		to.RootDiskBytes = size
 		return s.driver.Resize(t.Context(), spec.Identity, to)
 	}
 	wantSuccess(t, "Resize", resize(4<<20))

@@ -280,11 +280,11 @@ func (s *stage) grow(t *testing.T, spec machine.Spec) {
 }
 
 // wantRoot checks the length of the root disk, and that it still begins as its image does.
-func (s *stage) wantRoot(t *testing.T, bytes int64) {
+func (s *stage) wantRoot(t *testing.T, size int64) {
 	t.Helper()
 	root := s.disk(t, "-root")
-	if info, err := os.Stat(root); err != nil || info.Size() != bytes || !starts(t, root, "image 0") {
-		t.Errorf("the root disk %q is %+v, %v; want %d bytes of the image", root, info, err, bytes)
+	if info, err := os.Stat(root); err != nil || info.Size() != size || !starts(t, root, "image 0") {
+		t.Errorf("the root disk %q is %+v, %v; want %d bytes of the image", root, info, err, size)
 	}
 }
 

@@ -62,9 +62,10 @@ func recordOf(spec machine.Spec) record {
 }
 
 // sized returns the record of the same machine with another size.
-func (r record) sized(to machine.Resources) record {
-	r.MilliCPU, r.MemoryBytes, r.RootDiskBytes = to.MilliCPU, to.MemoryBytes, to.RootDiskBytes
-	return r
+func (r *record) sized(to machine.Resources) record {
+	sized := *r
+	sized.MilliCPU, sized.MemoryBytes, sized.RootDiskBytes = to.MilliCPU, to.MemoryBytes, to.RootDiskBytes
+	return sized
 }
 
 // identity returns the identity of the machine.

@@ -138,7 +138,7 @@ func (d *driver) resizeNow(ctx context.Context, f *found, size limits, to machin
 	if err := d.obeyed(ctx, f, size); err != nil {
 		return err
 	}
-	return d.keep(ctx, f.dom, f.record().sized(to), libvirt.DomainAffectLive)
+	return d.keep(ctx, f.dom, f.Metadata.Record.sized(to), libvirt.DomainAffectLive)
 }
 
 // setLiveVCPUs adds processors, or asks the guest to give some back. libvirt waits for that only a few seconds, so the caller has to check.

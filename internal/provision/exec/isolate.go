@@ -61,15 +61,12 @@ func (r *Runner) accessOf(files layout, wanted provision.Request, asked request,
 	if r.options.Isolation != IsolationPreferred && r.options.Isolation != IsolationRequired {
 		return nil, "", nil
 	}
-	problem := CanIsolate()
-	if dir := filepath.Dir(config); problem == nil {
-		problem = r.keepsSecretsIn(dir)
-	}
-	switch {
-	case problem != nil && r.options.Isolation == IsolationRequired:
-		return nil, "", fmt.Errorf("%w: --tool-isolation is required, and %w", provision.ErrPathRefused, problem)
-	case problem != nil:
-		return nil, problem.Error(), nil
+	switch obstacle := r.obstacle(filepath.Dir(config)); {
+	case obstacle == "":
+	case r.options.Isolation == IsolationRequired:
+		return nil, "", fmt.Errorf("%w: --tool-isolation is required, and %s", provision.ErrPathRefused, obstacle)
+	default:
+		return nil, obstacle, nil
 	}
 	allowed = &access{
 		Read:  append(system(), asked.Argv[0]),
@@ -95,22 +92,26 @@ func (r *Runner) accessOf(files layout, wanted provision.Request, asked request,
 	return allowed, "", nil
 }
 
-// keepsSecretsIn returns an error if the directory, all of which a tool can use, contains what tools are kept from.
-func (r *Runner) keepsSecretsIn(dir string) error {
+// obstacle returns why a tool that can use all of the directory cannot be isolated, empty if it can: the machine does not offer it,
+// or the directory contains what tools are kept from.
+func (r *Runner) obstacle(dir string) string {
+	if err := CanIsolate(); err != nil {
+		return err.Error()
+	}
 	home, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return nil //nolint:nilerr // what cannot be found cannot be used either
+		return "" // what cannot be found cannot be used either
 	}
 	for _, path := range append([]string{r.options.Root}, r.options.Secret...) {
 		if target, err := filepath.EvalSymlinks(path); err == nil {
 			path = target
 		}
 		if below, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(below) {
-			return fmt.Errorf("the directory %q of the configuration contains %q, which no tool can have: move the configuration into "+
+			return fmt.Sprintf("the directory %q of the configuration contains %q, which no tool can have: move the configuration into "+
 				"a directory of its own", dir, path)
 		}
 	}
-	return nil
+	return ""
 }
 
 // apart calls a function on a thread that can use these files only, as can every process that it starts. The thread ends with the function.

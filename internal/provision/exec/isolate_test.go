@@ -45,7 +45,7 @@ func (s *stage) spied(change ...func(*provision.Request)) []string {
 		s.t.Fatalf("the run is %+v", run)
 	}
 	var could []string
-	for _, target := range strings.Fields(s.has("spied")) {
+	for target := range strings.FieldsSeq(s.has("spied")) {
 		if target == "signal" {
 			target = strconv.Itoa(os.Getpid())
 		}
