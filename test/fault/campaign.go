@@ -193,29 +193,34 @@ func (c *campaign) cases() []attempt {
 		if r.scenario.alone {
 			continue
 		}
-		var own []attempt
-		for _, e := range r.Effects {
-			if c.options.Effect != "" && e.String() != c.options.Effect {
-				continue
-			}
-			for _, v := range c.options.variants() {
-				if !v.appliesTo(e) {
-					continue
-				}
-				own = append(own, attempt{row: r, fault: &fault{e, v}})
-			}
-		}
-		if c.options.Effect == "" && !r.scenario.slow {
-			for _, d := range chosenDisturbances(c.options.Variants) {
-				own = append(own, attempt{row: r, disturbance: &d})
-			}
-		}
+		own := c.casesOf(r)
 		r.Cases = len(own)
 		all = append(all, own...)
 	}
 	all = sample(all, c.options.Sample, c.options.Seed)
 	for i := range all {
 		all[i].rest = c.options.rest(i)
+	}
+	return all
+}
+
+// casesOf returns the faults of one scenario that were asked for.
+func (c *campaign) casesOf(r *row) []attempt {
+	var all []attempt
+	for _, e := range r.Effects {
+		if c.options.Effect != "" && e.String() != c.options.Effect {
+			continue
+		}
+		for _, v := range c.options.variants() {
+			if v.appliesTo(e) {
+				all = append(all, attempt{row: r, fault: &fault{e, v}})
+			}
+		}
+	}
+	if c.options.Effect == "" && !r.scenario.slow {
+		for _, d := range chosenDisturbances(c.options.Variants) {
+			all = append(all, attempt{row: r, disturbance: &d})
+		}
 	}
 	return all
 }

@@ -54,7 +54,9 @@ func (l *lane) signalComponent(name string, signal syscall.Signal) error {
 	if err != nil {
 		return fmt.Errorf("cannot find %s: %w", name, err)
 	}
-	var record struct{ PID int }
+	var record struct {
+		PID int `json:"pid"`
+	}
 	if err := json.Unmarshal(raw, &record); err != nil || record.PID == 0 {
 		return fmt.Errorf("cannot find %s: its record is %q", name, raw)
 	}

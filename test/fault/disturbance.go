@@ -89,9 +89,9 @@ func travel(d *disturbed, change step) []step {
 		}},
 		change,
 		pause(blind / 3),
-		{"go back in time", func(_ context.Context, s *stage) error {
+		{"go back in time", func(ctx context.Context, s *stage) error {
 			d.lag.travel(version)
-			s.crash()
+			s.crash(ctx)
 			return s.failed
 		}},
 		{"wait until the manager works", awaitManager},

@@ -67,7 +67,7 @@ func (p *engineProxy) close() error {
 }
 
 // change is what a path of the engine's API does to which container.
-var change = regexp.MustCompile(`^(?:/v[0-9.]+)?/(containers|images|volumes|networks)/(?:([^/]+)/)?([^/]+)$`) //nolint:gochecknoglobals // because it is a constant
+var change = regexp.MustCompile(`^(?:/v[0-9.]+)?/(containers|images|volumes|networks)/(?:([^/]+)/)?([^/]+)$`)
 
 // ServeHTTP implements http.Handler.
 func (p *engineProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -125,9 +125,7 @@ func (c *engineCall) send() {
 
 // refuse implements call: it answers as an engine does.
 func (c *engineCall) refuse(code int) {
-	c.w.Header().Set("Content-Type", "application/json")
-	c.w.WriteHeader(code)
-	_ = json.NewEncoder(c.w).Encode(map[string]string{"message": fmt.Sprintf("%s: %d", marker, code)})
+	makeUp(c.w, code, map[string]string{"message": fmt.Sprintf("%s: %d", marker, code)})
 }
 
 // crash implements hostCall. An engine that does not come back makes all that follows fail.

@@ -101,14 +101,12 @@ func single(r *http.Request) bool {
 		return true
 	}
 	// version, resource; or version, "namespaces", namespace, resource
-	return len(parts) != 2 && !(len(parts) == 4 && parts[1] == "namespaces")
+	return len(parts) != 2 && (len(parts) != 4 || parts[1] != "namespaces")
 }
 
 // refuseWatchList answers as an API server that does not know lists by watch.
 func refuseWatchList(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusUnprocessableEntity)
-	_ = json.NewEncoder(w).Encode(&metav1.Status{
+	makeUp(w, http.StatusUnprocessableEntity, &metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
 		Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid, Message: "sendInitialEvents is not supported",
 	})

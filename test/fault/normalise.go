@@ -31,8 +31,8 @@ var volumes = regexp.MustCompile(`\bkube-api-access-[a-z0-9]{5}\b`)
 
 // containers have random IDs, and addresses in the order in which they start.
 var (
-	containers         = regexp.MustCompile(`\b[0-9a-f]{64}\b`)                      //nolint:gochecknoglobals // because it is a constant
-	containerAddresses = regexp.MustCompile(`\b172\.(1[6-9]|2\d|3[01])\.\d+\.\d+\b`) //nolint:gochecknoglobals // because it is a constant
+	containers         = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
+	containerAddresses = regexp.MustCompile(`\b172\.(1[6-9]|2\d|3[01])\.\d+\.\d+\b`)
 )
 
 // exception is a field that is removed from the objects of a kind, or from all objects if the kind is empty.

@@ -118,19 +118,24 @@ func (c *write) refuse(code int) {
 		http.StatusInternalServerError: metav1.StatusReasonInternalError, http.StatusGatewayTimeout: metav1.StatusReasonTimeout,
 		http.StatusForbidden: metav1.StatusReasonForbidden,
 	}
-	raw, err := json.Marshal(&metav1.Status{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
-		Code: int32(code), Reason: reasons[code], Message: fmt.Sprintf("%s: %d", marker, code), //nolint:gosec // a status code is small
-	})
-	if err != nil {
-		panic(err)
-	}
 	if code == http.StatusTooManyRequests {
 		c.w.Header().Set("Retry-After", "1")
 	}
-	c.w.Header().Set("Content-Type", "application/json")
-	c.w.WriteHeader(code)
-	_, _ = c.w.Write(raw)
+	makeUp(c.w, code, &metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure,
+		Code: int32(code), Reason: reasons[code], Message: fmt.Sprintf("%s: %d", marker, code), //nolint:gosec // a status code is small
+	})
+}
+
+// makeUp gives an answer that nobody behind the proxy has given. A manager that does not listen any more is not an error.
+func makeUp(w http.ResponseWriter, code int, answer any) {
+	raw, err := json.Marshal(answer)
+	if err != nil {
+		panic(err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = w.Write(raw)
 }
 
 // cut implements call.

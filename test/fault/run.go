@@ -53,7 +53,7 @@ func (l *lane) play(ctx context.Context, sc *scenario, f *fault, want *outcome, 
 	if err != nil {
 		return nil, err
 	}
-	s, err := l.set(f)
+	s, err := l.set(ctx, f)
 	if err != nil {
 		return nil, err
 	}

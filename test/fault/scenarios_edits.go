@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -124,7 +125,7 @@ func (e *editing) editor(ctx context.Context, s *stage, seed uint64) error {
 	if e.held {
 		return nil
 	}
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // because a run has to be repeatable
+	random := rand.New(rand.NewPCG(seed, 0))
 	for {
 		number := int(e.begun.Add(1))
 		if number > e.edits {
@@ -141,7 +142,7 @@ func (e *editing) change(ctx context.Context, s *stage) error {
 	for round := 1; e.begun.Load() < int64(e.edits); round++ {
 		for _, name := range []string{neverPool, restorePool} {
 			patch := fmt.Sprintf(`{"spec":{"labels":{"example.com/%[1]s":"%[2]d"},"taints":[{"key":"example.com/%[1]s","value":"%[2]d","effect":"PreferNoSchedule"}]}}`, name, round)
-			if err := s.patch(ctx, "nodepools/"+name, patch); client.IgnoreNotFound(err) != nil {
+			if err := client.IgnoreNotFound(s.patch(ctx, "nodepools/"+name, patch)); err != nil {
 				return err
 			}
 		}
@@ -192,7 +193,7 @@ func contest(ctx context.Context, s *stage, name, key string) error {
 
 func addTaint(ctx context.Context, s *stage, name string, number int) error {
 	return rewrite(ctx, s, name, func(node *corev1.Node) bool {
-		taint := corev1.Taint{Key: fmt.Sprintf("example.com/foreign-%d", number%3), Value: fmt.Sprint(number), Effect: corev1.TaintEffectPreferNoSchedule}
+		taint := corev1.Taint{Key: fmt.Sprintf("example.com/foreign-%d", number%3), Value: strconv.Itoa(number), Effect: corev1.TaintEffectPreferNoSchedule}
 		for i := range node.Spec.Taints {
 			if node.Spec.Taints[i].Key == taint.Key {
 				node.Spec.Taints[i] = taint

@@ -82,10 +82,7 @@ spec:
   resource: {cpu: 100m, memory: 64Mi}
   powerOff: {mode: Hard}
 `, name)
-	for _, line := range more {
-		manifest += "  " + line + "\n"
-	}
-	return manifest
+	return manifest + indented(more)
 }
 
 // restartNow asks for a restart. Objects tell times in whole seconds, so one must have passed since the machine was started.

@@ -90,7 +90,7 @@ type specGenerator struct {
 }
 
 func newSpecGenerator(seed, number uint64) specGenerator {
-	return specGenerator{rand.New(rand.NewPCG(seed, number))} //nolint:gosec // because a spec has to be repeatable
+	return specGenerator{rand.New(rand.NewPCG(seed, number))}
 }
 
 // spec returns a valid spec with some of its fields replaced; now and then all of them.

@@ -38,10 +38,10 @@ type stage struct {
 }
 
 // set prepares a run: the proxy is there, the manager is not.
-func (l *lane) set(f *fault) (*stage, error) {
+func (l *lane) set(ctx context.Context, f *fault) (*stage, error) {
 	l.runs++
 	s := &stage{lane: l}
-	s.effects = newInjector(f, s.crash)
+	s.effects = newInjector(f, func() { s.crash(ctx) })
 	var err error
 	if s.proxy, err = newProxy(l.Config, s.effects); err != nil {
 		return nil, err
@@ -69,15 +69,15 @@ func (s *stage) launch(ctx context.Context) (err error) {
 	return err
 }
 
-// crash kills the manager and starts it again.
-func (s *stage) crash() {
+// crash kills the manager and starts it again, also if the run is given up meanwhile: clear ends a manager that runs.
+func (s *stage) crash(ctx context.Context) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if _, err := s.manager.End(syscall.SIGKILL, patience); err != nil {
 		s.failed = errors.Join(s.failed, err)
 		return
 	}
-	s.failed = errors.Join(s.failed, s.launch(context.Background()))
+	s.failed = errors.Join(s.failed, s.launch(context.WithoutCancel(ctx)))
 }
 
 // fail notes that the campaign itself could not go on.

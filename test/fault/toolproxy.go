@@ -41,7 +41,7 @@ func provisioning(names ...string) func(s *stage) (func() error, error) {
 			return nil, err
 		}
 		s.gates = map[string]*toolGate{}
-		clear := func() error {
+		closeAll := func() error {
 			var errs []error
 			for _, gate := range s.gates {
 				errs = append(errs, gate.listener.Close())
@@ -51,13 +51,13 @@ func provisioning(names ...string) func(s *stage) (func() error, error) {
 		for _, name := range names {
 			gate, err := s.openGate(name)
 			if err != nil {
-				return nil, errors.Join(err, clear())
+				return nil, errors.Join(err, closeAll())
 			}
 			s.gates[name] = gate
 		}
 		s.args = append(s.args, "--provisioner-path="+toolName+"="+link, "--state-dir="+filepath.Join(s.clusters, "state"), "--config-root="+s.clusters)
 		s.hosts = append(s.hosts, s.seeTool)
-		return clear, nil
+		return closeAll, nil
 	}
 }
 
@@ -135,16 +135,22 @@ type toolRun struct {
 // send implements call: the tool does its work. A tool that its supervisor has killed in the meantime does not.
 func (r *toolRun) send() {
 	var done toolCall
-	if r.out.Encode(toolOrder{Work: true}) == nil && r.in.Decode(&done) == nil && done.Action == actionUp {
+	if r.order(toolOrder{Work: true}) && r.in.Decode(&done) == nil && done.Action == actionUp {
 		r.gate.done.Add(1)
 	}
 }
 
+// order tells the tool how to go on, and reports whether it could be told: a tool that was killed meanwhile cannot.
+func (r *toolRun) order(o toolOrder) bool {
+	err := r.out.Encode(o)
+	return err == nil
+}
+
 // answer implements call.
-func (r *toolRun) answer() { _ = r.out.Encode(toolOrder{}) }
+func (r *toolRun) answer() { r.order(toolOrder{}) }
 
 // refuse implements call.
-func (r *toolRun) refuse(int) { _ = r.out.Encode(toolOrder{Exit: exitFailure}) }
+func (r *toolRun) refuse(int) { r.order(toolOrder{Exit: exitFailure}) }
 
 // cut implements call: the tool is killed.
 func (r *toolRun) cut() { _ = syscall.Kill(r.call.PID, syscall.SIGKILL) }
