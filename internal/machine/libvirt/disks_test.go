@@ -234,10 +234,10 @@ func TestRootDiskThatTheSpecEnlargesStaysSmall(t *testing.T) {
 		return s.driver.Resize(t.Context(), spec.Identity, to)
 	}
 	wantSuccess(t, "Resize", resize(4<<20))
-	s.wantRoot(t, 4<<20)
+	s.wantRoot(t, 4<<20, "image 0 precious")
 	wantError(t, "Resize to less than the disk has", resize(3<<20), machine.ErrInvalid)
 	wantSuccess(t, "Resize to any size", resize(0))
-	s.wantRoot(t, 4<<20)
+	s.wantRoot(t, 4<<20, "image 0 precious")
 	if got := s.get(t, spec.Identity).Resources.RootDiskBytes; got != 4<<20 {
 		t.Errorf("the machine has a root disk of %d bytes", got)
 	}
@@ -246,7 +246,7 @@ func TestRootDiskThatTheSpecEnlargesStaysSmall(t *testing.T) {
 	s.refresh(t)
 	wantSuccess(t, "Resize to what the disk has", resize(6<<20))
 	wantSuccess(t, "Resize to a size between two sectors", resize(7<<20+1))
-	s.wantRoot(t, 7<<20+512)
+	s.wantRoot(t, 7<<20+512, "image 0 precious")
 	if !starts(t, s.disk(t, "-root"), "image 0 precious") {
 		t.Error("the disk has lost what was written to it")
 	}
