@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sync/atomic"
 	"syscall"
 
@@ -92,11 +93,14 @@ func (s *stage) configure(name, version string) error {
 	return os.Rename(path+".new", path)
 }
 
+// uids are random, and the manager's directory of a Cluster is called by its UID.
+var uids = regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`) //nolint:gochecknoglobals // because it is a constant
+
 // seeTool adds to a state which files there are in the directories of Clusters and in that of the manager.
 func (s *stage) seeTool(_ context.Context, to state) error {
 	return filepath.WalkDir(s.clusters, func(path string, entry os.DirEntry, err error) error {
 		if err == nil && entry.Type().IsRegular() {
-			to[onHost("tool", "files", path[len(s.clusters)+1:])] = true
+			to[onHost("tool", "files", uids.ReplaceAllString(path[len(s.clusters)+1:], "<uid>"))] = true
 		}
 		return err
 	})
