@@ -17,10 +17,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// fillsTheDisk saves its state where there is no room left, as a tool does that opens the file before it writes. What it has printed
-// before is on the disk by then, so that what it prints afterwards fits beside it.
+// fillsTheDisk saves its state where there is no room left, as a tool does that opens the file before it writes. It waits until what it
+// has printed before is on the disk, so that what it prints afterwards fits beside it.
 const fillsTheDisk = `echo "INFO[0000] [state] Saving full cluster state"
-until grep -q Saving "$HOME/../run/log"; do sleep 0.1; done
+until [ -e printed ]; do sleep 0.1; done
 : > cluster.rkestate
 cat /dev/zero > fill
 echo state >> cluster.rkestate && exit 0
@@ -51,6 +51,8 @@ func TestADiskThatIsFull(t *testing.T) {
 
 	s.write(t, "up.sh", fillsTheDisk)
 	s.write(t, "cluster.yml", s.read(t, "cluster.yml")+"ssh_agent_auth: true\n")
+	s.describes(t, "Stage", "Saving full cluster state")
+	s.write(t, "printed", "")
 	s.becomes(t, clusterprovisionerv1alpha1.ConditionDegraded, metav1.ConditionTrue, provision.ReasonDiskFull)
 	s.becomes(t, clusterprovisionerv1alpha1.ConditionProvisioned, metav1.ConditionTrue, clusterprovisionerv1alpha1.ReasonApplied)
 	s.describes(t, "RunFailed", "o space left on device")
