@@ -94,7 +94,7 @@ func (s *stage) configure(name, version string) error {
 }
 
 // uids are random, and the manager's directory of a Cluster is called by its UID.
-var uids = regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`) //nolint:gochecknoglobals // because it is a constant
+var uids = regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
 
 // seeTool adds to a state which files there are in the directories of Clusters and in that of the manager.
 func (s *stage) seeTool(_ context.Context, to state) error {

@@ -264,7 +264,7 @@ func (s *stage) grow(t *testing.T, spec machine.Spec) {
 	}
 	s.await(t, "cpus=2 ")
 	s.wantRoot(t, 4<<20, "image 1") // the guest counts its boots there
-	back := to // Processors are not taken away here: not every libvirt notices when a guest gives one back.
+	back := to                      // Processors are not taken away here: not every libvirt notices when a guest gives one back.
 	back.MemoryBytes = spec.Resources.MemoryBytes
 	wantSuccess(t, "Resize", s.driver.Resize(t.Context(), spec.Identity, back))
 	if now := s.get(t, spec.Identity).Resources; now != back {
