@@ -87,7 +87,7 @@ func TestVirtualMachineOfTheArticle(t *testing.T) {
 	if !apimeta.IsStatusConditionTrue(vm.Status.Conditions, status.Ready) || vm.Status.Server.Driver != cloudnativev1alpha1.DriverSimulated {
 		t.Errorf("the status is %+v", vm.Status)
 	}
-	t.Run("the columns are the article's", func(t *testing.T) {
+	t.Run("the columns are the article's, with Ready and its reason", func(t *testing.T) {
 		eventually(t, "the usage is there", func(ctx context.Context) error {
 			if err := c.Client.Get(ctx, client.ObjectKeyFromObject(vm), vm); err != nil || vm.Status.Server.Usage == nil {
 				return errors.Join(err, errors.New("there is none"))
@@ -95,14 +95,14 @@ func TestVirtualMachineOfTheArticle(t *testing.T) {
 			return nil
 		})
 		lines := strings.Split(strings.TrimSpace(c.do(t, "get", "vms")), "\n")
-		if diff := cmp.Diff([]string{"NAME", "STATUS", "CPU", "MEMORY", "AGE"}, strings.Fields(lines[0])); diff != "" {
+		if diff := cmp.Diff([]string{"NAME", "STATUS", "READY", "REASON", "CPU", "MEMORY", "AGE"}, strings.Fields(lines[0])); diff != "" {
 			t.Errorf("columns (-want +got):\n%s", diff)
 		}
-		if fields := strings.Fields(lines[1]); len(fields) != 5 || fields[0] != "test-vm" || fields[1] != "Active" {
+		if fields := strings.Fields(lines[1]); len(fields) != 7 || fields[0] != "test-vm" || fields[1] != "Active" {
 			t.Errorf("the line is %q", lines[1])
 		}
 		wide := strings.Fields(strings.Split(c.do(t, "get", "vm", "test-vm", "-o", "wide"), "\n")[0])
-		if diff := cmp.Diff([]string{"NAME", "STATUS", "CPU", "MEMORY", "AGE", "DRIVER", "HOST", "ADDRESS"}, wide); diff != "" {
+		if diff := cmp.Diff([]string{"NAME", "STATUS", "READY", "REASON", "CPU", "MEMORY", "AGE", "DRIVER", "HOST", "ADDRESS"}, wide); diff != "" {
 			t.Errorf("wide columns (-want +got):\n%s", diff)
 		}
 	})

@@ -21,22 +21,7 @@ import (
 
 // downCommand asks for no confirmation, unlike remove: its argument is the name of the cluster, not of a file.
 func downCommand(opts *options) *cobra.Command {
-	var chosen selection
-	cmd := &cobra.Command{
-		Use:   "down (--name NAME | --all)",
-		Short: "Stop a cluster and delete everything that was created for it",
-		Args:  usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := chosen.check(); err != nil {
-				return err
-			}
-			return opts.withStore(cmd.ErrOrStderr(), func(store *cluster.Store, report *progress.Reporter) error {
-				return chosen.each(store, func(name string) error { return deleteCluster(cmd, store, report, name) })
-			})
-		},
-	}
-	chosen.bind(cmd)
-	return cmd
+	return endCommand(opts, "down", "Stop a cluster and delete everything that was created for it", deleteCluster)
 }
 
 // deleteCluster succeeds also if there is no such cluster, because provisioners repeat their calls.
@@ -117,22 +102,7 @@ func confirm(stdin *os.File, out io.Writer, path string) error {
 
 // stopCommand takes no files: list also shows the names of clusters that were created from them.
 func stopCommand(opts *options) *cobra.Command {
-	var chosen selection
-	cmd := &cobra.Command{
-		Use:   "stop (--name NAME | --all)",
-		Short: "Stop the processes of a cluster and keep its data; start or up starts them again",
-		Args:  usageArgs(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := chosen.check(); err != nil {
-				return err
-			}
-			return opts.withStore(cmd.ErrOrStderr(), func(store *cluster.Store, report *progress.Reporter) error {
-				return chosen.each(store, func(name string) error { return stopCluster(cmd, store, report, name) })
-			})
-		},
-	}
-	chosen.bind(cmd)
-	return cmd
+	return endCommand(opts, "stop", "Stop the processes of a cluster and keep its data; start or up starts them again", stopCluster)
 }
 
 func stopCluster(cmd *cobra.Command, store *cluster.Store, report *progress.Reporter, name string) error {
@@ -146,4 +116,26 @@ func stopCluster(cmd *cobra.Command, store *cluster.Store, report *progress.Repo
 		report.Done("cluster %q was already stopped", name)
 	}
 	return nil
+}
+
+// endCommand returns a command that ends one cluster, or all.
+func endCommand(
+	opts *options, name, short string, end func(cmd *cobra.Command, store *cluster.Store, report *progress.Reporter, name string) error,
+) *cobra.Command {
+	var chosen selection
+	cmd := &cobra.Command{
+		Use:   name + " (--name NAME | --all)",
+		Short: short,
+		Args:  usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := chosen.check(); err != nil {
+				return err
+			}
+			return opts.withStore(cmd.ErrOrStderr(), func(store *cluster.Store, report *progress.Reporter) error {
+				return chosen.each(store, func(name string) error { return end(cmd, store, report, name) })
+			})
+		},
+	}
+	chosen.bind(cmd)
+	return cmd
 }

@@ -21,6 +21,8 @@ func bomb(levels int) string {
 }
 
 // TestAttackAConfigurationExpandsToGigabytes is about aliases, by which a few hundred bytes took all memory.
+//
+//nolint:paralleltest // because it measures the memory of the process
 func TestAttackAConfigurationExpandsToGigabytes(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
