@@ -7,17 +7,39 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"time"
 
 	"github.com/digitalocean/go-libvirt"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// readHeader reads the beginning of a volume, on a connection of its own.
+// The patience with a header, which takes milliseconds: libvirt sometimes does not send the end of a download, and does when it is asked
+// once more.
+const (
+	headerPatience = 10 * time.Second
+	headerTries    = 3
+)
+
+// readHeader reads the beginning of a volume.
 func (e endpoint) readHeader(ctx context.Context, vol libvirt.StorageVol) ([]byte, error) {
+	for range headerTries {
+		limited, cancel := context.WithTimeout(ctx, headerPatience)
+		head, err := e.download(limited, vol)
+		cancel()
+		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+			return head, err
+		}
+	}
+	return nil, fmt.Errorf("%w: libvirt has not sent it within %s, %d times", machine.ErrUnreachable, headerPatience, headerTries)
+}
+
+// download reads the beginning of a volume, on a connection of its own.
+func (e endpoint) download(ctx context.Context, vol libvirt.StorageVol) ([]byte, error) {
 	s, err := e.dial(ctx, func(conn net.Conn) net.Conn { return &downloadConn{Conn: conn} })
 	if err != nil {
 		return nil, err
@@ -35,8 +57,10 @@ func (e endpoint) readHeader(ctx context.Context, vol libvirt.StorageVol) ([]byt
 const (
 	messageHead       = 28
 	messageProcedure  = 12
+	messageType       = 16
 	messageStatus     = 24
 	procedureDownload = 209
+	typeStream        = 3
 	statusError       = 1
 	statusContinue    = 2
 	// maxMessage is more than libvirt ever sends in one message.
@@ -82,8 +106,9 @@ func (c *downloadConn) readMessage() error {
 	if c.ended {
 		c.message.Reset()
 	}
-	// The download ends with an error, or with a message of the stream that has no data.
+	// The download ends with an error, or with a message of the stream that has no data or does not announce more.
 	status := binary.BigEndian.Uint32(head[messageStatus:])
-	c.ended = c.ended || length == messageHead && status == statusContinue || status == statusError
+	stream := binary.BigEndian.Uint32(head[messageType:]) == typeStream
+	c.ended = c.ended || status == statusError || stream && (length == messageHead || status != statusContinue)
 	return nil
 }
