@@ -23,7 +23,7 @@ import (
 // +kubebuilder:printcolumn:name="Driver",type=string,priority=1,JSONPath=`.status.server.driver`,description="Driver that runs the machine"
 // +kubebuilder:printcolumn:name="Host",type=string,priority=1,JSONPath=`.status.server.host`,description="Host of the machine"
 // +kubebuilder:printcolumn:name="Address",type=string,priority=1,JSONPath=`.status.server.addresses[0]`,description="First address of the machine"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.server) || !has(oldSelf.status.server.host) || (has(self.spec.host) && self.spec.host == oldSelf.status.server.host) || (!has(self.spec.host) && !has(oldSelf.spec.host))",message="spec.host cannot change once the machine has a host: a machine is never moved"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.server) || !has(oldSelf.status.server.host) || (has(self.spec.host) && self.spec.host == oldSelf.status.server.host) || (has(self.spec.host) == has(oldSelf.spec.host) && (!has(self.spec.host) || self.spec.host == oldSelf.spec.host))",message="spec.host cannot change once the machine has a host: a machine is never moved"
 type VirtualMachine struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

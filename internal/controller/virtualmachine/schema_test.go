@@ -141,6 +141,11 @@ func TestImmutables(t *testing.T) {
 			refused: "spec.host cannot change once the machine has a host",
 		},
 		"the host that it has can be named": {placed: "a", to: func(v *cloudnativev1alpha1.VirtualMachine) { v.Spec.Host = "a" }},
+		// The spec was changed while the machine was placed. Not even its finalizer could be removed.
+		"everything else can be changed, whatever host the spec names": {
+			from: func(v *cloudnativev1alpha1.VirtualMachine) { v.Spec.Host = "b" }, placed: "a",
+			to: func(v *cloudnativev1alpha1.VirtualMachine) { v.Finalizers = []string{cloudnativev1alpha1.Finalizer} },
+		},
 		"everything else can be changed": {
 			placed: "a", to: func(v *cloudnativev1alpha1.VirtualMachine) {
 				v.Spec.Image.Name, v.Spec.RunStrategy = "busybox", cloudnativev1alpha1.RunHalted
