@@ -84,7 +84,7 @@ func loadingRules(kubeconfig string) *clientcmd.ClientConfigLoadingRules {
 func missingKubeconfigs() []string {
 	var missing []string
 	for _, path := range filepath.SplitList(os.Getenv(clientcmd.RecommendedConfigPathEnvVar)) {
-		if _, err := os.Stat(path); err == nil { //nolint:gosec // because whoever starts the program says which files it reads
+		if _, err := os.Stat(path); err == nil { //nolint:gosec // because the user who starts the program chooses the files that it reads
 			return nil
 		}
 		missing = append(missing, strconv.Quote(path))

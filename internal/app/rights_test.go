@@ -49,8 +49,8 @@ func TestEveryControllerHasARoleOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestAttackNoRoleReadsSecretsOfEveryNamespace is about the manager's ClusterRole: by it, whoever took the manager over, or named a Secret
-// in a spec, had every Secret of the cluster.
+// TestAttackNoRoleReadsSecretsOfEveryNamespace is about the manager's ClusterRole: an attacker in the manager, or a user who named a
+// Secret in a spec, could read every Secret of the cluster.
 func TestAttackNoRoleReadsSecretsOfEveryNamespace(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(testkit.Root(), "config", "rbac", "controllers", "*", "role.yaml"))

@@ -89,7 +89,7 @@ func TestAccountsNameNoSecrets(t *testing.T) {
 	t.Parallel()
 	for where, account := range shipped[corev1.ServiceAccount](t, "config", "ServiceAccount") {
 		if len(account.Secrets)+len(account.ImagePullSecrets) > 0 || account.AutomountServiceAccountToken == nil || *account.AutomountServiceAccountToken {
-			t.Errorf("%s: account %q names Secrets, or gives its token to whoever runs as it", where, account.Name)
+			t.Errorf("%s: account %q names Secrets, or gives its token to every Pod that runs as it", where, account.Name)
 		}
 	}
 }

@@ -206,7 +206,7 @@ func TestPartsAreAnnotatedAlike(t *testing.T) {
 	}
 }
 
-// TestNobodyGetsInWithoutCredentials is one half of the eighth: whoever reached the port could do everything.
+// TestNobodyGetsInWithoutCredentials is one half of the eighth: every client that reached the port could do everything.
 func TestNobodyGetsInWithoutCredentials(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -227,7 +227,7 @@ func TestNobodyGetsInWithoutCredentials(t *testing.T) {
 }
 
 // TestListsHavePages is half of the ninth: there were no pages, and managedFields were in everything. The other half, calls that went on
-// for whoever had left, and for ever, is TestWhoLeavesCancelsTheCall and TestAnswersHaveAnEnd.
+// for ever, also for clients that had left, is TestWhoLeavesCancelsTheCall and TestAnswersHaveAnEnd.
 func TestListsHavePages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -56,8 +56,8 @@ func TestStreamSaysThatItLives(t *testing.T) {
 	}
 }
 
-// TestSlowReaderBeginsAnew has a reader who takes nothing while far more happens than a connection holds: whoever writes is not held
-// up, and the reader learns that he has lost something and gets everything anew.
+// TestSlowReaderBeginsAnew has a reader that takes nothing while far more happens than a connection holds. Writers are not held up,
+// and the reader learns that it has missed changes and gets everything again.
 func TestSlowReaderBeginsAnew(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -94,7 +94,7 @@ func trimPod(object any) (any, error) {
 	return pod, nil
 }
 
-// trimPodSet drops a template that is too large, and notes its size: whoever can create PodSets must not fill the memory of the manager.
+// trimPodSet drops a template that is too large, and notes its size: users who create PodSets must not be able to fill the manager's memory.
 // The annotations are cut as a node's are; kubectl keeps a copy of the template in one.
 func trimPodSet(object any) (any, error) {
 	podSet, ok := object.(*appsv1alpha1.PodSet)

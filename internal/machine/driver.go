@@ -124,7 +124,7 @@ const (
 	StateRunning  State = "Running"  // runs
 	StatePaused   State = "Paused"   // somebody has suspended it
 	StateStopping State = "Stopping" // is shutting down
-	StateStopped  State = "Stopped"  // has run and is off, whoever powered it off
+	StateStopped  State = "Stopped"  // has run and is off, by Windlass or by somebody else
 	StateUnknown  State = "Unknown"  // is in a state that the driver does not know
 )
 

@@ -20,7 +20,7 @@ import (
 )
 
 // auditPolicy makes the API server note every write, without its content, when it has been answered. Nothing sits between
-// a client and the API server that way, reads cost nothing at all, and a write costs one line in a file, whoever sends it. The probes
+// a client and the API server that way, reads cost nothing at all, and a write costs one line in a file. The probes
 // of clusters are the only reads that are noted: when they come is measured.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy

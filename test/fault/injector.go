@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// call is an effect under way, held by whoever stands between the manager and what it calls: the proxy in front of the API server,
-// or one in front of a driver. A variant decides which of the methods are called, and in which order.
+// call is an effect under way, held by a proxy between the manager and what it calls: the API server or a driver. A variant decides which of the methods are called, and in which order.
 type call interface {
 	// send lets the call take effect, and keeps its answer.
 	send()

@@ -153,7 +153,7 @@ func (l *lane) cleanUp(ctx context.Context, before snapshot) error {
 	return l.deleteEvents(ctx)
 }
 
-// discard deletes an object, whoever may still want to do something about it.
+// discard deletes an object without waiting for its finalizers.
 func (l *lane) discard(ctx context.Context, object *unstructured.Unstructured) error {
 	if len(object.GetFinalizers()) > 0 {
 		free := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))

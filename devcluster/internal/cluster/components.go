@@ -100,7 +100,7 @@ const (
 )
 
 // etcdArgs keeps fsync on: a cluster must survive a power failure, and would start only slightly faster without.
-// There is a port for peers although there are none, because etcd requires it.
+// etcd has no peers here, but requires a port for them.
 func etcdArgs(c *cluster) []string {
 	client, peer := "https://"+address(c.state.Ports.Etcd), "https://"+address(c.state.Ports.EtcdPeer)
 	return []string{

@@ -10,7 +10,7 @@
 // A state directory looks like this:
 //
 //	lock                      held while ports are allocated
-//	bin/                      symlinks to the components, if there are none next to the executable
+//	bin/                      symlinks to the components, unless they are next to the executable
 //	locks/<name>              held while a call works on that cluster
 //	clusters/<name>/
 //	  cluster.json            the State: ports, kubeconfigs, whether the first start is complete

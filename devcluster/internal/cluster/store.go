@@ -34,7 +34,7 @@ type State struct {
 	Ports  Ports  `json:"ports"`
 	// Kubeconfigs are the files outside the state directory that hold an entry for this cluster.
 	Kubeconfigs []string `json:"kubeconfigs,omitempty"`
-	// RealNode is the name of the real node, empty if there is none.
+	// RealNode is the name of the real node. A cluster without one has the empty name.
 	RealNode string `json:"realNode,omitempty"`
 	// Nodes is the number of nodes after the last call, for the list of stopped clusters.
 	Nodes int `json:"nodes"`

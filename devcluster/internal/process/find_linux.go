@@ -63,7 +63,7 @@ func Find(root string) (map[string][]ID, error) {
 		if err != nil {
 			continue // It has ended, or belongs to another user.
 		}
-		// The kernel marks a working directory that was deleted; the process counts nevertheless.
+		// The kernel adds a mark if the working directory was deleted. The process still counts.
 		name, below := strings.CutPrefix(strings.TrimSuffix(dir, " (deleted)"), root+"/")
 		if !below || name != command(entry.Name()) {
 			continue

@@ -61,7 +61,7 @@ type decision struct {
 	actions []action
 	// outcome is how the pass continues once they have succeeded.
 	outcome flow.Outcome
-	// conflict names an object in the way; empty if there is none.
+	// conflict names the object that is in the way, and is empty without one.
 	conflict string
 }
 

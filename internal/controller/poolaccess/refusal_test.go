@@ -48,7 +48,7 @@ func TestRefusedObjects(t *testing.T) {
 		// refused is the name that the API server does not take.
 		refused string
 		spec    nodesv1.NodePoolSpec
-		// stalled is the end of the message of Stalled, empty for a pool that is Ready nevertheless.
+		// stalled is the end of the message of Stalled, empty for a pool that is still Ready.
 		stalled string
 		class   bool
 		objects []string

@@ -49,7 +49,7 @@ type observation struct {
 func (o observation) capabilities() machine.Capabilities { return o.health.Info.Capabilities }
 
 // locate is the phase that finds out where the machine is: where the status says. An object with our finalizer and without that
-// record may have a machine nevertheless, so all hosts are asked: it is of an earlier version, or its status was lost.
+// record may still have a machine, so all hosts are asked: it is of an earlier version, or its status was lost.
 func (r *Reconciler) locate(ctx context.Context, pass *scope) flow.Outcome {
 	vm := pass.Object
 	pass.seen.at = kube.PlacementOf(vm)

@@ -23,9 +23,9 @@ const (
 	reviewWait = 20 * time.Second
 )
 
-// reviews bounds how many unknown tokens are reviewed at the same time. An invented token delays others and refuses nobody: the
-// address may be that of a proxy, and whoever comes through it with a good token is as unknown as whoever invents one. Each
-// connection waits in one place of the queue, so that the delay is bounded by the number of connections.
+// reviews bounds how many unknown tokens are reviewed at the same time. An invented token delays other new callers, but
+// no caller is refused for their address: behind a proxy, good and invented tokens come from the same one. Each connection holds one
+// place in the queue, so the number of connections bounds the delay.
 type reviews struct {
 	all *semaphore.Weighted
 

@@ -67,7 +67,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestStore holds that a list is not changed under whoever reads it, and that only what differs is told after a relist.
+// TestStore checks that a list does not change while it is read, and that a relist sends only the differences.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	h := NewHub(view.Kinds(), time.Now)

@@ -15,8 +15,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// allowRegistry refuses to fetch an image from a registry that the policy does not allow: the engine would send requests there for
-// whoever wrote the name of the image.
+// allowRegistry refuses to fetch an image from a registry that the policy does not allow: the engine would send
+// requests there on behalf of the user who names the image.
 func allowRegistry(name reference.Named, policy machine.ContainerPolicy) error {
 	registry := reference.Domain(name)
 	switch {

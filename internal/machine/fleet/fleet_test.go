@@ -574,7 +574,7 @@ func TestHostIsNotCrowded(t *testing.T) {
 			t.Errorf("List: %v", err)
 		}
 		if waited := time.Since(begin); waited != 0 {
-			t.Errorf("whoever only looks waited for %s", waited)
+			t.Errorf("a call that only reads waited for %s", waited)
 		}
 		group.Wait()
 		if most := driver.most.Load(); most != 3 {
