@@ -21,6 +21,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 // Exit codes.
@@ -52,7 +54,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	report := &report{Machine: begun, Options: opts, Sections: b.sections}
 	report.writeText(out)
 	if err == nil && opts.JSON != "" {
-		err = report.writeJSON(opts.JSON)
+		err = rig.WriteResults(opts.JSON, report)
 	}
 	if err != nil {
 		fmt.Fprintf(progress, "bench: %v\n", err)

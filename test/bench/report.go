@@ -4,7 +4,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -148,15 +147,4 @@ func number(value float64) string {
 	default:
 		return fmt.Sprintf("%.2f", value)
 	}
-}
-
-func (r *report) writeJSON(path string) error {
-	raw, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("cannot encode the report: %w", err)
-	}
-	if err := os.WriteFile(path, append(raw, '\n'), 0o600); err != nil {
-		return fmt.Errorf("cannot write the report: %w", err)
-	}
-	return nil
 }

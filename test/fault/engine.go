@@ -56,17 +56,13 @@ func (l *lane) stopEngine() error {
 
 // seeEngine adds to a state what is on the engine.
 func (s *stage) seeEngine(ctx context.Context, to state) (err error) {
-	api, err := s.engine.Client()
+	api, containers, err := s.containers(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, api.Close()) }()
-	containers, err := api.ContainerList(ctx, client.ContainerListOptions{All: true})
-	if err != nil {
-		return fmt.Errorf("cannot list containers: %w", err)
-	}
-	for i := range containers.Items {
-		inspected, err := api.ContainerInspect(ctx, containers.Items[i].ID, client.ContainerInspectOptions{})
+	for _, id := range containers {
+		inspected, err := api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
 		if err != nil {
 			return fmt.Errorf("cannot inspect a container: %w", err)
 		}
@@ -91,20 +87,32 @@ func (s *stage) seeEngine(ctx context.Context, to state) (err error) {
 func (s *stage) emptyEngine() (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	api, err := s.engine.Client()
+	api, containers, err := s.containers(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, api.Close()) }()
-	containers, err := api.ContainerList(ctx, client.ContainerListOptions{All: true})
-	if err != nil {
-		return fmt.Errorf("cannot list containers: %w", err)
-	}
-	for i := range containers.Items {
+	for _, id := range containers {
 		options := client.ContainerRemoveOptions{Force: true, RemoveVolumes: true}
-		if _, err := api.ContainerRemove(ctx, containers.Items[i].ID, options); err != nil {
+		if _, err := api.ContainerRemove(ctx, id, options); err != nil {
 			return fmt.Errorf("cannot remove a container: %w", err)
 		}
 	}
 	return nil
+}
+
+// containers returns the IDs of all containers on the engine, and a client of it to be closed.
+func (s *stage) containers(ctx context.Context) (api *client.Client, ids []string, err error) {
+	api, err = s.engine.Client()
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := api.ContainerList(ctx, client.ContainerListOptions{All: true})
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("cannot list containers: %w", err), api.Close())
+	}
+	for i := range list.Items {
+		ids = append(ids, list.Items[i].ID)
+	}
+	return api, ids, nil
 }

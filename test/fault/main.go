@@ -22,6 +22,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 // Exit codes.
@@ -59,7 +61,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	report := &report{Options: opts, Took: time.Since(c.begun), Rows: c.rows}
 	report.writeText(out)
 	if opts.JSON != "" {
-		err = errors.Join(err, report.writeJSON(opts.JSON))
+		err = errors.Join(err, rig.WriteResults(opts.JSON, report))
 	}
 	if err != nil {
 		fmt.Fprintf(progress, "fault: %v\n", err)

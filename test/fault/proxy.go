@@ -77,17 +77,23 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.forward.ServeHTTP(w, r)
 		return
 	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	body := take(r)
 	e, ok := p.reader.read(r, body)
 	if !ok {
 		p.forward.ServeHTTP(w, r)
 		return
 	}
 	p.effects.carry(e, &write{proxy: p, w: w, r: r})
+}
+
+// take returns the body of a request, which can be read again.
+func take(r *http.Request) []byte {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler) // the client has gone
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return body
 }
 
 // write is a request to the API server that changes something, under way.

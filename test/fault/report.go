@@ -4,10 +4,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 	"time"
 )
@@ -59,15 +57,4 @@ func (r *report) writeText(out io.Writer) {
 
 func (r *row) line(out io.Writer, effects, findings int) {
 	fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%d\t%d\t%.1f s\t\n", r.Scenario, effects, r.Cases, r.Runs, r.Missed, findings, r.Slowest.Seconds())
-}
-
-func (r *report) writeJSON(path string) error {
-	raw, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("cannot encode the report: %w", err)
-	}
-	if err := os.WriteFile(path, append(raw, '\n'), 0o600); err != nil {
-		return fmt.Errorf("cannot write the report: %w", err)
-	}
-	return nil
 }
