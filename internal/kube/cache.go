@@ -94,8 +94,16 @@ func trimPod(object any) (any, error) {
 	return pod, nil
 }
 
+// templateBytes is the annotation with which the caches note the size of a template that they dropped. A key with two slashes is invalid
+// for API servers, so no user can set it.
+const templateBytes = "windlass.io/dropped/template-bytes"
+
+// DroppedTemplate returns how many bytes the template of a PodSet from the caches has if they dropped it, and else an empty string.
+func DroppedTemplate(podSet *appsv1alpha1.PodSet) string { return podSet.Annotations[templateBytes] }
+
 // trimPodSet drops a template that is too large, and notes its size: users who create PodSets must not be able to fill the manager's memory.
-// The annotations are cut as a node's are; kubectl keeps a copy of the template in one.
+// The annotations are cut as a node's are; kubectl keeps a copy of the template in one. As every transform, it can be called with its own
+// result: informers do so with what they listed.
 func trimPodSet(object any) (any, error) {
 	podSet, ok := object.(*appsv1alpha1.PodSet)
 	if !ok {
@@ -103,10 +111,9 @@ func trimPodSet(object any) (any, error) {
 	}
 	podSet.ManagedFields = nil
 	podSet.Annotations = shorten(podSet.Annotations)
-	delete(podSet.Annotations, appsv1alpha1.TemplateBytesAnnotation)
 	if size := podSet.Spec.Template.Size(); size > appsv1alpha1.MaxTemplateBytes {
 		podSet.Spec.Template = nil
-		metav1.SetMetaDataAnnotation(&podSet.ObjectMeta, appsv1alpha1.TemplateBytesAnnotation, strconv.Itoa(size))
+		metav1.SetMetaDataAnnotation(&podSet.ObjectMeta, templateBytes, strconv.Itoa(size))
 	}
 	return podSet, nil
 }

@@ -29,10 +29,6 @@ const MaxNodes = 500
 // MaxTemplateBytes is how large the template of a PodSet can be. It is generous: a Pod with ten containers has some 10 KiB.
 const MaxTemplateBytes = 64 << 10
 
-// TemplateBytesAnnotation is on PodSets in the manager's caches, never in the cluster: the size of a template that is too large to be
-// kept there.
-const TemplateBytesAnnotation = "windlass.io/template-bytes"
-
 // The environment of a debugging container names the PodBuggerTool that asked for it. Nobody can change it: an ephemeral container is
 // immutable. Of a PodBuggerTool that is created anew with the same spec, the container keeps the first UID.
 const (

@@ -18,6 +18,7 @@ import (
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
 )
@@ -68,7 +69,7 @@ type decision struct {
 // plan compares what was observed with what the PodSet describes. A template that the cache does not keep changes nothing. The Deployment comes first; the budget waits until the
 // Deployment's name is the PodSet's.
 func plan(podSet *appsv1alpha1.PodSet, seen observation) (decision, error) {
-	if size, large := podSet.Annotations[appsv1alpha1.TemplateBytesAnnotation]; large {
+	if size := kube.DroppedTemplate(podSet); size != "" {
 		return decision{outcome: flow.Stall(appsv1alpha1.ReasonTemplateTooLarge, fmt.Errorf(
 			"spec.template has %s bytes: must have at most %d; put what is large into ConfigMaps", size, appsv1alpha1.MaxTemplateBytes))}, nil
 	}
