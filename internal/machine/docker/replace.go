@@ -33,9 +33,12 @@ func (d *driver) start(ctx context.Context, id string) error {
 }
 
 // halfStarted reports whether the engine cannot start the container because an earlier engine was killed while it did: there is
-// a task with the ID, of which this engine knows nothing. Engines have no error type for it.
+// a task with the ID, or containerd's record of it, of which this engine knows nothing. Engines have no error type for it.
 func halfStarted(id string, err error) bool {
 	text := err.Error()
+	if strings.Contains(text, "id already in use") { // the record; the message names no ID, and is only about the container that starts
+		return true
+	}
 	return strings.Contains(text, id) && (strings.Contains(text, "already exists") || strings.Contains(text, "file exists") ||
 		strings.Contains(text, "id exists"))
 }
