@@ -6,6 +6,7 @@ package kube
 import (
 	"context"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -25,6 +26,15 @@ func (w *Wakeup) Start(_ context.Context, queue workqueue.TypedRateLimitingInter
 	defer w.mu.Unlock()
 	w.queue = queue
 	return nil
+}
+
+// WakeAfter queues the object after that time, together with other calls for it until then.
+func (w *Wakeup) WakeAfter(key types.NamespacedName, after time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.queue != nil {
+		w.queue.AddAfter(reconcile.Request{NamespacedName: key}, after)
+	}
 }
 
 // Wake queues the object.

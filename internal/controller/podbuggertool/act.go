@@ -51,7 +51,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 			r.memory.refused(key, step.pod.UID, name, err, r.now())
 			pass.refused[step.pod.Name] = err
 		default:
-			r.memory.wrote(step.pod, written.containers())
+			r.pods.wrote(step.pod, written.containers())
 			step.pod.Spec.EphemeralContainers = append(step.pod.Spec.EphemeralContainers, written.containers()...)
 			pass.Tell(installed(written)...)
 		}

@@ -82,6 +82,7 @@ func follow(_ context.Context, pass *scope) flow.Outcome { return missing(pass) 
 // forget drops what is kept about a tool that is gone, and the pods of its namespace after the last one.
 func (r *Reconciler) forget(ctx context.Context, key client.ObjectKey) error {
 	r.memory.forgetTool(key)
+	r.pods.forget(key)
 	var left appsv1alpha1.PodBuggerToolList
 	if err := r.client.List(ctx, &left, client.InNamespace(key.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return err
@@ -91,7 +92,6 @@ func (r *Reconciler) forget(ctx context.Context, key client.ObjectKey) error {
 			return nil
 		}
 	}
-	r.pods.Close(key.Namespace)
-	r.memory.forgetPods(key.Namespace)
+	r.pods.close(key.Namespace)
 	return nil
 }

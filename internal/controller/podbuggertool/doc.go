@@ -7,7 +7,7 @@
 //
 // A pass goes through four phases:
 //
-//  1. observe reads the pods and the tools of the namespace (observe.go, pods.go).
+//  1. observe reads the pods and the tools of the namespace (observe.go, pods.go, roster.go).
 //  2. plan chooses the pods that get the tool, and what else the same write can bring them (plan.go): pure.
 //  3. act writes one patch of the subresource ephemeralcontainers for each pod (act.go).
 //  4. follow says what is still missing (status.go): pure.
@@ -18,5 +18,6 @@
 // tools share. A pass never waits for a pod: a pod that starts wakes the tool up. There is no finalizer, because there is nothing to
 // undo: an ephemeral container cannot be removed from a pod.
 //
-// The pods of a namespace are cached from its first tool to its last; other pods are not cached (pods.go).
+// The pods of a namespace are cached from its first tool to its last; other pods are not cached (pods.go). They are kept sorted for
+// each tool (roster.go), so that a change of one pod costs as much among many pods as among few.
 package podbuggertool

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
@@ -22,16 +23,29 @@ const untilRead = 250 * time.Millisecond
 
 // observation is what a pass observed, apart from the tool itself.
 type observation struct {
-	// pods are the live pods of the namespace, in the order in which they get tools: the oldest first.
-	pods []*corev1.Pod
-	// others are the namespace's other tools.
-	others []*appsv1alpha1.PodBuggerTool
+	sample
+
+	// others are the namespace's other tools, if the pass has a pod to write that they may match.
+	others []other
 }
 
-// observe is the phase that reads. Everything comes from caches.
+// other is another tool of the namespace, with its pods.
+type other struct {
+	tool *appsv1alpha1.PodBuggerTool
+	pods []*corev1.Pod
+}
+
+// observe is the phase that reads. Everything comes from caches. A pass reads no more pods than the tool can have, and other tools only
+// if it has something to write.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	namespace := pass.Object.Namespace
-	pods, err := r.pods.Pods(ctx, namespace)
+	asked, err := queryOf(pass.Object)
+	if err != nil {
+		pass.seen = &observation{} // plan refuses the selector
+		return flow.Done()
+	}
+	seen := &observation{}
+	seen.sample, err = r.pods.read(ctx, client.ObjectKeyFromObject(pass.Object), asked)
 	switch {
 	case errors.Is(err, errNotRead):
 		// The status need not say so: after a restart, nothing has changed.
@@ -40,24 +54,34 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	case err != nil:
 		return flow.Fail(fmt.Errorf("cannot list the pods of namespace %q: %w", namespace, err))
 	}
-	var tools appsv1alpha1.PodBuggerToolList
-	if err := r.client.List(ctx, &tools, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return flow.Fail(fmt.Errorf("cannot list the tools of namespace %q: %w", namespace, err))
-	}
-
-	seen := &observation{pods: slices.DeleteFunc(r.memory.complete(namespace, pods), func(pod *corev1.Pod) bool { return !live(pod) })}
-	oldestFirst(seen.pods)
-	for i := range tools.Items {
-		if tools.Items[i].UID != pass.Object.UID {
-			seen.others = append(seen.others, &tools.Items[i])
+	if lacking := lacking(asked, seen.pods); len(lacking) > 0 {
+		if seen.others, err = r.othersFor(ctx, pass.Object, lacking); err != nil {
+			return flow.Fail(err)
 		}
 	}
 	pass.seen = seen
 	return flow.Done()
 }
 
-// live reports whether a pod is one that a tool may reach, now or later: neither on its way out nor at its end.
-func live(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp.IsZero() &&
-		pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded
+// othersFor returns the other tools that match one of the pods.
+func (r *Reconciler) othersFor(ctx context.Context, own *appsv1alpha1.PodBuggerTool, pods []*corev1.Pod) ([]other, error) {
+	var tools appsv1alpha1.PodBuggerToolList
+	if err := r.client.List(ctx, &tools, client.InNamespace(own.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("cannot list the tools of namespace %q: %w", own.Namespace, err)
+	}
+	var list []other
+	for i := range tools.Items {
+		tool := &tools.Items[i]
+		asked, err := queryOf(tool)
+		if err != nil || tool.UID == own.UID ||
+			!slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return asked.selector.Matches(labels.Set(pod.Labels)) }) {
+			continue
+		}
+		read, err := r.pods.read(ctx, client.ObjectKeyFromObject(tool), asked)
+		if err != nil {
+			return nil, fmt.Errorf("cannot list the pods of namespace %q: %w", own.Namespace, err)
+		}
+		list = append(list, other{tool: tool, pods: read.pods})
+	}
+	return list, nil
 }

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/status"
@@ -52,8 +53,9 @@ func (i install) containers() []corev1.EphemeralContainer {
 type decision struct {
 	// container is the name of the tool's container.
 	container string
-	// matched are the live pods that match, the oldest first.
+	// matched are the live pods that match, the oldest first. Beyond is how many more there are, which are all left out.
 	matched []*corev1.Pod
+	beyond  int
 	// installs are the writes, in order.
 	installs []install
 	// awaited are the names of pods that do not run yet and for which there is still a place under maxPods.
@@ -65,25 +67,25 @@ type decision struct {
 // plan chooses the pods that get the tool. Those that have it keep their place under maxPods; the rest goes to the oldest pods
 // that run, and after them to those that will. It fails if the selector is invalid.
 func plan(tool *appsv1alpha1.PodBuggerTool, seen observation) (decision, error) {
-	selector, err := selectorOf(tool)
+	asked, err := queryOf(tool)
 	if err != nil {
 		return decision{}, err
 	}
 	own := containerOf(tool)
-	decided := decision{container: own.Name, awaited: map[string]bool{}, leftOut: map[string]bool{}}
+	decided := decision{container: own.Name, beyond: seen.beyond, awaited: map[string]bool{}, leftOut: map[string]bool{}}
 	var chosen []*corev1.Pod
-	decided.matched, chosen = choose(tool, selector, own.Name, seen.pods)
-
-	places := int(tool.Spec.MaxPods) - len(chosen)
-	for _, pod := range chosen {
-		if !carries(pod, own.Name) {
-			entries := append([]entry{{tool: tool, container: own}}, companions(seen, pod)...)
-			decided.installs = append(decided.installs, install{pod: pod, entries: entries})
-		}
+	decided.matched, chosen = choose(asked, seen.pods)
+	places := asked.maxPods - len(chosen)
+	lacking := without(chosen, own.Name)
+	companions := companionsOf(lacking, seen.others)
+	for _, pod := range lacking {
+		entries := append([]entry{{tool: tool, container: own}}, companions[pod.UID]...)
+		decided.installs = append(decided.installs, install{pod: pod, entries: entries})
 	}
+	isChosen := uids(chosen)
 	for _, pod := range decided.matched {
 		switch {
-		case slices.Contains(chosen, pod):
+		case isChosen[pod.UID]:
 		case pod.Status.Phase != corev1.PodRunning && places > 0:
 			decided.awaited[pod.Name] = true
 			places--
@@ -94,44 +96,48 @@ func plan(tool *appsv1alpha1.PodBuggerTool, seen observation) (decision, error) 
 	return decided, nil
 }
 
-// companions returns what other tools are about to install in the pod, so that one write brings it all.
-func companions(seen observation, pod *corev1.Pod) []entry {
-	var list []entry
-	for _, other := range seen.others {
-		selector, err := selectorOf(other)
-		if err != nil || !other.DeletionTimestamp.IsZero() || status.IsPaused(other) ||
-			!selector.Matches(labels.Set(pod.Labels)) {
+// companionsOf returns what other tools are about to install in each of the pods, so that one write brings it all.
+func companionsOf(pods []*corev1.Pod, others []other) map[types.UID][]entry {
+	companions := make(map[types.UID][]entry)
+	for _, other := range others {
+		asked, err := queryOf(other.tool)
+		if err != nil || !other.tool.DeletionTimestamp.IsZero() || status.IsPaused(other.tool) {
 			continue
 		}
-		container := containerOf(other)
-		if carries(pod, container.Name) {
-			continue
-		}
-		if _, chosen := choose(other, selector, container.Name, seen.pods); slices.Contains(chosen, pod) {
-			list = append(list, entry{tool: other, container: container})
+		isChosen, container := uids(lacking(asked, other.pods)), containerOf(other.tool)
+		for _, pod := range pods {
+			if isChosen[pod.UID] {
+				companions[pod.UID] = append(companions[pod.UID], entry{tool: other.tool, container: container})
+			}
 		}
 	}
-	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.container.Name, b.container.Name) })
-	return list
+	for _, entries := range companions {
+		slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.container.Name, b.container.Name) })
+	}
+	return companions
+}
+
+// lacking returns the pods that get the tool now.
+func lacking(asked query, pods []*corev1.Pod) []*corev1.Pod {
+	_, chosen := choose(asked, pods)
+	return without(chosen, asked.container)
 }
 
 // choose returns the pods that match, and of these the ones that have the container or get it now. The pods are sorted, and both
 // answers keep their order.
-func choose(
-	tool *appsv1alpha1.PodBuggerTool, selector labels.Selector, container string, pods []*corev1.Pod,
-) (matched, chosen []*corev1.Pod) {
-	places := int(tool.Spec.MaxPods)
+func choose(asked query, pods []*corev1.Pod) (matched, chosen []*corev1.Pod) {
+	places := asked.maxPods
 	for _, pod := range pods {
-		if !selector.Matches(labels.Set(pod.Labels)) {
+		if !asked.selector.Matches(labels.Set(pod.Labels)) {
 			continue
 		}
 		matched = append(matched, pod)
-		if carries(pod, container) {
+		if carries(pod, asked.container) {
 			places--
 		}
 	}
 	for _, pod := range matched {
-		if carries(pod, container) {
+		if carries(pod, asked.container) {
 			chosen = append(chosen, pod)
 		} else if pod.Status.Phase == corev1.PodRunning && places > 0 {
 			chosen = append(chosen, pod)
@@ -141,11 +147,29 @@ func choose(
 	return matched, chosen
 }
 
-// oldestFirst sorts pods in the order in which they get tools.
-func oldestFirst(pods []*corev1.Pod) {
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
-	})
+// without returns the pods that do not have the container.
+func without(pods []*corev1.Pod, container string) []*corev1.Pod {
+	var list []*corev1.Pod
+	for _, pod := range pods {
+		if !carries(pod, container) {
+			list = append(list, pod)
+		}
+	}
+	return list
+}
+
+func uids(pods []*corev1.Pod) map[types.UID]bool {
+	set := make(map[types.UID]bool, len(pods))
+	for _, pod := range pods {
+		set[pod.UID] = true
+	}
+	return set
+}
+
+// queryOf returns which pods the tool needs. It fails if the selector is invalid.
+func queryOf(tool *appsv1alpha1.PodBuggerTool) (query, error) {
+	selector, err := selectorOf(tool)
+	return query{selector: selector, container: containerOf(tool).Name, maxPods: int(tool.Spec.MaxPods)}, err
 }
 
 // carries reports whether the pod has an ephemeral container of that name.

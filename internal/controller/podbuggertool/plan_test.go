@@ -163,7 +163,7 @@ func TestPlan(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
 			oldestFirst(tt.pods)
-			decided, err := plan(tt.tool, observation{pods: tt.pods, others: tt.others})
+			decided, err := plan(tt.tool, seenWith(tt.pods, tt.others...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -235,22 +235,27 @@ func TestWhateverHappensMaxPodsHolds(t *testing.T) {
 			apply(t, tools, round%2, pods)
 		}
 		for i := range tools {
-			if decided, err := plan(tools[i], observation{pods: pods, others: others(tools, i)}); err != nil || len(decided.installs) > 0 {
+			if decided, err := plan(tools[i], seenWith(pods, tools[1-i])); err != nil || len(decided.installs) > 0 {
 				t.Fatalf("seed %d: %s does not come to rest: %v, %v", seed, tools[i].Name, decided.installs, err)
 			}
 		}
 	}
 }
 
-func others(tools []*appsv1alpha1.PodBuggerTool, i int) []*appsv1alpha1.PodBuggerTool {
-	return []*appsv1alpha1.PodBuggerTool{tools[1-i]}
+// seenWith returns an observation of all pods.
+func seenWith(pods []*corev1.Pod, tools ...*appsv1alpha1.PodBuggerTool) observation {
+	seen := observation{sample: sample{pods: pods}}
+	for _, tool := range tools {
+		seen.others = append(seen.others, other{tool: tool, pods: pods})
+	}
+	return seen
 }
 
 // apply plays a pass of the tool with that index.
 func apply(t *testing.T, tools []*appsv1alpha1.PodBuggerTool, i int, pods []*corev1.Pod) {
 	t.Helper()
 	oldestFirst(pods)
-	decided, err := plan(tools[i], observation{pods: pods, others: others(tools, i)})
+	decided, err := plan(tools[i], seenWith(pods, tools[1-i]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,18 +35,30 @@ type livePods struct {
 	err error
 }
 
-// Pods implements podSource.
-func (p *livePods) Pods(ctx context.Context, namespace string) ([]corev1.Pod, error) {
+// read implements podSource.
+func (p *livePods) read(ctx context.Context, tool client.ObjectKey, asked query) (sample, error) {
 	if p.err != nil {
-		return nil, p.err
+		return sample{}, p.err
 	}
 	var list corev1.PodList
-	err := p.List(ctx, &list, client.InNamespace(namespace))
-	return list.Items, err
+	if err := p.List(ctx, &list, client.InNamespace(tool.Namespace)); err != nil {
+		return sample{}, err
+	}
+	pods := newRoster(func(string) {})
+	for i := range list.Items {
+		pods.put(&list.Items[i])
+	}
+	return pods.sample(tool.Name, asked), nil
 }
 
-// Close implements podSource.
-func (p *livePods) Close(string) {}
+// wrote implements podSource.
+func (p *livePods) wrote(*corev1.Pod, []corev1.EphemeralContainer) {}
+
+// forget implements podSource.
+func (p *livePods) forget(client.ObjectKey) {}
+
+// close implements podSource.
+func (p *livePods) close(string) {}
 
 // stage is what a test of the reconciler plays on.
 type stage struct {

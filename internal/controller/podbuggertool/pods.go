@@ -27,10 +27,14 @@ var errNotRead = errors.New("not read yet")
 
 // podSource is where a Reconciler reads pods.
 type podSource interface {
-	// Pods returns the pods of the namespace, which the caller must not change. It never waits: errNotRead means that the caller has to try again.
-	Pods(ctx context.Context, namespace string) ([]corev1.Pod, error)
-	// Close ends the reading of a namespace that has no tool any more.
-	Close(namespace string)
+	// read returns copies of the pods that a pass over the tool needs. It never waits: errNotRead means that the caller has to try again.
+	read(ctx context.Context, tool client.ObjectKey, asked query) (sample, error)
+	// wrote tells what has just been written to a pod, which no watch may have reported yet.
+	wrote(pod *corev1.Pod, containers []corev1.EphemeralContainer)
+	// forget drops what is kept for a tool that is gone.
+	forget(tool client.ObjectKey)
+	// close ends the reading of a namespace that has no tool any more.
+	close(namespace string)
 }
 
 // PodCaches caches the pods of the namespaces that have tools, and of no others: what a pass reads, and nothing of a cluster that
@@ -38,8 +42,8 @@ type podSource interface {
 type PodCaches struct {
 	config *rest.Config
 	scheme *runtime.Scheme
-	// watch makes the events of a cache wake up the tools.
-	watch func(source cache.Cache) error
+	// wakeup queues the tools whose pods have changed.
+	wakeup kube.Wakeup
 
 	mu   sync.Mutex
 	open map[string]*podCache
@@ -49,9 +53,11 @@ type PodCaches struct {
 
 // podCache is the cache of one namespace.
 type podCache struct {
-	cache.Cache
+	*roster
 
-	stop context.CancelFunc
+	// synced reports whether the roster has all pods of the first list.
+	synced func() bool
+	stop   context.CancelFunc
 	// failed is why the last list or watch failed.
 	failed atomic.Pointer[error]
 }
@@ -78,24 +84,37 @@ func (p *PodCaches) Start(ctx context.Context) error {
 	return nil
 }
 
-// Pods implements podSource.
-func (p *PodCaches) Pods(ctx context.Context, namespace string) ([]corev1.Pod, error) {
-	pods, err := p.of(ctx, namespace)
+// read implements podSource.
+func (p *PodCaches) read(ctx context.Context, tool client.ObjectKey, asked query) (sample, error) {
+	pods, err := p.of(ctx, tool.Namespace)
 	if err != nil {
-		return nil, err
+		return sample{}, err
 	}
-	informer, err := pods.GetInformer(ctx, &corev1.Pod{}, cache.BlockUntilSynced(false))
-	if err != nil {
-		return nil, err
+	if !pods.synced() {
+		return sample{}, pods.trouble()
 	}
-	if !informer.HasSynced() {
-		return nil, pods.trouble()
+	return pods.sample(tool.Name, asked), nil
+}
+
+// wrote implements podSource.
+func (p *PodCaches) wrote(pod *corev1.Pod, containers []corev1.EphemeralContainer) {
+	if have := p.have(pod.Namespace); have != nil {
+		have.wrote(pod, containers)
 	}
-	var list corev1.PodList
-	if err := pods.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return nil, err
+}
+
+// forget implements podSource.
+func (p *PodCaches) forget(tool client.ObjectKey) {
+	if have := p.have(tool.Namespace); have != nil {
+		have.forget(tool.Name)
 	}
-	return list.Items, nil
+}
+
+// have returns the cache of the namespace, nil if it is not open.
+func (p *PodCaches) have(namespace string) *podCache {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.open[namespace]
 }
 
 // of returns the cache of the namespace, started and watched.
@@ -108,7 +127,9 @@ func (p *PodCaches) of(ctx context.Context, namespace string) (*podCache, error)
 	if p.base == nil {
 		return nil, errNotRead
 	}
-	opened := &podCache{}
+	opened := &podCache{roster: newRoster(func(tool string) {
+		p.wakeup.WakeAfter(client.ObjectKey{Namespace: namespace, Name: tool}, coalesce)
+	})}
 	made, err := cache.New(p.config, cache.Options{
 		Scheme:            p.scheme,
 		NewInformer:       kube.NewInformer,
@@ -122,24 +143,53 @@ func (p *PodCaches) of(ctx context.Context, namespace string) (*podCache, error)
 	if err != nil {
 		return nil, fmt.Errorf("cannot cache the pods of namespace %q: %w", namespace, err)
 	}
-	running, stop := context.WithCancel(p.base)
-	if err := p.watch(made); err != nil {
-		stop()
+	if err := opened.follow(ctx, made); err != nil {
 		return nil, fmt.Errorf("cannot watch the pods of namespace %q: %w", namespace, err)
 	}
+	running, stop := context.WithCancel(p.base)
 	logger := log.FromContext(ctx)
 	go func() {
 		if err := made.Start(running); err != nil {
 			logger.Error(err, "The cache of a namespace's pods ended", "namespace", namespace)
 		}
 	}()
-	opened.Cache, opened.stop = made, stop
+	opened.stop = stop
 	p.open[namespace] = opened
 	return opened, nil
 }
 
-// Close implements podSource.
-func (p *PodCaches) Close(namespace string) {
+// follow keeps the roster as the cache is.
+func (p *podCache) follow(ctx context.Context, from cache.Cache) error {
+	informer, err := from.GetInformer(ctx, &corev1.Pod{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return err
+	}
+	put := func(object any) {
+		if pod, ok := object.(*corev1.Pod); ok {
+			p.put(pod)
+		}
+	}
+	registered, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    put,
+		UpdateFunc: func(_, is any) { put(is) },
+		DeleteFunc: func(object any) {
+			if last, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+				object = last.Obj
+			}
+			if pod, ok := object.(*corev1.Pod); ok {
+				p.remove(pod)
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	p.synced = registered.HasSynced
+	return nil
+}
+
+// close implements podSource.
+func (p *PodCaches) close(namespace string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if have := p.open[namespace]; have != nil {

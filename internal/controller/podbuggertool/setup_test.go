@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -43,7 +42,12 @@ func TestWhatWakesAToolUp(t *testing.T) {
 			before := aPod(1, pending)
 			after := before.DeepCopy()
 			tt.change(after)
-			if got := podChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != tt.want {
+			got := false
+			pods := newRoster(func(string) { got = true })
+			pods.put(before)
+			pods.sample("probe", queryFor(t, aTool()))
+			pods.put(after)
+			if got != tt.want {
 				t.Errorf("got %t, want %t", got, tt.want)
 			}
 		})

@@ -46,7 +46,7 @@ func describe(pass *scope, _ flow.Outcome) *status.Marks {
 // report writes everything of the status except the conditions.
 func report(pass *scope) {
 	written := &pass.Object.Status
-	written.Matched, written.Installed, written.Failed, written.Pods = int32(len(pass.decision.matched)), 0, 0, nil //nolint:gosec // a namespace has fewer pods
+	written.Matched, written.Installed, written.Failed, written.Pods = int32(len(pass.decision.matched)+pass.decision.beyond), 0, 0, nil //nolint:gosec // a namespace has fewer pods
 	for _, pod := range pass.decision.matched {
 		line := tell(pass, pod)
 		switch line.State {
@@ -162,7 +162,7 @@ func markInstalled(marks *status.Marks, pass *scope) {
 }
 
 func markLimited(marks *status.Marks, pass *scope) {
-	if left := len(pass.decision.leftOut); left > 0 {
+	if left := len(pass.decision.leftOut) + pass.decision.beyond; left > 0 {
 		marks.True(appsv1alpha1.ConditionLimited, appsv1alpha1.ReasonMaxPodsReached,
 			fmt.Sprintf("%s left out because spec.maxPods is %d", are(left), pass.Object.Spec.MaxPods))
 		return
