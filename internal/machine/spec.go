@@ -71,7 +71,6 @@ const (
 
 // Port is a port of the machine, published on the host.
 type Port struct {
-	Name string
 	// Port of the machine.
 	Port uint16
 	// HostPort to publish it on; 0 lets the host choose.
@@ -115,7 +114,7 @@ type Network struct {
 }
 
 // CloudInit is first-boot configuration, passed as a NoCloud seed whose instance ID is the UID. It may contain secrets.
-type CloudInit struct{ UserData, MetaData, NetworkData string }
+type CloudInit struct{ UserData, NetworkData string }
 
 // IsZero reports whether there is no configuration.
 func (c CloudInit) IsZero() bool { return c == CloudInit{} }

@@ -40,6 +40,14 @@ const (
 	RunHalted         RunStrategy = "Halted"
 )
 
+// Action is what early manifests of this kind ask for.
+//
+// +kubebuilder:validation:Enum=active
+type Action string
+
+// ActionActive asks for a machine that runs.
+const ActionActive Action = "active"
+
 // UpdatePolicy says what a change of the spec may do to a machine that exists.
 //
 // +kubebuilder:validation:Enum=Live;Restart;Manual
@@ -169,7 +177,8 @@ const (
 
 // Port is a port of a container, published on its host.
 type Port struct {
-	// Name of the port, for people. Default: none.
+	// Name of the port. status.server.ports repeats it, so that people and programs find the port of the host by it. A change has
+	// no effect on the machine. Default: none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`

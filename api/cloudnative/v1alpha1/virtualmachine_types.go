@@ -42,6 +42,7 @@ type VirtualMachine struct {
 // +kubebuilder:validation:XValidation:rule="has(self.driver) == has(oldSelf.driver) && (!has(self.driver) || self.driver == oldSelf.driver)",message="driver is immutable"
 // +kubebuilder:validation:XValidation:rule="!has(self.driver) || self.driver != 'docker' || !(has(self.boot) || has(self.disks) || has(self.networks) || has(self.cloudInit))",message="boot, disks, networks and cloudInit are for guests: the driver docker does not support them"
 // +kubebuilder:validation:XValidation:rule="!has(self.driver) || self.driver != 'libvirt' || !(has(self.command) || has(self.args) || has(self.env) || has(self.ports))",message="command, args, env and ports are for containers: the driver libvirt does not support them"
+// +kubebuilder:validation:XValidation:rule="!has(self.action) || !has(self.runStrategy) || self.runStrategy != 'Halted'",message="action active asks for a machine that runs, and runStrategy Halted for one that is off: remove action"
 type VirtualMachineSpec struct {
 	// Resource is the size of the machine: cpu (cores, as in 2 or 500m), memory (bytes, as in 4G or 512Mi) and rootDisk (bytes; the
 	// size of a guest's root disk; a container has none, and the condition RootDiskRefused says so). Required; a size that is left
@@ -148,10 +149,10 @@ type VirtualMachineSpec struct {
 	// +optional
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 
-	// Action has no effect. It is accepted for early manifests of this kind, which say "active": use runStrategy instead.
+	// Action is "active" in early manifests of this kind, which asks for a machine that runs. So it is refused together with the
+	// runStrategy Halted. Default: none, and runStrategy alone decides.
 	// +optional
-	// +kubebuilder:validation:MaxLength=63
-	Action string `json:"action,omitempty"`
+	Action Action `json:"action,omitempty"`
 }
 
 // VirtualMachineList is a list of VirtualMachines.

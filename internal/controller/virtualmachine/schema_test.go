@@ -38,6 +38,11 @@ func TestSchema(t *testing.T) {
 		"the article's first sketch, with a disk and an action": {
 			YAML: vm(`{action: active, resource: {cpu: 2, memory: 4G, rootDisk: 40G}}`),
 		},
+		"an action that is none":       {YAML: with(`action: stopped`), Refused: `Unsupported value: "stopped"`},
+		"an action and a strategy":     {YAML: with(`action: active, runStrategy: Once`)},
+		"an action for a machine that is off": {
+			YAML: with(`action: active, runStrategy: Halted`), Refused: "action active asks for a machine that runs",
+		},
 		"thousandths of a processor":   {YAML: vm(`{resource: {cpu: 500m, memory: 512Mi}}`)},
 		"sizes that are not limited":   {YAML: vm(`{resource: {}}`)},
 		"no resource":                  {YAML: vm(`{}`), Refused: "spec.resource: Required value"},

@@ -78,7 +78,7 @@ func specOf(vm *cloudnativev1alpha1.VirtualMachine, installation, driver string,
 
 func portOf(port cloudnativev1alpha1.Port) machine.Port {
 	return machine.Port{
-		Name: port.Name, Port: uint16(port.Port), HostPort: uint16(port.HostPort), //nolint:gosec // because the schema bounds both
+		Port: uint16(port.Port), HostPort: uint16(port.HostPort), //nolint:gosec // because the schema bounds both
 		HostIP: port.HostIP, Protocol: machine.Protocol(cmp.Or(port.Protocol, cloudnativev1alpha1.ProtocolTCP)),
 	}
 }

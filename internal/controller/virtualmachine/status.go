@@ -24,7 +24,7 @@ const maxReason = 1024
 func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 	vm, seen, decided := pass.Object, pass.seen, pass.decision
 	vm.Status.Phase = cmp.Or(phaseOf(pass), vm.Status.Phase, cloudnativev1alpha1.PhasePending)
-	vm.Status.Server = serverOf(vm.Status.Server, seen)
+	vm.Status.Server = serverOf(vm, seen)
 	if pass.settled {
 		vm.Status.StartFailure, vm.Status.Reason = decided.failure, decided.trouble
 		if decided.served != nil {
@@ -63,7 +63,8 @@ func phaseOf(pass *scope) cloudnativev1alpha1.Phase {
 }
 
 // serverOf describes the machine. If it cannot be observed now, it stays as it was. Of a machine that is gone, the host remains.
-func serverOf(was *cloudnativev1alpha1.Server, seen observation) *cloudnativev1alpha1.Server {
+func serverOf(vm *cloudnativev1alpha1.VirtualMachine, seen observation) *cloudnativev1alpha1.Server {
+	was := vm.Status.Server
 	if seen.at.Host == "" {
 		return was
 	}
@@ -87,7 +88,7 @@ func serverOf(was *cloudnativev1alpha1.Server, seen observation) *cloudnativev1a
 	where.Addresses = addresses[:min(len(addresses), cloudnativev1alpha1.MaxAddresses)]
 	for _, port := range found.Ports[:min(len(found.Ports), cloudnativev1alpha1.MaxPorts)] {
 		where.Ports = append(where.Ports, cloudnativev1alpha1.Port{
-			Name: port.Name, Port: int32(port.Port), HostPort: int32(port.HostPort), HostIP: port.HostIP,
+			Name: nameOf(vm.Spec.Ports, port), Port: int32(port.Port), HostPort: int32(port.HostPort), HostIP: port.HostIP,
 			Protocol: cloudnativev1alpha1.Protocol(port.Protocol),
 		})
 	}
@@ -95,6 +96,16 @@ func serverOf(was *cloudnativev1alpha1.Server, seen observation) *cloudnativev1a
 		where.Usage = was.Usage // which package machineusage writes
 	}
 	return where
+}
+
+// nameOf returns the name that the spec gives to a port of the machine. Drivers know no names, so that another name never changes a machine.
+func nameOf(wanted []cloudnativev1alpha1.Port, found machine.Port) string {
+	for _, port := range wanted {
+		if of := portOf(port); of.Port == found.Port && of.Protocol == found.Protocol {
+			return port.Name
+		}
+	}
+	return ""
 }
 
 // timeOf is a time as the API spells it, nil if it is not known.

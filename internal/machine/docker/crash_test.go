@@ -24,7 +24,7 @@ func TestContainerThatNeverRanIsReplaced(t *testing.T) {
 	spec := specOf(newIdentity())
 	spec.Args = []string{"-listen", ":81"}
 	spec.Env = []machine.EnvVar{{Name: "GREETING", Value: "hello"}}
-	spec.Ports = []machine.Port{{Name: "http", Port: 81}}
+	spec.Ports = []machine.Port{{Port: 81}}
 	lost := create(t, driver, spec)
 	before := inspect(t, api, lost.ID)
 	if err := daemon.Lose(lost.ID); err != nil {

@@ -273,9 +273,9 @@ func TestPortsArePublishedOnLoopback(t *testing.T) {
 	_, driver, _ := shared(t)
 	spec := specOf(newIdentity())
 	spec.Ports = []machine.Port{
-		{Name: "http", Port: 80},
-		{Name: "fixed", Port: 81, HostPort: 18081, Protocol: machine.TCP},
-		{Name: "dns", Port: 53, HostIP: "127.0.0.2", Protocol: machine.UDP},
+		{Port: 80},
+		{Port: 81, HostPort: 18081, Protocol: machine.TCP},
+		{Port: 53, HostIP: "127.0.0.2", Protocol: machine.UDP},
 	}
 	got := run(t, driver, spec)
 	for i := range got.Ports {

@@ -31,7 +31,7 @@ const (
 // seedImage returns the NoCloud seed of a machine: a small FAT file system, made in memory because it may hold secrets.
 func seedImage(spec machine.Spec) ([]byte, error) {
 	config := spec.CloudInit
-	if len(config.UserData)+len(config.MetaData)+len(config.NetworkData) > maxSeed {
+	if len(config.UserData)+len(config.NetworkData) > maxSeed {
 		return nil, fmt.Errorf("%w: its cloud-init data has more than %d bytes", machine.ErrInvalid, maxSeed)
 	}
 	meta, err := metaData(spec)
@@ -69,15 +69,7 @@ func writeSeed(volume *fat12.FileSystem, name, content string) error {
 
 // metaData returns the meta data of the guest. cloud-init detects the first boot by the instance ID.
 func metaData(spec machine.Spec) (string, error) {
-	told := map[string]any{"local-hostname": spec.Name}
-	if spec.CloudInit.MetaData != "" {
-		if err := yaml.Unmarshal([]byte(spec.CloudInit.MetaData), &told); err != nil {
-			// The parser's error would contain the content.
-			return "", fmt.Errorf("%w: its cloud-init meta data is not a YAML object", machine.ErrInvalid)
-		}
-	}
-	told["instance-id"] = spec.UID
-	text, err := yaml.Marshal(told)
+	text, err := yaml.Marshal(map[string]string{"instance-id": spec.UID, "local-hostname": spec.Name})
 	if err != nil {
 		return "", fmt.Errorf("cannot write meta data: %w", err)
 	}

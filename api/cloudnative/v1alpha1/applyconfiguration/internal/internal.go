@@ -23,6 +23,8 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.windlass-operator.windlass.api.cloudnative.v1alpha1.Action
+  scalar: string
 - name: com.github.windlass-operator.windlass.api.cloudnative.v1alpha1.Boot
   map:
     fields:
@@ -258,7 +260,7 @@ var schemaYAML = typed.YAMLObject(`types:
     fields:
     - name: action
       type:
-        scalar: string
+        namedType: com.github.windlass-operator.windlass.api.cloudnative.v1alpha1.Action
     - name: args
       type:
         list:

@@ -11,7 +11,8 @@ import (
 //
 // Port is a port of a container, published on its host.
 type PortApplyConfiguration struct {
-	// Name of the port, for people. Default: none.
+	// Name of the port. status.server.ports repeats it, so that people and programs find the port of the host by it. A change has
+	// no effect on the machine. Default: none.
 	Name *string `json:"name,omitempty"`
 	// Port of the container.
 	Port *int32 `json:"port,omitempty"`

@@ -59,8 +59,9 @@ type VirtualMachineSpecApplyConfiguration struct {
 	// DeletionPolicy says what happens to the machine when this object is deleted: Delete removes it, Retain leaves it as it is, even
 	// if its host cannot be reached. Default: Delete. Mutable.
 	DeletionPolicy *cloudnativev1alpha1.DeletionPolicy `json:"deletionPolicy,omitempty"`
-	// Action has no effect. It is accepted for early manifests of this kind, which say "active": use runStrategy instead.
-	Action *string `json:"action,omitempty"`
+	// Action is "active" in early manifests of this kind, which asks for a machine that runs. So it is refused together with the
+	// runStrategy Halted. Default: none, and runStrategy alone decides.
+	Action *cloudnativev1alpha1.Action `json:"action,omitempty"`
 }
 
 // VirtualMachineSpecApplyConfiguration constructs a declarative configuration of the VirtualMachineSpec type for use with
@@ -232,7 +233,7 @@ func (b *VirtualMachineSpecApplyConfiguration) WithDeletionPolicy(value cloudnat
 // WithAction sets the Action field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Action field is set to the value of the last call.
-func (b *VirtualMachineSpecApplyConfiguration) WithAction(value string) *VirtualMachineSpecApplyConfiguration {
+func (b *VirtualMachineSpecApplyConfiguration) WithAction(value cloudnativev1alpha1.Action) *VirtualMachineSpecApplyConfiguration {
 	b.Action = &value
 	return b
 }
