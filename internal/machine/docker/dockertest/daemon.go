@@ -23,6 +23,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/testkit/netns"
 )
 
 // patience is how long an engine can take to start, on the slowest machine.
@@ -200,7 +201,7 @@ func (d *Daemon) awaitReady(ctx context.Context) (err error) {
 	defer tick.Stop()
 	for {
 		if _, err := api.Ping(ctx, client.PingOptions{}); err == nil {
-			return d.raiseLoopback()
+			return netns.RaiseLoopback(d.process.Pid)
 		}
 		select {
 		case <-d.ended:
