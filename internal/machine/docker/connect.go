@@ -5,13 +5,10 @@ package docker
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"time"
 
 	"github.com/moby/moby/client"
@@ -48,7 +45,7 @@ func connect(host machine.Host) ([]client.Opt, error) {
 			return dialer.DialContext(ctx, "unix", endpoint.Path)
 		}
 	case "tcp":
-		transport.TLSClientConfig, err = encrypt(host.TLS)
+		transport.TLSClientConfig, err = host.TLS.Config()
 	case "ssh":
 		address = "http://" + endpoint.Host
 		transport.DialContext, err = dialSSH(endpoint, host.SSH)
@@ -64,38 +61,4 @@ func connect(host machine.Host) ([]client.Opt, error) {
 		// After the host, which would replace the dialer of the transport.
 		client.WithHTTPClient(&http.Client{Transport: transport, CheckRedirect: client.CheckRedirect}),
 	}, nil
-}
-
-// encrypt returns the TLS settings, nil for none. The host is always verified. The client certificate is read for every connection,
-// so that a renewed one is used.
-func encrypt(files *machine.TLSFiles) (*tls.Config, error) {
-	if files == nil {
-		return nil, nil
-	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if files.CA != "" {
-		pem, err := os.ReadFile(files.CA)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read the CA: %w", err)
-		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("cannot use CA %q: %w: the file contains no certificate", files.CA, machine.ErrInvalid)
-		}
-	}
-	if files.Cert == "" {
-		return config, nil
-	}
-	read := func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read the client certificate: %w", err)
-		}
-		return &pair, nil
-	}
-	if _, err := read(nil); err != nil {
-		return nil, err
-	}
-	config.GetClientCertificate = read
-	return config, nil
 }
