@@ -38,8 +38,8 @@ func TestSchema(t *testing.T) {
 		"the article's first sketch, with a disk and an action": {
 			YAML: vm(`{action: active, resource: {cpu: 2, memory: 4G, rootDisk: 40G}}`),
 		},
-		"an action that is none":       {YAML: with(`action: stopped`), Refused: `Unsupported value: "stopped"`},
-		"an action and a strategy":     {YAML: with(`action: active, runStrategy: Once`)},
+		"an action that is none":   {YAML: with(`action: stopped`), Refused: `Unsupported value: "stopped"`},
+		"an action and a strategy": {YAML: with(`action: active, runStrategy: Once`)},
 		"an action for a machine that is off": {
 			YAML: with(`action: active, runStrategy: Halted`), Refused: "action active asks for a machine that runs",
 		},

@@ -6,6 +6,7 @@ package hosts
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"reflect"
@@ -97,7 +98,17 @@ func parseEndpoint(endpoint string, schemes []string) (*url.URL, error) {
 			return nil, fmt.Errorf("endpoint must name a machine after %s://", parsed.Scheme)
 		}
 	}
+	if parsed.Scheme == "qemu+tcp" && !isLoopback(parsed.Hostname()) {
+		return nil, errors.New("endpoint begins with qemu+tcp://, where nobody has to log in and everybody can listen: " +
+			"use qemu+tls:// or qemu+ssh://; qemu+tcp:// must name this machine, as in qemu+tcp://127.0.0.1/system")
+	}
 	return parsed, nil
+}
+
+// isLoopback reports whether a host is this machine, which a name other than localhost may or may not be.
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
 func validateTLS(h machine.Host, scheme string) []error {

@@ -97,6 +97,10 @@ type capacityEntry struct {
 //	  driver: docker
 //	  endpoint: ssh://ops@rack-2
 //	  ssh: {identityFile: /etc/rack-2/id, knownHostsFile: /etc/rack-2/known_hosts}
+//	- name: rack-3
+//	  driver: libvirt
+//	  endpoint: qemu+tls://rack-3/system   # or qemu+ssh://ops@rack-3/system, qemu:///system
+//	  tls: {ca: /etc/rack-3/ca.pem, cert: /etc/rack-3/cert.pem, key: /etc/rack-3/key.pem}
 //
 // Name, driver and endpoint are required. In containers, which is for docker only, 0 means no limit. Unknown fields are refused. The hosts are sorted by name, and the error lists every problem
 // with the host that has it. Parse does not read the files that a host names.

@@ -151,6 +151,15 @@ func TestParseRefuses(t *testing.T) {
 			entry("containers: {capabilities: [" + strings.Repeat("KILL,", maxAllowed+1) + "]}"),
 			[]string{"containers.capabilities has 65 entries: must have at most 64"},
 		},
+		"libvirt without a login": {
+			entry("driver: libvirt", "endpoint: qemu+tcp://rack-1/system"), []string{"use qemu+tls:// or qemu+ssh://; qemu+tcp:// must name this machine"},
+		},
+		"libvirt without a login, on all addresses": {
+			entry("driver: libvirt", "endpoint: 'qemu+tcp://0.0.0.0/system'"), []string{"endpoint begins with qemu+tcp://, where nobody has to log in"},
+		},
+		"libvirt on a machine without a name": {
+			entry("driver: libvirt", "endpoint: qemu+tls:///system"), []string{"endpoint must name a machine after qemu+tls://"},
+		},
 		"containers of libvirt": {
 			entry("driver: libvirt", "endpoint: qemu:///system", "containers: {maxLog: 1Mi}"), []string{"containers needs driver docker, not libvirt"},
 		},
@@ -177,6 +186,37 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+func TestParseLibvirtOnTheNetwork(t *testing.T) {
+	t.Parallel()
+	for endpoint, file := range map[string]struct {
+		files string
+		want  machine.Host
+	}{
+		"qemu+tls://rack-1/system": {
+			"tls: {ca: /a, cert: /c, key: /k}", machine.Host{TLS: &machine.TLSFiles{CA: "/a", Cert: "/c", Key: "/k"}},
+		},
+		"qemu+ssh://ops@rack-1:2222/system": {
+			"ssh: {identityFile: /i, knownHostsFile: /h}", machine.Host{SSH: &machine.SSHFiles{IdentityFile: "/i", KnownHostsFile: "/h"}},
+		},
+		"qemu+tcp://127.0.0.1/system":   {},
+		"qemu+tcp://[::1]:16509/system": {},
+		"qemu+tcp://localhost/system":   {},
+	} {
+		t.Run(endpoint, func(t *testing.T) {
+			t.Parallel()
+			got, err := Parse([]byte(entry("driver: libvirt", "endpoint: '"+endpoint+"'", file.files)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := file.want
+			want.Name, want.Driver, want.Endpoint, want.MaxCalls = "a", machine.DriverLibvirt, endpoint, machine.DefaultMaxCalls
+			if diff := gocmp.Diff([]machine.Host{want}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestPasswordIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2"
@@ -186,6 +226,7 @@ func TestPasswordIsNotRepeated(t *testing.T) {
 		"with an unknown scheme": "http://ops:" + secret + "@rack-1",
 		"without a scheme":       "ops:" + secret + "@rack-1",
 		"with a port of letters": "tcp://ops:" + secret + "@rack-1:port",
+		"of libvirt":             "qemu+ssh://ops:" + secret + "@rack-1/system",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

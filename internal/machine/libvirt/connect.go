@@ -53,18 +53,9 @@ type session struct {
 
 // dial makes a session. Wrap changes the connection before it is used.
 func (e endpoint) dial(ctx context.Context, wrap ...func(net.Conn) net.Conn) (*session, error) {
-	var conn net.Conn
-	var errs []error
-	for _, path := range e.sockets {
-		var err error
-		if conn, err = new(net.Dialer).DialContext(ctx, "unix", path); err == nil {
-			break
-		}
-		errs = append(errs, err)
-	}
-	if conn == nil {
-		// The first socket is the usual one: its error is the most useful.
-		return nil, fmt.Errorf("%w: %w", machine.ErrUnreachable, errs[0])
+	conn, err := e.way.dial(ctx, e.sockets)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", machine.ErrUnreachable, err)
 	}
 	for _, w := range wrap {
 		conn = w(conn)

@@ -33,8 +33,13 @@ func Open(_ context.Context, host machine.Host) (machine.Driver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open host %q: %w", host.Name, err)
 	}
+	e.way.tls, e.way.ssh = host.TLS, host.SSH
+	runsKVM := localKVM
+	if e.way.over != overUnix {
+		runsKVM = func(string) bool { return true } // as libvirt says
+	}
 	return &driver{
-		endpoint: e, clock: clock.RealClock{}, runsKVM: localKVM,
+		endpoint: e, clock: clock.RealClock{}, runsKVM: runsKVM,
 		looking: newLink(e), acting: newLink(e),
 		closed: make(chan struct{}),
 	}, nil

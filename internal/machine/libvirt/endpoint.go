@@ -44,7 +44,10 @@ type endpoint struct {
 	uri string
 	// hypervisor runs the guests: qemu or test.
 	hypervisor string
-	// sockets are where the daemon may listen; the first one that answers is used.
+	// way is how the host is reached.
+	way way
+	// sockets are where the daemon may listen; the first one that answers is used. Those of a host that is reached through SSH are
+	// there, and one that is reached through TLS or TCP has none.
 	sockets []string
 	// pool is the storage pool in which disks are made.
 	pool string
@@ -58,7 +61,8 @@ type endpoint struct {
 	accelerator string
 }
 
-// parseEndpoint reads the endpoint of a host: qemu:///system, qemu+unix:///system?socket=/path, test:///default.
+// parseEndpoint reads the endpoint of a host: qemu:///system, qemu+unix:///system?socket=/path, qemu+tls://rack-1/system,
+// qemu+ssh://ops@rack-1/system, test:///default.
 func parseEndpoint(raw string) (endpoint, error) {
 	parsed, err := url.Parse(raw)
 	if err != nil {
@@ -68,19 +72,25 @@ func parseEndpoint(raw string) (endpoint, error) {
 	if hypervisor != hypervisorQEMU && hypervisor != hypervisorTest {
 		return endpoint{}, fmt.Errorf("%w: its endpoint begins with %.32q and not with qemu or test", machine.ErrInvalid, parsed.Scheme)
 	}
-	if transport != "" && transport != "unix" || parsed.Host != "" {
-		return endpoint{}, fmt.Errorf("%w: libvirt is reached through its socket only, so its endpoint cannot be on the network: "+
-			"forward the socket and name it, as in qemu+unix:///system?socket=/run/rack-1.sock", machine.ErrUnsupported)
+	way, err := parseWay(transport, parsed)
+	if err != nil {
+		return endpoint{}, fmt.Errorf("%w: its endpoint %w", machine.ErrInvalid, err)
 	}
 	out := endpoint{
-		uri: hypervisor + "://" + parsed.Path, hypervisor: hypervisor, sockets: socketsOf(hypervisor), pool: defaultPool, headroom: 1,
+		uri: hypervisor + "://" + parsed.Path, hypervisor: hypervisor, way: way, pool: defaultPool, headroom: 1,
 		images: []string{defaultImages}, paths: []string{defaultPath},
+	}
+	if way.hasSockets() {
+		out.sockets = socketsOf(hypervisor)
 	}
 	query := parsed.Query()
 	for name, values := range query {
 		if err := setParameter(&out, name, values[len(values)-1]); err != nil {
 			return endpoint{}, fmt.Errorf("%w: its endpoint has %w", machine.ErrInvalid, err)
 		}
+	}
+	if query.Has("socket") && !way.hasSockets() {
+		return endpoint{}, fmt.Errorf("%w: its endpoint has the parameter socket, which is for a host that is reached through one", machine.ErrInvalid)
 	}
 	if parsed.Path == "/session" && !query.Has("socket") {
 		return endpoint{}, fmt.Errorf("%w: a session does not have the same socket everywhere: "+
@@ -210,13 +220,4 @@ func allowsPath(name string, directories []string, parameter string) error {
 func within(directory, path string) bool {
 	inside, err := filepath.Rel(directory, filepath.Clean(path))
 	return err == nil && filepath.IsLocal(inside)
-}
-
-// socketsOf returns where a daemon listens: the one for everything, or the one for the hypervisor.
-func socketsOf(hypervisor string) []string {
-	sockets := []string{"/run/libvirt/libvirt-sock", "/var/run/libvirt/libvirt-sock"}
-	if hypervisor == hypervisorQEMU {
-		sockets = append(sockets, "/run/libvirt/virtqemud-sock", "/var/run/libvirt/virtqemud-sock")
-	}
-	return sockets
 }

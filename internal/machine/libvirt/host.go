@@ -167,7 +167,7 @@ func accelerates(arch string, cpuinfo func() (string, error)) bool {
 	return false
 }
 
-// localKVM asks the kernel of this machine. It is the host's, because a socket is local unless somebody forwards it.
+// localKVM asks the kernel of this machine, which is the host's if the socket is not forwarded.
 func localKVM(arch string) bool {
 	return accelerates(arch, func() (string, error) {
 		text, err := os.ReadFile("/proc/cpuinfo")

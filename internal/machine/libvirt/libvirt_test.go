@@ -28,7 +28,7 @@ func TestEndpoint(t *testing.T) {
 	all := slices.Concat(unixSockets, []string{"/run/libvirt/virtqemud-sock", "/var/run/libvirt/virtqemud-sock"})
 	usual := func(edit func(*endpoint)) endpoint {
 		e := endpoint{
-			uri: "qemu:///system", hypervisor: "qemu", sockets: all, pool: "default", images: []string{"images"},
+			uri: "qemu:///system", hypervisor: "qemu", way: way{over: overUnix}, sockets: all, pool: "default", images: []string{"images"},
 			paths: []string{"/var/lib/libvirt/boot"}, headroom: 1,
 		}
 		edit(&e)
@@ -47,15 +47,38 @@ func TestEndpoint(t *testing.T) {
 		"every parameter is set": {
 			raw: "qemu+unix:///session?socket=/run/a&pool=ssd&headroom=4&accelerator=kvm&images=a:b&paths=/srv:/boot&disks=c:/data",
 			want: endpoint{
-				uri: "qemu:///session", hypervisor: "qemu", sockets: []string{"/run/a"}, pool: "ssd", headroom: 4, accelerator: "kvm",
-				images: []string{"a", "b"}, paths: []string{"/srv", "/boot"}, disks: []string{"c", "/data"},
+				uri: "qemu:///session", hypervisor: "qemu", way: way{over: overUnix}, sockets: []string{"/run/a"}, pool: "ssd", headroom: 4,
+				accelerator: "kvm",
+				images:      []string{"a", "b"}, paths: []string{"/srv", "/boot"}, disks: []string{"c", "/data"},
 			},
 		},
 		"disks are made in the pool called images": {
 			raw: "qemu:///system?pool=images", want: usual(func(e *endpoint) { e.pool, e.images = "images", nil }),
 		},
-		"a network is in between":            {raw: "qemu+tls://rack-1/system", err: "reached through its socket only"},
-		"a host makes it a network":          {raw: "qemu://rack-1/system", err: "reached through its socket only"},
+		"TLS": {
+			raw:  "qemu+tls://rack-1/system",
+			want: usual(func(e *endpoint) { e.way, e.sockets = way{over: overTLS, address: "rack-1:16514"}, nil }),
+		},
+		"TCP on a port of its own": {
+			raw:  "qemu+tcp://[::1]:99/system",
+			want: usual(func(e *endpoint) { e.way, e.sockets = way{over: overTCP, address: "[::1]:99"}, nil }),
+		},
+		"SSH": {
+			raw:  "qemu+ssh://ops@rack-1/system",
+			want: usual(func(e *endpoint) { e.way = way{over: overSSH, address: "rack-1:22", user: "ops"} }),
+		},
+		"SSH to the session of a user": {
+			raw: "qemu+ssh://rack-1:2222/session?socket=/run/user/1000/libvirt/libvirt-sock",
+			want: usual(func(e *endpoint) {
+				e.uri, e.sockets = "qemu:///session", []string{"/run/user/1000/libvirt/libvirt-sock"}
+				e.way = way{over: overSSH, address: "rack-1:2222"}
+			}),
+		},
+		"a machine without a transport":      {raw: "qemu://rack-1/system", err: "must say how to reach it"},
+		"a transport without a machine":      {raw: "qemu+ssh:///system", err: "must name a machine after +ssh://"},
+		"an unknown transport":               {raw: "qemu+ext://rack-1/system", err: `the transport "ext": must be unix, tls, ssh or tcp`},
+		"a user without a login":             {raw: "qemu+tls://ops@rack-1/system", err: "a user, which only qemu+ssh:// uses"},
+		"a socket without a way to it":       {raw: "qemu+tls://rack-1/system?socket=/run/a", err: "the parameter socket"},
 		"another hypervisor":                 {raw: "xen:///system", err: "not with qemu or test"},
 		"a session without a socket":         {raw: "qemu:///session", err: "a session does not have the same socket"},
 		"an unknown parameter":               {raw: "qemu:///system?no_verify=1", err: `the unknown parameter "no_verify"`},
@@ -79,7 +102,7 @@ func TestEndpoint(t *testing.T) {
 			if (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Fatalf("got %v, want an error with %q", err, test.err)
 			}
-			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(endpoint{})); err == nil && diff != "" {
+			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(endpoint{}, way{})); err == nil && diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

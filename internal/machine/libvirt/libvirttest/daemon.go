@@ -66,6 +66,15 @@ auth_unix_rw = "none"
 auth_unix_ro = "none"
 log_outputs = "3:stderr"
 `
+	listenConf = `
+listen_tls = 1
+listen_tcp = 1
+auth_tls = "none"
+auth_tcp = "none"
+ca_file = %q
+cert_file = %q
+key_file = %q
+`
 	qemuConf = `
 user = "root"
 group = "root"
@@ -80,6 +89,8 @@ remember_owner = 0
 // Daemon is a libvirtd.
 type Daemon struct {
 	dir string
+	// listens says that it listens on the network, too.
+	listens bool
 
 	process *os.Process
 	ended   chan struct{}
@@ -103,12 +114,12 @@ func Missing() string {
 const program = "/usr/sbin/libvirtd"
 
 // Start starts a daemon for the test. It skips the test where no daemon can run.
-func Start(tb testing.TB) *Daemon {
+func Start(tb testing.TB, options ...Option) *Daemon {
 	tb.Helper()
 	if why := Missing(); why != "" {
 		tb.Skip("no libvirt: " + why)
 	}
-	d, err := Open(tb.Context())
+	d, err := Open(tb.Context(), options...)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -121,7 +132,7 @@ func Start(tb testing.TB) *Daemon {
 }
 
 // Open starts a daemon, which the caller closes.
-func Open(ctx context.Context) (*Daemon, error) {
+func Open(ctx context.Context, options ...Option) (*Daemon, error) {
 	sweep()
 	// The path is short because the path of a socket must not be longer than about a hundred bytes.
 	dir, err := os.MkdirTemp("", prefix+strconv.Itoa(os.Getpid())+"-")
@@ -129,6 +140,9 @@ func Open(ctx context.Context) (*Daemon, error) {
 		return nil, fmt.Errorf("cannot make a directory: %w", err)
 	}
 	d := &Daemon{dir: dir}
+	for _, set := range options {
+		set(d)
+	}
 	if err := errors.Join(d.configure(), d.Run(ctx)); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -141,8 +155,13 @@ func (d *Daemon) configure() error {
 	for _, place := range []string{"etc/libvirt", "var/lib/libvirt", "var/cache/libvirt", "var/log/libvirt"} {
 		errs = append(errs, os.MkdirAll(d.Path("root", place), 0o755))
 	}
+	conf := fmt.Appendf(nil, daemonConf, d.dir)
+	if d.listens {
+		conf = fmt.Appendf(conf, listenConf, d.Path(caFile), d.Path(serverCert), d.Path(serverKey))
+		errs = append(errs, MakeCertificates(d.dir))
+	}
 	errs = append(errs,
-		os.WriteFile(d.Path("libvirtd.conf"), fmt.Appendf(nil, daemonConf, d.dir), 0o600),
+		os.WriteFile(d.Path("libvirtd.conf"), conf, 0o600),
 		os.WriteFile(d.Path("root/etc/libvirt/qemu.conf"), []byte(qemuConf), 0o600))
 	return errors.Join(errs...)
 }
@@ -243,8 +262,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return fmt.Errorf("cannot make a log: %w", err)
 	}
 	defer func() { _ = log.Close() }() // libvirtd has a handle of its own.
+	args := []string{"-c", boot, "boot", d.dir, "--config", d.Path("libvirtd.conf")}
+	if d.listens {
+		args = append(args, "--listen")
+	}
 	// The daemon outlives this call.
-	command := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", boot, "boot", d.dir, "--config", d.Path("libvirtd.conf"))
+	command := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", args...)
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
