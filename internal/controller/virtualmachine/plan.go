@@ -87,7 +87,4 @@ func (p *planner) provision() {
 		steps = append(steps, operation.Start)
 	}
 	p.run(cloudnativev1alpha1.ReasonProvisioning, steps...)
-	if p.next != nil {
-		p.next.Again = lost
-	}
 }

@@ -44,6 +44,7 @@ func begin(vm *cloudnativev1alpha1.VirtualMachine, seen observation, now time.Ti
 		}
 	}
 	p.refusal = refusalOf(vm, seen)
+	p.restarted = p.startedLater()
 	if seen.op.Ended() {
 		p.settle(*seen.op)
 	}
@@ -75,7 +76,7 @@ func (p *planner) succeed(op operation.Progress) {
 	}
 	if op.Has(operation.Start) {
 		p.began = true
-		p.restarted = op.Again
+		p.restarted = p.restarted || op.Again
 		if at := p.vm.Spec.RestartAt; at != nil && !op.Began.Before(at.Time) {
 			p.served = at
 		}
@@ -97,9 +98,22 @@ func (p *planner) run(reason string, steps ...operation.Step) {
 	spec := p.seen.spec
 	p.next = &operation.Operation{
 		Reason: reason, Steps: steps, Spec: spec, PowerOff: powerOffOf(p.vm), Generation: p.vm.Generation,
-		Again: p.seen.found != nil && p.seen.found.State != machine.StateCreated,
+		Again: p.startedBefore(),
 	}
 	p.under(*p.next, steps[0])
+}
+
+// startedBefore reports whether the machine has run before, perhaps as another container.
+func (p *planner) startedBefore() bool {
+	was, found := p.vm.Status.Server, p.seen.found
+	return was != nil && was.StartedAt != nil || found != nil && found.State != machine.StateCreated
+}
+
+// startedLater reports whether the host says that the machine was started since the last pass. The answer to a start can be lost, and
+// others can start a machine too.
+func (p *planner) startedLater() bool {
+	was, found := p.vm.Status.Server, p.seen.found
+	return was != nil && was.StartedAt != nil && found != nil && found.StartedAt.Truncate(time.Second).After(was.StartedAt.Time)
 }
 
 // under describes an operation that is running, at that step.

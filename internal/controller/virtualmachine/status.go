@@ -62,7 +62,8 @@ func phaseOf(pass *scope) cloudnativev1alpha1.Phase {
 	}
 }
 
-// serverOf describes the machine. If it cannot be observed now, it stays as it was. Of a machine that is gone, the host remains.
+// serverOf describes the machine. If it cannot be observed now, it stays as it was. Of a machine that is gone, the host remains, and
+// when it was last started: so the next start is known to be a restart, also of another container.
 func serverOf(vm *cloudnativev1alpha1.VirtualMachine, seen observation) *cloudnativev1alpha1.Server {
 	was := vm.Status.Server
 	if seen.at.Host == "" {
@@ -77,12 +78,17 @@ func serverOf(vm *cloudnativev1alpha1.VirtualMachine, seen observation) *cloudna
 		kept.Driver, kept.Host = where.Driver, where.Host
 		return kept
 	}
+	if was != nil {
+		where.StartedAt = was.StartedAt
+	}
 	found := seen.found
 	if found == nil {
 		return where
 	}
 	where.ID, where.Name, where.State = found.ID, found.NativeName, stateText(found.State)
-	where.StartedAt = timeOf(found.StartedAt)
+	if !found.StartedAt.IsZero() {
+		where.StartedAt = timeOf(found.StartedAt)
+	}
 	where.ExitCode = found.ExitCode
 	addresses := slices.Sorted(slices.Values(found.Addresses))
 	where.Addresses = addresses[:min(len(addresses), cloudnativev1alpha1.MaxAddresses)]
