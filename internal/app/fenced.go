@@ -44,6 +44,14 @@ func (d *fencedDriver) Create(ctx context.Context, spec machine.Spec) (machine.O
 	return d.Driver.Create(ctx, spec)
 }
 
+// Replace implements machine.Driver.
+func (d *fencedDriver) Replace(ctx context.Context, spec machine.Spec, how machine.PowerOff) (machine.Observed, error) {
+	if err := d.fence.Check(); err != nil {
+		return machine.Observed{}, err
+	}
+	return d.Driver.Replace(ctx, spec, how)
+}
+
 // Start implements machine.Driver.
 func (d *fencedDriver) Start(ctx context.Context, id machine.Identity) error {
 	if err := d.fence.Check(); err != nil {

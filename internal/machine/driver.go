@@ -13,10 +13,10 @@ type Driver interface {
 	Observer
 	Actor
 
-	// Prepare fetches the image as the pull policy says, or copies disks, and returns when Create has all it needs. It may take
-	// an hour. The caller repeats a Prepare that was cut off; it then continues, or starts again. ErrImageNotFound,
+	// Prepare fetches the image as the pull policy says, or copies disks, and returns when Create or Replace has all it needs. It may
+	// take an hour. The caller repeats a Prepare that was cut off; it then continues, or starts again. ErrImageNotFound,
 	// ErrImagePull or ErrInvalid if the image is not available, ErrDiskMismatch if a disk exists and does not fit. A spec that
-	// Create would refuse on every host is refused here: the caller removes a machine between the two to replace it.
+	// Create would refuse on every host is refused here, before anything is fetched.
 	Prepare(ctx context.Context, spec Spec) error
 
 	// Close releases the connection. The machines keep running.
@@ -51,6 +51,12 @@ type Actor interface {
 	// ErrNoCapacity or ErrInvalid if the host refuses the size or the spec. A Create that fails removes what it made, or the
 	// next Create continues from there.
 	Create(ctx context.Context, spec Spec) (Observed, error)
+
+	// Replace makes the machine anew from the spec, without starting it. The old machine is turned off and removed only when the host
+	// has accepted the new one: whatever the host refuses, the old one stays as it is. It succeeds if the machine was made from
+	// the spec's Hash already, and does what Create does if there is none. Errors are those of Create, and ErrBusy if the old machine
+	// does not obey a soft stop. ErrUnsupported without Capabilities.Containers: the disks of a guest outlive its description.
+	Replace(ctx context.Context, spec Spec, how PowerOff) (Observed, error)
 
 	// Start powers the machine on. It succeeds if the machine runs already. ErrNotFound if there is none.
 	Start(ctx context.Context, id Identity) error
@@ -98,7 +104,7 @@ type Capabilities struct {
 	LiveCPU, LiveMemory, LiveRootDisk bool
 	// RootDisk: a machine has a root disk of a size of its own, which Resize can make larger.
 	RootDisk bool
-	// Containers: the machine is made from a container image, with a command, an environment and published ports.
+	// Containers: the machine is made from a container image, with a command, an environment and published ports. Replace works.
 	Containers bool
 	// Guests: the machine boots a kernel or a disk, and takes disks, networks and cloud-init.
 	Guests bool

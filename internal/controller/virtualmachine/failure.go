@@ -136,6 +136,11 @@ func reasonOf(at operation.Step, err error) string {
 		return cloudnativev1alpha1.ReasonResizeFailed
 	case operation.Remove:
 		return cloudnativev1alpha1.ReasonDeleteFailed
+	case operation.Replace:
+		if errors.Is(err, machine.ErrBusy) {
+			return cloudnativev1alpha1.ReasonStopFailed // of the old machine
+		}
+		return cloudnativev1alpha1.ReasonCreateFailed
 	case operation.Start:
 	}
 	return cloudnativev1alpha1.ReasonStartFailed

@@ -126,7 +126,7 @@ func TestPlan(t *testing.T) {
 		"one that is on its way off is waited for": {seen: []func(*observation){state(machine.StateStopping)}, want: planned{Reason: "Stopping"}},
 		"a restart is done":                        {vm: []vmEdit{restart}, want: planned{Steps: []operation.Step{operation.Stop, operation.Start}, Phase: "Creating", Reason: "Restarting"}},
 		"a restart of a changed container replaces it": {
-			vm: []vmEdit{restart}, seen: []func(*observation){other}, want: planned{Steps: []operation.Step{operation.Prepare, operation.Remove, operation.Create, operation.Start}, Phase: "Creating", Reason: "Replacing"},
+			vm: []vmEdit{restart}, seen: []func(*observation){other}, want: planned{Steps: []operation.Step{operation.Prepare, operation.Replace, operation.Start}, Phase: "Creating", Reason: "Replacing"},
 		},
 		"a restart of a changed guest keeps its disks": {
 			vm: []vmEdit{restart}, seen: []func(*observation){other, guest}, want: planned{Steps: []operation.Step{operation.Stop, operation.Start}, Phase: "Creating", Reason: "Restarting"},
@@ -191,7 +191,7 @@ func TestPlan(t *testing.T) {
 		"a running container stays Active while the image of its successor is fetched": {
 			vm:   []vmEdit{restart, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Status.Phase = cloudnativev1alpha1.PhaseActive }},
 			seen: []func(*observation){other},
-			want: planned{Steps: []operation.Step{operation.Prepare, operation.Remove, operation.Create, operation.Start}, Phase: "Active", Reason: "Replacing"},
+			want: planned{Steps: []operation.Step{operation.Prepare, operation.Replace, operation.Start}, Phase: "Active", Reason: "Replacing"},
 		},
 		"a running container stays Active without the image of its successor": {
 			seen: []func(*observation){other, ended("Replacing", machine.ErrImageNotFound, operation.Prepare)},

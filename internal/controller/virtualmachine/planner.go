@@ -30,6 +30,8 @@ type planner struct {
 	stopped bool
 	// removed says that an operation has removed the machine since the last pass, or may have.
 	removed bool
+	// unreplaced says that an operation could not replace the machine, which is off, so that it starts as it is.
+	unreplaced bool
 }
 
 // begin takes over what earlier passes have recorded, and how the last operation ended.
@@ -54,7 +56,7 @@ func begin(vm *cloudnativev1alpha1.VirtualMachine, seen observation, now time.Ti
 // settle takes into account how an operation ended.
 func (p *planner) settle(op operation.Progress) {
 	p.removed = op.Has(operation.Remove)
-	p.stopped = p.removed || op.Has(operation.Stop)
+	p.stopped = p.removed || op.Has(operation.Stop) || op.Has(operation.Replace)
 	switch {
 	case op.Err == nil:
 		p.succeed(op)
@@ -64,9 +66,20 @@ func (p *planner) settle(op operation.Progress) {
 		p.pending, p.pendingText = cloudnativev1alpha1.ReasonResizePending, op.Err.Error()
 	case op.At == operation.Resize && p.seen.found != nil && !errors.Is(op.Err, machine.ErrUnreachable):
 		p.refuse(op)
+	case p.survives(op):
+		p.unreplaced = true
+		p.events = append(p.events, failed(p.vm, reasonOf(op.At, op.Err), op.Err.Error()))
 	default:
 		p.fail(reasonOf(op.At, op.Err), op.Err.Error())
 	}
+}
+
+// survives reports whether an operation that was to replace a machine has left it turned off, as after a crash. It starts as it is: a
+// change of the spec must not turn the next crash into an outage.
+func (p *planner) survives(op operation.Progress) bool {
+	replacing := op.Reason == cloudnativev1alpha1.ReasonReplacing && (op.At == operation.Prepare || op.At == operation.Replace)
+	found := p.seen.found
+	return replacing && found != nil && found.State == machine.StateStopped && p.changed() && !errors.Is(op.Err, machine.ErrUnreachable)
 }
 
 func (p *planner) succeed(op operation.Progress) {
@@ -101,6 +114,11 @@ func (p *planner) run(reason string, steps ...operation.Step) {
 		Again: p.startedBefore(),
 	}
 	p.under(*p.next, steps[0])
+}
+
+// changed reports whether the machine was created from something else than the spec says.
+func (p *planner) changed() bool {
+	return p.seen.secretProblem == nil && p.seen.found.SpecHash != "" && p.seen.found.SpecHash != p.seen.spec.Hash
 }
 
 // startedBefore reports whether the machine has run before, perhaps as another container.

@@ -115,15 +115,10 @@ func (p *planner) restart() {
 	}
 }
 
-// recreate replaces a container by one that the changed spec describes. The image comes first: as long as it cannot be fetched, the
-// old container stays.
+// recreate replaces a container by one that the changed spec describes. As long as the image cannot be fetched or the host refuses the
+// new container, the old one stays.
 func (p *planner) recreate() {
-	p.run(cloudnativev1alpha1.ReasonReplacing, operation.Prepare, operation.Remove, operation.Create, operation.Start)
-}
-
-// changed reports whether the machine was created from something else than the spec says.
-func (p *planner) changed() bool {
-	return p.seen.secretProblem == nil && p.seen.found.SpecHash != "" && p.seen.found.SpecHash != p.seen.spec.Hash
+	p.run(cloudnativev1alpha1.ReasonReplacing, operation.Prepare, operation.Replace, operation.Start)
 }
 
 // replace reconciles what a machine is created from, and reports whether this pass does nothing else.
@@ -241,9 +236,9 @@ func broke(found *machine.Observed) bool {
 // turnOn starts the machine as the spec describes it now.
 func (p *planner) turnOn() {
 	switch {
-	case p.changed() && p.seen.capabilities().Containers:
+	case p.changed() && p.seen.capabilities().Containers && !p.unreplaced:
 		p.recreate()
-	case p.outsized():
+	case p.outsized() && !p.unreplaced:
 		p.run(cloudnativev1alpha1.ReasonStarting, operation.Resize, operation.Start)
 	default:
 		p.run(cloudnativev1alpha1.ReasonStarting, operation.Start)

@@ -47,6 +47,7 @@ func calls(driver machine.Driver, spec machine.Spec) map[string]func(ctx context
 		"Watch":   func(ctx context.Context) error { _, err := driver.Watch(ctx, spec.Installation); return err },
 		"Prepare": func(ctx context.Context) error { return driver.Prepare(ctx, spec) },
 		"Create":  func(ctx context.Context) error { _, err := driver.Create(ctx, spec); return err },
+		"Replace": func(ctx context.Context) error { _, err := driver.Replace(ctx, spec, pullThePlug()); return err },
 		"Start":   func(ctx context.Context) error { return driver.Start(ctx, spec.Identity) },
 		"Stop":    func(ctx context.Context) error { return driver.Stop(ctx, spec.Identity, pullThePlug()) },
 		"Resize":  func(ctx context.Context) error { return driver.Resize(ctx, spec.Identity, spec.Resources) },

@@ -30,15 +30,16 @@ const noDefect = "none"
 type broken struct {
 	machine.Driver
 
-	get    func(machine.Observed, error) (machine.Observed, error)
-	create func(context.Context, machine.Spec) (machine.Observed, error)
-	start  func(context.Context, machine.Identity) error
-	stop   func(context.Context, machine.Identity, machine.PowerOff) error
-	resize func(context.Context, machine.Identity, machine.Resources) error
-	remove func(context.Context, machine.Identity, machine.PowerOff) error
-	list   func(context.Context, string) ([]machine.Observed, error)
-	stats  func(context.Context, string) (map[string]machine.Sample, error)
-	watch  func(context.Context, string) (<-chan machine.Event, error)
+	get     func(machine.Observed, error) (machine.Observed, error)
+	create  func(context.Context, machine.Spec) (machine.Observed, error)
+	replace func(context.Context, machine.Spec, machine.PowerOff) (machine.Observed, error)
+	start   func(context.Context, machine.Identity) error
+	stop    func(context.Context, machine.Identity, machine.PowerOff) error
+	resize  func(context.Context, machine.Identity, machine.Resources) error
+	remove  func(context.Context, machine.Identity, machine.PowerOff) error
+	list    func(context.Context, string) ([]machine.Observed, error)
+	stats   func(context.Context, string) (map[string]machine.Sample, error)
+	watch   func(context.Context, string) (<-chan machine.Event, error)
 }
 
 func (b *broken) Get(ctx context.Context, id machine.Identity) (machine.Observed, error) {
@@ -48,6 +49,10 @@ func (b *broken) Get(ctx context.Context, id machine.Identity) (machine.Observed
 
 func (b *broken) Create(ctx context.Context, spec machine.Spec) (machine.Observed, error) {
 	return b.create(ctx, spec)
+}
+
+func (b *broken) Replace(ctx context.Context, spec machine.Spec, how machine.PowerOff) (machine.Observed, error) {
+	return b.replace(ctx, spec, how)
 }
 
 func (b *broken) Start(ctx context.Context, id machine.Identity) error { return b.start(ctx, id) }
@@ -143,6 +148,14 @@ func defects() map[string]defect {
 				return inner.Resize(ctx, id, to)
 			}
 		}},
+		"a machine is removed before its replacement is made": {"a_size_that_the_host_refuses", func(b *broken, inner machine.Driver) {
+			b.replace = func(ctx context.Context, spec machine.Spec, how machine.PowerOff) (machine.Observed, error) {
+				if err := inner.Delete(ctx, spec.Identity, how); err != nil {
+					return machine.Observed{}, err
+				}
+				return inner.Create(ctx, spec)
+			}
+		}},
 		"deleting a machine that is gone is an error": {"a_machine_that_never_was_is_deleted", func(b *broken, inner machine.Driver) {
 			b.remove = func(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
 				if _, err := inner.Get(ctx, id); err != nil {
@@ -202,7 +215,7 @@ func TestOneDefect(t *testing.T) { //nolint:paralleltest // because it is the on
 	driver := &broken{
 		Driver: inner,
 		get:    func(observed machine.Observed, err error) (machine.Observed, error) { return observed, err },
-		create: inner.Create, start: inner.Start, stop: inner.Stop, resize: inner.Resize, remove: inner.Delete,
+		create: inner.Create, replace: inner.Replace, start: inner.Start, stop: inner.Stop, resize: inner.Resize, remove: inner.Delete,
 		list: inner.List, stats: inner.Stats, watch: inner.Watch,
 	}
 	var patience time.Duration

@@ -41,6 +41,10 @@ func TestContainerThatNeverRanIsReplaced(t *testing.T) {
 	if before.Config.Labels["cloudnative.tw/incarnation"] == after.Config.Labels["cloudnative.tw/incarnation"] {
 		t.Error("both containers have the same incarnation")
 	}
+	if got := after.Config.Labels["cloudnative.tw/replaces"]; got != lost.ID {
+		t.Errorf("the container replaces %q, want %q", got, lost.ID)
+	}
+	delete(after.Config.Labels, "cloudnative.tw/replaces")
 	before.Config.Hostname, after.Config.Hostname = "", "" // the start of the ID
 	delete(before.Config.Labels, "cloudnative.tw/incarnation")
 	delete(after.Config.Labels, "cloudnative.tw/incarnation")

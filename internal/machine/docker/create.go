@@ -35,14 +35,10 @@ func (d *driver) create(ctx context.Context, spec machine.Spec, options client.C
 	for _, name := range namesOf(spec.Identity) {
 		options.Name = name
 		what := fmt.Sprintf("create container %q", name)
-		created, err := d.api.ContainerCreate(ctx, options)
-		if refusesLog(err) {
-			options.HostConfig.LogConfig = container.LogConfig{}
-			created, err = d.api.ContainerCreate(ctx, options)
-		}
+		made, err := d.make(ctx, options)
 		switch {
 		case err == nil:
-			return d.created(ctx, created.ID)
+			return d.created(ctx, made)
 		case errdefs.IsConflict(err):
 			// The container may be this machine's, created by another manager at the same moment.
 			observed, lookErr := d.get(ctx, spec.Identity)
@@ -57,6 +53,16 @@ func (d *driver) create(ctx context.Context, spec machine.Spec, options client.C
 		}
 	}
 	return machine.Observed{}, taken
+}
+
+// make creates the container that the options name, and returns its ID.
+func (d *driver) make(ctx context.Context, options client.ContainerCreateOptions) (string, error) {
+	made, err := d.api.ContainerCreate(ctx, options)
+	if refusesLog(err) {
+		options.HostConfig.LogConfig = container.LogConfig{}
+		made, err = d.api.ContainerCreate(ctx, options)
+	}
+	return made.ID, err
 }
 
 // refusesLog reports whether the log driver of the engine has no bounds: it sends the output elsewhere.

@@ -27,6 +27,8 @@ const (
 	labelName         = "cloudnative.tw/vm-name"
 	labelHash         = "cloudnative.tw/spec-hash"
 	labelIncarnation  = "cloudnative.tw/incarnation"
+	// labelReplaces is the ID of the container in whose place this one was made.
+	labelReplaces = "cloudnative.tw/replaces"
 )
 
 // labelsOf returns the labels of a new container.
@@ -56,12 +58,19 @@ var containerName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]+$`)
 
 // namesOf returns the possible names of a container, the preferred one first.
 func namesOf(id machine.Identity) []string {
-	long := fmt.Sprintf("%s-%s-%.8s", id.Namespace, id.Name, id.UID)
-	return slices.DeleteFunc([]string{id.Name, long}, func(name string) bool { return !containerName.MatchString(name) })
+	return slices.DeleteFunc([]string{id.Name, longName(id)}, func(name string) bool { return !containerName.MatchString(name) })
 }
 
-// find returns the containers of the machine, the oldest first, which is the machine. There is more than one only if two managers
-// created them at the same moment.
+// temporaryName is the name of a container that replaces another one, until that one is gone.
+func temporaryName(id machine.Identity) string { return longName(id) + ".new" }
+
+// longName is a name that no machine of another object has.
+func longName(id machine.Identity) string {
+	return fmt.Sprintf("%s-%s-%.8s", id.Namespace, id.Name, id.UID)
+}
+
+// find returns the containers of the machine, first the one that is the machine. There is more than one only if two managers
+// created them at the same moment, of which the older one counts, or while one replaces another.
 func (d *driver) find(ctx context.Context, id machine.Identity) ([]container.Summary, error) {
 	if id.Installation == "" || id.UID == "" {
 		return nil, nil
@@ -76,9 +85,13 @@ func (d *driver) only(ctx context.Context, id machine.Identity) (container.Summa
 		return container.Summary{}, err
 	}
 	if len(found) == 0 {
-		return container.Summary{}, fmt.Errorf("cannot find the container of machine %q: %w", id.UID, machine.ErrNotFound)
+		return container.Summary{}, notFound(id)
 	}
 	return found[0], nil
+}
+
+func notFound(id machine.Identity) error {
+	return fmt.Errorf("cannot find the container of machine %q: %w", id.UID, machine.ErrNotFound)
 }
 
 // list returns the containers that match the filters and are ours, in any state, sorted by UID and age.
@@ -100,10 +113,26 @@ func (d *driver) list(ctx context.Context, filters client.Filters) ([]container.
 			ours = append(ours, c)
 		}
 	}
+	waiting := successors(ours)
 	slices.SortFunc(ours, func(a, b container.Summary) int {
-		return cmp.Or(cmp.Compare(a.Labels[labelUID], b.Labels[labelUID]), cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.Labels[labelUID], b.Labels[labelUID]), cmp.Compare(waiting[a.ID], waiting[b.ID]),
+			cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
 	})
 	return ours, nil
+}
+
+// successors returns 1 for the containers whose predecessor is still there, by ID: they are not the machine yet.
+func successors(all []container.Summary) map[string]int {
+	uids, out := map[string]string{}, map[string]int{}
+	for _, c := range all {
+		uids[c.ID] = c.Labels[labelUID]
+	}
+	for _, c := range all {
+		if uid, ok := uids[c.Labels[labelReplaces]]; ok && uid == c.Labels[labelUID] {
+			out[c.ID] = 1
+		}
+	}
+	return out
 }
 
 // machines returns the container of every machine that matches the filters.

@@ -4,38 +4,30 @@
 package docker
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"time"
 
-	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
-	"github.com/moby/moby/client"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// The signals that stop a container. An image can replace the first one.
-const (
-	signalTerminate = "SIGTERM"
-	signalKill      = "SIGKILL"
-)
-
 // Start implements machine.Driver. It resumes a container that is paused.
 func (d *driver) Start(ctx context.Context, id machine.Identity) error {
-	found, err := d.only(ctx, id)
+	found, err := d.find(ctx, id)
 	if err != nil {
 		return err
 	}
-	switch found.State {
+	if len(found) == 0 {
+		return notFound(id)
+	}
+	switch found[0].State {
 	case container.StateRunning:
 		return nil
 	case container.StatePaused:
-		return d.resume(ctx, found.ID)
+		return d.resume(ctx, found[0].ID)
 	default:
-		return d.start(ctx, found.ID)
+		return d.start(ctx, found)
 	}
 }
 
@@ -63,71 +55,4 @@ func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.Po
 		}
 	}
 	return nil
-}
-
-// stop stops a container and waits until it is off.
-func (d *driver) stop(ctx context.Context, c container.Summary, how machine.PowerOff) error {
-	switch c.State {
-	case container.StateCreated, container.StateExited, container.StateDead, container.StateRemoving:
-		return nil
-	case container.StatePaused:
-		// A frozen process receives no signals, not even SIGKILL.
-		if err := d.resume(ctx, c.ID); err != nil {
-			return err
-		}
-	default:
-	}
-	if how.Mode == machine.Hard {
-		return d.signal(ctx, c.ID, signalKill, 0)
-	}
-	terminate, err := d.stopSignal(ctx, c.ID)
-	if err != nil {
-		return err
-	}
-	// Without a grace, the container is signaled and checked once.
-	err = d.signal(ctx, c.ID, terminate, max(how.Grace, time.Millisecond))
-	if errors.Is(err, machine.ErrBusy) && how.Mode == machine.TrySoft {
-		return d.signal(ctx, c.ID, signalKill, 0)
-	}
-	return err
-}
-
-// stopSignal returns the signal by which the image wants to be stopped.
-func (d *driver) stopSignal(ctx context.Context, id string) (string, error) {
-	result, err := d.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
-	if err != nil {
-		return "", explain(ctx, "inspect a container", err)
-	}
-	if config := result.Container.Config; config != nil {
-		return cmp.Or(config.StopSignal, signalTerminate), nil
-	}
-	return signalTerminate, nil
-}
-
-// signal sends a signal and waits until the container is off. ErrBusy if it is still on after the grace; a grace of 0 is unlimited.
-func (d *driver) signal(ctx context.Context, id, signal string, grace time.Duration) error {
-	what := fmt.Sprintf("stop container %.12q", id)
-	_, err := d.api.ContainerKill(ctx, id, client.ContainerKillOptions{Signal: signal})
-	if err != nil && !errdefs.IsConflict(err) { // a conflict says that it is off
-		return explain(ctx, what, err)
-	}
-	waiting, cancel := ctx, context.CancelFunc(func() {})
-	if grace > 0 {
-		waiting, cancel = context.WithTimeout(ctx, grace)
-	}
-	defer cancel()
-	err = d.wait(waiting, id, container.WaitConditionNotRunning)
-	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
-		return fmt.Errorf("cannot %s: %w: still running %[4]s after %[3]s", what, machine.ErrBusy, signal, grace)
-	}
-	return explain(ctx, what, err)
-}
-
-// resume resumes a paused container.
-func (d *driver) resume(ctx context.Context, id string) error {
-	_, err := d.api.ContainerUnpause(ctx, id, client.ContainerUnpauseOptions{})
-	if errdefs.IsConflict(err) {
-		return nil // it is no longer paused
-	}
-	return explain(ctx, fmt.Sprintf("resume container %.12q", id), err)
 }

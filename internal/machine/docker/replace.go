@@ -5,69 +5,107 @@ package docker
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
+	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// start starts a container that is off.
-func (d *driver) start(ctx context.Context, id string) error {
-	_, err := d.api.ContainerStart(ctx, id, client.ContainerStartOptions{})
-	if err != nil && halfStarted(id, err) {
-		replacement, replaceErr := d.replace(ctx, id)
-		if replaceErr != nil {
-			return errors.Join(explain(ctx, fmt.Sprintf("start container %.12q", id), err), replaceErr)
-		}
-		if replacement != "" {
-			id = replacement
-			_, err = d.api.ContainerStart(ctx, id, client.ContainerStartOptions{})
-		}
-	}
-	return explain(ctx, fmt.Sprintf("start container %.12q", id), err)
-}
-
-// halfStarted reports whether the engine cannot start the container because an earlier engine was killed while it did: there is
-// a task with the ID, or containerd's record of it, of which this engine knows nothing. Engines have no error type for it.
-func halfStarted(id string, err error) bool {
-	text := err.Error()
-	if strings.Contains(text, "id already in use") { // the record; the message names no ID, and is only about the container that starts
-		return true
-	}
-	return strings.Contains(text, id) && (strings.Contains(text, "already exists") || strings.Contains(text, "file exists") ||
-		strings.Contains(text, "id exists"))
-}
-
-// replace replaces a container that has never run, hence has no data, with one that has another ID and is otherwise the same. It
-// returns the new ID, empty if the container has run. If it fails after the removal, there is no machine, and the caller creates it.
-func (d *driver) replace(ctx context.Context, id string) (string, error) {
-	result, err := d.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+// Replace implements machine.Driver.
+func (d *driver) Replace(ctx context.Context, spec machine.Spec, how machine.PowerOff) (machine.Observed, error) {
+	options, err := optionsOf(spec, d.policy)
 	if err != nil {
-		return "", explain(ctx, "inspect a container", err)
+		return machine.Observed{}, fmt.Errorf("cannot replace the container of machine %q: %w", spec.UID, err)
 	}
-	old := result.Container
-	if old.State == nil || old.State.Status != container.StateCreated || !moment(old.State.StartedAt).IsZero() ||
-		old.Config == nil || old.HostConfig == nil {
-		return "", nil
+	found, err := d.find(ctx, spec.Identity)
+	if err != nil {
+		return machine.Observed{}, err
 	}
-	name := strings.TrimPrefix(old.Name, "/")
-	if old.Config.Hostname == id[:min(12, len(id))] {
-		old.Config.Hostname = "" // the engine's own choice
+	if len(found) == 0 {
+		return d.create(ctx, spec, options)
 	}
-	old.Config.Labels[labelIncarnation] = rand.Text()
-	if err := d.remove(ctx, id); err != nil {
+	if found[0].Labels[labelHash] == spec.Hash {
+		return d.created(ctx, found[0].ID)
+	}
+	id, err := d.swap(ctx, found, options, spec.Resources, how)
+	if err != nil {
+		return machine.Observed{}, err
+	}
+	return d.created(ctx, id)
+}
+
+// swap makes a container in the place of the machine's, the first of those that were found, and returns its ID. The new container has
+// a temporary name until the old one is gone, and the old one goes only when the new one exists. Whatever ends this in between, a
+// later Replace, Start or Delete goes on from there.
+func (d *driver) swap(
+	ctx context.Context, found []container.Summary, options client.ContainerCreateOptions, size machine.Resources, how machine.PowerOff,
+) (string, error) {
+	if err := d.discard(ctx, found); err != nil {
 		return "", err
 	}
-	created, err := d.api.ContainerCreate(ctx, client.ContainerCreateOptions{
-		Name: name, Config: old.Config, HostConfig: old.HostConfig,
-	})
-	if err != nil {
-		return "", fmt.Errorf("cannot replace container %q: %w: %w", name, machine.ErrNotFound, err)
+	old := found[0]
+	id := identityOf(old.Labels)
+	options.Name = temporaryName(id)
+	options.Config.Labels[labelReplaces] = old.ID
+	what := fmt.Sprintf("replace container %.12q", old.ID)
+	made, err := d.make(ctx, options)
+	switch {
+	case errdefs.IsConflict(err):
+		return "", fmt.Errorf("cannot %s: %w: %w", what, machine.ErrConflict, err)
+	case errdefs.IsNotFound(err):
+		return "", fmt.Errorf("cannot %s: %w: %w", what, machine.ErrImageNotFound, err)
+	case err != nil:
+		return "", d.explainSize(ctx, what, size, err)
 	}
-	return created.ID, nil
+	if err := d.stop(ctx, old, how); err != nil && !errors.Is(err, machine.ErrNotFound) {
+		return "", errors.Join(err, d.remove(ctx, made))
+	}
+	if err := d.remove(ctx, old.ID); err != nil {
+		return "", err
+	}
+	return made, d.rename(ctx, made, id)
+}
+
+// discard removes what an earlier swap has left: containers that have never run and whose predecessor is the machine.
+func (d *driver) discard(ctx context.Context, found []container.Summary) error {
+	for _, c := range found[1:] {
+		if c.Labels[labelReplaces] != found[0].ID {
+			continue
+		}
+		if err := d.remove(ctx, c.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle gives the machine's container a name of its own if a swap was ended before it did, and removes what a swap has left.
+func (d *driver) settle(ctx context.Context, found []container.Summary) error {
+	if err := d.discard(ctx, found); err != nil {
+		return err
+	}
+	id := identityOf(found[0].Labels)
+	if !slices.Contains(found[0].Names, "/"+temporaryName(id)) {
+		return nil
+	}
+	return d.rename(ctx, found[0].ID, id)
+}
+
+// rename gives the container the first of its machine's names that is free.
+func (d *driver) rename(ctx context.Context, from string, id machine.Identity) error {
+	var taken error
+	for _, name := range namesOf(id) {
+		what := fmt.Sprintf("rename container %.12q to %q", from, name)
+		_, err := d.api.ContainerRename(ctx, from, client.ContainerRenameOptions{NewName: name})
+		if !errdefs.IsConflict(err) {
+			return explain(ctx, what, err)
+		}
+		taken = fmt.Errorf("cannot %s: %w: %w", what, machine.ErrConflict, err)
+	}
+	return taken
 }

@@ -396,6 +396,14 @@ func TestCallsHaveLimits(t *testing.T) {
 			func(ctx context.Context, d machine.Driver) error { _, err := d.Create(ctx, testSpec(1)); return err },
 			limits.Call, machine.ErrUnreachable,
 		},
+		"replacing a machine has its grace on top": {
+			simulated.CallReplace,
+			func(ctx context.Context, d machine.Driver) error {
+				_, err := d.Replace(ctx, testSpec(1), soft)
+				return err
+			},
+			limits.Call + soft.Grace, machine.ErrUnreachable,
+		},
 		"starting a machine": {
 			simulated.CallStart, func(ctx context.Context, d machine.Driver) error { return d.Start(ctx, machine.Identity{}) },
 			limits.Call, machine.ErrUnreachable,

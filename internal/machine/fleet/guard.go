@@ -142,6 +142,13 @@ func (g guard) Create(ctx context.Context, spec machine.Spec) (machine.Observed,
 	})
 }
 
+// Replace implements machine.Driver.
+func (g guard) Replace(ctx context.Context, spec machine.Spec, how machine.PowerOff) (machine.Observed, error) {
+	return ask(ctx, g, g.action("replace", how.Grace), func(ctx context.Context, driver machine.Driver) (machine.Observed, error) {
+		return driver.Replace(ctx, spec, how)
+	})
+}
+
 // Start implements machine.Driver.
 func (g guard) Start(ctx context.Context, id machine.Identity) error {
 	return g.run(ctx, g.action("start", 0), func(ctx context.Context, driver machine.Driver) error {

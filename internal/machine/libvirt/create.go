@@ -32,6 +32,14 @@ func (d *driver) Create(ctx context.Context, spec machine.Spec) (machine.Observe
 	return d.get(ctx, spec.Identity)
 }
 
+// Replace implements machine.Driver. A guest keeps the disks that it was created with.
+func (d *driver) Replace(ctx context.Context, spec machine.Spec, _ machine.PowerOff) (machine.Observed, error) {
+	if _, err := d.holder(ctx, spec.Identity); err != nil && !errors.Is(err, machine.ErrNotFound) {
+		return machine.Observed{}, err
+	}
+	return machine.Observed{}, fmt.Errorf("cannot replace machine %q: %w: a guest keeps its disks", spec.UID, machine.ErrUnsupported)
+}
+
 // createNew defines the domain of a machine that has none.
 func (d *driver) createNew(ctx context.Context, spec machine.Spec) error {
 	if err := check(spec); err != nil {

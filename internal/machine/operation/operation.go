@@ -23,6 +23,7 @@ type Step string
 const (
 	Prepare Step = "fetch the image of"
 	Create  Step = "create"
+	Replace Step = "replace"
 	Start   Step = "start"
 	Stop    Step = "stop"
 	Resize  Step = "resize"

@@ -175,6 +175,9 @@ func (r *Runner) perform(ctx context.Context, driver machine.Driver, s *supervis
 			r.mu.Unlock()
 		}
 		return err
+	case Replace:
+		_, err := driver.Replace(ctx, s.Spec, s.PowerOff)
+		return err
 	case Start:
 		return driver.Start(ctx, id)
 	case Stop:

@@ -67,6 +67,10 @@ func (h *host) Create(ctx context.Context, _ machine.Spec) (machine.Observed, er
 	return made, h.call(ctx, "create")
 }
 
+func (h *host) Replace(ctx context.Context, _ machine.Spec, _ machine.PowerOff) (machine.Observed, error) {
+	return machine.Observed{State: machine.StateCreated}, h.call(ctx, "replace")
+}
+
 func (h *host) Start(ctx context.Context, _ machine.Identity) error { return h.call(ctx, "start") }
 
 func (h *host) Stop(ctx context.Context, _ machine.Identity, _ machine.PowerOff) error {
@@ -97,7 +101,7 @@ func of(steps ...operation.Step) operation.Operation {
 func TestRunnerPerformsTheSteps(t *testing.T) {
 	t.Parallel()
 	all := []operation.Step{
-		operation.Prepare, operation.Create, operation.Start, operation.Stop, operation.Resize, operation.Remove,
+		operation.Prepare, operation.Create, operation.Replace, operation.Start, operation.Stop, operation.Resize, operation.Remove,
 	}
 	cases := map[string]struct {
 		host  *host
@@ -106,15 +110,15 @@ func TestRunnerPerformsTheSteps(t *testing.T) {
 		err   string
 	}{
 		"all steps in order": {
-			host: &host{}, calls: []string{"prepare", "create", "start", "stop", "resize", "delete"},
+			host: &host{}, calls: []string{"prepare", "create", "replace", "start", "stop", "resize", "delete"},
 			want: operation.Progress{At: operation.Remove},
 		},
 		"a step that fails ends the operation": {
-			host: &host{fails: "start"}, calls: []string{"prepare", "create", "start"},
+			host: &host{fails: "start"}, calls: []string{"prepare", "create", "replace", "start"},
 			want: operation.Progress{At: operation.Start}, err: "refused",
 		},
 		"a machine that existed is adopted": {
-			host: &host{adopts: true, fails: "start"}, calls: []string{"prepare", "create", "start"},
+			host: &host{adopts: true, fails: "start"}, calls: []string{"prepare", "create", "replace", "start"},
 			want: operation.Progress{At: operation.Start, Adopted: true}, err: "refused",
 		},
 		"a driver that panics fails the operation": {

@@ -191,17 +191,23 @@ func (d *driver) Create(ctx context.Context, spec machine.Spec) (machine.Observe
 
 // create makes a machine that does not exist yet.
 func (h *Host) create(spec machine.Spec) (*guest, error) {
-	behaviour, err := check(spec)
+	behaviour, err := h.admit(spec, machine.Resources{})
 	if err != nil {
 		return nil, err
 	}
-	if !h.images[spec.Image.Name] {
-		return nil, fmt.Errorf("%w: %q is not on the host", machine.ErrImageNotFound, spec.Image.Name)
-	}
-	if err := h.reserve(machine.Resources{}, spec.Resources); err != nil {
-		return nil, err
-	}
 	return h.add(spec, behaviour)
+}
+
+// admit checks that the host can make a machine in the place of one that has the size now, and returns how the machine behaves.
+func (h *Host) admit(spec machine.Spec, now machine.Resources) (behaviour, error) {
+	behaves, err := check(spec)
+	if err != nil {
+		return behaves, err
+	}
+	if !h.images[spec.Image.Name] {
+		return behaves, fmt.Errorf("%w: %q is not on the host", machine.ErrImageNotFound, spec.Image.Name)
+	}
+	return behaves, h.reserve(now, spec.Resources)
 }
 
 // check refuses what no simulated host can run, and returns how the machine behaves.

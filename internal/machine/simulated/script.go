@@ -25,6 +25,7 @@ const (
 	CallWatch   Call = "watch"
 	CallPrepare Call = "prepare"
 	CallCreate  Call = "create"
+	CallReplace Call = "replace"
 	CallStart   Call = "start"
 	CallStop    Call = "stop"
 	CallResize  Call = "resize"
@@ -33,7 +34,8 @@ const (
 
 func allCalls() []Call {
 	return []Call{
-		CallInfo, CallGet, CallList, CallStats, CallWatch, CallPrepare, CallCreate, CallStart, CallStop, CallResize, CallDelete,
+		CallInfo, CallGet, CallList, CallStats, CallWatch, CallPrepare, CallCreate, CallReplace, CallStart, CallStop, CallResize,
+		CallDelete,
 	}
 }
 
