@@ -5,6 +5,8 @@ package kube
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,11 +26,17 @@ const RetryUnreachable = time.Second
 // retryJitter spreads the retries of all caches.
 const retryJitter = 0.2
 
-// IsUnreachable reports whether err says that the API server is away: nobody listens, the connection broke, or it is starting or
-// stopping. An answer of the API server to the request itself is not such an error.
+// IsUnreachable reports whether err says that the API server is away: nobody listens, the connection broke, a load balancer does not
+// reach it, or it is starting or stopping. An answer of the API server to the request itself is not such an error.
 func IsUnreachable(err error) bool {
 	return err != nil && (net.IsConnectionRefused(err) || net.IsConnectionReset(err) || net.IsHTTP2ConnectionLost(err) ||
-		net.IsProbableEOF(err) || apierrors.IsServiceUnavailable(err))
+		net.IsProbableEOF(err) || apierrors.IsServiceUnavailable(err) || isBadGateway(err))
+}
+
+// isBadGateway reports whether a load balancer in front of the API server has answered. The API server itself never answers so.
+func isBadGateway(err error) bool {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	return ok && status.ErrStatus.Code == http.StatusBadGateway
 }
 
 // NewInformer returns an informer that is back within a moment of the API server's return.

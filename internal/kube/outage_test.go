@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"syscall"
 	"testing"
@@ -34,10 +35,17 @@ func TestIsUnreachable(t *testing.T) {
 		err  error
 		want bool
 	}{
-		"no error":               {},
-		"nobody listens":         {err: refused(), want: true},
-		"the connection broke":   {err: &url.Error{Op: "Get", Err: syscall.ECONNRESET}, want: true},
-		"the answer broke off":   {err: &url.Error{Op: "Get", Err: io.EOF}, want: true},
+		"no error":             {},
+		"nobody listens":       {err: refused(), want: true},
+		"the connection broke": {err: &url.Error{Op: "Get", Err: syscall.ECONNRESET}, want: true},
+		"the answer broke off": {err: &url.Error{Op: "Get", Err: io.EOF}, want: true},
+		"a load balancer does not reach it": {
+			err:  fmt.Errorf("cannot list: %w", apierrors.NewGenericServerResponse(http.StatusBadGateway, "GET", schema.GroupResource{}, "", "", 0, true)),
+			want: true,
+		},
+		"its own error": {
+			err: apierrors.NewGenericServerResponse(http.StatusInternalServerError, "GET", schema.GroupResource{}, "", "", 0, true),
+		},
 		"it is starting":         {err: apierrors.NewServiceUnavailable("not ready"), want: true},
 		"it refuses the request": {err: apierrors.NewForbidden(schema.GroupResource{}, "x", errors.New("no"))},
 		"it is too busy":         {err: apierrors.NewTooManyRequests("later", 1)},
