@@ -23,6 +23,9 @@ import (
 // minute after its return.
 const RetryUnreachable = time.Second
 
+// startup is how long an API server that has just started may refuse what it allows as soon as it has read all roles.
+const startup = 10 * time.Second
+
 // retryJitter spreads the retries of all caches.
 const retryJitter = 0.2
 
@@ -80,11 +83,17 @@ func (p *persistent) WatchWithContext(ctx context.Context, options metav1.ListOp
 	return reach(ctx, p.every, func() (watch.Interface, error) { return p.source.WatchWithContext(ctx, options) })
 }
 
-// reach repeats a request until the API server answers it, whatever the answer, or ctx ends.
+// reach repeats a request until the API server answers it, whatever the answer, or ctx ends. Only right after an outage a refusal is not
+// an answer yet.
 func reach[T any](ctx context.Context, every time.Duration, do func() (T, error)) (T, error) {
+	var away time.Time
 	for {
 		out, err := do()
-		if !IsUnreachable(err) {
+		switch {
+		case IsUnreachable(err):
+			away = time.Now()
+		case apierrors.IsForbidden(err) && time.Since(away) < startup:
+		default:
 			return out, err
 		}
 		select {

@@ -87,6 +87,24 @@ func TestACacheWaitsOutAnOutage(t *testing.T) {
 	}
 }
 
+func TestACacheRestedAfterAnOutageBecauseRolesWereNotReadYet(t *testing.T) {
+	t.Parallel()
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("no role allows it"))
+	answers := []error{refused(), forbidden, forbidden, nil, forbidden}
+	requests := 0
+	source := &toolscache.ListWatch{ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+		requests++
+		return &corev1.NodeList{}, answers[requests-1]
+	}}
+	held := persist(source, time.Microsecond)
+	if _, err := held.ListWithContext(t.Context(), metav1.ListOptions{}); err != nil || requests != 4 {
+		t.Errorf("after an outage the list ended with %v after %d requests, want its answer after 4", err, requests)
+	}
+	if _, err := held.ListWithContext(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) || requests != 5 {
+		t.Errorf("without an outage the list ended with %v after %d requests, want the refusal at once", err, requests-4)
+	}
+}
+
 func TestAnOutageDoesNotHoldBackTheEnd(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
