@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// lag makes what a manager sees of the cluster old, as an API server does whose watch cache is behind. Reads of single objects and
-// writes are not affected: they ask the storage.
+// lag makes what a manager sees of the cluster old, as an API server does whose watch cache is behind. Reads of single objects, lists
+// that have to be of the present and writes are not affected: they ask the storage.
 type lag struct {
 	next http.Handler
 
@@ -76,7 +76,7 @@ func (l *lag) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet || single(r):
 		l.next.ServeHTTP(w, r)
 	case !watches:
-		if asOf != "" {
+		if asOf != "" && query.Get("resourceVersion") == "0" { // any version will do; other lists ask the storage
 			query.Set("resourceVersion", asOf)
 			query.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchExact))
 			r.URL.RawQuery = query.Encode()

@@ -72,8 +72,11 @@ func TestALagTakesCollectionsBackInTime(t *testing.T) {
 			want: "/api/v1/nodes?limit=500&resourceVersion=7&resourceVersionMatch=Exact",
 		},
 		"a list of a namespace": {
-			target: "/apis/apps/v1/namespaces/default/deployments", status: http.StatusOK,
+			target: "/apis/apps/v1/namespaces/default/deployments?resourceVersion=0", status: http.StatusOK,
 			want: "/apis/apps/v1/namespaces/default/deployments?resourceVersion=7&resourceVersionMatch=Exact",
+		},
+		"a list that has to be of the present": {
+			target: "/api/v1/nodes?limit=500", status: http.StatusOK, want: "/api/v1/nodes?limit=500",
 		},
 		"one object is read from the present": {target: "/api/v1/nodes/a", status: http.StatusOK, want: "/api/v1/nodes/a"},
 		"discovery is that of the present":    {target: "/apis/apps/v1", status: http.StatusOK, want: "/apis/apps/v1"},
