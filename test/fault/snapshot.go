@@ -40,11 +40,18 @@ func (l *lane) snapshot(ctx context.Context) (snapshot, error) {
 	all := snapshot{}
 	for i, kind := range l.kinds {
 		for j := range lists[i].Items {
-			object := &lists[i].Items[j]
-			all[key(kind.resource, object)] = object
+			if object := &lists[i].Items[j]; !isIdentity(object) {
+				all[key(kind.resource, object)] = object
+			}
 		}
 	}
 	return all, nil
+}
+
+// isIdentity says whether an object is the Lease by which the API server tells that it runs. Each of its processes has its own.
+func isIdentity(object *unstructured.Unstructured) bool {
+	_, ok := object.GetLabels()["apiserver.kubernetes.io/identity"]
+	return ok
 }
 
 func key(resource string, object *unstructured.Unstructured) string {
