@@ -51,7 +51,9 @@ func newProxy(config *rest.Config, effects *injector) (*proxy, error) {
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
 		FlushInterval: -1, // watches send what they have at once
-		ErrorLog:      slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		// An API server that is away does not answer, and so neither does the proxy.
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		ErrorLog:     slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	p.server = httptest.NewUnstartedServer(p)
 	p.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // cut connections are what it is for
