@@ -8,12 +8,15 @@ import (
 	"fmt"
 	"strings"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// nodes makes simulated nodes, which are ready from the start. They carry the label "pool: red", and a label with their own name.
+// nodes makes simulated nodes, which are ready from the start. They carry the label "pool: red", and a label with their own name. It waits
+// until the control plane has done to them what it does to new nodes.
 func nodes(names ...string) step {
 	return step{"create nodes " + strings.Join(names, " "), func(ctx context.Context, s *stage) error {
 		for i, name := range names {
@@ -21,8 +24,29 @@ func nodes(names ...string) step {
 				return fmt.Errorf("cannot create node %q: %w", name, err)
 			}
 		}
-		return nil
+		return s.await(ctx, func(ctx context.Context) error {
+			for _, name := range names {
+				if err := s.isSettled(ctx, name); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}}
+}
+
+// isSettled returns nil if a node is no longer tainted as a new one, and the simulator holds its Lease.
+func (l *lane) isSettled(ctx context.Context, name string) error {
+	created := &corev1.Node{}
+	if err := l.Client.Get(ctx, client.ObjectKey{Name: name}, created); err != nil {
+		return err
+	}
+	for i := range created.Spec.Taints {
+		if created.Spec.Taints[i].Key == corev1.TaintNodeNotReady {
+			return fmt.Errorf("node %q has the taint of a new node", name)
+		}
+	}
+	return l.Client.Get(ctx, client.ObjectKey{Namespace: corev1.NamespaceNodeLease, Name: name}, &coordinationv1.Lease{})
 }
 
 func node(name string, number int) *corev1.Node {

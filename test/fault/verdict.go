@@ -93,12 +93,13 @@ func (p *play) checkUndone(ctx context.Context) error {
 	}
 	for _, all := range []snapshot{p.given, after} {
 		delete(all, "leases.coordination.k8s.io/"+rig.Namespace+"/"+rig.LeaseName)
-		for _, object := range all {
-			object.SetManagedFields(nil)
+		for key, object := range all {
+			all[key] = object.DeepCopy()
+			all[key].SetManagedFields(nil)
 		}
 	}
 	if left := after.since(p.given); len(left) > 0 {
-		p.out.add(&finding{Class: "leak", Detail: cmp.Diff(state{}, left)})
+		p.out.add(&finding{Class: "leak", Detail: cmp.Diff(p.given.since(after), left)})
 	}
 	return nil
 }
