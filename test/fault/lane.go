@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -32,7 +33,7 @@ const patience = time.Minute
 type lane struct {
 	rig.Cluster
 
-	kinds []kind
+	kinds []*kind
 	// token is that of the manager's ServiceAccount.
 	token string
 	runs  int
@@ -45,6 +46,10 @@ type kind struct {
 	schema.GroupVersionKind
 
 	resource string
+
+	mutex sync.Mutex
+	// last are the objects that were there when they were listed last.
+	last []unstructured.Unstructured
 }
 
 // startLane starts a control plane. It is returned in any case, to be stopped.
@@ -107,10 +112,10 @@ func (l *lane) discover() error {
 				continue
 			}
 			name := strings.TrimSuffix(served.Name+"."+version.Group, ".")
-			l.kinds = append(l.kinds, kind{version.WithKind(served.Kind), name})
+			l.kinds = append(l.kinds, &kind{GroupVersionKind: version.WithKind(served.Kind), resource: name})
 		}
 	}
-	slices.SortFunc(l.kinds, func(a, b kind) int { return cmp.Compare(a.resource, b.resource) })
+	slices.SortFunc(l.kinds, func(a, b *kind) int { return cmp.Compare(a.resource, b.resource) })
 	return nil
 }
 
@@ -138,7 +143,7 @@ func (l *lane) cleanUp(ctx context.Context, before snapshot) error {
 				continue
 			}
 			left = append(left, key)
-			if err := client.IgnoreNotFound(l.discard(ctx, object)); err != nil {
+			if err := client.IgnoreNotFound(l.discard(ctx, object.DeepCopy())); err != nil {
 				return err
 			}
 		}

@@ -7,9 +7,11 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -20,18 +22,15 @@ type snapshot map[string]*unstructured.Unstructured
 // listers is how many lists a snapshot reads at the same time.
 const listers = 8
 
-// snapshot reads all objects that there are.
+// snapshot reads all objects that there are. It may share objects with other snapshots: nobody may change them.
 func (l *lane) snapshot(ctx context.Context) (snapshot, error) {
-	lists := make([]unstructured.UnstructuredList, len(l.kinds))
+	lists := make([][]unstructured.Unstructured, len(l.kinds))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(listers)
 	for i, kind := range l.kinds {
-		group.Go(func() error {
-			lists[i].SetGroupVersionKind(kind.GroupVersionKind)
-			if err := l.Client.List(ctx, &lists[i]); err != nil {
-				return fmt.Errorf("cannot list %s: %w", kind.resource, err)
-			}
-			return nil
+		group.Go(func() (err error) {
+			lists[i], err = kind.list(ctx, l.Client)
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -39,8 +38,8 @@ func (l *lane) snapshot(ctx context.Context) (snapshot, error) {
 	}
 	all := snapshot{}
 	for i, kind := range l.kinds {
-		for j := range lists[i].Items {
-			if object := &lists[i].Items[j]; !isIdentity(object) {
+		for j := range lists[i] {
+			if object := &lists[i][j]; !isIdentity(object) {
 				all[key(kind.resource, object)] = object
 			}
 		}
@@ -52,6 +51,30 @@ func (l *lane) snapshot(ctx context.Context) (snapshot, error) {
 func isIdentity(object *unstructured.Unstructured) bool {
 	_, ok := object.GetLabels()["apiserver.kubernetes.io/identity"]
 	return ok
+}
+
+// list returns all objects of the kind. It asks for their metadata first, because most kinds never change in a campaign, and the
+// definitions of kinds alone are a megabyte.
+func (k *kind) list(ctx context.Context, from client.Reader) ([]unstructured.Unstructured, error) {
+	var versions metav1.PartialObjectMetadataList
+	versions.SetGroupVersionKind(k.GroupVersionKind)
+	if err := from.List(ctx, &versions); err != nil {
+		return nil, fmt.Errorf("cannot list versions of %s: %w", k.resource, err)
+	}
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	if slices.EqualFunc(versions.Items, k.last, func(now metav1.PartialObjectMetadata, was unstructured.Unstructured) bool {
+		return now.UID == was.GetUID() && now.ResourceVersion == was.GetResourceVersion()
+	}) {
+		return k.last, nil
+	}
+	var list unstructured.UnstructuredList
+	list.SetGroupVersionKind(k.GroupVersionKind)
+	if err := from.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("cannot list %s: %w", k.resource, err)
+	}
+	k.last = list.Items
+	return k.last, nil
 }
 
 func key(resource string, object *unstructured.Unstructured) string {
