@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +16,8 @@ import (
 // outcome is how a run ended.
 type outcome struct {
 	Effects []effect
-	State   state
+	// Prepared is the state before the steps that are tested, and State is the end state.
+	Prepared, State state
 	// Struck is false if the effect of the fault did not happen.
 	Struck bool
 	// Convergence is how long it took from the last step to the end state.
@@ -138,12 +140,26 @@ func (p *play) prepare(ctx context.Context) error {
 	if len(p.scenario.before) == 0 {
 		return nil
 	}
-	return p.await(ctx, func(context.Context) error {
-		if last := p.effects.quiet(); last < restTime {
-			return fmt.Errorf("the last write was %s ago", last)
-		}
+	return p.await(ctx, p.prepared)
+}
+
+// prepared returns nil when nothing is written any more, which a state that is known from the run without a fault shows sooner.
+func (p *play) prepared(ctx context.Context) error {
+	last := p.effects.quiet()
+	if last < settled || p.want == nil && last < restTime {
+		return fmt.Errorf("the last write was %s ago", last)
+	}
+	now, err := p.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if p.out.Prepared, err = p.state(ctx, now.since(p.before)); err != nil {
+		return err
+	}
+	if p.want == nil || last >= restTime || reflect.DeepEqual(p.comparable(p.want.Prepared), p.out.Prepared) {
 		return nil
-	})
+	}
+	return fmt.Errorf("the last write was %s ago", last)
 }
 
 // listen waits until the fault that lasts can have been heard of, and lifts it. It returns a finding if that never happens.
