@@ -64,6 +64,7 @@ func (n *names) normalise(object *unstructured.Unstructured) any {
 		}
 	}
 	n.owners(content)
+	conditions(object, content)
 	hash(object, content)
 	return n.walk(content)
 }
@@ -78,6 +79,20 @@ func (n *names) owners(content map[string]any) {
 	entries = slices.DeleteFunc(entries, func(entry any) bool { return !strings.HasPrefix(owner(entry), string(patch.FieldOwner)) })
 	slices.SortFunc(entries, func(a, b any) int { return cmp.Compare(owner(a), owner(b)) })
 	_ = unstructured.SetNestedSlice(content, entries, "metadata", "managedFields")
+}
+
+// conditions sorts those of a Deployment: they are in the order in which its controller first came to them.
+func conditions(object *unstructured.Unstructured, content map[string]any) {
+	entries, found, err := unstructured.NestedSlice(content, "status", "conditions")
+	if object.GetKind() != "Deployment" || !found || err != nil {
+		return
+	}
+	kind := func(entry any) string {
+		condition, _ := entry.(map[string]any)
+		return fmt.Sprint(condition["type"])
+	}
+	slices.SortFunc(entries, func(a, b any) int { return cmp.Compare(kind(a), kind(b)) })
+	_ = unstructured.SetNestedSlice(content, entries, "status", "conditions")
 }
 
 // hash removes the hash of what was applied last, if that contains the UID of an owner.

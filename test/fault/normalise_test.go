@@ -75,6 +75,15 @@ func TestSince(t *testing.T) {
 			second: map[string]string{"pools/red": `{metadata: {name: red, uid: u1, managedFields: [{manager: windlass, operation: Update}]}}`},
 			same:   true,
 		},
+		"the order of a Deployment's conditions does not count": {
+			first:  map[string]string{"deployments/web": `{kind: Deployment, metadata: {name: web, uid: u1}, status: {conditions: [{type: A}, {type: B}]}}`},
+			second: map[string]string{"deployments/web": `{kind: Deployment, metadata: {name: web, uid: u1}, status: {conditions: [{type: B}, {type: A}]}}`},
+			same:   true,
+		},
+		"the order of a pool's conditions does": {
+			first:  map[string]string{"pools/red": `{kind: NodePool, metadata: {name: red, uid: u1}, status: {conditions: [{type: A}, {type: B}]}}`},
+			second: map[string]string{"pools/red": `{kind: NodePool, metadata: {name: red, uid: u1}, status: {conditions: [{type: B}, {type: A}]}}`},
+		},
 		"a field that Windlass owns no longer counts": {
 			first:  map[string]string{"pools/red": `{metadata: {name: red, uid: u1, managedFields: [{manager: windlass, operation: Update}]}}`},
 			second: map[string]string{"pools/red": `{metadata: {name: red, uid: u1, managedFields: []}}`},
