@@ -75,10 +75,13 @@ func Fail(err error) Outcome {
 
 // Refused says how a failed write ended: where the API server refused the content, only another content helps, and the
 // outcome is Stall with the given reason; in a namespace that is being deleted there is nothing left to do but wait;
-// everything else is Fail.
+// everything else is Fail, and so is what an API server refuses that has only just started.
 func Refused(reason string, err error) Outcome {
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return Wait(status.ReasonTerminating, "the namespace to be deleted", 0)
+	}
+	if kube.IsUnreachable(err) {
+		return Fail(err)
 	}
 	if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) ||
 		apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsMethodNotSupported(err) {

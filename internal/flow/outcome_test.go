@@ -91,8 +91,11 @@ func TestRefusedTellsContentFromCircumstance(t *testing.T) {
 		err     error
 		stalled bool
 	}{
-		"invalid content stalls":     {err: apierrors.NewInvalid(schema.GroupKind{Kind: "Thing"}, "x", nil), stalled: true},
-		"a missing right stalls":     {err: apierrors.NewForbidden(resource, "x", errors.New("no")), stalled: true},
+		"invalid content stalls": {err: apierrors.NewInvalid(schema.GroupKind{Kind: "Thing"}, "x", nil), stalled: true},
+		"a missing right stalls": {err: apierrors.NewForbidden(resource, "x", errors.New("no")), stalled: true},
+		"an API server that does not know the owner's kind yet is tried again": {
+			err: apierrors.NewForbidden(resource, "x", errors.New("cannot set blockOwnerDeletion in this case because cannot find RESTMapping for Kind Pool")),
+		},
 		"a conflict is tried again":  {err: apierrors.NewConflict(resource, "x", errors.New("old"))},
 		"overload is tried again":    {err: apierrors.NewTooManyRequests("busy", 1)},
 		"a lost line is tried again": {err: errors.New("connection refused")},

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,10 +32,16 @@ const retryJitter = 0.2
 
 // IsUnreachable reports whether err says that the API server is away: nobody listens, the connection broke, a load balancer does not
 // reach it, or it is starting or stopping. An answer of the API server to the request itself is not such an error.
+//
+// For up to 30 seconds after its start an API server may not know custom kinds. Then its admission refuses objects that these own.
 func IsUnreachable(err error) bool {
 	return err != nil && (net.IsConnectionRefused(err) || net.IsConnectionReset(err) || net.IsHTTP2ConnectionLost(err) ||
-		net.IsProbableEOF(err) || apierrors.IsServiceUnavailable(err) || isBadGateway(err))
+		net.IsProbableEOF(err) || apierrors.IsServiceUnavailable(err) || isBadGateway(err) ||
+		apierrors.IsForbidden(err) && strings.Contains(err.Error(), unknownOwner))
 }
+
+// unknownOwner is what the admission plugin OwnerReferencesPermissionEnforcement says when it does not know the kind of an owner.
+const unknownOwner = "cannot find RESTMapping"
 
 // isBadGateway reports whether a load balancer in front of the API server has answered. The API server itself never answers so.
 func isBadGateway(err error) bool {

@@ -46,6 +46,11 @@ func TestIsUnreachable(t *testing.T) {
 		"its own error": {
 			err: apierrors.NewGenericServerResponse(http.StatusInternalServerError, "GET", schema.GroupResource{}, "", "", 0, true),
 		},
+		"it does not know the kind of an owner yet": {
+			err: apierrors.NewForbidden(schema.GroupResource{Group: "node.k8s.io", Resource: "runtimeclasses"}, "red",
+				errors.New("cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion nodes.lailin.xyz/v1 Kind NodePool")),
+			want: true,
+		},
 		"it is starting":         {err: apierrors.NewServiceUnavailable("not ready"), want: true},
 		"it refuses the request": {err: apierrors.NewForbidden(schema.GroupResource{}, "x", errors.New("no"))},
 		"it is too busy":         {err: apierrors.NewTooManyRequests("later", 1)},
