@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,9 +16,11 @@ import (
 
 // The names of the parts of a control plane, and the signal of a power cut.
 const (
-	apiServer = "kube-apiserver"
-	etcd      = "etcd"
-	kill      = syscall.SIGKILL
+	apiServer   = "kube-apiserver"
+	etcd        = "etcd"
+	controllers = "kube-controller-manager"
+	simulator   = "kwok-controller"
+	kill        = syscall.SIGKILL
 )
 
 // killComponent kills a part of the control plane as a power cut would, and starts it again.
@@ -28,8 +31,14 @@ func (l *lane) killComponent(ctx context.Context, name string) error {
 	return l.heal(ctx)
 }
 
-// heal starts every part of the control plane that does not run.
+// heal starts every part of the control plane that does not run. Those that a scenario needs start anew: they would back off for up to
+// a minute, which is not what is tested.
 func (l *lane) heal(ctx context.Context) error {
+	for _, name := range []string{controllers, simulator} {
+		if err := l.signalComponent(name, kill); err != nil {
+			return err
+		}
+	}
 	if done := l.Run(ctx, l.Devcluster, "up", "--name", l.Name, "--kubeconfig", l.Admin); done.Code != 0 {
 		return fmt.Errorf("cannot start the control plane again: %s", done.Err)
 	}
@@ -48,7 +57,7 @@ func (l *lane) freezeComponent(ctx context.Context, name string, long time.Durat
 	return l.signalComponent(name, syscall.SIGCONT)
 }
 
-// signalComponent sends a signal to a part of the control plane, which devcluster has on record.
+// signalComponent sends a signal to a part of the control plane, which devcluster has on record. One that has ended gets none.
 func (l *lane) signalComponent(name string, signal syscall.Signal) error {
 	raw, err := os.ReadFile(filepath.Join(l.Dir, "devcluster", "clusters", l.Name, "run", name+".json"))
 	if err != nil {
@@ -60,7 +69,7 @@ func (l *lane) signalComponent(name string, signal syscall.Signal) error {
 	if err := json.Unmarshal(raw, &record); err != nil || record.PID == 0 {
 		return fmt.Errorf("cannot find %s: its record is %q", name, raw)
 	}
-	if err := syscall.Kill(record.PID, signal); err != nil {
+	if err := syscall.Kill(record.PID, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("cannot send signal %q to %s: %w", signal, name, err)
 	}
 	return nil
