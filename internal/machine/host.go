@@ -55,7 +55,13 @@ type ContainerPolicy struct {
 	Registries []string
 	// Ports limits where containers publish ports.
 	Ports PortPolicy
+	// Networks are the names of existing networks that the containers of a namespace are connected to, by namespace; AllNamespaces stands for
+	// those that are not listed. Namespaces without one have a network of their own, which the driver makes and removes.
+	Networks map[string]string
 }
+
+// AllNamespaces stands for the namespaces that ContainerPolicy.Networks does not list.
+const AllNamespaces = "*"
 
 // PortPolicy says where containers publish ports. A port that the host chooses is always allowed.
 type PortPolicy struct {

@@ -22,11 +22,21 @@ func (d *driver) Create(ctx context.Context, spec machine.Spec) (machine.Observe
 	if !errors.Is(err, machine.ErrNotFound) {
 		return observed, err
 	}
-	options, err := optionsOf(spec, d.policy)
+	options, err := d.connected(ctx, spec)
 	if err != nil {
 		return machine.Observed{}, fmt.Errorf("cannot create a container for machine %q: %w", spec.UID, err)
 	}
 	return d.create(ctx, spec, options)
+}
+
+// connected returns the options of a container in the network of its namespace, which exists.
+func (d *driver) connected(ctx context.Context, spec machine.Spec) (client.ContainerCreateOptions, error) {
+	options, err := optionsOf(spec, d.policy)
+	if err != nil {
+		return options, err
+	}
+	options.HostConfig.NetworkMode, err = d.networkMode(ctx, spec.Identity)
+	return options, err
 }
 
 // create creates the container under the first free name.

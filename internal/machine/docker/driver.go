@@ -18,6 +18,8 @@ import (
 type driver struct {
 	api    *client.Client
 	images *incarnations
+	// networks are those that containers can be connected to.
+	networks *networks
 	// policy confines new containers.
 	policy machine.ContainerPolicy
 	// readers is how many counters are read at the same time.
@@ -41,7 +43,7 @@ func Open(_ context.Context, host machine.Host) (machine.Driver, error) {
 	if strings.HasPrefix(host.Endpoint, "ssh:") {
 		readers = parallel
 	}
-	return &driver{api: api, images: newIncarnations(), policy: host.Containers, readers: readers, closed: make(chan struct{})}, nil
+	return &driver{api: api, images: newIncarnations(), networks: newNetworks(), policy: host.Containers, readers: readers, closed: make(chan struct{})}, nil
 }
 
 // Close implements machine.Driver and ends all watches.

@@ -27,7 +27,7 @@ func (d *driver) Start(ctx context.Context, id machine.Identity) error {
 	case container.StatePaused:
 		return d.resume(ctx, found[0].ID)
 	default:
-		return d.start(ctx, found)
+		return d.startConnected(ctx, found)
 	}
 }
 
@@ -54,5 +54,5 @@ func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.Po
 			return err
 		}
 	}
-	return nil
+	return d.disconnect(ctx, id)
 }

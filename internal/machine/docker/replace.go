@@ -18,7 +18,7 @@ import (
 
 // Replace implements machine.Driver.
 func (d *driver) Replace(ctx context.Context, spec machine.Spec, how machine.PowerOff) (machine.Observed, error) {
-	options, err := optionsOf(spec, d.policy)
+	options, err := d.connected(ctx, spec)
 	if err != nil {
 		return machine.Observed{}, fmt.Errorf("cannot replace the container of machine %q: %w", spec.UID, err)
 	}

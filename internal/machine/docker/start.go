@@ -16,6 +16,16 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
+// startConnected starts a container that is off. If its network is gone, it makes the network first.
+func (d *driver) startConnected(ctx context.Context, found []container.Summary) error {
+	failure := d.start(ctx, found)
+	again, err := d.reconnect(ctx, found[0], failure)
+	if !again {
+		return errors.Join(failure, err)
+	}
+	return d.start(ctx, found)
+}
+
 // start starts a container that is off, the first of those that were found.
 func (d *driver) start(ctx context.Context, found []container.Summary) error {
 	if err := d.settle(ctx, found); err != nil {

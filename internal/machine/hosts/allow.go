@@ -6,10 +6,14 @@ package hosts
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
@@ -79,6 +83,30 @@ func (e portsEntry) policy() (machine.PortPolicy, []error) {
 		policy.First, policy.Last = uint16(from), uint16(to)
 	}
 	return policy, errs
+}
+
+// networkName matches the names that engines accept.
+var networkName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,254}$`)
+
+// checkNetworks checks the names of networks, by namespace.
+func checkNetworks(networks map[string]string) []error {
+	var errs []error
+	if len(networks) > maxNamespaces {
+		errs = append(errs, fmt.Errorf("containers.networks has %d entries: must have at most %d", len(networks), maxNamespaces))
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(networks)) {
+		name := networks[namespace]
+		if namespace != machine.AllNamespaces && len(validation.IsDNS1123Label(namespace)) > 0 {
+			errs = append(errs, fmt.Errorf("containers.networks has the key %.64q: must be the name of a namespace, or * for all others", namespace))
+		}
+		if !networkName.MatchString(name) {
+			errs = append(errs, fmt.Errorf("containers.networks[%.64q] is %.64q: must be the name of a network", namespace, name))
+		}
+		if name == "host" {
+			errs = append(errs, fmt.Errorf("containers.networks[%.64q] is host: containers must not share the network of their host", namespace))
+		}
+	}
+	return errs
 }
 
 func tooMany(field string, n int) []error {

@@ -51,6 +51,8 @@ type containersEntry struct {
 	Capabilities *[]string   `json:"capabilities"`
 	Registries   *[]string   `json:"registries"`
 	Ports        *portsEntry `json:"ports"`
+	// Networks names an existing network for a namespace, or for all others with the key *.
+	Networks map[string]string `json:"networks"`
 }
 
 type portsEntry struct {
@@ -93,6 +95,7 @@ type capacityEntry struct {
 //	    capabilities: [CHOWN, SETGID, SETUID]
 //	    registries: [docker.io, registry.example:5000]
 //	    ports: {addresses: [127.0.0.1, 10.0.0.5], range: 30000-32767}
+//	    networks: {team-a: team-a-net, "*": bridge}
 //	- name: rack-2
 //	  driver: docker
 //	  endpoint: ssh://ops@rack-2
@@ -220,7 +223,8 @@ func (e containersEntry) policy() (machine.ContainerPolicy, []error) {
 		policy.Ports, problems = e.Ports.policy()
 		errs = append(errs, problems...)
 	}
-	return policy, errs
+	policy.Networks = e.Networks
+	return policy, append(errs, checkNetworks(e.Networks)...)
 }
 
 // parseLimit parses a quantity of which 0 means no limit, and none means the default.

@@ -37,6 +37,7 @@ hosts:
     capabilities: [CAP_NET_RAW, CHOWN]
     registries: [docker.io, registry.example:5000]
     ports: {addresses: [127.0.0.1, "::"], range: 30000-32767}
+    networks: {team-a: team-a-net, "*": bridge}
 - name: hyper
   driver: libvirt
   endpoint: qemu:///system
@@ -70,6 +71,7 @@ func TestParse(t *testing.T) {
 				Ports: machine.PortPolicy{
 					Addresses: []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Unspecified()}, First: 30000, Last: 32767,
 				},
+				Networks: map[string]string{"team-a": "team-a-net", "*": "bridge"},
 			},
 		},
 		{
@@ -144,6 +146,9 @@ func TestParseRefuses(t *testing.T) {
 		"a log in words":                     {entry("containers: {maxLog: much}"), []string{`containers.maxLog is "much": must be a quantity`}},
 		"a capability that is none":          {entry("containers: {capabilities: [chown]}"), []string{`containers.capabilities[0] "chown" is not a capability`}},
 		"a registry with a scheme":           {entry("containers: {registries: ['https://a']}"), []string{`containers.registries[0] "https://a" is not the host of a registry`}},
+		"the network of the host":            {entry("containers: {networks: {a: host}}"), []string{"containers.networks[\"a\"] is host: containers must not share"}},
+		"a network of a container":           {entry("containers: {networks: {'*': 'container:db'}}"), []string{`containers.networks["*"] is "container:db": must be the name of a network`}},
+		"a network for no namespace":         {entry("containers: {networks: {A: a}}"), []string{`containers.networks has the key "A": must be the name of a namespace, or *`}},
 		"no registries":                      {entry("containers: {registries: []}"), []string{"containers.registries is empty"}},
 		"an address with a port":             {entry("containers: {ports: {addresses: ['127.0.0.1:80']}}"), []string{`containers.ports.addresses[0] "127.0.0.1:80" is not an IP address`}},
 		"a range that ends before it begins": {entry("containers: {ports: {range: 9-1}}"), []string{`containers.ports.range is "9-1": must be two ports like 30000-32767`}},

@@ -14,10 +14,20 @@ import (
 )
 
 // Inside calls do on a thread in the network of the process. A socket that do makes stays there, whoever uses it.
-func Inside(pid int, do func() error) (err error) {
-	network, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
+func Inside(pid int, do func() error) error {
+	return within(fmt.Sprintf("/proc/%d", pid), do)
+}
+
+// InsideNumbered is Inside for a process by the number that another process, in a PID namespace of its own, sees it under.
+func InsideNumbered(pid, number int, do func() error) error {
+	return within(fmt.Sprintf("/proc/%d/root/proc/%d", pid, number), do)
+}
+
+// within calls do in the network of the process with that directory.
+func within(process string, do func() error) (err error) {
+	network, err := os.Open(process + "/ns/net")
 	if err != nil {
-		return fmt.Errorf("cannot find the network of process %d: %w", pid, err)
+		return fmt.Errorf("cannot find the network of %s: %w", process, err)
 	}
 	defer func() { err = errors.Join(err, network.Close()) }()
 	done := make(chan error, 1)
@@ -31,7 +41,7 @@ func Inside(pid int, do func() error) (err error) {
 		done <- err
 	}()
 	if err := <-done; err != nil {
-		return fmt.Errorf("cannot work in the network of process %d: %w", pid, err)
+		return fmt.Errorf("cannot work in the network of %s: %w", process, err)
 	}
 	return nil
 }

@@ -38,6 +38,10 @@ shift
 while dockerd "$@"; [ -e "$again" ]; do rm "$again"; done
 `
 
+// manyNetworks lets the engine make many small networks, where by default it makes some thirty large ones: tests use a network for each
+// machine.
+const manyNetworks = `{"default-address-pools": [{"base": "10.64.0.0/12", "size": 27}]}`
+
 // Daemon is a private engine.
 type Daemon struct {
 	dir, group string
@@ -92,7 +96,7 @@ func Open(ctx context.Context) (*Daemon, error) {
 		return nil, fmt.Errorf("cannot make a directory: %w", err)
 	}
 	d := &Daemon{dir: dir, group: name + strconv.FormatInt(started.Add(1), 10)}
-	if err := errors.Join(d.Configure("{}"), d.Run(ctx)); err != nil {
+	if err := errors.Join(d.Configure(manyNetworks), d.Run(ctx)); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	if err := d.Import(ctx, Image); err != nil {

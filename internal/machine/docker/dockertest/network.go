@@ -21,6 +21,17 @@ func (d *Daemon) Listen(ctx context.Context) (net.Listener, error) {
 	return listener, err
 }
 
+// DialFrom connects to the TCP address from the network of a process, which the engine numbers.
+func (d *Daemon) DialFrom(ctx context.Context, pid int, address string) (net.Conn, error) {
+	var conn net.Conn
+	err := netns.InsideNumbered(d.process.Pid, pid, func() error {
+		var err error
+		conn, err = new(net.Dialer).DialContext(ctx, "tcp", address)
+		return err
+	})
+	return conn, err
+}
+
 func dialUnix(path string) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
