@@ -24,11 +24,11 @@ import (
 // minute after its return.
 const RetryUnreachable = time.Second
 
-// startup is how long an API server that has just started may refuse what it allows as soon as it has read all roles.
-const startup = 10 * time.Second
-
 // retryJitter spreads the retries of all caches.
 const retryJitter = 0.2
+
+// maxRefusals is how often an API server that has just started may refuse what it allows as soon as it has read all roles.
+const maxRefusals = 10
 
 // IsUnreachable reports whether err says that the API server is away: nobody listens, the connection broke, a load balancer does not
 // reach it, or it is starting or stopping. An answer of the API server to the request itself is not such an error.
@@ -93,13 +93,14 @@ func (p *persistent) WatchWithContext(ctx context.Context, options metav1.ListOp
 // reach repeats a request until the API server answers it, whatever the answer, or ctx ends. Only right after an outage a refusal is not
 // an answer yet.
 func reach[T any](ctx context.Context, every time.Duration, do func() (T, error)) (T, error) {
-	var away time.Time
+	tolerated := 0
 	for {
 		out, err := do()
 		switch {
 		case IsUnreachable(err):
-			away = time.Now()
-		case apierrors.IsForbidden(err) && time.Since(away) < startup:
+			tolerated = maxRefusals
+		case apierrors.IsForbidden(err) && tolerated > 0:
+			tolerated--
 		default:
 			return out, err
 		}
