@@ -28,6 +28,13 @@ func podSetScenarios() []scenario {
 			},
 		},
 		{
+			name: "podset/refused-and-mended", given: given, before: before,
+			steps: []step{
+				merge(web, `{"spec":{"template":{"spec":{"restartPolicy":"Never"}}}}`), until(web, "Stalled=True", "Ready=False"),
+				merge(web, `{"spec":{"template":{"spec":{"restartPolicy":"Always"}}}}`), until(web, "Stalled=False"), available(2),
+			},
+		},
+		{
 			name: "podset/budget-removed", given: given,
 			before: []step{apply(podSet("size: 2", "minAvailable: 1")), available(2)},
 			steps:  []step{merge(web, `{"spec":{"minAvailable":null}}`), gone("poddisruptionbudgets/default/web"), available(2)},
