@@ -39,6 +39,11 @@ type effect struct {
 // String is what -effect takes.
 func (e effect) String() string { return fmt.Sprintf("%s %s #%d", e.Verb, e.Object, e.Nth) }
 
+// isSame reports whether two effects of different runs are the same one.
+func (e effect) isSame(other effect) bool {
+	return e.Verb == other.Verb && e.Object == other.Object && e.Nth == other.Nth
+}
+
 // requestReader tells effects from other requests to the API server.
 type requestReader struct {
 	infos  *request.RequestInfoFactory

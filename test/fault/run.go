@@ -78,6 +78,9 @@ func (p *play) perform(ctx context.Context) error {
 	}
 	err := p.act(ctx)
 	p.out.Effects, p.out.Struck = p.effects.seen(), p.effects.hasStruck()
+	if p.out.Struck {
+		p.out.add(checkGuard(p.scenario, p.effects.fault, p.out.Effects))
+	}
 	if err := p.clear(); err != nil {
 		p.out.add(&finding{Class: "broken", Detail: err.Error()})
 	}

@@ -20,6 +20,9 @@ type scenario struct {
 	// undone is set where everything has to be in the end as the given steps have made it. Other ends are right if they are those of
 	// the run without a fault.
 	undone bool
+	// guarded is an object whose finalizer has to be written before anything of guards, which are beginnings of effects' objects.
+	guarded string
+	guards  []string
 	// args are more arguments of the manager.
 	args []string
 	// missing says what the scenario needs and the machine does not have, empty if it can be played.

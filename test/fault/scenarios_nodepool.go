@@ -33,7 +33,10 @@ func nodePoolScenarios() []scenario {
 // poolLifeScenarios are those of a pool that comes and changes.
 func poolLifeScenarios(two []step) []scenario {
 	return []scenario{
-		{name: "nodepool/created", given: two, steps: onePool()},
+		{
+			name: "nodepool/created", given: two, steps: onePool(),
+			guarded: "nodepools.nodes.lailin.xyz/red", guards: []string{"nodes/", "runtimeclasses.node.k8s.io/"},
+		},
 		{
 			name: "nodepool/created-for-some-namespaces", given: two,
 			steps: []step{
@@ -112,6 +115,7 @@ func poolEndScenarios(two []step) []scenario {
 
 // poolNodeScenarios are those in which nodes change below a pool.
 func poolNodeScenarios(two []step) []scenario {
+	const binding = "mutatingadmissionpolicybindings.admissionregistration.k8s.io/windlass-nodepool-label-red"
 	foreign := merge("nodes/a", `{"metadata":{"labels":{"example.com/red":"foreign"}}}`)
 	return []scenario{
 		{
@@ -126,6 +130,10 @@ func poolNodeScenarios(two []step) []scenario {
 		{
 			name: "nodepool/label-changed-by-others", given: two, before: onePool(),
 			steps: []step{foreign, until("nodes/a", `.metadata.labels.example\.com/red=1`), ready("red", 2)},
+		},
+		{
+			name: "nodepool/policy-deleted-by-others", given: two, before: onePool(),
+			steps: []step{remove(binding), until(binding, ".metadata.name=windlass-nodepool-label-red"), until(redPool, "AdmissionReady=True"), ready("red", 2)},
 		},
 		{
 			name: "nodepool/foreign-label-put-back", undone: true, given: []step{nodes("a", "b"), foreign}, before: onePool(),

@@ -15,6 +15,8 @@ type variant struct {
 	strike func(i *injector, c call)
 	// lasting variants strike all later calls of the same verb and object too, until somebody can have heard of it.
 	lasting bool
+	// refused variants leave the call without effect.
+	refused bool
 	// host is true for what happens to calls of hosts only, and api for what happens to writes to the API server only.
 	host, api bool
 }
@@ -36,15 +38,15 @@ func variants() []variant {
 		return func(_ *injector, c call) { c.refuse(code) }
 	}
 	return []variant{
-		{name: "cut", about: "the connection ends before the request arrives", strike: func(_ *injector, c call) { c.cut() }},
+		{name: "cut", about: "the connection ends before the request arrives", strike: func(_ *injector, c call) { c.cut() }, refused: true},
 		{name: "lost", about: "the request takes effect and the connection ends before the answer", strike: func(_ *injector, c call) {
 			c.send()
 			c.cut()
 		}},
-		{name: "409", about: "a conflict", strike: refuse(http.StatusConflict), api: true},
-		{name: "429", about: "too many requests", strike: refuse(http.StatusTooManyRequests), api: true},
-		{name: "500", about: "an internal error", strike: refuse(http.StatusInternalServerError)},
-		{name: "504", about: "a timeout without effect", strike: refuse(http.StatusGatewayTimeout), api: true},
+		{name: "409", about: "a conflict", strike: refuse(http.StatusConflict), api: true, refused: true},
+		{name: "429", about: "too many requests", strike: refuse(http.StatusTooManyRequests), api: true, refused: true},
+		{name: "500", about: "an internal error", strike: refuse(http.StatusInternalServerError), refused: true},
+		{name: "504", about: "a timeout without effect", strike: refuse(http.StatusGatewayTimeout), api: true, refused: true},
 		{name: "late-504", about: "a timeout after the request took effect", strike: func(_ *injector, c call) {
 			c.send()
 			c.refuse(http.StatusGatewayTimeout)

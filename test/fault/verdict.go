@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,6 +81,22 @@ func (p *play) rest(ctx context.Context) {
 		}
 		p.out.add(&finding{Class: "write at rest", Detail: e.String()})
 	}
+}
+
+// checkGuard returns a finding if something happened before a finalizer that could not be written at first.
+func checkGuard(sc *scenario, f *fault, seen []effect) *finding {
+	if f == nil || sc.guarded == "" || f.Effect.Object != sc.guarded || f.Effect.Nth != 1 || !f.Variant.refused {
+		return nil
+	}
+	for _, e := range seen[slices.IndexFunc(seen, f.Effect.isSame)+1:] {
+		if e.Verb == f.Effect.Verb && e.Object == sc.guarded {
+			return nil
+		}
+		if slices.ContainsFunc(sc.guards, func(prefix string) bool { return strings.HasPrefix(e.Object, prefix) }) {
+			return &finding{Class: "unguarded", Detail: fmt.Sprintf("%s came before the finalizer of %s", e, sc.guarded)}
+		}
+	}
+	return nil
 }
 
 // checkUndone compares the end with what was given, if that is how the scenario has to end. Who owned which fields in the meantime
