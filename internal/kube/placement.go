@@ -31,6 +31,11 @@ func PlacementOf(vm *cloudnativev1alpha1.VirtualMachine) Placement {
 	return Placement{}
 }
 
+// IsTentative reports whether vm has a place and nothing was created there, as the status says. Objects of earlier versions do not.
+func IsTentative(vm *cloudnativev1alpha1.VirtualMachine) bool {
+	return PlacementOf(vm).Host != "" && vm.Status.Server.Tentative
+}
+
 // FormerPlacementOf returns where an earlier version recorded the machine of vm: in an annotation, which editors can write, so it is
 // a hint and no more.
 func FormerPlacementOf(vm *cloudnativev1alpha1.VirtualMachine) Placement {

@@ -79,6 +79,11 @@ type Server struct {
 	// +kubebuilder:validation:MaxLength=253
 	Host string `json:"host,omitempty"`
 
+	// Tentative is true while nothing was created on the host. If the host does not answer, the machine then moves to another one
+	// that can take it, unless spec.host names the host.
+	// +optional
+	Tentative bool `json:"tentative,omitempty"`
+
 	// State of the machine as its driver reports it: created, running, paused, stopping, stopped or unknown.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63

@@ -23,13 +23,14 @@ import (
 // claim is the phase that chooses a host for a machine that has none, and claims its share there.
 func (r *Reconciler) claim(ctx context.Context, pass *scope) flow.Outcome {
 	vm, key, at := pass.Object, client.ObjectKeyFromObject(pass.Object), pass.seen.at
+	moves := pass.seen.tentative && r.down(at.Host)
 	switch {
-	case at.Host != "" && recordedRoom(vm):
+	case at.Host != "" && recordedRoom(vm) && !moves:
 		r.claims.set(key, claim{at, resourcesOf(vm.Spec.Resource, at.Driver)})
 		return flow.Done()
 	case status.IsPaused(vm):
 		return flow.Done()
-	case at.Host != "":
+	case at.Host != "" && !moves:
 		// It gave up its room, and will ask for it again.
 		if err := r.readClaims(ctx); err != nil {
 			return flow.Fail(err)
@@ -37,6 +38,9 @@ func (r *Reconciler) claim(ctx context.Context, pass *scope) flow.Outcome {
 		return flow.Done()
 	}
 	made, err := r.reserve(ctx, key, wish(vm, r.defaultDriver))
+	if moves && hasNoPlace(err) {
+		return flow.Done() // It stays where it is until another host can take it.
+	}
 	if err != nil {
 		problem := notPlaced(err)
 		if errors.Is(err, machine.ErrUnreachable) && !allProbed(r.fleet.Hosts()) {
@@ -45,8 +49,14 @@ func (r *Reconciler) claim(ctx context.Context, pass *scope) flow.Outcome {
 		pass.seen.observed, pass.seen.hostProblem = true, &problem
 		return problem
 	}
-	pass.seen.at = made.at
+	pass.seen.at, pass.seen.tentative = made.at, true
 	return flow.Done()
+}
+
+// down reports whether the host was asked and does not answer.
+func (r *Reconciler) down(host string) bool {
+	health := r.fleet.Health(host)
+	return health.Probed && health.Err != nil
 }
 
 // hold is the phase that adds the finalizer, before any driver is called to make something.
@@ -65,8 +75,8 @@ func (r *Reconciler) hold(ctx context.Context, pass *scope) flow.Outcome {
 }
 
 // operate is the phase that starts the next operation, or cancels the one that is no longer wanted. Nothing is started before the
-// host is recorded: the status of the pass that has chosen it is the record, and the next pass starts the operation. Whatever
-// crashes in between, no second host is ever chosen.
+// host is recorded for good: the status of the pass that wants the first operation is the record, and the next pass starts it.
+// Whatever crashes in between, no second host is ever chosen once something may be on the first.
 func (r *Reconciler) operate(ctx context.Context, pass *scope) flow.Outcome {
 	decided := &pass.decision
 	if status.IsPaused(pass.Object) && pass.Object.DeletionTimestamp == nil {
@@ -93,7 +103,7 @@ func (r *Reconciler) operate(ctx context.Context, pass *scope) flow.Outcome {
 			return pass.decision.outcome
 		}
 	}
-	if pass.Object.DeletionTimestamp == nil && kube.PlacementOf(pass.Before) != pass.seen.at {
+	if firm := kube.PlacementOf(pass.Before) == pass.seen.at && !kube.IsTentative(pass.Before); !firm && pass.Object.DeletionTimestamp == nil {
 		pass.LookAgain(time.Millisecond)
 		return decided.outcome
 	}

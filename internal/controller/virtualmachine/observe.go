@@ -30,6 +30,8 @@ type observation struct {
 	observed bool
 	// at is where the machine is, or will be. It is zero if that is not decided.
 	at kube.Placement
+	// tentative says that nothing was created there.
+	tentative bool
 	// hostProblem is why the host cannot be asked, nil if it can.
 	hostProblem *flow.Outcome
 	// health of the host.
@@ -52,7 +54,12 @@ func (o observation) capabilities() machine.Capabilities { return o.health.Info.
 // record may still have a machine, so all hosts are asked: it is of an earlier version, or its status was lost.
 func (r *Reconciler) locate(ctx context.Context, pass *scope) flow.Outcome {
 	vm := pass.Object
-	pass.seen.at = kube.PlacementOf(vm)
+	pass.seen.at, pass.seen.tentative = kube.PlacementOf(vm), kube.IsTentative(vm)
+	if pass.seen.tentative && (vm.DeletionTimestamp != nil || r.drivers[pass.seen.at.Host] != pass.seen.at.Driver) {
+		// No driver was called there, so there is nothing to remove, and nothing to wait for.
+		pass.seen.at, pass.seen.tentative = kube.Placement{}, false
+		return flow.Done()
+	}
 	if pass.seen.at.Host != "" || !slices.Contains(vm.Finalizers, cloudnativev1alpha1.Finalizer) ||
 		status.IsPaused(vm) && vm.DeletionTimestamp == nil {
 		return flow.Done()
@@ -109,7 +116,7 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	}
 	seen.observed = true
 	if err := seen.health.Err; err != nil {
-		seen.hostProblem = unreachable(seen.at.Host, err)
+		seen.hostProblem = unreachable(pass.Object, *seen, err)
 		return flow.Done()
 	}
 	if seen.op.Running() {
@@ -126,7 +133,7 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 		}
 	}
 	seen.spec = specOf(pass.Object, r.installation, seen.at.Driver, held)
-	return look(ctx, driver, seen)
+	return look(ctx, driver, pass.Object, seen)
 }
 
 // host returns the driver of the host where the machine is, or why there is none.
@@ -149,7 +156,7 @@ func (r *Reconciler) host(vm *cloudnativev1alpha1.VirtualMachine, at kube.Placem
 }
 
 // look asks the host for the machine.
-func look(ctx context.Context, driver machine.Driver, seen *observation) flow.Outcome {
+func look(ctx context.Context, driver machine.Driver, vm *cloudnativev1alpha1.VirtualMachine, seen *observation) flow.Outcome {
 	found, err := driver.Get(ctx, seen.spec.Identity)
 	switch {
 	case err == nil:
@@ -159,15 +166,20 @@ func look(ctx context.Context, driver machine.Driver, seen *observation) flow.Ou
 	case ctx.Err() != nil:
 		return flow.Fail(ctx.Err())
 	case errors.Is(err, machine.ErrUnreachable):
-		seen.hostProblem = unreachable(seen.at.Host, err)
+		seen.hostProblem = unreachable(vm, *seen, err)
 	default:
 		return flow.Fail(fmt.Errorf("cannot get the machine from host %q: %w", seen.at.Host, err))
 	}
 	return flow.Done()
 }
 
-func unreachable(host string, err error) *flow.Outcome {
-	return new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, fmt.Sprintf("host %q to answer: %v", host, err), recheckHost))
+// unreachable says that the host does not answer, and what the machine waits for.
+func unreachable(vm *cloudnativev1alpha1.VirtualMachine, seen observation, err error) *flow.Outcome {
+	text, again := fmt.Sprintf("host %q to answer", seen.at.Host), recheckHost
+	if seen.tentative && vm.Spec.Host == "" {
+		text, again = text+", or another host that can take the machine", recheckPlace
+	}
+	return new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, fmt.Sprintf("%s: %v", text, err), again))
 }
 
 // allProbed reports whether every host was asked for its health. Before that, no host is known to be down.

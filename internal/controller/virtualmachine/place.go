@@ -75,6 +75,12 @@ func recordedRoom(vm *cloudnativev1alpha1.VirtualMachine) bool {
 	return holdsRoom(exists, vm.Status.StartFailure, strategyOf(vm))
 }
 
+// hasNoPlace reports whether the error says that no host can take a machine.
+func hasNoPlace(err error) bool {
+	return errors.Is(err, machine.ErrNoHost) || errors.Is(err, machine.ErrNotAllowed) || errors.Is(err, machine.ErrNoCapacity) ||
+		errors.Is(err, machine.ErrUnreachable)
+}
+
 // notPlaced says why a machine has no host.
 func notPlaced(err error) flow.Outcome {
 	switch {

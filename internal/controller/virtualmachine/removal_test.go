@@ -32,7 +32,9 @@ func TestPlanRemoval(t *testing.T) {
 			o.op.Steps, o.op.At, o.op.Done, o.op.Err = []operation.Step{operation.Remove}, operation.Remove, true, err
 		}
 	}
-	away := func(o *observation) { o.hostProblem = unreachable("a", machine.ErrUnreachable) }
+	away := func(o *observation) {
+		o.hostProblem = unreachable(&cloudnativev1alpha1.VirtualMachine{}, *o, machine.ErrUnreachable)
+	}
 	type removal struct {
 		Released, Canceled bool
 		Steps              []operation.Step

@@ -25,6 +25,9 @@ func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 	vm, seen, decided := pass.Object, pass.seen, pass.decision
 	vm.Status.Phase = cmp.Or(phaseOf(pass), vm.Status.Phase, cloudnativev1alpha1.PhasePending)
 	vm.Status.Server = serverOf(vm, seen)
+	if vm.Status.Server != nil && seen.at.Host != "" {
+		vm.Status.Server.Tentative = seen.tentative && seen.found == nil && decided.next == nil
+	}
 	if pass.settled {
 		vm.Status.StartFailure, vm.Status.Reason = decided.failure, decided.trouble
 		if decided.served != nil {

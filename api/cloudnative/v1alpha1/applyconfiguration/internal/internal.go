@@ -202,6 +202,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: state
       type:
         scalar: string
+    - name: tentative
+      type:
+        scalar: boolean
     - name: usage
       type:
         namedType: com.github.windlass-operator.windlass.api.cloudnative.v1alpha1.Usage

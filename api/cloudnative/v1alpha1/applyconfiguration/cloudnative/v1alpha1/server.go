@@ -20,6 +20,9 @@ type ServerApplyConfiguration struct {
 	Driver *cloudnativev1alpha1.Driver `json:"driver,omitempty"`
 	// Host of the machine. It is recorded before anything is created there.
 	Host *string `json:"host,omitempty"`
+	// Tentative is true while nothing was created on the host. If the host does not answer, the machine then moves to another one
+	// that can take it, unless spec.host names the host.
+	Tentative *bool `json:"tentative,omitempty"`
 	// State of the machine as its driver reports it: created, running, paused, stopping, stopped or unknown.
 	State *string `json:"state,omitempty"`
 	// StartedAt is when the machine was last started.
@@ -69,6 +72,14 @@ func (b *ServerApplyConfiguration) WithDriver(value cloudnativev1alpha1.Driver) 
 // If called multiple times, the Host field is set to the value of the last call.
 func (b *ServerApplyConfiguration) WithHost(value string) *ServerApplyConfiguration {
 	b.Host = &value
+	return b
+}
+
+// WithTentative sets the Tentative field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Tentative field is set to the value of the last call.
+func (b *ServerApplyConfiguration) WithTentative(value bool) *ServerApplyConfiguration {
+	b.Tentative = &value
 	return b
 }
 
