@@ -95,7 +95,7 @@ func (p *play) perform(ctx context.Context) error {
 func (p *play) act(ctx context.Context) (err error) {
 	if err := p.take(ctx, p.scenario.given); err != nil {
 		p.out.add(&finding{Class: "unprepared", Detail: err.Error()})
-		return nil
+		return ctx.Err()
 	}
 	if p.scenario.undone {
 		if p.given, err = p.snapshot(ctx); err != nil {
@@ -104,7 +104,7 @@ func (p *play) act(ctx context.Context) (err error) {
 	}
 	if err := p.prepare(ctx); err != nil {
 		p.out.add(&finding{Class: "unprepared", Detail: err.Error()})
-		return nil
+		return ctx.Err()
 	}
 	listening, stop := context.WithCancel(ctx)
 	defer stop()
