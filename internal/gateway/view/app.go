@@ -4,9 +4,12 @@
 package view
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,14 +48,20 @@ type App struct {
 	ServiceType string `json:"serviceType,omitempty" enum:"ClusterIP,NodePort,LoadBalancer" default:"ClusterIP" doc:"Type of the Service"`
 	// NodePool whose nodes run the pods.
 	NodePool string `json:"nodePool,omitempty" maxLength:"63" pattern:"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$" doc:"Node pool whose nodes run the pods. The default is any node"`
+
+	// creators are what the annotation "creator" of the Deployment and of the Service says. Empty: AppLabelValue.
+	creators struct{ deployment, service string }
 }
 
-// DefaultApp returns the example: a web server with two replicas.
+// DefaultApp returns the example, a web server with two replicas, as the article has it that this API follows: also the two
+// annotations, which differ.
 func DefaultApp() App {
-	return App{
+	app := App{
 		Name: "k8s-test-stub", Namespace: "testing", CreateNamespace: true, Labels: map[string]string{"app": "k8s-test-app"},
 		Image: "nginx:alpine", Replicas: new(int32(2)), Port: 80, TargetPort: 80, ServiceType: string(corev1.ServiceTypeNodePort),
 	}
+	app.creators.deployment, app.creators.service = "k8s-operator-test", "k8s-test-operator"
+	return app
 }
 
 // Invalid returns what the API server would refuse about the parts of the app, for namespaces that do not exist yet, where it
@@ -81,12 +90,23 @@ func (a *App) selector() map[string]string {
 	return maps.Clone(a.Labels)
 }
 
-func (a *App) meta() metav1.ObjectMeta {
+func (a *App) meta(creator string) metav1.ObjectMeta {
 	labels := a.selector()
 	labels[AppLabel] = AppLabelValue
 	return metav1.ObjectMeta{
-		Name: a.Name, Namespace: a.Namespace, Labels: labels, Annotations: map[string]string{"creator": AppLabelValue},
+		Name: a.Name, Namespace: a.Namespace, Labels: labels, Annotations: map[string]string{"creator": cmp.Or(creator, AppLabelValue)},
 	}
+}
+
+// notInNames are characters that the name of a container cannot have.
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// container returns the name of the container: that of its image without registry, tag and digest, as kubectl chooses it.
+func (a *App) container() string {
+	name, _, _ := strings.Cut(path.Base(a.Image), "@")
+	name, _, _ = strings.Cut(name, ":")
+	name = notInNames.ReplaceAllString(strings.ToLower(name), "-")
+	return cmp.Or(strings.Trim(name[:min(len(name), validation.DNS1123LabelMaxLength)], "-"), "app")
 }
 
 // Deployment returns the Deployment of the app.
@@ -95,7 +115,7 @@ func (a *App) Deployment() *appsv1.Deployment {
 	target := a.targetPort()
 	spec := corev1.PodSpec{
 		Containers: []corev1.Container{{
-			Name: "app", Image: a.Image, Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: target}},
+			Name: a.container(), Image: a.Image, Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: target}},
 		}},
 		RestartPolicy: corev1.RestartPolicyAlways, DNSPolicy: corev1.DNSClusterFirst, AutomountServiceAccountToken: new(true),
 	}
@@ -104,7 +124,7 @@ func (a *App) Deployment() *appsv1.Deployment {
 	}
 	return &appsv1.Deployment{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
-		ObjectMeta: a.meta(),
+		ObjectMeta: a.meta(a.creators.deployment),
 		Spec: appsv1.DeploymentSpec{
 			Replicas: a.Replicas,
 			Selector: &metav1.LabelSelector{MatchLabels: a.selector()},
@@ -121,7 +141,7 @@ func (a *App) Deployment() *appsv1.Deployment {
 func (a *App) Service() *corev1.Service {
 	return &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
-		ObjectMeta: a.meta(),
+		ObjectMeta: a.meta(a.creators.service),
 		Spec: corev1.ServiceSpec{
 			Type: corev1.ServiceType(a.ServiceType), Selector: a.selector(),
 			Ports: []corev1.ServicePort{{
