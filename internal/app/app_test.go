@@ -56,6 +56,26 @@ func TestExecute(t *testing.T) {
 			args: []string{"manager", "--thread=1"}, code: 2,
 			err: "windlass: unknown flag: --thread: did you mean --threads?\nSee 'windlass manager --help'.\n",
 		},
+		"a number that is none": {
+			args: []string{"manager", "--threads=many"}, code: 2,
+			err: "windlass: --threads is \"many\": it must be a number\nSee 'windlass manager --help'.\n",
+		},
+		"a level that is none": {
+			args: []string{"manager", "-v=high"}, code: 2,
+			err: "windlass: --v is \"high\": it must be a number\nSee 'windlass manager --help'.\n",
+		},
+		"a switch that is neither on nor off": {
+			args: []string{"manager", "--leader-elect=maybe"}, code: 2,
+			err: "windlass: --leader-elect is \"maybe\": it must be true or false\nSee 'windlass manager --help'.\n",
+		},
+		"a duration without a unit": {
+			args: []string{"manager", "--orphan-grace=10"}, code: 2,
+			err: "windlass: --orphan-grace is \"10\": it must be a duration, as in 30s or 10m\nSee 'windlass manager --help'.\n",
+		},
+		"a path without a name": {
+			args: []string{"manager", "--provisioner-path=/rke"}, code: 2,
+			err: "windlass: --provisioner-path is \"/rke\": it must be a list of name=value\nSee 'windlass manager --help'.\n",
+		},
 		"a flag that is like no other": {
 			args: []string{"manager", "--frobnicate=1"}, code: 2,
 			err: "windlass: unknown flag: --frobnicate\nSee 'windlass manager --help'.\n",
@@ -66,6 +86,10 @@ func TestExecute(t *testing.T) {
 		},
 		"values of a flag": {
 			args: []string{"__complete", "manager", "--vm-driver", "l"}, out: "docker\nlibvirt\nsimulated\n:4\n",
+			err: "Completion ended with directive: ShellCompDirectiveNoFileComp\n",
+		},
+		"values of another flag": {
+			args: []string{"__complete", "manager", "--tool-isolation", ""}, out: "required\npreferred\nnone\n:4\n",
 			err: "Completion ended with directive: ShellCompDirectiveNoFileComp\n",
 		},
 		"the address of the ui": {

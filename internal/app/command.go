@@ -44,7 +44,7 @@ func NewCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("windlass {{.Version}}\n")
-	root.SetFlagErrorFunc(suggestFlag)
+	root.SetFlagErrorFunc(explainFlag)
 	root.AddCommand(newManagerCommand(), newGatewayCommand(), newUICommand(), newMachinesCommand(), newVersionCommand(), newSuperviseCommand())
 	return root
 }

@@ -59,7 +59,8 @@ func (c *Clusters) bindFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&c.AllowedProvisioners, "allowed-provisioners", c.AllowedProvisioners,
 		"`names` of the provisioners that Clusters can use; exec runs any program with the rights of the manager")
 	fs.StringToStringVar(&c.ToolPaths, "provisioner-path", c.ToolPaths,
-		"path of a provisioner's tool, as in rke=/usr/local/bin/rke (default: looked up in PATH)")
+		"path of a provisioner's tool as `name=path`, as in rke=/usr/local/bin/rke (default: looked up in PATH)")
+	fs.Lookup("provisioner-path").DefValue = "" // or the help would say that the default is an empty list
 	fs.StringVar(&c.ConfigRoot, "config-root", c.ConfigRoot, "`directory` that spec.configPath of a Cluster must be in (default: any)")
 	fs.StringSliceVar(&c.ConfigNamespaces, "config-namespaces", c.ConfigNamespaces,
 		"`namespaces`, besides that of the manager, in which Clusters can name Secrets and ConfigMaps")
@@ -67,9 +68,9 @@ func (c *Clusters) bindFlags(fs *pflag.FlagSet) {
 		"`directory` for runs of provisioning tools; it must outlive the process\n"+
 			"(default $XDG_STATE_HOME/windlass, else ~/.local/state/windlass, else /var/lib/windlass)")
 	fs.StringVar(&c.ToolIsolation, "tool-isolation", c.ToolIsolation,
-		"whether provisioning tools are kept from the files of the manager and of other Clusters: required, preferred (run them anyway where the\n"+
-			"machine cannot do it) or none")
-	fs.IntVar(&c.MaxOperations, "max-concurrent-operations", c.MaxOperations, "how many provisioning tools can run at the same time")
+		"whether provisioning tools are kept from the files of the manager and of other Clusters: `required|preferred|none`; with preferred\n"+
+			"they run anyway where the machine cannot do it")
+	fs.IntVar(&c.MaxOperations, "max-concurrent-operations", c.MaxOperations, "`number` of provisioning tools that can run at the same time")
 }
 
 // fromEnv fills in what no flag set.
@@ -111,8 +112,8 @@ func (c *Clusters) validate() []error {
 			errs = append(errs, fmt.Errorf("--config-namespaces names %q, which is not a namespace: %s", namespace, problems[0]))
 		}
 	}
-	if isolations := []string{"required", "preferred", "none"}; !slices.Contains(isolations, c.ToolIsolation) {
-		errs = append(errs, fmt.Errorf("--tool-isolation is %q and must be one of %s", c.ToolIsolation, strings.Join(isolations, ", ")))
+	if !slices.Contains(isolations(), c.ToolIsolation) {
+		errs = append(errs, fmt.Errorf("--tool-isolation is %q and must be one of %s", c.ToolIsolation, strings.Join(isolations(), ", ")))
 	}
 	if c.MaxOperations < 1 || c.MaxOperations > maxOperations {
 		errs = append(errs, fmt.Errorf("--max-concurrent-operations is %d and must be from 1 to %d", c.MaxOperations, maxOperations))
@@ -120,3 +121,6 @@ func (c *Clusters) validate() []error {
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errs
 }
+
+// isolations returns the values of --tool-isolation.
+func isolations() []string { return []string{"required", "preferred", "none"} }

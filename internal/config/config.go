@@ -121,7 +121,7 @@ func Default(known ...string) Config {
 func (c *Config) BindFlags(fs *pflag.FlagSet) {
 	c.BindClusterFlags(fs)
 	fs.StringSliceVar(&c.Controllers, "controllers", c.Controllers, fmt.Sprintf(
-		"controllers to run: '*' for all, 'foo' for foo, '-foo' for all but foo; known controllers: %s", strings.Join(c.known, ", ")))
+		"`names` of the controllers to run: '*' for all, 'foo' for foo, '-foo' for all but foo; known controllers: %s", strings.Join(c.known, ", ")))
 	fs.BoolVar(&c.LeaderElect, "leader-elect", c.LeaderElect,
 		"elect a leader with a Lease, so that several instances can run and one works")
 	fs.StringVar(&c.LeaseLockName, "lease-lock-name", c.LeaseLockName, "`name` of the Lease for leader election")

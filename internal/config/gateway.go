@@ -54,9 +54,9 @@ func (g *Gateway) BindFlags(fs *pflag.FlagSet, prefix string) {
 	fs.StringVar(&g.SessionFile, prefix+"session-file", g.SessionFile,
 		"`file` to write a URL to that grants the rights of the kubeconfig; needs a loopback address")
 	fs.Float64Var(&g.RequestsPerSecond, prefix+"requests-per-second", g.RequestsPerSecond,
-		"limit of the requests of one caller, 0 for no limit")
+		"`number` of requests that one caller can send in a second, 0 for no limit")
 	fs.IntVar(&g.ConnectionsPerAddress, prefix+"connections-per-address", g.ConnectionsPerAddress,
-		"limit of the connections from one address, 0 for no limit; raise it if all callers come through one proxy")
+		"`number` of connections that one address can have, 0 for no limit; raise it if all callers come through one proxy")
 }
 
 // BindAddressFlag declares the one flag for BindAddress.

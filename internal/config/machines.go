@@ -65,10 +65,10 @@ func (m *Machines) bindFlags(fs *pflag.FlagSet) {
 	m.BindHostFlags(fs)
 	fs.StringVar(&m.OrphanPolicy, "orphan-policy", m.OrphanPolicy,
 		"what becomes of machines that no VirtualMachine stands for: `report|delete`")
-	fs.DurationVar(&m.OrphanGrace, "orphan-grace", m.OrphanGrace, "how `long` such a machine is watched before it is deleted")
+	fs.DurationVar(&m.OrphanGrace, "orphan-grace", m.OrphanGrace, "`duration` for which such a machine is watched before it is deleted")
 	fs.StringVar(&m.UsageInStatus, "usage-in-status", m.UsageInStatus,
 		"when usage is written into the status: `off|coarse|every`; coarse is when it has moved by ten points or is five minutes old")
-	fs.DurationVar(&m.SamplePeriod, "vm-sample-period", m.SamplePeriod, "how `often` usage is read, from 1s to 5m")
+	fs.DurationVar(&m.SamplePeriod, "vm-sample-period", m.SamplePeriod, "`duration` between two readings of usage, from 1s to 5m")
 }
 
 // Validate returns an error for every wrong value.
