@@ -161,6 +161,7 @@ generate: ## Generate deepcopy, CRDs, RBAC and apply configurations from the mar
 	@find api -name 'zz_generated.*.go' -delete
 	@rm -rf api/*/*/applyconfiguration config/crd/bases/*.yaml
 	$(CONTROLLER_GEN) object applyconfiguration crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=config/crd/bases
+	@go run ./test/explain config/crd/bases/*.yaml
 	@$(foreach name,$(CONTROLLERS),$(call role,$(name)) &&) true
 
 .PHONY: fmt
