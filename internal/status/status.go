@@ -88,6 +88,7 @@ type Marks struct {
 	marks    map[string]metav1.Condition
 	stalled  *metav1.Condition
 	working  *metav1.Condition
+	reached  *metav1.Condition
 	paused   bool
 }
 
@@ -119,6 +120,12 @@ func (m *Marks) Stall(reason, message string) {
 // Work says that the pass left work to be done, also where no declared condition shows it.
 func (m *Marks) Work(reason, message string) {
 	m.working = &metav1.Condition{Reason: reason, Message: Clip(message, maxMessage)}
+}
+
+// Reach says what Ready reports if nothing keeps it from being True. The reason is ReasonReady, or one that says why there is nothing to
+// be seen of a healthy object. The message must be the same until what it describes changes, because each new one is a write.
+func (m *Marks) Reach(reason, message string) {
+	m.reached = &metav1.Condition{Reason: reason, Message: Clip(message, maxMessage)}
 }
 
 // Pause says that the object is paused.
@@ -175,6 +182,8 @@ func (m *Marks) summary(conditions []metav1.Condition) []metav1.Condition {
 		ready.Status, ready.Reason, ready.Message = culprit.Status, culprit.Reason, culprit.Message
 	case m.working != nil:
 		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, m.working.Reason, m.working.Message
+	case m.reached != nil:
+		ready.Reason, ready.Message = m.reached.Reason, m.reached.Message
 	}
 
 	switch {

@@ -39,6 +39,14 @@ func TestApply(t *testing.T) {
 			mark: healthy,
 			want: "Ready=True/Ready Conflicted=False/NoConflict Paused=False/NotPaused Reconciling=False/Idle Stalled=False/NotStalled Synced=True/Synced Told=False/Told",
 		},
+		"nothing to be seen of a healthy object is the reason of Ready": {
+			mark: func(m *status.Marks) { healthy(m); m.Reach("NoNodes", "no node matches") },
+			want: "Ready=True/NoNodes Conflicted=False/NoConflict Paused=False/NotPaused Reconciling=False/Idle Stalled=False/NotStalled Synced=True/Synced Told=False/Told",
+		},
+		"what is wrong decides, not what is reached": {
+			mark: func(m *status.Marks) { m.Reach("NoNodes", "no node matches"); m.False("Synced", "Syncing", "") },
+			want: "Ready=False/Syncing Conflicted=Unknown/NotObserved Paused=False/NotPaused Reconciling=True/Syncing Stalled=False/NotStalled Synced=False/Syncing Told=Unknown/NotObserved",
+		},
 		"what was not observed is Unknown, and so is Ready": {
 			mark: func(*status.Marks) {},
 			want: "Ready=Unknown/NotObserved Conflicted=Unknown/NotObserved Paused=False/NotPaused Reconciling=True/NotObserved Stalled=False/NotStalled Synced=Unknown/NotObserved Told=Unknown/NotObserved",

@@ -38,6 +38,9 @@ func CheckContract(t *testing.T, obj status.Object) {
 	if isTrue(status.Ready) && (isTrue(status.Stalled) || isTrue(status.Reconciling)) {
 		t.Error("Ready is True together with Stalled or Reconciling")
 	}
+	if ready := meta.FindStatusCondition(conditions, status.Ready); ready != nil && ready.Message == "" {
+		t.Errorf("Ready is %s and has no message", ready.Status)
+	}
 	checkEach(t, conditions)
 }
 

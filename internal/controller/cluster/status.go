@@ -194,9 +194,19 @@ func markHealthy(marks *status.Marks, pass *scope) {
 		marks.Unknown(clusterprovisionerv1alpha1.ConditionHealthy, clusterprovisionerv1alpha1.ReasonNotProbed, "the API server has not been probed yet")
 	case state.ready:
 		marks.True(clusterprovisionerv1alpha1.ConditionHealthy, clusterprovisionerv1alpha1.ReasonAnswering, "")
+		marks.Reach(status.ReasonReady, answer(pass.Object.Status))
 	default:
 		marks.False(clusterprovisionerv1alpha1.ConditionHealthy, clusterprovisionerv1alpha1.ReasonNotAnswering, state.message)
 	}
+}
+
+// answer says what a healthy cluster answers.
+func answer(written clusterprovisionerv1alpha1.ClusterStatus) string {
+	who := strings.TrimSpace("Kubernetes " + written.KubernetesVersion)
+	if nodes := written.Nodes; nodes != nil {
+		return fmt.Sprintf("%s answers at %s, and %d of its nodes are Ready", who, written.Endpoint, nodes.Ready)
+	}
+	return fmt.Sprintf("%s answers at %s", who, written.Endpoint)
 }
 
 func markDegraded(marks *status.Marks, pass *scope) {

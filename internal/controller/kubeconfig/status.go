@@ -81,7 +81,8 @@ func markIssued(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 	case written.ExpiresAt != nil && !pass.Now.Before(written.ExpiresAt.Time):
 		marks.False(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonExpired, "the credential has expired")
 	default:
-		marks.True(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonIssued,
-			fmt.Sprintf("Secret %s/%s holds the kubeconfig", written.SecretRef.Namespace, written.SecretRef.Name))
+		message := fmt.Sprintf("Secret %s/%s holds the kubeconfig", written.SecretRef.Namespace, written.SecretRef.Name)
+		marks.True(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonIssued, message)
+		marks.Reach(status.ReasonReady, message)
 	}
 }

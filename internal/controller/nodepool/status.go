@@ -106,13 +106,16 @@ func markNodes(marks *status.Marks, s *scope, outcome flow.Outcome) {
 		marks.False(nodesv1.ConditionNodesSynced, nodesv1.ReasonSyncingNodes,
 			fmt.Sprintf("waiting for %s: %s", inNodes(len(nodes.pending)), examples(nodes.pending)))
 	case nodes.members == 0:
-		marks.True(nodesv1.ConditionNodesSynced, nodesv1.ReasonNoNodes,
-			fmt.Sprintf("no node has the label %s or is selected by the pool", nodesv1.RoleLabel(s.Object.Name)))
+		message := fmt.Sprintf("no node has the label %s or is selected by the pool", nodesv1.RoleLabel(s.Object.Name))
+		marks.True(nodesv1.ConditionNodesSynced, nodesv1.ReasonNoNodes, message)
+		marks.Reach(nodesv1.ReasonNoNodes, message)
+		return
 	case nodes.members == 1:
 		marks.True(nodesv1.ConditionNodesSynced, nodesv1.ReasonNodesSynced, "1 node matches the pool")
 	default:
 		marks.True(nodesv1.ConditionNodesSynced, nodesv1.ReasonNodesSynced, fmt.Sprintf("%d nodes match the pool", nodes.members))
 	}
+	marks.Reach(status.ReasonReady, nodesAre(int(nodes.members))+" up to date")
 }
 
 func markConflicts(marks *status.Marks, nodes aggregate) {

@@ -38,6 +38,14 @@ func inNodes(n int) string {
 	return fmt.Sprintf("%d nodes", n)
 }
 
+// nodesAre is a number of nodes, with the verb.
+func nodesAre(n int) string {
+	if n == 1 {
+		return "1 node is"
+	}
+	return fmt.Sprintf("%d nodes are", n)
+}
+
 // toClean says what a pool that is being deleted waits for.
 func toClean(nodes aggregate) string { return inNodes(len(nodes.carrying)) + " to be cleaned" }
 

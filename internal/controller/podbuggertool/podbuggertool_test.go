@@ -209,7 +209,7 @@ func TestARunningPodGetsTheToolOfTheArticle(t *testing.T) {
 		t.Errorf("ephemeral containers (-want +got):\n%s", diff)
 	}
 	s.wantCounts(tool, 1, 1, 0)
-	s.wantCondition(tool, status.Ready, "True Ready")
+	s.wantCondition(tool, status.Ready, `True Ready: 1 pod has the container "`+own.Name+`"`)
 	s.wantCondition(tool, appsv1alpha1.ConditionInstalled, `True ToolInstalled: 1 pod has the container "`+own.Name+`"`)
 	wantPods := []appsv1alpha1.PodTool{{Name: "web-1", Container: own.Name, State: appsv1alpha1.ToolStarting}}
 	if diff := cmp.Diff(wantPods, tool.Status.Pods); diff != "" {
@@ -224,6 +224,7 @@ func TestAPodThatComesLaterGetsTheToolWhenItRuns(t *testing.T) {
 	s := newStage(t)
 	tool := s.tool()
 	s.wantCondition(tool, appsv1alpha1.ConditionInstalled, "True NoPodMatches")
+	s.wantCondition(tool, status.Ready, "True NoPodMatches: no pod in the namespace matches app=web")
 	pod := s.pod("web-1")
 	s.phase(pod, corev1.PodPending)
 	s.Settle(t, s.r, tool)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
@@ -154,11 +155,22 @@ func markInstalled(marks *status.Marks, pass *scope) {
 	case !outcome.IsDone():
 		marks.False(appsv1alpha1.ConditionInstalled, outcome.Reason(), outcome.Message())
 	case len(pass.decision.matched) == 0:
-		marks.True(appsv1alpha1.ConditionInstalled, appsv1alpha1.ReasonNoPodMatches, "no pod in the namespace matches")
+		message := "no pod in the namespace matches " + searched(pass.Object)
+		marks.True(appsv1alpha1.ConditionInstalled, appsv1alpha1.ReasonNoPodMatches, message)
+		marks.Reach(appsv1alpha1.ReasonNoPodMatches, message)
 	default:
-		marks.True(appsv1alpha1.ConditionInstalled, appsv1alpha1.ReasonToolInstalled,
-			fmt.Sprintf("%s the container %q", have(len(has)), pass.decision.container))
+		message := fmt.Sprintf("%s the container %q", have(len(has)), pass.decision.container)
+		marks.True(appsv1alpha1.ConditionInstalled, appsv1alpha1.ReasonToolInstalled, message)
+		marks.Reach(status.ReasonReady, message)
 	}
+}
+
+// searched says which pods the tool is for, as kubectl takes it after --selector.
+func searched(tool *appsv1alpha1.PodBuggerTool) string {
+	if tool.Spec.Label != "" {
+		return tool.Spec.Label
+	}
+	return metav1.FormatLabelSelector(tool.Spec.Selector)
 }
 
 func markLimited(marks *status.Marks, pass *scope) {

@@ -164,7 +164,7 @@ func TestThePodSetOfTheArticleBecomesItsDeployment(t *testing.T) {
 	s.rolledOut("web")
 	s.settle(podSet)
 	s.wantConditions(podSet, map[string]string{
-		"Ready": "True Ready: ", "Available": "True MinimumReplicasAvailable: ",
+		"Ready": "True Ready: 3 pods are available", "Available": "True MinimumReplicasAvailable: ",
 		"Progressing": "True NewReplicaSetAvailable: ", "ChildConflict": "False NoConflict: ",
 	})
 	counts := []int32{
@@ -193,7 +193,7 @@ func TestSizeIsFollowed(t *testing.T) {
 		}
 		s.rolledOut("web")
 		s.settle(podSet)
-		s.wantConditions(podSet, map[string]string{"Ready": "True Ready: "})
+		s.wantConditions(podSet, map[string]string{"Ready": fmt.Sprintf("True Ready: %d pods are available", size)})
 	}
 }
 
@@ -241,7 +241,7 @@ func TestScalingToZeroAndBackKeepsNodesAList(t *testing.T) {
 	if diff := cmp.Diff([]any{}, raw()); diff != "" {
 		t.Errorf("no pods (-want +got):\n%s", diff)
 	}
-	s.wantConditions(podSet, map[string]string{"Ready": "True Ready: "})
+	s.wantConditions(podSet, map[string]string{"Ready": "True Ready: spec.size is 0: the PodSet has no pods"})
 
 	s.edit(podSet, sized(1))
 	s.pod("web-2", "web")
@@ -512,7 +512,7 @@ func TestNamesOverSixtyThreeCharactersWork(t *testing.T) {
 	if want := "app=podSet,podSet_cr=" + value; podSet.Status.Selector != want {
 		t.Errorf("got the selector %q, want %q", podSet.Status.Selector, want)
 	}
-	s.wantConditions(podSet, map[string]string{"Ready": "True Ready: "})
+	s.wantConditions(podSet, map[string]string{"Ready": "True Ready: 3 pods are available"})
 }
 
 func TestAnAutoscalerUsesTheScaleSubresource(t *testing.T) {
@@ -638,7 +638,7 @@ func TestARefusedTemplateStallsWithTheServersWordsAndRecovers(t *testing.T) {
 	s.wantConditions(podSet, map[string]string{"Stalled": "False NotStalled: "})
 	s.rolledOut("web")
 	s.settle(podSet)
-	s.wantConditions(podSet, map[string]string{"Ready": "True Ready: "})
+	s.wantConditions(podSet, map[string]string{"Ready": "True Ready: 3 pods are available"})
 }
 
 func TestARefusedChangeLeavesThePodsRunning(t *testing.T) {

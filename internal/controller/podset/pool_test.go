@@ -307,7 +307,7 @@ func TestThePoolExplainsMissingPods(t *testing.T) {
 			})
 			s.rolledOut("web")
 			s.settle(podSet)
-			s.wantConditions(podSet, map[string]string{"Ready": "True Ready: "})
+			s.wantConditions(podSet, map[string]string{"Ready": "True Ready: 3 pods are available"})
 			s.wantEvents()
 		})
 	}
@@ -318,7 +318,7 @@ func TestAPoolIsNotBlamedWhilePodsRun(t *testing.T) {
 	podSet := s.podSet(func(p *appsv1alpha1.PodSet) { p.Spec.NodePool = s.namespace })
 	s.rolledOut("web")
 	s.settle(podSet)
-	s.wantConditions(podSet, map[string]string{"Ready": "True Ready: "})
+	s.wantConditions(podSet, map[string]string{"Ready": "True Ready: 3 pods are available"})
 	s.wantEvents("DeploymentCreated")
 }
 

@@ -41,6 +41,7 @@ func describe(pass *scope, _ flow.Outcome) *status.Marks {
 		count(podSet, *seen, own)
 		markConflict(marks, pass.decision)
 		mirror(marks, podSet, own)
+		marks.Reach(status.ReasonReady, running(podSet.Spec.Size))
 	}
 	if podSet.Status.Nodes == nil {
 		podSet.Status.Nodes = []string{} // required by the schema, which knows no null
@@ -195,6 +196,17 @@ func missing(size int32, counts appsv1.DeploymentStatus) string {
 		return fmt.Sprintf("%d of %d pods to be available", size-counts.AvailableReplicas, size)
 	}
 	return ""
+}
+
+// running says what a PodSet that lacks nothing has.
+func running(size int32) string {
+	switch size {
+	case 0:
+		return "spec.size is 0: the PodSet has no pods"
+	case 1:
+		return "1 pod is available"
+	}
+	return fmt.Sprintf("%d pods are available", size)
 }
 
 // pods is a number of pods in words.

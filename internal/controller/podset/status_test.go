@@ -34,7 +34,7 @@ func TestConditionsTellWhatIs(t *testing.T) {
 		"all pods available: Ready": {
 			size: 3, deployment: none,
 			want: map[string]string{
-				"Ready": "True Ready: ", "Reconciling": "False Idle: ", "Stalled": "False NotStalled: ",
+				"Ready": "True Ready: 3 pods are available", "Reconciling": "False Idle: ", "Stalled": "False NotStalled: ",
 				"Available":      "True MinimumReplicasAvailable: Deployment has minimum availability.",
 				"Progressing":    "True NewReplicaSetAvailable: done",
 				"ReplicaFailure": "False NoReplicaFailure: ", "ChildConflict": "False NoConflict: ",
@@ -42,7 +42,11 @@ func TestConditionsTellWhatIs(t *testing.T) {
 		},
 		"no pods wanted and none there: Ready": {
 			size: 0, deployment: func(d *appsv1.Deployment) { replicas(d, 0, 0, 0) },
-			want: map[string]string{"Ready": "True Ready: "},
+			want: map[string]string{"Ready": "True Ready: spec.size is 0: the PodSet has no pods"},
+		},
+		"one pod wanted and there: Ready": {
+			size: 1, deployment: func(d *appsv1.Deployment) { replicas(d, 1, 1, 1) },
+			want: map[string]string{"Ready": "True Ready: 1 pod is available"},
 		},
 		"two of three are not available, which the Deployment calls enough: not Ready": {
 			size: 3, deployment: func(d *appsv1.Deployment) { replicas(d, 3, 3, 1) },
@@ -82,7 +86,7 @@ func TestConditionsTellWhatIs(t *testing.T) {
 					return c.Type == appsv1.DeploymentProgressing
 				})
 			},
-			want: map[string]string{"Ready": "True Ready: ", "Progressing": "True RolledOut: "},
+			want: map[string]string{"Ready": "True Ready: 3 pods are available", "Progressing": "True RolledOut: "},
 		},
 		"pods are forbidden by a quota: the reason is passed on": {
 			size: 3, deployment: func(d *appsv1.Deployment) {

@@ -127,10 +127,13 @@ func markPower(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 		marks.False(cloudnativev1alpha1.ConditionPowerSynced, op.Reason, "waiting for "+underway(*op))
 	case state == machine.StateRunning && strategy != cloudnativev1alpha1.RunHalted:
 		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonRunning, "")
+		marks.Reach(status.ReasonReady, fmt.Sprintf("the machine is running on host %q", pass.seen.at.Host))
 	case (state == machine.StateStopped || state == machine.StateCreated) && strategy == cloudnativev1alpha1.RunHalted:
 		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonStopped, "")
+		marks.Reach(status.ReasonReady, "the machine is off, as runStrategy Halted says")
 	case state == machine.StateStopped && pass.decision.phase == cloudnativev1alpha1.PhaseStopped && outcome.IsDone():
 		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonCompleted, ending(found))
+		marks.Reach(status.ReasonReady, fmt.Sprintf("%s and is not started again, as runStrategy %s says", ending(found), strategy))
 	case !pass.seen.looked:
 		marks.Unknown(cloudnativev1alpha1.ConditionPowerSynced, cmp.Or(outcome.Reason(), cloudnativev1alpha1.ReasonPending), outcome.Message())
 	default:

@@ -696,8 +696,10 @@ func TestHostThatDoesNotAnswer(t *testing.T) {
 	if diff := cmp.Diff(&before, vm.Status.Server); diff != "" {
 		t.Errorf("server (-before +after):\n%s", diff)
 	}
+	// Until the fleet knows of it, a machine could still be placed on the host.
+	testkit.Eventually(t, "the host is down", func() bool { return s.fleet.Health(s.name("a")).Err != nil })
 	other := s.machine(named("default", "other"))
-	s.want(other, cloudnativev1alpha1.PhaseUnknown)
+	s.want(other, cloudnativev1alpha1.PhasePending, "Ready=False/DriverUnreachable")
 	s.hosts["a"].SetAway(false)
 	testkit.Eventually(t, "the host is back", func() bool { return s.fleet.Health(s.name("a")).Err == nil })
 	s.settle(vm)
