@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
@@ -34,6 +36,11 @@ func CacheOptions(scheme *runtime.Scheme) cache.Options {
 			&appsv1.Deployment{}:   {Transform: trimDeployment},
 			&appsv1alpha1.PodSet{}: {Transform: trimPodSet},
 			&corev1.Node{}:         {Transform: trimNode},
+
+			&appsv1alpha1.PodBuggerTool{}:            {Transform: trimNotes},
+			&cloudnativev1alpha1.VirtualMachine{}:    {Transform: trimNotes},
+			&clusterprovisionerv1alpha1.Cluster{}:    {Transform: trimNotes},
+			&clusterprovisionerv1alpha1.Kubeconfig{}: {Transform: trimNotes},
 			&corev1.Pod{}: {
 				Transform: trimPod,
 				Label:     labels.SelectorFromSet(labels.Set{appsv1alpha1.LabelApp: appsv1alpha1.LabelAppValue}),
@@ -50,6 +57,15 @@ func ClientOptions(scheme *runtime.Scheme) client.Options {
 		Scheme: scheme,
 		Cache:  &client.CacheOptions{EnableReadYourWritesConsistency: &consistent},
 	}
+}
+
+// trimNotes drops who manages which field, and cuts the annotations as a node's are: kubectl keeps a copy of the whole object in one.
+func trimNotes(object any) (any, error) {
+	if described, ok := object.(metav1.Object); ok {
+		described.SetManagedFields(nil)
+		shorten(described.GetAnnotations())
+	}
+	return object, nil
 }
 
 // trimNode keeps identity, labels, annotations, taints, and of the status what pools add up.

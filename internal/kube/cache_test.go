@@ -5,6 +5,8 @@ package kube
 
 import (
 	"encoding/json"
+	"maps"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -16,6 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
@@ -86,6 +90,37 @@ func TestAttackLargePodSetsFillTheCache(t *testing.T) {
 	}
 }
 
+// kubectl keeps a copy of each object in an annotation of up to 256 KiB, and so did the manager.
+func TestAttackNotesOnObjectsFillTheCache(t *testing.T) {
+	t.Parallel()
+	options := CacheOptions(NewScheme())
+	notes := map[string]string{"kubectl.kubernetes.io/last-applied-configuration": strings.Repeat("x", 200<<10), "short": "kept"}
+	for _, object := range []client.Object{
+		&appsv1alpha1.PodSet{}, &appsv1alpha1.PodBuggerTool{}, &cloudnativev1alpha1.VirtualMachine{}, &clusterprovisionerv1alpha1.Cluster{},
+		&clusterprovisionerv1alpha1.Kubeconfig{}, &corev1.Node{},
+	} {
+		object.SetAnnotations(maps.Clone(notes))
+		object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: strings.Repeat("x", 100<<10)}})
+		transform := options.DefaultTransform
+		for kind, by := range options.ByObject {
+			if reflect.TypeOf(kind) == reflect.TypeOf(object) {
+				transform = by.Transform
+			}
+		}
+		got, err := transform(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := json.Marshal(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept := object.GetAnnotations()["short"]; len(raw) > 4<<10 || kept != "kept" {
+			t.Errorf("%T: the cache keeps %d bytes of notes, and %q of a short one", object, len(raw), kept)
+		}
+	}
+}
+
 func TestTrimPodSetKeepsWhatControllersRead(t *testing.T) {
 	t.Parallel()
 	template := &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "busybox"}}}}
@@ -122,6 +157,7 @@ func TestTransformsCanBeRepeated(t *testing.T) {
 		}}},
 		"Pod":               {trimPod, &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n", HostIPC: true}}},
 		"Deployment":        {trimDeployment, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Annotations: long}}},
+		"VirtualMachine":    {trimNotes, &cloudnativev1alpha1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Annotations: long}}},
 		"PodSet":            {trimPodSet, &appsv1alpha1.PodSet{Spec: appsv1alpha1.PodSetSpec{Size: 1}}},
 		"PodSet, too large": {trimPodSet, &appsv1alpha1.PodSet{Spec: appsv1alpha1.PodSetSpec{Template: large}}},
 	} {
@@ -156,7 +192,7 @@ func TestAttackANoteOfTheCachesIsForged(t *testing.T) {
 
 func TestTransformsPassOnWhatTheyDoNotKnow(t *testing.T) {
 	t.Parallel()
-	for _, transform := range []func(any) (any, error){trimNode, trimPod, trimDeployment, trimPodSet} {
+	for _, transform := range []func(any) (any, error){trimNode, trimPod, trimDeployment, trimPodSet, trimNotes} {
 		if got, err := transform("tombstone"); err != nil || got != "tombstone" {
 			t.Errorf("got %v, %v", got, err)
 		}

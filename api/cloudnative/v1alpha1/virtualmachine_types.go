@@ -89,6 +89,7 @@ type VirtualMachineSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=4096
+	// +kubebuilder:validation:XValidation:rule="self.map(s, size(s)).sum() <= 65536",message="command must have at most 65536 characters in all: put a longer program into the image"
 	Command []string `json:"command,omitempty"`
 
 	// Args replaces the arguments of the image's entry point. Containers only. Default: the image's. Mutable: see updatePolicy.
@@ -96,6 +97,7 @@ type VirtualMachineSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MaxLength=4096
+	// +kubebuilder:validation:XValidation:rule="self.map(s, size(s)).sum() <= 65536",message="args must have at most 65536 characters in all: put more into a file of the image"
 	Args []string `json:"args,omitempty"`
 
 	// Env is added to the image's environment. Do not put secrets here: everybody with access to the host can read them.
@@ -104,6 +106,7 @@ type VirtualMachineSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=128
+	// +kubebuilder:validation:XValidation:rule="self.map(e, has(e.value) ? size(e.value) : 0).sum() <= 131072",message="the values of env must have at most 131072 characters in all: put more into a file of the image"
 	Env []EnvVar `json:"env,omitempty"`
 
 	// Ports are published on the host. Containers only. Mutable: see updatePolicy.

@@ -4,6 +4,7 @@
 package virtualmachine
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,6 +27,15 @@ func vm(spec string) string {
 	return "{apiVersion: cloudnative.tw/v1alpha1, kind: VirtualMachine, metadata: {name: test-vm}, spec: " + spec + "}"
 }
 
+// manyValues returns variables with the largest value that one can have.
+func manyValues(n int) string {
+	var list strings.Builder
+	for i := range n {
+		fmt.Fprintf(&list, `{name: "a%d", value: "%s"},`, i, strings.Repeat("x", 32768))
+	}
+	return list.String()
+}
+
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	size := "resource: {cpu: 2, memory: 4G}"
@@ -43,14 +53,24 @@ func TestSchema(t *testing.T) {
 		"an action for a machine that is off": {
 			YAML: with(`action: active, runStrategy: Halted`), Refused: "action active asks for a machine that runs",
 		},
-		"thousandths of a processor":   {YAML: vm(`{resource: {cpu: 500m, memory: 512Mi}}`)},
-		"sizes that are not limited":   {YAML: vm(`{resource: {}}`)},
-		"no resource":                  {YAML: vm(`{}`), Refused: "spec.resource: Required value"},
-		"an unknown size":              {YAML: vm(`{resource: {cpu: 1, gpu: 1}}`), Refused: "resource accepts only cpu, memory and rootDisk"},
-		"no processor":                 {YAML: vm(`{resource: {cpu: 0}}`), Refused: "every size must be greater than 0"},
-		"less than no memory":          {YAML: vm(`{resource: {memory: -1}}`), Refused: "every size must be greater than 0"},
-		"too many processors":          {YAML: vm(`{resource: {cpu: 1025}}`), Refused: "cpu must be at most 1024"},
-		"too much memory":              {YAML: vm(`{resource: {memory: 2Pi}}`), Refused: "memory and rootDisk must be at most 1Pi"},
+		"thousandths of a processor": {YAML: vm(`{resource: {cpu: 500m, memory: 512Mi}}`)},
+		"sizes that are not limited": {YAML: vm(`{resource: {}}`)},
+		"no resource":                {YAML: vm(`{}`), Refused: "spec.resource: Required value"},
+		"an unknown size":            {YAML: vm(`{resource: {cpu: 1, gpu: 1}}`), Refused: "resource accepts only cpu, memory and rootDisk"},
+		"no processor":               {YAML: vm(`{resource: {cpu: 0}}`), Refused: "every size must be greater than 0"},
+		"less than no memory":        {YAML: vm(`{resource: {memory: -1}}`), Refused: "every size must be greater than 0"},
+		"too many processors":        {YAML: vm(`{resource: {cpu: 1025}}`), Refused: "cpu must be at most 1024"},
+		"too much memory":            {YAML: vm(`{resource: {memory: 2Pi}}`), Refused: "memory and rootDisk must be at most 1Pi"},
+		"values that are large":      {YAML: with(`env: [` + manyValues(4) + `]`)},
+		"values that fill the manager's memory": {
+			YAML: with(`env: [` + manyValues(5) + `]`), Refused: "the values of env must have at most 131072 characters in all",
+		},
+		"a program as a command": {
+			YAML: with(`command: [` + strings.Repeat(`"`+strings.Repeat("x", 4096)+`",`, 17) + `]`), Refused: "command must have at most 65536 characters in all",
+		},
+		"a file as arguments": {
+			YAML: with(`args: [` + strings.Repeat(`"`+strings.Repeat("x", 4096)+`",`, 17) + `]`), Refused: "args must have at most 65536 characters in all",
+		},
 		"a size that is no number":     {YAML: vm(`{resource: {cpu: two}}`), Refused: "spec.resource.cpu"},
 		"an unknown driver":            {YAML: with(`driver: xen`), Refused: `Unsupported value: "xen"`},
 		"an unknown field":             {YAML: with(`flavor: small`), Refused: `unknown field "spec.flavor"`},

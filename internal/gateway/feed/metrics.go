@@ -15,8 +15,14 @@ var (
 	streamResyncs = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "windlass_gateway_stream_resyncs_total", Help: "Streams that fell behind and were sent a new snapshot.",
 	})
+	storedObjects = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "windlass_gateway_objects", Help: "Objects that the gateway keeps in memory, by kind.",
+	}, []string{"kind"})
+	storedBytes = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "windlass_gateway_object_bytes", Help: "Bytes of the objects that the gateway keeps in memory, by kind, as JSON. What is kept beside the JSON is less than as much again.",
+	}, []string{"kind"})
 )
 
 func init() {
-	metrics.Registry.MustRegister(streamsOpen, streamResyncs)
+	metrics.Registry.MustRegister(streamsOpen, streamResyncs, storedObjects, storedBytes)
 }

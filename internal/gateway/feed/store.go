@@ -26,6 +26,8 @@ type Store struct {
 	// readers are those that may see something of the kind.
 	readers map[*reader]view.Scope
 	items   map[string]*view.Item
+	// bytes is the size of all items.
+	bytes int
 	// ordered are the items by namespace and name. Once shared it is copied before it changes.
 	ordered []*view.Item
 	shared  bool
@@ -201,6 +203,11 @@ func (s *Store) fill(fresh map[string]*view.Item) {
 		s.ordered = append(s.ordered, item)
 	}
 	slices.SortFunc(s.ordered, view.Compare)
+	s.bytes = 0
+	for _, item := range fresh {
+		s.bytes += len(item.JSON)
+	}
+	s.measure()
 	s.shared, s.synced, s.refused = false, true, false
 	for r := range s.readers {
 		r.restart()
@@ -215,13 +222,19 @@ func (s *Store) set(item *view.Item, payload []byte) {
 	} else {
 		s.ordered = slices.Insert(s.ordered, at, item)
 	}
+	if old := s.items[item.Key()]; old != nil {
+		s.bytes -= len(old.JSON)
+	}
 	s.items[item.Key()] = item
+	s.bytes += len(item.JSON)
+	s.measure()
 	s.publish(item, payload)
 }
 
 func (s *Store) remove(item *view.Item, payload []byte) {
 	key := item.Key()
-	if _, exists := s.items[key]; !exists {
+	old, exists := s.items[key]
+	if !exists {
 		return
 	}
 	s.unshare()
@@ -229,7 +242,15 @@ func (s *Store) remove(item *view.Item, payload []byte) {
 		s.ordered = slices.Delete(s.ordered, at, at+1)
 	}
 	delete(s.items, key)
+	s.bytes -= len(old.JSON)
+	s.measure()
 	s.publish(item, payload)
+}
+
+// measure says in the metrics what the store keeps.
+func (s *Store) measure() {
+	storedObjects.WithLabelValues(s.kind.Plural).Set(float64(len(s.items)))
+	storedBytes.WithLabelValues(s.kind.Plural).Set(float64(s.bytes))
 }
 
 func (s *Store) unshare() {

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/windlass-operator/windlass/internal/gateway/view"
@@ -38,6 +40,50 @@ func object(kindName, namespace, name string, version int) *unstructured.Unstruc
 	out.SetName(name)
 	out.SetResourceVersion(strconv.Itoa(version))
 	return out
+}
+
+// Nobody could see which kind filled the memory of the gateway.
+func TestAttackObjectsFillTheStoresUnseen(t *testing.T) {
+	t.Parallel()
+	kind := &view.Kind{Plural: "measured"} // of its own: the figures are those of the process
+	s := newStore(kind, newJournal(time.Now))
+	measured := func() [2]float64 {
+		var figures [2]float64
+		for i, gauge := range []*prometheus.GaugeVec{storedObjects, storedBytes} {
+			var read dto.Metric
+			must(t, gauge.WithLabelValues(kind.Plural).Write(&read))
+			figures[i] = read.GetGauge().GetValue()
+		}
+		return figures
+	}
+	kept := func() [2]float64 {
+		total := 0
+		for _, item := range s.items {
+			total += len(item.JSON)
+		}
+		return [2]float64{float64(len(s.items)), float64(total)}
+	}
+	large := func(name string, bytes, version int) *unstructured.Unstructured {
+		out := object("Measured", "a", name, version)
+		out.SetAnnotations(map[string]string{"padding": strings.Repeat("x", bytes)})
+		return out
+	}
+	for _, step := range []struct {
+		does string
+		err  error
+	}{
+		{"the first list", s.Replace([]any{large("one", 1000, 1), large("two", 2000, 2)}, "2")},
+		{"a new object", s.Update(large("three", 3000, 3))},
+		{"a larger one", s.Update(large("one", 5000, 4))},
+		{"one that is gone", s.Delete(large("two", 10, 5))},
+		{"one that was never there", s.Delete(large("four", 10, 6))},
+		{"another list", s.Replace([]any{large("three", 3000, 3), large("five", 100, 7)}, "7")},
+	} {
+		must(t, step.err)
+	}
+	if got, want := measured(), kept(); got != want || want[0] != 2 || want[1] < 3100 {
+		t.Errorf("the metrics say %v objects and bytes; the store keeps %v", got, want)
+	}
 }
 
 // TestSlowReader holds that a reader who does not read is never waited for, learns that he has lost something, and begins anew.
