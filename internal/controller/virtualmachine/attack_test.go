@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
@@ -157,4 +159,26 @@ func TestAttackANamespaceUsesAHostOfAnother(t *testing.T) {
 	if s.count("a") != 3 || s.count("b") != 0 {
 		t.Errorf("there are %d and %d machines, want 3 and none", s.count("a"), s.count("b"))
 	}
+}
+
+// A machine without a size had the whole host, and left it empty for the sum.
+func TestAttackAMachineWithoutASizeTakesNoRoom(t *testing.T) {
+	s := newStage(t, simulated.Script{})
+	s.list[0].Capacity = machine.Resources{MilliCPU: 4000}
+	s.restart()
+	vm := s.machine(named("default", "one"), func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Spec.Resource = vm.Spec.Resource.DeepCopy()
+		delete(vm.Spec.Resource, corev1.ResourceCPU)
+	})
+	s.want(vm, waiting, "Ready=False/NoCapacity")
+	ready := apimeta.FindStatusCondition(vm.Status.Conditions, status.Ready)
+	if !strings.Contains(ready.Message, "takes machines with resource.cpu only") || s.count("a") != 0 {
+		t.Errorf("there are %d machines, want none; the message is %q", s.count("a"), ready.Message)
+	}
+	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Spec.Resource[corev1.ResourceCPU] = resource.MustParse("2")
+	})
+	s.step(recheckPlace)
+	s.settle(vm)
+	s.want(vm, active, "Ready=True/Ready")
 }

@@ -111,6 +111,7 @@ func (f *Fleet) Candidates(allocated map[string]placement.Allocation) []placemen
 			Driver:     state.Host.Driver,
 			Namespaces: state.Host.Namespaces,
 			Capacity:   state.Capacity(),
+			Quota:      state.Host.Capacity,
 			Allocated:  allocated[state.Host.Name],
 		}
 		if state.Health.Err != nil {

@@ -656,10 +656,11 @@ func TestCandidates(t *testing.T) {
 			{
 				Name: "a", Driver: machine.DriverSimulated, Allocated: allocated["a"],
 				Capacity: machine.Resources{MilliCPU: 8000, MemoryBytes: 256 << 30, RootDiskBytes: 4 << 40},
+				Quota:    machine.Resources{MilliCPU: 8000},
 			},
 			{
 				Name: "b", Driver: machine.DriverSimulated, Capacity: machine.Resources{MilliCPU: 8000},
-				Problem: "host unreachable: simulated info: no route",
+				Quota: machine.Resources{MilliCPU: 8000}, Problem: "host unreachable: simulated info: no route",
 			},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

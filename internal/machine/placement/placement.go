@@ -23,6 +23,8 @@ type Candidate struct {
 	Problem string
 	// Capacity that can be allocated. A field that is zero is unknown and limits nothing.
 	Capacity machine.Resources
+	// Quota is the part of the capacity that the hosts file sets. A machine needs a size for what it names.
+	Quota machine.Resources
 	// Allocated is what machines have of it already.
 	Allocated Allocation
 }
@@ -121,6 +123,9 @@ func (o offer) betterThan(other offer) bool {
 func (c Candidate) offer(need machine.Resources) offer {
 	// A machine without limits fits everywhere.
 	of := offer{fits: math.MaxInt64, known: need == machine.Resources{}, machines: c.Allocated.Machines}
+	if len(c.unsized(need)) > 0 {
+		return offer{}
+	}
 	for _, d := range dimensions(c.Capacity, c.Allocated.Resources, need) {
 		if d.need > 0 && d.capacity > 0 {
 			of.fits, of.known = min(of.fits, max(0, d.free())/d.need), true
@@ -146,6 +151,19 @@ func dimensions(capacity, used, need machine.Resources) []dimension {
 	}
 }
 
+// unsized returns the fields that the machine leaves out and the hosts file limits: without them, it could use the whole host and take no
+// room. The root disk of a guest has a size in any case, that of its image.
+func (c Candidate) unsized(need machine.Resources) []string {
+	var fields []string
+	if c.Quota.MilliCPU > 0 && need.MilliCPU == 0 {
+		fields = append(fields, "resource.cpu")
+	}
+	if c.Quota.MemoryBytes > 0 && need.MemoryBytes == 0 {
+		fields = append(fields, "resource.memory")
+	}
+	return fields
+}
+
 // refuse returns the error that says why the machine fits on none of the hosts.
 func refuse(hosts []Candidate, need machine.Resources) error {
 	kind, reasons := machine.ErrUnreachable, make([]string, 0, len(hosts))
@@ -165,6 +183,9 @@ func refuse(hosts []Candidate, need machine.Resources) error {
 
 // lacks says what the host lacks for the machine.
 func (c Candidate) lacks(need machine.Resources) string {
+	if fields := c.unsized(need); len(fields) > 0 {
+		return fmt.Sprintf("host %q takes machines with %s only, because its capacity is limited", c.Name, strings.Join(fields, " and "))
+	}
 	var missing []string
 	for _, d := range dimensions(c.Capacity, c.Allocated.Resources, need) {
 		if d.capacity == 0 || d.need <= d.free() {

@@ -229,3 +229,36 @@ func BenchmarkChoose(b *testing.B) {
 		}
 	}
 }
+
+// A machine without a size could use the whole host, and took no room.
+func TestChooseWantsTheSizesThatAreLimited(t *testing.T) {
+	t.Parallel()
+	limited := candidate("a", 4, 64, 0, 0)
+	limited.Quota = machine.Resources{MilliCPU: 4000}
+	cases := map[string]struct {
+		hosts   []Candidate
+		need    machine.Resources
+		want    string
+		refusal string
+	}{
+		"a machine without a size is refused": {
+			hosts: []Candidate{limited}, need: machine.Resources{MemoryBytes: 1 << 30},
+			refusal: `not enough capacity: host "a" takes machines with resource.cpu only, because its capacity is limited`,
+		},
+		"a machine with the size is taken":     {hosts: []Candidate{limited}, need: machine.Resources{MilliCPU: 1000}, want: "a"},
+		"a host that is not limited is chosen": {hosts: []Candidate{limited, candidate("b", 4, 64, 0, 0)}, want: "b"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Choose(tc.hosts, tc.need, machine.DriverSimulated, "")
+			refusal := ""
+			if err != nil {
+				refusal = err.Error()
+			}
+			if got != tc.want || refusal != tc.refusal {
+				t.Errorf("got host %q and the refusal %q, want %q and %q", got, refusal, tc.want, tc.refusal)
+			}
+		})
+	}
+}
