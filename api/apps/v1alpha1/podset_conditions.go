@@ -15,7 +15,7 @@ const (
 	ConditionChildConflict = "ChildConflict"
 )
 
-// Reasons of a PodSet's conditions and events. Reasons of the owned Deployment's conditions are passed on as they are.
+// Reasons of a PodSet's conditions and events.
 const (
 	// ReasonRolledOut says that all pods run the current template and are available.
 	ReasonRolledOut = "RolledOut"
@@ -44,6 +44,34 @@ const (
 	ReasonScaled = "Scaled"
 	// ReasonDriftRepaired is the reason of the event for a change of a child that Windlass reverted.
 	ReasonDriftRepaired = "DriftRepaired"
+)
+
+// Reasons of the owned Deployment's conditions, which a PodSet passes on.
+const (
+	// ReasonMinimumReplicasAvailable says that enough pods are available.
+	ReasonMinimumReplicasAvailable = "MinimumReplicasAvailable"
+	// ReasonMinimumReplicasUnavailable says that too few pods are available.
+	ReasonMinimumReplicasUnavailable = "MinimumReplicasUnavailable"
+	// ReasonNewReplicaSetCreated says that the rollout of a template has begun.
+	ReasonNewReplicaSetCreated = "NewReplicaSetCreated"
+	// ReasonFoundNewReplicaSet says that the rollout of a template goes on with a ReplicaSet that exists.
+	ReasonFoundNewReplicaSet = "FoundNewReplicaSet"
+	// ReasonReplicaSetUpdated says that the rollout moves.
+	ReasonReplicaSetUpdated = "ReplicaSetUpdated"
+	// ReasonNewReplicaSetAvailable says that the rollout is complete.
+	ReasonNewReplicaSetAvailable = "NewReplicaSetAvailable"
+	// ReasonReplicaSetCreateError says that the ReplicaSet of a template cannot be created.
+	ReasonReplicaSetCreateError = "ReplicaSetCreateError"
+	// ReasonProgressDeadlineExceeded says that the rollout made no progress for progressDeadlineSeconds.
+	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
+	// ReasonDeploymentPaused says that the rollout is held back.
+	ReasonDeploymentPaused = "DeploymentPaused"
+	// ReasonDeploymentResumed says that the rollout is no longer held back.
+	ReasonDeploymentResumed = "DeploymentResumed"
+	// ReasonFailedCreate says that pods cannot be created.
+	ReasonFailedCreate = "FailedCreate"
+	// ReasonFailedDelete says that pods cannot be deleted.
+	ReasonFailedDelete = "FailedDelete"
 )
 
 // Reasons of a PodSet whose pods do not start because of the pool that spec.nodePool names. Ready, Reconciling or Stalled, and
