@@ -76,7 +76,7 @@ func TestDeletingHalfAnAppSaysWhichHalf(t *testing.T) {
 	half := r.user(t, ns, rule("get,delete", "apps", "deployments"), rule("get", "", "services"))
 	problem := r.do(t, http.MethodDelete, "/v1/apps/"+ns+"/web", half, "").problem(t)
 	if problem.Status != http.StatusForbidden || len(problem.Errors) != 2 ||
-		problem.Errors[0] != (view.FieldError{Location: "deployments", Message: view.PartDeleted}) ||
+		problem.Errors[0].Location != "deployments" || problem.Errors[0].Parameters["result"] != view.PartDeleted ||
 		problem.Errors[1].Location != "services" || !strings.HasPrefix(problem.Errors[1].Message, "not deleted: ") {
 		t.Errorf("the problem is %+v", problem)
 	}

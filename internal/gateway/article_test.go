@@ -278,7 +278,7 @@ func TestListsHavePages(t *testing.T) {
 			t.Errorf("%q: managedFields are there: %t, want %t", path, !want, want)
 		}
 	}
-	table := r.do(t, http.MethodGet, "/v1/services?ns="+ns, admin, "", "Accept", mediaTable)
+	table := r.do(t, http.MethodGet, "/v1/tables/services?ns="+ns, admin, "")
 	var columns metav1.Table
 	must(t, json.Unmarshal(table.body, &columns))
 	if len(columns.Rows) != 5 || !slices.ContainsFunc(columns.ColumnDefinitions, func(c metav1.TableColumnDefinition) bool { return c.Name == "Cluster-IP" }) {

@@ -23,7 +23,7 @@ func (r *rig) raw(t *testing.T, token, path string) *bufio.Scanner {
 	response, err := http.DefaultClient.Do(request)
 	must(t, err)
 	t.Cleanup(func() { _ = response.Body.Close() })
-	op := operationFor(r.g.OpenAPI(), http.MethodGet, "/v1/watch")
+	_, op := operationFor(r.g.OpenAPI(), http.MethodGet, "/v1/watch")
 	media := response.Header.Get("Content-Type")
 	if response.StatusCode != http.StatusOK || op.Responses["200"].Content[media] == nil {
 		t.Fatalf("a stream begins with %d and %q", response.StatusCode, media)
@@ -99,14 +99,14 @@ func TestTableOfSomeNamespaces(t *testing.T) {
 		r.service(t, ns, "b")
 	}
 	for query, want := range map[string]int{"": 4, "?limit=1": 4, "?fieldSelector=metadata.name=a": 2, "?limit=1&ns=" + first: 1} {
-		got := r.do(t, http.MethodGet, "/v1/services"+query, token, "", "Accept", mediaTable)
+		got := r.do(t, http.MethodGet, "/v1/tables/services"+query, token, "")
 		var table metav1.Table
 		must(t, json.Unmarshal(got.body, &table))
 		if got.status != http.StatusOK || len(table.Rows) != want || (table.Continue != "") != strings.Contains(query, "ns=") {
 			t.Errorf("%q: %d with %d rows and %q to go on with, want %d", query, got.status, len(table.Rows), table.Continue, want)
 		}
 	}
-	if got := r.do(t, http.MethodGet, "/v1/services?ns="+hidden, token, "", "Accept", mediaTable); got.status != http.StatusForbidden {
+	if got := r.do(t, http.MethodGet, "/v1/tables/services?ns="+hidden, token, ""); got.status != http.StatusForbidden {
 		t.Errorf("another namespace: %d", got.status)
 	}
 }

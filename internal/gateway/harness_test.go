@@ -9,8 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"maps"
-	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -23,7 +21,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -32,6 +29,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -48,7 +46,6 @@ const (
 	mediaJSON    = "application/json"
 	mediaYAML    = "application/yaml"
 	mediaProblem = "application/problem+json"
-	mediaTable   = "application/json;as=Table;v=v1;g=meta.k8s.io"
 )
 
 // rig is a gateway under its shipped account in front of a real API server.
@@ -231,84 +228,6 @@ func (r *rig) do(t *testing.T, method, path, token, body string, header ...strin
 	return out
 }
 
-// check holds an answer against the description: it has to name the route, the status and the media type, and the body has to be
-// as its schema says.
-func (r *rig) check(t *testing.T, request *http.Request, got answer) {
-	t.Helper()
-	where := request.Method + " " + request.URL.Path
-	media, parameters, err := mime.ParseMediaType(got.header.Get("Content-Type"))
-	if err != nil && len(got.body) > 0 {
-		t.Fatalf("%s answers with the Content-Type %q: %v", where, got.header.Get("Content-Type"), err)
-	}
-	if parameters["as"] != "" {
-		media = mediaTable
-	}
-	op := operationFor(r.g.OpenAPI(), request.Method, request.URL.Path)
-	if op == nil { // not of the API: only its problems are
-		if got.status >= 400 && media != mediaProblem {
-			t.Fatalf("%s answers %d with %s", where, got.status, media)
-		}
-		return
-	}
-	documented := op.Responses[strconv.Itoa(got.status)]
-	if documented == nil && got.status >= 400 {
-		documented = op.Responses["default"]
-	}
-	if documented == nil {
-		t.Fatalf("%s answers %d, of which the description says nothing: %s", where, got.status, got.body)
-	}
-	content := documented.Content[media]
-	if content == nil {
-		t.Fatalf("%s answers %d with %q, described are %v", where, got.status, media, slices.Collect(maps.Keys(documented.Content)))
-	}
-	if !strings.HasSuffix(media, "json") && media != mediaTable {
-		return
-	}
-	var value any
-	must(t, json.Unmarshal(got.body, &value))
-	result := &huma.ValidateResult{}
-	schemas := r.g.OpenAPI().Components.Schemas
-	huma.Validate(schemas, content.Schema, huma.NewPathBuffer(nil, 0), huma.ModeReadFromServer, value, result)
-	if len(result.Errors) > 0 {
-		t.Fatalf("%s answers %d with what its schema does not allow: %v\n%s", where, got.status, result.Errors, got.body)
-	}
-}
-
-// operationFor returns the operation that the path belongs to.
-func operationFor(api *huma.OpenAPI, method, path string) *huma.Operation {
-	for template, item := range api.Paths {
-		if !fits(template, path) {
-			continue
-		}
-		switch method {
-		case http.MethodGet:
-			return item.Get
-		case http.MethodPost:
-			return item.Post
-		case http.MethodPut:
-			return item.Put
-		case http.MethodPatch:
-			return item.Patch
-		case http.MethodDelete:
-			return item.Delete
-		}
-	}
-	return nil
-}
-
-func fits(template, path string) bool {
-	want, got := strings.Split(template, "/"), strings.Split(path, "/")
-	if len(want) != len(got) {
-		return false
-	}
-	for i := range want {
-		if want[i] != got[i] && !strings.HasPrefix(want[i], "{") {
-			return false
-		}
-	}
-	return true
-}
-
 // problem reads a problem, which an answer has to be.
 func (a answer) problem(t *testing.T) *view.Problem {
 	t.Helper()
@@ -353,6 +272,8 @@ func object(kindName, namespace, name string, version int) *unstructured.Unstruc
 	out := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kindName}}
 	out.SetNamespace(namespace)
 	out.SetName(name)
+	out.SetUID(types.UID(namespace + "-" + name))
+	out.SetCreationTimestamp(metav1.Unix(0, 0))
 	out.SetResourceVersion(strconv.Itoa(version))
 	return out
 }

@@ -162,6 +162,9 @@ func (g *Gateway) address() string {
 // OpenAPI returns the description of the API.
 func (g *Gateway) OpenAPI() *huma.OpenAPI { return g.api.OpenAPI() }
 
+// Description returns the description of the API as it is served.
+func (g *Gateway) Description() []byte { return g.api.Description() }
+
 // Handler returns the handler of everything.
 func (g *Gateway) Handler() http.Handler { return g.api.Handler() }
 

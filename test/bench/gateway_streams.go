@@ -182,7 +182,7 @@ func (f *followers) read(ctx context.Context, web *http.Client, url, token strin
 		switch {
 		case bytes.HasPrefix(line, []byte("event: ")):
 			upsert = bytes.HasSuffix(line, []byte("upsert"))
-		case bytes.Equal(line, []byte(`data: {"done":true}`)):
+		case bytes.Equal(line, []byte(`data: {"type":"complete","done":true}`)):
 			f.begun.Add(1)
 		case upsert && bytes.HasPrefix(line, []byte("data: ")):
 			f.note(line)

@@ -68,5 +68,5 @@ func TooMany(wait time.Duration) *view.Problem {
 	out := view.NewProblem(http.StatusTooManyRequests, "TooManyRequests",
 		fmt.Sprintf("Too many requests from this caller. Try again in %d seconds.", seconds))
 	out.RetryAfter = strconv.Itoa(seconds)
-	return out
+	return out.With(view.ParameterSeconds, out.RetryAfter)
 }

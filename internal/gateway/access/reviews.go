@@ -100,5 +100,5 @@ func (r *reviews) pass(ctx context.Context, key string, slots int64) (leave func
 func busy() *view.Problem {
 	out := view.NewProblem(http.StatusServiceUnavailable, "Busy", "The gateway is checking too many unknown tokens. Try again in a second.")
 	out.RetryAfter = "1"
-	return out
+	return out.With(view.ParameterSeconds, out.RetryAfter)
 }

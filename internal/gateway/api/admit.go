@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
@@ -65,7 +66,8 @@ func (a *API) receive(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	case err != nil:
 		return nil, view.NewProblem(http.StatusBadRequest, "BadRequest", "Cannot read the body: "+err.Error())
 	case len(body) > maxBody:
-		return nil, view.NewProblem(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "The body must not be larger than 3 MiB.")
+		return nil, view.NewProblem(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "The body must not be larger than 3 MiB.").
+			With(view.ParameterLimit, strconv.Itoa(maxBody))
 	}
 	_ = control.SetReadDeadline(a.Now().Add(a.Timeout + time.Second))
 	return body, nil

@@ -51,6 +51,8 @@ type API struct {
 
 	routes  huma.API
 	handler http.Handler
+	// description is what OpenAPI describes, as it is served.
+	description []byte
 	// stopping is closed when streams have to end.
 	stopping chan struct{}
 	// The kinds that apps are made of.
@@ -70,18 +72,21 @@ func New(options Options) (*API, error) {
 	}
 	mux := http.NewServeMux()
 	a.register(mux)
-	document, err := Document(a.OpenAPI())
-	if err != nil {
+	var err error
+	if a.description, err = document(a.OpenAPI(), a.Hub.Kinds); err != nil {
 		return nil, err
 	}
-	a.handler = a.guard(a.bounded(a.outside(mux, document)))
+	a.handler = a.guard(a.bounded(a.outside(mux)))
 	return a, nil
 }
 
 // Handler returns the handler of everything.
 func (a *API) Handler() http.Handler { return a.handler }
 
-// OpenAPI returns the description of the API.
+// Description returns the description of the API as it is served.
+func (a *API) Description() []byte { return a.description }
+
+// OpenAPI returns the operations of the API, without the schemas of the kinds.
 func (a *API) OpenAPI() *huma.OpenAPI { return a.routes.OpenAPI() }
 
 // Stop ends all streams.
@@ -95,7 +100,7 @@ func (a *API) register(mux *http.ServeMux) {
 	config.Formats = map[string]huma.Format{mediaJSON: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
 	config.Transformers = []huma.Transformer{transformProblem}
 	config.RejectUnknownQueryParameters = true
-	config.OnAddOperation = append(config.OnAddOperation, documentBody)
+	config.OnAddOperation = append(config.OnAddOperation, documentOperation)
 	describe(config.OpenAPI)
 	a.routes = humago.New(mux, config)
 	for _, k := range a.Hub.Kinds {
@@ -106,6 +111,7 @@ func (a *API) register(mux *http.ServeMux) {
 	a.registerOverview()
 	a.registerApps()
 	a.registerMe()
+	a.registerTables()
 	a.registerWatch()
 	schemas := a.OpenAPI().Components.Schemas.Map()
 	// What huma would answer errors with; every error is turned into a Problem.
@@ -114,12 +120,12 @@ func (a *API) register(mux *http.ServeMux) {
 }
 
 // outside returns the handler of the routes and of everything outside of the API.
-func (a *API) outside(routes *http.ServeMux, document []byte) http.Handler {
+func (a *API) outside(routes *http.ServeMux) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", a.authenticate(a.unrouted(routes)))
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/openapi+json")
-		_, _ = w.Write(document)
+		_, _ = w.Write(a.description)
 	})
 	if a.Root != nil {
 		mux.Handle("/", a.readOnly(a.Root)) // a pattern with a method would conflict with that of the API

@@ -68,7 +68,7 @@ func (in *appInput) app() (view.App, error) {
 	}
 	switch {
 	case app.Namespace == "":
-		return app, fieldErrors(&view.FieldError{Location: locationNamespace, Message: "is required, because the app has no namespace"})
+		return app, fieldErrors(&view.FieldError{Location: locationNamespace, Message: "is required, because the app has no namespace", Code: view.FieldRequired})
 	case in.Namespace != "" && app.Namespace != in.Namespace:
 		return app, fieldErrors(&view.FieldError{Location: "body.namespace", Message: "must be the namespace of the query"})
 	}

@@ -112,12 +112,14 @@ func (a *API) deleteApp(ctx context.Context, in *appTarget) (*deletionOutput, er
 		message := *part.result
 		if err != nil {
 			problem := asProblem(err)
-			message = "not deleted: " + problem.Detail
+			*part.result, message = "failed", "not deleted: "+problem.Detail
 			if failed == nil {
 				failed = problem
 			}
 		}
-		became = append(became, view.FieldError{Location: part.kind.Plural, Message: message})
+		became = append(became, view.FieldError{
+			Location: part.kind.Plural, Message: message, Code: view.FieldPart, Parameters: map[string]string{"result": *part.result},
+		})
 	}
 	if failed == nil {
 		return out, nil

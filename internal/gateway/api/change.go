@@ -26,8 +26,8 @@ type patchInput struct {
 
 // registerPatch registers the route that patches objects of the kind.
 func (a *API) registerPatch(k *feed.Kind) {
-	patched := map[int]*huma.Response{http.StatusOK: response("The object after the change", mediaJSON, schemaObject)}
-	op := takesBody(operation(k, "patch", http.MethodPatch, objectPath(k, ""), "Change some fields of one", patched), nil)
+	patched := map[int]*huma.Response{http.StatusOK: response("The object after the change", mediaJSON, k.GVK.Kind)}
+	op := takesBody(k, operation(k, "patch", http.MethodPatch, objectPath(k, ""), "Change some fields of one", patched))
 	content := map[string]*huma.MediaType{}
 	for _, media := range patches(k) {
 		content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}
@@ -56,7 +56,7 @@ func (a *API) patch(ctx context.Context, k *feed.Kind, in *patchInput) (*huma.St
 	media, _, err := mime.ParseMediaType(in.ContentType)
 	if known := patches(k); err != nil || !slices.Contains(known, media) {
 		return nil, view.NewProblem(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
-			"The Content-Type of a patch must be "+strings.Join(known, " or ")+".")
+			"The Content-Type of a patch must be "+strings.Join(known, " or ")+".").With(view.ParameterAllowed, strings.Join(known, ", "))
 	}
 	return a.write(ctx, k, in.name, in.namespace, access.Call{
 		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, ""), Query: in.parameters(), Body: in.RawBody, ContentType: media,
@@ -89,6 +89,7 @@ func (a *API) replace(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.
 		if body.Metadata.ResourceVersion == "" {
 			return nil, fieldErrors(&view.FieldError{
 				Location: "body.metadata.resourceVersion", Message: "is required to replace an object: send the one that you have read",
+				Code: view.FieldRequired,
 			})
 		}
 	}

@@ -7,6 +7,7 @@
 //   - routes.go: the routes of all kinds; apps.go, watch.go and me.go: those that are not about one kind
 //   - list.go, read.go, write.go, apply.go: what the routes of a kind do
 //   - sketch.go: the part of a body that the gateway reads
-//   - operation.go, document.go: how routes are described in OpenAPI
+//   - table.go, events.go, pods.go, overview.go: tables, events, pods, and routes over all kinds
+//   - operation.go, document.go: how routes are described in OpenAPI; schemas.go: how objects and events are
 //   - reply.go, problems.go: how they answer
 package api

@@ -4,25 +4,22 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
-// Names of schemas.
-const (
-	schemaObject  = "KubernetesObject"
-	schemaList    = "KubernetesList"
-	schemaTable   = "KubernetesTable"
-	schemaProblem = "Problem"
-)
+// schemaProblem is the name of the schema of problems.
+const schemaProblem = "Problem"
 
 // fieldKind is the name of the field with the kind.
 const fieldKind = "kind"
@@ -32,92 +29,198 @@ const (
 	mediaJSON    = "application/json"
 	mediaYAML    = "application/yaml"
 	mediaProblem = "application/problem+json"
-	mediaTable   = "application/json;as=Table;v=v1;g=meta.k8s.io"
+	// mediaTable is what the API server is asked for.
+	mediaTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
 )
 
 // describe adds what all routes share to the description of the API.
 func describe(api *huma.OpenAPI) {
 	api.Info.Description = "The HTTP API of Windlass for consoles and scripts. Every request has the caller's own rights. Kubernetes " +
 		"objects have the format of the API server, which validates them. managedFields are left out unless you ask for them."
+	api.Info.Contact = &huma.Contact{Name: "The Windlass Authors", URL: "https://github.com/windlass-operator/windlass"}
+	api.Info.License = &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}
+	api.Servers = []*huma.Server{{URL: "/", Description: "The server that has this description"}}
 	api.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"bearer": {Type: "http", Scheme: "bearer", Description: "A token that the API server accepts"},
-	}
-	api.Security = []map[string][]string{{"bearer": {}}}
-	schemas := api.Components.Schemas
-	schemas.Schema(reflect.TypeFor[view.Problem](), true, schemaProblem)
-	text := &huma.Schema{Type: huma.TypeString}
-	object := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
-	schemas.Map()[schemaObject] = &huma.Schema{
-		Type: huma.TypeObject, AdditionalProperties: true, Description: "A Kubernetes object in the format of the API server",
-		Properties: map[string]*huma.Schema{"apiVersion": text, fieldKind: text, "metadata": object},
-		Required:   []string{"apiVersion", fieldKind, "metadata"},
-	}
-	schemas.Map()[schemaList] = &huma.Schema{
-		Type: huma.TypeObject, AdditionalProperties: true, Description: "A list in the format of the API server",
-		Properties: map[string]*huma.Schema{
-			"apiVersion": text, fieldKind: text,
-			"metadata": {
-				Type: huma.TypeObject, AdditionalProperties: true,
-				Properties: map[string]*huma.Schema{
-					"resourceVersion": text, "continue": text, "remainingItemCount": {Type: huma.TypeInteger},
-				},
-			},
-			"items": {Type: huma.TypeArray, Items: ref(schemaObject)},
+		"bearer": {
+			Type: "http", Scheme: "bearer",
+			Description: "In the cluster: a token that the API server accepts. In local mode: the secret of the URL",
 		},
-		Required: []string{"apiVersion", fieldKind, "metadata", "items"},
-	}
-	schemas.Map()[schemaTable] = &huma.Schema{
-		Type: huma.TypeObject, AdditionalProperties: true, Description: "A list with the columns of kubectl get",
-		Properties: map[string]*huma.Schema{
-			fieldKind:           {Type: huma.TypeString, Enum: []any{"Table"}},
-			"columnDefinitions": {Type: huma.TypeArray, Items: object}, "rows": {Type: huma.TypeArray, Items: object},
+		"session": {
+			Type: "apiKey", In: "cookie", Name: "windlass-session-8090",
+			Description: "In local mode: the cookie that a browser gets for the secret of the URL. Its name ends with the port of the server",
 		},
-		Required: []string{fieldKind, "columnDefinitions", "rows"},
 	}
-	for _, schema := range schemas.Map() {
-		schema.PrecomputeMessages()
+	api.Security = []map[string][]string{{"bearer": {}}, {"session": {}}}
+	api.Components.Schemas.Schema(reflect.TypeFor[view.Problem](), true, schemaProblem)
+	api.Components.Headers = headers()
+	api.Components.Responses = problems()
+}
+
+// problemStatuses are those that a problem can have on every route.
+func problemStatuses() []int {
+	return []int{
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusGone,
+		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
+		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout,
 	}
+}
+
+// Names of headers of answers.
+const (
+	headerRequest, headerRetry, headerAuthenticate = "X-Request-Id", "Retry-After", "WWW-Authenticate"
+	headerAge, headerWarning                       = "Age", "Warning"
+)
+
+// headers describes the headers of answers.
+func headers() map[string]*huma.Header {
+	header := func(about, kind string, example any) *huma.Header {
+		return &huma.Header{Description: about, Schema: &huma.Schema{Type: kind}, Example: example}
+	}
+	return map[string]*huma.Header{
+		headerRequest:      header("The id of the request, as in the log and in instance of a problem", huma.TypeString, "gk3dm4hc2vq7wn5x"),
+		headerRetry:        header("When to ask again, in seconds", huma.TypeInteger, 1),
+		headerAuthenticate: header("How to authenticate", huma.TypeString, `Bearer realm="windlass"`),
+		headerAge: header("How old the answer can be, in seconds; left out while the cache watches the API server",
+			huma.TypeInteger, 25),
+		headerWarning: header("A warning of the API server, or that the answer is stale", huma.TypeString,
+			`110 windlass "Response is Stale: the API server cannot be watched at present"`),
+	}
+}
+
+// carries returns references to headers.
+func carries(names ...string) map[string]*huma.Param {
+	out := map[string]*huma.Param{}
+	for _, name := range append(names, headerRequest) {
+		out[name] = &huma.Param{Ref: "#/components/headers/" + name}
+	}
+	return out
+}
+
+// problems describes the problems that routes answer with.
+func problems() map[string]*huma.Response {
+	out := map[string]*huma.Response{"Problem": problem("Any other problem", http.StatusMisdirectedRequest, "Host")}
+	for _, status := range problemStatuses() {
+		out[nameOf(status)] = problem(http.StatusText(status), status, view.CodeOf(status))
+	}
+	return out
+}
+
+// nameOf returns the name of the response with that status.
+func nameOf(status int) string { return strings.ReplaceAll(http.StatusText(status), " ", "") }
+
+// problem describes an answer with a problem.
+func problem(about string, status int, code view.Code) *huma.Response {
+	example := view.NewProblem(status, code, about+".")
+	example.Instance = "urn:windlass:request:gk3dm4hc2vq7wn5x"
+	out := response(about, mediaProblem, schemaProblem)
+	out.Content[mediaProblem].Example = example
+	switch status {
+	case http.StatusUnauthorized:
+		out.Headers = carries(headerAuthenticate)
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		out.Headers = carries(headerRetry)
+	}
+	return out
 }
 
 func ref(name string) *huma.Schema { return &huma.Schema{Ref: "#/components/schemas/" + name} }
 
 // answers describes the answers of a route: its good ones, and the problems that all routes have.
 func answers(good map[int]*huma.Response) map[string]*huma.Response {
-	out := map[string]*huma.Response{}
-	for _, code := range []int{
-		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusGone,
-		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
-		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable,
-		http.StatusGatewayTimeout,
-	} {
-		out[strconv.Itoa(code)] = response(http.StatusText(code), mediaProblem, schemaProblem)
+	out := map[string]*huma.Response{"default": {Ref: "#/components/responses/Problem"}}
+	for _, status := range problemStatuses() {
+		out[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + nameOf(status)}
 	}
-	out["default"] = response("Any other problem", mediaProblem, schemaProblem)
-	for code, what := range good {
-		out[strconv.Itoa(code)] = what
+	for status, what := range good {
+		if what.Headers == nil {
+			what.Headers = carries(headerWarning)
+		}
+		out[strconv.Itoa(status)] = what
 	}
 	return out
 }
 
 // response describes one answer: pairs of media type and schema.
 func response(about string, mediaAndSchema ...string) *huma.Response {
-	out := &huma.Response{Description: about, Content: map[string]*huma.MediaType{}}
+	out := &huma.Response{Description: about, Content: map[string]*huma.MediaType{}, Headers: carries()}
 	for i := 0; i+1 < len(mediaAndSchema); i += 2 {
 		out.Content[mediaAndSchema[i]] = &huma.MediaType{Schema: ref(mediaAndSchema[i+1])}
 	}
 	return out
 }
 
-// Document returns the description of the API in the format in which it is served and committed.
-func Document(api *huma.OpenAPI) ([]byte, error) {
+// aged describes an answer that can come from the cache.
+func aged(of *huma.Response) *huma.Response {
+	of.Headers = carries(headerAge, headerWarning)
+	return of
+}
+
+// refine says of the API's own schemas what their types in Go cannot.
+func refine(all map[string]*huma.Schema) {
+	for of, property := range map[[2]string]*huma.Schema{
+		{schemaProblem, "kubernetes"}: ref(schemaStatus), {"KindSummary", fieldKind}: ref(schemaKind), {"FoundItem", fieldKind}: ref(schemaKind),
+		{"AppState", "deployment"}: ref("Deployment"), {"AppState", "service"}: ref("Service"),
+	} {
+		property.Description = all[of[0]].Properties[of[1]].Description
+		all[of[0]].Properties[of[1]] = property
+	}
+	for _, name := range []string{"Summary", "Found"} {
+		all[name].Properties["hidden"].Items = ref(schemaKind)
+	}
+	all["TableRow"].Properties["object"] = &huma.Schema{
+		Type: huma.TypeObject, Description: "The object of the row: its metadata only",
+		Properties: map[string]*huma.Schema{
+			"apiVersion": {Type: huma.TypeString}, fieldKind: {Type: huma.TypeString}, "metadata": ref(schemaMeta),
+		},
+		Required: []string{"apiVersion", fieldKind, "metadata"},
+	}
+	codes := view.ProblemCodes()
+	types, about := make([]any, 0, len(codes)), strings.Builder{}
+	about.WriteString("A stable URN that names the reason")
+	for _, row := range codes {
+		types = append(types, view.ProblemType+string(row.Code))
+		fmt.Fprintf(&about, "\n- `%s`: %s", row.Code, row.About)
+	}
+	all[schemaProblem].Properties["type"].Enum = types
+	all[schemaProblem].Properties["type"].Description = about.String()
+}
+
+// document returns the description of the API in the format in which it is served and committed.
+func document(api *huma.OpenAPI, kinds []*feed.Kind) ([]byte, error) {
+	refine(api.Components.Schemas.Map())
 	raw, err := json.Marshal(api)
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode the description of the API: %w", err)
 	}
-	var out bytes.Buffer
-	if err := json.Indent(&out, raw, "", " "); err != nil {
+	whole := map[string]json.RawMessage{}
+	components := map[string]json.RawMessage{}
+	all := map[string]json.RawMessage{}
+	if err := errors.Join(json.Unmarshal(raw, &whole), json.Unmarshal(whole["components"], &components),
+		json.Unmarshal(components["schemas"], &all)); err != nil {
+		return nil, fmt.Errorf("cannot read the description of the API: %w", err)
+	}
+	described, err := schemas(kinds)
+	if err != nil {
+		return nil, err
+	}
+	for name, one := range described {
+		if all[name] != nil {
+			return nil, fmt.Errorf("cannot describe the API: two schemas are called %q", name)
+		}
+		if all[name], err = json.Marshal(one); err != nil {
+			return nil, fmt.Errorf("cannot encode the schema %q: %w", name, err)
+		}
+	}
+	if components["schemas"], err = json.Marshal(all); err != nil {
+		return nil, fmt.Errorf("cannot encode the schemas of the API: %w", err)
+	}
+	if whole["components"], err = json.Marshal(components); err != nil {
+		return nil, fmt.Errorf("cannot encode the components of the API: %w", err)
+	}
+	out, err := json.MarshalIndent(whole, "", " ")
+	if err != nil {
 		return nil, fmt.Errorf("cannot indent the description of the API: %w", err)
 	}
-	out.WriteByte('\n')
-	return out.Bytes(), nil
+	return append(out, '\n'), nil
 }

@@ -59,7 +59,7 @@ func unambiguous(r *http.Request) error {
 	for name := range r.Header {
 		if strings.HasPrefix(name, "Impersonate-") {
 			return view.NewProblem(http.StatusBadRequest, "Impersonation",
-				"The API impersonates nobody: leave out the header "+name+", and send a token of that user.")
+				"The API impersonates nobody: leave out the header "+name+", and send a token of that user.").With(view.ParameterHeader, name)
 		}
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -69,7 +69,7 @@ func unambiguous(r *http.Request) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if len(query[name]) > 1 {
-			errs = append(errs, &view.FieldError{Location: "query." + name, Message: "is there more than once"})
+			errs = append(errs, &view.FieldError{Location: "query." + name, Message: "is there more than once", Code: view.FieldDuplicate})
 		}
 	}
 	if len(errs) > 0 {
@@ -131,7 +131,7 @@ func (a *API) unrouted(mux *http.ServeMux) http.Handler {
 		}
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 		a.writeError(w, r, view.NewProblem(http.StatusMethodNotAllowed, "MethodNotAllowed",
-			"This path allows "+strings.Join(allowed, ", ")+"."))
+			"This path allows "+strings.Join(allowed, ", ")+".").With(view.ParameterAllowed, strings.Join(allowed, ", ")))
 	})
 }
 
@@ -143,6 +143,7 @@ func (a *API) readOnly(next http.Handler) http.Handler {
 			return
 		}
 		w.Header().Set("Allow", "GET, HEAD")
-		a.writeError(w, r, view.NewProblem(http.StatusMethodNotAllowed, "MethodNotAllowed", "This path allows GET, HEAD."))
+		a.writeError(w, r, view.NewProblem(http.StatusMethodNotAllowed, "MethodNotAllowed", "This path allows GET, HEAD.").
+			With(view.ParameterAllowed, "GET, HEAD"))
 	})
 }

@@ -5,12 +5,10 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,7 +22,6 @@ import (
 
 // ListInput is the input of a list.
 type ListInput struct {
-	Accept        string `header:"Accept" doc:"application/json;as=Table;v=v1;g=meta.k8s.io for a table"`
 	Limit         int    `query:"limit" minimum:"0" maximum:"10000" doc:"Maximum number of items. metadata.continue of the answer gets the next page"`
 	Continue      string `query:"continue" maxLength:"2048" doc:"metadata.continue of the previous page"`
 	LabelSelector string `query:"labelSelector" maxLength:"4096" doc:"Label selector, as in kubectl: app=web,tier!=test"`
@@ -59,9 +56,6 @@ func (a *API) list(ctx context.Context, k *feed.Kind, namespace string, in *List
 	query, err := view.ParseQuery(in.LabelSelector, in.FieldSelector, in.Search, in.Sort, in.Limit, in.Continue)
 	if err == nil {
 		query.OwnedBy(types.UID(in.Owner))
-	}
-	if wantsTable(in.Accept) { // whose continue tokens are the API server's
-		return a.table(ctx, who, k, namespace, in)
 	}
 	if err != nil {
 		return nil, fieldErrors(err)
@@ -202,55 +196,4 @@ func setIf(query url.Values, key, value string) {
 	if value != "" {
 		query.Set(key, value)
 	}
-}
-
-func wantsTable(accept string) bool { return strings.Contains(accept, "as=Table") }
-
-// table returns the table of the API server, with its columns and pages.
-func (a *API) table(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
-	if in.Search != "" || in.Owner != "" || in.Sort != "" && in.Sort != view.SortName {
-		return nil, fieldErrors(&view.FieldError{Location: "query", Message: "q, owner and sort do not apply to tables: leave them out, or ask for JSON"})
-	}
-	query := url.Values{}
-	setIf(query, "labelSelector", in.LabelSelector)
-	setIf(query, "fieldSelector", in.FieldSelector)
-	setIf(query, "continue", in.Continue)
-	if in.Limit > 0 {
-		query.Set("limit", strconv.Itoa(in.Limit))
-	}
-	var merged map[string]json.RawMessage
-	var rows []json.RawMessage
-	err := a.eachNamespace(ctx, who, k, namespace, func(within string) error {
-		if within != namespace { // merged lists have no pages, because each has a continue token of its own
-			query.Del("limit")
-			query.Del("continue")
-		}
-		answer, err := a.Upstream.Do(ctx, who, access.Call{
-			Method: http.MethodGet, Path: k.Path(within, "", ""), Query: query, Accept: mediaTable + "," + mediaJSON,
-		})
-		if err != nil {
-			return err
-		}
-		var part []json.RawMessage
-		merged = nil
-		if err := errors.Join(json.Unmarshal(answer.Body, &merged), json.Unmarshal(merged["rows"], &part)); err != nil {
-			return err
-		}
-		rows = append(rows, part...)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if rows == nil {
-		rows = []json.RawMessage{}
-	}
-	if merged["rows"], err = json.Marshal(rows); err != nil {
-		return nil, err
-	}
-	body, err := json.Marshal(merged)
-	if err != nil {
-		return nil, err
-	}
-	return (&reply{status: http.StatusOK, media: mediaTable, body: body}).stream(), nil
 }

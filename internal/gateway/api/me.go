@@ -18,7 +18,7 @@ type meOutput struct{ Body view.Me }
 func (a *API) registerMe() {
 	handle(a, huma.Operation{
 		OperationID: "me", Method: http.MethodGet, Path: "/v1/me", Summary: "Who calls, and in which namespaces they may list something",
-		Tags: []string{"me"}, Responses: answers(map[int]*huma.Response{http.StatusOK: {Description: "The caller"}}),
+		Tags: []string{"me"}, Responses: answers(map[int]*huma.Response{http.StatusOK: {Description: "The caller", Headers: carries()}}),
 	}, a.me)
 }
 

@@ -4,6 +4,8 @@
 package api
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -69,19 +71,26 @@ func operation(k *feed.Kind, id, method, path, summary string, good map[int]*hum
 	return op
 }
 
-// takesBody documents that the body of an operation is a Kubernetes object.
-func takesBody(op huma.Operation, example any, media ...string) huma.Operation {
+// takesBody documents that the body of an operation is an object of the kind.
+func takesBody(k *feed.Kind, op huma.Operation, media ...string) huma.Operation {
 	content := map[string]*huma.MediaType{}
 	for _, m := range media {
-		content[m] = &huma.MediaType{Schema: ref(schemaObject), Example: example}
+		content[m] = &huma.MediaType{Schema: ref(schemaInput(k))}
 	}
 	op.MaxBodyBytes = maxBody
 	op.Metadata = map[string]any{metaBody: content}
 	return op
 }
 
-// documentBody replaces the body that huma documents for raw bodies, which is a string. Huma calls it for every operation.
-func documentBody(_ *huma.OpenAPI, op *huma.Operation) {
+// documentOperation completes the description of an operation, for which huma calls it. It replaces the body that huma documents
+// for raw bodies, which is a string.
+func documentOperation(api *huma.OpenAPI, op *huma.Operation) {
+	op.Description = cmp.Or(op.Description, op.Summary+".")
+	for _, tag := range op.Tags {
+		if !slices.ContainsFunc(api.Tags, func(known *huma.Tag) bool { return known.Name == tag }) {
+			api.Tags = append(api.Tags, &huma.Tag{Name: tag, Description: "Routes of " + tag})
+		}
+	}
 	if content, ok := op.Metadata[metaBody].(map[string]*huma.MediaType); ok {
 		op.RequestBody.Content = content
 		op.RequestBody.Required = true

@@ -50,7 +50,7 @@ type logsInput struct {
 
 // registerPods registers the routes that only pods have.
 func (a *API) registerPods() {
-	evicted := map[int]*huma.Response{http.StatusCreated: response("The pod is being evicted", mediaJSON, schemaObject)}
+	evicted := map[int]*huma.Response{http.StatusCreated: response("The pod is being evicted", mediaJSON, schemaStatus)}
 	evict := operation(a.pods, "evict", http.MethodPost, objectPath(a.pods, "/eviction"), "Evict one", evicted)
 	evict.Description = "Unlike deleting, this respects PodDisruptionBudgets: 429 means that one of them does not allow it now."
 	handle(a, evict, a.evict)

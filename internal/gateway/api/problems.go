@@ -27,8 +27,8 @@ func notFound() *view.Problem {
 	return view.NewProblem(http.StatusNotFound, "NoSuchPath", "There is nothing at this path. See /openapi.json for all paths.")
 }
 
-func forbidden(reason, detail string) *view.Problem {
-	return view.NewProblem(http.StatusForbidden, reason, detail)
+func forbidden(code view.Code, detail string) *view.Problem {
+	return view.NewProblem(http.StatusForbidden, code, detail)
 }
 
 // writeError answers with a problem.

@@ -16,7 +16,7 @@ import (
 // registerReads registers the routes that read objects of the kind.
 func (a *API) registerReads(k *feed.Kind) {
 	list := operation(k, "list", http.MethodGet, "/v1/"+k.Plural, "List "+k.Plural, map[int]*huma.Response{
-		http.StatusOK: response(k.About, mediaJSON, schemaList, mediaTable, schemaTable),
+		http.StatusOK: aged(response(k.About, mediaJSON, schemaList(k))),
 	})
 	if k.Namespaced {
 		handle(a, list, func(ctx context.Context, in *namespacedList) (*huma.StreamResponse, error) {
@@ -27,7 +27,7 @@ func (a *API) registerReads(k *feed.Kind) {
 			return a.list(ctx, k, "", in)
 		})
 	}
-	object := map[int]*huma.Response{http.StatusOK: response(k.GVK.Kind, mediaJSON, schemaObject)}
+	object := map[int]*huma.Response{http.StatusOK: aged(response(k.GVK.Kind, mediaJSON, k.GVK.Kind))}
 	handle(a, operation(k, "get", http.MethodGet, objectPath(k, ""), "Read one", object),
 		func(ctx context.Context, in *getInput) (*huma.StreamResponse, error) { return a.get(ctx, k, in) })
 	text := map[int]*huma.Response{http.StatusOK: {
@@ -38,7 +38,7 @@ func (a *API) registerReads(k *feed.Kind) {
 	if k.Plural == view.EventsPlural {
 		return // there are no events about events
 	}
-	events := map[int]*huma.Response{http.StatusOK: response("Events, newest first", mediaJSON, schemaList)}
+	events := map[int]*huma.Response{http.StatusOK: aged(response("Events, newest first", mediaJSON, schemaList(a.eventKind)))}
 	handle(a, operation(k, "events", http.MethodGet, objectPath(k, "/events"), "List the events about one", events),
 		func(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
 			return a.events(ctx, k, in)
@@ -52,8 +52,7 @@ func (a *API) registerWrites(k *feed.Kind) {
 	}
 	if k.Access != view.AccessRead {
 		gone := map[int]*huma.Response{
-			http.StatusOK:       response("The object is deleted", mediaJSON, schemaObject),
-			http.StatusAccepted: response("The object is being deleted", mediaJSON, schemaObject),
+			http.StatusOK: deleted(k, "The object is deleted"), http.StatusAccepted: deleted(k, "The object is being deleted"),
 		}
 		handle(a, operation(k, "delete", http.MethodDelete, objectPath(k, ""), "Delete one", gone),
 			func(ctx context.Context, in *deleteInput) (*huma.StreamResponse, error) {
@@ -61,7 +60,7 @@ func (a *API) registerWrites(k *feed.Kind) {
 			})
 	}
 	if k.Scalable {
-		scaled := map[int]*huma.Response{http.StatusOK: response("The Scale after the change", mediaJSON, schemaObject)}
+		scaled := map[int]*huma.Response{http.StatusOK: response("The Scale after the change", mediaJSON, schemaScale)}
 		handle(a, operation(k, "scale", http.MethodPatch, objectPath(k, "/scale"), "Set the number of replicas", scaled),
 			func(ctx context.Context, in *scaleInput) (*huma.StreamResponse, error) {
 				return a.scale(ctx, k, in)
@@ -69,13 +68,22 @@ func (a *API) registerWrites(k *feed.Kind) {
 	}
 }
 
+// deleted describes the answer to a deletion: the object, or for kinds that the API server deletes at once a Status.
+func deleted(k *feed.Kind, about string) *huma.Response {
+	out := response(about, mediaJSON, schemaStatus)
+	out.Content[mediaJSON].Schema = &huma.Schema{
+		OneOf: []*huma.Schema{ref(k.GVK.Kind), ref(schemaStatus)}, Discriminator: &huma.Discriminator{PropertyName: fieldKind},
+	}
+	return out
+}
+
 // registerCreates registers the routes that create and change objects of the kind.
 func (a *API) registerCreates(k *feed.Kind) {
 	created := map[int]*huma.Response{
-		http.StatusCreated: response("The created object", mediaJSON, schemaObject),
-		http.StatusOK:      response("The object that would be created", mediaJSON, schemaObject),
+		http.StatusCreated: response("The created object", mediaJSON, k.GVK.Kind),
+		http.StatusOK:      response("The object that would be created", mediaJSON, k.GVK.Kind),
 	}
-	post := takesBody(operation(k, "create", http.MethodPost, "/v1/"+k.Plural, "Create one", created), nil, mediaJSON, mediaYAML)
+	post := takesBody(k, operation(k, "create", http.MethodPost, "/v1/"+k.Plural, "Create one", created), mediaJSON, mediaYAML)
 	if k.Namespaced {
 		handle(a, post, func(ctx context.Context, in *namespacedCreate) (*huma.StreamResponse, error) {
 			return a.create(ctx, k, in.Namespace, &in.CreateInput)
@@ -86,11 +94,11 @@ func (a *API) registerCreates(k *feed.Kind) {
 		})
 	}
 	applied := map[int]*huma.Response{
-		http.StatusOK:      response("The object after the change", mediaJSON, schemaObject),
-		http.StatusCreated: response("The created object", mediaJSON, schemaObject),
+		http.StatusOK:      response("The object after the change", mediaJSON, k.GVK.Kind),
+		http.StatusCreated: response("The created object", mediaJSON, k.GVK.Kind),
 	}
 	put := operation(k, "apply", http.MethodPut, objectPath(k, ""), "Apply one: create it, or change the fields in the body; or replace it", applied)
-	handle(a, takesBody(put, nil, mediaJSON, mediaYAML),
+	handle(a, takesBody(k, put, mediaJSON, mediaYAML),
 		func(ctx context.Context, in *applyInput) (*huma.StreamResponse, error) {
 			return a.put(ctx, k, in)
 		})

@@ -39,7 +39,7 @@ func mediaOf(contentType string) (string, error) {
 	media, _, err := mime.ParseMediaType(cmp.Or(contentType, mediaJSON))
 	if err != nil || media != mediaJSON && media != mediaYAML {
 		return "", view.NewProblem(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
-			"The body must be application/json or application/yaml.")
+			"The body must be application/json or application/yaml.").With(view.ParameterAllowed, mediaJSON+", "+mediaYAML)
 	}
 	return media, nil
 }
@@ -74,7 +74,7 @@ func jsonOf(body []byte, media string) ([]byte, error) {
 // unreadable returns the problem of a body that cannot be read.
 func unreadable(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-		return fieldErrors(&view.FieldError{Location: wrong.Field, Message: "has the wrong type: " + wrong.Value})
+		return fieldErrors(&view.FieldError{Location: wrong.Field, Message: "has the wrong type: " + wrong.Value, Code: view.FieldType})
 	}
 	if _, ok := errors.AsType[*boundedyaml.LimitError](err); ok {
 		return view.NewProblem(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "Cannot parse the body: "+err.Error()+".")

@@ -36,7 +36,10 @@ func (a *API) registerWatch() {
 			"resync (forget everything, a snapshot follows), denied (kind, namespaces; null for all), expired (the token is no longer " +
 			"accepted, and the stream ends). An idle stream sends comments.",
 		Responses: answers(map[int]*huma.Response{http.StatusOK: {
-			Description: "Events", Content: map[string]*huma.MediaType{feed.MediaType: {Schema: &huma.Schema{Type: huma.TypeString}}},
+			Description: "Events: the data of each is a WatchEvent", Headers: carries(),
+			Content: map[string]*huma.MediaType{feed.MediaType: {Schema: &huma.Schema{
+				Type: huma.TypeString, Extensions: map[string]any{"contentMediaType": feed.MediaType, "contentSchema": ref(schemaEvent)},
+			}}},
 		}}),
 	}, a.watch)
 }
@@ -73,7 +76,7 @@ func (a *API) chosen(list string) ([]*feed.Kind, error) {
 		}
 		k, known := a.Hub.Kind(strings.TrimSpace(plural))
 		if !known || k.Uncached {
-			return nil, fieldErrors(&view.FieldError{Location: "query.kinds", Message: fmt.Sprintf("%q is not a kind that can be watched here", plural)})
+			return nil, fieldErrors(&view.FieldError{Location: "query.kinds", Message: fmt.Sprintf("%q is not a kind that can be watched here", plural), Code: view.FieldNotSupported})
 		}
 		wanted[k] = true
 	}

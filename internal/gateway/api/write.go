@@ -90,7 +90,7 @@ func (a *API) create(ctx context.Context, k *feed.Kind, namespace string, in *Cr
 		}
 	}
 	if k.Namespaced && namespace == "" {
-		return nil, fieldErrors(&view.FieldError{Location: locationNamespace, Message: "is required, because the object has no metadata.namespace"})
+		return nil, fieldErrors(&view.FieldError{Location: locationNamespace, Message: "is required, because the object has no metadata.namespace", Code: view.FieldRequired})
 	}
 	return a.write(ctx, k, name, namespace, access.Call{
 		Method: http.MethodPost, Path: k.Path(namespace, "", ""), Query: in.parameters(), Body: in.RawBody, ContentType: media,

@@ -41,6 +41,8 @@ type Event struct {
 	ID string `json:"-"`
 	// Name of the event.
 	Name string `json:"-"`
+	// Type of the data: the name, and complete for the snapshot that has Done.
+	Type string `json:"type"`
 	// Kind, as in the routes.
 	Kind string `json:"kind"`
 	// Items of a part of a snapshot. More is true if the kind has further parts.

@@ -14,6 +14,8 @@ import (
 // MediaType is the media type of a stream.
 const MediaType = "text/event-stream"
 
+// Data of events say what they are in type, so that a reader who decodes them needs no name.
+
 // Lines that are the same in every stream.
 const (
 	// retryLine tells a browser to wait two seconds before it reconnects.
@@ -21,11 +23,11 @@ const (
 	// heartbeatLine is a comment, which readers skip.
 	heartbeatLine = ": still here\n\n"
 	// resyncEvent tells a reader to forget everything.
-	resyncEvent = "event: resync\ndata: {}\n\n"
+	resyncEvent = "event: resync\ndata: {\"type\":\"resync\"}\n\n"
 	// expiredEvent is the last event of a stream whose token is no longer accepted.
-	expiredEvent = "event: expired\ndata: {}\n\n"
+	expiredEvent = "event: expired\ndata: {\"type\":\"expired\"}\n\n"
 	// snapshotDone ends a snapshot of all kinds.
-	snapshotDone = "event: snapshot\ndata: {\"done\":true}\n\n"
+	snapshotDone = "event: snapshot\ndata: {\"type\":\"complete\",\"done\":true}\n\n"
 	// snapshotMore and snapshotLast end an event with objects of a kind.
 	snapshotMore = "],\"more\":true}\n\n"
 	snapshotLast = "],\"more\":false}\n\n"
@@ -34,13 +36,13 @@ const (
 // snapshotHead begins an event with objects of a kind, which follow as they are: with hundreds of readers at once, no reader
 // may cost a copy.
 func snapshotHead(plural string) string {
-	return "event: snapshot\ndata: {\"kind\":" + strconv.Quote(plural) + ",\"items\":["
+	return "event: snapshot\ndata: {\"type\":\"snapshot\",\"kind\":" + strconv.Quote(plural) + ",\"items\":["
 }
 
 // upsertEvent encodes a new or changed object.
 func upsertEvent(plural string, item *view.Item) []byte {
-	out := make([]byte, 0, len(item.JSON)+len(plural)+48)
-	out = append(out, "event: upsert\ndata: {\"kind\":\""...)
+	out := make([]byte, 0, len(item.JSON)+len(plural)+64)
+	out = append(out, "event: upsert\ndata: {\"type\":\"upsert\",\"kind\":\""...)
 	out = append(out, plural...)
 	out = append(out, `","object":`...)
 	out = append(out, item.JSON...)
@@ -49,14 +51,22 @@ func upsertEvent(plural string, item *view.Item) []byte {
 
 // deleteEvent encodes the name of an object that is gone.
 func deleteEvent(plural string, item *view.Item) []byte {
-	return event("delete", map[string]string{
-		"kind": plural, "namespace": item.Namespace, "name": item.Name, "uid": string(item.UID),
-	})
+	return event("delete", struct {
+		Type      string `json:"type"`
+		Kind      string `json:"kind"`
+		Namespace string `json:"namespace"`
+		Name      string `json:"name"`
+		UID       string `json:"uid"`
+	}{"delete", plural, item.Namespace, item.Name, string(item.UID)})
 }
 
 // deniedEvent encodes which namespaces of a kind the reader may not see; nil for all of them.
 func deniedEvent(plural string, namespaces []string) []byte {
-	return event("denied", map[string]any{"kind": plural, "namespaces": namespaces})
+	return event("denied", struct {
+		Type       string   `json:"type"`
+		Kind       string   `json:"kind"`
+		Namespaces []string `json:"namespaces"`
+	}{"denied", plural, namespaces})
 }
 
 func event(name string, data any) []byte {

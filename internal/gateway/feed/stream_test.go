@@ -37,7 +37,7 @@ func TestRecheck(t *testing.T) {
 	t.Parallel()
 	everything := Scopes{view.ServicesPlural: {All: true}}
 	const item = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"x","namespace":"a","resourceVersion":"2"}}`
-	const begin = "event: resync\ndata: {}\n\n" + `event: snapshot` + "\n"
+	const begin = "event: resync\ndata: {\"type\":\"resync\"}\n\n" + `event: snapshot` + "\n"
 	tests := map[string]struct {
 		before Scopes
 		after  granted
@@ -47,10 +47,10 @@ func TestRecheck(t *testing.T) {
 	}{
 		"nothing has changed":                     {everything, granted{valid: true, scopes: everything}, "", false, false},
 		"nobody knows":                            {everything, granted{err: errors.New("no answer")}, "", false, true},
-		"the token is no longer accepted":         {everything, granted{}, "event: expired\ndata: {}\n\n", true, false},
-		"nothing is left":                         {everything, granted{valid: true, scopes: Scopes{}}, `event: denied` + "\n" + `data: {"kind":"services","namespaces":null}` + "\n\n", true, false},
-		"one of two namespaces is left":           {Scopes{view.ServicesPlural: view.InNamespaces("a", "b")}, granted{valid: true, scopes: Scopes{view.ServicesPlural: view.InNamespaces("a")}}, `event: denied` + "\n" + `data: {"kind":"services","namespaces":["b"]}` + "\n\n" + begin + `data: {"kind":"services","items":[` + item + `],"more":false}` + "\n\n", false, false},
-		"what is new comes with a fresh snapshot": {Scopes{}, granted{valid: true, scopes: everything}, begin + `data: {"kind":"services","items":[` + item + `],"more":false}` + "\n\n", false, false},
+		"the token is no longer accepted":         {everything, granted{}, "event: expired\ndata: {\"type\":\"expired\"}\n\n", true, false},
+		"nothing is left":                         {everything, granted{valid: true, scopes: Scopes{}}, `event: denied` + "\n" + `data: {"type":"denied","kind":"services","namespaces":null}` + "\n\n", true, false},
+		"one of two namespaces is left":           {Scopes{view.ServicesPlural: view.InNamespaces("a", "b")}, granted{valid: true, scopes: Scopes{view.ServicesPlural: view.InNamespaces("a")}}, `event: denied` + "\n" + `data: {"type":"denied","kind":"services","namespaces":["b"]}` + "\n\n" + begin + `data: {"type":"snapshot","kind":"services","items":[` + item + `],"more":false}` + "\n\n", false, false},
+		"what is new comes with a fresh snapshot": {Scopes{}, granted{valid: true, scopes: everything}, begin + `data: {"type":"snapshot","kind":"services","items":[` + item + `],"more":false}` + "\n\n", false, false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

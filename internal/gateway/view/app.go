@@ -181,7 +181,7 @@ type AppState struct {
 // AppList is a list of apps.
 type AppList struct {
 	// Items are sorted by namespace and name.
-	Items []AppState `json:"items" doc:"Apps, sorted by namespace and name"`
+	Items []AppState `json:"items" nullable:"false" doc:"Apps, sorted by namespace and name"`
 }
 
 // ReadApp returns the state of an app from its parts, either of which may be nil.

@@ -22,7 +22,7 @@ func fieldsOf(message string) []FieldError {
 	}
 	wrongType := regexp.MustCompile(`cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type`)
 	if match := wrongType.FindStringSubmatch(message); match != nil {
-		return []FieldError{{Location: match[2], Message: "has the wrong type: " + match[1]}}
+		return []FieldError{{Location: match[2], Message: "has the wrong type: " + match[1], Code: FieldType}}
 	}
 	return nil
 }
@@ -31,11 +31,11 @@ func fieldsOf(message string) []FieldError {
 func strictErrors(list string) []FieldError {
 	var out []FieldError
 	for _, match := range regexp.MustCompile(`(unknown|duplicate) field "([^"]+)"`).FindAllStringSubmatch(list, -1) {
-		message := unknownField
+		wrong := FieldError{Location: match[2], Message: unknownField, Code: FieldUnknown}
 		if match[1] == "duplicate" {
-			message = "is a duplicate field"
+			wrong.Message, wrong.Code = "is a duplicate field", FieldDuplicate
 		}
-		out = append(out, FieldError{Location: match[2], Message: message})
+		out = append(out, wrong)
 	}
 	return out
 }
@@ -45,13 +45,14 @@ func typedErrors(list string) []FieldError {
 	var out []FieldError
 	for _, match := range regexp.MustCompile(`(?m)(?:^\s*|: )\.([^\s:]+): (.+)$`).FindAllStringSubmatch(list, -1) {
 		message, _, _ := strings.Cut(match[2], ", got ") // what follows is Go's notation of the value
+		wrong := FieldError{Location: match[1], Message: message, Code: FieldInvalid}
 		switch {
 		case message == "field not declared in schema":
-			message = unknownField
+			wrong.Message, wrong.Code = unknownField, FieldUnknown
 		case strings.HasPrefix(message, "expected "):
-			message = "has the wrong type: " + message
+			wrong.Message, wrong.Code = "has the wrong type: "+message, FieldType
 		}
-		out = append(out, FieldError{Location: match[1], Message: message})
+		out = append(out, wrong)
 	}
 	return out
 }

@@ -22,22 +22,28 @@ func TestUnknownFieldsAreFieldErrors(t *testing.T) {
 	}{
 		"a create with two unknown fields": {
 			`Service in version "v1" cannot be handled as a Service: strict decoding error: unknown field "spec.prots", unknown field "spec.ports[0].prot"`,
-			[]FieldError{{Location: "spec.prots", Message: "is an unknown field"}, {Location: "spec.ports[0].prot", Message: "is an unknown field"}},
+			[]FieldError{
+				{Location: "spec.prots", Message: "is an unknown field", Code: FieldUnknown},
+				{Location: "spec.ports[0].prot", Message: "is an unknown field", Code: FieldUnknown},
+			},
 		},
 		"a create with a field twice": {
-			`strict decoding error: duplicate field "spec.size"`, []FieldError{{Location: "spec.size", Message: "is a duplicate field"}},
+			`strict decoding error: duplicate field "spec.size"`, []FieldError{{Location: "spec.size", Message: "is a duplicate field", Code: FieldDuplicate}},
 		},
 		"a create with a wrong type": {
 			`Service in version "v1" cannot be handled as a Service: json: cannot unmarshal string into Go struct field ServiceSpec.spec.ports of type []v1.ServicePort`,
-			[]FieldError{{Location: "spec.ports", Message: "has the wrong type: string"}},
+			[]FieldError{{Location: "spec.ports", Message: "has the wrong type: string", Code: FieldType}},
 		},
 		"an apply with an unknown field": {
 			`failed to create typed patch object (default/web; /v1, Kind=Service): .spec.prots: field not declared in schema`,
-			[]FieldError{{Location: "spec.prots", Message: "is an unknown field"}},
+			[]FieldError{{Location: "spec.prots", Message: "is an unknown field", Code: FieldUnknown}},
 		},
 		"an apply with several errors": {
 			"failed to create typed patch object (default/web; /v1, Kind=Service): errors:\n  .spec.prots: field not declared in schema\n  .spec.ports: expected list, got &{x}",
-			[]FieldError{{Location: "spec.prots", Message: "is an unknown field"}, {Location: "spec.ports", Message: "has the wrong type: expected list"}},
+			[]FieldError{
+				{Location: "spec.prots", Message: "is an unknown field", Code: FieldUnknown},
+				{Location: "spec.ports", Message: "has the wrong type: expected list", Code: FieldType},
+			},
 		},
 		"anything else": {`etcdserver: request timed out`, nil},
 	}

@@ -8,11 +8,11 @@ type Me struct {
 	// User is the name that the API server knows the caller by.
 	User string `json:"user" doc:"Name that the API server knows the caller by"`
 	// Groups of the caller.
-	Groups []string `json:"groups" doc:"Groups of the caller"`
+	Groups []string `json:"groups" nullable:"false" doc:"Groups of the caller"`
 	// Session is true for a request that acts as the user of the kubeconfig.
 	Session bool `json:"session" doc:"Whether the request acts as the user of the kubeconfig that the server was started with"`
 	// AllNamespaces is true if the caller may list namespaces.
 	AllNamespaces bool `json:"allNamespaces" doc:"Whether the caller may list all namespaces"`
 	// Namespaces in which the caller may list something.
-	Namespaces []string `json:"namespaces" doc:"Namespaces in which the caller may list something; empty if allNamespaces is true"`
+	Namespaces []string `json:"namespaces" nullable:"false" doc:"Namespaces in which the caller may list something; empty if allNamespaces is true"`
 }

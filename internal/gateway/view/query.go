@@ -77,7 +77,7 @@ func ParseQuery(labelSelector, fieldSelector, q, sort string, limit int, after s
 		errs = append(errs, &FieldError{Location: "query.fieldSelector", Message: err.Error()})
 	}
 	if !slices.Contains([]string{SortName, SortCreated, SortNewest}, query.sort) {
-		errs = append(errs, &FieldError{Location: "query.sort", Message: "must be name, created or -created"})
+		errs = append(errs, &FieldError{Location: "query.sort", Message: "must be name, created or -created", Code: FieldNotSupported})
 	}
 	if after != "" {
 		if query.after, err = parseCursor(after); err != nil || query.after.Sort != query.sort {

@@ -122,6 +122,10 @@ func TestProblems(t *testing.T) {
 			FromStatus(409, []byte(`{"kind":"Status","reason":"Conflict","message":"no","code":409,"details":{"causes":[{"field":"f","message":"m"},{"field":"<nil>","message":"rules were not checked"}]}}`)),
 			409, "Conflict", "no", 1,
 		},
+		"a reason that a webhook invents is named by its status": {
+			FromStatus(409, []byte(`{"kind":"Status","reason":"Odd","message":"no","details":{"kind":"services","name":"web","retryAfterSeconds":3}}`)),
+			409, "Conflict", "no", 0,
+		},
 		"anything else is not passed on": {
 			FromStatus(http.StatusBadGateway, []byte("<html>10.0.0.1</html>")), 502, "BadGateway", "The API server refused the request.", 0,
 		},
@@ -142,6 +146,47 @@ func TestProblems(t *testing.T) {
 				t.Errorf("the problem is %+v", got)
 			}
 		})
+	}
+}
+
+func TestProblemsHaveParameters(t *testing.T) {
+	t.Parallel()
+	conflict := FromStatus(409, []byte(`{"kind":"Status","reason":"Conflict","details":{"kind":"services","name":"web","retryAfterSeconds":3,`+
+		`"causes":[{"reason":"FieldManagerConflict","field":"spec.type","message":"conflict with \"kubectl\" using v1"},`+
+		`{"reason":"Odd","field":"spec","message":"no"}]}}`))
+	if diff := cmp.Diff(map[string]string{"kind": "services", "name": "web", "retryAfterSeconds": "3"}, conflict.Parameters); diff != "" {
+		t.Errorf("parameters (-want +got):\n%s", diff)
+	}
+	want := []FieldError{
+		{
+			Message: `conflict with "kubectl" using v1`, Location: "spec.type", Code: FieldConflict,
+			Parameters: map[string]string{"manager": "kubectl"},
+		},
+		{Message: "no", Location: "spec", Code: FieldInvalid},
+	}
+	if diff := cmp.Diff(want, conflict.Errors); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+}
+
+func TestFieldsHaveCodes(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]FieldCode{
+		"unknown query parameter":                        FieldUnknown,
+		"unexpected property":                            FieldUnknown,
+		"required query parameter is missing":            FieldRequired,
+		"expected required property image to be present": FieldRequired,
+		`expected value to be one of "name, created"`:    FieldNotSupported,
+		"expected length <= 63":                          FieldTooLong,
+		"expected integer":                               FieldType,
+		"invalid integer":                                FieldType,
+		"expected number >= 0":                           FieldInvalid,
+		"expected string to match pattern ^[a-z]$":       FieldInvalid,
+	} {
+		got := FromModel(&huma.ErrorModel{Status: 422, Errors: []*huma.ErrorDetail{{Message: message}}}).Errors[0].Code
+		if got != want {
+			t.Errorf("%q has the code %s, want %s", message, got, want)
+		}
 	}
 }
 
