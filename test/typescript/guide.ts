@@ -1,0 +1,217 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Everything that docs/guide/http-api.md does, in TypeScript: with types from the description of the API, and without any or a cast.
+// Run it with the address of the API and a token. It changes the namespaces that it creates, and nothing else.
+
+import createClient from "openapi-fetch";
+import type { components, paths } from "./api.js";
+
+type Schemas = components["schemas"];
+type Problem = Schemas["Problem"];
+
+const [base = "", token = "", namespace = "typescript"] = process.argv.slice(2);
+const api = createClient<paths>({ baseUrl: base, headers: { Authorization: `Bearer ${token}` } });
+
+// In every language: a page translates codes, and the compiler says when one is missing.
+const sentences: Partial<Record<Problem["code"], (problem: Problem) => string>> = {
+  NotFound: (problem) => `${problem.parameters?.["kind"] ?? "?"} ${problem.parameters?.["name"] ?? "?"} 不存在`,
+  AlreadyExists: (problem) => `${problem.parameters?.["name"] ?? "?"} 已存在`,
+};
+
+// need returns what the API answered, and throws its problem.
+function need<T>(what: string, answer: { data?: T; error?: Problem }): T {
+  if (answer.error !== undefined) {
+    throw new Error(`${what}: ${answer.error.code}: ${answer.error.detail ?? answer.error.title}`);
+  }
+  if (answer.data === undefined) {
+    throw new Error(`${what}: no data`);
+  }
+  return answer.data;
+}
+
+// refused returns the problem that the API has to answer with.
+function refused(what: string, answer: { error?: Problem }): Problem {
+  if (answer.error === undefined) {
+    throw new Error(`${what} is not refused`);
+  }
+  return answer.error;
+}
+
+function check(what: string, holds: boolean): void {
+  if (!holds) {
+    throw new Error(what);
+  }
+}
+
+const web: Schemas["DeploymentInput"] = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "web", namespace, labels: { app: "web" } },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { app: "web" } },
+    template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "nginx:alpine" }] } },
+  },
+};
+const at = { ns: namespace, name: "web" };
+
+// because says in words why a PodSet is not ready. The compiler knows all reasons.
+function because(podSet: Schemas["PodSet"]): string {
+  const ready = podSet.status?.conditions?.find((condition) => condition.type === "Ready");
+  if (ready === undefined) {
+    return "unknown";
+  }
+  switch (ready.reason) {
+    case "PoolNotFound":
+      return "the pool does not exist";
+    case "RolledOut":
+      return "all pods run";
+    default:
+      return ready.message;
+  }
+}
+
+async function reads(): Promise<void> {
+  const me = need("me", await api.GET("/v1/me"));
+  check("me", me.user !== "" && me.groups.length > 0);
+  need("nodes", await api.GET("/v1/nodes")).items.map((node) => node.status?.nodeInfo?.kubeletVersion);
+  need("namespaces", await api.GET("/v1/namespaces")).items.map((one) => one.metadata.name);
+  need("pools", await api.GET("/v1/nodepools")).items.map((pool) => pool.status?.conditions?.map((one) => one.reason));
+  need("pod sets", await api.GET("/v1/podsets")).items.map(because);
+  need("tools", await api.GET("/v1/podbuggertools")).items.map((tool) => tool.spec.image);
+  need("machines", await api.GET("/v1/virtualmachines")).items.map((machine) => machine.status?.phase);
+  need("clusters", await api.GET("/v1/clusters")).items.map((cluster) => cluster.status?.conditions?.length);
+  need("kubeconfigs", await api.GET("/v1/kubeconfigs")).items.map((one) => one.metadata.uid);
+  const some = { ns: namespace, labelSelector: "app=web", sort: "-created", limit: 20 } as const;
+  const services = need("services", await api.GET("/v1/services", { params: { query: some } }));
+  services.items.map((service) => service.spec?.ports?.map((port) => port.targetPort));
+  check("continue", services.metadata.continue === undefined);
+  need("pods", await api.GET("/v1/pods", { params: { query: { ns: namespace } } })).items.map((pod) => pod.status?.phase);
+  need("events", await api.GET("/v1/events", { params: { query: { ns: namespace, sort: "-created" } } })).items.map((one) => one.reason);
+  need("replica sets", await api.GET("/v1/replicasets", { params: { query: { ns: namespace } } })).items.map((one) => one.spec?.replicas);
+  const table = need("table", await api.GET("/v1/tables/{kind}", { params: { path: { kind: "nodes" } } }));
+  check("columns", table.columnDefinitions[0]?.name === "Name" && table.kind === "Table");
+  const summary = need("summary", await api.GET("/v1/summary"));
+  check("summary", summary.kinds.some((one) => one.kind === "deployments" && one.total >= 0));
+  need("search", await api.GET("/v1/search", { params: { query: { q: "nginx" } } })).items.map((found) => `${found.kind} ${found.state}`);
+  const rights = need("rights", await api.GET("/v1/rights", { params: { query: { ns: namespace } } }));
+  check("rights", rights.namespaces[namespace]?.["deployments"]?.["create"] === true);
+}
+
+async function one(): Promise<void> {
+  const deployment = need("get", await api.GET("/v1/deployments/{ns}/{name}", { params: { path: at } }));
+  check("kind", deployment.kind === "Deployment" && deployment.metadata.uid !== "");
+  const text = need("yaml", await api.GET("/v1/deployments/{ns}/{name}/yaml", { params: { path: at }, parseAs: "text" }));
+  check("yaml", text.includes("kind: Deployment"));
+  need("events", await api.GET("/v1/deployments/{ns}/{name}/events", { params: { path: at, query: { limit: 10 } } })).items.map((e) => e.message);
+  const missing = refused("nothing", await api.GET("/v1/services/{ns}/{name}", { params: { path: { ns: namespace, name: "nothing" } } }));
+  check("sentence", sentences[missing.code]?.(missing) === "services nothing 不存在");
+}
+
+async function writes(): Promise<void> {
+  need("create", await api.POST("/v1/deployments", { body: web }));
+  const twice = refused("a second one", await api.POST("/v1/deployments", { body: web }));
+  check("sentence", sentences[twice.code]?.(twice) === "web 已存在");
+  need("dry run", await api.PUT("/v1/deployments/{ns}/{name}", { params: { path: at, query: { dryRun: "All" } }, body: web }));
+  need("apply", await api.PUT("/v1/deployments/{ns}/{name}", { params: { path: at }, body: web }));
+  const scaled = need("scale", await api.PATCH("/v1/deployments/{ns}/{name}/scale", { params: { path: at }, body: { replicas: 3 } }));
+  check("scaled", scaled.spec?.replicas === 3);
+  const patched = need("patch", await api.PATCH("/v1/deployments/{ns}/{name}", {
+    params: { path: at },
+    body: { metadata: { labels: { team: "a" } } },
+    headers: { "Content-Type": "application/merge-patch+json" },
+  }));
+  check("patched", patched.metadata.labels?.["team"] === "a");
+  const held = refused("a conflict", await api.PUT("/v1/deployments/{ns}/{name}", {
+    params: { path: at, query: { fieldManager: "other" } },
+    body: { ...web, spec: { ...web.spec, replicas: 5 } },
+  }));
+  check("conflict", held.errors?.[0]?.code === "FieldManagerConflict" && held.errors[0].parameters?.["manager"] === "windlass-api");
+  // What was read can be sent back as it is.
+  const read = need("read", await api.GET("/v1/deployments/{ns}/{name}", { params: { path: at, query: { consistent: true } } }));
+  need("replace", await api.PUT("/v1/deployments/{ns}/{name}", { params: { path: at, query: { replace: true } }, body: read }));
+}
+
+async function apps(): Promise<void> {
+  const app = need("app", await api.POST("/v1/apps", { body: { name: "shop", namespace, image: "nginx:alpine", replicas: 2, port: 80 } }));
+  check("app", app.deployment?.metadata.name === "shop" && app.service?.spec?.ports?.[0]?.port === 80);
+  need("apps", await api.GET("/v1/apps", { params: { query: { ns: namespace } } })).items.map((one) => one.available);
+  const gone = need("delete", await api.DELETE("/v1/apps/{ns}/{name}", { params: { path: { ns: namespace, name: "shop" } } }));
+  check("deleted", gone.deployment === "deleted" && gone.service === "deleted");
+}
+
+// events yields what a stream says. A page uses EventSource, whose data is the same.
+async function* events(kinds: string): AsyncGenerator<Schemas["WatchEvent"]> {
+  const stop = new AbortController();
+  const answer = await api.GET("/v1/watch", { params: { query: { kinds, ns: namespace } }, parseAs: "stream", signal: stop.signal });
+  const body: ReadableStream<Uint8Array> | null = need("watch", answer);
+  if (body === null) {
+    throw new Error("watch: no stream");
+  }
+  let rest = "";
+  const decoder = new TextDecoder();
+  try {
+    for await (const part of body) {
+      const lines = (rest + decoder.decode(part, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        if (line.startsWith("data: ")) {
+          const event: Schemas["WatchEvent"] = JSON.parse(line.slice("data: ".length));
+          yield event;
+        }
+      }
+    }
+  } finally {
+    stop.abort();
+  }
+}
+
+async function watches(): Promise<void> {
+  const names: string[] = [];
+  for await (const event of events("deployments,podsets")) {
+    switch (event.type) {
+      case "snapshot":
+        if (event.kind === "deployments") {
+          names.push(...event.items.map((deployment) => `${deployment.metadata.name} ${deployment.spec.replicas ?? 1}`));
+        }
+        continue;
+      case "upsert":
+        if (event.kind === "podsets") {
+          names.push(because(event.object));
+        }
+        continue;
+      case "delete":
+        names.push(event.name);
+        continue;
+      case "denied":
+        names.push(event.namespaces === null ? "all" : event.namespaces.join());
+        continue;
+      case "resync":
+        names.length = 0;
+        continue;
+      case "complete":
+      case "expired":
+        break;
+    }
+    break;
+  }
+  check(`the snapshot is ${names.join()}`, names.includes("web 3"));
+}
+
+async function pods(): Promise<void> {
+  const nobody = { path: { ns: namespace, name: "nobody" } };
+  refused("log", await api.GET("/v1/pods/{ns}/{name}/logs", { params: { ...nobody, query: { tailLines: 100 } }, parseAs: "text" }));
+  refused("evict", await api.POST("/v1/pods/{ns}/{name}/eviction", { params: { ...nobody, query: { dryRun: "All" } } }));
+  refused("delete", await api.DELETE("/v1/pods/{ns}/{name}", { params: nobody }));
+}
+
+await reads();
+await writes();
+await one();
+await apps();
+await watches();
+await pods();
+const deleted = need("delete", await api.DELETE("/v1/deployments/{ns}/{name}", { params: { path: at, query: { propagationPolicy: "Foreground" } } }));
+check("deleted", deleted.kind === "Deployment" ? deleted.metadata.deletionTimestamp !== undefined : deleted.status === "Success");
+console.log("done");
