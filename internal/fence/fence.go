@@ -23,17 +23,36 @@ import (
 type Fence struct {
 	lease  time.Duration
 	margin time.Duration
-	now    func() time.Time
+	now    func() moment
 
 	mu      sync.Mutex
-	renewed time.Time // zero while the lease is not held
+	renewed *moment // nil while the lease is not held
 	deposed bool
 	ended   chan struct{} // closed when deposed
 }
 
 // New returns a closed fence. The lease is how long a renewal is valid; in its last part, the margin, nothing new is begun.
 func New(lease, margin time.Duration, now func() time.Time) *Fence {
+	begin := now()
+	return newFence(lease, margin, func() moment {
+		at := now()
+		return moment{monotonic: at.Sub(begin), wall: at.Round(0)}
+	})
+}
+
+func newFence(lease, margin time.Duration, now func() moment) *Fence {
 	return &Fence{lease: lease, margin: margin, now: now, ended: make(chan struct{})}
+}
+
+// moment is what both clocks show. The monotonic clock stands still while a machine sleeps, and the wall clock can be set.
+type moment struct {
+	monotonic time.Duration
+	wall      time.Time
+}
+
+// since returns the longer of the times that the clocks show.
+func (m moment) since(earlier moment) time.Duration {
+	return max(m.monotonic-earlier.monotonic, m.wall.Sub(earlier.wall))
 }
 
 // Check returns nil if this instance may act, or an error that says why not.
@@ -60,20 +79,14 @@ func (f *Fence) left() (time.Duration, error) {
 	switch {
 	case f.deposed:
 		return 0, errors.New("another instance holds the lease")
-	case f.renewed.IsZero():
+	case f.renewed == nil:
 		return 0, errors.New("this instance does not hold the lease")
 	}
-	age := elapsed(f.renewed, f.now())
+	age := f.now().since(*f.renewed)
 	if age >= f.lease-f.margin {
 		return 0, fmt.Errorf("this instance has not renewed its lease for %s", age.Round(time.Second))
 	}
 	return f.lease - age, nil
-}
-
-// elapsed returns the longer of the times that the monotonic clock and the wall clock show: the monotonic clock stands still while a
-// machine sleeps, and the wall clock can be set back.
-func elapsed(from, to time.Time) time.Duration {
-	return max(to.Sub(from), to.Round(0).Sub(from.Round(0)))
 }
 
 // Guard returns the lock with the fence around it: what the election reads and writes through it opens and closes the fence.
@@ -113,14 +126,14 @@ func (g *guarded) write(
 		return errors.New("cannot write the lease: another instance holds it")
 	}
 	if record.HolderIdentity != g.Identity() { // it is given back: nothing may happen after that
-		g.fence.set(time.Time{})
+		g.fence.set(nil)
 		return write(ctx, record)
 	}
 	sent := g.fence.now()
 	if err := write(ctx, record); err != nil {
 		return err
 	}
-	g.fence.set(sent)
+	g.fence.set(&sent)
 	return nil
 }
 
@@ -130,7 +143,7 @@ func (f *Fence) isDeposed() bool {
 	return f.deposed
 }
 
-func (f *Fence) set(renewed time.Time) {
+func (f *Fence) set(renewed *moment) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.renewed = renewed
@@ -140,7 +153,7 @@ func (f *Fence) set(renewed time.Time) {
 func (f *Fence) depose() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.renewed.IsZero() && !f.deposed {
+	if f.renewed != nil && !f.deposed {
 		f.deposed = true
 		close(f.ended)
 	}
