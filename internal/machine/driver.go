@@ -15,7 +15,8 @@ type Driver interface {
 
 	// Prepare fetches the image as the pull policy says, or copies disks, and returns when Create or Replace has all it needs. It may
 	// take an hour. The caller repeats a Prepare that was cut off; it then continues, or starts again. ErrImageNotFound,
-	// ErrImagePull or ErrInvalid if the image is not available, ErrDiskMismatch if a disk exists and does not fit. A spec that
+	// ErrImagePull or ErrInvalid if the image is not available, ErrDiskMismatch if a disk exists and does not fit, ErrDiskLost if one of
+	// Spec.Kept does not exist. A spec that
 	// Create would refuse on every host is refused here, before anything is fetched.
 	Prepare(ctx context.Context, spec Spec) error
 
@@ -48,7 +49,7 @@ type Observer interface {
 type Actor interface {
 	// Create makes the machine without starting it. If one with the identity exists, Create adopts it, whatever its resources
 	// and its state. ErrConflict if every name for it is taken by a foreign machine, ErrImageNotFound if Prepare was not called,
-	// ErrNoCapacity or ErrInvalid if the host refuses the size or the spec. A Create that fails removes what it made, or the
+	// ErrNoCapacity or ErrInvalid if the host refuses the size or the spec, ErrDiskLost as Prepare. A Create that fails removes what it made, or the
 	// next Create continues from there.
 	Create(ctx context.Context, spec Spec) (Observed, error)
 
@@ -106,6 +107,8 @@ type Capabilities struct {
 	RootDisk bool
 	// Containers: the machine is made from a container image, with a command, an environment and published ports. Replace works.
 	Containers bool
+	// Disks: disks that are made for a machine outlive it, until Delete, and Observed.Disks names them.
+	Disks bool
 	// Guests: the machine boots a kernel or a disk, and takes disks, networks and cloud-init.
 	Guests bool
 }
@@ -151,6 +154,8 @@ type Observed struct {
 	ExitCode *int32
 	// Cause says in the host's words why the machine stopped ("OOMKilled", "crashed"); empty after an orderly stop.
 	Cause string
+	// Disks are the names of the disks that were made for the machine and that its guest can write to, sorted.
+	Disks []string
 	// Addresses of the machine, sorted.
 	Addresses []string
 	// Ports of the machine that are published on the host.

@@ -22,6 +22,8 @@ var (
 	ErrImagePull = errors.New("cannot fetch image")
 	// ErrDiskMismatch: a disk of the machine exists and does not fit. It may hold data, so a person has to decide.
 	ErrDiskMismatch = errors.New("existing disk does not fit")
+	// ErrDiskLost: a disk that was made before is gone. It may hold data and come back, so a person has to decide.
+	ErrDiskLost = errors.New("disk is gone")
 	// ErrNoCapacity: the host does not have that much.
 	ErrNoCapacity = errors.New("not enough capacity")
 	// ErrNoHost: no host with the name, or none with the driver, is configured.

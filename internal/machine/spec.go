@@ -26,7 +26,16 @@ type Spec struct {
 	Disks     []Disk
 	Networks  []Network
 	CloudInit CloudInit
+
+	// Kept are the names of disks that were made before, as Observed.Disks has them, and may hold data. They are never made again.
+	Kept []string
 }
+
+// RootDisk is the name of the disk that is made from the image.
+const RootDisk = "root"
+
+// DataDisk returns the name of the disk that is made for one of Spec.Disks.
+func DataDisk(name string) string { return "disk-" + name }
 
 // Resources are the size of a machine or of a host. Zero means unlimited for a machine, and unknown for a host.
 type Resources struct {

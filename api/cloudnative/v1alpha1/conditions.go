@@ -137,6 +137,9 @@ const (
 	// ReasonDiskMismatch says that a disk of the machine exists and does not fit what the spec describes. It may hold data, so it is neither
 	// used nor replaced until a person has decided.
 	ReasonDiskMismatch = "DiskMismatch"
+	// ReasonDiskLost says that a disk that was made for the machine before is gone. It may hold data and come back, so it is not made again
+	// until a person has decided.
+	ReasonDiskLost = "DiskLost"
 	// ReasonInvalidSpec says that the host refuses the spec.
 	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonNotAllowed says that the manager's configuration of the host does not allow what the spec asks for.

@@ -18,3 +18,6 @@ const (
 	MaxAddresses = 16
 	MaxPorts     = 64
 )
+
+// MaxMadeDisks limits how many disks the status records, as its schema does. A guest has fewer.
+const MaxMadeDisks = 64

@@ -30,6 +30,14 @@ type VirtualMachineStatus struct {
 	// +optional
 	Server *Server `json:"server,omitempty"`
 
+	// Disks were made for the machine and may hold data. A disk that is listed here is never made again while it is missing, unless
+	// spec.remakeDisksBefore allows it.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	Disks []MadeDisk `json:"disks,omitempty"`
+
 	// LastUpdateTime is when Windlass last changed this status, except for the usage.
 	// +optional
 	LastUpdateTime *metav1.Time `json:"lastUpdateTime,omitempty"`
@@ -55,6 +63,16 @@ type VirtualMachineStatus struct {
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// MadeDisk is a disk that was made for a machine.
+type MadeDisk struct {
+	// Name of the disk: root for the one that is made from the image, disk-NAME for one of spec.disks.
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// RecordedAt is when Windlass saw the machine with this disk first, or again after spec.remakeDisksBefore.
+	RecordedAt metav1.Time `json:"recordedAt"`
 }
 
 // Server is a machine as its host reports it.

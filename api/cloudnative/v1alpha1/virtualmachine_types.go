@@ -76,6 +76,12 @@ type VirtualMachineSpec struct {
 	// +optional
 	RestartAt *metav1.Time `json:"restartAt,omitempty"`
 
+	// RemakeDisksBefore allows disks in status.disks that were recorded before that time, and are missing now, to be made again without
+	// their data. It counts from that time until the machine exists again. Disks that exist are never touched. Default: never.
+	// Mutable.
+	// +optional
+	RemakeDisksBefore *metav1.Time `json:"remakeDisksBefore,omitempty"`
+
 	// PowerOff says how the machine is turned off. Mutable.
 	// +optional
 	PowerOff PowerOff `json:"powerOff,omitempty"`

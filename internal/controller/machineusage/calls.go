@@ -63,6 +63,7 @@ func kindOf(err error) string {
 		{machine.ErrUnreachable, "unreachable"},
 		{machine.ErrConflict, "conflict"},
 		{machine.ErrDiskMismatch, "disk_mismatch"},
+		{machine.ErrDiskLost, "disk_lost"},
 		{machine.ErrInvalid, "invalid"},
 		{machine.ErrUnsupported, "unsupported"},
 		{machine.ErrImageNotFound, "image_not_found"},

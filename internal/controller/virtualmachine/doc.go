@@ -9,11 +9,12 @@
 // A pass over an object that is not being deleted has these phases:
 //
 //  1. locate finds out where the machine is (observe.go).
-//  2. claim chooses a host for a machine that has none (room.go, claims.go, survey.go, place.go).
+//  2. claim chooses a host for a machine that has none, or whose host is down and was never used (room.go, claims.go, survey.go, place.go).
 //  3. hold adds the finalizer (act.go).
 //  4. observe asks the host for the machine, reads the Secrets that the spec names, and looks at the operation that an earlier pass
 //     has started (observe.go, secrets.go).
-//  5. plan compares that with the spec and decides on the next operation, if any (plan.go, power.go, planner.go, refusal.go, failure.go): pure.
+//  5. plan compares that with the spec and decides on the next operation, if any (plan.go, power.go, planner.go, refusal.go, failure.go, disks.go):
+//     pure.
 //  6. operate starts the operation, or cancels one that the spec no longer wants (act.go). The pass that has chosen a host starts
 //     none: its status records the host, and the next pass starts what is to be done there.
 //

@@ -99,7 +99,7 @@ func ended(reason string) bool {
 func permanent(reason string) bool {
 	switch reason {
 	case cloudnativev1alpha1.ReasonInvalidSpec, cloudnativev1alpha1.ReasonNotAllowed, cloudnativev1alpha1.ReasonUnsupported, cloudnativev1alpha1.ReasonNameTaken,
-		cloudnativev1alpha1.ReasonDiskMismatch:
+		cloudnativev1alpha1.ReasonDiskMismatch, cloudnativev1alpha1.ReasonDiskLost:
 		return true
 	}
 	return false
@@ -116,6 +116,8 @@ func reasonOf(at operation.Step, err error) string {
 		return cloudnativev1alpha1.ReasonNameTaken
 	case errors.Is(err, machine.ErrDiskMismatch):
 		return cloudnativev1alpha1.ReasonDiskMismatch
+	case errors.Is(err, machine.ErrDiskLost):
+		return cloudnativev1alpha1.ReasonDiskLost
 	case errors.Is(err, machine.ErrNotAllowed):
 		return cloudnativev1alpha1.ReasonNotAllowed
 	case errors.Is(err, machine.ErrInvalid):

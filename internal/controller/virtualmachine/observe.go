@@ -133,6 +133,7 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 		}
 	}
 	seen.spec = specOf(pass.Object, r.installation, seen.at.Driver, held)
+	seen.spec.Kept = keptDisks(pass.Object, pass.Now)
 	return look(ctx, driver, pass.Object, seen)
 }
 

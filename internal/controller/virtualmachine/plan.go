@@ -83,7 +83,7 @@ func (p *planner) provision() {
 		return
 	}
 	steps := []operation.Step{operation.Prepare, operation.Create}
-	if strategy != cloudnativev1alpha1.RunHalted {
+	if strategy != cloudnativev1alpha1.RunHalted && !p.seen.capabilities().Disks { // Otherwise its disks are recorded first.
 		steps = append(steps, operation.Start)
 	}
 	p.run(cloudnativev1alpha1.ReasonProvisioning, steps...)

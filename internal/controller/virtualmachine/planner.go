@@ -69,6 +69,9 @@ func (p *planner) settle(op operation.Progress) {
 	case p.survives(op):
 		p.unreplaced = true
 		p.events = append(p.events, failed(p.vm, reasonOf(op.At, op.Err), op.Err.Error()))
+	case errors.Is(op.Err, machine.ErrDiskLost):
+		p.fail(cloudnativev1alpha1.ReasonDiskLost, op.Err.Error()+
+			": restore it, or set spec.remakeDisksBefore to the current time to have it made again without its data")
 	default:
 		p.fail(reasonOf(op.At, op.Err), op.Err.Error())
 	}

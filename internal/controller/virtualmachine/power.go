@@ -236,6 +236,10 @@ func broke(found *machine.Observed) bool {
 // turnOn starts the machine as the spec describes it now.
 func (p *planner) turnOn() {
 	switch {
+	case !isRecorded(p.vm, p.seen.found, p.now):
+		p.phase = cloudnativev1alpha1.PhaseCreating
+		p.outcome = flow.Wait(cloudnativev1alpha1.ReasonProvisioning, "the record of its disks", 0)
+		p.wake = time.Millisecond // The status of this pass is the record.
 	case p.changed() && p.seen.capabilities().Containers && !p.unreplaced:
 		p.recreate()
 	case p.outsized() && !p.unreplaced:

@@ -28,6 +28,9 @@ func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 	if vm.Status.Server != nil && seen.at.Host != "" {
 		vm.Status.Server.Tentative = seen.tentative && seen.found == nil && decided.next == nil
 	}
+	if seen.found != nil {
+		vm.Status.Disks = recordOf(vm, seen.found, pass.Now)
+	}
 	if pass.settled {
 		vm.Status.StartFailure, vm.Status.Reason = decided.failure, decided.trouble
 		if decided.served != nil {

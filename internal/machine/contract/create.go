@@ -24,7 +24,7 @@ func creating() cases {
 				SpecHash:  spec.Hash,
 				Resources: spec.Resources,
 			}
-			given := cmpopts.IgnoreFields(machine.Observed{}, "ID", "NativeName", "CreatedAt", "Addresses", "Ports")
+			given := cmpopts.IgnoreFields(machine.Observed{}, "ID", "NativeName", "CreatedAt", "Disks", "Addresses", "Ports")
 			if diff := cmp.Diff(want, created, given); diff != "" {
 				t.Errorf("Create returned something else (-want +got):\n%s", diff)
 			}

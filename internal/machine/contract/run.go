@@ -41,6 +41,7 @@ func Run(t *testing.T, subject Subject) {
 		"outside": interfering(),
 		"resize":  resizing(),
 		"delete":  deleting(),
+		"disk":    keeping(),
 		"replace": replacing(),
 		"list":    listing(),
 		"stats":   measuring(),

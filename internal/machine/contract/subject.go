@@ -32,6 +32,9 @@ type Subject struct {
 	Kill func(t *testing.T, id machine.Identity)
 	// Remove removes the machine like an administrator.
 	Remove func(t *testing.T, id machine.Identity)
+	// TakeDisks takes the disks that were made for the machine away, like a pool that is lost. It returns a function that puts them
+	// back.
+	TakeDisks func(t *testing.T, id machine.Identity) (restore func(t *testing.T))
 	// Occupy makes a foreign machine with the native name that a machine with this identity would get first. It returns a check that
 	// the foreign machine is unchanged.
 	Occupy func(t *testing.T, id machine.Identity) (untouched func(t *testing.T))

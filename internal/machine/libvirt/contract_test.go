@@ -6,6 +6,7 @@ package libvirt_test
 import (
 	"crypto/rand"
 	"fmt"
+	"strings"
 	"testing"
 
 	golibvirt "github.com/digitalocean/go-libvirt"
@@ -67,7 +68,8 @@ func subject(t *testing.T, api *golibvirt.Libvirt, way *libvirttest.Proxy, host 
 				t.Fatal(err)
 			}
 		},
-		Occupy: func(t *testing.T, id machine.Identity) func(*testing.T) { t.Helper(); return occupy(t, api, id) },
+		TakeDisks: func(t *testing.T, id machine.Identity) func(*testing.T) { t.Helper(); return takeDisks(t, api, id) },
+		Occupy:    func(t *testing.T, id machine.Identity) func(*testing.T) { t.Helper(); return occupy(t, api, id) },
 		Cut: func(*testing.T) func(*testing.T) {
 			way.Cut()
 			return func(t *testing.T) {
@@ -137,6 +139,42 @@ func domainOf(t *testing.T, api *golibvirt.Libvirt, id machine.Identity) golibvi
 	}
 	t.Fatalf("there is no domain of machine %q", id.UID)
 	return golibvirt.Domain{}
+}
+
+// takeDisks removes the volumes that were made for a machine, and returns a function that makes volumes like them: the mock's have no
+// content.
+func takeDisks(t *testing.T, api *golibvirt.Libvirt, id machine.Identity) func(*testing.T) {
+	t.Helper()
+	pool, err := api.StoragePoolLookupByName("default-pool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	volumes, _, err := api.StoragePoolListAllVolumes(pool, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var taken []string
+	for _, volume := range volumes {
+		if !strings.Contains(volume.Name, id.UID) {
+			continue
+		}
+		text, err := api.StorageVolGetXMLDesc(volume, 0)
+		if err == nil {
+			err = api.StorageVolDelete(volume, 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken = append(taken, text)
+	}
+	return func(t *testing.T) {
+		t.Helper()
+		for _, text := range taken {
+			if _, err := api.StorageVolCreateXML(pool, text, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // occupy makes a foreign domain that runs, and returns a check that it still does.

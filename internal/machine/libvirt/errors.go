@@ -38,7 +38,7 @@ func explain(ctx context.Context, what string, err error) error {
 func kindOf(err error) error {
 	for _, said := range []error{
 		machine.ErrNotFound, machine.ErrConflict, machine.ErrInvalid, machine.ErrUnsupported, machine.ErrImageNotFound,
-		machine.ErrDiskMismatch, machine.ErrNoCapacity, machine.ErrUnreachable, machine.ErrBusy, machine.ErrRestartRequired,
+		machine.ErrDiskMismatch, machine.ErrDiskLost, machine.ErrNoCapacity, machine.ErrUnreachable, machine.ErrBusy, machine.ErrRestartRequired,
 	} {
 		if errors.Is(err, said) {
 			return nil

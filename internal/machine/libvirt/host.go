@@ -46,6 +46,7 @@ func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 			// The mock's volumes and guests keep the size of their disks.
 			LiveRootDisk: h.domainType != hypervisorTest,
 			RootDisk:     h.domainType != hypervisorTest,
+			Disks:        true,
 			Guests:       true,
 		},
 		Emulated: h.domainType == emulatedQEMU,

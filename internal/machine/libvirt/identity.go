@@ -10,6 +10,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,6 +72,20 @@ func (r *record) sized(to machine.Resources) record {
 // identity returns the identity of the machine.
 func (r *record) identity() machine.Identity {
 	return machine.Identity{Installation: r.Installation, UID: r.UID, Namespace: r.Namespace, Name: r.Name}
+}
+
+// disks returns the names of the disks that were made for the machine and that its guest can write to, sorted.
+func (r *record) disks() []string {
+	var out []string
+	prefix := volumePrefix(r.identity())
+	for _, v := range r.Volumes {
+		role, own := strings.CutPrefix(strings.TrimSuffix(v.Name, qcow2Suffix), prefix)
+		if own && role != roleSeed {
+			out = append(out, role)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // ours reports whether the record belongs to the domain with the UUID. A clone of a domain has the same metadata but another UUID, and is not ours.

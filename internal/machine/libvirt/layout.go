@@ -6,6 +6,7 @@ package libvirt
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -18,9 +19,8 @@ const maxDisks = 'z' - 'a'
 
 // The roles of the disks that are made for a machine. They are part of the names of their volumes.
 const (
-	roleRoot = "root"
+	roleRoot = machine.RootDisk
 	roleSeed = "seed"
-	roleDisk = "disk-" // and the disk's name
 )
 
 // guestDisk is a disk as the guest sees it.
@@ -36,6 +36,8 @@ type guestDisk struct {
 	// source is the name of a disk of another owner.
 	source   string
 	readOnly bool
+	// kept says that the disk was made before, so that it is not made again.
+	kept bool
 }
 
 // disksOf returns the disks of a machine in the guest's order: the root disk, those that the spec lists, the seed.
@@ -53,7 +55,7 @@ func disksOf(spec machine.Spec) ([]guestDisk, error) {
 		case len(validation.IsDNS1123Label(wish.Name)) > 0:
 			return nil, fmt.Errorf("%w: the name of disk %.64q is not a DNS label", machine.ErrInvalid, wish.Name)
 		default:
-			out = append(out, guestDisk{role: roleDisk + wish.Name, bytes: wish.SizeBytes, readOnly: wish.ReadOnly})
+			out = append(out, guestDisk{role: machine.DataDisk(wish.Name), bytes: wish.SizeBytes, readOnly: wish.ReadOnly})
 		}
 	}
 	if !spec.CloudInit.IsZero() {
@@ -62,6 +64,9 @@ func disksOf(spec machine.Spec) ([]guestDisk, error) {
 			return nil, err
 		}
 		out = append(out, guestDisk{role: roleSeed, bytes: int64(len(content)), content: content, readOnly: true})
+	}
+	for i := range out {
+		out[i].kept = out[i].role != "" && slices.Contains(spec.Kept, out[i].role)
 	}
 	if len(out) > maxDisks {
 		return nil, fmt.Errorf("%w: it has more than %d disks", machine.ErrInvalid, maxDisks)

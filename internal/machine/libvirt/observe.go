@@ -149,7 +149,7 @@ func lookAt(api *libvirt.Libvirt, dom libvirt.Domain) (found, error) {
 func (d *driver) observe(ctx context.Context, f *found) (machine.Observed, error) {
 	r := f.record()
 	out := machine.Observed{
-		Identity: r.identity(), ID: f.UUID, NativeName: f.Name, SpecHash: r.Hash,
+		Identity: r.identity(), ID: f.UUID, NativeName: f.Name, SpecHash: r.Hash, Disks: r.disks(),
 		State: stateOf(f), Resources: f.resources(), StartedAt: r.started(),
 	}
 	if out.State == machine.StateStopped {

@@ -124,6 +124,9 @@ func (i inventory) attach(pool libvirt.StoragePool, g guestDisk) (attachment, er
 	if err != nil {
 		return attachment{}, err
 	}
+	if volume == "" && g.kept {
+		return attachment{}, i.lost(pool, g)
+	}
 	for _, candidate := range i.candidates(g) {
 		if volume == "" && i.has(candidate) && !i.has(candidate+makingMarker) {
 			volume = candidate
@@ -133,6 +136,12 @@ func (i inventory) attach(pool libvirt.StoragePool, g guestDisk) (attachment, er
 		return attachment{}, fmt.Errorf("%w: volume %q has not been made", machine.ErrImageNotFound, i.prefix+g.role)
 	}
 	return attachment{pool: pool.Name, volume: volume, format: formatIn(volume)}, nil
+}
+
+// lost says that a disk that may hold data is gone. A disk that no guest has used is not that one.
+func (i inventory) lost(pool libvirt.StoragePool, g guestDisk) error {
+	return fmt.Errorf("%w: disk %q was made before, and pool %q does not have its volume %q", machine.ErrDiskLost, g.role, pool.Name,
+		i.prefix+g.role)
 }
 
 // formatIn returns the format that the name of a volume says.

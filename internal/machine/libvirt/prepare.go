@@ -96,6 +96,9 @@ func (d *driver) planBuild(ctx context.Context, api *libvirt.Libvirt, pool libvi
 	if used != "" {
 		return nil, fits(api, pool, used, g)
 	}
+	if g.kept {
+		return nil, there.lost(pool, g)
+	}
 	b := build{pool: pool, volume: there.prefix + g.role, format: formatRaw, bytes: g.bytes, content: g.content}
 	if g.image != "" {
 		if b.image, err = d.endpoint.findImage(ctx, api, pool, g.image); err != nil {

@@ -19,6 +19,7 @@ func TestContract(t *testing.T) {
 		"a host that takes its time":  {Latency: map[simulated.Call]time.Duration{simulated.AnyCall: 2 * time.Millisecond}},
 		"a host without live resize":  {Fixed: simulated.Fixed{CPU: true, Memory: true, RootDisk: true}},
 		"a host with live CPU only":   {Fixed: simulated.Fixed{Memory: true}},
+		"a host that keeps disks":     {Disks: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -52,6 +53,10 @@ func subject(host *simulated.Host) contract.Subject {
 			if !host.Remove(id) {
 				t.Fatal("there is no machine to remove")
 			}
+		},
+		TakeDisks: func(_ *testing.T, id machine.Identity) func(*testing.T) {
+			restore := host.TakeDisk(id)
+			return func(*testing.T) { restore() }
 		},
 		Occupy: func(t *testing.T, id machine.Identity) func(*testing.T) {
 			t.Helper()

@@ -74,6 +74,7 @@ func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 				LiveMemory:   !h.script.Fixed.Memory,
 				LiveRootDisk: !h.script.Fixed.RootDisk,
 				RootDisk:     true,
+				Disks:        h.script.Disks,
 				Containers:   true,
 			},
 		}
@@ -146,6 +147,9 @@ func (d *driver) Prepare(ctx context.Context, spec machine.Spec) error {
 		if _, err := check(spec); err != nil {
 			return err
 		}
+		if err := h.makeDisk(spec); err != nil {
+			return err
+		}
 		name := spec.Image.Name
 		switch {
 		case name == "":
@@ -206,6 +210,9 @@ func (h *Host) admit(spec machine.Spec, now machine.Resources) (behaviour, error
 	}
 	if !h.images[spec.Image.Name] {
 		return behaves, fmt.Errorf("%w: %q is not on the host", machine.ErrImageNotFound, spec.Image.Name)
+	}
+	if err := h.findDisk(spec); err != nil {
+		return behaves, err
 	}
 	return behaves, h.reserve(now, spec.Resources)
 }
@@ -288,10 +295,7 @@ func (d *driver) Resize(ctx context.Context, id machine.Identity, to machine.Res
 // Delete implements machine.Driver.
 func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
 	return d.do(ctx, CallDelete, id.UID, func(h *Host) error {
-		switch err := h.stop(ctx, id, how); {
-		case errors.Is(err, machine.ErrNotFound):
-			return nil
-		case err != nil:
+		if err := h.stop(ctx, id, how); err != nil && !errors.Is(err, machine.ErrNotFound) {
 			return err
 		}
 		h.mu.Lock()
@@ -299,6 +303,7 @@ func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.Po
 		if g := h.find(id); g != nil {
 			h.remove(g)
 		}
+		delete(h.disks, diskOf(id))
 		return nil
 	})
 }

@@ -78,6 +78,7 @@ type guest struct {
 	id, name  string
 	spec      machine.Spec // with the current resources
 	behaviour behaviour
+	disks     []string
 	clock     clock.PassiveClock
 
 	state                            machine.State
@@ -139,6 +140,7 @@ func (g *guest) observe() machine.Observed {
 		StartedAt:  g.startedAt,
 		FinishedAt: g.finishedAt,
 		Cause:      g.cause,
+		Disks:      g.disks,
 	}
 	if g.exitCode != nil {
 		out.ExitCode = new(*g.exitCode)

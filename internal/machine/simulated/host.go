@@ -23,6 +23,7 @@ type Host struct {
 	images  map[string]bool
 	names   map[string]*guest // by native name; a foreign machine has no identity
 	owned   map[string]map[string]*guest
+	disks   map[string]int // root disks by the identities of their machines, and when they were made
 	used    machine.Resources
 	watches map[*machine.EventQueue]string // and the installation that is watched
 	serial  int
@@ -38,6 +39,7 @@ func NewHost(script Script) *Host {
 		images:  map[string]bool{},
 		names:   map[string]*guest{},
 		owned:   map[string]map[string]*guest{},
+		disks:   map[string]int{},
 		watches: map[*machine.EventQueue]string{},
 	}
 	for _, image := range script.Images {
@@ -148,6 +150,9 @@ func (h *Host) add(spec machine.Spec, behaviour behaviour) (*guest, error) {
 		clock:     h.script.Clock,
 		createdAt: h.script.Clock.Now(),
 		state:     machine.StateCreated,
+	}
+	if h.hasDisk(spec) {
+		g.disks = []string{machine.RootDisk}
 	}
 	h.names[name] = g
 	if h.owned[spec.Installation] == nil {

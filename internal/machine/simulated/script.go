@@ -49,6 +49,8 @@ type Script struct {
 	Load float64
 	// Fixed says which resources of a running machine cannot change.
 	Fixed Fixed
+	// Disks: root disks outlive their machines, until Delete. Otherwise they end with the process, as its machines do.
+	Disks bool
 	// Images that the host has from the start. Others must be fetched with Prepare.
 	Images []string
 	// Faults in the order in which they are considered.

@@ -28,6 +28,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &cloudnativev1alpha1.ImageApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("LocalSecret"):
 		return &cloudnativev1alpha1.LocalSecretApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("MadeDisk"):
+		return &cloudnativev1alpha1.MadeDiskApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Network"):
 		return &cloudnativev1alpha1.NetworkApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Port"):

@@ -101,6 +101,15 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: name
       type:
         scalar: string
+- name: com.github.windlass-operator.windlass.api.cloudnative.v1alpha1.MadeDisk
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: recordedAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
 - name: com.github.windlass-operator.windlass.api.cloudnative.v1alpha1.Network
   map:
     fields:
@@ -327,6 +336,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: powerOff
       type:
         namedType: com.github.windlass-operator.windlass.api.cloudnative.v1alpha1.PowerOff
+    - name: remakeDisksBefore
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
     - name: resource
       type:
         namedType: io.k8s.api.core.v1.ResourceList
@@ -350,6 +362,14 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - type
+    - name: disks
+      type:
+        list:
+          elementType:
+            namedType: com.github.windlass-operator.windlass.api.cloudnative.v1alpha1.MadeDisk
+          elementRelationship: associative
+          keys:
+          - name
     - name: lastRestartTime
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time

@@ -28,6 +28,10 @@ type VirtualMachineSpecApplyConfiguration struct {
 	RunStrategy *cloudnativev1alpha1.RunStrategy `json:"runStrategy,omitempty"`
 	// RestartAt restarts the machine once at that time, if it is later than status.lastRestartTime. Default: never. Mutable.
 	RestartAt *metav1.Time `json:"restartAt,omitempty"`
+	// RemakeDisksBefore allows disks in status.disks that were recorded before that time, and are missing now, to be made again without
+	// their data. It counts from that time until the machine exists again. Disks that exist are never touched. Default: never.
+	// Mutable.
+	RemakeDisksBefore *metav1.Time `json:"remakeDisksBefore,omitempty"`
 	// PowerOff says how the machine is turned off. Mutable.
 	PowerOff *PowerOffApplyConfiguration `json:"powerOff,omitempty"`
 	// Image is what the machine is created from. Default on docker: nginx:1.17.4. Mutable: see updatePolicy.
@@ -107,6 +111,14 @@ func (b *VirtualMachineSpecApplyConfiguration) WithRunStrategy(value cloudnative
 // If called multiple times, the RestartAt field is set to the value of the last call.
 func (b *VirtualMachineSpecApplyConfiguration) WithRestartAt(value metav1.Time) *VirtualMachineSpecApplyConfiguration {
 	b.RestartAt = &value
+	return b
+}
+
+// WithRemakeDisksBefore sets the RemakeDisksBefore field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RemakeDisksBefore field is set to the value of the last call.
+func (b *VirtualMachineSpecApplyConfiguration) WithRemakeDisksBefore(value metav1.Time) *VirtualMachineSpecApplyConfiguration {
+	b.RemakeDisksBefore = &value
 	return b
 }
 

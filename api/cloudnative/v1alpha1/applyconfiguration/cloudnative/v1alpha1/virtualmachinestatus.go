@@ -22,6 +22,9 @@ type VirtualMachineStatusApplyConfiguration struct {
 	Reason *string `json:"reason,omitempty"`
 	// Server is the machine as its host reports it.
 	Server *ServerApplyConfiguration `json:"server,omitempty"`
+	// Disks were made for the machine and may hold data. A disk that is listed here is never made again while it is missing, unless
+	// spec.remakeDisksBefore allows it.
+	Disks []MadeDiskApplyConfiguration `json:"disks,omitempty"`
 	// LastUpdateTime is when Windlass last changed this status, except for the usage.
 	LastUpdateTime *v1.Time `json:"lastUpdateTime,omitempty"`
 	// RestartCount is how many times the machine was started again, for any reason.
@@ -72,6 +75,19 @@ func (b *VirtualMachineStatusApplyConfiguration) WithReason(value string) *Virtu
 // If called multiple times, the Server field is set to the value of the last call.
 func (b *VirtualMachineStatusApplyConfiguration) WithServer(value *ServerApplyConfiguration) *VirtualMachineStatusApplyConfiguration {
 	b.Server = value
+	return b
+}
+
+// WithDisks adds the given value to the Disks field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Disks field.
+func (b *VirtualMachineStatusApplyConfiguration) WithDisks(values ...*MadeDiskApplyConfiguration) *VirtualMachineStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithDisks")
+		}
+		b.Disks = append(b.Disks, *values[i])
+	}
 	return b
 }
 
