@@ -63,9 +63,9 @@ func TestAttackObjectsFillTheStoresUnseen(t *testing.T) {
 		}
 		return [2]float64{float64(len(s.items)), float64(total)}
 	}
-	large := func(name string, bytes, version int) *unstructured.Unstructured {
+	large := func(name string, length, version int) *unstructured.Unstructured {
 		out := object("Measured", "a", name, version)
-		out.SetAnnotations(map[string]string{"padding": strings.Repeat("x", bytes)})
+		out.SetAnnotations(map[string]string{"padding": strings.Repeat("x", length)})
 		return out
 	}
 	for _, step := range []struct {
