@@ -70,7 +70,8 @@ func (n *names) normalise(object *unstructured.Unstructured) any {
 }
 
 // owners keeps the entries of managedFields that are Windlass' own, in an order of their own: the API server sorts them by time. What
-// others own depends on which of the cluster's controllers was first to write what all of them agree on.
+// others own depends on which of the cluster's controllers was first to write what all of them agree on. The taints of a node are one
+// field, and belong to whoever wrote them last: Windlass, or the controller that takes the taint off a new node.
 func (n *names) owners(content map[string]any) {
 	entries, found, err := unstructured.NestedSlice(content, "metadata", "managedFields")
 	if !found || err != nil {
@@ -78,7 +79,21 @@ func (n *names) owners(content map[string]any) {
 	}
 	entries = slices.DeleteFunc(entries, func(entry any) bool { return !strings.HasPrefix(owner(entry), string(patch.FieldOwner)) })
 	slices.SortFunc(entries, func(a, b any) int { return cmp.Compare(owner(a), owner(b)) })
+	for _, entry := range entries {
+		if fields, ok := entry.(map[string]any); ok && content["kind"] == "Node" {
+			disown(fields, "fieldsV1", "f:spec", "f:taints")
+		}
+	}
 	_ = unstructured.SetNestedSlice(content, entries, "metadata", "managedFields")
+}
+
+// disown removes a field from an entry, and what is empty without it.
+func disown(entry map[string]any, path ...string) {
+	unstructured.RemoveNestedField(entry, path...)
+	parent := path[:len(path)-1]
+	if left, found, err := unstructured.NestedMap(entry, parent...); found && err == nil && len(left) == 0 {
+		unstructured.RemoveNestedField(entry, parent...)
+	}
 }
 
 // conditions sorts those of a Deployment: they are in the order in which its controller first came to them.

@@ -84,6 +84,12 @@ func TestSince(t *testing.T) {
 			first:  map[string]string{"pools/red": `{kind: NodePool, metadata: {name: red, uid: u1}, status: {conditions: [{type: A}, {type: B}]}}`},
 			second: map[string]string{"pools/red": `{kind: NodePool, metadata: {name: red, uid: u1}, status: {conditions: [{type: B}, {type: A}]}}`},
 		},
+		"who wrote the taints of a node last does not count": {
+			first: map[string]string{"nodes/b": `{kind: Node, metadata: {name: b, uid: u1, managedFields: [
+				{manager: windlass, fieldsV1: {"f:metadata": {}, "f:spec": {"f:taints": {}}}}]}}`},
+			second: map[string]string{"nodes/b": `{kind: Node, metadata: {name: b, uid: u1, managedFields: [{manager: windlass, fieldsV1: {"f:metadata": {}}}]}}`},
+			same:   true,
+		},
 		"a field that Windlass owns no longer counts": {
 			first:  map[string]string{"pools/red": `{metadata: {name: red, uid: u1, managedFields: [{manager: windlass, operation: Update}]}}`},
 			second: map[string]string{"pools/red": `{metadata: {name: red, uid: u1, managedFields: []}}`},
