@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -102,7 +103,9 @@ func travel(d *disturbed, change step) []step {
 
 func killed(component string) func(*disturbed, step) []step {
 	return func(_ *disturbed, change step) []step {
-		return []step{change, {"kill " + component, func(ctx context.Context, s *stage) error { return s.killComponent(ctx, component) }}}
+		return []step{change, {"kill " + component, func(ctx context.Context, s *stage) error {
+			return errors.Join(s.killComponent(ctx, component), s.revive(ctx))
+		}}}
 	}
 }
 
@@ -112,7 +115,7 @@ const standstill = 4 * time.Second
 func stopped(component string) func(*disturbed, step) []step {
 	return func(_ *disturbed, change step) []step {
 		return []step{change, {"stop " + component, func(ctx context.Context, s *stage) error {
-			return s.freezeComponent(ctx, component, standstill)
+			return errors.Join(s.freezeComponent(ctx, component, standstill), s.revive(ctx))
 		}}}
 	}
 }

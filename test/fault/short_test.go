@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // TestShortForm plays a small sample of the campaign. The environment variable FAULT has more arguments of the program, as in
@@ -18,7 +21,7 @@ func TestShortForm(t *testing.T) {
 	for _, v := range variants() {
 		names = append(names, v.name)
 	}
-	playWith(t, "-lanes=2", "-some=6", "-sample=14", "-quiet=2s", "-rest=2s", "-variant="+strings.Join(names, ","))
+	playWith(t, "-lanes=2", "-some=5", "-sample=12", "-quiet=1s", "-rest=2s", "-variant="+strings.Join(names, ","))
 }
 
 // TestPromises plays, in a small size, the scenarios that are faults of their own.
@@ -31,6 +34,7 @@ func playWith(t *testing.T, args ...string) {
 	if testing.Short() {
 		t.Skip("needs whole clusters, which -short leaves out")
 	}
+	log.SetLogger(logr.Discard())
 	args = append(args, strings.Fields(os.Getenv("FAULT"))...)
 	opts, err := parse(args, t.Output())
 	if err != nil {

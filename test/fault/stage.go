@@ -80,6 +80,17 @@ func (s *stage) crash(ctx context.Context) {
 	s.failed = errors.Join(s.failed, s.launch(context.WithoutCancel(ctx)))
 }
 
+// revive starts a manager again that has ended, as a kubelet does: a leader ends if it cannot renew its Lease for ten seconds, which
+// an outage on a busy machine may take.
+func (s *stage) revive(ctx context.Context) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.manager.Ended() == nil {
+		return nil
+	}
+	return s.launch(ctx)
+}
+
 // fail notes that the campaign itself could not go on.
 func (s *stage) fail(err error) {
 	s.mutex.Lock()
