@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +30,10 @@ import (
 
 // RecheckStalled is how long a stalled object rests before it is checked again.
 const RecheckStalled = 5 * time.Minute
+
+// RecheckRights is how long it rests if a right is missing. An API server that has just started refuses everything for a moment,
+// until it has read the roles.
+const RecheckRights = 10 * time.Second
 
 // jitterFraction spreads every delay, so that objects that started to wait together do not wake up together.
 const jitterFraction = 0.2
@@ -127,7 +132,7 @@ func (o Outcome) Result() (reconcile.Result, error) {
 	case wait:
 		return LookAgain(o.after), nil
 	case stall:
-		return LookAgain(RecheckStalled), nil
+		return LookAgain(Recheck(o.err)), nil
 	case fail:
 		if kube.IsUnreachable(o.err) {
 			return LookAgain(kube.RetryUnreachable), nil
@@ -136,6 +141,15 @@ func (o Outcome) Result() (reconcile.Result, error) {
 	case done:
 	}
 	return reconcile.Result{}, nil
+}
+
+// Recheck returns how long an object rests that err has stalled. Admission refuses as Forbidden too, but only a missing right names a
+// user.
+func Recheck(err error) time.Duration {
+	if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "is forbidden: User ") {
+		return RecheckRights
+	}
+	return RecheckStalled
 }
 
 // Join returns the outcome of a pass whose own outcome is o and whose status write ended with err. A failed status write

@@ -67,6 +67,15 @@ func TestResultNeverBacksOffWhatIsNoError(t *testing.T) {
 		"waiting relies on watches":       {outcome: flow.Wait("W", "x", 0)},
 		"waiting comes back with jitter":  {outcome: flow.Wait("W", "x", time.Minute), min: time.Minute, max: 72 * time.Second},
 		"stalled is checked now and then": {outcome: flow.Stall("S", errors.New("x")), min: flow.RecheckStalled, max: flow.RecheckStalled * 6 / 5},
+		"a right that an API server does not know of yet is asked for again soon": {
+			outcome: flow.Refused("S", apierrors.NewForbidden(schema.GroupResource{Group: "apps", Resource: "deployments"}, "web",
+				errors.New(`User "system:serviceaccount:windlass-system:windlass" cannot patch resource "deployments"`))),
+			min: flow.RecheckRights, max: flow.RecheckRights * 6 / 5,
+		},
+		"what admission refuses is not": {
+			outcome: flow.Refused("S", apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "web", errors.New("denied by a policy"))),
+			min:     flow.RecheckStalled, max: flow.RecheckStalled * 6 / 5,
+		},
 		"an outage is waited out": {
 			outcome: flow.Fail(apierrors.NewServiceUnavailable("not ready")), min: kube.RetryUnreachable, max: kube.RetryUnreachable * 6 / 5,
 		},

@@ -57,7 +57,7 @@ func (m *memory) refused(tool client.ObjectKey, pod types.UID, container string,
 	if m.refusals[tool] == nil {
 		m.refusals[tool] = make(map[attempt]refusal)
 	}
-	m.refusals[tool][attempt{pod: pod, container: container}] = refusal{err: err, until: now.Add(flow.RecheckStalled)}
+	m.refusals[tool][attempt{pod: pod, container: container}] = refusal{err: err, until: now.Add(flow.Recheck(err))}
 }
 
 // keepOnly forgets what was refused by pods that no longer match the tool.

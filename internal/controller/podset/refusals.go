@@ -74,7 +74,7 @@ func (r *refusals) keep(key types.NamespacedName, tried attempt, err error, now 
 	if r.byKey == nil {
 		r.byKey = make(map[types.NamespacedName]refusal)
 	}
-	r.byKey[key] = refusal{attempt: tried, err: err, until: now.Add(flow.RecheckStalled)}
+	r.byKey[key] = refusal{attempt: tried, err: err, until: now.Add(flow.Recheck(err))}
 }
 
 // forget drops what is remembered of a PodSet whose writes succeed, or which is gone.
