@@ -30,7 +30,7 @@ type tableInput struct {
 
 // registerTables registers the route of tables, which have the same format for all kinds.
 func (a *API) registerTables() {
-	a.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[view.Table](), true, schemaTable)
+	a.routes.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[view.Table](), true, schemaTable)
 	handle(a, huma.Operation{
 		OperationID: "table", Method: http.MethodGet, Path: "/v1/tables/{kind}", Summary: "List objects with the columns of kubectl get",
 		Tags: []string{"tables"}, Responses: answers(map[int]*huma.Response{http.StatusOK: response("The table", mediaJSON, schemaTable)}),
