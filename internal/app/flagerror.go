@@ -18,7 +18,7 @@ func explainFlag(command *cobra.Command, err error) error {
 		return suggestFlag(command, err)
 	}
 	flag := invalid.GetFlag()
-	wanted := ""
+	var wanted string
 	switch flag.Value.Type() {
 	case "int", "int32", "float64", "level":
 		wanted = "a number"

@@ -47,17 +47,7 @@ type Observer interface {
 
 // Actor is the half of a Driver that changes machines.
 type Actor interface {
-	// Create makes the machine without starting it. If one with the identity exists, Create adopts it, whatever its resources
-	// and its state. ErrConflict if every name for it is taken by a foreign machine, ErrImageNotFound if Prepare was not called,
-	// ErrNoCapacity or ErrInvalid if the host refuses the size or the spec, ErrDiskLost as Prepare. A Create that fails removes what it made, or the
-	// next Create continues from there.
-	Create(ctx context.Context, spec Spec) (Observed, error)
-
-	// Replace makes the machine anew from the spec, without starting it. The old machine is turned off and removed only when the host
-	// has accepted the new one: whatever the host refuses, the old one stays as it is. It succeeds if the machine was made from
-	// the spec's Hash already, and does what Create does if there is none. Errors are those of Create, and ErrBusy if the old machine
-	// does not obey a soft stop. ErrUnsupported without Capabilities.Containers: the disks of a guest outlive its description.
-	Replace(ctx context.Context, spec Spec, how PowerOff) (Observed, error)
+	Maker
 
 	// Start powers the machine on. It succeeds if the machine runs already. ErrNotFound if there is none.
 	Start(ctx context.Context, id Identity) error
@@ -76,6 +66,21 @@ type Actor interface {
 	// disks that the driver made, seed images). It succeeds if there is none. A machine that does not obey a soft stop is
 	// not deleted: ErrBusy.
 	Delete(ctx context.Context, id Identity, how PowerOff) error
+}
+
+// Maker is the part of an Actor that makes machines from specs.
+type Maker interface {
+	// Create makes the machine without starting it. If one with the identity exists, Create adopts it, whatever its resources
+	// and its state. ErrConflict if every name for it is taken by a foreign machine, ErrImageNotFound if Prepare was not called,
+	// ErrNoCapacity or ErrInvalid if the host refuses the size or the spec, ErrDiskLost as Prepare. A Create that fails removes what it made, or the
+	// next Create continues from there.
+	Create(ctx context.Context, spec Spec) (Observed, error)
+
+	// Replace makes the machine anew from the spec, without starting it. The old machine is turned off and removed only when the host
+	// has accepted the new one: whatever the host refuses, the old one stays as it is. It succeeds if the machine was made from
+	// the spec's Hash already, and does what Create does if there is none. Errors are those of Create, and ErrBusy if the old machine
+	// does not obey a soft stop. ErrUnsupported without Capabilities.Containers: the disks of a guest outlive its description.
+	Replace(ctx context.Context, spec Spec, how PowerOff) (Observed, error)
 }
 
 // The names of the drivers, as a VirtualMachine and a hosts file give them.
