@@ -57,6 +57,9 @@ const (
 // maxMessage bounds a message, well below the 32 KiB that the API allows, so that an object stays readable.
 const maxMessage = 1024
 
+// notObserved is the message of a condition that the pass did not reach.
+const notObserved = "Windlass could not look at this: the conditions Reconciling and Stalled say why"
+
 // Object is a kind of Windlass.
 type Object interface {
 	client.Object
@@ -146,7 +149,7 @@ func (m *Marks) Apply(obj Object, now time.Time) {
 		condition, ok := m.marks[declared.Type]
 		if !ok {
 			condition = metav1.Condition{
-				Type: declared.Type, Status: metav1.ConditionUnknown, Reason: ReasonNotObserved,
+				Type: declared.Type, Status: metav1.ConditionUnknown, Reason: ReasonNotObserved, Message: notObserved,
 			}
 		}
 		conditions = append(conditions, condition)

@@ -138,7 +138,9 @@ func TestAStatusWithoutAnObservationIsUnknown(t *testing.T) {
 	described(podSet, nil, decision{}, flow.Fail(errors.New("no answer")))
 	testkit.CheckContract(t, podSet)
 	want := map[string]string{
-		"Ready": "Unknown NotObserved: ", "Available": "Unknown NotObserved: ", "Reconciling": "True Error: no answer",
+		"Ready":       "Unknown NotObserved: Windlass could not look at this: the conditions Reconciling and Stalled say why",
+		"Available":   "Unknown NotObserved: Windlass could not look at this: the conditions Reconciling and Stalled say why",
+		"Reconciling": "True Error: no answer",
 	}
 	if diff := cmp.Diff(want, pick(podSet, want)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
