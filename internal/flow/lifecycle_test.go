@@ -60,6 +60,7 @@ func newStage(t *testing.T, changes ...func(*appsv1alpha1.PodSet)) *stage {
 			pass.Object.Status.Nodes = []string{}
 			marks := status.Declaration{{Type: synced}}.Begin()
 			marks.True(synced, synced, "")
+			marks.Reach(status.ReasonReady, "the test is content")
 			return marks
 		},
 		Announce: []status.Announcement{{Condition: status.Stalled, Status: metav1.ConditionTrue, Warning: true, Action: "Test"}},

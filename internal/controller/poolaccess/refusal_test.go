@@ -120,7 +120,7 @@ func TestRefusalIsForgottenOnceItIsMended(t *testing.T) {
 		p.Spec.DefaultFor.NamespaceSelector.MatchLabels = map[string]string{"team": "ml"}
 	})
 	c.converge(t, pool)
-	wantCondition(t, c, pool, status.Ready, status.ReasonReady, "")
+	wantCondition(t, c, pool, status.Ready, nodesv1.ReasonNoNodes, "no node has the label")
 	if len(pool.Annotations) != 0 {
 		t.Errorf("the annotations are %v, want none", pool.Annotations)
 	}
@@ -156,7 +156,7 @@ func TestRefusalIsForgottenInSpiteOfAConflict(t *testing.T) {
 		t.Errorf("the pass ends with %v, want the conflict: nothing else brings the pool back", err)
 	}
 	c.converge(t, pool)
-	wantCondition(t, c, pool, status.Ready, status.ReasonReady, "")
+	wantCondition(t, c, pool, status.Ready, nodesv1.ReasonNoNodes, "no node has the label")
 	if len(pool.Annotations) != 0 {
 		t.Errorf("the annotations are %v, want none", pool.Annotations)
 	}
