@@ -24,6 +24,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -178,11 +179,36 @@ func (r *rig) grant(t *testing.T, home, namespace string, rules ...rbacv1.Policy
 	if namespace == "" {
 		binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: role.Name}, RoleRef: ref, Subjects: subjects}
 		r.Create(t, binding)
+		r.awaitRights(t, home, namespace, rules)
 		return binding
 	}
 	binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: role.Name, Namespace: namespace}, RoleRef: ref, Subjects: subjects}
 	r.Create(t, binding)
+	r.awaitRights(t, home, namespace, rules)
 	return binding
+}
+
+// awaitRights waits until the API server's authorizer has seen the rules: it watches roles, as everybody does.
+func (r *rig) awaitRights(t *testing.T, home, namespace string, rules []rbacv1.PolicyRule) {
+	t.Helper()
+	if len(rules) == 0 || len(rules[0].Resources) == 0 {
+		return
+	}
+	resource, subresource, _ := strings.Cut(rules[0].Resources[0], "/")
+	review := authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: "system:serviceaccount:" + home + ":user",
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Verb: strings.ReplaceAll(rules[0].Verbs[0], "*", "list"), Group: rules[0].APIGroups[0], Resource: resource, Subresource: subresource,
+		},
+	}}
+	if len(rules[0].ResourceNames) > 0 {
+		review.Spec.ResourceAttributes.Name = rules[0].ResourceNames[0]
+	}
+	testkit.Eventually(t, "the API server knows what the user may do", func() bool {
+		asked := review.DeepCopy()
+		must(t, r.Live.Create(t.Context(), asked))
+		return asked.Status.Allowed
+	})
 }
 
 // everything is the rule of an administrator, and reading that of a guest.
