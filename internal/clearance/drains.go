@@ -27,6 +27,8 @@ type Progress struct {
 	PodsLeft int
 	// Blocked are pods whose eviction was refused the last time.
 	Blocked []string
+	// Refusal is what the API server said about the first of them.
+	Refusal string
 	// Done is true when the node may leave: no pod is left, or the time is over.
 	Done bool
 	// TimedOut is true for a drain that is done because its time is over.
@@ -90,5 +92,6 @@ func (d Drain) key() Drain {
 }
 
 func (p Progress) equal(other Progress) bool {
-	return p.PodsLeft == other.PodsLeft && p.Done == other.Done && p.TimedOut == other.TimedOut && slices.Equal(p.Blocked, other.Blocked)
+	return p.PodsLeft == other.PodsLeft && p.Done == other.Done && p.TimedOut == other.TimedOut && p.Refusal == other.Refusal &&
+		slices.Equal(p.Blocked, other.Blocked)
 }

@@ -29,6 +29,9 @@ func TestDrainsWakeTheirPoolWithNews(t *testing.T) {
 		{name: "the first report", progress: clearance.Progress{PodsLeft: 2}, want: []string{"p"}},
 		{name: "the same again", progress: clearance.Progress{PodsLeft: 2}},
 		{name: "a pod that is blocked", progress: clearance.Progress{PodsLeft: 2, Blocked: []string{"a/b"}}, want: []string{"p"}},
+		{
+			name: "another refusal", progress: clearance.Progress{PodsLeft: 2, Blocked: []string{"a/b"}, Refusal: "no"}, want: []string{"p"},
+		},
 		{name: "the end", progress: clearance.Progress{Done: true}, want: []string{"p"}},
 	}
 	for _, step := range steps {

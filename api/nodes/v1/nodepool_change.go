@@ -115,6 +115,11 @@ type DrainingNode struct {
 	// +kubebuilder:validation:MaxItems=10
 	Blocked []string `json:"blocked,omitempty"`
 
+	// Refusal is what the API server answered to the eviction of the first of them.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Refusal string `json:"refusal,omitempty"`
+
 	// Drained is true once no pod is left or the time is over: the node may lose the pool's labels and taints.
 	// +optional
 	Drained bool `json:"drained,omitempty"`

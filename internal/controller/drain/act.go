@@ -11,12 +11,17 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/windlass-operator/windlass/internal/clearance"
+	"github.com/windlass-operator/windlass/internal/status"
 )
+
+// maxRefusal is how much of an answer is kept, in bytes.
+const maxRefusal = 512
 
 // act evicts the pods of a step and reports how far the drain has come. An eviction that is refused is asked for again in a later pass,
 // and keeps no other pod from being evicted.
 func (r *Reconciler) act(ctx context.Context, next step) error {
 	evicted := 0
+	refusals := map[string]string{}
 	for _, pod := range next.evict {
 		err := r.evict(ctx, pod)
 		switch {
@@ -27,9 +32,12 @@ func (r *Reconciler) act(ctx context.Context, next step) error {
 			return fmt.Errorf("cannot evict pod %q: %w", podName(pod), err)
 		default:
 			next.progress.Blocked = append(next.progress.Blocked, podName(pod))
+			refusals[podName(pod)] = err.Error()
 		}
 	}
-	slices.Sort(next.progress.Blocked)
+	if slices.Sort(next.progress.Blocked); len(next.progress.Blocked) > 0 {
+		next.progress.Refusal = status.Clip(refusals[next.progress.Blocked[0]], maxRefusal)
+	}
 	if evicted > 0 {
 		r.recorder.Record(podsEvicted(next.pool, next.entry.Node, evicted))
 	}

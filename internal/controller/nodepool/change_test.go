@@ -294,6 +294,10 @@ func TestLeavingNodeIsDrainedOfThePoolsPods(t *testing.T) {
 		!slices.Equal(pool.Status.Draining[0].Blocked, []string{guarded.Namespace + "/" + guarded.Name}) {
 		t.Errorf("status is %+v", pool.Status)
 	}
+	said := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.ConditionDrained).Message
+	if !strings.HasSuffix(said, "; the API server says: Cannot evict pod as it would violate the pod's disruption budget.") {
+		t.Errorf("Drained says %q, want the answer of the API server", said)
+	}
 	if !w.terminate(classed) || w.terminate(guarded) || w.terminate(bystander) || w.terminate(daemon) {
 		t.Error("the wrong pods were evicted")
 	}

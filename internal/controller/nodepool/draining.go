@@ -72,7 +72,7 @@ func follow(d draining) (entry nodesv1.DrainingNode, ends bool) {
 		return entry, false
 	}
 	entry.PodsLeft = clampInt32(d.progress.PodsLeft)
-	entry.Blocked, entry.Drained = d.progress.Blocked, d.progress.Done
+	entry.Blocked, entry.Refusal, entry.Drained = d.progress.Blocked, d.progress.Refusal, d.progress.Done
 	return entry, entry.Drained
 }
 

@@ -67,9 +67,9 @@ func TestPlanDraining(t *testing.T) {
 		"what was reported is written down": {
 			pool: pool(),
 			seen: observation{draining: []draining{{
-				entry: entry("a"), reported: true, progress: clearance.Progress{PodsLeft: 3, Blocked: []string{"x/y"}},
+				entry: entry("a"), reported: true, progress: clearance.Progress{PodsLeft: 3, Blocked: []string{"x/y"}, Refusal: "no"},
 			}}},
-			want: []nodesv1.DrainingNode{entry("a", left(3, "x/y"))},
+			want: []nodesv1.DrainingNode{entry("a", left(3, "x/y"), func(e *nodesv1.DrainingNode) { e.Refusal = "no" })},
 		},
 		"without a report, as after a start, it stays": {
 			pool: pool(), seen: observation{draining: []draining{{entry: entry("a", left(3, "x/y"))}}},

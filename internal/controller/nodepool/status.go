@@ -188,16 +188,20 @@ func markDrain(marks *status.Marks, pool *nodesv1.NodePool) {
 		return
 	}
 	var names, blocked []string
+	var refusal string
 	left := 0
 	for _, entry := range undrained(pool.Status.Draining) {
 		names = append(names, entry.Node)
 		blocked = append(blocked, entry.Blocked...)
+		if refusal == "" && entry.Refusal != "" {
+			refusal = "; the API server says: " + entry.Refusal
+		}
 		left += int(entry.PodsLeft)
 	}
 	switch {
 	case len(blocked) > 0:
 		marks.False(nodesv1.ConditionDrained, nodesv1.ReasonDrainBlocked,
-			fmt.Sprintf("waiting for %s whose eviction is refused, usually by a disruption budget: %s", inPods(len(blocked)), examples(blocked)))
+			fmt.Sprintf("waiting for %s whose eviction is refused: %s%s", inPods(len(blocked)), examples(blocked), refusal))
 	case len(names) > 0:
 		marks.False(nodesv1.ConditionDrained, nodesv1.ReasonDraining,
 			fmt.Sprintf("waiting for %s to end on %s: %s", inPods(left), inNodes(len(names)), examples(names)))

@@ -23,6 +23,8 @@ type DrainingNodeApplyConfiguration struct {
 	// Blocked are up to 10 pods, as "namespace/name" and sorted, whose eviction was refused the last time, mostly by a disruption
 	// budget.
 	Blocked []string `json:"blocked,omitempty"`
+	// Refusal is what the API server answered to the eviction of the first of them.
+	Refusal *string `json:"refusal,omitempty"`
 	// Drained is true once no pod is left or the time is over: the node may lose the pool's labels and taints.
 	Drained *bool `json:"drained,omitempty"`
 }
@@ -72,6 +74,14 @@ func (b *DrainingNodeApplyConfiguration) WithBlocked(values ...string) *Draining
 	for i := range values {
 		b.Blocked = append(b.Blocked, values[i])
 	}
+	return b
+}
+
+// WithRefusal sets the Refusal field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Refusal field is set to the value of the last call.
+func (b *DrainingNodeApplyConfiguration) WithRefusal(value string) *DrainingNodeApplyConfiguration {
+	b.Refusal = &value
 	return b
 }
 
