@@ -127,7 +127,8 @@ func (v *visitor) start(line string) (terminal *rig.Process, screen string) {
 	if err := os.Remove(v.log); err != nil && !errors.Is(err, os.ErrNotExist) {
 		v.t.Fatal(err)
 	}
-	command := v.Command(context.WithoutCancel(v.t.Context()), "bash", "-c", line)
+	// Signals do in a terminal what they do by default, also where these tests run under nohup.
+	command := v.Command(context.WithoutCancel(v.t.Context()), "env", "--default-signal", "bash", "-c", line)
 	command.Dir, command.Env = v.Root, append(command.Env, v.env...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: v.As}
 	terminal, err := rig.Start("make run", v.log, command)
