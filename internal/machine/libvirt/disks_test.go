@@ -157,7 +157,11 @@ func (s *stage) disturbances(t *testing.T, spec machine.Spec) map[string]func() 
 	}
 	return map[string]func(){
 		"undefine": func() {
-			if _, err := s.driver.Get(t.Context(), spec.Identity); err == nil {
+			if _, err := s.driver.Get(t.Context(), spec.Identity); err != nil {
+				return
+			}
+			// A guest that runs without a definition has none to lose.
+			if defined, err := s.api.DomainIsPersistent(domainOf(t, s.api, spec.Identity)); err == nil && defined == 1 {
 				undefine(t, s.api, spec.Identity)
 			}
 		},

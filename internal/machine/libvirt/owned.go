@@ -138,8 +138,15 @@ func (i inventory) attach(pool libvirt.StoragePool, g guestDisk) (attachment, er
 	return attachment{pool: pool.Name, volume: volume, format: formatIn(volume)}, nil
 }
 
-// lost says that a disk that may hold data is gone. A disk that no guest has used is not that one.
+// lost says that a disk that may hold data is gone. A disk that no guest has used is not that one, unless only its markers say so: then
+// somebody has put them beside a disk that was restored, or restored them with it.
 func (i inventory) lost(pool libvirt.StoragePool, g guestDisk) error {
+	for _, volume := range i.leftovers(g) {
+		if i.has(volume) {
+			return fmt.Errorf("%w: disk %q was made before, but its volume %q in pool %q is marked as never used: remove %s if it holds its data",
+				machine.ErrDiskMismatch, g.role, volume, pool.Name, strings.Join(i.markersOf(volume), " and "))
+		}
+	}
 	return fmt.Errorf("%w: disk %q was made before, and pool %q does not have its volume %q", machine.ErrDiskLost, g.role, pool.Name,
 		i.prefix+g.role)
 }
