@@ -8,35 +8,19 @@ import (
 	"slices"
 	"strings"
 
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // Failure is what went wrong with a run.
 type Failure struct {
-	// Reason is one of the reasons below.
+	// Reason is that of the conditions of a Cluster: clusterprovisionerv1alpha1.ReasonSSHAuth and those after it.
 	Reason string
 	// Message is the line of the log that says so, or the last line.
 	Message string
 	// Retryable says that the same run may succeed later. Anything else waits for a change.
 	Retryable bool
 }
-
-// Reasons of failures.
-const (
-	ReasonSSHAuth           = "SSHAuth"
-	ReasonSSHTunnel         = "SSHTunnel"
-	ReasonUnsupportedDocker = "UnsupportedDocker"
-	ReasonPortInUse         = "PortInUse"
-	ReasonDiskFull          = "DiskFull"
-	ReasonEtcdUnhealthy     = "EtcdUnhealthy"
-	ReasonImagePull         = "ImagePull"
-	ReasonCertMismatch      = "CertMismatch"
-	ReasonStateLost         = "StateLost"
-	ReasonTimeout           = "Timeout"
-	ReasonInterrupted       = "Interrupted"
-	ReasonBinaryMissing     = "BinaryMissing"
-	ReasonUnknown           = "Unknown"
-)
 
 // symptom is how a kind of failure shows in a log.
 type symptom struct {
@@ -49,20 +33,20 @@ type symptom struct {
 // for example, is logged beside the tunnel that could not be opened with it.
 func symptoms() []symptom {
 	return []symptom{
-		{ReasonDiskFull, true, regexp.MustCompile(`(?i)no space left on device|disk quota exceeded`)},
-		{ReasonSSHAuth, false, regexp.MustCompile(`(?i)unable to authenticate|permission denied \(publickey|error while reading ssh key|` +
+		{clusterprovisionerv1alpha1.ReasonDiskFull, true, regexp.MustCompile(`(?i)no space left on device|disk quota exceeded`)},
+		{clusterprovisionerv1alpha1.ReasonSSHAuth, false, regexp.MustCompile(`(?i)unable to authenticate|permission denied \(publickey|error while reading ssh key|` +
 			`ssh: no key found|cannot decode encrypted private key|host key mismatch|knownhosts: key`)},
-		{ReasonUnsupportedDocker, false, regexp.MustCompile(`(?i)unsupported docker version|unable to access the docker socket`)},
-		{ReasonStateLost, false, regexp.MustCompile(`(?i)(failed|unable) to (load|read|parse|get)[^\n]*state|state file[^\n]*(missing|corrupt|not found)`)},
-		{ReasonPortInUse, true, regexp.MustCompile(`(?i)address already in use|port is already allocated|port \d+ is (already )?in use`)},
-		{ReasonSSHTunnel, true, regexp.MustCompile(`(?i)set up ssh tunneling|can't establish dialer connection|unable to access node with address|` +
+		{clusterprovisionerv1alpha1.ReasonUnsupportedDocker, false, regexp.MustCompile(`(?i)unsupported docker version|unable to access the docker socket`)},
+		{clusterprovisionerv1alpha1.ReasonStateLost, false, regexp.MustCompile(`(?i)(failed|unable) to (load|read|parse|get)[^\n]*state|state file[^\n]*(missing|corrupt|not found)`)},
+		{clusterprovisionerv1alpha1.ReasonPortInUse, true, regexp.MustCompile(`(?i)address already in use|port is already allocated|port \d+ is (already )?in use`)},
+		{clusterprovisionerv1alpha1.ReasonSSHTunnel, true, regexp.MustCompile(`(?i)set up ssh tunneling|can't establish dialer connection|unable to access node with address|` +
 			`failed to dial ssh|failed to connect to the following[^\n]*host|ssh: connect to host|\[ssh\][^\n]*failed to connect`)},
 		// Docker's client describes every refused connection like that, and RKE logs it for a machine that it cannot reach at all. It is
 		// about Docker only if the log does not mention a tunnel.
-		{ReasonUnsupportedDocker, false, regexp.MustCompile(`(?i)cannot connect to the docker daemon`)},
-		{ReasonCertMismatch, false, regexp.MustCompile(`(?i)x509: certificate (signed by unknown authority|is valid for|has expired)|tls: bad certificate`)},
-		{ReasonImagePull, true, regexp.MustCompile(`(?i)(can't|cannot|failed to|error) pull(ing)?[^\n]*image|pull access denied|manifest[^\n]* unknown`)},
-		{ReasonEtcdUnhealthy, true, regexp.MustCompile(`(?i)etcd[^\n]*(unhealthy|not healthy|failed to bring up)|failed to bring up etcd`)},
+		{clusterprovisionerv1alpha1.ReasonUnsupportedDocker, false, regexp.MustCompile(`(?i)cannot connect to the docker daemon`)},
+		{clusterprovisionerv1alpha1.ReasonCertMismatch, false, regexp.MustCompile(`(?i)x509: certificate (signed by unknown authority|is valid for|has expired)|tls: bad certificate`)},
+		{clusterprovisionerv1alpha1.ReasonImagePull, true, regexp.MustCompile(`(?i)(can't|cannot|failed to|error) pull(ing)?[^\n]*image|pull access denied|manifest[^\n]* unknown`)},
+		{clusterprovisionerv1alpha1.ReasonEtcdUnhealthy, true, regexp.MustCompile(`(?i)etcd[^\n]*(unhealthy|not healthy|failed to bring up)|failed to bring up etcd`)},
 	}
 }
 
@@ -73,7 +57,7 @@ func Classify(log string) Failure {
 			return Failure{Reason: s.reason, Message: lineAt(log, at[0]), Retryable: s.retryable}
 		}
 	}
-	return Failure{Reason: ReasonUnknown, Message: lastLine(log), Retryable: true}
+	return Failure{Reason: clusterprovisionerv1alpha1.ReasonUnknown, Message: lastLine(log), Retryable: true}
 }
 
 // maxLine bounds a line that is quoted, in bytes.
@@ -157,5 +141,5 @@ func Retryable(reason string) bool {
 			return s.retryable
 		}
 	}
-	return reason != ReasonBinaryMissing
+	return reason != clusterprovisionerv1alpha1.ReasonBinaryMissing
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 )
 
 func TestDockerIsBlamedOnlyWhereItIsToBlame(t *testing.T) {
@@ -18,12 +20,12 @@ func TestDockerIsBlamedOnlyWhereItIsToBlame(t *testing.T) {
 		reason    string
 		retryable bool
 	}{
-		"a machine that refuses connections":   {tunnel + "Can't retrieve Docker Info: Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", ReasonSSHTunnel, true},
-		"a machine without a route to it":      {tunnel + "Can't retrieve Docker Info: error during connect: Failed to dial ssh using address [127.0.0.9:22]", ReasonSSHTunnel, true},
-		"a machine that refuses the key":       {tunnel + "Can't retrieve Docker Info: error during connect: ssh: unable to authenticate", ReasonSSHAuth, false},
-		"a machine with another Docker":        {tunnel + "Unsupported Docker version found [1.0] on host [127.0.0.9]", ReasonUnsupportedDocker, false},
-		"a user who may not use Docker":        {tunnel + "Can't retrieve Docker Info: Unable to access the Docker socket (/var/run/docker.sock).", ReasonUnsupportedDocker, false},
-		"no Docker here, for a tool like kind": {"ERROR: failed to list clusters: Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", ReasonUnsupportedDocker, false},
+		"a machine that refuses connections":   {tunnel + "Can't retrieve Docker Info: Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", clusterprovisionerv1alpha1.ReasonSSHTunnel, true},
+		"a machine without a route to it":      {tunnel + "Can't retrieve Docker Info: error during connect: Failed to dial ssh using address [127.0.0.9:22]", clusterprovisionerv1alpha1.ReasonSSHTunnel, true},
+		"a machine that refuses the key":       {tunnel + "Can't retrieve Docker Info: error during connect: ssh: unable to authenticate", clusterprovisionerv1alpha1.ReasonSSHAuth, false},
+		"a machine with another Docker":        {tunnel + "Unsupported Docker version found [1.0] on host [127.0.0.9]", clusterprovisionerv1alpha1.ReasonUnsupportedDocker, false},
+		"a user who may not use Docker":        {tunnel + "Can't retrieve Docker Info: Unable to access the Docker socket (/var/run/docker.sock).", clusterprovisionerv1alpha1.ReasonUnsupportedDocker, false},
+		"no Docker here, for a tool like kind": {"ERROR: failed to list clusters: Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", clusterprovisionerv1alpha1.ReasonUnsupportedDocker, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -37,14 +39,14 @@ func TestDockerIsBlamedOnlyWhereItIsToBlame(t *testing.T) {
 func TestClassify(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ log, reason string }{
-		"k0sctl that reaches no machine":  {"level=warning msg=\"[ssh] 127.0.0.9:22: failed to connect: connection refused\"", ReasonSSHTunnel},
-		"a disk that is full":             {"write /var/lib/x: no space left on device", ReasonDiskFull},
-		"an etcd that does not come up":   {"Failed to bring up Etcd Plane: etcd cluster is unhealthy", ReasonEtcdUnhealthy},
-		"an image that cannot be had":     {"Can't pull Docker image [a/b:1] on host [127.0.0.9]", ReasonImagePull},
-		"a port that is taken":            {"listen tcp 127.0.0.9:6443: bind: address already in use", ReasonPortInUse},
-		"certificates of another cluster": {"x509: certificate signed by unknown authority", ReasonCertMismatch},
-		"words that nobody knows":         {"something else\n\n", ReasonUnknown},
-		"no words at all":                 {"", ReasonUnknown},
+		"k0sctl that reaches no machine":  {"level=warning msg=\"[ssh] 127.0.0.9:22: failed to connect: connection refused\"", clusterprovisionerv1alpha1.ReasonSSHTunnel},
+		"a disk that is full":             {"write /var/lib/x: no space left on device", clusterprovisionerv1alpha1.ReasonDiskFull},
+		"an etcd that does not come up":   {"Failed to bring up Etcd Plane: etcd cluster is unhealthy", clusterprovisionerv1alpha1.ReasonEtcdUnhealthy},
+		"an image that cannot be had":     {"Can't pull Docker image [a/b:1] on host [127.0.0.9]", clusterprovisionerv1alpha1.ReasonImagePull},
+		"a port that is taken":            {"listen tcp 127.0.0.9:6443: bind: address already in use", clusterprovisionerv1alpha1.ReasonPortInUse},
+		"certificates of another cluster": {"x509: certificate signed by unknown authority", clusterprovisionerv1alpha1.ReasonCertMismatch},
+		"words that nobody knows":         {"something else\n\n", clusterprovisionerv1alpha1.ReasonUnknown},
+		"no words at all":                 {"", clusterprovisionerv1alpha1.ReasonUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
-	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
@@ -50,8 +49,8 @@ setsid sh -c 'tr "\0" " " < /proc/$$/cmdline > alive; while :; do sleep 1; done'
 while :; do sleep 1; done
 `)
 	s.create(t, "timeouts: {up: 10s, grace: 1s}", "retry: {attempts: 1}")
-	s.becomes(t, clusterprovisionerv1alpha1.ConditionProvisioned, metav1.ConditionFalse, provision.ReasonTimeout)
-	s.becomes(t, status.Stalled, metav1.ConditionTrue, provision.ReasonTimeout)
+	s.becomes(t, clusterprovisionerv1alpha1.ConditionProvisioned, metav1.ConditionFalse, clusterprovisionerv1alpha1.ReasonTimeout)
+	s.becomes(t, status.Stalled, metav1.ConditionTrue, clusterprovisionerv1alpha1.ReasonTimeout)
 	if alive := s.read(t, "alive"); !strings.Contains(alive, s.dir) {
 		t.Fatalf("the grandchild is %q: this test could not see it", alive)
 	}
@@ -73,7 +72,7 @@ echo 'FATA[0001] cannot use token=`+marker+`'
 exit 1
 `)
 	s.create(t, "retry: {attempts: 1}")
-	s.becomes(t, status.Stalled, metav1.ConditionTrue, provision.ReasonUnknown)
+	s.becomes(t, status.Stalled, metav1.ConditionTrue, clusterprovisionerv1alpha1.ReasonUnknown)
 	s.describes(t, "RunFailed", "[redacted]")
 
 	told := map[string]string{

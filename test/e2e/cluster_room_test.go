@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
-	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
@@ -53,7 +52,7 @@ func TestADiskThatIsFull(t *testing.T) {
 	s.write(t, "cluster.yml", s.read(t, "cluster.yml")+"ssh_agent_auth: true\n")
 	s.describes(t, "Stage", "Saving full cluster state")
 	s.write(t, "printed", "")
-	s.becomes(t, clusterprovisionerv1alpha1.ConditionDegraded, metav1.ConditionTrue, provision.ReasonDiskFull)
+	s.becomes(t, clusterprovisionerv1alpha1.ConditionDegraded, metav1.ConditionTrue, clusterprovisionerv1alpha1.ReasonDiskFull)
 	s.becomes(t, clusterprovisionerv1alpha1.ConditionProvisioned, metav1.ConditionTrue, clusterprovisionerv1alpha1.ReasonApplied)
 	s.describes(t, "RunFailed", "o space left on device")
 

@@ -89,7 +89,7 @@ func (l *life) tool() {
 	if run := l.seen.run; run != nil && run.Phase == provision.Running {
 		run.Phase = []provision.Phase{provision.Succeeded, provision.Succeeded, provision.Failed, provision.Interrupted}[l.random.IntN(4)]
 		if run.Phase != provision.Succeeded {
-			run.Failure = &provision.Failure{Reason: provision.ReasonUnknown, Message: "no", Retryable: true}
+			run.Failure = &provision.Failure{Reason: clusterprovisionerv1alpha1.ReasonUnknown, Message: "no", Retryable: true}
 		}
 		l.seen.left = &provision.Artifacts{}
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
@@ -54,7 +55,7 @@ func (r *Runner) Observe(_ context.Context, cluster string) (provision.Run, erro
 	if known, err := read(files.result(), &ended); err != nil || !known || ended.ID != asked.ID {
 		run.Phase = provision.Interrupted
 		run.Failure = &provision.Failure{
-			Reason: provision.ReasonInterrupted, Message: "the run ended without a result: its supervisor was killed, or the machine restarted",
+			Reason: clusterprovisionerv1alpha1.ReasonInterrupted, Message: "the run ended without a result: its supervisor was killed, or the machine restarted",
 			Retryable: true,
 		}
 		return run, nil
@@ -68,16 +69,16 @@ func (r *Runner) Observe(_ context.Context, cluster string) (provision.Run, erro
 func judge(ended result, asked request, log string) (provision.Phase, *provision.Failure) {
 	switch {
 	case ended.Problem != "":
-		return provision.Failed, &provision.Failure{Reason: provision.ReasonBinaryMissing, Message: ended.Problem}
+		return provision.Failed, &provision.Failure{Reason: clusterprovisionerv1alpha1.ReasonBinaryMissing, Message: ended.Problem}
 	case ended.TimedOut:
 		return provision.Failed, &provision.Failure{
-			Reason:    provision.ReasonTimeout,
+			Reason:    clusterprovisionerv1alpha1.ReasonTimeout,
 			Message:   fmt.Sprintf("the run was stopped after %s: %s", asked.Timeout, provision.Classify(log).Message),
 			Retryable: true,
 		}
 	case ended.Canceled:
 		return provision.Interrupted, &provision.Failure{
-			Reason: provision.ReasonInterrupted, Message: "the run was canceled", Retryable: true,
+			Reason: clusterprovisionerv1alpha1.ReasonInterrupted, Message: "the run was canceled", Retryable: true,
 		}
 	case ended.ExitCode != nil && *ended.ExitCode == 0:
 		return provision.Succeeded, nil

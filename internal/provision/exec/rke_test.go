@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
@@ -66,9 +67,9 @@ func TestTheRealRKE(t *testing.T) {
 // failedForWantOfAMachine proves that a run failed because the machine was not there, which heals once it is.
 func (s *stage) failedForWantOfAMachine(run provision.Run) {
 	s.t.Helper()
-	if run.Phase != provision.Failed || run.Failure == nil || run.Failure.Reason != provision.ReasonSSHTunnel || !run.Failure.Retryable {
+	if run.Phase != provision.Failed || run.Failure == nil || run.Failure.Reason != clusterprovisionerv1alpha1.ReasonSSHTunnel || !run.Failure.Retryable {
 		s.t.Errorf("%s is %s with %+v, want a failure that is repeated: %s; its log:\n%s",
-			run.ID, run.Phase, run.Failure, provision.ReasonSSHTunnel, run.Log)
+			run.ID, run.Phase, run.Failure, clusterprovisionerv1alpha1.ReasonSSHTunnel, run.Log)
 	}
 	if diff := cmp.Diff([]string{"127.0.0.1"}, run.Skipped); diff != "" {
 		s.t.Errorf("%s skipped (-want +got):\n%s", run.ID, diff)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
@@ -91,15 +92,15 @@ func TestFailuresAreTold(t *testing.T) {
 		says   string
 		code   int32
 	}{
-		"an exit code":   {part: "fail", reason: provision.ReasonImagePull, says: "cannot pull image rancher/hyperkube", code: 7},
-		"no word at all": {part: "third", reason: provision.ReasonUnknown, says: "exit code 1", code: 1},
-		"a signal":       {part: "killed", reason: provision.ReasonUnknown, says: "the tool was killed by a signal (killed): up to here", code: -1},
+		"an exit code":   {part: "fail", reason: clusterprovisionerv1alpha1.ReasonImagePull, says: "cannot pull image rancher/hyperkube", code: 7},
+		"no word at all": {part: "third", reason: clusterprovisionerv1alpha1.ReasonUnknown, says: "exit code 1", code: 1},
+		"a signal":       {part: "killed", reason: clusterprovisionerv1alpha1.ReasonUnknown, says: "the tool was killed by a signal (killed): up to here", code: -1},
 		"a tool that hangs": {
-			part: "hang", reason: provision.ReasonTimeout, says: "the run was stopped after 200ms",
+			part: "hang", reason: clusterprovisionerv1alpha1.ReasonTimeout, says: "the run was stopped after 200ms",
 			change: func(r *provision.Request) { r.Timeout = 200 * time.Millisecond }, code: -1,
 		},
 		"a tool that does not hear": {
-			part: "deaf", reason: provision.ReasonTimeout, says: "the run was stopped after 200ms",
+			part: "deaf", reason: clusterprovisionerv1alpha1.ReasonTimeout, says: "the run was stopped after 200ms",
 			change: func(r *provision.Request) { r.Timeout, r.Grace = 200*time.Millisecond, 100*time.Millisecond }, code: -1,
 		},
 	} {
@@ -137,7 +138,7 @@ func TestATimeoutLeavesTimeToSaveTheState(t *testing.T) {
 	s := newStage(t)
 	s.start(s.part("obey", "up-1", func(r *provision.Request) { r.Timeout = 5 * time.Second }))
 	s.has("hangs")
-	if run := s.ended(); run.Failure == nil || run.Failure.Reason != provision.ReasonTimeout {
+	if run := s.ended(); run.Failure == nil || run.Failure.Reason != clusterprovisionerv1alpha1.ReasonTimeout {
 		t.Errorf("the run is %+v", run)
 	}
 	if got := s.has("cluster.rkestate"); got != "saved at the last moment" {
@@ -154,7 +155,7 @@ func TestAKilledSupervisorIsAnInterruption(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := s.ended()
-	if run.Phase != provision.Interrupted || run.Failure.Reason != provision.ReasonInterrupted || !run.Failure.Retryable {
+	if run.Phase != provision.Interrupted || run.Failure.Reason != clusterprovisionerv1alpha1.ReasonInterrupted || !run.Failure.Retryable {
 		t.Errorf("the run is %+v", run)
 	}
 	s.until("the tool has gone with its supervisor", func() bool { return !begun.Tool.alive() })
