@@ -64,18 +64,10 @@ func TestMachineOnAHostOfTheNetwork(t *testing.T) { //nolint:tparallel // becaus
 func TestAttackSomebodyAnswersForAHost(t *testing.T) {
 	t.Parallel()
 	daemon := libvirttest.Start(t, libvirttest.Listening)
-	other := t.TempDir()
-	if err := libvirttest.MakeCertificates(other); err != nil {
-		t.Fatal(err)
-	}
-	_, strangers := libvirttest.StartSSH(t)
-	for name, test := range map[string]struct {
-		way  string
-		edit func(*machine.Host)
-		want string
-	}{
+	other, strangers := stranger(t)
+	checkRefused(t, daemon, map[string]refusal{
 		"with a certificate of another authority": {
-			"TLS", func(h *machine.Host) { h.TLS.CA = libvirttest.CertificatesIn(other).CA }, "certificate signed by unknown authority",
+			"TLS", func(h *machine.Host) { h.TLS.CA = other.CA }, "certificate signed by unknown authority",
 		},
 		"with a certificate that the system does not trust": {
 			"TLS", func(h *machine.Host) { h.TLS.CA = "" }, "certificate signed by unknown authority",
@@ -89,66 +81,20 @@ func TestAttackSomebodyAnswersForAHost(t *testing.T) {
 		"with another host key than the one that is known": {
 			"SSH", func(h *machine.Host) { h.SSH.KnownHostsFile = mixUp(t, h.SSH.KnownHostsFile, strangers.KnownHostsFile) }, "key mismatch",
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			host := ways(t, daemon)[test.way]
-			test.edit(&host)
-			refused(t, host, test.want)
-		})
-	}
-}
-
-// mixUp returns a file that has the host of the first known hosts with the key of the second.
-func mixUp(t *testing.T, host, key string) string {
-	t.Helper()
-	var words [2][]string
-	for i, path := range []string{host, key} {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		words[i] = strings.Fields(string(text))
-	}
-	path := filepath.Join(t.TempDir(), "known_hosts")
-	if err := os.WriteFile(path, []byte(words[0][0]+" "+strings.Join(words[1][1:], " ")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// refused checks that the host is not connected to, and that the error says why.
-func refused(t *testing.T, host machine.Host, want string) {
-	t.Helper()
-	driver := open(t, host)
-	_, err := driver.Info(t.Context())
-	wantError(t, "Info", err, machine.ErrUnreachable)
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("the error is %v, want in it %q", err, want)
-	}
-	wantSuccess(t, "Close", driver.Close())
+	})
 }
 
 func TestHostThatLetsNobodyIn(t *testing.T) {
 	t.Parallel()
 	daemon := libvirttest.Start(t, libvirttest.Listening)
-	other := t.TempDir()
-	if err := libvirttest.MakeCertificates(other); err != nil {
-		t.Fatal(err)
-	}
-	_, strangers := libvirttest.StartSSH(t)
-	for name, test := range map[string]struct {
-		way  string
-		edit func(*machine.Host)
-		want string
-	}{
+	other, strangers := stranger(t)
+	checkRefused(t, daemon, map[string]refusal{
 		"without a client certificate": {
 			"TLS", func(h *machine.Host) { h.TLS.Cert, h.TLS.Key = "", "" }, "does not accept the client certificate",
 		},
 		"with a client certificate of another authority": {
 			"TLS", func(h *machine.Host) {
-				theirs := libvirttest.CertificatesIn(other)
-				h.TLS.Cert, h.TLS.Key = theirs.Cert, theirs.Key
+				h.TLS.Cert, h.TLS.Key = other.Cert, other.Key
 			}, "does not accept the client certificate",
 		},
 		"without the authority": {
@@ -173,12 +119,61 @@ func TestHostThatLetsNobodyIn(t *testing.T) {
 				h.Endpoint = strings.Replace(h.Endpoint, daemon.Socket(), "/nonexistent/socket", 1)
 			}, "cannot connect to libvirt's socket on 127.0.0.1:",
 		},
-	} {
+	})
+}
+
+// refusal is a change of a host after which nobody may connect to it.
+type refusal struct {
+	way  string
+	edit func(*machine.Host)
+	want string
+}
+
+// checkRefused checks for each change that the host is not connected to, and that the error says why.
+func checkRefused(t *testing.T, daemon *libvirttest.Daemon, tests map[string]refusal) {
+	t.Helper()
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			host := ways(t, daemon)[test.way]
 			test.edit(&host)
-			refused(t, host, test.want)
+			driver := open(t, host)
+			_, err := driver.Info(t.Context())
+			wantError(t, "Info", err, machine.ErrUnreachable)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the error is %v, want in it %q", err, test.want)
+			}
+			wantSuccess(t, "Close", driver.Close())
 		})
 	}
+}
+
+// stranger returns what somebody has who has nothing to do with a host: certificates of another authority, and the files of
+// another SSH server.
+func stranger(t *testing.T) (*machine.TLSFiles, *machine.SSHFiles) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := libvirttest.MakeCertificates(dir); err != nil {
+		t.Fatal(err)
+	}
+	_, files := libvirttest.StartSSH(t)
+	return libvirttest.CertificatesIn(dir), files
+}
+
+// mixUp returns a file that has the host of the first known hosts with the key of the second.
+func mixUp(t *testing.T, host, key string) string {
+	t.Helper()
+	var words [2][]string
+	for i, path := range []string{host, key} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words[i] = strings.Fields(string(text))
+	}
+	path := filepath.Join(t.TempDir(), "known_hosts")
+	if err := os.WriteFile(path, []byte(words[0][0]+" "+strings.Join(words[1][1:], " ")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -11,7 +11,6 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
-	"encoding/pem"
 	"errors"
 	"net"
 	"os"
@@ -22,6 +21,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // User is the one that an SSH server of a test lets in.
@@ -65,18 +65,15 @@ func StartSSH(tb testing.TB) (address string, files *machine.SSHFiles) {
 // writeKey makes a key to log in with, and writes its private part to the file.
 func writeKey(tb testing.TB, path string) ssh.Signer {
 	tb.Helper()
-	_, key, err := ed25519.GenerateKey(rand.Reader)
+	key := testkit.PrivateKey(tb)
+	if err := os.WriteFile(path, key, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	out, err := ssh.ParsePrivateKey(key)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	block, err := ssh.MarshalPrivateKey(key, "")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-		tb.Fatal(err)
-	}
-	return signer(tb, key)
+	return out
 }
 
 func signer(tb testing.TB, key crypto.Signer) ssh.Signer {
