@@ -56,11 +56,11 @@ func TestExecute(t *testing.T) {
 			args: []string{"manager", "--thread=1"}, code: 2,
 			err: "windlass: unknown flag: --thread: did you mean --threads?\nSee 'windlass manager --help'.\n",
 		},
-		"a number that is none": {
+		"a number in words": {
 			args: []string{"manager", "--threads=many"}, code: 2,
 			err: "windlass: --threads is \"many\": it must be a number\nSee 'windlass manager --help'.\n",
 		},
-		"a level that is none": {
+		"an unknown level": {
 			args: []string{"manager", "-v=high"}, code: 2,
 			err: "windlass: --v is \"high\": it must be a number\nSee 'windlass manager --help'.\n",
 		},
@@ -113,7 +113,7 @@ func TestExecute(t *testing.T) {
 			args: []string{"manager", "--kubeconfig", nothing}, code: 1,
 			err: "windlass: cannot use kubeconfig \"" + nothing + "\": no such file or directory: give another file with --kubeconfig\n",
 		},
-		"a kubeconfig that is none": {
+		"a file that is no kubeconfig": {
 			args: []string{"manager", "--kubeconfig", broken}, code: 1,
 			err: "windlass: cannot use kubeconfig \"" + broken + "\": ",
 		},

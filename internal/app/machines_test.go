@@ -40,7 +40,7 @@ func TestMachineHosts(t *testing.T) {
 		"a file that is not there": {
 			conf: config.Machines{Hosts: "hosts"}, err: "cannot read the file of --vm-hosts",
 		},
-		"a file that is none": {conf: config.Machines{Hosts: "hosts"}, file: "hosts: [{name: A}]", err: "cannot use the hosts file"},
+		"a host with an invalid name": {conf: config.Machines{Hosts: "hosts"}, file: "hosts: [{name: A}]", err: "cannot use the hosts file"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -67,15 +67,15 @@ func TestEveryErrorIsAProblem(t *testing.T) {
 		"a body that is no object":        {http.MethodPost, "/v1/services?ns=default", "[", nil, admin, 400, "BadRequest"},
 		"a body of another kind":          {http.MethodPost, "/v1/services?ns=default", `{"apiVersion":"v1","kind":"Pod"}`, nil, admin, 422, "Invalid"},
 		"no namespace":                    {http.MethodPost, "/v1/services", service, nil, admin, 422, "Invalid"},
-		"a namespace that is none":        {http.MethodGet, "/v1/services?ns=A.B", "", nil, admin, 422, "Invalid"},
+		"an invalid namespace":            {http.MethodGet, "/v1/services?ns=A.B", "", nil, admin, 422, "Invalid"},
 		"another name than the path's":    {http.MethodPut, "/v1/services/default/b", service, nil, admin, 422, "Invalid"},
 		"a query that is not known":       {http.MethodGet, "/v1/nodes?labels=a", "", nil, admin, 422, "Invalid"},
-		"a selector that is none":         {http.MethodGet, "/v1/nodes?labelSelector=a%3D%3D%3Db", "", nil, admin, 422, "Invalid"},
+		"an invalid selector":             {http.MethodGet, "/v1/nodes?labelSelector=a%3D%3D%3Db", "", nil, admin, 422, "Invalid"},
 		"a token of another list":         {http.MethodGet, "/v1/nodes?continue=xx", "", nil, admin, 422, "Invalid"},
 		"a table that is sorted":          {http.MethodGet, "/v1/tables/nodes?sort=created", "", nil, admin, 422, "Invalid"},
 		"a table of no kind":              {http.MethodGet, "/v1/tables/secrets", "", nil, admin, 404, "NoSuchPath"},
 		"a table of a namespace's nodes":  {http.MethodGet, "/v1/tables/nodes?ns=a", "", nil, admin, 422, "Invalid"},
-		"a kind that is none":             {http.MethodGet, "/v1/watch?kinds=secrets", "", nil, admin, 422, "Invalid"},
+		"an unknown kind":                 {http.MethodGet, "/v1/watch?kinds=secrets", "", nil, admin, 422, "Invalid"},
 		"replicas below zero":             {http.MethodPatch, "/v1/deployments/default/a/scale", `{"replicas":-1}`, nil, admin, 422, "Invalid"},
 		"an app with an unknown field":    {http.MethodPost, "/v1/apps", `{"name":"a","namespace":"b","image":"c","imgae":"d"}`, nil, admin, 422, "Invalid"},
 		"a name that leads elsewhere":     {http.MethodGet, "/v1/services/default/..%2f..%2fsecrets", "", nil, admin, 404, "NoSuchPath"},
@@ -108,7 +108,7 @@ func TestEveryErrorIsAProblem(t *testing.T) {
 	}
 }
 
-// TestAttackGuessesLockOutNewLogins floods the gateway with invented tokens. Whoever logged in from the same address, as through the
+// TestAttackGuessesLockOutNewLogins floods the gateway with invented tokens. A client that logged in from the same address, as through the
 // same proxy, used to be refused.
 func TestAttackGuessesLockOutNewLogins(t *testing.T) {
 	t.Parallel()

@@ -78,7 +78,7 @@ type Maker interface {
 
 	// Replace makes the machine anew from the spec, without starting it. The old machine is turned off and removed only when the host
 	// has accepted the new one: whatever the host refuses, the old one stays as it is. It succeeds if the machine was made from
-	// the spec's Hash already, and does what Create does if there is none. Errors are those of Create, and ErrBusy if the old machine
+	// the spec's Hash already. Without an old machine it works like Create. Errors are those of Create, and ErrBusy if the old machine
 	// does not obey a soft stop. ErrUnsupported without Capabilities.Containers: the disks of a guest outlive its description.
 	Replace(ctx context.Context, spec Spec, how PowerOff) (Observed, error)
 }

@@ -47,7 +47,7 @@ func TestSchema(t *testing.T) {
   deletionPolicy: Orphan
   allowedNamespaces: {from: Selector, selector: {matchLabels: {team: a}}}
   defaultFor: {namespaceSelector: {matchExpressions: [{key: team, operator: Exists}]}}`)},
-		"a segment that is none": {
+		"an invalid segment": {
 			YAML: spec(`{nodeCIDRs: [10.20.0.0]}`), Refused: "must be a network segment",
 		},
 		"a selector of namespaces that goes with All": {
@@ -135,16 +135,16 @@ func TestSchema(t *testing.T) {
 		"a taint that belongs to Kubernetes": {
 			YAML: spec(`{taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}]}`), Refused: "belong to Kubernetes",
 		},
-		"a taint key that is none": {
+		"an invalid taint key": {
 			YAML: spec(`{taints: [{key: "a b", effect: NoSchedule}]}`), Refused: "spec.taints[0].key",
 		},
 		"a NoExecute taint on the control plane": {
 			YAML: named("control-plane", `{taints: [{key: a, effect: NoExecute}]}`), Refused: "would evict the control plane",
 		},
-		"a label key that is none": {
+		"an invalid label key": {
 			YAML: spec(`{labels: {"a b": x}}`), Refused: "every key must be a label key",
 		},
-		"a label value that is none": {
+		"an invalid label value": {
 			YAML: spec(`{labels: {a: "x y"}}`), Refused: "spec.labels.a",
 		},
 		"a label value of 64 characters": {

@@ -27,8 +27,8 @@ func queryFor(t *testing.T, tool *appsv1alpha1.PodBuggerTool) query {
 	return asked
 }
 
-// Every change of a pod made the manager copy and sort all pods of the namespace, so whoever could create many pods slowed down the tools
-// of all others.
+// Every change of a pod made the manager copy and sort all pods of the namespace, so a user who could create many pods slowed down
+// the tools of all others.
 func TestAttackManyPodsMakeEachChangeExpensive(t *testing.T) {
 	t.Parallel()
 	tool := aTool(atMost(3))

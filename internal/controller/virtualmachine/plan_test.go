@@ -328,7 +328,7 @@ func TestRegistryAuth(t *testing.T) {
 		"an image of another one":    {config, "registry.example:5000/a/b@sha256:1", &machine.RegistryAuth{Username: "you", Password: "p", ServerAddress: "registry.example:5000"}, false},
 		"a registry that is missing": {config, "elsewhere.example/a", nil, false},
 		"no configuration":           {"hunter2", "nginx", nil, true},
-		"an auth that is none":       {`{"auths":{"docker.io":{"auth":"%"}}}`, "nginx", nil, true},
+		"an invalid auth":            {`{"auths":{"docker.io":{"auth":"%"}}}`, "nginx", nil, true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

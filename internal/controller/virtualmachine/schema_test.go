@@ -48,7 +48,7 @@ func TestSchema(t *testing.T) {
 		"the article's first sketch, with a disk and an action": {
 			YAML: vm(`{action: active, resource: {cpu: 2, memory: 4G, rootDisk: 40G}}`),
 		},
-		"an action that is none":   {YAML: with(`action: stopped`), Refused: `Unsupported value: "stopped"`},
+		"an unknown action":        {YAML: with(`action: stopped`), Refused: `Unsupported value: "stopped"`},
 		"an action and a strategy": {YAML: with(`action: active, runStrategy: Once`)},
 		"an action for a machine that is off": {
 			YAML: with(`action: active, runStrategy: Halted`), Refused: "action active asks for a machine that runs",
@@ -96,8 +96,8 @@ func TestSchema(t *testing.T) {
 		},
 		"a port twice":               {YAML: with(`ports: [{port: 80}, {port: 80, protocol: TCP}]`), Refused: "a port can be published only once"},
 		"a port for both protocols":  {YAML: with(`ports: [{port: 53}, {port: 53, protocol: UDP}]`)},
-		"a port that is none":        {YAML: with(`ports: [{port: 0}]`), Refused: "spec.ports[0].port"},
-		"an address that is none":    {YAML: with(`ports: [{port: 80, hostIP: localhost}]`), Refused: "hostIP must be an IP address"},
+		"an invalid port":            {YAML: with(`ports: [{port: 0}]`), Refused: "spec.ports[0].port"},
+		"an invalid address":         {YAML: with(`ports: [{port: 80, hostIP: localhost}]`), Refused: "hostIP must be an IP address"},
 		"a variable twice":           {YAML: with(`env: [{name: A}, {name: A}]`), Refused: "Duplicate value"},
 		"a variable with =":          {YAML: with(`env: [{name: "A=B"}]`), Refused: "spec.env[0].name"},
 		"an initrd without a kernel": {YAML: with(`boot: {initrd: /i}`), Refused: "spec.boot.kernel: Required value"},
@@ -107,7 +107,7 @@ func TestSchema(t *testing.T) {
 		"a disk with neither":         {YAML: with(`disks: [{name: a}]`), Refused: "a disk needs either size or source, not both"},
 		"a bridge without a name":     {YAML: with(`networks: [{name: a, type: bridge}]`), Refused: "source is required for the types network and bridge"},
 		"a user network with a name":  {YAML: with(`networks: [{name: a, source: br0}]`), Refused: "source is required for the types network and bridge"},
-		"a MAC that is none":          {YAML: with(`networks: [{name: a, mac: xyz}]`), Refused: "spec.networks[0].mac"},
+		"an invalid MAC":              {YAML: with(`networks: [{name: a, mac: xyz}]`), Refused: "spec.networks[0].mac"},
 		"user data twice":             {YAML: with(`cloudInit: {userData: a, userDataSecretRef: {name: b}}`), Refused: "set either userData or userDataSecretRef, not both"},
 		"keys alone":                  {YAML: with(`cloudInit: {sshAuthorizedKeys: [ssh-ed25519 AAAA]}`)},
 		"keys and user data":          {YAML: with(`cloudInit: {userData: a, sshAuthorizedKeys: [ssh-ed25519 AAAA]}`), Refused: "sshAuthorizedKeys cannot be combined"},

@@ -58,7 +58,7 @@ func (a *API) registerOverview() {
 	handle(a, op("rights", "What the caller may do, by kind and namespace", "The rights"), a.rights)
 }
 
-// visible calls show for every kind with the objects that the caller may list, and returns the kinds of which that is none.
+// visible calls show for every kind with the objects that the caller may list, and returns the kinds of which they may list none.
 func (a *API) visible(ctx context.Context, namespace string, show func(k *feed.Kind, items []*view.Item)) ([]string, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {

@@ -144,7 +144,7 @@ func TestParseRefuses(t *testing.T) {
 		"a capacity that is too large":       {entry("capacity: {memory: 9E}"), []string{`capacity.memory is "9E": must be at most`}},
 		"a negative number of processes":     {entry("containers: {maxProcesses: -1}"), []string{`containers.maxProcesses is "-1": must be greater than 0`}},
 		"a log in words":                     {entry("containers: {maxLog: much}"), []string{`containers.maxLog is "much": must be a quantity`}},
-		"a capability that is none":          {entry("containers: {capabilities: [chown]}"), []string{`containers.capabilities[0] "chown" is not a capability`}},
+		"an unknown capability":              {entry("containers: {capabilities: [chown]}"), []string{`containers.capabilities[0] "chown" is not a capability`}},
 		"a registry with a scheme":           {entry("containers: {registries: ['https://a']}"), []string{`containers.registries[0] "https://a" is not the host of a registry`}},
 		"the network of the host":            {entry("containers: {networks: {a: host}}"), []string{"containers.networks[\"a\"] is host: containers must not share"}},
 		"a network of a container":           {entry("containers: {networks: {'*': 'container:db'}}"), []string{`containers.networks["*"] is "container:db": must be the name of a network`}},

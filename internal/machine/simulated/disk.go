@@ -39,8 +39,8 @@ func (h *Host) findDisk(spec machine.Spec) error {
 	return nil
 }
 
-// TakeDisk takes the root disk of a machine away, like a pool that is lost, and returns a function that puts it back. It does nothing
-// if there is none.
+// TakeDisk takes the root disk of a machine away, like a pool that is lost, and returns a function that puts it back. Both do nothing
+// for a machine without a disk.
 func (h *Host) TakeDisk(id machine.Identity) (restore func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -55,7 +55,7 @@ func (h *Host) TakeDisk(id machine.Identity) (restore func()) {
 	}
 }
 
-// Disk returns what tells the root disk of a machine from any other one, 0 if there is none.
+// Disk returns a number that each root disk has for itself; 0 without a root disk.
 func (h *Host) Disk(id machine.Identity) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
