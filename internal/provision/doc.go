@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package provision is the contract between the controller of Clusters and what provisions them. It also holds what is known about the
-// tools: how they are called, what their configuration says, what their logs mean. It is pure; the one implementation of the contract,
-// which runs tools as supervised processes, is package exec.
+// tools: how they are called, what their configuration says, what their logs mean. It is pure. Package exec implements the
+// contract with supervised processes; package contract has the tests that every implementation passes.
 //
 // What a Provisioner promises:
 //

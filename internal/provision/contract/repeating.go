@@ -1,0 +1,82 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package contract
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/windlass-operator/windlass/internal/provision"
+)
+
+// repeating are promises of how often something runs.
+func repeating() cases {
+	return cases{
+		"a run happens once, and every manager finds it": happensOnce,
+		"runs are limited across clusters":               limits,
+		"a cluster without a run has nothing":            hasNothing,
+	}
+}
+
+func happensOnce(t *testing.T, tr *trial) {
+	wanted := tr.part(partHang, "up-1")
+	tr.start(t, wanted)
+	tr.waits(t)
+	back := &trial{Provisioner: tr.subject.Again(t), subject: tr.subject}
+	if err := back.Start(t.Context(), wanted); err != nil {
+		t.Errorf("the same run, started by another manager: %v", err)
+	}
+	if err := back.Start(t.Context(), tr.part(partWork, "up-2")); !errors.Is(err, provision.ErrBusy) {
+		t.Errorf("a second run ends with %v", err)
+	}
+	if err := back.Forget(t.Context(), own); !errors.Is(err, provision.ErrBusy) {
+		t.Errorf("forgetting a run that is under way: %v", err)
+	}
+	back.waits(t)
+	back.cancel(t)
+	first := back.ended(t, "up-1")
+	if first.Phase != provision.Interrupted {
+		t.Errorf("the canceled run is %+v", first)
+	}
+	if err := back.Start(t.Context(), wanted); err != nil {
+		t.Errorf("a run that has ended, started again: %v", err)
+	}
+	if diff := cmp.Diff(first, back.ended(t, "up-1")); diff != "" {
+		t.Errorf("it ran again (-first +second):\n%s", diff)
+	}
+}
+
+func limits(t *testing.T, tr *trial) {
+	other := func(name string) func(*provision.Request) { return func(r *provision.Request) { r.Cluster = name } }
+	tr.start(t, tr.part(partHang, "up-1"))
+	tr.start(t, tr.part(partHang, "up-1", other("second")))
+	if err := tr.Start(t.Context(), tr.part(partHang, "up-1", other("third"))); !errors.Is(err, provision.ErrLimit) {
+		t.Errorf("a third run: %v", err)
+	}
+	tr.cancel(t)
+	tr.until(t, "there is room again", func() bool { return tr.Start(t.Context(), tr.part(partWork, "up-1", other("third"))) == nil })
+	for _, cluster := range []string{own, "second", "third"} {
+		tr.until(t, "the run of "+cluster+" has ended", func() bool {
+			_ = tr.Cancel(t.Context(), cluster) // again while it is just starting
+			run, err := tr.Observe(t.Context(), cluster)
+			return err == nil && run.Phase != provision.Running
+		})
+	}
+}
+
+func hasNothing(t *testing.T, tr *trial) {
+	if run, err := tr.Observe(t.Context(), own); !errors.Is(err, provision.ErrNoRun) {
+		t.Errorf("its run is %+v, %v", run, err)
+	}
+	wanted := tr.part(partWork, "up-1")
+	left, err := tr.Collect(t.Context(), wanted.Place, wanted.Tool)
+	if err != nil || len(left.State) > 0 || len(left.Kubeconfig) > 0 {
+		t.Errorf("it left %+v, %v", left, err)
+	}
+	if err := errors.Join(tr.Cancel(t.Context(), own), tr.Forget(t.Context(), own)); err != nil {
+		t.Error(err)
+	}
+}
