@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Tool is a program that provisions clusters, and how it is called. In arguments, values of the environment and names of files, {config}
-// is replaced by the path of the configuration, {configname} by its file name, {name} by the name of the cluster, and {dir} by the
-// directory of the configuration. No shell is involved.
+// Tool is a program that provisions clusters, and how it is called. Values replaces placeholders in arguments, values of the environment
+// and names of files. No shell is involved.
 type Tool struct {
 	// Name is the name of a preset, or "exec".
 	Name string
@@ -69,22 +68,28 @@ func Preset(name string) (Tool, error) {
 	return Tool{}, fmt.Errorf("cannot find a preset %q", name)
 }
 
-// Expand replaces the placeholders in a text, for the configuration at configPath.
-func Expand(text, name, configPath string) string {
+// Values are what placeholders stand for in one run: {config} for the path of the configuration, {configname} for its file name, {dir} for
+// its directory, {name} for the name of the cluster, and {knownhosts} for the path of the file with the host keys of the machines.
+type Values struct {
+	Name, Config, KnownHosts string
+}
+
+// Expand replaces the placeholders in a text.
+func (v Values) Expand(text string) string {
 	return strings.NewReplacer(
-		configPlace, configPath, "{configname}", path.Base(configPath), "{name}", name, "{dir}", path.Dir(configPath),
+		configPlace, v.Config, "{configname}", path.Base(v.Config), "{name}", v.Name, "{dir}", path.Dir(v.Config), "{knownhosts}", v.KnownHosts,
 	).Replace(text)
 }
 
 // Argv returns the call for an action.
-func (t Tool) Argv(action Action, name, configPath string, agent bool) []string {
+func (t Tool) Argv(action Action, values Values, agent bool) []string {
 	template := t.Up
 	if action == Remove {
 		template = t.Remove
 	}
 	argv := make([]string, 0, len(template)+len(t.AgentFlags))
 	for _, argument := range template {
-		argv = append(argv, Expand(argument, name, configPath))
+		argv = append(argv, values.Expand(argument))
 	}
 	if agent {
 		argv = append(argv, t.AgentFlags...)
@@ -97,5 +102,5 @@ func (t Tool) KubeconfigPath(name, configPath string) string {
 	if t.KubeconfigFile == "" {
 		return ""
 	}
-	return path.Join(path.Dir(configPath), Expand(t.KubeconfigFile, name, configPath))
+	return path.Join(path.Dir(configPath), Values{Name: name, Config: configPath}.Expand(t.KubeconfigFile))
 }

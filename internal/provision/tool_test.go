@@ -22,12 +22,13 @@ type call struct {
 // callOf returns how a tool is called for the cluster "one", whose configuration is in /srv/one.
 func callOf(tool Tool) call {
 	config := "/srv/one/" + tool.ConfigName
+	values := Values{Name: "one", Config: config}
 	seen := call{
-		Up: tool.Argv(Up, "one", config, false), Remove: tool.Argv(Remove, "one", config, false), Version: tool.Version,
+		Up: tool.Argv(Up, values, false), Remove: tool.Argv(Remove, values, false), Version: tool.Version,
 		PassEnv: tool.PassEnv, Config: tool.ConfigName, Kubeconfig: tool.KubeconfigPath("one", config), KeepsDaemons: tool.KeepsDaemons,
 	}
 	for _, pattern := range tool.StateFiles {
-		seen.State = append(seen.State, Expand(pattern, "one", config))
+		seen.State = append(seen.State, values.Expand(pattern))
 	}
 	return seen
 }
@@ -73,7 +74,7 @@ func TestOnlyRKEIsToldOfAnAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, action := range []Action{Up, Remove} {
-			with := tool.Argv(action, "one", "/srv/one/config", true)
+			with := tool.Argv(action, Values{Name: "one", Config: "/srv/one/config"}, true)
 			if told := slices.Contains(with, "--ssh-agent-auth"); told != (preset == "rke") {
 				t.Errorf("%s of %s is called as %q", action, preset, with)
 			}
@@ -105,6 +106,7 @@ func TestPlaceholders(t *testing.T) {
 		"its file name":                               {"kube_config_{configname}", "one", "kube_config_a b.yml"},
 		"its directory":                               {"--home={dir}/home", "one", "--home=/srv/one/home"},
 		"the name of the cluster, twice":              {"{name}/{name}", "one", "one/one"},
+		"the file of host keys":                       {"-oUserKnownHostsFile={knownhosts}", "one", "-oUserKnownHostsFile=/srv/hosts of one"},
 		"several of them without a gap":               {"{dir}{name}{config}", "one", "/srv/oneone/srv/one/a b.yml"},
 		"what is put in is not replaced once more":    {"{name}", "{dir}", "{dir}"},
 		"a placeholder that nobody knows stays":       {"{uid}", "one", "{uid}"},
@@ -116,7 +118,8 @@ func TestPlaceholders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := Expand(test.text, test.name, "/srv/one/a b.yml"); got != test.want {
+			values := Values{Name: test.name, Config: "/srv/one/a b.yml", KnownHosts: "/srv/hosts of one"}
+			if got := values.Expand(test.text); got != test.want {
 				t.Errorf("%q became %q, want %q", test.text, got, test.want)
 			}
 		})

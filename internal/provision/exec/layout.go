@@ -33,6 +33,14 @@ func (l layout) record() string  { return filepath.Join(l.run(), "record.json") 
 func (l layout) result() string  { return filepath.Join(l.run(), "result.json") }
 func (l layout) log() string     { return filepath.Join(l.run(), "log") }
 
+// knownHosts is where programs that follow $HOME look for host keys. OpenSSH does not, and is told with {knownhosts}.
+func (l layout) knownHosts() string { return filepath.Join(l.work(), ".ssh", "known_hosts") }
+
+// values are what the placeholders of the tool stand for.
+func (l layout) values(place provision.Place, tool provision.Tool) provision.Values {
+	return provision.Values{Name: place.Name, Config: l.configPath(place, tool), KnownHosts: l.knownHosts()}
+}
+
 // configPath returns where the configuration is.
 func (l layout) configPath(place provision.Place, tool provision.Tool) string {
 	if place.ConfigPath != "" {

@@ -163,21 +163,32 @@ func (r *Runner) prepare(files layout, wanted provision.Request) ([]string, erro
 	if err := work.putState(wanted.State); err != nil {
 		return nil, err
 	}
-	if len(wanted.KnownHosts) > 0 {
-		ssh := filepath.Join(files.work(), ".ssh")
-		if err := os.MkdirAll(ssh, dirMode); err != nil {
-			return nil, fmt.Errorf("cannot make directory %q: %w", ssh, noRoom(err))
-		}
-		if err := write(filepath.Join(ssh, "known_hosts"), wanted.KnownHosts); err != nil {
-			return nil, fmt.Errorf("cannot write the known hosts: %w", err)
-		}
+	if err := putKnownHosts(files.knownHosts(), wanted.KnownHosts); err != nil {
+		return nil, err
 	}
-	argv := wanted.Tool.Argv(wanted.Action, wanted.Name, work.config, len(wanted.PrivateKey) > 0)
+	argv := wanted.Tool.Argv(wanted.Action, files.values(wanted.Place, wanted.Tool), len(wanted.PrivateKey) > 0)
 	program, err := r.find(argv[0])
 	if err != nil {
 		return nil, err
 	}
 	return append([]string{program}, argv[1:]...), nil
+}
+
+// putKnownHosts writes the file of host keys. Without any there is no file, so that a tool does not trust those of an earlier run.
+func putKnownHosts(path string, content []byte) error {
+	if len(content) == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("cannot remove the known hosts: %w", err)
+		}
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+		return fmt.Errorf("cannot make directory %q: %w", filepath.Dir(path), noRoom(err))
+	}
+	if err := write(path, content); err != nil {
+		return fmt.Errorf("cannot write the known hosts: %w", err)
+	}
+	return nil
 }
 
 // find returns the path of a tool.
@@ -237,9 +248,9 @@ func (r *Runner) environment(files layout, wanted provision.Request) []string {
 			env = append(env, variable)
 		}
 	}
-	config := files.configPath(wanted.Place, wanted.Tool)
+	values := files.values(wanted.Place, wanted.Tool)
 	for _, variable := range wanted.Tool.Env {
-		env = append(env, provision.Expand(variable, wanted.Name, config))
+		env = append(env, values.Expand(variable))
 	}
 	return env
 }

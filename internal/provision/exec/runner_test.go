@@ -388,6 +388,32 @@ func TestTheEnvironmentIsWhatIsAllowed(t *testing.T) {
 	}
 }
 
+func TestHostKeysReachTheTool(t *testing.T) {
+	s := newStage(t)
+	known := filepath.Join(s.root, "uid-1", "work", ".ssh", "known_hosts")
+	s.start(s.part("", "up-1", func(r *provision.Request) {
+		r.KnownHosts, r.Tool.Up = []byte("host ssh-ed25519 AAAA\n"), []string{"cp", "{knownhosts}", "{dir}/seen"}
+	}))
+	if run := s.ended(); run.Phase != provision.Succeeded {
+		t.Fatalf("the run is %+v", run)
+	}
+	if got := s.has("seen"); got != "host ssh-ed25519 AAAA\n" {
+		t.Errorf("the tool found %q", got)
+	}
+	s.start(s.part("environment", "up-2", func(r *provision.Request) {
+		r.KnownHosts, r.Tool.Env = []byte("other\n"), []string{"HOSTS={knownhosts}"}
+	}))
+	s.ended()
+	if got := s.has("environment"); !strings.HasSuffix(got, "\nHOSTS="+known) {
+		t.Errorf("the environment is\n%s", got)
+	}
+	s.start(s.part("work", "up-3"))
+	s.ended()
+	if _, err := os.Stat(known); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("host keys of an earlier run are still known: %v", err)
+	}
+}
+
 func TestAKeyReachesTheToolThroughAnAgentOnly(t *testing.T) {
 	s := newStage(t)
 	encoded := testkit.PrivateKey(t)

@@ -128,9 +128,10 @@ func (w *workspace) putState(state map[string][]byte) error {
 
 // collect reads what the tool left behind.
 func (w *workspace) collect(name string, tool provision.Tool) (provision.Artifacts, error) {
+	values := provision.Values{Name: name, Config: w.config}
 	left := provision.Artifacts{State: map[string][]byte{}, KubeconfigPath: tool.KubeconfigPath(name, w.config)}
 	for _, pattern := range tool.StateFiles {
-		pattern = provision.Expand(pattern, name, w.config)
+		pattern = values.Expand(pattern)
 		if pattern != filepath.Base(pattern) {
 			return left, fmt.Errorf("cannot use %q as a state file: it names a directory", pattern)
 		}
@@ -154,7 +155,7 @@ func (w *workspace) collect(name string, tool provision.Tool) (provision.Artifac
 		return left, nil
 	}
 	var err error
-	left.Kubeconfig, err = w.read(path.Clean(provision.Expand(tool.KubeconfigFile, name, w.config)))
+	left.Kubeconfig, err = w.read(path.Clean(values.Expand(tool.KubeconfigFile)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return left, nil
 	}
