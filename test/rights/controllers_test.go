@@ -205,7 +205,8 @@ func liveClusters(t *testing.T, s *stage, _ string) {
 	}
 	s.kubectl(t, "", "-n", rig.Namespace, "create", "configmap", "hosts", "--from-literal=known_hosts=none")
 	s.apply(t, `{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Cluster, metadata: {name: made}, spec: {configPath: `+dir+`/cluster.yml,
-		provisioner: exec, exec: {up: [cp, "`+dir+`/admin", "`+dir+`/kube_config"], remove: ["true"], kubeconfigFile: kube_config},
+		provisioner: exec, exec: {up: [cp, "`+dir+`/admin", "`+dir+`/kube_config"], remove: ["true"], kubeconfigFile: kube_config,
+		env: [{name: KNOWN_HOSTS, value: "{knownhosts}"}]},
 		sshAuth: {knownHostsRef: {namespace: `+rig.Namespace+`, name: hosts, key: known_hosts}},
 		health: {interval: 1s, failureThreshold: 2}}}`)
 	s.wait(t, "clusters.clusterprovisioner.rke.io/made", "condition=Ready")

@@ -53,6 +53,9 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="(has(self.configPath) && size(self.configPath) > 0) != has(self.config)",message="give exactly one of configPath and config"
 // +kubebuilder:validation:XValidation:rule="has(self.exec) == (has(self.provisioner) && self.provisioner == 'exec')",message="exec describes the tool of the provisioner exec, and of no other"
+// +kubebuilder:validation:XValidation:rule="!has(self.sshAuth) || !has(self.sshAuth.knownHostsRef) || has(self.exec) && (self.exec.up.exists(a, a.contains('{knownhosts}')) || self.exec.remove.exists(a, a.contains('{knownhosts}')) || has(self.exec.env) && self.exec.env.exists(e, has(e.value) && e.value.contains('{knownhosts}')))",message="sshAuth.knownHostsRef works only with the provisioner exec, and with {knownhosts} in exec.up, exec.remove or exec.env: rke accepts every host key, and devcluster does not use SSH"
+// +kubebuilder:validation:XValidation:rule="has(self.sshAuth) && has(self.sshAuth.knownHostsRef) || !has(self.exec) || !(self.exec.up.exists(a, a.contains('{knownhosts}')) || self.exec.remove.exists(a, a.contains('{knownhosts}')) || has(self.exec.env) && self.exec.env.exists(e, has(e.value) && e.value.contains('{knownhosts}')))",message="{knownhosts} needs sshAuth.knownHostsRef, which says what is in that file"
+// +kubebuilder:validation:XValidation:rule="!has(self.sshAuth) || !has(self.sshAuth.privateKeySecretRef) || !has(self.provisioner) || self.provisioner != 'devcluster'",message="sshAuth.privateKeySecretRef works only with the provisioners rke and exec: devcluster does not use SSH"
 // +kubebuilder:validation:XValidation:rule="(has(self.provisioner) ? self.provisioner : 'rke') == (has(oldSelf.provisioner) ? oldSelf.provisioner : 'rke')",message="provisioner is immutable: another tool cannot remove what this one made"
 type ClusterSpec struct {
 	// ConfigPath is the path of the tool's configuration on the machine that runs Windlass, inside --config-root if that is set.
@@ -77,7 +80,8 @@ type ClusterSpec struct {
 	// +optional
 	Exec *ExecSpec `json:"exec,omitempty"`
 
-	// SSHAuth is how the tool authenticates to the machines. Default: as the configuration says. Mutable.
+	// SSHAuth is how the tool and the machines authenticate to each other. Refused with the provisioner devcluster, which does not use
+	// SSH. Default: as the configuration says. Mutable.
 	// +optional
 	SSHAuth *SSHAuth `json:"sshAuth,omitempty"`
 
@@ -158,7 +162,8 @@ type KeyReference struct {
 
 // ExecSpec describes a tool: how it is called, and what it writes. Each list is a program and its arguments, run without a shell. In
 // every argument, file name and value, {config} is replaced by the path of the configuration, {configname} by its file name, {name} by
-// the name of the Cluster, and {dir} by the directory of the configuration.
+// the name of the Cluster, and {dir} by the directory of the configuration. In arguments and values, {knownhosts} is replaced by the path
+// of a file with what sshAuth.knownHostsRef names.
 type ExecSpec struct {
 	// Up applies the configuration: it creates the cluster, or changes it. It runs again after a failure and for each change.
 	// +required
@@ -226,7 +231,9 @@ type SSHAuth struct {
 	// +optional
 	PrivateKeySecretRef *KeyReference `json:"privateKeySecretRef,omitempty"`
 
-	// KnownHostsRef is the key of a ConfigMap with the machines' host keys, in the format of known_hosts.
+	// KnownHostsRef is the key of a ConfigMap with the machines' host keys, in the format of known_hosts. Only a tool of the provisioner
+	// exec gets them, in the file {knownhosts}, which exec.up, exec.remove or exec.env must name: RKE accepts every host key, whatever is
+	// known.
 	// +optional
 	KnownHostsRef *KeyReference `json:"knownHostsRef,omitempty"`
 }

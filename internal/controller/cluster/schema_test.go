@@ -17,21 +17,39 @@ import (
 
 func TestSchema(t *testing.T) {
 	t.Parallel()
+	const notChecked = "sshAuth.knownHostsRef works only with the provisioner exec, and with {knownhosts} in exec.up, exec.remove or exec.env: " +
+		"rke accepts every host key, and devcluster does not use SSH"
 	tests := map[string]struct {
 		kind, spec string
 		// refused is a part of the message; empty where the spec is accepted.
 		refused string
 	}{
-		"the article's Cluster":           {kind: "Cluster", spec: `{configPath: /etc/rke/cluster.yml}`},
-		"neither a path nor a text":       {kind: "Cluster", spec: `{}`, refused: "give exactly one of configPath and config"},
-		"a path and a text":               {kind: "Cluster", spec: `{configPath: /a, config: {inline: a}}`, refused: "give exactly one of configPath and config"},
-		"a path that is not absolute":     {kind: "Cluster", spec: `{configPath: a}`, refused: "spec.configPath"},
-		"a text from nowhere":             {kind: "Cluster", spec: `{config: {}}`, refused: "give exactly one of inline, secretRef and configMapRef"},
-		"a text":                          {kind: "Cluster", spec: `{config: {inline: a}}`},
-		"a tool without its description":  {kind: "Cluster", spec: `{configPath: /a, provisioner: exec}`, refused: "exec describes the tool of the provisioner exec"},
-		"a description without its tool":  {kind: "Cluster", spec: `{configPath: /a, exec: {up: [a], remove: [b]}}`, refused: "exec describes the tool of the provisioner exec"},
-		"a tool with its description":     {kind: "Cluster", spec: `{configPath: /a, provisioner: exec, exec: {up: [a], remove: [b]}}`},
-		"a tool that nobody knows":        {kind: "Cluster", spec: `{configPath: /a, provisioner: magic}`, refused: "spec.provisioner: Unsupported value"},
+		"the article's Cluster":              {kind: "Cluster", spec: `{configPath: /etc/rke/cluster.yml}`},
+		"neither a path nor a text":          {kind: "Cluster", spec: `{}`, refused: "give exactly one of configPath and config"},
+		"a path and a text":                  {kind: "Cluster", spec: `{configPath: /a, config: {inline: a}}`, refused: "give exactly one of configPath and config"},
+		"a path that is not absolute":        {kind: "Cluster", spec: `{configPath: a}`, refused: "spec.configPath"},
+		"a text from nowhere":                {kind: "Cluster", spec: `{config: {}}`, refused: "give exactly one of inline, secretRef and configMapRef"},
+		"a text":                             {kind: "Cluster", spec: `{config: {inline: a}}`},
+		"a tool without its description":     {kind: "Cluster", spec: `{configPath: /a, provisioner: exec}`, refused: "exec describes the tool of the provisioner exec"},
+		"a description without its tool":     {kind: "Cluster", spec: `{configPath: /a, exec: {up: [a], remove: [b]}}`, refused: "exec describes the tool of the provisioner exec"},
+		"a tool with its description":        {kind: "Cluster", spec: `{configPath: /a, provisioner: exec, exec: {up: [a], remove: [b]}}`},
+		"a tool that nobody knows":           {kind: "Cluster", spec: `{configPath: /a, provisioner: magic}`, refused: "spec.provisioner: Unsupported value"},
+		"host keys that RKE would not check": {kind: "Cluster", spec: `{configPath: /a, sshAuth: {knownHostsRef: {namespace: a, name: b, key: c}}}`, refused: notChecked},
+		"host keys for a tool that uses no SSH": {kind: "Cluster", spec: `{configPath: /a, provisioner: devcluster,
+			sshAuth: {knownHostsRef: {namespace: a, name: b, key: c}}}`, refused: notChecked},
+		"host keys that the described tool does not read": {kind: "Cluster", spec: `{configPath: /a, provisioner: exec, exec: {up: [a], remove: [b]},
+			sshAuth: {knownHostsRef: {namespace: a, name: b, key: c}}}`, refused: notChecked},
+		"host keys in an argument of the described tool": {kind: "Cluster", spec: `{configPath: /a, provisioner: exec,
+			exec: {up: [a, "--hosts={knownhosts}"], remove: [b]}, sshAuth: {knownHostsRef: {namespace: a, name: b, key: c}}}`},
+		"host keys in a variable of the described tool": {kind: "Cluster", spec: `{configPath: /a, provisioner: exec,
+			exec: {up: [a], remove: [b], env: [{name: A}, {name: B, value: "{knownhosts}"}]}, sshAuth: {knownHostsRef: {namespace: a, name: b, key: c}}}`},
+		"a file of host keys that nobody fills": {
+			kind: "Cluster", spec: `{configPath: /a, provisioner: exec, exec: {up: [a], remove: [b, "{knownhosts}"]}}`,
+			refused: "{knownhosts} needs sshAuth.knownHostsRef",
+		},
+		"a key for a tool that uses no SSH": {kind: "Cluster", spec: `{configPath: /a, provisioner: devcluster,
+			sshAuth: {privateKeySecretRef: {namespace: a, name: b, key: c}}}`, refused: "devcluster does not use SSH"},
+		"a key for RKE":                   {kind: "Cluster", spec: `{configPath: /a, sshAuth: {privateKeySecretRef: {namespace: a, name: b, key: c}}}`},
 		"no attempt at all":               {kind: "Cluster", spec: `{configPath: /a, retry: {attempts: 0}}`, refused: "spec.retry.attempts"},
 		"an unknown field":                {kind: "Cluster", spec: `{configPath: /a, confPath: /b}`, refused: `unknown field "spec.confPath"`},
 		"probes without a pause":          {kind: "Cluster", spec: `{configPath: /a, health: {interval: 1ns}}`, refused: "spec.health.interval: Invalid value: \"1ns\": must be a duration of at least 1s"},

@@ -23,7 +23,8 @@ type ClusterSpecApplyConfiguration struct {
 	// Exec describes a tool. Required with the provisioner exec, refused with any other. The manager allows that provisioner only if
 	// --allowed-provisioners lists it. Mutable.
 	Exec *ExecSpecApplyConfiguration `json:"exec,omitempty"`
-	// SSHAuth is how the tool authenticates to the machines. Default: as the configuration says. Mutable.
+	// SSHAuth is how the tool and the machines authenticate to each other. Refused with the provisioner devcluster, which does not use
+	// SSH. Default: as the configuration says. Mutable.
 	SSHAuth *SSHAuthApplyConfiguration `json:"sshAuth,omitempty"`
 	// Timeouts limit the runs of the tool. Mutable; a run that is under way keeps those it was started with.
 	Timeouts *TimeoutsApplyConfiguration `json:"timeouts,omitempty"`

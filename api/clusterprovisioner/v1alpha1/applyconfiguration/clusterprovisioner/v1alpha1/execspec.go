@@ -7,7 +7,8 @@ package v1alpha1
 //
 // ExecSpec describes a tool: how it is called, and what it writes. Each list is a program and its arguments, run without a shell. In
 // every argument, file name and value, {config} is replaced by the path of the configuration, {configname} by its file name, {name} by
-// the name of the Cluster, and {dir} by the directory of the configuration.
+// the name of the Cluster, and {dir} by the directory of the configuration. In arguments and values, {knownhosts} is replaced by the path
+// of a file with what sshAuth.knownHostsRef names.
 type ExecSpecApplyConfiguration struct {
 	// Up applies the configuration: it creates the cluster, or changes it. It runs again after a failure and for each change.
 	Up []string `json:"up,omitempty"`

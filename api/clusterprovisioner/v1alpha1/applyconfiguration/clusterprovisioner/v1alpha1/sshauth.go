@@ -10,7 +10,9 @@ type SSHAuthApplyConfiguration struct {
 	// PrivateKeySecretRef is the key of a Secret that holds an SSH private key without a passphrase. The tool gets it through an SSH
 	// agent; it is never written to a disk.
 	PrivateKeySecretRef *KeyReferenceApplyConfiguration `json:"privateKeySecretRef,omitempty"`
-	// KnownHostsRef is the key of a ConfigMap with the machines' host keys, in the format of known_hosts.
+	// KnownHostsRef is the key of a ConfigMap with the machines' host keys, in the format of known_hosts. Only a tool of the provisioner
+	// exec gets them, in the file {knownhosts}, which exec.up, exec.remove or exec.env must name: RKE accepts every host key, whatever is
+	// known.
 	KnownHostsRef *KeyReferenceApplyConfiguration `json:"knownHostsRef,omitempty"`
 }
 
