@@ -47,6 +47,9 @@ func (r *rig) check(t *testing.T, request *http.Request, got answer) {
 	if _, name, shared := strings.Cut(documented.Ref, "#/components/responses/"); shared {
 		documented, pointer = r.g.OpenAPI().Components.Responses[name], "/components/responses/"+name
 	}
+	if len(documented.Content) == 0 && len(got.body) == 0 {
+		return
+	}
 	if documented.Content[media] == nil {
 		t.Fatalf("%s answers %d with %q, described are %v", where, got.status, media, slices.Collect(maps.Keys(documented.Content)))
 	}

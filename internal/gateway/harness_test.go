@@ -249,7 +249,7 @@ func (r *rig) do(t *testing.T, method, path, token, body string, header ...strin
 	defer func() { _ = response.Body.Close() }()
 	raw, err := io.ReadAll(response.Body)
 	must(t, err)
-	out := answer{response.StatusCode, response.Header, raw}
+	out := answer{response.StatusCode, response.Header, decoded(t, response.Header.Get("Content-Encoding"), raw)}
 	r.check(t, request, out)
 	return out
 }

@@ -102,6 +102,10 @@ async function reads(): Promise<void> {
 async function one(): Promise<void> {
   const deployment = need("get", await api.GET("/v1/deployments/{ns}/{name}", { params: { path: at } }));
   check("kind", deployment.kind === "Deployment" && deployment.metadata.uid !== "");
+  const read = await api.GET("/v1/deployments/{ns}/{name}", { params: { path: at } });
+  const tag = read.response.headers.get("ETag") ?? "";
+  const again = await api.GET("/v1/deployments/{ns}/{name}", { params: { path: at, header: { "If-None-Match": tag } } });
+  check("304", again.response.status === 304);
   const text = need("yaml", await api.GET("/v1/deployments/{ns}/{name}/yaml", { params: { path: at }, parseAs: "text" }));
   check("yaml", text.includes("kind: Deployment"));
   need("events", await api.GET("/v1/deployments/{ns}/{name}/events", { params: { path: at, query: { limit: 10 } } })).items.map((e) => e.message);

@@ -49,8 +49,9 @@ type Options struct {
 type API struct {
 	Options
 
-	routes  huma.API
-	handler http.Handler
+	routes   huma.API
+	handler  http.Handler
+	encoders *encoders
 	// description is what OpenAPI describes, as it is served.
 	description []byte
 	// stopping is closed when streams have to end.
@@ -63,7 +64,7 @@ type API struct {
 
 // New returns the API.
 func New(options Options) (*API, error) {
-	a := &API{Options: options, stopping: make(chan struct{})}
+	a := &API{Options: options, encoders: newEncoders(), stopping: make(chan struct{})}
 	for plural, into := range map[string]**feed.Kind{
 		view.NamespacesPlural: &a.namespaces, view.DeploymentsPlural: &a.deployments, view.ServicesPlural: &a.services,
 		view.PodsPlural: &a.pods, view.EventsPlural: &a.eventKind,

@@ -9,5 +9,5 @@
 //   - sketch.go: the part of a body that the gateway reads
 //   - table.go, events.go, pods.go, overview.go: tables, events, pods, and routes over all kinds
 //   - operation.go, document.go: how routes are described in OpenAPI; schemas.go: how objects and events are
-//   - reply.go, problems.go: how they answer
+//   - represent.go, coding.go, reply.go, problems.go: how they answer
 package api

@@ -83,6 +83,8 @@ func headers() map[string]*huma.Header {
 		headerAuthenticate: header("How to authenticate", huma.TypeString, `Bearer realm="windlass"`),
 		headerAge: header("How old the answer can be, in seconds; left out while the cache watches the API server",
 			huma.TypeInteger, 25),
+		headerTag: header("Names the content of the answer in its content coding. Send it as If-None-Match to get 304 if you have it", huma.TypeString,
+			`"fV3mJ0aYQ2p1u5cR8xKdWZtB"`),
 		headerWarning: header("A warning of the API server, or that the answer is stale", huma.TypeString,
 			`110 windlass "Response is Stale: the API server cannot be watched at present"`),
 	}
@@ -148,12 +150,6 @@ func response(about string, mediaAndSchema ...string) *huma.Response {
 		out.Content[mediaAndSchema[i]] = &huma.MediaType{Schema: ref(mediaAndSchema[i+1])}
 	}
 	return out
-}
-
-// aged describes an answer that can come from the cache.
-func aged(of *huma.Response) *huma.Response {
-	of.Headers = carries(headerAge, headerWarning)
-	return of
 }
 
 // refine says of the API's own schemas what their types in Go cannot.

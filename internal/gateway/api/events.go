@@ -16,6 +16,7 @@ import (
 
 // eventsInput is the input of the events about an object.
 type eventsInput struct {
+	Conditional
 	Target
 
 	Limit    int    `query:"limit" minimum:"0" maximum:"10000" default:"500" doc:"Maximum number of events. metadata.continue of the answer gets the next page"`

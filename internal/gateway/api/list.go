@@ -11,7 +11,6 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -22,6 +21,8 @@ import (
 
 // ListInput is the input of a list.
 type ListInput struct {
+	Conditional
+
 	Limit         int    `query:"limit" minimum:"0" maximum:"10000" doc:"Maximum number of items. metadata.continue of the answer gets the next page"`
 	Continue      string `query:"continue" maxLength:"2048" doc:"metadata.continue of the previous page"`
 	LabelSelector string `query:"labelSelector" maxLength:"4096" doc:"Label selector, as in kubectl: app=web,tier!=test"`
@@ -63,7 +64,7 @@ func (a *API) list(ctx context.Context, k *feed.Kind, namespace string, in *List
 	if !in.ManagedFields && !in.Consistent && query.KnowsFields(&k.Kind) {
 		if items, version, ok := a.listStored(ctx, who, k, namespace); ok {
 			reads.WithLabelValues("cache").Inc()
-			return a.writeList(k, k.GVK, strconv.FormatUint(version, 10), query.Select(items))
+			return a.writeList(k, a.age(k), strconv.FormatUint(version, 10), query.Select(items))
 		}
 	}
 	reads.WithLabelValues("server").Inc()
@@ -77,7 +78,7 @@ func (a *API) list(ctx context.Context, k *feed.Kind, namespace string, in *List
 	if err != nil && len(items) == 0 {
 		return nil, err
 	}
-	return a.writeList(nil, k.GVK, version, query.Select(items))
+	return a.writeList(k, 0, version, query.Select(items))
 }
 
 // isForbidden reports whether the API server refused a request for lack of a right.
@@ -136,21 +137,15 @@ func (a *API) nameable(
 	return out, nil
 }
 
-// writeList answers with a page of the store of that kind, or of the API server if the kind is nil.
-func (a *API) writeList(from *feed.Kind, gvk schema.GroupVersionKind, version string, page view.Page) (*huma.StreamResponse, error) {
-	list, err := view.NewList(gvk, version, page)
+// writeList answers with a page of the kind.
+func (a *API) writeList(k *feed.Kind, aged age, version string, page view.Page) (*huma.StreamResponse, error) {
+	list, err := view.NewList(k.GVK, version, page)
 	if err != nil {
 		return nil, err
 	}
-	aged := a.age(from)
-	return &huma.StreamResponse{Body: func(ctx huma.Context) {
-		aged.write(ctx)
-		ctx.SetHeader("Content-Type", mediaJSON)
-		ctx.SetHeader("Content-Length", strconv.Itoa(list.Size()))
-		ctx.SetStatus(http.StatusOK)
-		// A caller that has left cannot be answered.
-		_ = list.Write(ctx.BodyWriter())
-	}}, nil
+	return a.represent(&representation{
+		media: mediaJSON, tag: list.Tag(), size: list.Size(), write: list.Write, age: aged, uncompressed: k.Uncompressed,
+	}), nil
 }
 
 // listLive asks the API server as the caller, namespace by namespace if they may not list everywhere.

@@ -5,7 +5,10 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -28,6 +31,11 @@ type SummaryInput struct {
 	Namespace string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace. The default is all that the caller may list"`
 }
 
+type summaryInput struct {
+	Conditional
+	SummaryInput
+}
+
 type searchInput struct {
 	SummaryInput
 
@@ -40,9 +48,8 @@ type rightsInput struct {
 }
 
 type (
-	summaryOutput struct{ Body view.Summary }
-	searchOutput  struct{ Body view.Found }
-	rightsOutput  struct{ Body view.RightsMatrix }
+	searchOutput struct{ Body view.Found }
+	rightsOutput struct{ Body view.RightsMatrix }
 )
 
 // registerOverview registers the routes over all kinds.
@@ -53,7 +60,10 @@ func (a *API) registerOverview() {
 			Responses: answers(map[int]*huma.Response{http.StatusOK: {Description: about}}),
 		}
 	}
-	handle(a, op("summary", "Count objects of every kind by state and reason", "The counts"), a.summary)
+	a.routes.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[view.Summary](), true, schemaSummary)
+	counts := op("summary", "Count objects of every kind by state and reason", "")
+	counts.Responses = answers(tagged(response("The counts", mediaJSON, schemaSummary)))
+	handle(a, counts, a.summary)
 	handle(a, op("search", "Find objects of every kind", "The objects"), a.search)
 	handle(a, op("rights", "What the caller may do, by kind and namespace", "The rights"), a.rights)
 }
@@ -84,14 +94,21 @@ func (a *API) visible(ctx context.Context, namespace string, show func(k *feed.K
 }
 
 // summary counts the objects that the caller may list.
-func (a *API) summary(ctx context.Context, in *SummaryInput) (*summaryOutput, error) {
-	out := &summaryOutput{Body: view.Summary{Kinds: []view.KindSummary{}}}
+func (a *API) summary(ctx context.Context, in *summaryInput) (*huma.StreamResponse, error) {
+	out := view.Summary{Kinds: []view.KindSummary{}}
 	var err error
-	out.Body.Hidden, err = a.visible(ctx, in.Namespace, func(k *feed.Kind, items []*view.Item) {
-		out.Body.Kinds = append(out.Body.Kinds, view.Summarize(k.Plural, items))
+	out.Hidden, err = a.visible(ctx, in.Namespace, func(k *feed.Kind, items []*view.Item) {
+		out.Kinds = append(out.Kinds, view.Summarize(k.Plural, items))
 	})
-	view.SortSummaries(out.Body.Kinds)
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	view.SortSummaries(out.Kinds)
+	body, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode a summary: %w", err)
+	}
+	return a.represent(encoded(mediaJSON, body)), nil
 }
 
 // search finds objects among those that the caller may list.

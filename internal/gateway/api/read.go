@@ -18,6 +18,7 @@ import (
 
 // getInput is the input of reading an object.
 type getInput struct {
+	Conditional
 	Target
 
 	ManagedFields bool `query:"managedFields" doc:"Keep metadata.managedFields"`
@@ -30,7 +31,7 @@ func (a *API) get(ctx context.Context, k *feed.Kind, in *getInput) (*huma.Stream
 	if err != nil {
 		return nil, err
 	}
-	return (&reply{status: http.StatusOK, media: mediaJSON, body: body, age: aged}).stream(), nil
+	return a.object(k, mediaJSON, body, aged), nil
 }
 
 // yaml answers with an object as YAML.
@@ -42,7 +43,14 @@ func (a *API) yaml(ctx context.Context, k *feed.Kind, in *getInput) (*huma.Strea
 	if body, err = yaml.JSONToYAML(body); err != nil {
 		return nil, fmt.Errorf("cannot encode an object as YAML: %w", err)
 	}
-	return (&reply{status: http.StatusOK, media: mediaYAML, body: body, age: aged}).stream(), nil
+	return a.object(k, mediaYAML, body, aged), nil
+}
+
+// object returns an answer with an object of the kind.
+func (a *API) object(k *feed.Kind, media string, body []byte, aged age) *huma.StreamResponse {
+	out := encoded(media, body)
+	out.age, out.uncompressed = aged, k.Uncompressed
+	return a.represent(out)
 }
 
 // read returns an object from the store if the caller may get it. For everything else it asks the API server, so that every

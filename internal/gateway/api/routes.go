@@ -15,9 +15,7 @@ import (
 
 // registerReads registers the routes that read objects of the kind.
 func (a *API) registerReads(k *feed.Kind) {
-	list := operation(k, "list", http.MethodGet, "/v1/"+k.Plural, "List "+k.Plural, map[int]*huma.Response{
-		http.StatusOK: aged(response(k.About, mediaJSON, schemaList(k))),
-	})
+	list := operation(k, "list", http.MethodGet, "/v1/"+k.Plural, "List "+k.Plural, tagged(response(k.About, mediaJSON, schemaList(k))))
 	if k.Namespaced {
 		handle(a, list, func(ctx context.Context, in *namespacedList) (*huma.StreamResponse, error) {
 			return a.list(ctx, k, in.Namespace, &in.ListInput)
@@ -27,18 +25,18 @@ func (a *API) registerReads(k *feed.Kind) {
 			return a.list(ctx, k, "", in)
 		})
 	}
-	object := map[int]*huma.Response{http.StatusOK: aged(response(k.GVK.Kind, mediaJSON, k.GVK.Kind))}
+	object := tagged(response(k.GVK.Kind, mediaJSON, k.GVK.Kind))
 	handle(a, operation(k, "get", http.MethodGet, objectPath(k, ""), "Read one", object),
 		func(ctx context.Context, in *getInput) (*huma.StreamResponse, error) { return a.get(ctx, k, in) })
-	text := map[int]*huma.Response{http.StatusOK: {
+	text := tagged(&huma.Response{
 		Description: k.GVK.Kind, Content: map[string]*huma.MediaType{mediaYAML: {Schema: &huma.Schema{Type: huma.TypeString}}},
-	}}
+	})
 	handle(a, operation(k, "yaml", http.MethodGet, objectPath(k, "/yaml"), "Read one as YAML", text),
 		func(ctx context.Context, in *getInput) (*huma.StreamResponse, error) { return a.yaml(ctx, k, in) })
 	if k.Plural == view.EventsPlural {
 		return // there are no events about events
 	}
-	events := map[int]*huma.Response{http.StatusOK: aged(response("Events, newest first", mediaJSON, schemaList(a.eventKind)))}
+	events := tagged(response("Events, newest first", mediaJSON, schemaList(a.eventKind)))
 	handle(a, operation(k, "events", http.MethodGet, objectPath(k, "/events"), "List the events about one", events),
 		func(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
 			return a.events(ctx, k, in)

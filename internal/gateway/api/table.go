@@ -20,6 +20,8 @@ import (
 
 // tableInput is the input of a table.
 type tableInput struct {
+	Conditional
+
 	Kind          string `path:"kind" maxLength:"63" doc:"Kind, as in the routes"`
 	Namespace     string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace. The default is all that the caller may list"`
 	Limit         int    `query:"limit" minimum:"0" maximum:"10000" doc:"Maximum number of rows. metadata.continue of the answer gets the next page"`
@@ -33,7 +35,7 @@ func (a *API) registerTables() {
 	a.routes.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[view.Table](), true, schemaTable)
 	handle(a, huma.Operation{
 		OperationID: "table", Method: http.MethodGet, Path: "/v1/tables/{kind}", Summary: "List objects with the columns of kubectl get",
-		Tags: []string{"tables"}, Responses: answers(map[int]*huma.Response{http.StatusOK: response("The table", mediaJSON, schemaTable)}),
+		Tags: []string{"tables"}, Responses: answers(tagged(response("The table", mediaJSON, schemaTable))),
 		Parameters: []*huma.Param{{
 			Name: "kind", In: "path", Required: true, Description: "Kind, as in the routes", Schema: ref(schemaKind), Example: view.DeploymentsPlural,
 		}},
@@ -95,5 +97,5 @@ func (a *API) table(ctx context.Context, in *tableInput) (*huma.StreamResponse, 
 	if err != nil {
 		return nil, err
 	}
-	return (&reply{status: http.StatusOK, media: mediaJSON, body: body}).stream(), nil
+	return a.object(k, mediaJSON, body, 0), nil
 }

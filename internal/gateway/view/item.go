@@ -42,6 +42,8 @@ type Item struct {
 	Deleting bool
 	// JSON is the object.
 	JSON []byte
+	// Tag is that of JSON.
+	Tag Tag
 
 	search string
 }
@@ -66,6 +68,7 @@ func NewItem(obj *unstructured.Unstructured, keepManagedFields bool) (*Item, err
 		Fields: fieldsBy(obj), Health: healthOf(obj),
 		JSON: []byte(strings.TrimSuffix(string(raw), "\n")),
 	}
+	item.Tag = TagOf(item.JSON)
 	for _, owner := range obj.GetOwnerReferences() {
 		item.Owners = append(item.Owners, owner.UID)
 	}
@@ -99,7 +102,7 @@ func NameOnly(gvk schema.GroupVersionKind, name string) *Item {
 	object.SetName(name)
 	item, err := NewItem(object, false)
 	if err != nil {
-		return &Item{Name: name, JSON: []byte("{}")} // strings can always be encoded
+		return &Item{Name: name, JSON: []byte("{}"), Tag: TagOf([]byte("{}"))} // strings can always be encoded
 	}
 	return item
 }

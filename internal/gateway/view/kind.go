@@ -35,6 +35,9 @@ type Kind struct {
 	Uncached bool
 	// Quiet kinds are only in streams that name them.
 	Quiet bool
+	// Uncompressed kinds are served without compression: people put credentials into their texts, and the length of a compressed
+	// answer would tell of them to somebody who can write another text of the same answer and sees the network.
+	Uncompressed bool
 	// About describes the kind in the documentation of the API.
 	About string
 }
@@ -81,7 +84,7 @@ func Kinds() []Kind {
 			About: "PodBuggerTools",
 		},
 		{
-			GVK: cloudnativev1alpha1.SchemeGroupVersion.WithKind("VirtualMachine"), Plural: "virtualmachines", Namespaced: true,
+			GVK: cloudnativev1alpha1.SchemeGroupVersion.WithKind("VirtualMachine"), Plural: "virtualmachines", Namespaced: true, Uncompressed: true,
 			About: "VirtualMachines",
 		},
 		{GVK: clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Cluster"), Plural: "clusters", About: "Clusters"},
@@ -99,7 +102,7 @@ func Kinds() []Kind {
 		linked(appsv1.SchemeGroupVersion, "DaemonSet", "daemonsets"),
 		linked(batchv1.SchemeGroupVersion, "Job", "jobs"),
 		linked(corev1.SchemeGroupVersion, "PersistentVolumeClaim", "persistentvolumeclaims"),
-		linked(corev1.SchemeGroupVersion, "ConfigMap", "configmaps"),
+		configMaps(),
 	}
 }
 
@@ -107,6 +110,13 @@ func Kinds() []Kind {
 // gateway's account needs none.
 func linked(version schema.GroupVersion, kind, plural string) Kind {
 	return Kind{GVK: version.WithKind(kind), Plural: plural, Namespaced: true, Access: AccessRead, Uncached: true, About: kind + "s"}
+}
+
+// configMaps returns the row of ConfigMaps.
+func configMaps() Kind {
+	out := linked(corev1.SchemeGroupVersion, "ConfigMap", "configmaps")
+	out.Uncompressed = true
+	return out
 }
 
 // Resource returns the resource with its group and version.

@@ -56,6 +56,16 @@ func (l *List) Size() int {
 	return size
 }
 
+// Tag returns the tag of the list. It is computed from those of the items, so that a list of megabytes is not read again.
+func (l *List) Tag() Tag {
+	all := make([]byte, 0, len(l.head)+len(l.items)*len(Tag{}))
+	all = append(all, l.head...)
+	for _, item := range l.items {
+		all = append(all, item.Tag[:]...)
+	}
+	return TagOf(all)
+}
+
 // Write writes the list.
 func (l *List) Write(w io.Writer) error {
 	out := bufio.NewWriterSize(w, min(writeBuffer, l.Size()))
