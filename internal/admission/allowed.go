@@ -66,15 +66,15 @@ func allowedBinding(pool *nodesv1.NodePool) (Object, error) {
 
 const namespaceLabels = `has(namespaceObject.metadata.labels) ? namespaceObject.metadata.labels : {}`
 
-// namesPoolExpression is true for a pod that chooses the pool by its RuntimeClass, by the pool label, or by a label of its members. Every
-// pod may avoid a pool.
+// namesPoolExpression is true for a pod that chooses the pool by its RuntimeClass, by the pool label, or by a label that its members carry,
+// now or with another spec. Every pod may avoid a pool.
 func namesPoolExpression(pool string) string {
 	return fmt.Sprintf(`(has(object.spec.runtimeClassName) && object.spec.runtimeClassName == %[1]q) ||
 (has(object.metadata.labels) && %[2]q in object.metadata.labels && object.metadata.labels[%[2]q] == %[1]q) ||
-(has(object.spec.nodeSelector) && (%[3]q in object.spec.nodeSelector || %[4]q in object.spec.nodeSelector)) ||
-%[5]s.exists(t, has(t.matchExpressions) && t.matchExpressions.exists(e,
-  e.key in [%[3]q, %[4]q] && e.operator != 'NotIn' && e.operator != 'DoesNotExist'))`,
-		pool, nodesv1.PoolLabel, nodesv1.MemberLabel(pool), nodesv1.RoleLabel(pool), podTerms)
+(has(object.spec.nodeSelector) && object.spec.nodeSelector.exists(k, k in %[3]s)) ||
+%[4]s.exists(t, has(t.matchExpressions) && t.matchExpressions.exists(e,
+  e.key in %[3]s && e.operator != 'NotIn' && e.operator != 'DoesNotExist'))`,
+		pool, nodesv1.PoolLabel, listExpression(nodesv1.MemberLabel(pool), nodesv1.AddressLabel(pool), nodesv1.RoleLabel(pool)), podTerms)
 }
 
 // selectorExpression is true if the selector matches the labels of the namespace, which are in a variable.

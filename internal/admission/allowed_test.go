@@ -161,7 +161,7 @@ func TestEveryWayToNameAPool(t *testing.T) {
 	admitted(t, h, foreign, labelled(other.Name))
 	refused(t, h, foreign, classed(pool.Name))
 
-	member, role := nodesv1.MemberLabel(pool.Name), nodesv1.RoleLabel(pool.Name)
+	member, address, role := nodesv1.MemberLabel(pool.Name), nodesv1.AddressLabel(pool.Name), nodesv1.RoleLabel(pool.Name)
 	cases := map[string]struct {
 		option  podOption
 		refused bool
@@ -169,6 +169,8 @@ func TestEveryWayToNameAPool(t *testing.T) {
 		"RuntimeClass":                    {option: classed(pool.Name), refused: true},
 		"pod label":                       {option: labelled(pool.Name), refused: true},
 		"member label as node selector":   {option: selecting(map[string]string{member: ""}), refused: true},
+		"address label as node selector":  {option: selecting(map[string]string{address: ""}), refused: true},
+		"address label by affinity":       {option: affinity(true, corev1.NodeSelectorRequirement{Key: address, Operator: "Exists"}), refused: true},
 		"role label as node selector":     {option: selecting(map[string]string{role: "true"}), refused: true},
 		"required affinity, Exists":       {option: affinity(true, corev1.NodeSelectorRequirement{Key: member, Operator: "Exists"}), refused: true},
 		"required affinity, In":           {option: affinity(true, corev1.NodeSelectorRequirement{Key: role, Operator: "In", Values: []string{""}}), refused: true},
@@ -178,6 +180,7 @@ func TestEveryWayToNameAPool(t *testing.T) {
 		"another pool by RuntimeClass":    {option: classed(other.Name)},
 		"another pool by label":           {option: labelled(other.Name)},
 		"another pool by node selector":   {option: selecting(map[string]string{nodesv1.MemberLabel(other.Name): ""})},
+		"another pool by address label":   {option: selecting(map[string]string{nodesv1.AddressLabel(other.Name): ""})},
 		"nothing":                         {option: func(*corev1.Pod) {}},
 		"other kinds of affinity":         {option: func(pod *corev1.Pod) { pod.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{}} }},
 		"labels that are not about pools": {option: func(pod *corev1.Pod) { pod.Labels = map[string]string{"app": pool.Name} }},

@@ -109,6 +109,12 @@ func TestAttackPodReachesARestrictedPoolByTheLabelsOfItsNodes(t *testing.T) {
 		"keeps away from the label":                    {options: []podOption{everything, required(attackedLabel, "NotIn", "a100")}},
 		"keeps away from labelled nodes":               {options: []podOption{everything, required(attackedLabel, "DoesNotExist")}},
 		"chooses another pool that has the same label": {options: []podOption{everything, labelled(other.Name)}},
+		"chooses the members of the pool by both of their labels": {
+			options: []podOption{selecting(map[string]string{nodesv1.MemberLabel(pool.Name): "", nodesv1.AddressLabel(pool.Name): ""})}, refused: true,
+		},
+		"chooses the members of another pool with the same label, which joined by address": {
+			options: []podOption{everything, selecting(map[string]string{attackedLabel: "a100", nodesv1.AddressLabel(other.Name): ""})},
+		},
 		"chooses the members of another pool with the same label": {
 			options: []podOption{everything, selecting(map[string]string{attackedLabel: "a100", nodesv1.MemberLabel(other.Name): ""})},
 		},

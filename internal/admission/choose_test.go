@@ -132,6 +132,23 @@ func TestPodLabelOfAPoolWithoutLabelsAndTaints(t *testing.T) {
 	wantScheduling(t, pod, scheduling{pool: pool.Name, selector: map[string]string{nodesv1.MemberLabel(pool.Name): ""}})
 }
 
+func TestPodLabelSelectsWhatTheRuntimeClassSelects(t *testing.T) {
+	t.Parallel()
+	h := harness(t)
+	ns := h.Namespace(t)
+	pool := createPool(t, h, "label-segment", nodesv1.NodePoolSpec{NodeCIDRs: []nodesv1.CIDR{"10.20.0.0/16"}})
+	strict, byAddress := nodesv1.MemberLabel(pool.Name), nodesv1.AddressLabel(pool.Name)
+	pod := admitted(t, h, ns, labelled(pool.Name))
+	wantScheduling(t, pod, scheduling{pool: pool.Name, selector: map[string]string{byAddress: ""}})
+	for _, label := range []string{strict, byAddress} {
+		testkit.EditStatus(t, h, pool, func(p *nodesv1.NodePool) { p.Status.MemberLabel = label })
+		testkit.Eventually(t, "pods select "+label, func() bool {
+			pod, err := try(t, h, ns, labelled(pool.Name))
+			return err == nil && maps.Equal(pod.Spec.NodeSelector, map[string]string{label: ""})
+		})
+	}
+}
+
 func TestPodLabelToleratesTaintsThatNodesStillHave(t *testing.T) {
 	t.Parallel()
 	h := harness(t)

@@ -3,7 +3,11 @@
 
 package admission
 
-import nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+import (
+	"fmt"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+)
 
 // Reading an absent field is an error in CEL, so every expression checks optional fields with has first.
 const (
@@ -30,17 +34,27 @@ const (
 )
 
 // labelHonoured checks for the node selector that choosePatch adds. It is false if the pool does not exist.
-const labelHonoured = `has(object.spec.nodeSelector) &&
-('` + nodesv1.MemberLabelPrefix + `' + object.metadata.labels['` + nodesv1.PoolLabel + `']) in object.spec.nodeSelector`
+const labelHonoured = `has(object.spec.nodeSelector) && ['` + nodesv1.MemberLabelPrefix + `', '` + nodesv1.AddressLabelPrefix + `'].exists(p,
+  (p + object.metadata.labels['` + nodesv1.PoolLabel + `']) in object.spec.nodeSelector)`
 
 const labelMessage = `'cannot place the pod by its label ` + nodesv1.PoolLabel + `: NodePool "' + object.metadata.labels['` + nodesv1.PoolLabel + `'] +
 '" does not exist or is being deleted, or its labels contradict the node selector of the pod'`
+
+// memberLabel is the label that the pool's RuntimeClass selects. Before the status names it, it is the one that the spec gives to members.
+const memberLabel = `has(params.status) && has(params.status.memberLabel) ? params.status.memberLabel :
+  (has(params.spec) && has(params.spec.nodeCIDRs) && params.spec.nodeCIDRs.size() > 0 ?
+    '` + nodesv1.AddressLabelPrefix + `' : '` + nodesv1.MemberLabelPrefix + `') + params.metadata.name`
+
+// isMemberLabel is true if the variable is a member label of any pool.
+func isMemberLabel(variable string) string {
+	return fmt.Sprintf("(%[1]s.startsWith(%[2]q) || %[1]s.startsWith(%[3]q))", variable, nodesv1.MemberLabelPrefix, nodesv1.AddressLabelPrefix)
+}
 
 // chooseVariables are evaluated lazily, when an expression first uses them.
 func chooseVariables() []variable {
 	return []variable{
 		{"pool", `params.metadata.name`},
-		{"memberLabel", `'` + nodesv1.MemberLabelPrefix + `' + params.metadata.name`},
+		{"memberLabel", memberLabel},
 		{"podLabels", podLabels},
 		{"podAnnotations", podAnnotations},
 		{"podSelector", podSelector},
@@ -52,7 +66,7 @@ func chooseVariables() []variable {
 		{"untolerated", untolerated},
 		{"fits", fits},
 		{"labelled", `'` + nodesv1.PoolLabel + `' in variables.podLabels && variables.podLabels['` + nodesv1.PoolLabel + `'] == variables.pool`},
-		{"takesDefault", takesDefault},
+		{"takesDefault", takesDefault()},
 		{"classReady", classReady},
 	}
 }
@@ -72,7 +86,8 @@ variables.poolLabels.all(k, !(k in variables.podSelector) || variables.podSelect
 
 // takesDefault is true for a pod that chooses no pool, and for a pod whose default in this request is a pool with a later name. A pod that
 // is bound to one node keeps what it has: anywhere else it would stay pending.
-const takesDefault = `has(params.spec.defaultFor) && variables.fits &&
+func takesDefault() string {
+	return `has(params.spec.defaultFor) && variables.fits &&
 !has(object.spec.nodeName) &&
 !(has(object.metadata.ownerReferences) && object.metadata.ownerReferences.exists(o, o.kind == 'DaemonSet')) &&
 ('` + nodesv1.PoolLabel + `' in variables.podLabels ?
@@ -80,9 +95,9 @@ const takesDefault = `has(params.spec.defaultFor) && variables.fits &&
   variables.podAnnotations['` + nodesv1.DefaultAnnotation + `'] == variables.podLabels['` + nodesv1.PoolLabel + `'] &&
   variables.pool < variables.podLabels['` + nodesv1.PoolLabel + `'] :
   !has(object.spec.runtimeClassName) &&
-  !variables.podSelector.exists(k, k.startsWith('` + nodesv1.MemberLabelPrefix + `')) &&
-  !` + podTerms + `.exists(t, has(t.matchExpressions) && t.matchExpressions.exists(e,
-    e.key.startsWith('` + nodesv1.MemberLabelPrefix + `'))))`
+  !variables.podSelector.exists(k, ` + isMemberLabel("k") + `) &&
+  !` + podTerms + `.exists(t, has(t.matchExpressions) && t.matchExpressions.exists(e, ` + isMemberLabel("e.key") + `)))`
+}
 
 // classReady is false if the RuntimeClass with the pool's name does not belong to the pool.
 const classReady = `has(params.status) && has(params.status.conditions) && params.status.conditions.exists(c,

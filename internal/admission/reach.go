@@ -23,13 +23,13 @@ func reachesPoolExpression(pool *nodesv1.NodePool) string {
 	if len(asked) == 0 {
 		return "false"
 	}
-	return fmt.Sprintf(`(!(%[1]s).exists(k, k.startsWith(%[2]q) && k != %[3]q) &&
+	return fmt.Sprintf(`(!(%[1]s).exists(k, %[2]s && !(k in %[3]s)) &&
 %[4]s &&
 (%[5]s.exists(k, k in (%[1]s) && (%[1]s)[k] in %[5]s[k]) ||
 %[6]s.exists(t, has(t.matchExpressions) && t.matchExpressions.exists(e,
   e.key in %[5]s && e.operator != 'NotIn' && e.operator != 'DoesNotExist' &&
   (e.operator != 'In' || e.values.exists(v, v in %[5]s[e.key]))))))`,
-		podSelector, nodesv1.MemberLabelPrefix, nodesv1.MemberLabel(pool.Name), toleratesExpression(pool), mapExpression(asked), podTerms)
+		podSelector, isMemberLabel("k"), listExpression(nodesv1.MemberLabels(pool.Name)...), toleratesExpression(pool), mapExpression(asked), podTerms)
 }
 
 // labelsOfNodes returns the values, by key, of the labels that the pool puts on its nodes. If taints guard the nodes, the labels by which
@@ -97,6 +97,15 @@ func mapExpression(values map[string][]string) string {
 		entries = append(entries, strconv.Quote(key)+": ["+strings.Join(quoted, ", ")+"]")
 	}
 	return "{" + strings.Join(entries, ", ") + "}"
+}
+
+// listExpression returns the values as CEL has them.
+func listExpression(values ...string) string {
+	quoted := make([]string, 0, len(values))
+	for _, value := range values {
+		quoted = append(quoted, strconv.Quote(value))
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
 // movesExpression is true for a new pod, and for a pod without a node whose way to a node changes.

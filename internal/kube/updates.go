@@ -35,9 +35,10 @@ func Declared[T client.Object](before, after T) bool {
 }
 
 // PoolCommitted reports whether the pool has changed what decides about all of its nodes beside its spec: its finalizers, its
-// ledger and its originals.
+// ledger, its originals, and the label that its RuntimeClass selects.
 func PoolCommitted(before, after *nodesv1.NodePool) bool {
 	return !slices.Equal(before.Finalizers, after.Finalizers) ||
+		before.Status.MemberLabel != after.Status.MemberLabel ||
 		!equality.Semantic.DeepEqual(before.Status.Ledger, after.Status.Ledger) ||
 		!equality.Semantic.DeepEqual(before.Status.Originals, after.Status.Originals)
 }

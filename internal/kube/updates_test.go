@@ -27,6 +27,7 @@ func TestUpdatesLetThroughTheChangesThatCount(t *testing.T) {
 		"a pause is declared":           {after: pool().Paused().Obj(), declared: true},
 		"another pool of that name":     {after: pool().UID("b").Obj(), declared: true},
 		"a finalizer is committed":      {after: pool().Finalizer(nodesv1.Finalizer).Obj(), committed: true},
+		"a member label is committed":   {after: pool().With(func(p *nodesv1.NodePool) { p.Status.MemberLabel = "a" }).Obj(), committed: true},
 		"a ledger is committed":         {after: pool().With(func(p *nodesv1.NodePool) { p.Status.Ledger.Labels = []string{"a"} }).Obj(), committed: true},
 		"originals are committed":       {after: pool().With(func(p *nodesv1.NodePool) { p.Status.Originals = []nodesv1.Original{{}} }).Obj(), committed: true},
 		"counts are neither":            {after: pool().With(func(p *nodesv1.NodePool) { p.Status.NodeCount = 7 }).Obj()},

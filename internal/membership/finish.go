@@ -54,7 +54,7 @@ func (m *merge) awaitRecord() {
 
 // carrying returns the pools that the record names, and those whose member label the node has.
 func (m *merge) carrying() []string {
-	names := suffixes(m.node, nodesv1.MemberLabelPrefix)
+	names := Joined(m.node)
 	for name, entry := range m.before {
 		if !entry.empty() {
 			names = append(names, name)

@@ -61,6 +61,7 @@ func mustKeep(t *testing.T, seed uint64, random *rand.Rand, current *corev1.Node
 	before := current.DeepCopy()
 	plan := NewPlan(current, prepared(all))
 	apply(t, current, plan)
+	relabelledWell(t, seed, before, current, plan, all)
 	for _, name := range []string{"labelled", "selected"} {
 		if !slices.Contains(plan.Members, name) {
 			t.Fatalf("seed %d: the node left pool %s by its record %s", seed, name, before.Annotations[nodesv1.AppliedAnnotation])
@@ -75,15 +76,14 @@ func mustKeep(t *testing.T, seed uint64, random *rand.Rand, current *corev1.Node
 	}
 	for key, value := range before.Labels {
 		_, kept := current.Labels[key]
-		steady := isMembership(onLabels, key) && (key == nodesv1.MemberLabel("labelled") || key == nodesv1.MemberLabel("selected") ||
-			key == nodesv1.RoleLabel("labelled") || key == nodesv1.RoleLabel("selected")) || value == "ours"
+		steady := key == nodesv1.RoleLabel("labelled") || key == nodesv1.RoleLabel("selected") || value == "ours"
 		if steady && !kept {
 			t.Fatalf("seed %d: the node shed label %s by its record %s", seed, key, before.Annotations[nodesv1.AppliedAnnotation])
 		}
 	}
 }
 
-// forge does to the node what its kubelet may do: it writes annotations and those labels that are not restricted.
+// forge does to the node what its kubelet may do: it writes annotations, addresses and those labels that are not restricted.
 func forge(random *rand.Rand, current *corev1.Node, all map[string]*nodesv1.NodePool) {
 	for i := range 4 {
 		key := fmt.Sprintf("key-%d", i)
@@ -107,7 +107,7 @@ func forge(random *rand.Rand, current *corev1.Node, all map[string]*nodesv1.Node
 		onTaints:      {"taint-0:NoSchedule", "taint-1:NoSchedule", "taint-2:NoSchedule"},
 	}
 	for name := range all {
-		keys[onLabels] = append(keys[onLabels], nodesv1.MemberLabel(name), nodesv1.RoleLabel(name))
+		keys[onLabels] = append(keys[onLabels], nodesv1.RoleLabel(name), nodesv1.MemberLabel(name), nodesv1.AddressLabel(name))
 	}
 	for _, name := range append(slices.Sorted(maps.Keys(all)), "nowhere") {
 		for _, of := range aspects() {
@@ -120,6 +120,10 @@ func forge(random *rand.Rand, current *corev1.Node, all map[string]*nodesv1.Node
 		if random.IntN(4) == 0 {
 			delete(forged, name)
 		}
+	}
+	current.Status.Addresses = nil
+	if random.IntN(2) == 0 {
+		at("10.20.1.2")(current)
 	}
 	current.Annotations[nodesv1.AppliedAnnotation] = forged.String()
 	if random.IntN(6) == 0 {
@@ -134,6 +138,12 @@ func shufflePools(random *rand.Rand, current *corev1.Node, all map[string]*nodes
 		pool.Annotations = nil
 		if random.IntN(4) == 0 {
 			metav1.SetMetaDataAnnotation(&pool.ObjectMeta, status.PausedAnnotation, "true")
+		}
+		switch pool.Spec.NodeCIDRs = nil; random.IntN(4) {
+		case 0:
+			pool.Spec.NodeCIDRs = []nodesv1.CIDR{"10.20.0.0/16"}
+		case 1:
+			pool.Spec.NodeCIDRs = []nodesv1.CIDR{"192.0.2.0/24"}
 		}
 		if name == "labelled" || name == "selected" {
 			continue

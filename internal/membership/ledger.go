@@ -16,7 +16,7 @@ import (
 // Wanted returns the keys that the pool wants on its members, in the form of its ledger: label and annotation keys, and
 // taints as "key=value:effect".
 func Wanted(pool *nodesv1.NodePool) nodesv1.Ledger {
-	ledger := nodesv1.Ledger{Labels: []string{nodesv1.MemberLabel(pool.Name)}}
+	ledger := nodesv1.Ledger{Labels: []string{pool.MemberLabel()}}
 	if len(pool.Spec.NodeCIDRs) > 0 || !empty(pool.Spec.NodeSelector) {
 		ledger.Labels = append(ledger.Labels, nodesv1.RoleLabel(pool.Name))
 	}
@@ -97,7 +97,7 @@ func confirms(ledger nodesv1.Ledger, of aspect, key string) bool {
 // wanted returns the values that the pool wants on the node, by aspect and key.
 func (p *Pool) wanted() [aspectCount]map[string]string {
 	out := [aspectCount]map[string]string{
-		onLabels:      {nodesv1.MemberLabel(p.Name): ""},
+		onLabels:      {p.MemberLabel(): ""},
 		onAnnotations: {},
 		onTaints:      {},
 	}

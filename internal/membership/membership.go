@@ -181,7 +181,7 @@ func (p Pools) Version() (string, error) {
 		pool := p[name]
 		err := encoder.Encode([]any{
 			pool.UID, pool.Generation, pool.DeletionTimestamp, pool.Finalizers, status.IsPaused(pool.NodePool), pool.settled(), pool.Spec,
-			pool.Status.Ledger, pool.Status.Originals, pool.Status.Rollout, pool.Status.Draining,
+			pool.Status.MemberLabel, pool.Status.Ledger, pool.Status.Originals, pool.Status.Rollout, pool.Status.Draining,
 		})
 		if err != nil {
 			return "", fmt.Errorf("cannot encode pool %q: %w", name, err)
@@ -212,24 +212,17 @@ func (p Pools) members(node *corev1.Node, record Record) []*Pool {
 // Of returns the names of the pools whose role label the node has, sorted. Kubernetes and other tools set role labels too,
 // so not every name is that of a pool.
 func Of(node client.Object) []string {
-	return suffixes(node, nodesv1.RoleLabelPrefix)
-}
-
-// Concerned returns the names of all pools whose role label the node has or that have left something on it, sorted.
-func Concerned(node client.Object) []string {
-	names := slices.Concat(Of(node), suffixes(node, nodesv1.MemberLabelPrefix), ParseRecord(node).pools())
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// suffixes returns what follows the prefix in the node's label keys, sorted.
-func suffixes(node client.Object, prefix string) []string {
 	var names []string
 	for key := range node.GetLabels() {
-		if name, ok := strings.CutPrefix(key, prefix); ok && name != "" {
+		if name, ok := strings.CutPrefix(key, nodesv1.RoleLabelPrefix); ok && name != "" {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Concerned returns the names of all pools whose role label the node has or that have left something on it, sorted.
+func Concerned(node client.Object) []string {
+	return sortedUnique(slices.Concat(Of(node), Joined(node), ParseRecord(node).pools()))
 }

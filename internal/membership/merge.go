@@ -112,9 +112,28 @@ func (m *merge) join(pool *Pool) {
 	m.remember(pool)
 	wanted := pool.wanted()
 	m.wantRole(pool, wanted[onLabels])
+	if m.doubtful(pool) {
+		delete(wanted[onLabels], pool.MemberLabel())
+		m.keep(pool, onLabels, nodesv1.AddressLabel(pool.Name))
+		m.pending[pool.Name] = true
+	}
 	for _, of := range aspects() {
 		for _, key := range slices.Sorted(maps.Keys(wanted[of])) {
 			m.want(pool, of, key, wanted[of][key])
+		}
+	}
+	m.keepSelected(pool)
+}
+
+// keepSelected keeps the member label that the pool no longer gives, until its status says that the RuntimeClass selects the other one:
+// new pods would find no node. Nobody gets it anew.
+func (m *merge) keepSelected(pool *Pool) {
+	if pool.Status.MemberLabel == pool.MemberLabel() {
+		return
+	}
+	for _, key := range nodesv1.MemberLabels(pool.Name) {
+		if _, carried := m.node.Labels[key]; carried && key != pool.MemberLabel() {
+			m.keep(pool, onLabels, key)
 		}
 	}
 }
@@ -129,23 +148,6 @@ func (m *merge) remember(pool *Pool) {
 			}
 		}
 	}
-}
-
-// wantRole asks for the role label of a node that the pool selects, unless another owner has set it. Its value does not matter.
-func (m *merge) wantRole(pool *Pool, wanted map[string]string) {
-	role := nodesv1.RoleLabel(pool.Name)
-	value, labelled := m.node.Labels[role]
-	own := value == "" && (slices.Contains(m.before[pool.Name].Labels, role) || m.lost(pool))
-	if pool.Selects() && (!labelled || own) && pool.selects(m.node, pool.own(m.node, m.before)) {
-		wanted[role] = value
-	}
-}
-
-// lost reports whether the node's record has been lost after it joined: the member label cannot be forged, so it proves the
-// join.
-func (m *merge) lost(pool *Pool) bool {
-	_, joined := m.node.Labels[nodesv1.MemberLabel(pool.Name)]
-	return joined && m.before == nil
 }
 
 // want claims one key for the pool, or says why it cannot have it.
@@ -253,7 +255,7 @@ func (m *merge) release() {
 	}
 	// Only Windlass sets member labels, so they are removed even if the record is lost.
 	for key := range m.node.Labels {
-		if name, ok := strings.CutPrefix(key, nodesv1.MemberLabelPrefix); ok && m.pools[name] != nil {
+		if name, ok := nodesv1.CutMemberLabel(key); ok && m.pools[name] != nil {
 			m.releaseKey(m.pools[name], onLabels, key)
 		}
 	}
@@ -333,5 +335,6 @@ func (m *merge) note(pool string, of aspect, key string) {
 }
 
 func isMembership(of aspect, key string) bool {
-	return of == onLabels && (strings.HasPrefix(key, nodesv1.MemberLabelPrefix) || strings.HasPrefix(key, nodesv1.RoleLabelPrefix))
+	_, member := nodesv1.CutMemberLabel(key)
+	return of == onLabels && (member || strings.HasPrefix(key, nodesv1.RoleLabelPrefix))
 }

@@ -118,7 +118,7 @@ func decide(node *corev1.Node, pools Pools, mayLeave func(pool string) bool) *me
 	}
 	members := pools.members(node, m.before)
 	for _, pool := range members {
-		if _, joined := node.Labels[nodesv1.MemberLabel(pool.Name)]; joined && m.holds(pool) {
+		if HasJoined(node, pool.Name) && m.holds(pool) {
 			m.guard(pool)
 		}
 	}
@@ -175,6 +175,7 @@ func Preview(node *corev1.Node, pools Pools, name string) *Plan {
 	pool.Spec.Rollout = nil // the report is about all nodes, not about the first batch
 	pool.Finalizers = append(pool.Finalizers, nodesv1.Finalizer)
 	pool.Status.Ledger = Union(pool.Status.Ledger, Wanted(pool))
+	pool.Status.MemberLabel = pool.MemberLabel()
 	preview := maps.Clone(pools)
 	preview[name], _ = NewPool(pool)
 	plan := NewPlan(node, preview)

@@ -275,8 +275,8 @@ func TestNodeThatIsSelected(t *testing.T) {
 			node: node().Address("10.20.3.4").Obj(),
 			pool: pools(pool("in").CIDR("10.20.0.0/16"), pool("out").CIDR("10.30.0.0/16")),
 			want: Plan{
-				SetLabels:     map[string]string{nodesv1.RoleLabel("in"): "", nodesv1.MemberLabel("in"): ""},
-				Record:        `{"in":{"labels":["` + nodesv1.RoleLabel("in") + `","` + nodesv1.MemberLabel("in") + `"]}}`,
+				SetLabels:     map[string]string{nodesv1.RoleLabel("in"): "", nodesv1.AddressLabel("in"): ""},
+				Record:        `{"in":{"labels":["` + nodesv1.AddressLabel("in") + `","` + nodesv1.RoleLabel("in") + `"]}}`,
 				RecordChanged: true,
 				Pending:       []string{"in"},
 			},

@@ -40,8 +40,14 @@ func TestPlanProperties(t *testing.T) {
 				t.Fatalf("seed %d: a settled node in a pool: %t, and closed: %t", seed, isMember, isClosed(current))
 			}
 			open(current)
-			if plan := NewPlan(current, prepared(all)); len(plan.Pending) > 0 {
+			plan := NewPlan(current, prepared(all))
+			if len(plan.Pending) > 0 {
 				t.Fatalf("seed %d: a settled node is pending for %v", seed, plan.Pending)
+			}
+			for _, name := range plan.Members {
+				if diff := cmp.Diff([]string{all[name].MemberLabel()}, memberLabels(current, name)); diff != "" {
+					t.Fatalf("seed %d: member labels of a settled node differ (-want +got):\n%s", seed, diff)
+				}
 			}
 		}
 		order := slices.Sorted(maps.Keys(all))
@@ -69,8 +75,9 @@ func settle(t *testing.T, seed uint64, random *rand.Rand, node *corev1.Node, all
 	for range 50 {
 		before := fmt.Sprint(node, statuses(all))
 		if random.IntN(2) == 0 {
-			closed, plan := isClosed(node), NewPlan(node, prepared(all))
+			closed, plan, labelled := isClosed(node), NewPlan(node, prepared(all)), node.DeepCopy()
 			apply(t, node, plan)
+			relabelledWell(t, seed, labelled, node, plan, all)
 			after := NewPlan(node, prepared(all))
 			if closed && !isClosed(node) && len(after.Members) > 0 && !after.Empty() {
 				t.Fatalf("seed %d: the node was opened before everything was there: %+v", seed, after)
@@ -88,7 +95,31 @@ func settle(t *testing.T, seed uint64, random *rand.Rand, node *corev1.Node, all
 	t.Fatalf("seed %d: node and pools do not come to rest: %+v", seed, NewPlan(node, prepared(all)))
 }
 
-// keepPool does what the pool controller does to the pool's status: note originals, grow and shrink the ledger.
+// relabelledWell fails where a patch leaves a member without any label that the RuntimeClass of a pool selects or is about to, or gives
+// the strict label in a pool that lets nodes in by their address.
+func relabelledWell(t *testing.T, seed uint64, before, after *corev1.Node, plan *Plan, all map[string]*nodesv1.NodePool) {
+	t.Helper()
+	for _, name := range plan.Members {
+		pool, had, has := all[name], memberLabels(before, name), memberLabels(after, name)
+		switch selected := pool.Status.MemberLabel; {
+		case pool.DeletionTimestamp != nil:
+		case len(had) > 0 && len(has) == 0, slices.Contains(had, selected) && !slices.Contains(has, selected):
+			t.Fatalf("seed %d: the RuntimeClass of pool %s selects %q, and a member that had %v has %v", seed, name, selected, had, has)
+		case len(pool.Spec.NodeCIDRs) > 0 && !slices.Contains(had, nodesv1.MemberLabel(name)) && slices.Contains(has, nodesv1.MemberLabel(name)):
+			t.Fatalf("seed %d: a member of pool %s got the strict label", seed, name)
+		}
+	}
+}
+
+// memberLabels returns the member labels of the pool that the node carries.
+func memberLabels(node *corev1.Node, pool string) []string {
+	return slices.DeleteFunc(nodesv1.MemberLabels(pool), func(key string) bool {
+		_, carried := node.Labels[key]
+		return !carried
+	})
+}
+
+// keepPool does what the pool controller does to the pool's status: note originals, select a member label, grow and shrink the ledger.
 func keepPool(node *corev1.Node, all map[string]*nodesv1.NodePool, name string) {
 	pool, plan := all[name], NewPlan(node, prepared(all))
 	behind := pool.Spec.Rollout != nil && Behind(node, prepared(all), name)
@@ -106,8 +137,13 @@ func keepPool(node *corev1.Node, all map[string]*nodesv1.NodePool, name string) 
 		pool.Status.Originals = Forget(pool.Status.Originals, map[types.UID][]Key{node.UID: plan.Kept[name]})
 	}
 	if pool.DeletionTimestamp == nil {
+		relabelled := pool.Status.MemberLabel == pool.MemberLabel()
+		labels := memberLabels(node, name)
+		if !slices.Contains(plan.Members, name) || len(labels) == 0 || slices.Contains(labels, pool.MemberLabel()) {
+			pool.Status.MemberLabel = pool.MemberLabel()
+		}
 		pool.Status.Ledger = Union(pool.Status.Ledger, Wanted(pool))
-		if !behind && !slices.Contains(plan.Pending, name) {
+		if relabelled && !behind && !slices.Contains(plan.Pending, name) {
 			pool.Status.Ledger = Wanted(pool)
 		}
 	}
@@ -115,7 +151,7 @@ func keepPool(node *corev1.Node, all map[string]*nodesv1.NodePool, name string) 
 
 // drainOne takes the drain of the node one step further.
 func drainOne(node *corev1.Node, pool *nodesv1.NodePool, plan *Plan) {
-	_, selectable := node.Labels[nodesv1.MemberLabel(pool.Name)]
+	selectable := HasJoined(node, pool.Name)
 	switch {
 	case pool.Spec.Drain == nil || slices.Contains(plan.Members, pool.Name) && pool.DeletionTimestamp == nil:
 		pool.Status.Draining = nil
@@ -138,7 +174,8 @@ func open(node *corev1.Node) {
 
 func quiet(node *corev1.Node, all map[string]*nodesv1.NodePool) bool {
 	for name := range all {
-		if all[name].Spec.Rollout != nil && Behind(node, prepared(all), name) {
+		pool := all[name]
+		if pool.Spec.Rollout != nil && Behind(node, prepared(all), name) || pool.DeletionTimestamp == nil && pool.Status.MemberLabel != pool.MemberLabel() {
 			return false
 		}
 	}
@@ -171,7 +208,13 @@ func shuffle(random *rand.Rand, node *corev1.Node, all map[string]*nodesv1.NodeP
 			node.Labels[nodesv1.RoleLabel(name)] = "true"
 		}
 		randomSpec(random, all[name])
-		all[name].Spec.Rollout, all[name].Spec.Drain = nil, nil
+		all[name].Spec.Rollout, all[name].Spec.Drain, all[name].Spec.NodeCIDRs = nil, nil, nil
+		switch random.IntN(4) {
+		case 0:
+			all[name].Spec.NodeCIDRs = []nodesv1.CIDR{"10.20.0.0/16"} // the node's own
+		case 1:
+			all[name].Spec.NodeCIDRs = []nodesv1.CIDR{"192.0.2.0/24"}
+		}
 		if random.IntN(3) == 0 {
 			all[name].Spec.Rollout = &nodesv1.Rollout{MaxConcurrent: intstr.FromInt32(1)}
 		}
@@ -182,7 +225,7 @@ func shuffle(random *rand.Rand, node *corev1.Node, all map[string]*nodesv1.NodeP
 }
 
 func randomNode(random *rand.Rand) *corev1.Node {
-	n := node().Obj()
+	n := node().With(at("10.20.1.2")).Obj()
 	for i := range 4 {
 		if random.IntN(2) == 0 {
 			n.Labels[fmt.Sprintf("key-%d", i)] = fmt.Sprintf("value-%d", random.IntN(3))

@@ -45,11 +45,29 @@ func ParseRecord(node client.Object) Record {
 	return record
 }
 
-// Carries reports whether the node carries anything for the pool, by its record or by the pool's member label.
+// Carries reports whether the node carries anything for the pool, by its record or by the pool's member labels.
 func Carries(node client.Object, pool string) bool {
 	entry, recorded := ParseRecord(node)[pool]
-	_, member := node.GetLabels()[nodesv1.MemberLabel(pool)]
-	return member || (recorded && !entry.empty())
+	return HasJoined(node, pool) || (recorded && !entry.empty())
+}
+
+// Joined returns the names of the pools one of whose member labels the node carries, sorted.
+func Joined(node client.Object) []string {
+	var names []string
+	for key := range node.GetLabels() {
+		if name, ok := nodesv1.CutMemberLabel(key); ok {
+			names = append(names, name)
+		}
+	}
+	return sortedUnique(names)
+}
+
+// HasJoined reports whether the node carries a member label of the pool. No kubelet can write one.
+func HasJoined(node client.Object, pool string) bool {
+	return slices.ContainsFunc(nodesv1.MemberLabels(pool), func(key string) bool {
+		_, joined := node.GetLabels()[key]
+		return joined
+	})
 }
 
 // String returns the record as it is written to the annotation: equal records give equal strings. Empty for none.

@@ -54,9 +54,10 @@ func run(m *testing.M) int {
 		ErrorIfCRDPathMissing:   true,
 		ControlPlaneStopTimeout: 20 * time.Second,
 	}
-	// Owners are only referenced with the right to: a missing finalizers permission has to show in the tests.
+	// Owners are only referenced with the right to: a missing finalizers permission has to show in the tests. Kubelets write what
+	// they may write in every cluster.
 	environment.ControlPlane.GetAPIServer().Configure().
-		Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
+		Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement,NodeRestriction")
 	config, err := environment.Start()
 	if err != nil {
 		// What could be started before the error would outlive the tests.

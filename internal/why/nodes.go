@@ -4,6 +4,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -68,7 +69,7 @@ func isReady(node *corev1.Node) bool {
 
 // isSynced reports whether the node carries the labels that the RuntimeClass of the pool selects.
 func isSynced(pool *membership.Pool, node *corev1.Node) bool {
-	if _, joined := node.Labels[nodesv1.MemberLabel(pool.Name)]; !joined {
+	if _, joined := node.Labels[cmp.Or(pool.Status.MemberLabel, pool.MemberLabel())]; !joined {
 		return false
 	}
 	for key, value := range pool.Spec.Labels {

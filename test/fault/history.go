@@ -199,7 +199,8 @@ func changed(before, after map[string]string) map[string]bool {
 func owned(key string) bool {
 	_, name, _ := strings.Cut(key, " ")
 	name, _, _ = strings.Cut(name, ":")
-	return slices.Contains([]string{
+	_, member := nodesv1.CutMemberLabel(name)
+	return member || slices.Contains([]string{
 		neverKey, restoreKey, "example.com/note", "example.com/" + neverPool, "example.com/" + restorePool, nodesv1.AppliedAnnotation,
-	}, name) || strings.HasPrefix(name, nodesv1.MemberLabelPrefix) || name == nodesv1.RoleLabel(neverPool) || name == nodesv1.RoleLabel(restorePool)
+	}, name) || name == nodesv1.RoleLabel(neverPool) || name == nodesv1.RoleLabel(restorePool)
 }

@@ -3,16 +3,22 @@
 
 package v1
 
+import "strings"
+
 // Labels, annotations and finalizers that Windlass reads and writes for pools.
 const (
 	// RoleLabelPrefix followed by a pool's name is the label, with any value, that makes a node a member.
 	// kubectl prints such keys in the ROLES column of "kubectl get nodes".
 	RoleLabelPrefix = "node-role.kubernetes.io/"
 
-	// MemberLabelPrefix followed by a pool's name is the label that Windlass puts on every member. The
+	// MemberLabelPrefix followed by a pool's name is the label that Windlass puts on every member of a pool without nodeCIDRs. The
 	// node-restriction.kubernetes.io domain is closed to kubelets, so no kubelet can write it. It is as good as what makes a node a
-	// member: kubelets report addresses and can set most labels, and a pool that selects by those lets them in.
+	// member: kubelets can set most labels, and a pool that selects by those lets them in.
 	MemberLabelPrefix = "nodepool.node-restriction.kubernetes.io/"
+
+	// AddressLabelPrefix followed by a pool's name is the label of every member of a pool with nodeCIDRs, in place of the other one:
+	// kubelets report their addresses, so this label says less. No kubelet can write it either.
+	AddressLabelPrefix = "address.node-restriction.kubernetes.io/"
 
 	// AppliedAnnotation records on a node, as JSON, which keys Windlass has applied there for which pool.
 	AppliedAnnotation = "nodes.lailin.xyz/applied"
@@ -52,5 +58,21 @@ const (
 // RoleLabel returns the label key that makes a node a member of the pool.
 func RoleLabel(pool string) string { return RoleLabelPrefix + pool }
 
-// MemberLabel returns the label key that every member of the pool carries.
+// MemberLabel returns the label key of members of a pool of that name that has no nodeCIDRs. NodePool.MemberLabel knows which one a pool has.
 func MemberLabel(pool string) string { return MemberLabelPrefix + pool }
+
+// AddressLabel returns the label key of members of a pool of that name that has nodeCIDRs.
+func AddressLabel(pool string) string { return AddressLabelPrefix + pool }
+
+// MemberLabels returns both keys: which one members of the pool carry depends on its spec, and while that changes some carry both.
+func MemberLabels(pool string) []string { return []string{MemberLabel(pool), AddressLabel(pool)} }
+
+// CutMemberLabel returns the name of the pool whose member label the key is, if it is one.
+func CutMemberLabel(key string) (pool string, found bool) {
+	for _, prefix := range []string{MemberLabelPrefix, AddressLabelPrefix} {
+		if pool, found = strings.CutPrefix(key, prefix); found && pool != "" {
+			return pool, true
+		}
+	}
+	return "", false
+}

@@ -58,6 +58,11 @@ type NodePoolStatus struct {
 	// +optional
 	Handler string `json:"handler,omitempty"`
 
+	// MemberLabel is the label by which the pool's RuntimeClass selects members. Where nodeCIDRs gives members another label, it
+	// follows once all of them carry that one; until then, members keep the label that is named here.
+	// +optional
+	MemberLabel string `json:"memberLabel,omitempty"`
+
 	// Ledger holds every key that Windlass may have put on a node for this pool. It is written before the first node is,
 	// and a key is only ever taken off a node when both the ledger and the node's own record name it.
 	// +optional

@@ -56,7 +56,7 @@ type NodePoolSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !format.qualifiedName().validate(k).hasValue())",message="every key must be a label key: an optional DNS prefix and a slash, then at most 63 letters, digits, '-', '_' or '.'"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('node-role.kubernetes.io/') && !k.startsWith('nodepool.node-restriction.kubernetes.io/') && !(k in ['kubernetes.io/hostname', 'kubernetes.io/os', 'kubernetes.io/arch']))",message="membership labels (node-role.kubernetes.io/, nodepool.node-restriction.kubernetes.io/) and kubernetes.io/hostname, os and arch are not a pool's to set"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('node-role.kubernetes.io/') && !k.startsWith('nodepool.node-restriction.kubernetes.io/') && !k.startsWith('address.node-restriction.kubernetes.io/') && !(k in ['kubernetes.io/hostname', 'kubernetes.io/os', 'kubernetes.io/arch']))",message="membership labels (node-role.kubernetes.io/, nodepool.node-restriction.kubernetes.io/, address.node-restriction.kubernetes.io/) and kubernetes.io/hostname, os and arch are not a pool's to set"
 	Labels map[string]LabelValue `json:"labels,omitempty"`
 
 	// Taints are put on every member, and the pool's RuntimeClass tolerates them. Unique by key and effect. What
@@ -86,8 +86,9 @@ type NodePoolSpec struct {
 	NodeSelector *metav1.LabelSelector `json:"nodeSelector,omitempty"`
 
 	// NodeCIDRs makes nodes members whose InternalIP lies in one of these network segments, as in "10.20.0.0/16", in
-	// addition to those that nodeSelector selects. Kubelets report the addresses of their own node: where machines are not trusted, use
-	// role labels, or select by labels under node-restriction.kubernetes.io. Default: none. Mutable.
+	// addition to those that nodeSelector selects. Kubelets report the addresses of their own node, so members of such a pool carry
+	// the label address.node-restriction.kubernetes.io/<pool> in place of nodepool.node-restriction.kubernetes.io/<pool>: where machines
+	// are not trusted, use role labels, or select by labels under node-restriction.kubernetes.io. Default: none. Mutable.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=32
@@ -261,6 +262,14 @@ type NodePoolList struct {
 
 	// Items are the pools.
 	Items []NodePool `json:"items"`
+}
+
+// MemberLabel returns the label key that every member of the pool carries, or is about to carry.
+func (p *NodePool) MemberLabel() string {
+	if len(p.Spec.NodeCIDRs) > 0 {
+		return AddressLabel(p.Name)
+	}
+	return MemberLabel(p.Name)
 }
 
 // GetConditions returns the conditions in the status.

@@ -36,13 +36,13 @@ type step struct {
 	progress clearance.Progress
 }
 
-// due returns the drains that the node is ready for, sorted by pool. While the node has a pool's member label, new pods of the pool
+// due returns the drains that the node is ready for, sorted by pool. While the node has a member label of a pool, new pods of the pool
 // would still come, so evicting the old ones would be in vain.
 func due(node *corev1.Node, pools *nodesv1.NodePoolList) []drain {
 	var list []drain
 	for i := range pools.Items {
 		pool := &pools.Items[i]
-		if _, selectable := node.Labels[nodesv1.MemberLabel(pool.Name)]; selectable || !drains(pool, node) {
+		if membership.HasJoined(node, pool.Name) || !drains(pool, node) {
 			continue
 		}
 		for _, entry := range pool.Status.Draining {

@@ -6,7 +6,6 @@ package drain
 import (
 	"context"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -46,7 +45,8 @@ func nodeChanged() predicate.Predicate {
 		CreateFunc: func(event.CreateEvent) bool { return false },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			for key := range e.ObjectOld.GetLabels() {
-				if _, kept := e.ObjectNew.GetLabels()[key]; !kept && strings.HasPrefix(key, nodesv1.MemberLabelPrefix) {
+				_, kept := e.ObjectNew.GetLabels()[key]
+				if _, member := nodesv1.CutMemberLabel(key); member && !kept {
 					return true
 				}
 			}

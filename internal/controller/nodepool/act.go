@@ -128,9 +128,10 @@ func (c class) object(pool *nodesv1.NodePool) *nodev1.RuntimeClass {
 }
 
 // letFollow enters into the pool's status, which is written at the end of the pass, what may be put on nodes from then on, what has to
-// be put back one day, and the batch of nodes that may follow.
+// be put back one day, the label that the RuntimeClass selects, and the batch of nodes that may follow.
 func letFollow(_ context.Context, s *scope) flow.Outcome {
 	s.Object.Status.Originals = s.decided.originals
+	s.Object.Status.MemberLabel = s.decided.class.memberLabel
 	s.Object.Status.Ledger = s.decided.ledger
 	s.Object.Status.Rollout = s.decided.rollout
 	s.LookAgain(s.decided.pause)

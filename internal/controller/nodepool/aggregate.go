@@ -18,6 +18,8 @@ import (
 // aggregate sums up the nodes of a pool.
 type aggregate struct {
 	members, ready, shared int32
+	// relabelling is how many members lack the member label of the pool and carry its other one.
+	relabelling int
 	// pending are the names, sorted, of nodes that do not yet carry everything of the pool or still carry something of it.
 	pending []string
 	// behind are the names, sorted, of the members among them.
@@ -92,8 +94,12 @@ func sumUp(name string, nodes []corev1.Node, pools membership.Pools, finder func
 	}
 	slices.SortFunc(order, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 	neighbours := map[string]bool{}
+	label := pools[name].MemberLabel()
 	for _, node := range order {
 		found := finder(node)
+		if _, labelled := node.Labels[label]; !labelled && slices.Contains(found.members, name) && membership.HasJoined(node, name) {
+			c.relabelling++
+		}
 		c.add(node, found, slices.Contains(found.members, name))
 		if c.preview != nil {
 			c.preview.add(membership.NewPlan(node, pools), membership.Preview(node, pools, name), node)

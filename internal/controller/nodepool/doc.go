@@ -7,7 +7,8 @@
 //
 // The passes over a pool that lives: (1) the finalizer, before anything else is touched, (2) the clearances of the nodes that left,
 // once they have been counted, and under spec.drain the entries of those that have to be emptied first, (3) the RuntimeClass, which
-// tolerates the taints that nodes have now as well as those that they are about to get, (4) the ledger, which allows package node to
+// tolerates the taints that nodes have now as well as those that they are about to get, and selects a member label that every member
+// has, (4) the ledger, which allows package node to
 // put new keys on nodes, and under spec.rollout the batch of nodes that may get them, (5) once every node follows, a ledger and with
 // it a RuntimeClass without the keys that are gone. Each step is allowed by what the one before it has written, so the next pass
 // makes up for a crash between any two.

@@ -37,7 +37,7 @@ type observation struct {
 	podsToEvict int32
 	// users is how many running pods name a pool that is being deleted, where it has to wait for them.
 	users int32
-	// unseen is true where the API server knows of a node with the pool's member label and the cache does not. It is only asked about
+	// unseen is true where the API server knows of a node with a member label of the pool and the cache does not. It is only asked about
 	// a pool that is being deleted.
 	unseen bool
 }
@@ -111,7 +111,7 @@ func (r *Reconciler) lookAtDrains(ctx context.Context, pool *nodesv1.NodePool) (
 }
 
 // lookForUsers counts the pods that a pool which is being deleted has to wait for, and asks the API server itself whether a node still
-// has the member label: a cache may be behind, and nobody would clean up after a pool that is gone.
+// has a member label: a cache may be behind, and nobody would clean up after a pool that is gone.
 func (r *Reconciler) lookForUsers(ctx context.Context, pool *nodesv1.NodePool, seen *observation) error {
 	var err error
 	if waitsForUsers(pool, seen.runtimeClass) {
@@ -119,12 +119,14 @@ func (r *Reconciler) lookForUsers(ctx context.Context, pool *nodesv1.NodePool, s
 			return err
 		}
 	}
-	nodes := &metav1.PartialObjectMetadataList{}
-	nodes.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
-	if err := r.live.List(ctx, nodes, client.HasLabels{nodesv1.MemberLabel(pool.Name)}, client.Limit(1)); err != nil {
-		return fmt.Errorf("cannot look for nodes of pool %q: %w", pool.Name, err)
+	for _, label := range nodesv1.MemberLabels(pool.Name) {
+		nodes := &metav1.PartialObjectMetadataList{}
+		nodes.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
+		if err := r.live.List(ctx, nodes, client.HasLabels{label}, client.Limit(1)); err != nil {
+			return fmt.Errorf("cannot look for nodes of pool %q: %w", pool.Name, err)
+		}
+		seen.unseen = seen.unseen || len(nodes.Items) > 0
 	}
-	seen.unseen = len(nodes.Items) > 0
 	return nil
 }
 

@@ -96,7 +96,9 @@ const (
 
 // class is the RuntimeClass that a pool wants.
 type class struct {
-	handler      string
+	handler string
+	// memberLabel is the one by which nodeSelector selects members.
+	memberLabel  string
 	nodeSelector map[string]string
 	tolerations  []corev1.Toleration
 }
@@ -105,9 +107,10 @@ type class struct {
 // the pools put there that share a node with it: a pod that did not tolerate those could run on no shared node.
 func wantedClass(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes aggregate) class {
 	wanted := class{
-		handler:      chooseHandler(pool, have, nodes),
-		nodeSelector: map[string]string{nodesv1.MemberLabel(pool.Name): ""},
+		handler:     chooseHandler(pool, have, nodes),
+		memberLabel: chooseMemberLabel(pool, have, nodes),
 	}
+	wanted.nodeSelector = map[string]string{wanted.memberLabel: ""}
 	for key, value := range pool.Spec.Labels {
 		wanted.nodeSelector[key] = string(value)
 	}
@@ -150,6 +153,23 @@ func chooseHandler(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes aggr
 	return common[0]
 }
 
+// chooseMemberLabel returns the label by which the RuntimeClass selects members: the one that they are given now, or the one in force while
+// a member carries only that one.
+func chooseMemberLabel(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes aggregate) string {
+	wanted, inForce := pool.MemberLabel(), pool.Status.MemberLabel
+	if have != nil && metav1.IsControlledBy(have, pool) && have.Scheduling != nil {
+		for key := range have.Scheduling.NodeSelector {
+			if _, ok := nodesv1.CutMemberLabel(key); ok {
+				inForce = key
+			}
+		}
+	}
+	if nodes.relabelling > 0 && slices.Contains(nodesv1.MemberLabels(pool.Name), inForce) {
+		return inForce
+	}
+	return wanted
+}
+
 // tolerated returns the taints that nodes of the pool have or are about to have for it: those of the spec, and those of the
 // ledger until every node has followed.
 func tolerated(pool *nodesv1.NodePool) []nodesv1.Taint {
@@ -185,11 +205,12 @@ func planClass(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, wanted class) 
 }
 
 // planLedger returns the ledger for the pool: everything that the spec wants, and what was there before until no node is
-// left that has to follow.
+// left that has to follow. Members keep a label that the RuntimeClass selects without waiting for anything.
 func planLedger(pool *nodesv1.NodePool, nodes aggregate) nodesv1.Ledger {
 	wanted := membership.Wanted(pool)
 	grown := membership.Union(wanted, pool.Status.Ledger)
-	if len(nodes.pending) > 0 || !equality.Semantic.DeepEqual(grown, pool.Status.Ledger) {
+	relabelled := pool.Status.MemberLabel == pool.MemberLabel()
+	if len(nodes.pending) > 0 || !relabelled || !equality.Semantic.DeepEqual(grown, pool.Status.Ledger) {
 		return grown
 	}
 	return wanted

@@ -76,7 +76,7 @@ func TestPlanLedgerGrowsAtOnceAndShrinksLast(t *testing.T) {
 			for _, key := range tc.spec {
 				pool.Spec.Labels[key] = "x"
 			}
-			pool.Status.Ledger = tc.have
+			pool.Status.Ledger, pool.Status.MemberLabel = tc.have, nodesv1.MemberLabel("p")
 			got := planLedger(pool, aggregate{pending: tc.pending})
 			if diff := cmp.Diff(membership.Union(tc.want, nodesv1.Ledger{}), got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("ledger differs (-want +got):\n%s", diff)

@@ -156,6 +156,9 @@ func TestSchema(t *testing.T) {
 		"a membership as label": {
 			YAML: spec(`{labels: {nodepool.node-restriction.kubernetes.io/other: ""}}`), Refused: "not a pool's to set",
 		},
+		"a membership by address as label": {
+			YAML: spec(`{labels: {address.node-restriction.kubernetes.io/other: ""}}`), Refused: "not a pool's to set",
+		},
 		"a handler that is no DNS label": {
 			YAML: spec(`{handler: Run_C}`), Refused: "spec.handler",
 		},

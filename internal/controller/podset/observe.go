@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -136,16 +135,10 @@ func (r *Reconciler) poolsOf(ctx context.Context, node string) ([]string, error)
 	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("cannot read Node %q: %w", node, err)
 	}
-	var pools []string
-	for label := range object.Labels {
-		if pool, ok := strings.CutPrefix(label, nodesv1.MemberLabelPrefix); ok {
-			pools = append(pools, pool)
-		}
+	if pools := membership.Joined(&object); len(pools) > 0 {
+		return pools, nil
 	}
-	if len(pools) == 0 {
-		return []string{""}, nil
-	}
-	return pools, nil
+	return []string{""}, nil
 }
 
 // placement turns counts into the sorted list of the status, nil where there is nothing to say.

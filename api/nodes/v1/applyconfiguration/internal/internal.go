@@ -260,6 +260,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: ledger
       type:
         namedType: com.github.windlass-operator.windlass.api.nodes.v1.Ledger
+    - name: memberLabel
+      type:
+        scalar: string
     - name: neighborTaints
       type:
         list:

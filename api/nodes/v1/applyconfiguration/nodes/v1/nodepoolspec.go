@@ -27,8 +27,9 @@ type NodePoolSpecApplyConfiguration struct {
 	// node-restriction.kubernetes.io. Default: none. Mutable.
 	NodeSelector *metav1.LabelSelectorApplyConfiguration `json:"nodeSelector,omitempty"`
 	// NodeCIDRs makes nodes members whose InternalIP lies in one of these network segments, as in "10.20.0.0/16", in
-	// addition to those that nodeSelector selects. Kubelets report the addresses of their own node: where machines are not trusted, use
-	// role labels, or select by labels under node-restriction.kubernetes.io. Default: none. Mutable.
+	// addition to those that nodeSelector selects. Kubelets report the addresses of their own node, so members of such a pool carry
+	// the label address.node-restriction.kubernetes.io/<pool> in place of nodepool.node-restriction.kubernetes.io/<pool>: where machines
+	// are not trusted, use role labels, or select by labels under node-restriction.kubernetes.io. Default: none. Mutable.
 	NodeCIDRs []nodesv1.CIDR `json:"nodeCIDRs,omitempty"`
 	// Priority decides which of several pools of a node wins where they want one key with different values: the higher one,
 	// then the older one, then the first by name. Default: 0. Mutable.

@@ -33,6 +33,9 @@ type NodePoolStatusApplyConfiguration struct {
 	Allocatable *corev1.ResourceList `json:"allocatable,omitempty"`
 	// Handler is the handler of the pool's RuntimeClass that is in force.
 	Handler *string `json:"handler,omitempty"`
+	// MemberLabel is the label by which the pool's RuntimeClass selects members. Where nodeCIDRs gives members another label, it
+	// follows once all of them carry that one; until then, members keep the label that is named here.
+	MemberLabel *string `json:"memberLabel,omitempty"`
 	// Ledger holds every key that Windlass may have put on a node for this pool. It is written before the first node is,
 	// and a key is only ever taken off a node when both the ledger and the node's own record name it.
 	Ledger *LedgerApplyConfiguration `json:"ledger,omitempty"`
@@ -137,6 +140,14 @@ func (b *NodePoolStatusApplyConfiguration) WithAllocatable(value corev1.Resource
 // If called multiple times, the Handler field is set to the value of the last call.
 func (b *NodePoolStatusApplyConfiguration) WithHandler(value string) *NodePoolStatusApplyConfiguration {
 	b.Handler = &value
+	return b
+}
+
+// WithMemberLabel sets the MemberLabel field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MemberLabel field is set to the value of the last call.
+func (b *NodePoolStatusApplyConfiguration) WithMemberLabel(value string) *NodePoolStatusApplyConfiguration {
+	b.MemberLabel = &value
 	return b
 }
 
