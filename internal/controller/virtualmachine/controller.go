@@ -56,8 +56,9 @@ type Reconciler struct {
 	drivers     map[string]string
 	overcommits map[string]bool
 
-	claims  claims
-	surveys surveys
+	claims      claims
+	surveys     surveys
+	unconfirmed unconfirmed
 }
 
 // New returns a Reconciler.
@@ -83,7 +84,7 @@ func New(options Options) *Reconciler {
 		NeedsFinalizer: func(*cloudnativev1alpha1.VirtualMachine) bool { return false },
 		Begin:          func(pass *flow.Pass[*cloudnativev1alpha1.VirtualMachine]) *scope { return &scope{Pass: pass} },
 		Phases:         r.phases,
-		Describe:       describe,
+		Describe:       r.describe,
 		Announce:       announcements(),
 		Wrote:          r.acknowledge,
 		Forget:         r.forget,
@@ -160,6 +161,7 @@ const aimExactly = 5 * time.Second
 
 // acknowledge drops the result of an operation that is in the status now.
 func (r *Reconciler) acknowledge(pass *scope) {
+	r.unconfirmed.drop(client.ObjectKeyFromObject(pass.Object))
 	if pass.settled && pass.seen.op.Ended() {
 		r.operations.Acknowledge(client.ObjectKeyFromObject(pass.Object), pass.seen.op)
 	}
@@ -169,6 +171,7 @@ func (r *Reconciler) acknowledge(pass *scope) {
 // the machine is most likely on its host.
 func (r *Reconciler) forget(_ context.Context, key client.ObjectKey) error {
 	r.operations.Forget(key)
+	r.unconfirmed.drop(key)
 	r.claims.leave(key)
 	return nil
 }

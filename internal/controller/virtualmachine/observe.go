@@ -98,7 +98,7 @@ func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.Virtual
 // observe is the phase that observes the machine, its host and its operation.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	seen := &pass.seen
-	seen.op = r.operations.Look(client.ObjectKeyFromObject(pass.Object), pass.Object.UID)
+	seen.op = r.lookAtOperation(pass)
 	if seen.at.Host == "" {
 		seen.observed = true
 		return flow.Done()
@@ -135,6 +135,19 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	seen.spec = specOf(pass.Object, r.installation, seen.at.Driver, held)
 	seen.spec.Kept = keptDisks(pass.Object, pass.Now)
 	return look(ctx, driver, pass.Object, seen)
+}
+
+// lookAtOperation returns the progress of the operation, nil for none. One whose end is in the status already is acknowledged.
+func (r *Reconciler) lookAtOperation(pass *scope) *operation.Progress {
+	key := client.ObjectKeyFromObject(pass.Object)
+	op := r.operations.Look(key, pass.Object.UID)
+	events, told := r.unconfirmed.take(pass.Object, op)
+	if !told {
+		return op
+	}
+	r.operations.Acknowledge(key, op)
+	pass.Tell(events...)
+	return nil
 }
 
 // host returns the driver of the host where the machine is, or why there is none.

@@ -49,9 +49,14 @@ func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 
 // updates reports whether the pass changes the status, for which the conditions have to be tried on a copy.
 func updates(pass *scope, marks *status.Marks, outcome flow.Outcome) bool {
+	return !equality.Semantic.DeepEqual(pass.Before.Status, tried(pass, marks, outcome).Status)
+}
+
+// tried returns a copy of the object with the conditions that the marks make.
+func tried(pass *scope, marks *status.Marks, outcome flow.Outcome) *cloudnativev1alpha1.VirtualMachine {
 	trial := flow.NewPass(pass.Object.DeepCopy(), pass.Now)
 	trial.Apply(marks, outcome)
-	return !equality.Semantic.DeepEqual(pass.Before.Status, trial.Object.Status)
+	return trial.Object
 }
 
 // phaseOf returns the phase, empty if the pass knows no better one than the last.
