@@ -121,18 +121,28 @@ func (d *driver) list(ctx context.Context, filters client.Filters) ([]container.
 	return ours, nil
 }
 
-// successors returns 1 for the containers whose predecessor is still there, by ID: they are not the machine yet.
+// successors returns 1 for the containers that are not the machine, by ID: their predecessor is still there, or another container has its name by
+// now. A request that outlives its manager can make the latter.
 func successors(all []container.Summary) map[string]int {
-	uids, out := map[string]string{}, map[string]int{}
+	uids, named, out := map[string]string{}, map[string]bool{}, map[string]int{}
 	for _, c := range all {
 		uids[c.ID] = c.Labels[labelUID]
+		if !isTemporary(c) {
+			named[c.Labels[labelUID]] = true
+		}
 	}
 	for _, c := range all {
-		if uid, ok := uids[c.Labels[labelReplaces]]; ok && uid == c.Labels[labelUID] {
+		uid := c.Labels[labelUID]
+		if predecessor, ok := uids[c.Labels[labelReplaces]]; ok && predecessor == uid || isTemporary(c) && named[uid] {
 			out[c.ID] = 1
 		}
 	}
 	return out
+}
+
+// isTemporary reports whether the container still has the name of one that replaces another. Then it has never run.
+func isTemporary(c container.Summary) bool {
+	return slices.Contains(c.Names, "/"+temporaryName(identityOf(c.Labels)))
 }
 
 // machines returns the container of every machine that matches the filters.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
@@ -71,10 +70,10 @@ func (d *driver) swap(
 	return made, d.rename(ctx, made, id)
 }
 
-// discard removes what an earlier swap has left: containers that have never run and whose predecessor is the machine.
+// discard removes what an earlier swap has left: containers that have never run and whose predecessor is the machine, or was.
 func (d *driver) discard(ctx context.Context, found []container.Summary) error {
 	for _, c := range found[1:] {
-		if c.Labels[labelReplaces] != found[0].ID {
+		if c.Labels[labelReplaces] != found[0].ID && !isTemporary(c) {
 			continue
 		}
 		if err := d.remove(ctx, c.ID); err != nil {
@@ -90,7 +89,7 @@ func (d *driver) settle(ctx context.Context, found []container.Summary) error {
 		return err
 	}
 	id := identityOf(found[0].Labels)
-	if !slices.Contains(found[0].Names, "/"+temporaryName(id)) {
+	if !isTemporary(found[0]) {
 		return nil
 	}
 	return d.rename(ctx, found[0].ID, id)

@@ -105,3 +105,39 @@ func TestDeleteRemovesASuccessorToo(t *testing.T) {
 		t.Error("the successor is there")
 	}
 }
+
+// A request to replace a container that the engine follows when its manager is gone, and another one has replaced the container, makes one
+// too many. In the order of age it was taken for the machine.
+func TestReplacementThatCameTooLateIsNotTheMachine(t *testing.T) {
+	t.Parallel()
+	_, driver, api := shared(t)
+	spec := specOf(newIdentity())
+	old := run(t, driver, spec)
+	changed := spec
+	changed.Hash = "another"
+	late, err := driver.Replace(t.Context(), changed, hard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := inspect(t, api, late.ID).Config // with the label that it replaces the old container
+	config.Labels["cloudnative.tw/incarnation"] = "another of " + old.ID
+	made, err := api.ContainerCreate(t.Context(), client.ContainerCreateOptions{Config: config, HostConfig: &container.HostConfig{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []struct{ id, name string }{{late.ID, "default-" + spec.Name + "-" + spec.UID[:8] + ".new"}, {made.ID, spec.Name}}
+	for _, to := range names {
+		if _, err := api.ContainerRename(t.Context(), to.id, client.ContainerRenameOptions{NewName: to.name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found := get(t, driver, spec.Identity); found.ID != made.ID {
+		t.Errorf("the machine is %+v, want %q", found, made.ID)
+	}
+	if err := driver.Start(t.Context(), spec.Identity); err != nil {
+		t.Fatal(err)
+	}
+	if only := containerOf(t, api, spec.Identity); only != made.ID {
+		t.Errorf("the engine has %q, want %q", only, made.ID)
+	}
+}
