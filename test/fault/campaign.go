@@ -197,7 +197,7 @@ func (c *campaign) cases() []attempt {
 		r.Cases = len(own)
 		all = append(all, own...)
 	}
-	all = sample(all, c.options.Sample, c.options.Seed)
+	all = spread(all, c.options.Sample, c.options.Seed)
 	for i := range all {
 		all[i].rest = c.options.rest(i)
 	}

@@ -12,7 +12,7 @@ import (
 
 // finding is something that is wrong after a run.
 type finding struct {
-	// Class is what is wrong: divergence, leak, stuck, restless, write at rest, unguarded, silent, panic or broken, or
+	// Class is what is wrong: divergence, leak, stuck, restless, write at rest, unguarded, twice, silent, panic or broken, or
 	// unprepared where the fault had no chance to happen.
 	Class string `json:"class"`
 	// Detail shows it.

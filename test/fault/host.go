@@ -10,10 +10,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/windlass-operator/windlass/internal/machine"
 )
 
 // hostPrefix marks what is on a host of machines, or on the machine of a tool, among effects and in states.
 const hostPrefix = "host:"
+
+// lossPrefix marks how much was removed with its data, which is not there.
+const lossPrefix = hostPrefix + "lost/"
 
 // onHost names it.
 func onHost(driver, resource, name string) string {
@@ -43,9 +48,11 @@ func interrupts(sc *scenario, v variant) bool {
 	return v.host || sc.volatile && strings.HasPrefix(v.name, "kill-")
 }
 
-// uninterrupted returns a state without what tells of a machine that ended and was started again.
+// uninterrupted returns a state without what tells of a machine that ended and was started again. An engine that is killed while it makes a
+// container forgets it, but not the volume that it has made for it: nobody can know whose that was.
 func uninterrupted(s state) state {
 	out := maps.Clone(s)
+	delete(out, onHost(machine.DriverDocker, "volumes", ""))
 	for key, object := range s {
 		content, ok := object.(map[string]any)
 		if !ok || !strings.HasPrefix(key, "virtualmachines.") {
@@ -69,6 +76,13 @@ func (s *stage) state(ctx context.Context, of state) (state, error) {
 		}
 	}
 	return s.comparable(of), nil
+}
+
+// onHosts returns what is on hosts now.
+func (s *stage) onHosts(ctx context.Context) (state, error) {
+	all, err := s.state(ctx, state{})
+	maps.DeleteFunc(all, func(key string, _ any) bool { return strings.HasPrefix(key, lossPrefix) })
+	return all, err
 }
 
 // comparable returns what is compared of a state.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/moby/moby/api/types/container"
 )
 
 func TestTheToolDoesAsTheVariantSays(t *testing.T) {
@@ -20,9 +21,9 @@ func TestTheToolDoesAsTheVariantSays(t *testing.T) {
 		code    int
 		files   []string
 	}{
-		"without a fault it does its work": {files: []string{toolState, toolKubeconfig}},
+		"without a fault it does its work": {files: []string{toolState, toolKubeconfig, "one" + toolMachines}},
 		"it fails before its work":         {variant: "500", code: exitFailure},
-		"it fails after its work":          {variant: "late-504", code: exitFailure, files: []string{toolState, toolKubeconfig}},
+		"it fails after its work":          {variant: "late-504", code: exitFailure, files: []string{toolState, toolKubeconfig, "one" + toolMachines}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -34,8 +35,10 @@ func TestTheToolDoesAsTheVariantSays(t *testing.T) {
 				}
 			}
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, toolTarget), []byte("target"), 0o600); err != nil {
-				t.Fatal(err)
+			for file, text := range map[string]string{toolTarget: "target", toolConfig: "cluster_name: one\n"} {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
 			listener, err := net.Listen("unix", filepath.Join(dir, toolSocket)) //nolint:noctx // because it is a file
 			if err != nil {
@@ -45,11 +48,11 @@ func TestTheToolDoesAsTheVariantSays(t *testing.T) {
 			effects := newInjector(struck, func() {})
 			effects.arm()
 			go (&toolGate{listener: listener, effects: effects, name: "a"}).serve()
-			if code := runTool([]string{actionUp, "--config", filepath.Join(dir, "cluster.yml")}); code != tc.code {
+			if code := runTool([]string{actionUp, "--config", filepath.Join(dir, toolConfig)}); code != tc.code {
 				t.Errorf("the tool ended with code %d, want %d", code, tc.code)
 			}
 			var made []string
-			for _, file := range []string{toolState, toolKubeconfig} {
+			for _, file := range []string{toolState, toolKubeconfig, "one" + toolMachines} {
 				if _, err := os.Stat(filepath.Join(dir, file)); !errors.Is(err, os.ErrNotExist) {
 					made = append(made, file)
 				}
@@ -81,10 +84,55 @@ func TestStartsOfMachinesAreNotComparedAfterTheyEnded(t *testing.T) {
 
 func TestVariantsOfHostsStrikeHostsOnly(t *testing.T) {
 	t.Parallel()
-	onEngine, onServer := effect{Verb: "create", Object: onHost("docker", "containers", "a")}, effect{Verb: "create", Object: "configmaps/default/a"}
+	onEngine, onServer := effect{Verb: "start", Object: onHost("docker", "containers", "a")}, effect{Verb: "create", Object: "configmaps/default/a"}
 	for _, v := range variants() {
 		if v.host == v.appliesTo(onServer) || v.api == v.appliesTo(onEngine) {
 			t.Errorf("variant %q applies to writes: %t, to calls of hosts: %t", v.name, v.appliesTo(onServer), v.appliesTo(onEngine))
 		}
+	}
+}
+
+func TestMachinesThatThereAreTwiceAreFound(t *testing.T) {
+	t.Parallel()
+	made := func(id, uid, replaces string, running bool) container.Summary {
+		state := container.StateCreated
+		if running {
+			state = container.StateRunning
+		}
+		return container.Summary{ID: id, State: state, Labels: map[string]string{uidLabel: uid, replacesLabel: replaces}}
+	}
+	cases := map[string]struct {
+		all   []container.Summary
+		wrong bool
+	}{
+		"one for each object":                            {all: []container.Summary{made("1", "a", "", true), made("2", "b", "", true)}},
+		"one that replaces another and does not run":     {all: []container.Summary{made("1", "a", "", true), made("2", "a", "1", false)}},
+		"one that replaces another and runs beside it":   {all: []container.Summary{made("1", "a", "", true), made("2", "a", "1", true)}, wrong: true},
+		"one that replaces what is gone, beside a third": {all: []container.Summary{made("2", "a", "1", false), made("3", "a", "1", true)}, wrong: true},
+		"two": {all: []container.Summary{made("1", "a", "", true), made("2", "a", "", false)}, wrong: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := twins(tc.all); (got != "") != tc.wrong {
+				t.Errorf("it says %q", got)
+			}
+		})
+	}
+}
+
+func TestNamesOnHostsAreTheSameInEachRun(t *testing.T) {
+	t.Parallel()
+	const uid = "983ae683-e829-4f74-b1c2-5c6d3423fce9"
+	got := map[string]string{}
+	for _, name := range []string{"web", "default-web-983ae683.new", "default-web-983ae683", "windlass-" + uid + "-default"} {
+		got[name] = withoutUIDs(name)
+	}
+	want := map[string]string{
+		"web": "web", "default-web-983ae683.new": "default-web-<uid>.new", "default-web-983ae683": "default-web-<uid>",
+		"windlass-" + uid + "-default": "windlass-<uid>-default",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the names differ (-want +got):\n%s", diff)
 	}
 }

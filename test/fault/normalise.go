@@ -5,6 +5,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -29,11 +30,18 @@ var addresses = regexp.MustCompile(`\b10\.1(2[89]|[3-9]\d)\.\d+\.\d+\b|\b10\.2\d
 // volumes of service account tokens have random names.
 var volumes = regexp.MustCompile(`\bkube-api-access-[a-z0-9]{5}\b`)
 
-// containers have random IDs, and addresses in the order in which they start.
+// containers have random IDs, and addresses in the order in which they and their networks are made. The ranges are the default ones of engines,
+// and the one of dockertest.
 var (
 	containers         = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
-	containerAddresses = regexp.MustCompile(`\b172\.(1[6-9]|2\d|3[01])\.\d+\.\d+\b`)
+	containerAddresses = regexp.MustCompile(`\b(172\.(1[6-9]|2\d|3[01])|10\.(6[4-9]|7\d))\.\d+\.\d+\b`)
 )
+
+// simulated machines are numbered from the start of the manager that simulates them.
+var simulated = regexp.MustCompile(`\bsim-\d{6}\b`)
+
+// tokens of ServiceAccounts are signed, and have the time in them.
+var tokens = regexp.MustCompile(`\beyJ[\w-]+\.[\w-]+\.[\w-]+`)
 
 // exception is a field that is removed from the objects of a kind, or from all objects if the kind is empty.
 type exception struct {
@@ -66,7 +74,38 @@ func (n *names) normalise(object *unstructured.Unstructured) any {
 	n.owners(content)
 	conditions(object, content)
 	hash(object, content)
+	issued(object, content)
+	if object.GetKind() == "ConfigMap" && object.GetName() == retained {
+		return anonymous(n.walk(content))
+	}
 	return n.walk(content)
+}
+
+// issued replaces the tokens in a Secret, which are others each time that one is issued.
+func issued(object *unstructured.Unstructured, content map[string]any) {
+	data, found, err := unstructured.NestedMap(content, "data")
+	if object.GetKind() != "Secret" || !found || err != nil {
+		return
+	}
+	for key, value := range data {
+		text, err := base64.StdEncoding.DecodeString(fmt.Sprint(value))
+		if err == nil && tokens.Match(text) {
+			data[key] = tokens.ReplaceAllString(string(text), "<token>")
+		}
+	}
+	_ = unstructured.SetNestedMap(content, data, "data")
+}
+
+// retained is the list of machines that stay without their objects.
+const retained = "windlass-retained-machines"
+
+// anonymous replaces the UIDs in the list of retained machines: it has them of objects that are gone, so that no name is known for them.
+func anonymous(value any) any {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return value
+	}
+	return uids.ReplaceAllString(string(raw), "<uid>")
 }
 
 // owners keeps the entries of managedFields that are Windlass' own, in an order of their own: the API server sorts them by time. What
@@ -196,7 +235,7 @@ func essence(object *unstructured.Unstructured) string {
 
 func (n *names) replace(text string) string {
 	text = times.ReplaceAllString(n.replacer.Replace(text), "<time>")
-	text = volumes.ReplaceAllString(text, "<volume>")
+	text = simulated.ReplaceAllString(volumes.ReplaceAllString(text, "<volume>"), "<machine>")
 	text = containers.ReplaceAllString(containerAddresses.ReplaceAllString(text, "<address>"), "<container>")
 	return addresses.ReplaceAllString(text, "<address>")
 }

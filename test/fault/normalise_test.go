@@ -55,6 +55,25 @@ func TestSince(t *testing.T) {
 			first:  map[string]string{"pools/red": `{metadata: {name: red, uid: u1}}`, "classes/red": `{metadata: {name: red, uid: c1, ownerReferences: [{uid: u1}]}}`},
 			second: map[string]string{"pools/red": `{metadata: {name: red, uid: u2}}`, "classes/red": `{metadata: {name: red, uid: c2, ownerReferences: [{uid: u1}]}}`},
 		},
+		"a token that was issued again does not count, and the rest of the Secret does": {
+			first:  map[string]string{"secrets/a": `{kind: Secret, metadata: {name: a, uid: s1}, data: {value: dG9rZW46IGV5SmhiLmV5SmkuYWJj}}`}, // token: eyJhb.eyJi.abc
+			second: map[string]string{"secrets/a": `{kind: Secret, metadata: {name: a, uid: s1}, data: {value: dG9rZW46IGV5SmhiLmV5SmkuZGVm}}`}, // token: eyJhb.eyJi.def
+			same:   true,
+		},
+		"another content of a Secret counts": {
+			first:  map[string]string{"secrets/a": `{kind: Secret, metadata: {name: a, uid: s1}, data: {value: dG9rZW46IGV5SmhiLmV5SmkuYWJj}}`},
+			second: map[string]string{"secrets/a": `{kind: Secret, metadata: {name: a, uid: s1}, data: {value: dG9rZW46IGFub3RoZXI=}}`},
+		},
+		"the UID of an object that is gone does not count among retained machines": {
+			first:  map[string]string{"configmaps/r": `{kind: ConfigMap, metadata: {name: windlass-retained-machines, uid: c1}, data: {983ae683-e829-4f74-b1c2-5c6d3423fce9: web}}`},
+			second: map[string]string{"configmaps/r": `{kind: ConfigMap, metadata: {name: windlass-retained-machines, uid: c1}, data: {bdfeef81-0bf1-493b-b3b7-abe6264e824a: web}}`},
+			same:   true,
+		},
+		"which number a simulated machine has, and which address a container, does not count": {
+			first:  map[string]string{"virtualmachines/a": `{metadata: {name: a, uid: v1}, status: {server: {id: sim-000001, addresses: [10.64.0.34]}}}`},
+			second: map[string]string{"virtualmachines/a": `{metadata: {name: a, uid: v1}, status: {server: {id: sim-000002, addresses: [10.65.1.98]}}}`},
+			same:   true,
+		},
 		"an object that is left over counts": {
 			first:  map[string]string{},
 			second: map[string]string{"classes/red": `{metadata: {name: red, uid: c1}}`},

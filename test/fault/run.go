@@ -45,6 +45,7 @@ type play struct {
 	quiet time.Duration
 	// before is the state of the lane before the run, and given after the given steps if the end has to be like it.
 	before, given snapshot
+	givenOnHosts  state
 	out           *outcome
 }
 
@@ -59,7 +60,7 @@ func (l *lane) play(ctx context.Context, sc *scenario, f *fault, want *outcome, 
 	if err != nil {
 		return nil, err
 	}
-	s.args = slices.Clone(sc.args)
+	s.args, s.hasty = slices.Clone(sc.args), sc.hasty
 	s.interrupted = f != nil && interrupts(sc, f.Variant)
 	p := &play{stage: s, scenario: sc, want: want, quiet: quiet, before: before, out: &outcome{}}
 	err = p.perform(ctx)
@@ -84,6 +85,9 @@ func (p *play) perform(ctx context.Context) error {
 	if err := p.clear(); err != nil {
 		p.out.add(&finding{Class: "broken", Detail: err.Error()})
 	}
+	for _, promise := range p.brokenPromises() {
+		p.out.add(&finding{Class: "twice", Detail: promise})
+	}
 	p.out.Log = p.log()
 	if strings.Contains(p.out.Log, "Observed a panic") || strings.Contains(p.out.Log, "\ngoroutine ") {
 		p.out.add(&finding{Class: "panic", Detail: "the log shows a panic"})
@@ -99,6 +103,9 @@ func (p *play) act(ctx context.Context) (err error) {
 	}
 	if p.scenario.undone {
 		if p.given, err = p.snapshot(ctx); err != nil {
+			return err
+		}
+		if p.givenOnHosts, err = p.onHosts(ctx); err != nil {
 			return err
 		}
 	}

@@ -34,6 +34,8 @@ type scenario struct {
 	local bool
 	// volatile says that machines end with the manager, so that they are started again after it was killed.
 	volatile bool
+	// hasty says that it is left to chance whether a machine has run before it is deleted.
+	hasty bool
 	// setUp, if there is one, adds to the stage before the manager starts, and returns what to do after it has ended.
 	setUp func(s *stage) (end func() error, err error)
 	// alone is set for one that is a fault of its own: no other is added to it.

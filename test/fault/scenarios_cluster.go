@@ -28,8 +28,11 @@ func clusterScenarios() []scenario {
 			merge(a, `{"metadata":{"annotations":{"clusterprovisioner.rke.io/retry":"once"}}}`), appliedAgain(), ready,
 		}},
 		{name: "restarted", before: []step{applyCluster(), ready}, steps: []step{restart(), configure("two"), appliedAgain(), ready}},
-		{name: "deleted", before: []step{applyCluster(), ready}, steps: []step{remove(a), gone(a)}},
-		{name: "deleted-at-once", steps: []step{applyCluster(), until(a, "Reconciling=True"), remove(a), gone(a)}},
+		{name: "deleted", undone: true, before: []step{applyCluster(), ready}, steps: []step{remove(a), gone(a)}},
+		{name: "deleted-while-a-change-waits", undone: true, before: []step{applyCluster("approval: Manual"), approve(a), ready}, steps: []step{
+			configure("two"), until(a, "Ready.reason=WaitingForApproval"), remove(a), gone(a), configure("one"),
+		}},
+		{name: "deleted-at-once", undone: true, steps: []step{applyCluster(), until(a, ".metadata.finalizers#=1"), remove(a), gone(a)}},
 		{name: "created-again", before: []step{applyCluster(), ready}, steps: []step{remove(a), gone(a), applyCluster(), ready}},
 		{name: "token", before: []step{applyCluster(), ready}, steps: []step{
 			apply(token("b")), until("kubeconfigs.clusterprovisioner.rke.io/b", "Ready=True"),

@@ -59,16 +59,16 @@ func machineScenarios() []scenario {
 			apply(virtualMachine("web")), active, merge(web, `{"metadata":{"annotations":{"windlass.io/paused":"true"}},"spec":{"runStrategy":"Halted"}}`),
 			until(web, "Paused=True"), merge(web, `{"metadata":{"annotations":{"windlass.io/paused":null}}}`), until(web, "Ready=True", ".status.phase=Stopped"),
 		}},
-		{name: "deleted", steps: []step{apply(virtualMachine("web")), active, remove(web), gone(web)}},
+		{name: "deleted", undone: true, steps: []step{apply(virtualMachine("web")), active, remove(web), gone(web)}},
 		{name: "retained", steps: []step{
 			apply(virtualMachine("web", "deletionPolicy: Retain")), active, remove(web), gone(web),
 		}},
-		{name: "deleted-together", steps: []step{
+		{name: "deleted-together", undone: true, steps: []step{
 			apply(virtualMachine("web"), virtualMachine("app"), virtualMachine("db")), active,
 			until("virtualmachines/default/app", "Ready=True"), until("virtualmachines/default/db", "Ready=True"),
 			remove(web, "virtualmachines/default/app", "virtualmachines/default/db"), gone(web, "virtualmachines/default/app", "virtualmachines/default/db"),
 		}},
-		{name: "deleted-at-once", steps: []step{apply(virtualMachine("web")), until(web, "Reconciling=True"), remove(web), gone(web)}},
+		{name: "deleted-at-once", undone: true, hasty: true, steps: []step{apply(virtualMachine("web")), until(web, ".metadata.finalizers#=1"), remove(web), gone(web)}},
 		{name: "created-again", steps: []step{apply(virtualMachine("web")), active, remove(web), gone(web), apply(virtualMachine("web")), active}},
 	}
 }
@@ -79,9 +79,10 @@ func virtualMachine(name string, more ...string) string {
 kind: VirtualMachine
 metadata: {name: %s, namespace: default}
 spec:
+  image: {name: %q}
   resource: {cpu: 100m, memory: 64Mi}
   powerOff: {mode: Hard}
-`, name)
+`, name, imageWithVolume)
 	return manifest + indented(more)
 }
 

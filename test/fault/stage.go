@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,6 +29,8 @@ type stage struct {
 	gates    map[string]*toolGate
 	// interrupted says that the fault ends machines, which are then started again.
 	interrupted bool
+	// hasty says that it is left to chance whether a machine has run before it is deleted.
+	hasty bool
 	// hosts add to a state what is outside of the cluster.
 	hosts []func(ctx context.Context, to state) error
 
@@ -35,6 +38,8 @@ type stage struct {
 	manager    *rig.Manager
 	kubeconfig string
 	failed     error
+	// broken are promises that did not hold for a moment, which the end does not show.
+	broken []string
 }
 
 // set prepares a run: the proxy is there, the manager is not.
@@ -96,6 +101,20 @@ func (s *stage) fail(err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.failed = errors.Join(s.failed, err)
+}
+
+// breaks notes that a promise did not hold.
+func (s *stage) breaks(promise string) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.broken = append(s.broken, promise)
+}
+
+// brokenPromises returns what breaks has noted.
+func (s *stage) brokenPromises() []string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return slices.Clone(s.broken)
 }
 
 // restart ends the manager in order and starts it again.

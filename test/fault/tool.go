@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // This program is also the tool that provisions Clusters, when it is called by this name. It stands in RKE's place and asks the campaign,
@@ -26,6 +27,9 @@ const (
 	toolKubeconfig = "kube_config_cluster.yml"
 	// toolTarget is the kubeconfig of the cluster that the tool pretends to make.
 	toolTarget = "target.kubeconfig"
+	// toolConfig is the configuration, and toolMachines the end of the name of the file that stands for its machines.
+	toolConfig   = "cluster.yml"
+	toolMachines = ".machines"
 )
 
 // actionUp is what the tool is called with to apply a configuration.
@@ -35,6 +39,8 @@ const actionUp = "up"
 type toolCall struct {
 	Action string `json:"action"`
 	PID    int    `json:"pid"`
+	// Supervisor is the process that started the tool, and records how it ends.
+	Supervisor int `json:"supervisor"`
 }
 
 // toolOrder is what the campaign tells the tool: to do its work, or to end.
@@ -68,7 +74,7 @@ func obeyCampaign(action, dir string) (int, error) {
 	defer func() { _ = conn.Close() }()
 	fmt.Printf("INFO[0000] Building Kubernetes cluster, action %s\n", action)
 	out, in := json.NewEncoder(conn), json.NewDecoder(bufio.NewReader(conn))
-	if err := out.Encode(toolCall{Action: action, PID: os.Getpid()}); err != nil {
+	if err := out.Encode(toolCall{Action: action, PID: os.Getpid(), Supervisor: os.Getppid()}); err != nil {
 		return 0, fmt.Errorf("cannot tell the campaign: %w", err)
 	}
 	for {
@@ -91,12 +97,31 @@ func obeyCampaign(action, dir string) (int, error) {
 // provision does what RKE leaves in the directory of the configuration.
 func provision(action, dir string) error {
 	state, kubeconfig := filepath.Join(dir, toolState), filepath.Join(dir, toolKubeconfig)
+	config, err := os.ReadFile(filepath.Join(dir, toolConfig))
+	if err != nil {
+		return fmt.Errorf("cannot read the configuration: %w", err)
+	}
 	if action != actionUp {
-		return errors.Join(os.RemoveAll(state), os.RemoveAll(kubeconfig))
+		return errors.Join(os.RemoveAll(state), os.RemoveAll(kubeconfig), os.RemoveAll(machinesOf(dir, config)))
 	}
 	target, err := os.ReadFile(filepath.Join(dir, toolTarget))
 	if err != nil {
 		return fmt.Errorf("cannot make a cluster: %w", err)
 	}
-	return errors.Join(os.WriteFile(state, []byte("{}\n"), 0o600), os.WriteFile(kubeconfig, target, 0o600))
+	former, err := filepath.Glob(filepath.Join(dir, "*"+toolMachines))
+	if err != nil {
+		return fmt.Errorf("cannot find the machines: %w", err)
+	}
+	for _, path := range former { // RKE takes out of a cluster what the configuration does not name any more
+		err = errors.Join(err, os.Remove(path))
+	}
+	return errors.Join(err, os.WriteFile(state, []byte("{}\n"), 0o600), os.WriteFile(kubeconfig, target, 0o600),
+		os.WriteFile(machinesOf(dir, config), nil, 0o600))
+}
+
+// machinesOf returns the file that stands for the machines of a configuration. They are made when the tool applies that, and are there until the
+// tool applies or removes another one with the same machines: to remove the cluster with a configuration that was never applied leaves them behind.
+func machinesOf(dir string, config []byte) string {
+	line, _, _ := strings.Cut(string(config), "\n")
+	return filepath.Join(dir, strings.TrimPrefix(line, "cluster_name: ")+toolMachines)
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -23,8 +27,14 @@ type toolGate struct {
 	listener net.Listener
 	effects  *injector
 	name     string
+	// breaks is told if two runs work for one configuration at the same time.
+	breaks func(promise string)
 	// done counts how often the tool has applied the configuration.
 	done atomic.Int64
+
+	mutex sync.Mutex
+	// working are the processes of the runs that have begun.
+	working []int
 }
 
 // provisioning has the Clusters of a scenario provisioned by the tool. Each of the names is a Cluster with a directory of its own. It returns a
@@ -78,14 +88,14 @@ func (s *stage) openGate(name string) (*toolGate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen for the tool: %w", err)
 	}
-	gate := &toolGate{listener: listener, effects: s.effects, name: name}
+	gate := &toolGate{listener: listener, effects: s.effects, name: name, breaks: s.breaks}
 	go gate.serve()
 	return gate, nil
 }
 
 // configure writes the configuration of a Cluster, with another cluster name for each version.
 func (s *stage) configure(name, version string) error {
-	path := filepath.Join(s.clusters, name, "cluster.yml")
+	path := filepath.Join(s.clusters, name, toolConfig)
 	text := fmt.Sprintf("cluster_name: %s\nnodes:\n- {address: %s.invalid, user: ubuntu, role: [controlplane, worker, etcd]}\n", version, name)
 	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
 		return err
@@ -96,10 +106,11 @@ func (s *stage) configure(name, version string) error {
 // uids are random, and the manager's directory of a Cluster is called by its UID.
 var uids = regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
 
-// seeTool adds to a state which files there are in the directories of Clusters and in that of the manager.
+// seeTool adds to a state which files there are in the directories of Clusters and in that of the manager. A person's configuration that was
+// never applied, and that a removal has set aside, is theirs.
 func (s *stage) seeTool(_ context.Context, to state) error {
 	return filepath.WalkDir(s.clusters, func(path string, entry os.DirEntry, err error) error {
-		if err == nil && entry.Type().IsRegular() {
+		if err == nil && entry.Type().IsRegular() && !strings.Contains(path, ".unapplied-") {
 			to[onHost("tool", "files", uids.ReplaceAllString(path[len(s.clusters)+1:], "<uid>"))] = true
 		}
 		return err
@@ -124,8 +135,28 @@ func (g *toolGate) meet(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	run := &toolRun{gate: g, out: json.NewEncoder(conn), in: json.NewDecoder(conn)}
 	if run.in.Decode(&run.call) == nil {
+		g.begin(run.call)
 		g.effects.carry(effect{Verb: run.call.Action, Object: onHost("tool", "clusters", g.name)}, run)
 	}
+}
+
+// begin notes that a run has begun, beside which no other may work: two of them would ruin one cluster.
+func (g *toolGate) begin(call toolCall) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.working = slices.DeleteFunc(g.working, func(pid int) bool { return !isToolProcess(pid) })
+	if len(g.working) > 0 {
+		g.breaks(fmt.Sprintf("the tool works for %s in process %d and in %v", g.name, call.PID, g.working))
+	}
+	g.working = append(g.working, call.PID)
+}
+
+// isToolProcess reports whether a process is a run of the tool that has not ended. One that has ended, and nobody has asked for how, has no
+// command line.
+func isToolProcess(pid int) bool {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	program, _, _ := bytes.Cut(line, []byte{0})
+	return err == nil && isTool(string(program))
 }
 
 // toolRun is a run of the tool, under way.
@@ -158,3 +189,6 @@ func (r *toolRun) refuse(int) { r.order(toolOrder{Exit: exitFailure}) }
 
 // cut implements call: the tool is killed.
 func (r *toolRun) cut() { _ = syscall.Kill(r.call.PID, syscall.SIGKILL) }
+
+// crash implements hostCall: the tool's supervisor is killed, as by a restart of the machine, so that nobody records how the tool ended.
+func (r *toolRun) crash() { _ = syscall.Kill(r.call.Supervisor, syscall.SIGKILL) }

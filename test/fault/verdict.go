@@ -37,10 +37,12 @@ func (p *play) converge(ctx context.Context) error {
 		if p.want != nil {
 			wanted = p.want.State
 		}
-		if p.out.State, err = p.state(ctx, after.since(p.before)); err != nil {
+		now, err := p.state(ctx, after.since(p.before))
+		if err != nil {
 			return err
 		}
-		if !reflect.DeepEqual(p.comparable(wanted), p.out.State) {
+		p.out.State = now
+		if !reflect.DeepEqual(p.comparable(wanted), now) {
 			return errors.New("the state is not the end state")
 		}
 		return nil
@@ -118,6 +120,13 @@ func (p *play) checkUndone(ctx context.Context) error {
 	}
 	if left := after.since(p.given); len(left) > 0 {
 		p.out.add(&finding{Class: "leak", Detail: cmp.Diff(p.given.since(after), left)})
+	}
+	left, err := p.onHosts(ctx)
+	if err != nil {
+		return err
+	}
+	if diff := cmp.Diff(p.givenOnHosts, left); diff != "" {
+		p.out.add(&finding{Class: "leak", Detail: diff})
 	}
 	return nil
 }
