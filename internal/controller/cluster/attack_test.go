@@ -36,11 +36,11 @@ func TestAttackAProvisionerThatIsNotAllowedRunsNothing(t *testing.T) {
 func TestAttackAForbiddenToolIsNotCalledForARemoval(t *testing.T) {
 	s := newStage(t)
 	s.create()
-	s.becomes(status.Ready, "True")
+	s.ready()
 	s.r.provisioners = nil
 	s.delete()
 	s.becomes(status.Stalled, `True ProvisionerNotAllowed: provisioner "exec" is not allowed: --allowed-provisioners allows none, `+
-		"or set spec.deletionPolicy to Orphan")
+		"or set spec.deletionPolicy to Orphan to delete the Cluster and leave its machines as they are")
 	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Spec.DeletionPolicy = clusterprovisionerv1alpha1.DeletionOrphan
 	})
@@ -57,16 +57,18 @@ func TestAttackASpecNamesASecretOfAnotherNamespace(t *testing.T) {
 	s.Create(t, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: other, Name: "config"}, StringData: map[string]string{"cluster.yml": configText},
 	})
+	refused := "True ReferenceRefused: Secret " + other + `/config cannot be read: Clusters can name objects in namespace "` + s.namespace +
+		`", and in those that --config-namespaces lists`
 	ref := clusterprovisionerv1alpha1.KeyReference{Namespace: other, Name: "config", Key: "cluster.yml"}
 	s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Spec.ConfigPath, c.Spec.Config = "", &clusterprovisionerv1alpha1.ConfigSource{SecretRef: &ref}
 	})
-	s.becomes(status.Stalled, "True ReferenceRefused: Secret "+other+"/config cannot be read")
+	s.becomes(status.Stalled, refused)
 	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Spec.ConfigPath, c.Spec.Config = filepath.Join(s.dir, "cluster.yml"), nil
 		c.Spec.SSHAuth = &clusterprovisionerv1alpha1.SSHAuth{PrivateKeySecretRef: &ref}
 	})
-	s.becomes(status.Stalled, "True ReferenceRefused: Secret "+other+"/config cannot be read")
+	s.becomes(status.Stalled, refused)
 	if got := s.calls(); got != "" {
 		t.Errorf("the tool was called for %q", got)
 	}
@@ -74,7 +76,7 @@ func TestAttackASpecNamesASecretOfAnotherNamespace(t *testing.T) {
 	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Spec.ConfigPath, c.Spec.Config, c.Spec.SSHAuth = "", &clusterprovisionerv1alpha1.ConfigSource{SecretRef: &ref}, nil
 	})
-	s.becomes(clusterprovisionerv1alpha1.ConditionProvisioned, "True")
+	s.becomes(clusterprovisionerv1alpha1.ConditionProvisioned, "True Applied")
 	s.delete()
 	s.gone()
 }
@@ -88,7 +90,7 @@ func TestAttackARemovalUsesWhatNobodyApproved(t *testing.T) {
 				c.Spec.Approval = clusterprovisionerv1alpha1.ApprovalManual
 			})
 			s.file("cluster.yml", other)
-			s.becomes(status.Reconciling, "True WaitingForApproval")
+			s.becomes(status.Reconciling, "True WaitingForApproval: waiting for the annotation clusterprovisioner.rke.io/approve=plan-…")
 		},
 		"its path is refused": func(s *stage) {
 			outside := filepath.Join(s.t.TempDir(), "outside.yml")
@@ -96,12 +98,12 @@ func TestAttackARemovalUsesWhatNobodyApproved(t *testing.T) {
 				s.t.Fatal(err)
 			}
 			s.edit(func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.ConfigPath = outside })
-			s.becomes(status.Stalled, "True ConfigPathRefused")
+			s.becomes(status.Stalled, s.outside(outside))
 		},
 		"its path is refused and does not exist": func(s *stage) {
 			outside := filepath.Join(s.t.TempDir(), "outside.yml")
 			s.edit(func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.ConfigPath = outside })
-			s.becomes(status.Stalled, "True ConfigPathRefused")
+			s.becomes(status.Stalled, s.outside(outside))
 			s.t.Cleanup(func() {
 				if _, err := os.Stat(outside); err == nil {
 					s.t.Error("a file was written outside of the root")
@@ -112,7 +114,7 @@ func TestAttackARemovalUsesWhatNobodyApproved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
 			s.create()
-			s.becomes(status.Ready, "True")
+			s.ready()
 			change(s)
 			s.delete()
 			s.gone()

@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/kube"
@@ -23,7 +26,7 @@ import (
 func TestAClusterComesUpAndIsRemoved(t *testing.T) {
 	s := newStage(t)
 	s.create()
-	s.becomes(status.Ready, "True")
+	s.ready()
 	s.settled()
 	if got := s.calls(); got != "1 up" {
 		t.Errorf("the tool was called for %q", got)
@@ -61,11 +64,12 @@ func TestAClusterComesUpAndIsRemoved(t *testing.T) {
 func TestAChangedFileIsAppliedOnce(t *testing.T) {
 	s := newStage(t)
 	s.create()
-	s.becomes(status.Ready, "True")
+	s.ready()
 	s.file("cluster.yml", "# only a comment\n"+configText)
 	s.settled()
 	s.file("cluster.yml", configText+"- {address: 127.0.0.2, role: [worker]}\n")
-	s.until("the change is applied", func() bool { return s.calls() == "2 up" && s.is(status.Ready, "True") })
+	ready := s.answers()
+	s.until("the change is applied", func() bool { return s.calls() == "2 up" && s.is(status.Ready, ready) })
 	s.settled()
 	if s.calls() != "2 up" || s.cluster.Status.Nodes.Desired != 2 {
 		t.Errorf("calls %q, nodes %+v", s.calls(), s.cluster.Status.Nodes)
@@ -78,9 +82,10 @@ func TestAChangedFileIsAppliedOnce(t *testing.T) {
 func TestARestartAtAnyMomentStartsNothingTwice(t *testing.T) {
 	s := newStage(t)
 	s.create()
+	ready := s.answers()
 	for passes := range 12 {
 		s.restart()
-		if s.pass(); s.is(status.Ready, "True") && passes > 8 {
+		if s.pass(); s.is(status.Ready, ready) && passes > 8 {
 			break
 		}
 		// A status that was lost is as if the manager had died before it wrote it.
@@ -88,10 +93,10 @@ func TestARestartAtAnyMomentStartsNothingTwice(t *testing.T) {
 			s.forgetStatus()
 		}
 	}
-	s.becomes(status.Ready, "True")
+	s.ready()
 	s.forgetStatus()
 	s.restart()
-	s.becomes(status.Ready, "True")
+	s.ready()
 	if got := s.calls(); got != "1 up" {
 		t.Errorf("the tool was called for %q", got)
 	}
@@ -109,10 +114,11 @@ func (s *stage) forgetStatus() {
 
 func TestARunThatFailsIsRepeatedWithPauses(t *testing.T) {
 	s := newStage(t)
+	const said = "FATA[0002] Failed to pull image: can't pull Docker image x"
 	s.file("up.fails", "Failed to pull image: can't pull Docker image x\nFailed to pull image: can't pull Docker image y\n")
 	s.create(quick)
-	s.becomes(status.Ready, "False ImagePull: attempt 1 failed: FATA[0002] Failed to pull image")
-	s.becomes(status.Reconciling, "True Retrying: waiting for attempt 2 after ImagePull")
+	s.becomes(status.Ready, "False ImagePull: attempt 1 failed: "+said)
+	s.becomes(status.Reconciling, "True Retrying: waiting for attempt 2 after ImagePull: "+said)
 	if got := string(s.secret(clusterprovisionerv1alpha1.StateSecretSuffix).Data["state.cluster.rkestate"]); got == "" {
 		t.Error("the state of a failed run is not kept")
 	}
@@ -120,7 +126,7 @@ func TestARunThatFailsIsRepeatedWithPauses(t *testing.T) {
 	if s.calls() != "1 up" || s.cluster.Status.NextRetryTime == nil {
 		t.Errorf("calls %q, next retry %v", s.calls(), s.cluster.Status.NextRetryTime)
 	}
-	s.until("it has succeeded", func() bool { s.later(); return s.is(status.Ready, "True") })
+	s.repeated()
 	if got := s.calls(); got != "3 up" {
 		t.Errorf("the tool was called for %q", got)
 	}
@@ -134,11 +140,11 @@ func TestWhatCannotHealByItselfWaitsForAChange(t *testing.T) {
 	s := newStage(t)
 	s.file("up.fails", "ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey]\n")
 	s.create(quick)
-	s.becomes(status.Stalled, "True SSHAuth")
+	s.becomes(status.Stalled, "True SSHAuth: FATA[0002] ssh: handshake failed: ssh: unable to authenticate, attempted methods [none publickey]")
 	s.later()
 	s.settled()
 	s.edit(annotate(clusterprovisionerv1alpha1.RetryAnnotation, "1"))
-	s.becomes(status.Ready, "True")
+	s.ready()
 	if got := s.calls(); got != "2 up" {
 		t.Errorf("the tool was called for %q", got)
 	}
@@ -148,7 +154,10 @@ func TestAttemptsAreBounded(t *testing.T) {
 	s := newStage(t)
 	s.file("up.fails", strings.Repeat("no known words\n", 9))
 	s.create(quick)
-	s.until("it gives up", func() bool { s.later(); return s.is(status.Stalled, "True Unknown: gave up after 4 attempts") })
+	s.until("it gives up", func() bool {
+		s.later()
+		return s.is(status.Stalled, "True Unknown: gave up after 4 attempts: FATA[0002] no known words")
+	})
 	if got := s.calls(); got != "4 up" {
 		t.Errorf("the tool was called for %q", got)
 	}
@@ -157,11 +166,11 @@ func TestAttemptsAreBounded(t *testing.T) {
 func TestAFailedChangeDegradesAClusterThatExists(t *testing.T) {
 	s := newStage(t)
 	s.create(quick)
-	s.becomes(status.Ready, "True")
+	s.ready()
 	s.file("up.fails", "etcd cluster is unhealthy\n")
 	s.file("cluster.yml", configText+"ssh_agent_auth: true\n")
-	s.becomes(clusterprovisionerv1alpha1.ConditionDegraded, "True EtcdUnhealthy")
-	if !s.is(clusterprovisionerv1alpha1.ConditionProvisioned, "True") || !s.is(clusterprovisionerv1alpha1.ConditionHealthy, "True") {
+	s.becomes(clusterprovisionerv1alpha1.ConditionDegraded, "True EtcdUnhealthy: attempt 1 failed: FATA[0002] etcd cluster is unhealthy")
+	if !s.is(clusterprovisionerv1alpha1.ConditionProvisioned, "True Applied") || !s.is(clusterprovisionerv1alpha1.ConditionHealthy, "True Answering") {
 		t.Errorf("conditions are %v", s.cluster.Status.Conditions)
 	}
 }
@@ -172,7 +181,7 @@ func TestATimeoutEndsARunAndKeepsItsState(t *testing.T) {
 	s.create(quick, func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Spec.Timeouts.Up = metav1.Duration{Duration: 5 * time.Second} // the tool has to be listening by then
 	})
-	s.becomes(status.Ready, "False Timeout")
+	s.becomes(status.Ready, "False Timeout: attempt 1 failed: the run was stopped after 5s: INFO[0001] ["+filepath.Join(s.dir, "cluster.yml")+"] up begins")
 	if got := s.secret(clusterprovisionerv1alpha1.StateSecretSuffix).Data["state.cluster.rkestate"]; len(got) == 0 {
 		t.Error("what the tool saved in time is lost")
 	}
@@ -183,11 +192,11 @@ func TestAKilledSupervisorIsInterruptedAndRepeated(t *testing.T) {
 	s.file("up.hangs", "")
 	s.create(quick)
 	s.until("the tool runs", func() bool { return s.calls() == "1 up" })
-	s.becomes(status.Reconciling, "True Applying")
+	s.becomes(status.Reconciling, "True Applying: waiting for the tool to apply the configuration")
 	s.killSupervisor()
 	s.remove("up.hangs")
-	s.becomes(status.Ready, "False Interrupted")
-	s.until("it has succeeded", func() bool { s.later(); return s.is(status.Ready, "True") })
+	s.becomes(status.Ready, "False Interrupted: attempt 1 failed: the run ended without a result: its supervisor was killed, or the machine restarted")
+	s.repeated()
 }
 
 // killSupervisor kills the processes of the run, as a restart of the machine would.
@@ -226,7 +235,7 @@ func TestAClusterThatIsDeletedWhileItComesUp(t *testing.T) {
 func TestARemovalIsRepeatedUntilItSucceeds(t *testing.T) {
 	s := newStage(t)
 	s.create(quick)
-	s.becomes(status.Ready, "True")
+	s.ready()
 	s.file("remove.fails", strings.Repeat("nobody knows why\n", 6))
 	s.delete()
 	s.until("five removals have failed", func() bool { s.later(); return s.calls() == "1 up, 5 remove" })
@@ -236,10 +245,10 @@ func TestARemovalIsRepeatedUntilItSucceeds(t *testing.T) {
 func TestARemovalThatSkippedAMachineIsNotBelieved(t *testing.T) {
 	s := newStage(t)
 	s.create(quick)
-	s.becomes(status.Ready, "True")
+	s.ready()
 	s.file("remove.skips", "127.0.0.9")
 	s.delete()
-	s.becomes(clusterprovisionerv1alpha1.ConditionDegraded, "True NodesSkipped: the tool could not reach 127.0.0.9")
+	s.becomes(clusterprovisionerv1alpha1.ConditionDegraded, "True NodesSkipped: the tool could not reach 127.0.0.9, and what runs there may still run")
 	if !slices.Equal(s.cluster.Status.SkippedNodes, []string{"127.0.0.9"}) {
 		t.Errorf("skipped are %v", s.cluster.Status.SkippedNodes)
 	}
@@ -251,13 +260,13 @@ func TestAMachineThatWasSkippedIsTriedAgainWhenAsked(t *testing.T) {
 	s := newStage(t)
 	s.file("up.skips", "127.0.0.1")
 	s.create(quick)
-	s.becomes(clusterprovisionerv1alpha1.ConditionDegraded, "True NodesSkipped: the tool could not reach 127.0.0.1")
+	s.becomes(clusterprovisionerv1alpha1.ConditionDegraded, "True NodesSkipped: the tool could not reach 127.0.0.1, and what runs there may still run")
 	s.settled()
 	s.file("up.fails", "etcd cluster is unhealthy\n")
 	s.edit(annotate(clusterprovisionerv1alpha1.RetryAnnotation, "1"))
-	s.becomes(status.Reconciling, "True Retrying: waiting for attempt 2 after EtcdUnhealthy")
+	s.becomes(status.Reconciling, "True Retrying: waiting for attempt 2 after EtcdUnhealthy: FATA[0002] etcd cluster is unhealthy")
 	s.remove("up.skips")
-	s.until("nothing is wrong any more", func() bool { s.later(); return s.is(clusterprovisionerv1alpha1.ConditionDegraded, "False") })
+	s.until("nothing is wrong any more", func() bool { s.later(); return s.is(clusterprovisionerv1alpha1.ConditionDegraded, "False NotDegraded") })
 	s.later()
 	s.settled()
 	if got := s.calls(); got != "3 up" {
@@ -268,9 +277,9 @@ func TestAMachineThatWasSkippedIsTriedAgainWhenAsked(t *testing.T) {
 func TestACopyOfTheConfigurationRemovesTheCluster(t *testing.T) {
 	s := newStage(t)
 	s.create()
-	s.becomes(status.Ready, "True")
+	s.ready()
 	s.remove("cluster.yml")
-	s.becomes(status.Stalled, "True ConfigNotFound")
+	s.becomes(status.Stalled, s.notFound())
 	s.delete()
 	s.gone()
 	if got := s.calls(); got != "1 up, 1 remove" {
@@ -283,7 +292,7 @@ func TestAnOrphanIsLetGoAndTheClusterStays(t *testing.T) {
 	s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Spec.DeletionPolicy = clusterprovisionerv1alpha1.DeletionOrphan
 	})
-	s.becomes(status.Ready, "True")
+	s.ready()
 	s.delete()
 	s.gone()
 	if got := s.calls(); got != "1 up" {
@@ -297,7 +306,7 @@ func TestWhatWasNeverProvisionedIsLetGo(t *testing.T) {
 	s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Finalizers = []string{clusterprovisionerv1alpha1.LegacyFinalizer}
 	})
-	s.becomes(status.Stalled, "True ConfigNotFound: file ")
+	s.becomes(status.Stalled, s.notFound())
 	s.delete()
 	s.gone()
 	if got := s.calls(); got != "" {
@@ -310,12 +319,20 @@ func TestAManualChangeWaitsForItsApproval(t *testing.T) {
 	s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Spec.Approval = clusterprovisionerv1alpha1.ApprovalManual
 	})
-	s.becomes(status.Ready, "False WaitingForApproval")
-	s.edit(annotate(clusterprovisionerv1alpha1.ApproveAnnotation, s.cluster.Status.Plan.ID))
-	s.becomes(status.Ready, "True")
+	const waiting = "WaitingForApproval: waiting for the annotation clusterprovisioner.rke.io/approve="
+	s.becomes(status.Ready, "False "+waiting+"plan-…")
+	first := s.cluster.Status.Plan.ID
+	if want := "False " + waiting + first; !s.is(status.Ready, want) {
+		t.Errorf("Ready is %q, want %q", s.condition(status.Ready), want)
+	}
+	s.edit(annotate(clusterprovisionerv1alpha1.ApproveAnnotation, first))
+	s.ready()
 	s.file("cluster.yml", "nodes:\n- {address: 127.0.0.3, role: [worker]}\n")
-	s.becomes(status.Reconciling, "True WaitingForApproval")
+	s.becomes(status.Reconciling, "True "+waiting+"plan-…")
 	plan := s.cluster.Status.Plan
+	if want := "True " + waiting + plan.ID; plan.ID == first || !s.is(status.Reconciling, want) {
+		t.Errorf("Reconciling is %q, want %q; the first plan was %s", s.condition(status.Reconciling), want, first)
+	}
 	want := "node 127.0.0.3: added (worker)\nnode 127.0.0.1: removed (controlplane, etcd, worker)"
 	if plan.Summary != want || !plan.Destructive {
 		t.Errorf("the plan is %+v, want %q", plan, want)
@@ -332,7 +349,8 @@ func TestSecretsInPlainSightAreRefused(t *testing.T) {
 	s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Spec.ConfigPath, c.Spec.Config = "", &clusterprovisionerv1alpha1.ConfigSource{Inline: config}
 	})
-	s.becomes(status.Stalled, "True SecretInPlainSight: nodes[0].ssh_key of the configuration is a secret")
+	s.becomes(status.Stalled, "True SecretInPlainSight: nodes[0].ssh_key of the configuration is a secret, and anyone who can read the Cluster or the "+
+		"ConfigMap can read it. Put the configuration into a Secret and name that in spec.config.secretRef")
 
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "config"}, StringData: map[string]string{"cluster.yml": config},
@@ -343,7 +361,7 @@ func TestSecretsInPlainSightAreRefused(t *testing.T) {
 			Namespace: s.namespace, Name: "config", Key: "cluster.yml",
 		}}
 	})
-	s.becomes(clusterprovisionerv1alpha1.ConditionProvisioned, "True")
+	s.becomes(clusterprovisionerv1alpha1.ConditionProvisioned, "True Applied")
 	if strings.Contains(s.cluster.Status.AppliedConfig, "abcdef") || !strings.Contains(s.cluster.Status.AppliedConfig, "[redacted]") {
 		t.Errorf("the applied configuration is\n%s", s.cluster.Status.AppliedConfig)
 	}
@@ -362,13 +380,13 @@ func TestAPathOutsideOfTheRootIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.create(func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.ConfigPath = link })
-	s.becomes(status.Stalled, "True ConfigPathRefused")
+	s.becomes(status.Stalled, s.outside(link))
 }
 
 func TestAMissingToolIsACondition(t *testing.T) {
 	s := newStage(t)
 	s.create(func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.Exec.Up[0] = "no-such-tool" })
-	s.becomes(status.Stalled, "True BinaryMissing: tool not found")
+	s.becomes(status.Stalled, `True BinaryMissing: tool not found: exec: "no-such-tool": executable file not found in $PATH`)
 	s.delete()
 	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Spec.DeletionPolicy = clusterprovisionerv1alpha1.DeletionOrphan
@@ -385,7 +403,7 @@ func TestAForeignSecretIsLeftAlone(t *testing.T) {
 	s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Spec.KubeconfigSecretRef = &corev1.SecretReference{Namespace: s.namespace, Name: "taken"}
 	})
-	s.becomes(clusterprovisionerv1alpha1.ConditionProvisioned, "True")
+	s.becomes(clusterprovisionerv1alpha1.ConditionProvisioned, "True Applied")
 	if !s.Get(t, foreign) || string(foreign.Data["value"]) != "mine" {
 		t.Errorf("the Secret holds %q", foreign.Data["value"])
 	}
@@ -393,26 +411,49 @@ func TestAForeignSecretIsLeftAlone(t *testing.T) {
 
 func TestAKubeconfigThatRunsAProgramIsRefused(t *testing.T) {
 	s := newStage(t)
-	config := kubeconfigOf(s.Config)
-	s.file("source", strings.Replace(string(s.kubeconfig()), "user:", "user:\n    exec: {apiVersion: client.authentication.k8s.io/v1, command: /bin/false, interactiveMode: Never}", 1))
-	_ = config
+	ran := s.program()
 	s.create()
-	s.until("it is refused", func() bool {
-		return slices.Contains(s.Events.Reasons(), "Applied") || s.is(clusterprovisionerv1alpha1.ConditionProvisioned, "True")
-	})
+	s.becomes(status.Ready, runsProgram)
+	s.settled()
 	if s.cluster.Status.KubeconfigRef != nil {
 		t.Errorf("the kubeconfig is in %v", s.cluster.Status.KubeconfigRef)
 	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.cluster.Name + clusterprovisionerv1alpha1.KubeconfigSecretSuffix}}
+	if s.Get(t, secret) {
+		t.Errorf("the Secret holds %q", secret.Data)
+	}
+	if _, err := os.Stat(ran); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the program has run: %v", err)
+	}
+}
+
+// runsProgram is what Ready says of the kubeconfig that program writes.
+const runsProgram = `False KubeconfigInvalid: cannot use user "u" of the kubeconfig: it runs a program`
+
+// program lets the tool write a kubeconfig that runs a program, which leaves the file that program returns.
+func (s *stage) program() (ran string) {
+	s.t.Helper()
+	ran = filepath.Join(s.dir, "ran")
+	config := kubeconfigOf(s.Config)
+	config.AuthInfos["u"].Exec = &clientcmdapi.ExecConfig{
+		APIVersion: "client.authentication.k8s.io/v1", Command: "touch", Args: []string{ran}, InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+	}
+	raw, err := clientcmd.Write(config)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.file("source", string(raw))
+	return ran
 }
 
 func TestAPausedClusterOnlyTells(t *testing.T) {
 	s := newStage(t)
 	s.create(annotate(status.PausedAnnotation, "true"))
-	s.becomes(status.Paused, "True")
+	s.becomes(status.Paused, `True Paused: Windlass does not act on this object while the annotation windlass.io/paused is "true"`)
 	s.settled()
 	if got := s.calls(); got != "" {
 		t.Errorf("the tool was called for %q", got)
 	}
 	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) { c.Annotations = nil })
-	s.becomes(status.Ready, "True")
+	s.ready()
 }

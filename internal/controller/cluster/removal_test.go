@@ -15,9 +15,10 @@ import (
 // that the tool did reach is never given up, whatever has been accepted.
 func TestARemovalThatReachedNoMachineEndsOnceThatIsAccepted(t *testing.T) {
 	const (
-		second = "- {address: 127.0.0.2, hostname_override: two, role: [worker]}\n"
-		no1    = "Failed to set up SSH tunneling for host [127.0.0.1]"
-		no2    = "Failed to set up SSH tunneling for host [127.0.0.2]"
+		second  = "- {address: 127.0.0.2, hostname_override: two, role: [worker]}\n"
+		no1     = "Failed to set up SSH tunneling for host [127.0.0.1]"
+		no2     = "Failed to set up SSH tunneling for host [127.0.0.2]"
+		unknown = "nobody knows why"
 	)
 	for name, test := range map[string]struct {
 		// applied is the configuration that the cluster has, left the one that the file has when it is removed, said how that fails.
@@ -30,17 +31,21 @@ func TestARemovalThatReachedNoMachineEndsOnceThatIsAccepted(t *testing.T) {
 		"a machine that the file no longer names answered": {applied: configText + second, left: configText, said: no1},
 		"a machine that was added was never worked on":     {applied: configText, left: configText + second, said: no1, gone: true},
 		"nobody knows which machines it has":               {applied: "hosts: [127.0.0.1]\n", left: "hosts: [127.0.0.1]\n", said: no1},
-		"it failed for another reason":                     {applied: configText, left: configText, said: "nobody knows why"},
+		"it failed for another reason":                     {applied: configText, left: configText, said: unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
 			s.file("cluster.yml", test.applied)
 			s.create(quick)
-			s.becomes(status.Ready, "True")
+			s.ready()
 			s.file("cluster.yml", test.left)
 			s.file("remove.fails", strings.Repeat(test.said+"\n", 2))
 			s.delete()
-			s.becomes(status.Reconciling, "True Retrying: waiting for attempt 2")
+			reason := clusterprovisionerv1alpha1.ReasonSSHTunnel
+			if test.said == unknown {
+				reason = clusterprovisionerv1alpha1.ReasonUnknown
+			}
+			s.becomes(status.Reconciling, "True Retrying: waiting for attempt 2 after "+reason+": FATA[0002] "+test.said)
 			s.edit(annotate(clusterprovisionerv1alpha1.AcceptSkippedAnnotation, "true"))
 			if test.gone {
 				s.gone()

@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -26,6 +27,7 @@ import (
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/provision/confine"
 	"github.com/windlass-operator/windlass/internal/provision/exec"
+	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
@@ -254,10 +256,56 @@ func (s *stage) until(what string, holds func() bool) {
 	testkit.Eventually(s.t, what, func() bool { s.pass(); return holds() })
 }
 
-// is reports whether a condition has a value, and a reason where one is given, as in "True Applied".
+// is reports whether a condition has a status, a reason and a message, as in "False Timeout: it took too long". One without a message is
+// "True Applied". "…" at the end leaves out the rest of what a tool or an operating system said.
 func (s *stage) is(conditionType, want string) bool {
+	got := s.condition(conditionType)
+	if beginning, open := strings.CutSuffix(want, "…"); open {
+		return strings.HasPrefix(got, beginning)
+	}
+	return got == want
+}
+
+// condition returns what a condition says.
+func (s *stage) condition(conditionType string) string {
 	condition := apimeta.FindStatusCondition(s.cluster.Status.Conditions, conditionType)
-	return condition != nil && strings.HasPrefix(string(condition.Status)+" "+condition.Reason+": "+condition.Message, want)
+	if condition == nil {
+		return "not there"
+	}
+	return strings.TrimSuffix(string(condition.Status)+" "+condition.Reason+": "+condition.Message, ": ")
+}
+
+// answers is what Ready says of a cluster that is played by the API server of the tests, which has no nodes.
+func (s *stage) answers() string {
+	s.t.Helper()
+	version, err := discovery.NewDiscoveryClientForConfigOrDie(s.Config).ServerVersion()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return "True Ready: Kubernetes " + version.GitVersion + " answers at " + s.Config.Host + ", and 0 of its nodes are Ready"
+}
+
+// ready runs passes until the Cluster is Ready.
+func (s *stage) ready() {
+	s.t.Helper()
+	s.becomes(status.Ready, s.answers())
+}
+
+// outside is what Stalled says of a file that is not in the directory of the stage.
+func (s *stage) outside(path string) string {
+	return fmt.Sprintf("True ConfigPathRefused: file %q is outside of %q, the directory that --config-root allows", path, s.dir)
+}
+
+// notFound is what Stalled says while the file of the stage does not exist.
+func (s *stage) notFound() string {
+	return fmt.Sprintf("True ConfigNotFound: file %q does not exist on the machine that runs Windlass", filepath.Join(s.dir, "cluster.yml"))
+}
+
+// repeated moves the time forward, retry by retry, until the Cluster is Ready.
+func (s *stage) repeated() {
+	s.t.Helper()
+	want := s.answers()
+	s.until("it has succeeded", func() bool { s.later(); return s.is(status.Ready, want) })
 }
 
 func (s *stage) becomes(conditionType, want string) {

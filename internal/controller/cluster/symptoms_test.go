@@ -26,7 +26,7 @@ import (
 func TestAFinalizerThatWasNotRemovedRepeatsNoRemoval(t *testing.T) {
 	s := newStage(t)
 	s.create()
-	s.becomes(status.Ready, "True")
+	s.ready()
 	s.delete()
 	s.until("the removal has ended", func() bool {
 		last := s.cluster.Status.LastOperation
@@ -47,7 +47,7 @@ func TestAClusterThatSomebodyElseHoldsIsRemovedOnce(t *testing.T) {
 	const foreign = "example.com/held"
 	s := newStage(t)
 	s.create(func(c *clusterprovisionerv1alpha1.Cluster) { c.Finalizers = []string{foreign} })
-	s.becomes(status.Ready, "True")
+	s.ready()
 	s.delete()
 	s.until("only the other finalizer is left", func() bool { return slices.Equal(s.cluster.Finalizers, []string{foreign}) })
 	s.restart()
@@ -63,17 +63,23 @@ func TestAClusterWithoutAKubeconfigIsNotHealthy(t *testing.T) {
 	s := newStage(t)
 	s.remove("source")
 	s.create()
-	s.becomes(clusterprovisionerv1alpha1.ConditionProvisioned, "True")
+	s.becomes(clusterprovisionerv1alpha1.ConditionProvisioned, "True Applied")
 	s.settled()
-	if s.is(status.Ready, "True") || s.is(clusterprovisionerv1alpha1.ConditionHealthy, "True") {
-		t.Errorf("conditions are %v", s.cluster.Status.Conditions)
+	for conditionType, want := range map[string]string{
+		status.Ready: "False KubeconfigMissing: the tool has not written a kubeconfig",
+		clusterprovisionerv1alpha1.ConditionKubeconfigAvailable: "False KubeconfigMissing: the tool has not written a kubeconfig",
+		clusterprovisionerv1alpha1.ConditionHealthy:             "Unknown NotProbed: the API server has not been probed yet",
+	} {
+		if !s.is(conditionType, want) {
+			t.Errorf("%s is %q, want %q", conditionType, s.condition(conditionType), want)
+		}
 	}
 }
 
 func TestAVersionThatIsUnknownEmptiesNoAnnotation(t *testing.T) {
 	s := newStage(t)
 	s.create()
-	s.becomes(status.Ready, "True")
+	s.ready()
 	want := s.cluster.Annotations[clusterprovisionerv1alpha1.VersionAnnotation]
 	s.restart() // its prober has asked nobody so far
 	s.pass()
@@ -86,7 +92,7 @@ func TestWhatStallsIsToldOnce(t *testing.T) {
 	s := newStage(t)
 	s.remove("cluster.yml")
 	s.create()
-	s.becomes(status.Stalled, "True ConfigNotFound: file ")
+	s.becomes(status.Stalled, s.notFound())
 	s.settled()
 	mine := 0
 	for _, e := range s.Events.Take() {
@@ -102,7 +108,7 @@ func TestWhatStallsIsToldOnce(t *testing.T) {
 func TestADeletedKubeconfigSecretComesBack(t *testing.T) {
 	s := newStage(t)
 	s.create()
-	s.becomes(status.Ready, "True")
+	s.ready()
 	s.settled()
 	secret := s.secret(clusterprovisionerv1alpha1.KubeconfigSecretSuffix)
 	want := secret.Data["value"]
@@ -123,7 +129,7 @@ func TestADeletedKubeconfigSecretComesBack(t *testing.T) {
 func TestAKubeconfigMovesWithItsReference(t *testing.T) {
 	s := newStage(t)
 	s.create()
-	s.becomes(status.Ready, "True")
+	s.ready()
 	former := s.secret(clusterprovisionerv1alpha1.KubeconfigSecretSuffix)
 	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Spec.KubeconfigSecretRef = &corev1.SecretReference{Name: "moved"}
@@ -139,17 +145,16 @@ func TestAKubeconfigMovesWithItsReference(t *testing.T) {
 }
 
 func TestARefusedKubeconfigKeepsItsReason(t *testing.T) {
-	const program = "user:\n    exec: {apiVersion: client.authentication.k8s.io/v1, command: /bin/false, interactiveMode: Never}"
 	for name, test := range map[string]struct {
 		change func(s *stage) func(*clusterprovisionerv1alpha1.Cluster)
-		want   string
+		want   func(s *stage) string
 	}{
 		"it runs a program": {
 			change: func(s *stage) func(*clusterprovisionerv1alpha1.Cluster) {
-				s.file("source", strings.Replace(string(s.kubeconfig()), "user:", program, 1))
+				s.program()
 				return func(*clusterprovisionerv1alpha1.Cluster) {}
 			},
-			want: "False KubeconfigInvalid: ",
+			want: func(*stage) string { return runsProgram },
 		},
 		"its Secret belongs to somebody else": {
 			change: func(s *stage) func(*clusterprovisionerv1alpha1.Cluster) {
@@ -158,17 +163,21 @@ func TestARefusedKubeconfigKeepsItsReason(t *testing.T) {
 					c.Spec.KubeconfigSecretRef = &corev1.SecretReference{Namespace: s.namespace, Name: "taken"}
 				}
 			},
-			want: "False SecretConflict: Secret ",
+			want: func(s *stage) string {
+				return "False SecretConflict: Secret " + s.namespace + "/taken exists and does not belong to this Cluster. Delete it, or name another in " +
+					"spec.kubeconfigSecretRef"
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t)
 			s.create(test.change(s))
-			s.becomes(clusterprovisionerv1alpha1.ConditionProvisioned, "True")
+			s.becomes(clusterprovisionerv1alpha1.ConditionProvisioned, "True Applied")
 			for range 3 {
 				s.settled()
-				if !s.is(clusterprovisionerv1alpha1.ConditionKubeconfigAvailable, test.want) || !s.is(status.Ready, test.want) {
-					t.Fatalf("conditions are %v", s.cluster.Status.Conditions)
+				want := test.want(s)
+				if !s.is(clusterprovisionerv1alpha1.ConditionKubeconfigAvailable, want) || !s.is(status.Ready, want) {
+					t.Fatalf("want %q, conditions are %v", want, s.cluster.Status.Conditions)
 				}
 			}
 		})
@@ -179,14 +188,14 @@ func TestARefusedKubeconfigKeepsItsReason(t *testing.T) {
 func TestASecondClusterWithTheSameFileIsRefused(t *testing.T) {
 	s := newStage(t)
 	s.create()
-	s.becomes(status.Ready, "True")
+	s.ready()
 	first := s.cluster
 	link := filepath.Join(s.dir, "link.yml")
 	if err := os.Symlink("cluster.yml", link); err != nil {
 		t.Fatal(err)
 	}
 	s.create(func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.ConfigPath = link })
-	s.becomes(status.Stalled, `True ConfigPathInUse: file "`+link+`" belongs to Cluster "`+first.Name+`"`)
+	s.becomes(status.Stalled, `True ConfigPathInUse: file "`+link+`" belongs to Cluster "`+first.Name+`": give this Cluster a file of its own`)
 	s.settled()
 	s.delete()
 	s.gone()
@@ -195,25 +204,26 @@ func TestASecondClusterWithTheSameFileIsRefused(t *testing.T) {
 	}
 	s.cluster = first
 	s.settled()
-	if !s.is(status.Ready, "True") {
-		t.Errorf("conditions of the first are %v", s.cluster.Status.Conditions)
+	if want := s.answers(); !s.is(status.Ready, want) {
+		t.Errorf("Ready of the first is %q, want %q", s.condition(status.Ready), want)
 	}
 }
 
 func TestRetryRunsTheToolForAClusterThatDoesNotAnswer(t *testing.T) {
 	s := newStage(t)
 	s.create()
-	s.becomes(status.Ready, "True")
-	s.file("source", strings.ReplaceAll(string(s.kubeconfig()), s.Config.Host, "https://127.0.0.1:"+testkit.SilentPort(t)))
+	s.ready()
+	silent := "127.0.0.1:" + testkit.SilentPort(t)
+	s.file("source", strings.ReplaceAll(string(s.kubeconfig()), s.Config.Host, "https://"+silent))
 	s.edit(annotate(clusterprovisionerv1alpha1.RetryAnnotation, "1"))
-	s.becomes(clusterprovisionerv1alpha1.ConditionHealthy, "False NotAnswering")
+	s.becomes(clusterprovisionerv1alpha1.ConditionHealthy, `False NotAnswering: /readyz: Get "https://`+silent+`/readyz?timeout=5s": dial tcp `+silent+`: connect: connection refused`)
 	s.settled()
 	if got := s.calls(); got != "2 up" {
 		t.Fatalf("the tool was called for %q", got)
 	}
 	s.file("source", string(s.kubeconfig()))
 	s.edit(annotate(clusterprovisionerv1alpha1.RetryAnnotation, "2"))
-	s.becomes(status.Ready, "True")
+	s.ready()
 	s.settled()
 	if got := s.calls(); got != "3 up" {
 		t.Errorf("the tool was called for %q", got)
@@ -224,7 +234,7 @@ func TestAConfigurationThatAppearsIsNoticedWithinSeconds(t *testing.T) {
 	s := newStage(t)
 	s.remove("cluster.yml")
 	s.create()
-	s.becomes(status.Stalled, "True ConfigNotFound: file ")
+	s.becomes(status.Stalled, s.notFound())
 	result, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(s.cluster))
 	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > 5*time.Second {
 		t.Errorf("it is looked for again after %v, %v", result.RequeueAfter, err)
