@@ -21,6 +21,7 @@ import (
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 func TestAClusterComesUpAndIsRemoved(t *testing.T) {
@@ -323,7 +324,7 @@ func TestAManualChangeWaitsForItsApproval(t *testing.T) {
 	s.becomes(status.Ready, "False "+waiting+"plan-…")
 	first := s.cluster.Status.Plan.ID
 	if want := "False " + waiting + first; !s.is(status.Ready, want) {
-		t.Errorf("Ready is %q, want %q", s.condition(status.Ready), want)
+		t.Errorf("Ready is %q, want %q", testkit.Condition(s.cluster, status.Ready), want)
 	}
 	s.edit(annotate(clusterprovisionerv1alpha1.ApproveAnnotation, first))
 	s.ready()
@@ -331,7 +332,7 @@ func TestAManualChangeWaitsForItsApproval(t *testing.T) {
 	s.becomes(status.Reconciling, "True "+waiting+"plan-…")
 	plan := s.cluster.Status.Plan
 	if want := "True " + waiting + plan.ID; plan.ID == first || !s.is(status.Reconciling, want) {
-		t.Errorf("Reconciling is %q, want %q; the first plan was %s", s.condition(status.Reconciling), want, first)
+		t.Errorf("Reconciling is %q, want %q; the first plan was %s", testkit.Condition(s.cluster, status.Reconciling), want, first)
 	}
 	want := "node 127.0.0.3: added (worker)\nnode 127.0.0.1: removed (controlplane, etcd, worker)"
 	if plan.Summary != want || !plan.Destructive {

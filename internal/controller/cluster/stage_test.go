@@ -16,7 +16,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -256,23 +255,9 @@ func (s *stage) until(what string, holds func() bool) {
 	testkit.Eventually(s.t, what, func() bool { s.pass(); return holds() })
 }
 
-// is reports whether a condition has a status, a reason and a message, as in "False Timeout: it took too long". One without a message is
-// "True Applied". "…" at the end leaves out the rest of what a tool or an operating system said.
+// is reports whether a condition reads as wanted, which is as testkit.Reads has it.
 func (s *stage) is(conditionType, want string) bool {
-	got := s.condition(conditionType)
-	if beginning, open := strings.CutSuffix(want, "…"); open {
-		return strings.HasPrefix(got, beginning)
-	}
-	return got == want
-}
-
-// condition returns what a condition says.
-func (s *stage) condition(conditionType string) string {
-	condition := apimeta.FindStatusCondition(s.cluster.Status.Conditions, conditionType)
-	if condition == nil {
-		return "not there"
-	}
-	return strings.TrimSuffix(string(condition.Status)+" "+condition.Reason+": "+condition.Message, ": ")
+	return testkit.Reads(testkit.Condition(s.cluster, conditionType), want)
 }
 
 // answers is what Ready says of a cluster that is played by the API server of the tests, which has no nodes.

@@ -71,7 +71,7 @@ func TestAClusterWithoutAKubeconfigIsNotHealthy(t *testing.T) {
 		clusterprovisionerv1alpha1.ConditionHealthy:             "Unknown NotProbed: the API server has not been probed yet",
 	} {
 		if !s.is(conditionType, want) {
-			t.Errorf("%s is %q, want %q", conditionType, s.condition(conditionType), want)
+			t.Errorf("%s is %q, want %q", conditionType, testkit.Condition(s.cluster, conditionType), want)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func TestASecondClusterWithTheSameFileIsRefused(t *testing.T) {
 	s.cluster = first
 	s.settled()
 	if want := s.answers(); !s.is(status.Ready, want) {
-		t.Errorf("Ready of the first is %q, want %q", s.condition(status.Ready), want)
+		t.Errorf("Ready of the first is %q, want %q", testkit.Condition(s.cluster, status.Ready), want)
 	}
 }
 

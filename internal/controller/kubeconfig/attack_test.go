@@ -28,17 +28,17 @@ func TestAttackAStatusNamesTheSecretOfAnother(t *testing.T) {
 	testkit.EditStatus(t, s.Harness, s.cluster, func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Status.KubeconfigRef = &corev1.SecretReference{Namespace: other, Name: "theirs"}
 	})
-	for name, change := range map[string]func(*clusterprovisionerv1alpha1.Kubeconfig){
-		"the Cluster's own": func(*clusterprovisionerv1alpha1.Kubeconfig) {},
-		"a copy": func(c *clusterprovisionerv1alpha1.Kubeconfig) {
-			c.Spec.WriteSecretToRef = &corev1.SecretReference{Namespace: s.namespace, Name: "copy"}
-		},
-		"a token": token,
-	} {
-		config := s.create(change)
-		s.is(config, status.Ready, "True Ready")
-		if config.Status.Server != s.Config.Host || config.Status.SecretRef.Namespace != s.namespace {
-			t.Errorf("%s leads to %s, by Secret %v", name, config.Status.Server, config.Status.SecretRef)
+	own := s.create()
+	s.holds(own, s.cluster.Name+"-kubeconfig")
+	copied := s.create(func(c *clusterprovisionerv1alpha1.Kubeconfig) {
+		c.Spec.WriteSecretToRef = &corev1.SecretReference{Namespace: s.namespace, Name: "copy"}
+	})
+	s.holds(copied, "copy")
+	short := s.create(token)
+	s.holds(short, short.Name+"-kubeconfig")
+	for name, config := range map[string]*clusterprovisionerv1alpha1.Kubeconfig{"the Cluster's own": own, "a copy": copied, "a token": short} {
+		if config.Status.Server != s.Config.Host {
+			t.Errorf("%s leads to %s", name, config.Status.Server)
 		}
 	}
 }

@@ -8,14 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -105,12 +104,18 @@ func token(config *clusterprovisionerv1alpha1.Kubeconfig) {
 // is checks status and reason of a condition.
 func (s *stage) is(config *clusterprovisionerv1alpha1.Kubeconfig, conditionType, want string) {
 	s.t.Helper()
-	got := "absent"
-	if c := apimeta.FindStatusCondition(config.Status.Conditions, conditionType); c != nil {
-		got = string(c.Status) + " " + c.Reason + ": " + c.Message
+	if got := testkit.Condition(config, conditionType); !testkit.Reads(got, want) {
+		s.t.Errorf("condition %s is %q, want %q", conditionType, got, want)
 	}
-	if !strings.HasPrefix(got, want) {
-		s.t.Errorf("condition %s is %q, want it to begin with %q", conditionType, got, want)
+}
+
+// holds checks that the Kubeconfig is Ready, and that its Secret is the one of that name in Windlass' namespace.
+func (s *stage) holds(config *clusterprovisionerv1alpha1.Kubeconfig, name string) {
+	s.t.Helper()
+	s.is(config, status.Ready, "True Ready: Secret "+s.namespace+"/"+name+" holds the kubeconfig")
+	want := &corev1.SecretReference{Namespace: s.namespace, Name: name}
+	if diff := cmp.Diff(want, config.Status.SecretRef); diff != "" {
+		s.t.Errorf("the Secret in the status (-want +got):\n%s", diff)
 	}
 }
 
@@ -146,8 +151,8 @@ func TestTheKubeconfigOfAClusterIsTheClusters(t *testing.T) {
 	s := newStage(t)
 	s.provisioned()
 	config := s.create()
-	s.is(config, status.Ready, "True")
-	if config.Status.SecretRef.Name != s.cluster.Name+"-kubeconfig" || config.Status.ExpiresAt == nil || config.Status.Server != s.Config.Host {
+	s.holds(config, s.cluster.Name+"-kubeconfig")
+	if config.Status.ExpiresAt == nil || config.Status.Server != s.Config.Host {
 		t.Errorf("the status is %+v", config.Status)
 	}
 	if len(config.Finalizers) != 0 {
@@ -176,12 +181,12 @@ func TestTheArticlesFormReadsTheFile(t *testing.T) {
 	s := newStage(t)
 	path := filepath.Join(t.TempDir(), "kube_config_cluster.yml")
 	config := s.create(func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.ConfigPath = path })
-	s.is(config, status.Ready, "False KubeconfigMissing: waiting for file")
+	s.is(config, status.Ready, `False KubeconfigMissing: waiting for file "`+path+`" to be written`)
 	if err := os.WriteFile(path, s.admin(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.Settle(t, s.r, config)
-	s.is(config, status.Ready, "True")
+	s.holds(config, config.Name+"-kubeconfig")
 	if !bytes.Equal(s.secret(config).Data["value"], s.admin()) {
 		t.Error("the Secret holds something else than the file")
 	}
@@ -206,7 +211,8 @@ func TestAForeignSecretIsLeftAlone(t *testing.T) {
 		config := s.create(kind, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
 			k.Spec.WriteSecretToRef = &corev1.SecretReference{Namespace: s.namespace, Name: "taken"}
 		})
-		s.is(config, status.Stalled, "True SecretConflict")
+		s.is(config, status.Stalled, "True SecretConflict: the Secret "+s.namespace+"/taken exists and does not belong to this Kubeconfig: delete it, or name another in "+
+			"spec.writeSecretToRef")
 	}
 	if !s.Get(t, foreign) || string(foreign.Data["value"]) != "mine" {
 		t.Errorf("the Secret holds %q", foreign.Data["value"])
@@ -222,7 +228,7 @@ func TestATokenOpensTheClusterUntilItIsRevoked(t *testing.T) {
 	}
 	s.Create(t, role)
 	config := s.create(token, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.ClusterRole = role.Name })
-	s.is(config, status.Ready, "True")
+	s.holds(config, config.Name+"-kubeconfig")
 	secret := s.secret(config)
 	inside := s.enter(secret)
 	testkit.Eventually(t, "the token opens the cluster", func() bool {
@@ -287,7 +293,7 @@ func TestAnotherServiceAccountRevokesTheOneBefore(t *testing.T) {
 	if s.Get(t, before) {
 		t.Error("the ServiceAccount before is still there")
 	}
-	s.is(config, status.Ready, "True")
+	s.holds(config, config.Name+"-kubeconfig")
 }
 
 func TestAForeignServiceAccountIsLeftAlone(t *testing.T) {
@@ -296,7 +302,7 @@ func TestAForeignServiceAccountIsLeftAlone(t *testing.T) {
 	foreign := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "owned-" + s.cluster.Name}}
 	s.Create(t, foreign)
 	config := s.create(token, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.ServiceAccount = foreign.Name })
-	s.is(config, status.Stalled, "True TokenRefused")
+	s.is(config, status.Stalled, `True TokenRefused: cannot create ServiceAccount "`+foreign.Name+`": it exists in the cluster and was not made for this Kubeconfig`)
 	if err := s.Live.Delete(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
@@ -363,10 +369,10 @@ func TestATokenOfAClusterThatDoesNotAnswerIsGivenUpByAPersonOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Settle(t, s.r, config)
-	s.is(config, status.Reconciling, "True ClusterNotReady: waiting for Cluster")
-	s.is(config, status.Ready, "False ClusterNotReady: waiting for Cluster \""+s.cluster.Name+
-		"\" to answer, so that the token can be revoked; to delete this Kubeconfig anyway, annotate it with "+
-		"clusterprovisioner.rke.io/skip-revocation=true")
+	waiting := `ClusterNotReady: waiting for Cluster "` + s.cluster.Name + `" to answer, so that the token can be revoked; to delete this ` +
+		"Kubeconfig anyway, annotate it with clusterprovisioner.rke.io/skip-revocation=true"
+	s.is(config, status.Reconciling, "True "+waiting)
+	s.is(config, status.Ready, "False "+waiting)
 	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
 		k.Annotations = map[string]string{clusterprovisionerv1alpha1.SkipRevocationAnnotation: "true"}
 	})

@@ -141,12 +141,8 @@ func (s *stage) wantCounts(tool *appsv1alpha1.PodBuggerTool, matched, installed,
 // wantCondition checks status, reason and message of a condition, as in "False Reason: message".
 func (s *stage) wantCondition(tool *appsv1alpha1.PodBuggerTool, conditionType, want string) {
 	s.t.Helper()
-	got := "absent"
-	if c := apimeta.FindStatusCondition(tool.Status.Conditions, conditionType); c != nil {
-		got = strings.TrimSuffix(string(c.Status)+" "+c.Reason+": "+c.Message, ": ")
-	}
-	if !strings.HasPrefix(got, want) {
-		s.t.Errorf("condition %s is %q, want it to begin with %q", conditionType, got, want)
+	if got := testkit.Condition(tool, conditionType); !testkit.Reads(got, want) {
+		s.t.Errorf("condition %s is %q, want %q", conditionType, got, want)
 	}
 }
 
@@ -223,7 +219,7 @@ func TestARunningPodGetsTheToolOfTheArticle(t *testing.T) {
 func TestAPodThatComesLaterGetsTheToolWhenItRuns(t *testing.T) {
 	s := newStage(t)
 	tool := s.tool()
-	s.wantCondition(tool, appsv1alpha1.ConditionInstalled, "True NoPodMatches")
+	s.wantCondition(tool, appsv1alpha1.ConditionInstalled, "True NoPodMatches: no pod in the namespace matches app=web")
 	s.wantCondition(tool, status.Ready, "True NoPodMatches: no pod in the namespace matches app=web")
 	pod := s.pod("web-1")
 	s.phase(pod, corev1.PodPending)
@@ -233,7 +229,7 @@ func TestAPodThatComesLaterGetsTheToolWhenItRuns(t *testing.T) {
 	s.phase(pod, corev1.PodRunning)
 	s.Settle(t, s.r, tool)
 	s.wantTools(pod, containerOf(tool).Name)
-	s.wantCondition(tool, status.Ready, "True")
+	s.wantCondition(tool, status.Ready, `True Ready: 1 pod has the container "`+containerOf(tool).Name+`"`)
 }
 
 func TestSeveralToolsComeInOneWriteAndNothingOfThePodIsLost(t *testing.T) {
@@ -306,7 +302,7 @@ func TestMaxPodsBoundsTheBlast(t *testing.T) {
 	s.wantTools(one, containerOf(tool).Name)
 	s.wantTools(two)
 	s.wantCounts(tool, 2, 1, 0)
-	s.wantCondition(tool, status.Ready, "True")
+	s.wantCondition(tool, status.Ready, `True Ready: 1 pod has the container "`+containerOf(tool).Name+`"`)
 	s.wantCondition(tool, appsv1alpha1.ConditionLimited,
 		"True MaxPodsReached: 1 matching pod is left out because spec.maxPods is 1")
 	if err := s.Live.Delete(t.Context(), one, client.GracePeriodSeconds(0)); err != nil {
@@ -343,7 +339,8 @@ func TestPodSecurityRefusesInItsOwnWords(t *testing.T) {
 	tool := s.tool(privileged)
 	s.wantTools(pod)
 	s.wantCounts(tool, 1, 0, 1)
-	s.wantCondition(tool, status.Stalled, "True ToolRefused: the API server rejected the tool in pod web-1: ")
+	s.wantCondition(tool, status.Stalled, `True ToolRefused: the API server rejected the tool in pod web-1: pods "web-1" is forbidden: `+
+		`violates PodSecurity "baseline:latest": privileged (container "`+containerOf(tool).Name+`" must not set securityContext.privileged=true)`)
 	if message := tool.Status.Pods[0].Message; !strings.Contains(message, "violates PodSecurity") {
 		t.Errorf("the message is %q", message)
 	}
@@ -369,7 +366,8 @@ func TestATargetThatThePodLacksIsRefusedAndTheOthersGetTheTool(t *testing.T) {
 	tool := s.tool(func(p *appsv1alpha1.PodBuggerTool) { p.Spec.TargetContainer = "app" })
 	s.wantTools(good, containerOf(tool).Name)
 	s.wantCounts(tool, 2, 1, 1)
-	s.wantCondition(tool, status.Ready, "False ToolRefused: the API server rejected the tool in pod web-1: ")
+	s.wantCondition(tool, status.Ready, `False ToolRefused: the API server rejected the tool in pod web-1: Pod "web-1" is invalid: `+
+		`spec.ephemeralContainers[0].targetContainerName: Not found: "app"`)
 }
 
 func TestAToolThatIsRefusedDoesNotTakeItsCompanionAlong(t *testing.T) {
@@ -398,7 +396,7 @@ func TestWhatTheNodeSaysIsTold(t *testing.T) {
 	}{
 		{
 			corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}},
-			appsv1alpha1.ToolStarting, "", "True ToolInstalled",
+			appsv1alpha1.ToolStarting, "", "True ToolInstalled: 1 pod has the container \"" + own + "\"",
 		},
 		{
 			corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "Back-off pulling image"}},
@@ -407,15 +405,16 @@ func TestWhatTheNodeSaysIsTold(t *testing.T) {
 		},
 		{
 			corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
-			appsv1alpha1.ToolRunning, "", "True ToolInstalled",
+			appsv1alpha1.ToolRunning, "", "True ToolInstalled: 1 pod has the container \"" + own + "\"",
 		},
 		{
 			corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 130, Reason: "Error"}},
-			appsv1alpha1.ToolEnded, "exit code 130", "True ToolInstalled",
+			appsv1alpha1.ToolEnded, "exit code 130", "True ToolInstalled: 1 pod has the container \"" + own + "\"",
 		},
 		{
 			corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 128, Reason: "StartError", Message: "no such file"}},
-			appsv1alpha1.ToolFailed, "StartError: no such file", "False ToolFailed",
+			appsv1alpha1.ToolFailed, "StartError: no such file",
+			"False ToolFailed: waiting for the container to run in pod web-1: StartError: no such file",
 		},
 	} {
 		s.reports(pod, own, tt.state)
@@ -436,8 +435,8 @@ func TestAPausedToolOnlyTells(t *testing.T) {
 	})
 	s.wantTools(pod)
 	s.wantCounts(tool, 1, 0, 0)
-	s.wantCondition(tool, status.Paused, "True Paused")
-	s.wantCondition(tool, status.Ready, "False Installing")
+	s.wantCondition(tool, status.Paused, `True Paused: Windlass does not act on this object while the annotation windlass.io/paused is "true"`)
+	s.wantCondition(tool, status.Ready, "False Installing: waiting for the tool to be installed in pod web-1")
 	testkit.Edit(t, s.Harness, tool, func(p *appsv1alpha1.PodBuggerTool) { p.Annotations = nil })
 	s.Settle(t, s.r, tool)
 	s.wantTools(pod, containerOf(tool).Name)
@@ -466,7 +465,7 @@ func TestPodsThatCannotBeReadAreACondition(t *testing.T) {
 		t.Errorf("a pass before the pods are read ends with %v, %v", result, err)
 	}
 	s.Get(t, tool)
-	s.wantCondition(tool, status.Ready, "True")
+	s.wantCondition(tool, status.Ready, "True NoPodMatches: no pod in the namespace matches app=web")
 
 	s.pods.err = errors.New("pods is forbidden")
 	if _, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(tool)); err == nil {
