@@ -3,6 +3,8 @@
 
 package v1alpha1
 
+import corev1 "k8s.io/api/core/v1"
+
 // Labels of the pods of a PodSet, and of the objects it owns.
 const (
 	// LabelApp with the value LabelAppValue is on every pod of every PodSet.
@@ -22,6 +24,14 @@ const (
 	// DefaultPort is the port that the container declares.
 	DefaultPort = 1234
 )
+
+// DefaultTemplate returns the template of a PodSet that has none.
+func DefaultTemplate() *corev1.PodTemplateSpec {
+	return &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{
+		Name: DefaultContainerName, Image: DefaultImage, Command: []string{"sleep", "3600"},
+		Ports: []corev1.ContainerPort{{Name: DefaultContainerName, ContainerPort: DefaultPort, Protocol: corev1.ProtocolTCP}},
+	}}}}
+}
 
 // MaxNodes is how many pod names status.nodes holds at most.
 const MaxNodes = 500

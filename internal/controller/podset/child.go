@@ -10,7 +10,6 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -105,17 +104,17 @@ func desiredBudget(podSet *appsv1alpha1.PodSet) (*policyv1ac.PodDisruptionBudget
 
 // desiredTemplate returns the pod template with the PodSet's labels and pool.
 func desiredTemplate(podSet *appsv1alpha1.PodSet) (*corev1ac.PodTemplateSpecApplyConfiguration, error) {
+	given := podSet.Spec.Template
+	if given == nil {
+		given = appsv1alpha1.DefaultTemplate()
+	}
 	template := corev1ac.PodTemplateSpec()
-	if podSet.Spec.Template != nil {
-		raw, err := json.Marshal(podSet.Spec.Template)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read the template of %q: %w", podSet.Name, err)
-		}
-		if err := json.Unmarshal(raw, template); err != nil {
-			return nil, fmt.Errorf("cannot read the template of %q: %w", podSet.Name, err)
-		}
-	} else {
-		template.WithSpec(corev1ac.PodSpec().WithContainers(defaultContainer()))
+	raw, err := json.Marshal(given)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the template of %q: %w", podSet.Name, err)
+	}
+	if err := json.Unmarshal(raw, template); err != nil {
+		return nil, fmt.Errorf("cannot read the template of %q: %w", podSet.Name, err)
 	}
 	template.WithLabels(podLabels(podSet.Name))
 	if podSet.Spec.NodePool != "" {
@@ -125,17 +124,6 @@ func desiredTemplate(podSet *appsv1alpha1.PodSet) (*corev1ac.PodTemplateSpecAppl
 		template.Spec.WithRuntimeClassName(podSet.Spec.NodePool)
 	}
 	return template, nil
-}
-
-func defaultContainer() *corev1ac.ContainerApplyConfiguration {
-	return corev1ac.Container().
-		WithName(appsv1alpha1.DefaultContainerName).
-		WithImage(appsv1alpha1.DefaultImage).
-		WithCommand("sleep", "3600").
-		WithPorts(corev1ac.ContainerPort().
-			WithName(appsv1alpha1.DefaultContainerName).
-			WithContainerPort(appsv1alpha1.DefaultPort).
-			WithProtocol(corev1.ProtocolTCP))
 }
 
 // desiredStrategy returns the strategy with everything that the API server would add. What the API server adds has no
