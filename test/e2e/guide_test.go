@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -18,8 +19,10 @@ import (
 	"syscall"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-operator/windlass/test/rig"
@@ -94,6 +97,9 @@ func TestGuide(t *testing.T) {
 		if section != line.section && line.section == "Writing" { // which begins with creating what was read until now
 			c.do(t, "delete", "deployment", "web", "--namespace", "testing")
 		}
+		if section != line.section && line.section == "Actions" { // what was deleted before is acted on now
+			c.again(t, dir)
+		}
 		section = line.section
 		for _, route := range routesOf(line.command) {
 			routes[route] = true
@@ -132,6 +138,11 @@ func (c *cluster) reader(t *testing.T) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker-01"}} // on which nothing runs
+	if err := c.Client.Create(t.Context(), node); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Client.Delete(context.WithoutCancel(t.Context()), node) })
 	for name, content := range map[string]string{".local/session": url, "web.yaml": webYAML} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
@@ -156,6 +167,23 @@ func (c *cluster) reader(t *testing.T) (dir string) {
 	}
 	c.do(t, "apply", "--server-side", "-f", filepath.Join(dir, "web.yaml"))
 	return dir
+}
+
+// again creates the Deployment of the guide anew, and waits until it has a revision.
+func (c *cluster) again(t *testing.T, dir string) {
+	t.Helper()
+	c.do(t, "wait", "--for=delete", "deployment/web", "--namespace", "testing", "--timeout=60s")
+	c.do(t, "apply", "--server-side", "-f", filepath.Join(dir, "web.yaml"))
+	eventually(t, "web has a ReplicaSet", func(ctx context.Context) error {
+		var sets appsv1.ReplicaSetList
+		if err := c.Client.List(ctx, &sets, client.InNamespace("testing"), client.MatchingLabels{"app": "web"}); err != nil {
+			return err
+		}
+		if len(sets.Items) == 0 {
+			return errors.New("there is none")
+		}
+		return nil
+	})
 }
 
 const webYAML = `apiVersion: apps/v1
@@ -239,13 +267,21 @@ func routeOf(method, path string) string {
 	}
 	rest := parts[1:]
 	part := ""
-	if len(rest) > 0 && slices.Contains([]string{"yaml", "events", "scale"}, rest[len(rest)-1]) {
+	if len(rest) > 0 && slices.Contains(append([]string{"yaml", "events", "scale"}, actions()...), rest[len(rest)-1]) {
 		part, rest = "/"+rest[len(rest)-1], rest[:len(rest)-1]
 	}
 	if len(rest) > 0 {
 		name += "/NAME"
 	}
 	return method + " " + name + part
+}
+
+// actions are the last parts of paths that act on an object.
+func actions() []string {
+	return []string{
+		"power", "resize", "restart", "rollback", "pause", "resume", "cordon", "uncordon", "drain", "acknowledge", "approve", "retry",
+		"accept-skipped-nodes", "download", "eviction",
+	}
 }
 
 // served returns all routes of the description.

@@ -210,12 +210,31 @@ async function pods(): Promise<void> {
   refused("delete", await api.DELETE("/v1/pods/{ns}/{name}", { params: nobody }));
 }
 
+async function actions(): Promise<void> {
+  need("restart", await api.POST("/v1/deployments/{ns}/{name}/restart", { params: { path: at } }));
+  const alone = refused("a rollback", await api.POST("/v1/deployments/{ns}/{name}/rollback", { params: { path: at }, body: { toRevision: 1 } }));
+  check("no revision", alone.code === "NoRevision");
+  check("paused", need("pause", await api.POST("/v1/deployments/{ns}/{name}/pause", { params: { path: at } })).spec.paused === true);
+  need("resume", await api.POST("/v1/deployments/{ns}/{name}/resume", { params: { path: at } }));
+  const machine: Schemas["VirtualMachineInput"] = {
+    apiVersion: "cloudnative.tw/v1alpha1", kind: "VirtualMachine", metadata: { name: "vm", namespace }, spec: { resource: { cpu: "1" } },
+  };
+  need("machine", await api.POST("/v1/virtualmachines", { body: machine }));
+  const vm = { params: { path: { ns: namespace, name: "vm" } } };
+  const off = need("off", await api.POST("/v1/virtualmachines/{ns}/{name}/power", { ...vm, body: { state: "off", mode: "Hard" } }));
+  check("halted", off.spec.runStrategy === "Halted" && off.spec.powerOff?.mode === "Hard");
+  need("resize", await api.POST("/v1/virtualmachines/{ns}/{name}/resize", { ...vm, body: { cpu: "2", memory: "4Gi" } }));
+  const gone = refused("a drain", await api.POST("/v1/nodes/{name}/drain", { params: { path: { name: "nowhere" }, query: { dryRun: "All" } } }));
+  check("no node", gone.code === "NotFound");
+}
+
 await reads();
 await writes();
 await one();
 await apps();
 await watches();
 await pods();
+await actions();
 const deleted = need("delete", await api.DELETE("/v1/deployments/{ns}/{name}", { params: { path: at, query: { propagationPolicy: "Foreground" } } }));
 check("deleted", deleted.kind === "Deployment" ? deleted.metadata.deletionTimestamp !== undefined : deleted.status === "Success");
 console.log("done");

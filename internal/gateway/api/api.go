@@ -109,6 +109,7 @@ func (a *API) register(mux *http.ServeMux) {
 		a.registerWrites(k)
 	}
 	a.registerPods()
+	a.registerActions()
 	a.registerOverview()
 	a.registerApps()
 	a.registerMe()

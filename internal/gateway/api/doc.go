@@ -8,6 +8,7 @@
 //   - list.go, read.go, write.go, apply.go: what the routes of a kind do
 //   - sketch.go: the part of a body that the gateway reads
 //   - table.go, events.go, pods.go, overview.go: tables, events, pods, and routes over all kinds
+//   - objectactions.go, drain.go, download.go: actions on objects; actions.go: how they are decided and written
 //   - operation.go, document.go: how routes are described in OpenAPI; schemas.go: how objects and events are
 //   - represent.go, coding.go, reply.go, problems.go: how they answer
 package api

@@ -15,7 +15,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
-	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
@@ -62,14 +61,11 @@ func (a *API) registerPods() {
 
 // evict evicts a pod as the caller.
 func (a *API) evict(ctx context.Context, in *evictInput) (*huma.StreamResponse, error) {
-	eviction := &policyv1.Eviction{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: in.namespace, Name: in.name},
-	}
+	var options *metav1.DeleteOptions
 	if in.DryRun != "" {
-		eviction.DeleteOptions = &metav1.DeleteOptions{DryRun: []string{in.DryRun}}
+		options = &metav1.DeleteOptions{DryRun: []string{in.DryRun}}
 	}
-	body, err := json.Marshal(eviction)
+	body, err := json.Marshal(evictionOf(in.namespace, in.name, options))
 	if err != nil {
 		return nil, err
 	}

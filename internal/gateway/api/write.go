@@ -181,9 +181,9 @@ func (a *API) send(ctx context.Context, who *access.Caller, k *feed.Kind, namesp
 	return answer, err
 }
 
-// audit logs who wrote which object with which result, but never the body.
+// audit logs who wrote which object with which result, but never the body. More are further keys and values.
 func (a *API) audit(
-	ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string, c access.Call, answer *access.Result, err error,
+	ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string, c access.Call, answer *access.Result, err error, more ...any,
 ) {
 	var status int
 	if answer != nil {
@@ -191,7 +191,7 @@ func (a *API) audit(
 	} else {
 		status = asProblem(err).Status
 	}
-	a.Log.Info("Write", "user", who.User.GetName(), "session", who.Session, "method", c.Method, "kind", k.GVK.Kind,
+	a.Log.WithValues(more...).Info("Write", "user", who.User.GetName(), "session", who.Session, "method", c.Method, "kind", k.GVK.Kind,
 		"namespace", namespace, "name", name, "dryRun", c.Query.Get("dryRun") != "", "status", status, "request", instance(ctx))
 }
 

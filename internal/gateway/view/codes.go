@@ -34,6 +34,8 @@ const (
 	ParameterName = "name"
 	// ParameterUID is the UID of that object.
 	ParameterUID = "uid"
+	// ParameterCurrent is what is so now, instead of what the caller has seen.
+	ParameterCurrent = "current"
 )
 
 // ProblemCode is a row of the table of codes.
@@ -59,9 +61,19 @@ func ProblemCodes() []ProblemCode {
 		own("BadGateway", "the API server cannot be reached"),
 		own("Busy", "too many unknown tokens are waiting for their check", ParameterSeconds),
 		own("CrossOrigin", "the request comes from a page of another origin"),
+		own("Deleting", "the object is being deleted, so the action makes no sense"),
+		own("DiskShrinks", "a root disk only grows"),
+		own("ForeignSecret", "the Secret that the status names was not written for the object"),
 		own("Host", "a server on a loopback address was asked for another host"),
 		own("Impersonation", "the request has a header that begins with Impersonate-", ParameterHeader),
+		own("MachineOff", "the machine is off by its spec: turn it on instead of restarting it"),
+		own("NoRevision", "there is no such revision, or no earlier one"),
 		own("NoSuchPath", "the API does not have this path"),
+		own("NothingToDo", "the object is as the action would make it, or does not wait for it"),
+		own("NotYet", "the object does not have yet what is asked for"),
+		own("Outdated", "what the caller agrees to has changed since they have read it", ParameterCurrent),
+		own("RolloutPaused", "the rollout is paused: resume it first"),
+		own("RunUnderWay", "a run of the tool is under way: wait until it ends"),
 		server(metav1.StatusReasonAlreadyExists, "an object of this name exists"),
 		server(metav1.StatusReasonBadRequest, "the request cannot be parsed"),
 		server(metav1.StatusReasonConflict, "the object has changed since, or other managers own the fields"),

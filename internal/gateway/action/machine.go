@@ -1,0 +1,127 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package action
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+)
+
+// States that a machine can be asked for.
+const (
+	stateOn      = "on"
+	stateOff     = "off"
+	stateRestart = "restart"
+)
+
+// PowerRequest asks for a machine that is on, off, or on again.
+type PowerRequest struct {
+	// State that the machine shall have.
+	State string `json:"state" enum:"on,off,restart" doc:"on, off, or restart: off and on again" example:"off"`
+	// Mode and GracePeriodSeconds say how the machine is turned off.
+	Mode               cloudnativev1alpha1.PowerOffMode `json:"mode,omitempty" enum:"Soft,TrySoft,Hard" doc:"How the machine is turned off: Soft asks it, TrySoft asks it and then powers it off, Hard powers it off. It stays in spec.powerOff" example:"Hard"`
+	GracePeriodSeconds *int32                           `json:"gracePeriodSeconds,omitempty" minimum:"0" maximum:"3600" doc:"How long the machine may take to shut down. It stays in spec.powerOff" example:"60"`
+	// RunStrategy of a machine that is turned on.
+	RunStrategy cloudnativev1alpha1.RunStrategy `json:"runStrategy,omitempty" enum:"Always,RerunOnFailure,Once" doc:"For on: spec.runStrategy of a machine that is Halted. The default is Always" example:"Always"`
+}
+
+// Power turns a machine on or off, or restarts it.
+func Power(vm *cloudnativev1alpha1.VirtualMachine, want *PowerRequest, now time.Time) error {
+	if want.State == stateOn && (want.Mode != "" || want.GracePeriodSeconds != nil) {
+		return wrongField("mode", "says how a machine is turned off: leave it out to turn it on")
+	}
+	if want.State != stateOn && want.RunStrategy != "" {
+		return wrongField("runStrategy", "says when a machine runs that is turned on: leave it out")
+	}
+	vm.Spec.PowerOff.Mode = cmp.Or(want.Mode, vm.Spec.PowerOff.Mode)
+	if want.GracePeriodSeconds != nil {
+		vm.Spec.PowerOff.GracePeriodSeconds = want.GracePeriodSeconds
+	}
+	halted := vm.Spec.RunStrategy == cloudnativev1alpha1.RunHalted
+	switch {
+	case want.State == stateOff:
+		vm.Spec.RunStrategy = cloudnativev1alpha1.RunHalted
+		vm.Spec.Action = "" // which early manifests have, and which asks for a machine that runs
+		return nil
+	case want.State == stateRestart && halted:
+		return refuse(machineOff, "spec.runStrategy is Halted: turn the machine on instead.")
+	case want.State == stateRestart:
+		return restartMachine(vm, now)
+	case halted:
+		vm.Spec.RunStrategy = cmp.Or(want.RunStrategy, cloudnativev1alpha1.RunAlways)
+		return nil
+	case hasEnded(vm):
+		return restartMachine(vm, now)
+	default:
+		return NothingToDo("The machine is on, or Windlass is starting it. To start it again, restart it.")
+	}
+}
+
+// hasEnded reports whether the machine has ended and is not started again by itself.
+func hasEnded(vm *cloudnativev1alpha1.VirtualMachine) bool {
+	once := vm.Spec.RunStrategy == cloudnativev1alpha1.RunOnce || vm.Spec.RunStrategy == cloudnativev1alpha1.RunRerunOnFailure
+	return once && (vm.Status.Phase == cloudnativev1alpha1.PhaseStopped || vm.Status.Phase == cloudnativev1alpha1.PhaseFailed)
+}
+
+// restartMachine asks for a restart now. One that was planned for later is replaced.
+func restartMachine(vm *cloudnativev1alpha1.VirtualMachine, now time.Time) error {
+	asked, served := vm.Spec.RestartAt, vm.Status.LastRestartTime
+	if asked != nil && !asked.After(now) && (served == nil || asked.After(served.Time)) {
+		return NothingToDo("A restart is already under way.")
+	}
+	// A whole second that has not begun yet: a machine that was started before is started again.
+	vm.Spec.RestartAt = &metav1.Time{Time: now.Truncate(time.Second).Add(time.Second)}
+	return nil
+}
+
+// ResizeRequest asks for another size of a machine. What is left out stays.
+type ResizeRequest struct {
+	// CPU is a number of cores.
+	CPU string `json:"cpu,omitempty" maxLength:"32" doc:"Cores, as in 2 or 500m" example:"4"`
+	// Memory is a number of bytes.
+	Memory string `json:"memory,omitempty" maxLength:"32" doc:"Bytes, as in 4Gi" example:"8Gi"`
+	// RootDisk is a number of bytes.
+	RootDisk string `json:"rootDisk,omitempty" maxLength:"32" doc:"Bytes, as in 40Gi. A root disk only grows" example:"80Gi"`
+}
+
+// Resize changes the size of a machine. spec.updatePolicy says when the machine gets it.
+func Resize(vm *cloudnativev1alpha1.VirtualMachine, want *ResizeRequest) error {
+	if *want == (ResizeRequest{}) {
+		return wrongField("cpu", "is required, or memory, or rootDisk")
+	}
+	sizes := map[corev1.ResourceName]string{
+		cloudnativev1alpha1.ResourceCPU: want.CPU, cloudnativev1alpha1.ResourceMemory: want.Memory,
+		cloudnativev1alpha1.ResourceRootDisk: want.RootDisk,
+	}
+	for _, name := range slices.Sorted(maps.Keys(sizes)) {
+		value := sizes[name]
+		if value == "" {
+			continue
+		}
+		quantity, err := resource.ParseQuantity(value)
+		if err != nil {
+			return wrongField(string(name), "is not a quantity such as 2, 500m or 4Gi")
+		}
+		had, known := vm.Spec.Resource[name]
+		switch {
+		case known && had.Cmp(quantity) == 0:
+			continue // another notation of the same size is no change
+		case known && name == cloudnativev1alpha1.ResourceRootDisk && quantity.Cmp(had) < 0:
+			return refuse(diskShrinks, "The root disk has "+had.String()+", and a root disk only grows.")
+		}
+		if vm.Spec.Resource == nil {
+			vm.Spec.Resource = corev1.ResourceList{}
+		}
+		vm.Spec.Resource[name] = quantity
+	}
+	return nil
+}
