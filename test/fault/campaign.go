@@ -212,7 +212,7 @@ func (c *campaign) casesOf(r *row) []attempt {
 			continue
 		}
 		for _, v := range c.options.variants() {
-			if v.appliesTo(e) {
+			if v.appliesTo(e) && r.scenario.bears(v) {
 				all = append(all, attempt{row: r, fault: &fault{e, v}})
 			}
 		}

@@ -34,12 +34,20 @@ type scenario struct {
 	local bool
 	// volatile says that machines end with the manager, so that they are started again after it was killed.
 	volatile bool
+	// halts says that machines are off for a time. One that is lost then is not made again.
+	halts bool
 	// hasty says that it is left to chance whether a machine has run before it is deleted.
 	hasty bool
 	// setUp, if there is one, adds to the stage before the manager starts, and returns what to do after it has ended.
 	setUp func(s *stage) (end func() error, err error)
 	// alone is set for one that is a fault of its own: no other is added to it.
 	alone bool
+}
+
+// bears reports whether the scenario has to end as without the variant: a machine that is to be off, and is lost with the manager that
+// simulated it, is rightly reported as lost.
+func (sc *scenario) bears(v variant) bool {
+	return !sc.halts || !sc.volatile || !strings.HasPrefix(v.name, "kill-")
 }
 
 // matches says whether a name stands for the scenario: its own, or that of its kind.

@@ -47,7 +47,7 @@ func machineScenarios() []scenario {
 			apply(virtualMachine("web", "updatePolicy: Restart")), active, merge(web, `{"spec":{"env":[{"name":"COLOUR","value":"red"}]}}`),
 			until(web, "Ready=True", ".status.phase=Active", "RestartRequired=False"),
 		}},
-		{name: "turned-off-and-on", steps: []step{
+		{name: "turned-off-and-on", halts: true, steps: []step{
 			apply(virtualMachine("web")), active, merge(web, `{"spec":{"runStrategy":"Halted"}}`),
 			until(web, "Ready=True", ".status.phase=Stopped"), merge(web, `{"spec":{"runStrategy":"Always"}}`), active,
 		}},
@@ -55,7 +55,7 @@ func machineScenarios() []scenario {
 		{name: "found-again", steps: []step{
 			apply(virtualMachine("web")), active, restart(), merge(web, `{"spec":{"resource":{"cpu":"200m"}}}`), until(web, "Ready=True", "ResourcesSynced=True"),
 		}},
-		{name: "paused", steps: []step{
+		{name: "paused", halts: true, steps: []step{
 			apply(virtualMachine("web")), active, merge(web, `{"metadata":{"annotations":{"windlass.io/paused":"true"}},"spec":{"runStrategy":"Halted"}}`),
 			until(web, "Paused=True"), merge(web, `{"metadata":{"annotations":{"windlass.io/paused":null}}}`), until(web, "Ready=True", ".status.phase=Stopped"),
 		}},

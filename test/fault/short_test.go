@@ -29,6 +29,13 @@ func TestPromises(t *testing.T) {
 	playWith(t, "-lanes=2", "-scenario=edits,leader,specs", "-edits=400", "-specs=60", "-quiet=1s", "-rest=1s")
 }
 
+// TestHosts plays a small sample with machines and Clusters: on a Docker Engine where one can run, on simulated hosts, and with the campaign's
+// tool.
+func TestHosts(t *testing.T) {
+	playWith(t, "-lanes=2", "-sample=6", "-quiet=500ms", "-rest=500ms",
+		"-scenario=virtualmachine/docker-replaced,virtualmachine/docker-deleted,virtualmachine/simulated-resized,cluster/deleted")
+}
+
 func playWith(t *testing.T, args ...string) {
 	t.Helper()
 	if testing.Short() {
