@@ -32,7 +32,7 @@ func savesWhenCanceled(t *testing.T, tr *trial) {
 	if got := string(tr.left(t, wanted).State[stateName]); got != lastWords {
 		t.Errorf("the state is %q", got)
 	}
-	if err := tr.Cancel(t.Context(), own); err != nil {
+	if err := tr.Cancel(t.Context(), tr.own); err != nil {
 		t.Errorf("canceling a run that has ended: %v", err)
 	}
 }
@@ -40,7 +40,7 @@ func savesWhenCanceled(t *testing.T, tr *trial) {
 func interrupts(t *testing.T, tr *trial) {
 	tr.start(t, tr.part(partDeaf, "up-1"))
 	tr.waits(t)
-	tr.subject.Crash(t, own)
+	tr.subject.Crash(t, tr.own)
 	run := tr.ended(t, "up-1")
 	if run.Phase != provision.Interrupted || run.Failure == nil || run.Failure.Reason != clusterprovisionerv1alpha1.ReasonInterrupted || !run.Failure.Retryable {
 		t.Errorf("the run is %+v with %+v", run, run.Failure)
@@ -55,13 +55,13 @@ func forgets(t *testing.T, tr *trial) {
 	tr.start(t, tr.part(partWork, "up-1"))
 	tr.ended(t, "up-1")
 	tr.until(t, "the run is forgotten", func() bool {
-		err := tr.Forget(t.Context(), own)
+		err := tr.Forget(t.Context(), tr.own)
 		if err != nil && !errors.Is(err, provision.ErrBusy) {
 			t.Fatal(err)
 		}
 		return err == nil
 	})
-	if run, err := tr.Observe(t.Context(), own); !errors.Is(err, provision.ErrNoRun) {
+	if run, err := tr.Observe(t.Context(), tr.own); !errors.Is(err, provision.ErrNoRun) {
 		t.Errorf("the run that was forgotten is %+v, %v", run, err)
 	}
 }

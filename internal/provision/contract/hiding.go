@@ -66,7 +66,7 @@ func spied(t *testing.T, tr *trial) string {
 
 func keepsEnvironment(t *testing.T, tr *trial) {
 	found := spied(t, tr)
-	for _, want := range []string{"GIVEN=by one\n", "HOME=/", "TMPDIR=/"} {
+	for _, want := range []string{"GIVEN=by " + tr.place.Name + "\n", "HOME=/", "TMPDIR=/"} {
 		if !strings.Contains(found, want) {
 			t.Errorf("the tool has no %s:\n%s", want, found)
 		}

@@ -25,14 +25,14 @@ func happensOnce(t *testing.T, tr *trial) {
 	wanted := tr.part(partHang, "up-1")
 	tr.start(t, wanted)
 	tr.waits(t)
-	back := &trial{Provisioner: tr.subject.Again(t), subject: tr.subject}
+	back := &trial{Provisioner: tr.subject.Again(t), subject: tr.subject, own: tr.own, place: tr.place}
 	if err := back.Start(t.Context(), wanted); err != nil {
 		t.Errorf("the same run, started by another manager: %v", err)
 	}
 	if err := back.Start(t.Context(), tr.part(partWork, "up-2")); !errors.Is(err, provision.ErrBusy) {
 		t.Errorf("a second run ends with %v", err)
 	}
-	if err := back.Forget(t.Context(), own); !errors.Is(err, provision.ErrBusy) {
+	if err := back.Forget(t.Context(), tr.own); !errors.Is(err, provision.ErrBusy) {
 		t.Errorf("forgetting a run that is under way: %v", err)
 	}
 	back.waits(t)
@@ -50,15 +50,18 @@ func happensOnce(t *testing.T, tr *trial) {
 }
 
 func limits(t *testing.T, tr *trial) {
-	other := func(name string) func(*provision.Request) { return func(r *provision.Request) { r.Cluster = name } }
+	second, third := tr.subject.Place(t), tr.subject.Place(t)
+	other := func(place provision.Place) func(*provision.Request) {
+		return func(r *provision.Request) { r.Place = place }
+	}
 	tr.start(t, tr.part(partHang, "up-1"))
-	tr.start(t, tr.part(partHang, "up-1", other("second")))
-	if err := tr.Start(t.Context(), tr.part(partHang, "up-1", other("third"))); !errors.Is(err, provision.ErrLimit) {
+	tr.start(t, tr.part(partHang, "up-1", other(second)))
+	if err := tr.Start(t.Context(), tr.part(partHang, "up-1", other(third))); !errors.Is(err, provision.ErrLimit) {
 		t.Errorf("a third run: %v", err)
 	}
 	tr.cancel(t)
-	tr.until(t, "there is room again", func() bool { return tr.Start(t.Context(), tr.part(partWork, "up-1", other("third"))) == nil })
-	for _, cluster := range []string{own, "second", "third"} {
+	tr.until(t, "there is room again", func() bool { return tr.Start(t.Context(), tr.part(partWork, "up-1", other(third))) == nil })
+	for _, cluster := range []string{tr.own, second.Cluster, third.Cluster} {
 		tr.until(t, "the run of "+cluster+" has ended", func() bool {
 			_ = tr.Cancel(t.Context(), cluster) // again while it is just starting
 			run, err := tr.Observe(t.Context(), cluster)
@@ -68,7 +71,7 @@ func limits(t *testing.T, tr *trial) {
 }
 
 func hasNothing(t *testing.T, tr *trial) {
-	if run, err := tr.Observe(t.Context(), own); !errors.Is(err, provision.ErrNoRun) {
+	if run, err := tr.Observe(t.Context(), tr.own); !errors.Is(err, provision.ErrNoRun) {
 		t.Errorf("its run is %+v, %v", run, err)
 	}
 	wanted := tr.part(partWork, "up-1")
@@ -76,7 +79,7 @@ func hasNothing(t *testing.T, tr *trial) {
 	if err != nil || len(left.State) > 0 || len(left.Kubeconfig) > 0 {
 		t.Errorf("it left %+v, %v", left, err)
 	}
-	if err := errors.Join(tr.Cancel(t.Context(), own), tr.Forget(t.Context(), own)); err != nil {
+	if err := errors.Join(tr.Cancel(t.Context(), tr.own), tr.Forget(t.Context(), tr.own)); err != nil {
 		t.Error(err)
 	}
 }

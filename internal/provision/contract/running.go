@@ -100,10 +100,10 @@ func tellsChanges(t *testing.T, tr *trial) {
 	for {
 		select {
 		case cluster := <-tr.Changed():
-			if cluster != own {
+			if cluster != tr.own {
 				t.Errorf("%q has changed", cluster)
 			}
-			if run, err := tr.Observe(t.Context(), own); err != nil {
+			if run, err := tr.Observe(t.Context(), tr.own); err != nil {
 				t.Fatal(err)
 			} else if run.Phase != provision.Running {
 				return

@@ -17,6 +17,8 @@ type Subject struct {
 	// Again returns another Provisioner on the same place, as a manager that was started again has it. It tells of changes until the
 	// test ends.
 	Again func(t *testing.T) provision.Provisioner
+	// Place returns the place of a cluster that exists. Default: any name will do.
+	Place func(t *testing.T) provision.Place
 	// Command calls Play, with the arguments that follow.
 	Command []string
 	// Crash ends the cluster's run without a word, as a machine that is switched off.

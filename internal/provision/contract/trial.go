@@ -5,6 +5,7 @@ package contract
 
 import (
 	"cmp"
+	"crypto/rand"
 	"errors"
 	"testing"
 	"time"
@@ -15,27 +16,34 @@ import (
 // patience is how long a case waits: a busy machine takes its time, and an idle one does not wait.
 const patience = 5 * time.Minute
 
-// own is the cluster of a case.
-const own = "5f0c7a52-6d3e-4a53-9a1c-b6f6f2b0a001"
-
 // trial is what a case works with.
 type trial struct {
 	provision.Provisioner
 
 	subject Subject
+	// own is the UID of the case's cluster.
+	own   string
+	place provision.Place
 }
 
 func newTrial(t *testing.T, subject Subject) *trial {
 	t.Helper()
 	subject.Patience = cmp.Or(subject.Patience, patience)
-	return &trial{Provisioner: subject.Again(t), subject: subject}
+	if subject.Place == nil {
+		subject.Place = func(t *testing.T) provision.Place {
+			t.Helper()
+			return provision.Place{Cluster: rand.Text(), Name: "one"}
+		}
+	}
+	place := subject.Place(t)
+	return &trial{Provisioner: subject.Again(t), subject: subject, own: place.Cluster, place: place}
 }
 
 // part returns a request for a run in which the tool plays a part.
 func (tr *trial) part(part, id string, change ...func(*provision.Request)) provision.Request {
 	call := append(append([]string{}, tr.subject.Command...), part, "{config}")
 	wanted := provision.Request{
-		Place: provision.Place{Cluster: own, Name: "one"}, ID: id, Action: provision.Up, Config: []byte("nodes: []\n"),
+		Place: tr.place, ID: id, Action: provision.Up, Config: []byte("nodes: []\n"),
 		Tool: provision.Tool{
 			Name: "exec", ConfigName: "config.yaml", Up: call, Remove: call, StateFiles: []string{"*.state"}, KubeconfigFile: "kube_config_{configname}",
 		},
@@ -68,7 +76,7 @@ func (tr *trial) ended(t *testing.T, id string) provision.Run {
 	var run provision.Run
 	tr.until(t, "the run "+id+" has ended", func() bool {
 		var err error
-		if run, err = tr.Observe(t.Context(), own); err != nil {
+		if run, err = tr.Observe(t.Context(), tr.own); err != nil {
 			t.Fatal(err)
 		}
 		return run.ID == id && run.Phase != provision.Running
@@ -80,7 +88,7 @@ func (tr *trial) ended(t *testing.T, id string) provision.Run {
 func (tr *trial) waits(t *testing.T) {
 	t.Helper()
 	tr.until(t, "the tool waits", func() bool {
-		run, err := tr.Observe(t.Context(), own)
+		run, err := tr.Observe(t.Context(), tr.own)
 		if err != nil || run.Phase != provision.Running {
 			t.Fatalf("the run is %+v, %v", run, err)
 		}
@@ -101,7 +109,7 @@ func (tr *trial) left(t *testing.T, wanted provision.Request) provision.Artifact
 // cancel tells the cluster's run to end, again while it is just starting.
 func (tr *trial) cancel(t *testing.T) {
 	t.Helper()
-	tr.until(t, "the run is told to end", func() bool { return tr.Cancel(t.Context(), own) == nil })
+	tr.until(t, "the run is told to end", func() bool { return tr.Cancel(t.Context(), tr.own) == nil })
 }
 
 // until waits until something holds.

@@ -23,3 +23,6 @@ func identify(pid int) process { return process{PID: pid} }
 func (p process) alive() bool { return p.PID > 0 && syscall.Kill(p.PID, 0) == nil }
 
 func endChildren() {}
+
+// Hide does nothing: only Linux keeps the memory of a process from others of its user on request.
+func Hide() error { return nil }

@@ -48,7 +48,7 @@ func Supervise(ctx context.Context, dir string, now func() time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := adopt(); err != nil {
+	if err := errors.Join(adopt(), Hide()); err != nil {
 		return err
 	}
 	s := &supervisor{
