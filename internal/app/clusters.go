@@ -4,45 +4,50 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/controller/cluster"
 	"github.com/windlass-operator/windlass/internal/controller/kubeconfig"
+	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/provision/confine"
 	"github.com/windlass-operator/windlass/internal/provision/exec"
+	"github.com/windlass-operator/windlass/internal/provision/job"
 )
 
-// superviseCommand is how this program is called as the supervisor of a provisioning tool's run.
-const superviseCommand = "provision-run"
+// runner runs tools, and follows them.
+type runner interface {
+	provision.Provisioner
+
+	// Watch tells of changes until the context ends.
+	Watch(ctx context.Context) error
+}
 
 // addClusters adds the controller of Clusters, with the tools that are configured.
-func addClusters(mgr manager.Manager, t tools) error {
-	if err := checkIsolation(&t.conf.Clusters, t.log); err != nil {
-		return err
-	}
-	runner, err := newRunner(t.conf)
-	if err != nil {
-		return err
-	}
+func addClusters(ctx context.Context, mgr manager.Manager, t tools) error {
 	direct, err := newDirect(mgr)
 	if err != nil {
 		return err
 	}
-	if err := mgr.Add(manager.RunnableFunc(runner.Watch)); err != nil {
+	runs, err := newRunner(ctx, mgr, direct, t)
+	if err != nil {
+		return err
+	}
+	if err := mgr.Add(manager.RunnableFunc(runs.Watch)); err != nil {
 		return fmt.Errorf("cannot watch the runs of tools: %w", err)
 	}
 	conf := t.conf.Clusters
 	options := cluster.Options{
-		Provisioner: &fencedProvisioner{Provisioner: runner, fence: t.leading}, Prober: cluster.NewProber(),
+		Provisioner: &fencedProvisioner{Provisioner: runs, fence: t.leading}, Prober: cluster.NewProber(),
 		Namespace:  t.conf.LeaseLockNamespace,
 		ConfigRoot: confine.Root(conf.ConfigRoot), ConfigNamespaces: conf.ConfigNamespaces,
 	}
@@ -84,32 +89,63 @@ func secretFiles(admin string, getenv func(string) string) []string {
 	return append(paths, filepath.SplitList(getenv("KUBECONFIG"))...)
 }
 
-// newRunner returns what runs tools: each under this very program as its supervisor.
-func newRunner(all *config.Config) (*exec.Runner, error) {
+// newRunner returns what runs tools, as the configuration wants it.
+func newRunner(ctx context.Context, mgr manager.Manager, direct client.Client, t tools) (runner, error) {
+	if t.conf.Clusters.ToolRunner == config.ToolRunnerJob {
+		return newJobRunner(ctx, mgr, direct, t)
+	}
+	if err := checkIsolation(&t.conf.Clusters, t.log); err != nil {
+		return nil, err
+	}
+	return newProcessRunner(t.conf)
+}
+
+// newProcessRunner returns what runs tools as processes: each under this very program as its supervisor.
+func newProcessRunner(all *config.Config) (*exec.Runner, error) {
 	conf := &all.Clusters
-	program, err := os.Executable()
+	supervisor, err := supervisor()
 	if err != nil {
-		return nil, fmt.Errorf("cannot find this program, which supervises tools: %w", err)
+		return nil, err
 	}
 	return exec.New(exec.Options{
 		Root: conf.StateDir, Paths: conf.ToolPaths, ConfigRoot: confine.Root(conf.ConfigRoot), Limit: conf.MaxOperations,
-		Supervisor: []string{program, superviseCommand}, Environment: os.Environ,
+		Supervisor: supervisor, Environment: os.Environ,
 		Isolation: exec.Isolation(conf.ToolIsolation), Secret: secretFiles(all.Kubeconfig, os.Getenv),
 	})
 }
 
-// newSuperviseCommand returns the command that a Runner starts. It is not for people.
-func newSuperviseCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:    superviseCommand + " DIR",
-		Short:  "Supervise the run of a provisioning tool",
-		Args:   cobra.ExactArgs(1),
-		Hidden: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := exec.Supervise(cmd.Context(), args[0], time.Now); err != nil {
-				return failure{err}
-			}
-			return nil
-		},
+// newJobRunner returns what runs tools as Jobs: each under the program of the image that this process runs from.
+func newJobRunner(ctx context.Context, mgr manager.Manager, direct client.Client, t tools) (*job.Runner, error) {
+	namespace := t.conf.LeaseLockNamespace
+	image, err := ownImage(ctx, direct, namespace, t.conf.HolderIdentity)
+	if err != nil {
+		return nil, fmt.Errorf("--tool-runner=job: %w", err)
 	}
+	attach, err := job.NewAttach(mgr.GetConfig(), namespace)
+	if err != nil {
+		return nil, err
+	}
+	return job.New(job.Options{
+		Client: direct, Namespace: namespace, Supervisor: image, Images: t.conf.Clusters.ToolImages, Limit: t.conf.Clusters.MaxOperations,
+		Attach: attach, Now: t.now,
+	}), nil
+}
+
+// managerContainer is the name of this program's container in its Pod.
+const managerContainer = "manager"
+
+// ownImage returns the image of the Pod that this process runs in. The tool's Pod takes its supervisor from there, so that both are of one
+// version.
+func ownImage(ctx context.Context, reader client.Reader, namespace, name string) (string, error) {
+	var pod corev1.Pod
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &pod); err != nil {
+		return "", fmt.Errorf("cannot read Pod %s/%s, from whose image tools' Pods take the supervisor: the manager has to run in a Pod, and "+
+			"--holder-identity has to be its name ($POD_NAME): %w", namespace, name, err)
+	}
+	for i := range pod.Spec.Containers {
+		if pod.Spec.Containers[i].Name == managerContainer {
+			return pod.Spec.Containers[i].Image, nil
+		}
+	}
+	return "", fmt.Errorf("cannot find container %[3]q in Pod %[1]s/%[2]s: tools' Pods take the supervisor from its image", namespace, name, managerContainer)
 }

@@ -45,7 +45,8 @@ func NewCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate("windlass {{.Version}}\n")
 	root.SetFlagErrorFunc(explainFlag)
-	root.AddCommand(newManagerCommand(), newGatewayCommand(), newUICommand(), newMachinesCommand(), newVersionCommand(), newSuperviseCommand())
+	root.AddCommand(newManagerCommand(), newGatewayCommand(), newUICommand(), newMachinesCommand(), newVersionCommand(), newSuperviseCommand(),
+		newPodCommand())
 	return root
 }
 

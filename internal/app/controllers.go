@@ -121,7 +121,7 @@ func controllers() []controller {
 		{
 			name:  "cluster",
 			reads: []client.Object{&clusterprovisionerv1alpha1.Cluster{}, &clusterprovisionerv1alpha1.Kubeconfig{}},
-			add:   func(_ context.Context, mgr manager.Manager, t tools) error { return addClusters(mgr, t) },
+			add:   addClusters,
 		},
 		{
 			name:  "kubeconfig",

@@ -77,3 +77,32 @@ func TestAttackNoRoleReadsSecretsOfEveryNamespace(t *testing.T) {
 		}
 	}
 }
+
+// TestToolsAsJobsHaveARoleOfTheirOwn holds what --tool-runner=job takes against what the manager needs: nothing in other namespaces, and
+// nothing where tools are processes.
+func TestToolsAsJobsHaveARoleOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	config := filepath.Join(testkit.Root(), "config")
+	raw, err := os.ReadFile(filepath.Join(config, "rbac", "tools-as-jobs", "role.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var role rbacv1.Role
+	if err := utilyaml.UnmarshalStrict(raw, &role); err != nil {
+		t.Fatal(err)
+	}
+	want := []rbacv1.PolicyRule{
+		{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"create", "delete", "get", "list"}},
+		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "list"}},
+		{APIGroups: []string{""}, Resources: []string{"pods/exec"}, Verbs: []string{"create"}},
+	}
+	if diff := cmp.Diff(want, role.Rules); diff != "" || role.Kind != "Role" || role.Namespace != "windlass-system" {
+		t.Errorf("%s %s/%s grants (-want +got):\n%s", role.Kind, role.Namespace, role.Name, diff)
+	}
+	for _, applied := range []string{"default", "rbac", "gateway-in-manager"} {
+		raw, err := os.ReadFile(filepath.Join(config, applied, "kustomization.yaml"))
+		if err != nil || strings.Contains(string(raw), "tools-as-jobs") {
+			t.Errorf("config/%s grants it, although its tools are processes (%v)", applied, err)
+		}
+	}
+}

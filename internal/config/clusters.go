@@ -4,6 +4,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,6 +39,13 @@ type Clusters struct {
 	// machine cannot isolate them, or none. Default: preferred.
 	ToolIsolation string
 
+	// ToolRunner says what tools run as: process, on the machine of the manager, or job, in a Pod each. Default: process.
+	ToolRunner string
+
+	// ToolImages are the images of tools for ToolRunner job, by the name of their provisioner. Default: none. Clusters of a provisioner
+	// without one are refused.
+	ToolImages map[string]string
+
 	// MaxOperations is how many tools can run at the same time, from 1 to 100. Default: 5.
 	MaxOperations int
 }
@@ -46,13 +54,16 @@ type Clusters struct {
 const maxOperations = 100
 
 // presets are the provisioners that are tools of that name.
-func presets() []string { return []string{"rke", "devcluster"} }
+func presets() []string { return []string{"rke", provisionerDevcluster} }
+
+// provisionerDevcluster makes clusters of processes, for development.
+const provisionerDevcluster = "devcluster"
 
 // provisionerExec is the provisioner that runs what a Cluster says.
 const provisionerExec = "exec"
 
 func defaultClusters() Clusters {
-	return Clusters{AllowedProvisioners: presets(), ToolIsolation: "preferred", MaxOperations: 5}
+	return Clusters{AllowedProvisioners: presets(), ToolIsolation: "preferred", ToolRunner: ToolRunnerProcess, MaxOperations: 5}
 }
 
 func (c *Clusters) bindFlags(fs *pflag.FlagSet) {
@@ -70,8 +81,22 @@ func (c *Clusters) bindFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.ToolIsolation, "tool-isolation", c.ToolIsolation,
 		"whether provisioning tools are kept from the files of the manager and of other Clusters: `required|preferred|none`; with preferred\n"+
 			"they run anyway where the machine cannot do it")
+	fs.StringVar(&c.ToolRunner, "tool-runner", c.ToolRunner,
+		"what provisioning tools run as: `process|job`; a job is a Pod without a token, in the namespace of the manager")
+	fs.StringToStringVar(&c.ToolImages, "tool-images", c.ToolImages,
+		"images of provisioning tools for --tool-runner=job, as `name=image`; Clusters of a provisioner without one are refused")
+	fs.Lookup("tool-images").DefValue = "" // as above
 	fs.IntVar(&c.MaxOperations, "max-concurrent-operations", c.MaxOperations, "`number` of provisioning tools that can run at the same time")
 }
+
+// The values of ToolRunner.
+const (
+	ToolRunnerProcess = "process"
+	ToolRunnerJob     = "job"
+)
+
+// toolRunners returns the values of --tool-runner.
+func toolRunners() []string { return []string{ToolRunnerProcess, ToolRunnerJob} }
 
 // fromEnv fills in what no flag set.
 func (c *Clusters) fromEnv(getenv func(string) string) {
@@ -104,6 +129,7 @@ func (c *Clusters) validate() []error {
 			errs = append(errs, fmt.Errorf("--provisioner-path gives %q for %s, which is not the path of a program", path, name))
 		}
 	}
+	errs = append(errs, c.validateRunner()...)
 	if c.ConfigRoot != "" && !filepath.IsAbs(c.ConfigRoot) {
 		errs = append(errs, fmt.Errorf("--config-root is %q and must be absolute", c.ConfigRoot))
 	}
@@ -119,6 +145,27 @@ func (c *Clusters) validate() []error {
 		errs = append(errs, fmt.Errorf("--max-concurrent-operations is %d and must be from 1 to %d", c.MaxOperations, maxOperations))
 	}
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errs
+}
+
+func (c *Clusters) validateRunner() []error {
+	var errs []error
+	if !slices.Contains(toolRunners(), c.ToolRunner) {
+		errs = append(errs, fmt.Errorf("--tool-runner is %q and must be one of %s", c.ToolRunner, strings.Join(toolRunners(), ", ")))
+	}
+	if len(c.ToolImages) > 0 && c.ToolRunner != ToolRunnerJob {
+		errs = append(errs, errors.New("--tool-images needs --tool-runner=job: a process has no image"))
+	}
+	for name, image := range c.ToolImages {
+		switch {
+		case name == provisionerDevcluster:
+			errs = append(errs, fmt.Errorf("--tool-images names %q, whose clusters run on the machine where they were started and would end with the Pod", name))
+		case !slices.Contains(presets(), name) && name != provisionerExec:
+			errs = append(errs, fmt.Errorf("--tool-images names %q, which does not exist: use some of %s, %s", name, presets()[0], provisionerExec))
+		case image == "" || strings.ContainsAny(image, " \t\n"):
+			errs = append(errs, fmt.Errorf("--tool-images gives %q for %s, which is not the name of an image", image, name))
+		}
+	}
 	return errs
 }
 

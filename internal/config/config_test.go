@@ -55,7 +55,7 @@ func TestFlags(t *testing.T) {
 				"--vm-driver=libvirt", "--vm-hosts=h", "--orphan-policy=delete", "--orphan-grace=1m", "--usage-in-status=off",
 				"--vm-sample-period=5s",
 				"--allowed-provisioners=rke,exec", "--provisioner-path=rke=/r", "--config-root=/c", "--config-namespaces=a,b", "--state-dir=/s",
-				"--max-concurrent-operations=9", "--tool-isolation=required",
+				"--max-concurrent-operations=9", "--tool-isolation=required", "--tool-runner=job", "--tool-images=rke=r:1,exec=e",
 			},
 			want: func(c *Config) {
 				c.Machines = Machines{"libvirt", "h", "delete", time.Minute, "off", 5 * time.Second}
@@ -63,7 +63,16 @@ func TestFlags(t *testing.T) {
 				c.LeaseLockName, c.LeaseLockNamespace, c.HolderIdentity = "l", "ns", "me"
 				c.Threads, c.MetricsBindAddress, c.HealthProbeBindAddress = 2, "0", ":9"
 				c.PprofBindAddress = "127.0.0.1:6"
-				c.Clusters = Clusters{[]string{"rke", "exec"}, map[string]string{"rke": "/r"}, "/c", []string{"a", "b"}, "/s", "required", 9}
+				c.Clusters = Clusters{
+					[]string{"rke", "exec"},
+					map[string]string{"rke": "/r"},
+					"/c",
+					[]string{"a", "b"},
+					"/s", "required",
+					ToolRunnerJob,
+					map[string]string{"rke": "r:1", "exec": "e"},
+					9,
+				}
 				c.Gateway = Gateway{BindAddress: "127.0.0.1:7", CertFile: "c", KeyFile: "p", Plaintext: true, SessionFile: "s", RequestsPerSecond: 3, ConnectionsPerAddress: 5}
 			},
 		},
@@ -251,7 +260,7 @@ func TestValidate(t *testing.T) {
 		},
 		"everything wrong with Clusters is reported": {
 			modify: func(c *Config) {
-				c.Clusters = Clusters{[]string{"magic"}, map[string]string{"magic": "", "rke": "a:b"}, "c", []string{"A b"}, "", "perhaps", 101}
+				c.Clusters = Clusters{[]string{"magic"}, map[string]string{"magic": "", "rke": "a:b"}, "c", []string{"A b"}, "", "perhaps", "pod", nil, 101}
 			},
 			want: []string{
 				`--allowed-provisioners names "magic", which does not exist: use some of rke, devcluster, exec`,
@@ -259,7 +268,23 @@ func TestValidate(t *testing.T) {
 				"--max-concurrent-operations is 101 and must be from 1 to 100", `--provisioner-path gives "" for magic, which is not the path of a program`,
 				`--provisioner-path gives "a:b" for rke`, `--provisioner-path names "magic", which does not exist`,
 				`--tool-isolation is "perhaps" and must be one of required, preferred, none`,
+				`--tool-runner is "pod" and must be one of process, job`,
 			},
+		},
+		"images of tools that cannot have one": {
+			modify: func(c *Config) {
+				c.Clusters.ToolRunner = ToolRunnerJob
+				c.Clusters.ToolImages = map[string]string{"devcluster": "d", "magic": "m", "rke": "two words"}
+			},
+			want: []string{
+				`--tool-images gives "two words" for rke, which is not the name of an image`,
+				`--tool-images names "devcluster", whose clusters run on the machine`,
+				`--tool-images names "magic", which does not exist: use some of rke, exec`,
+			},
+		},
+		"images of tools that are processes": {
+			modify: func(c *Config) { c.Clusters.ToolImages = map[string]string{"rke": "r"} },
+			want:   []string{"--tool-images needs --tool-runner=job"},
 		},
 		"everything wrong is told at once": {
 			modify: func(c *Config) {

@@ -39,7 +39,7 @@ func (c *Config) Validate() error {
 func FlagValues() map[string][]string {
 	return map[string][]string{
 		"vm-driver": drivers(), "orphan-policy": orphanPolicies(), "usage-in-status": usageModes(),
-		"allowed-provisioners": append(presets(), provisionerExec), "log-format": {LogText, LogJSON}, "tool-isolation": isolations(),
+		"allowed-provisioners": append(presets(), provisionerExec), "log-format": {LogText, LogJSON}, "tool-isolation": isolations(), "tool-runner": toolRunners(),
 	}
 }
 

@@ -1,0 +1,196 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/provision"
+)
+
+// followEvery is how often runs that are under way are asked how far they are.
+const followEvery = 2 * time.Second
+
+// Watch follows the runs that are under way, also those that an earlier process started, until ctx ends: it stores what they leave, and
+// sends their clusters to Changed. While there are none it asks nobody.
+func (r *Runner) Watch(ctx context.Context) error {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	var following sync.WaitGroup
+	defer following.Wait()
+	asked := &inFlight{}
+	var known map[types.UID]string
+	for {
+		jobs, err := r.list(ctx)
+		if err == nil {
+			known = r.compare(known, jobs)
+		}
+		for i := range jobs {
+			if of := &jobs[i]; !over(of) && asked.begin(of.UID) {
+				following.Go(func() { defer asked.end(of.UID); r.follow(ctx, of) })
+			}
+		}
+		next := tick.C
+		if err == nil && len(jobs) == 0 {
+			next = nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.woken:
+		case <-next:
+		}
+	}
+}
+
+// compare tells of the Jobs that have ended or are gone, and returns the cluster of each that is there.
+func (r *Runner) compare(known map[types.UID]string, jobs []batchv1.Job) map[types.UID]string {
+	now := make(map[types.UID]string, len(jobs))
+	for i := range jobs {
+		of := &jobs[i]
+		now[of.UID] = of.Labels[runLabel]
+		if over(of) {
+			r.tell(now[of.UID], "over "+of.Name)
+		}
+	}
+	for uid, cluster := range known {
+		if _, there := now[uid]; !there {
+			r.tell(cluster, "gone "+string(uid))
+		}
+	}
+	return now
+}
+
+// follow asks a run once how far it is, and stores its result if it has ended.
+func (r *Runner) follow(ctx context.Context, of *batchv1.Job) {
+	cluster := of.Labels[runLabel]
+	pod, err := r.podOf(ctx, of)
+	if err != nil || pod == nil {
+		return
+	}
+	if !working(pod) {
+		r.progress.note(cluster, provision.Run{Stage: obstacle(pod)})
+		r.tell(cluster, obstacle(pod))
+		return
+	}
+	told, err := r.ask(ctx, pod, cluster)
+	if err != nil {
+		return // the next time may do better; a Pod that has ended ends its Job
+	}
+	kept := &run{id: of.Annotations[clusterprovisionerv1alpha1.OperationAnnotation], action: provision.Action(of.Annotations[actionAnnotation])}
+	if told.Run.Phase == provision.Running {
+		run := trim(told, kept, r.options.Now()).Run
+		r.progress.note(cluster, run)
+		r.tell(cluster, fmt.Sprint(run.Stage, len(run.Log)))
+		return
+	}
+	if r.settle(ctx, of, told) == nil {
+		r.tell(cluster, "ended "+of.Name)
+	}
+}
+
+// settle stores how a run ended, unless that is known, and deletes its Job: the Pod has nothing left to do.
+func (r *Runner) settle(ctx context.Context, of *batchv1.Job, told *Report) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	cluster := of.Labels[runLabel]
+	kept, err := r.read(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	if kept == nil || of.Name != jobName(cluster, kept.id) || kept.job != "" && kept.job != string(of.UID) {
+		return nil // the Job of another run: the next start deletes it
+	}
+	if kept.result == nil {
+		kept.job, kept.request = string(of.UID), nil
+		kept.result = trim(told, kept, r.options.Now())
+		err := r.write(ctx, kept)
+		if errors.Is(err, errTooLarge) {
+			kept.result = tooLarge(kept.result)
+			err = r.write(ctx, kept)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r.progress.drop(cluster)
+	return r.delete(ctx, of)
+}
+
+// ask reads how far a run is, and what it left. A Pod that tells more than a run may leave has ended it.
+func (r *Runner) ask(ctx context.Context, pod *corev1.Pod, cluster string) (*Report, error) {
+	out := &bounded{limit: maxPacked}
+	told := &Report{}
+	err := r.options.Attach(ctx, pod.Name, []string{program, Command, "report", cluster}, out)
+	if err == nil {
+		err = unpack(out.Bytes(), told)
+	}
+	if errors.Is(err, errTooLarge) || out.full {
+		return tooLarge(told), nil
+	}
+	return told, err
+}
+
+// obstacle says why a Pod has not begun, as far as it tells.
+func obstacle(pod *corev1.Pod) string {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
+			return "the Pod waits for a node: " + condition.Message
+		}
+	}
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for _, status := range statuses {
+			if waits := status.State.Waiting; waits != nil && waits.Message != "" {
+				return "container " + status.Name + " waits: " + waits.Reason + ": " + waits.Message
+			}
+		}
+	}
+	return "the Pod starts"
+}
+
+// tell sends a cluster to Changed, unless that was sent for the same state.
+func (r *Runner) tell(cluster, state string) {
+	if !r.progress.differs(cluster, state) {
+		return
+	}
+	select {
+	case r.changed <- cluster:
+	default: // the reader is slow: try again next time
+		r.progress.differs(cluster, "")
+	}
+}
+
+// inFlight are the Jobs that are being asked: a node that does not answer delays nobody else.
+type inFlight struct {
+	mu   sync.Mutex
+	jobs map[types.UID]bool
+}
+
+func (f *inFlight) begin(uid types.UID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.jobs[uid] {
+		return false
+	}
+	if f.jobs == nil {
+		f.jobs = map[types.UID]bool{}
+	}
+	f.jobs[uid] = true
+	return true
+}
+
+func (f *inFlight) end(uid types.UID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.jobs, uid)
+}
