@@ -174,7 +174,7 @@ func (c *clusterBench) steady(ctx context.Context, s *section, m *manager) error
 	if err != nil {
 		return err
 	}
-	used := cpuTime(m.PID)
+	used := rig.CPUTime(m.PID)
 	if err := pause(ctx, c.window); err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (c *clusterBench) steady(ctx context.Context, s *section, m *manager) error
 		Name: "writes by windlass besides its lease, while nothing changes", Got: []int{wrote.sum(by(agentWindlass), besidesLease)},
 	})
 	s.measure("CPU of windlass while nothing changes", "ms per s").add(1,
-		float64(cpuTime(m.PID)-used)/float64(time.Millisecond)/c.window.Seconds())
+		float64(rig.CPUTime(m.PID)-used)/float64(time.Millisecond)/c.window.Seconds())
 	asked, err := c.plane.audit.asked(mark, "cluster-")
 	if err != nil {
 		return err

@@ -129,7 +129,7 @@ func (r *controlPlane) startServers() error {
 	if _, err := r.env.Start(); err != nil {
 		return fmt.Errorf("cannot start the API server: %w", err)
 	}
-	r.pids[processAPIServer], r.pids[processEtcd] = child("kube-apiserver"), child("etcd")
+	r.pids[processAPIServer], r.pids[processEtcd] = rig.Child("kube-apiserver"), rig.Child("etcd")
 	return nil
 }
 

@@ -19,6 +19,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 const (
@@ -128,7 +130,7 @@ func (g *gatewayBench) changes(ctx context.Context, f *followers, before float64
 	for round := range g.options.Rounds + 1 {
 		f.seen.Store(0)
 		f.took = nil
-		used, at := cpuTime(g.process.PID), time.Now()
+		used, at := rig.CPUTime(g.process.PID), time.Now()
 		if err := g.change(ctx); err != nil {
 			return err
 		}
@@ -136,7 +138,7 @@ func (g *gatewayBench) changes(ctx context.Context, f *followers, before float64
 		if err := f.await(ctx, &f.seen, want); err != nil {
 			return err
 		}
-		busy.add(round, float64(cpuTime(g.process.PID)-used)/float64(time.Millisecond)/time.Since(at).Seconds())
+		busy.add(round, float64(rig.CPUTime(g.process.PID)-used)/float64(time.Millisecond)/time.Since(at).Seconds())
 		f.mu.Lock()
 		latency.add(round, percentile(f.took, 99))
 		middle.add(round, percentile(f.took, 50))

@@ -235,7 +235,7 @@ func (p *machineBench) steady(ctx context.Context, s *section) error {
 	if err != nil {
 		return err
 	}
-	used := cpuTime(m.PID)
+	used := rig.CPUTime(m.PID)
 	if err := pause(ctx, p.window); err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (p *machineBench) steady(ctx context.Context, s *section) error {
 	status := wrote.sum(by(agentWindlass), to("virtualmachines/status"))
 	s.note("in %s: %d status writes by windlass, %.2f for each VirtualMachine; all its writes: %s; %.0f ms of CPU a second", p.window, status,
 		float64(status)/float64(p.count), wrote.text(by(agentWindlass), besidesLease),
-		float64(cpuTime(m.PID)-used)/float64(time.Millisecond)/p.window.Seconds())
+		float64(rig.CPUTime(m.PID)-used)/float64(time.Millisecond)/p.window.Seconds())
 	now, _ := resident(m.PID)
 	p.memory.add(1, now)
 	if err := p.clean(ctx); err != nil {

@@ -18,6 +18,7 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 // manyPools is how many pools there are in the scenario pools; each node is in two of them.
@@ -90,14 +91,14 @@ func (p *poolsBench) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	used := cpuTime(m.PID)
+	used := rig.CPUTime(m.PID)
 	applied, wrote, err := p.until(ctx, tier(func(string) string { return tierGold }), p.createPools)
 	if err != nil {
 		return err
 	}
 	p.out.note("applying all pools took %.1f s, the floor (a bare loop of the same patches) %.1f s: ratio %.2f, aim 1.1 or less",
 		applied.Seconds(), floor.Seconds(), applied.Seconds()/floor.Seconds())
-	p.out.note("CPU of windlass: %.2f ms a node", float64((cpuTime(m.PID)-used).Milliseconds())/float64(p.nodes))
+	p.out.note("CPU of windlass: %.2f ms a node", float64((rig.CPUTime(m.PID)-used).Milliseconds())/float64(p.nodes))
 	p.out.note("patches of nodes: %d, that is %.2f a node", wrote.sum(by(agentWindlass), to("nodes")),
 		float64(wrote.sum(by(agentWindlass), to("nodes")))/float64(p.nodes))
 	if err := p.allReady(ctx); err != nil {

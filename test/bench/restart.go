@@ -19,6 +19,7 @@ import (
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 // restart measures how the manager comes back to a cluster where there is nothing to do.
@@ -52,7 +53,7 @@ func restart(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 			}
 			ready.add(round, m.ready.Seconds())
 			leader.add(round, m.leader.Seconds())
-			cpu.add(round, float64(cpuTime(m.PID).Milliseconds()))
+			cpu.add(round, float64(rig.CPUTime(m.PID).Milliseconds()))
 			wrote, err := r.audit.since(mark)
 			if err != nil {
 				return err

@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 const (
@@ -84,11 +86,11 @@ func (o *observer) observe(ctx context.Context, round int, work func(context.Con
 	if err != nil {
 		return err
 	}
-	used, begun := cpuTime(o.manager.PID), time.Now()
+	used, begun := rig.CPUTime(o.manager.PID), time.Now()
 	if err := work(ctx); err != nil {
 		return err
 	}
-	o.cpu.add(round, float64(cpuTime(o.manager.PID)-used)/float64(time.Millisecond)/time.Since(begun).Seconds())
+	o.cpu.add(round, float64(rig.CPUTime(o.manager.PID)-used)/float64(time.Millisecond)/time.Since(begun).Seconds())
 	wrote, err := o.manager.plane.audit.since(mark)
 	if err != nil {
 		return err
