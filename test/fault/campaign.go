@@ -28,6 +28,10 @@ type campaign struct {
 	lanes []*lane
 	mutex sync.Mutex
 	rows  []*row
+	// pace is how the runs with a fault come along.
+	pace *pace
+	// spent is what the runs with a fault have cost.
+	spent costs
 }
 
 // row is what became of a scenario.
@@ -86,6 +90,9 @@ func (c *campaign) play(ctx context.Context) error {
 	}
 	cases := c.cases()
 	c.tell("playing %d faults", len(cases))
+	c.pace = &pace{begun: time.Now(), told: time.Now(), all: len(cases)}
+	before := c.costs()
+	defer func() { c.spent = c.costs().since(before) }()
 	return each(ctx, c.lanes, cases, func(ctx context.Context, l *lane, one attempt) error {
 		want, err := c.baseline(ctx, l, one.row)
 		if err != nil {
@@ -197,7 +204,8 @@ func (c *campaign) cases() []attempt {
 		r.Cases = len(own)
 		all = append(all, own...)
 	}
-	all = spread(all, c.options.Sample, c.options.Seed)
+	// The order is mixed, so that those that are still to come take as long as those that have been played.
+	all = shuffle(spread(all, c.options.Sample, c.options.Seed), c.options.Seed)
 	for i := range all {
 		all[i].rest = c.options.rest(i)
 	}
@@ -236,6 +244,9 @@ func (c *campaign) note(r *row, a *attempt, out *outcome) error {
 		r.Runs++
 		if !out.Struck {
 			r.Missed++
+		}
+		if line := c.pace.step(time.Now(), len(out.Findings)); line != "" {
+			c.tell("%s", line)
 		}
 	}
 	r.Slowest = max(r.Slowest, out.Convergence)

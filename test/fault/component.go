@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 // The names of the parts of a control plane, and the signal of a power cut.
@@ -19,9 +21,13 @@ const (
 	apiServer   = "kube-apiserver"
 	etcd        = "etcd"
 	controllers = "kube-controller-manager"
+	scheduler   = "kube-scheduler"
 	simulator   = "kwok-controller"
 	kill        = syscall.SIGKILL
 )
+
+// components returns the names of all parts.
+func components() []string { return []string{apiServer, etcd, controllers, scheduler, simulator} }
 
 // killComponent kills a part of the control plane as a power cut would, and starts it again.
 func (l *lane) killComponent(ctx context.Context, name string) error {
@@ -57,20 +63,39 @@ func (l *lane) freezeComponent(ctx context.Context, name string, long time.Durat
 	return l.signalComponent(name, syscall.SIGCONT)
 }
 
-// signalComponent sends a signal to a part of the control plane, which devcluster has on record. One that has ended gets none.
+// signalComponent sends a signal to a part of the control plane. One that has ended gets none.
 func (l *lane) signalComponent(name string, signal syscall.Signal) error {
+	pid, err := l.componentPID(name)
+	if err != nil {
+		return err
+	}
+	if signal == kill {
+		l.note(name, pid)
+	}
+	if err := syscall.Kill(pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("cannot send signal %q to %s: %w", signal, name, err)
+	}
+	return nil
+}
+
+// note notes what a process has cost that is going to end.
+func (l *lane) note(name string, pid int) {
+	l.counting.Lock()
+	defer l.counting.Unlock()
+	l.spent[name] += rig.CPUTime(pid)
+}
+
+// componentPID returns the process of a part of the control plane, which devcluster has on record.
+func (l *lane) componentPID(name string) (int, error) {
 	raw, err := os.ReadFile(filepath.Join(l.Dir, "devcluster", "clusters", l.Name, "run", name+".json"))
 	if err != nil {
-		return fmt.Errorf("cannot find %s: %w", name, err)
+		return 0, fmt.Errorf("cannot find %s: %w", name, err)
 	}
 	var record struct {
 		PID int `json:"pid"`
 	}
 	if err := json.Unmarshal(raw, &record); err != nil || record.PID == 0 {
-		return fmt.Errorf("cannot find %s: its record is %q", name, raw)
+		return 0, fmt.Errorf("cannot find %s: its record is %q", name, raw)
 	}
-	if err := syscall.Kill(record.PID, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("cannot send signal %q to %s: %w", signal, name, err)
-	}
-	return nil
+	return record.PID, nil
 }

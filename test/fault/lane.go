@@ -37,6 +37,9 @@ type lane struct {
 	// token is that of the manager's ServiceAccount.
 	token string
 	runs  int
+	// spent is the processor time of parts of the control plane that have ended, by name.
+	counting sync.Mutex
+	spent    costs
 	// engine is the Docker Engine of the lane, if a run has needed one.
 	engine *dockertest.Daemon
 }
@@ -54,7 +57,7 @@ type kind struct {
 
 // startLane starts a control plane. It is returned in any case, to be stopped.
 func startLane(ctx context.Context, programs rig.Programs, number int) (*lane, error) {
-	l := &lane{Cluster: rig.Cluster{Programs: programs, Name: fmt.Sprintf("fault-%d-%d", os.Getpid(), number)}}
+	l := &lane{Cluster: rig.Cluster{Programs: programs, Name: fmt.Sprintf("fault-%d-%d", os.Getpid(), number)}, spent: costs{}}
 	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
 	defer cancel()
 	if err := l.up(ctx); err != nil {

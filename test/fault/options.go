@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -53,7 +54,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.Uint64Var(&opts.Seed, "seed", 1, "seed of the sample")
 	flags.DurationVar(&opts.Quiet, "quiet", 3*time.Second, "how long nothing may be written after each run")
 	flags.DurationVar(&opts.Rest, "rest", 30*time.Second, "how long it is instead after runs without a fault, and after one of 20 with one")
-	flags.IntVar(&opts.Lanes, "lanes", 6, "number of control planes that work side by side")
+	flags.IntVar(&opts.Lanes, "lanes", usualLanes(), "number of control planes that work side by side")
 	flags.IntVar(&opts.Edits, "edits", 10_000, "number of edits in each of the scenarios of that name")
 	flags.IntVar(&opts.Specs, "specs", 1300, "number of specs in the scenario of that name")
 	flags.StringVar(&opts.Windlass, "windlass", "", "`program` to test (default bin/windlass)")
@@ -73,6 +74,9 @@ func parse(args []string, out io.Writer) (options, error) {
 	}
 	return opts, err
 }
+
+// usualLanes is how many lanes keep the processors busy: a run waits for most of its time. Each lane needs some 700 MB.
+func usualLanes() int { return min(5*runtime.NumCPU(), 24) }
 
 func usage(flags *flag.FlagSet, out io.Writer) {
 	fmt.Fprintf(out, "usage: go run ./test/fault [flags]\n\nscenarios:\n")
@@ -143,9 +147,14 @@ func sample[T any](all []T, size int, seed uint64) []T {
 	if size == 0 || size >= len(all) {
 		return all
 	}
+	return shuffle(all, seed)[:size]
+}
+
+// shuffle brings all into an order that depends on nothing but the seed.
+func shuffle[T any](all []T, seed uint64) []T {
 	random := rand.New(rand.NewPCG(seed, 0))
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return all[:size]
+	return all
 }
 
 // rested is how many faults there are for each after which the rest is long.

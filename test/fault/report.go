@@ -15,6 +15,8 @@ type report struct {
 	Options options       `json:"options"`
 	Took    time.Duration `json:"took"`
 	Rows    []*row        `json:"scenarios"`
+	// Costs is the processor time of the runs with a fault, by program, in nanoseconds.
+	Costs costs `json:"costs"`
 }
 
 // findings counts what was found.
@@ -53,6 +55,7 @@ func (r *report) writeText(out io.Writer) {
 	}
 	fmt.Fprintf(out, "\n%s; %s of rest after each run, %s after one of %d; %d lanes; %s\n",
 		sample, r.Options.Quiet, r.Options.rest(0), rested, r.Options.Lanes, r.Took.Round(time.Second))
+	fmt.Fprintln(out, r.Costs.per(total.Runs))
 }
 
 func (r *row) line(out io.Writer, effects, findings int) {

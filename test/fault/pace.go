@@ -1,0 +1,31 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// telling is how often the campaign says how far it is.
+const telling = time.Minute
+
+// pace is how the runs with a fault come along.
+type pace struct {
+	begun, told         time.Time
+	all, done, findings int
+}
+
+// step notes the end of a run. Now and then it returns a line that says how many there were, and how long the others will take if they take
+// as long.
+func (p *pace) step(now time.Time, findings int) string {
+	p.done++
+	p.findings += findings
+	if now.Sub(p.told) < telling {
+		return ""
+	}
+	p.told = now
+	left := now.Sub(p.begun) / time.Duration(p.done) * time.Duration(p.all-p.done)
+	return fmt.Sprintf("played %d of %d faults with %d findings, about %s left", p.done, p.all, p.findings, left.Round(time.Minute))
+}
