@@ -4,21 +4,17 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-operator/windlass/internal/machine/docker/dockertest"
@@ -33,7 +29,11 @@ const patience = time.Minute
 type lane struct {
 	rig.Cluster
 
-	kinds []*kind
+	// reading guards what snapshots know of the lane: its kinds, and the keys in etcd that belong to none of them.
+	reading  sync.Mutex
+	kinds    []*kind
+	foreign  map[string]bool
+	registry *registry
 	// token is that of the manager's ServiceAccount.
 	token string
 	runs  int
@@ -44,20 +44,9 @@ type lane struct {
 	engine *dockertest.Daemon
 }
 
-// kind is a resource that can be listed.
-type kind struct {
-	schema.GroupVersionKind
-
-	resource string
-
-	mutex sync.Mutex
-	// last are the objects that were there when they were listed last.
-	last []unstructured.Unstructured
-}
-
 // startLane starts a control plane. It is returned in any case, to be stopped.
 func startLane(ctx context.Context, programs rig.Programs, number int) (*lane, error) {
-	l := &lane{Cluster: rig.Cluster{Programs: programs, Name: fmt.Sprintf("fault-%d-%d", os.Getpid(), number)}, spent: costs{}}
+	l := &lane{Cluster: rig.Cluster{Programs: programs, Name: fmt.Sprintf("fault-%d-%d", os.Getpid(), number)}, spent: costs{}, foreign: map[string]bool{}}
 	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
 	defer cancel()
 	if err := l.up(ctx); err != nil {
@@ -70,7 +59,10 @@ func startLane(ctx context.Context, programs rig.Programs, number int) (*lane, e
 	if l.token, err = l.Token(ctx, rig.Namespace, rig.ServiceAccount); err != nil {
 		return l, err
 	}
-	err = l.discover()
+	if l.registry, err = l.openRegistry(); err != nil {
+		return l, err
+	}
+	l.kinds, err = l.discover()
 	return l, err
 }
 
@@ -90,41 +82,8 @@ func (l *lane) up(ctx context.Context) error {
 func (l *lane) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	return errors.Join(l.stopEngine(), l.Down(ctx))
+	return errors.Join(l.stopEngine(), l.registry.close(), l.Down(ctx))
 }
-
-// discover asks the API server what it serves: nothing that a manager could leave behind is overlooked because a list of kinds
-// did not have it.
-func (l *lane) discover() error {
-	api, err := discovery.NewDiscoveryClientForConfig(l.Config)
-	if err != nil {
-		return fmt.Errorf("cannot make a client: %w", err)
-	}
-	lists, err := api.ServerPreferredResources()
-	if err != nil {
-		return fmt.Errorf("cannot ask the API server what it serves: %w", err)
-	}
-	for _, list := range lists {
-		version, err := schema.ParseGroupVersion(list.GroupVersion)
-		if err != nil {
-			return fmt.Errorf("cannot read what the API server serves: %w", err)
-		}
-		for i := range list.APIResources {
-			served := &list.APIResources[i]
-			if !slices.Contains(served.Verbs, "list") || leftOut(served.Name) {
-				continue
-			}
-			name := strings.TrimSuffix(served.Name+"."+version.Group, ".")
-			l.kinds = append(l.kinds, &kind{GroupVersionKind: version.WithKind(served.Kind), resource: name})
-		}
-	}
-	slices.SortFunc(l.kinds, func(a, b *kind) int { return cmp.Compare(a.resource, b.resource) })
-	return nil
-}
-
-// leftOut says which resources are not part of the state: events are compared by themselves, and componentstatuses are
-// computed when somebody asks.
-func leftOut(resource string) bool { return resource == "events" || resource == "componentstatuses" }
 
 // file returns a path in the directory of the lane, for the present run.
 func (l *lane) file(name string) string {

@@ -6,8 +6,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
-	"slices"
+	"strconv"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -22,24 +23,29 @@ type snapshot map[string]*unstructured.Unstructured
 // listers is how many lists a snapshot reads at the same time.
 const listers = 8
 
-// snapshot reads all objects that there are. It may share objects with other snapshots: nobody may change them.
+// snapshot reads all objects that there are: from etcd which versions they have, and from the API server those that are new. It may share
+// objects with other snapshots: nobody may change them.
 func (l *lane) snapshot(ctx context.Context) (snapshot, error) {
-	lists := make([][]unstructured.Unstructured, len(l.kinds))
+	l.reading.Lock()
+	defer l.reading.Unlock()
+	folders, err := l.survey(ctx)
+	if err != nil {
+		return nil, err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(listers)
-	for i, kind := range l.kinds {
-		group.Go(func() (err error) {
-			lists[i], err = kind.list(ctx, l.Client)
-			return err
-		})
+	for _, kind := range l.kinds {
+		if kind.compared {
+			group.Go(func() error { return kind.read(ctx, l.Client, folders[kind.folder]) })
+		}
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	all := snapshot{}
-	for i, kind := range l.kinds {
-		for j := range lists[i] {
-			if object := &lists[i][j]; !isIdentity(object) {
+	for _, kind := range l.kinds {
+		for i := range kind.last {
+			if object := &kind.last[i]; !isIdentity(object) {
 				all[key(kind.resource, object)] = object
 			}
 		}
@@ -53,28 +59,31 @@ func isIdentity(object *unstructured.Unstructured) bool {
 	return ok
 }
 
-// list returns all objects of the kind. It asks for their metadata first, because most kinds never change in a campaign, and the
-// definitions of kinds alone are a megabyte.
-func (k *kind) list(ctx context.Context, from client.Reader) ([]unstructured.Unstructured, error) {
-	var versions metav1.PartialObjectMetadataList
-	versions.SetGroupVersionKind(k.GroupVersionKind)
-	if err := from.List(ctx, &versions); err != nil {
-		return nil, fmt.Errorf("cannot list versions of %s: %w", k.resource, err)
+// read brings what is known of the kind to these versions, or to newer ones.
+func (k *kind) read(ctx context.Context, from client.Reader, now versions) error {
+	if maps.Equal(now, k.seen) {
+		return nil
 	}
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	if slices.EqualFunc(versions.Items, k.last, func(now metav1.PartialObjectMetadata, was unstructured.Unstructured) bool {
-		return now.UID == was.GetUID() && now.ResourceVersion == was.GetResourceVersion()
-	}) {
-		return k.last, nil
+	if !now.isPartOf(k.seen) {
+		var list unstructured.UnstructuredList
+		list.SetGroupVersionKind(k.GroupVersionKind)
+		fresh := &metav1.ListOptions{
+			ResourceVersion: strconv.FormatInt(now.newest(), 10), ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+		}
+		if err := from.List(ctx, &list, &client.ListOptions{Raw: fresh}); err != nil {
+			return fmt.Errorf("cannot list %s: %w", k.resource, err)
+		}
+		k.last = list.Items
 	}
-	var list unstructured.UnstructuredList
-	list.SetGroupVersionKind(k.GroupVersionKind)
-	if err := from.List(ctx, &list); err != nil {
-		return nil, fmt.Errorf("cannot list %s: %w", k.resource, err)
+	// A list of that age may still have what was deleted. Snapshots share what was listed, so it stays as it is.
+	left := make([]unstructured.Unstructured, 0, len(now))
+	for i := range k.last {
+		if _, ok := now[keyIn(k.folder, &k.last[i])]; ok {
+			left = append(left, k.last[i])
+		}
 	}
-	k.last = list.Items
-	return k.last, nil
+	k.seen, k.last = now, left
+	return nil
 }
 
 func key(resource string, object *unstructured.Unstructured) string {
@@ -113,12 +122,19 @@ func (s snapshot) since(before snapshot) state {
 
 // deleteEvents deletes all events, so that those of the next run are by themselves.
 func (l *lane) deleteEvents(ctx context.Context) error {
-	var namespaces corev1.NamespaceList
-	if err := l.Client.List(ctx, &namespaces); err != nil {
-		return fmt.Errorf("cannot list namespaces: %w", err)
+	var list metav1.PartialObjectMetadataList
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Event"))
+	if err := l.Client.List(ctx, &list); err != nil {
+		return fmt.Errorf("cannot list events: %w", err)
 	}
-	for i := range namespaces.Items {
-		if err := l.Client.DeleteAllOf(ctx, &corev1.Event{}, client.InNamespace(namespaces.Items[i].Name)); err != nil {
+	cleared := map[string]bool{}
+	for i := range list.Items {
+		namespace := list.Items[i].Namespace
+		if cleared[namespace] {
+			continue
+		}
+		cleared[namespace] = true
+		if err := l.Client.DeleteAllOf(ctx, &corev1.Event{}, client.InNamespace(namespace)); err != nil {
 			return fmt.Errorf("cannot delete events: %w", err)
 		}
 	}

@@ -1,0 +1,127 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+)
+
+// root is where the API server keeps all objects.
+const root = "/registry/"
+
+// registry is the etcd of a control plane. One question to it tells the versions of all objects, for which the API server would have to be
+// asked for each kind. The answer is never older than what was written before the question.
+type registry struct{ client *clientv3.Client }
+
+// openRegistry connects to the etcd of a lane, with the credentials of its API server.
+func (l *lane) openRegistry() (*registry, error) {
+	dir := filepath.Join(l.Dir, "devcluster", "clusters", l.Name)
+	raw, err := os.ReadFile(filepath.Join(dir, "cluster.json"))
+	if err != nil {
+		return nil, fmt.Errorf("cannot find etcd: %w", err)
+	}
+	var record struct {
+		Ports struct {
+			Etcd int `json:"etcd"`
+		} `json:"ports"`
+	}
+	if err := json.Unmarshal(raw, &record); err != nil || record.Ports.Etcd == 0 {
+		return nil, fmt.Errorf("cannot find etcd: the record of the control plane is %q", raw)
+	}
+	pki := func(name string) string { return filepath.Join(dir, "pki", name) }
+	files := transport.TLSInfo{CertFile: pki("etcd-client.crt"), KeyFile: pki("etcd-client.key"), TrustedCAFile: pki("etcd-ca.crt")}
+	config, err := files.ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("cannot connect to etcd: %w", err)
+	}
+	return connectRegistry("https://"+net.JoinHostPort("127.0.0.1", strconv.Itoa(record.Ports.Etcd)), config)
+}
+
+// connectRegistry connects to an etcd at an address.
+func connectRegistry(address string, config *tls.Config) (*registry, error) {
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, TLS: config, Logger: zap.NewNop()})
+	if err != nil {
+		return nil, fmt.Errorf("cannot connect to etcd: %w", err)
+	}
+	return &registry{client}, nil
+}
+
+// close ends the connection, if there is one.
+func (r *registry) close() error {
+	if r == nil {
+		return nil
+	}
+	return r.client.Close()
+}
+
+// versions are the versions of objects by their keys in etcd. They are what the API server calls a resourceVersion.
+type versions map[string]int64
+
+// versions returns those of all objects.
+func (r *registry) versions(ctx context.Context) (versions, error) {
+	answer, err := r.client.Get(ctx, root, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask etcd for the versions of objects: %w", err)
+	}
+	if answer.More || len(answer.Kvs) == 0 {
+		return nil, errors.New("cannot ask etcd for the versions of objects: the answer is not complete")
+	}
+	all := make(versions, len(answer.Kvs))
+	for _, entry := range answer.Kvs {
+		all[string(entry.Key)] = entry.ModRevision
+	}
+	return all, nil
+}
+
+// folders sorts keys by the folder that they are in, and returns those in none of them by themselves.
+func (v versions) folders(known map[string]bool) (sorted map[string]versions, rest versions) {
+	sorted, rest = map[string]versions{}, versions{}
+	for key, version := range v {
+		folder := path.Dir(key) // of an object without a namespace
+		if !known[folder] {
+			folder = path.Dir(folder)
+		}
+		if !known[folder] {
+			rest[key] = version
+			continue
+		}
+		if sorted[folder] == nil {
+			sorted[folder] = versions{}
+		}
+		sorted[folder][key] = version
+	}
+	return sorted, rest
+}
+
+// isPartOf says whether all of these versions are among others.
+func (v versions) isPartOf(others versions) bool {
+	for key, version := range v {
+		if others[key] != version {
+			return false
+		}
+	}
+	return true
+}
+
+// newest is the highest version.
+func (v versions) newest() int64 {
+	var newest int64
+	for _, version := range v {
+		newest = max(newest, version)
+	}
+	return newest
+}
