@@ -42,6 +42,11 @@ func TestSince(t *testing.T) {
 			second: map[string]string{"nodes/a": `{kind: Node, metadata: {name: a, uid: a1, resourceVersion: "2"}, status: {at: "2026-01-01T00:00:10Z"}}`},
 			same:   true,
 		},
+		"a Lease that was taken once more in an outage does not count": {
+			first:  map[string]string{"leases/a": `{kind: Lease, metadata: {name: a, uid: l1}, spec: {leaseDurationSeconds: 40}}`},
+			second: map[string]string{"leases/a": `{kind: Lease, metadata: {name: a, uid: l1}, spec: {leaseDurationSeconds: 40, leaseTransitions: 1}}`},
+			same:   true,
+		},
 		"a time that is missing counts": {
 			first:  map[string]string{"pools/red": `{metadata: {name: red, uid: u1, deletionTimestamp: "2026-01-01T00:00:00Z"}}`},
 			second: map[string]string{"pools/red": `{metadata: {name: red, uid: u1}}`},
