@@ -148,7 +148,7 @@ async function apps(): Promise<void> {
 // events yields what a stream says. A page uses EventSource, whose data is the same.
 async function* events(kinds: string): AsyncGenerator<Schemas["WatchEvent"]> {
   const stop = new AbortController();
-  const answer = await api.GET("/v1/watch", { params: { query: { kinds, ns: namespace } }, parseAs: "stream", signal: stop.signal });
+  const answer = await api.GET("/v1/watch", { params: { query: { kinds, ns: namespace, summary: true } }, parseAs: "stream", signal: stop.signal });
   const body: ReadableStream<Uint8Array> | null = need("watch", answer);
   if (body === null) {
     throw new Error("watch: no stream");
@@ -187,6 +187,9 @@ async function watches(): Promise<void> {
         continue;
       case "delete":
         names.push(event.name);
+        continue;
+      case "summary":
+        names.push(...event.kinds.map((one) => `${one.kind} ${one.failed} of ${one.total}: ${one.reasons[0]?.reason ?? "all work"}`));
         continue;
       case "denied":
         names.push(event.namespaces === null ? "all" : event.namespaces.join());

@@ -75,10 +75,7 @@ func (a *API) visible(ctx context.Context, namespace string, show func(k *feed.K
 		return nil, err
 	}
 	hidden := []string{}
-	for _, k := range a.Hub.Kinds {
-		if k.Uncached || k.Quiet || namespace != "" && !k.Namespaced {
-			continue
-		}
+	for _, k := range a.countable(namespace) {
 		// Asked here, because a list from the store does not tell a right that nobody knows from one that is denied.
 		if _, err := a.Rights.ScopeOf(ctx, who, &k.Kind, namespace, "list"); err != nil {
 			return nil, err
@@ -91,6 +88,13 @@ func (a *API) visible(ctx context.Context, namespace string, show func(k *feed.K
 		show(k, items)
 	}
 	return hidden, nil
+}
+
+// countable returns the kinds that are counted and searched in the namespace, or everywhere if it is empty.
+func (a *API) countable(namespace string) []*feed.Kind {
+	return slices.DeleteFunc(slices.Clone(a.Hub.Kinds), func(k *feed.Kind) bool {
+		return k.Uncached || k.Quiet || namespace != "" && !k.Namespaced
+	})
 }
 
 // summary counts the objects that the caller may list.

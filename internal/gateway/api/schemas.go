@@ -151,7 +151,16 @@ func describeEvents(all map[string]view.Schema, kinds []*feed.Kind) {
 		})
 		names = append(names, schemaSnapshot(k), schemaUpsert(k))
 	}
+	maps.Copy(all, countSchemas())
 	for name, schema := range map[string]view.Schema{
+		"SummaryChanged": objectOf("Counts of all kinds, whenever one has changed", view.Schema{
+			fieldType: constant("summary"),
+			"kinds": view.Schema{
+				fieldType: "array", "items": refTo("KindCounts"),
+				keyDescription: "Kinds of which the caller may list something, the one with the most failed objects first",
+			},
+			"hidden": view.Schema{fieldType: "array", "items": refTo(schemaKind), keyDescription: "Kinds that are not counted"},
+		}),
 		"SnapshotComplete": objectOf("The end of a snapshot of all kinds", view.Schema{
 			fieldType: constant("complete"), "done": view.Schema{fieldType: "boolean", "const": true},
 		}),
@@ -179,6 +188,23 @@ func describeEvents(all map[string]view.Schema, kinds []*feed.Kind) {
 	all[schemaEvent] = view.Schema{
 		keyDescription: "The data of an event of a stream. type tells what it is; that of an event named snapshot is complete at its end",
 		"oneOf":        union,
+	}
+}
+
+// countSchemas returns the schemas of counts in a stream.
+func countSchemas() map[string]view.Schema {
+	number := view.Schema{fieldType: "integer"}
+	return map[string]view.Schema{
+		"KindCounts": objectOf("The number of objects of a kind by state", view.Schema{
+			fieldKind: refTo(schemaKind), "total": number, "ready": number, "pending": number, "failed": number,
+			"reasons": view.Schema{
+				fieldType: "array", "items": refTo("ReasonTally"),
+				keyDescription: "Reasons of objects that are not ready: failed before pending, the most frequent first, at most 32",
+			},
+		}),
+		"ReasonTally": objectOf("The number of objects with a reason", view.Schema{
+			"reason": view.Schema{fieldType: typeString}, "state": view.Schema{fieldType: typeString, "enum": []any{"pending", "failed"}}, "count": number,
+		}),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ const watchPath = "/v1/watch"
 type watchInput struct {
 	Kinds       string `query:"kinds" maxLength:"512" doc:"Kinds, as in the routes, separated by commas. The default is all kinds but events"`
 	Namespace   string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace. The default is all that the caller may see"`
+	Summary     bool   `query:"summary" doc:"Count the objects of every kind by state and reason, also of kinds that are not watched: events of the name summary, at most one a second"`
 	LastEventID string `header:"Last-Event-ID" maxLength:"128" doc:"The id of the last event that was received, to resume after it"`
 }
 
@@ -33,7 +35,7 @@ func (a *API) registerWatch() {
 	handle(a, huma.Operation{
 		OperationID: "watch", Method: http.MethodGet, Path: watchPath, Summary: "Watch objects as a stream of events", Tags: []string{"watch"},
 		Description: "Events: snapshot (kind, items, more; the last one has done), upsert (kind, object), delete (kind, namespace, name, uid), " +
-			"resync (forget everything, a snapshot follows), denied (kind, namespaces; null for all), expired (the token is no longer " +
+			"summary (kinds, hidden; whenever counts change, if asked for), resync (forget everything, a snapshot follows), denied (kind, namespaces; null for all), expired (the token is no longer " +
 			"accepted, and the stream ends). An idle stream sends comments.",
 		Responses: answers(map[int]*huma.Response{http.StatusOK: {
 			Description: "Events: the data of each is a WatchEvent", Headers: carries(),
@@ -61,6 +63,9 @@ func (a *API) watch(ctx context.Context, in *watchInput) (*huma.StreamResponse, 
 		return nil, access.TooMany(time.Second)
 	}
 	answer := &watcher{a: a, who: who, wanted: wanted, namespace: in.Namespace, lastID: in.LastEventID}
+	if in.Summary {
+		answer.counted = a.countable(in.Namespace)
+	}
 	return &huma.StreamResponse{Body: answer.serve}, nil
 }
 
@@ -94,6 +99,7 @@ type watcher struct {
 	a         *API
 	who       *access.Caller
 	wanted    []*feed.Kind
+	counted   []*feed.Kind
 	namespace string
 	lastID    string
 }
@@ -108,7 +114,7 @@ func (w *watcher) serve(ctx huma.Context) {
 	}
 	// A reader that leaves ends the stream, which is not a failure.
 	_ = w.a.Hub.Serve(request.Context(), writer, feed.Subscription{
-		Kinds: w.wanted, LastID: w.lastID, Permissions: w,
+		Kinds: w.wanted, Counted: w.counted, LastID: w.lastID, Permissions: w,
 		Recheck: w.a.Recheck, Heartbeat: w.a.Heartbeat, Stopping: w.a.stopping, Now: w.a.Now,
 	})
 }
@@ -120,15 +126,30 @@ func (w *watcher) Valid(ctx context.Context) (bool, error) { return w.a.Identity
 func (w *watcher) Scopes(ctx context.Context) (feed.Scopes, error) {
 	out := feed.Scopes{}
 	var doubt error
-	for _, k := range w.wanted {
+	for _, k := range w.asked() {
 		within := w.namespace
 		if !k.Namespaced {
 			within = ""
 		}
+		verbs := []string{"list"} // which is what it takes to count, as for a summary
+		if slices.Contains(w.wanted, k) {
+			verbs = append(verbs, "watch")
+		}
 		var err error
-		if out[k.Plural], err = w.a.Rights.ScopeOf(ctx, w.who, &k.Kind, within, "list", "watch"); err != nil {
+		if out[k.Plural], err = w.a.Rights.ScopeOf(ctx, w.who, &k.Kind, within, verbs...); err != nil {
 			doubt = err
 		}
 	}
 	return out, doubt
+}
+
+// asked returns the kinds that are watched or counted.
+func (w *watcher) asked() []*feed.Kind {
+	out := slices.Clone(w.wanted)
+	for _, k := range w.counted {
+		if !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	return out
 }

@@ -14,6 +14,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 // maxLine bounds one line of a stream, in bytes: an object has at most 3 MiB, and a part of a snapshot a little more.
@@ -31,6 +33,8 @@ const (
 	EventResync = "resync"
 	// EventDenied says what the caller may not see, or no longer.
 	EventDenied = "denied"
+	// EventSummary has counts of all kinds.
+	EventSummary = "summary"
 	// EventExpired says that the token is no longer accepted. The stream ends.
 	EventExpired = "expired"
 )
@@ -58,15 +62,31 @@ type Event struct {
 	UID       string `json:"uid"`
 	// Namespaces that are denied. Nil is all of them.
 	Namespaces []string `json:"namespaces"`
+	// Counts of kinds, and the kinds that are Hidden from them.
+	Counts []view.KindCounts `json:"kinds"`
+	Hidden []string          `json:"hidden"`
 }
 
 // Watch watches the kinds in the namespace, or in all that the caller may see. It resumes after the event with the id lastID,
 // or begins with a snapshot. It ends with an error, with the context, or when the loop over it ends.
 func (c *Client) Watch(ctx context.Context, namespace, lastID string, kinds ...string) iter.Seq2[Event, error] {
+	query := url.Values{}
+	set(query, "ns", namespace)
+	set(query, "kinds", strings.Join(kinds, ","))
+	return c.follow(ctx, query, lastID)
+}
+
+// WatchSummary does the same, and also has counts of all kinds whenever they change, at most once a second.
+func (c *Client) WatchSummary(ctx context.Context, namespace, lastID string, kinds ...string) iter.Seq2[Event, error] {
+	query := url.Values{"summary": {"true"}}
+	set(query, "ns", namespace)
+	set(query, "kinds", strings.Join(kinds, ","))
+	return c.follow(ctx, query, lastID)
+}
+
+// follow reads a stream.
+func (c *Client) follow(ctx context.Context, query url.Values, lastID string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		query := url.Values{}
-		set(query, "ns", namespace)
-		set(query, "kinds", strings.Join(kinds, ","))
 		header := http.Header{}
 		if lastID != "" {
 			header.Set("Last-Event-ID", lastID)

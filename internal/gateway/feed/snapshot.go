@@ -15,7 +15,11 @@ func (s *stream) restart(of snapshot) error {
 	if err := s.writeString(resyncEvent); err != nil {
 		return err
 	}
-	return s.snapshot(of)
+	if err := s.snapshot(of); err != nil {
+		return err
+	}
+	s.known = counted{} // the reader has forgotten it
+	return s.counts()
 }
 
 // snapshot writes all objects that the reader may see.

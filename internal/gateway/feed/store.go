@@ -26,6 +26,7 @@ type Store struct {
 	// readers are those that may see something of the kind.
 	readers map[*reader]view.Scope
 	items   map[string]*view.Item
+	tallies tallies
 	// bytes is the size of all items.
 	bytes int
 	// ordered are the items by namespace and name. Once shared it is copied before it changes.
@@ -41,7 +42,7 @@ type Store struct {
 var _ cache.ReflectorStore = (*Store)(nil)
 
 func newStore(kind *view.Kind, j *journal) *Store {
-	return &Store{kind: kind, journal: j, readers: map[*reader]view.Scope{}, items: map[string]*view.Item{}}
+	return &Store{kind: kind, journal: j, readers: map[*reader]view.Scope{}, items: map[string]*view.Item{}, tallies: newTallies()}
 }
 
 // Add implements cache.ReflectorStore.
@@ -206,7 +207,9 @@ func (s *Store) fill(fresh map[string]*view.Item) {
 	s.bytes = 0
 	for _, item := range fresh {
 		s.bytes += len(item.JSON)
+		s.tallies.count(s.kind.ScopeOf(item), nil, item)
 	}
+	s.tallies.revision++ // also of a kind without objects
 	s.measure()
 	s.shared, s.synced, s.refused = false, true, false
 	for r := range s.readers {
@@ -222,9 +225,11 @@ func (s *Store) set(item *view.Item, payload []byte) {
 	} else {
 		s.ordered = slices.Insert(s.ordered, at, item)
 	}
-	if old := s.items[item.Key()]; old != nil {
+	old := s.items[item.Key()]
+	if old != nil {
 		s.bytes -= len(old.JSON)
 	}
+	s.tallies.count(s.kind.ScopeOf(item), old, item)
 	s.items[item.Key()] = item
 	s.bytes += len(item.JSON)
 	s.measure()
@@ -243,6 +248,7 @@ func (s *Store) remove(item *view.Item, payload []byte) {
 	}
 	delete(s.items, key)
 	s.bytes -= len(old.JSON)
+	s.tallies.count(s.kind.ScopeOf(old), old, nil)
 	s.measure()
 	s.publish(item, payload)
 }

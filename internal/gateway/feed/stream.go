@@ -29,6 +29,8 @@ type Permissions interface {
 type Subscription struct {
 	// Kinds that are followed.
 	Kinds []*Kind
+	// Counted are kinds whose objects are counted. Default: none.
+	Counted []*Kind
 	// LastID is the id of the last event that the reader has seen. Default: empty, which begins with a snapshot.
 	LastID string
 	// Permissions of the reader.
@@ -80,7 +82,9 @@ type stream struct {
 
 	reader *reader
 	scopes Scopes
-	hash   string
+	// hash is that of the scopes of the kinds that are followed.
+	hash  string
+	known counted
 	// doubt is true while nobody knows what the reader may see, and begun once that was known for the first time.
 	doubt, begun bool
 	// line is the buffer of ids, used again for each of them.
@@ -93,6 +97,12 @@ type stream struct {
 func (s *stream) run(ctx context.Context) error {
 	heartbeat := time.NewTicker(s.Heartbeat)
 	defer heartbeat.Stop()
+	var counting <-chan time.Time // which delivers nothing to a reader who does not count
+	if len(s.Counted) > 0 {
+		ticker := time.NewTicker(countPause)
+		defer ticker.Stop()
+		counting = ticker.C
+	}
 	recheck := time.NewTimer(s.pause())
 	defer recheck.Stop()
 	for {
@@ -110,6 +120,8 @@ func (s *stream) run(ctx context.Context) error {
 			err = s.changes(next)
 		case <-heartbeat.C:
 			err = s.writeString(heartbeatLine)
+		case <-counting:
+			err = s.counts()
 		case <-recheck.C:
 			var end bool
 			if end, err = s.recheck(ctx); end {
@@ -138,16 +150,17 @@ func (s *stream) pause() time.Duration {
 
 // begin writes what a reader who may see that starts with.
 func (s *stream) begin(scopes Scopes) error {
-	s.scopes, s.hash, s.begun = scopes, scopes.hash(), true
+	followed := s.followed(scopes)
+	s.scopes, s.hash, s.begun = scopes, followed.hash(), true
 	var of snapshot
-	s.reader, of = s.hub.join(scopes, s.LastID)
+	s.reader, of = s.hub.join(followed, s.LastID)
 	if of.resumed {
 		for _, missed := range of.missed {
 			if err := s.change(missed); err != nil {
 				return err
 			}
 		}
-		return s.flush()
+		return s.counts()
 	}
 	for _, k := range s.Kinds {
 		if s.scopes[k.Plural].Empty() {
@@ -161,14 +174,37 @@ func (s *stream) begin(scopes Scopes) error {
 			return err
 		}
 	}
-	return s.snapshot(of)
+	if err := s.snapshot(of); err != nil {
+		return err
+	}
+	return s.counts()
+}
+
+// followed returns the scopes of the kinds that are followed: others are only counted.
+func (s *stream) followed(of Scopes) Scopes {
+	if len(s.Counted) == 0 {
+		return of
+	}
+	out := Scopes{}
+	for _, k := range s.Kinds {
+		out[k.Plural] = of[k.Plural]
+	}
+	return out
+}
+
+// counts writes the counts if they have changed, and nothing while nobody knows what the reader may see.
+func (s *stream) counts() error {
+	if len(s.Counted) == 0 || s.doubt || !s.begun {
+		return nil
+	}
+	return s.write(s.hub.countsEvent(s.Counted, s.scopes, &s.known))
 }
 
 // changes writes a change and those that wait behind it. A reader that has lost one begins again.
 func (s *stream) changes(next *change) error {
 	for {
 		if s.reader.lost.Load() {
-			return s.restart(s.hub.renew(s.reader, s.scopes))
+			return s.restart(s.hub.renew(s.reader, s.followed(s.scopes)))
 		}
 		if err := s.change(next); err != nil {
 			return err
@@ -201,20 +237,27 @@ func (s *stream) recheck(ctx context.Context) (end bool, err error) {
 	if !s.begun {
 		return false, s.begin(now)
 	}
-	hash := now.hash()
-	if hash == s.hash {
+	if now.hash() == s.scopes.hash() {
 		return false, nil
 	}
-	before := s.scopes
-	s.scopes, s.hash = now, hash
+	before, followed := s.scopes, s.followed(now)
+	s.scopes, s.known.revisions = now, nil
+	hash := followed.hash()
+	if hash == s.hash {
+		return false, s.counts()
+	}
+	s.hash = hash
 	nothing := true
+	for _, k := range s.Counted {
+		nothing = nothing && now[k.Plural].Empty()
+	}
 	for _, k := range s.Kinds {
 		nothing = nothing && now[k.Plural].Empty()
 		if err := s.denyLost(k, before[k.Plural], now[k.Plural]); err != nil {
 			return true, err
 		}
 	}
-	of := s.hub.renew(s.reader, now)
+	of := s.hub.renew(s.reader, followed)
 	if nothing {
 		return true, nil
 	}
