@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -160,8 +161,8 @@ echo 'WARN[0001] Removing host [skips.invalid] from node lists'
 	s.do(t, "delete", "clusters.clusterprovisioner.rke.io", s.name, "--wait=false")
 	s.becomes(t, clusterprovisionerv1alpha1.ConditionProvisioned, metav1.ConditionFalse, clusterprovisionerv1alpha1.ReasonRemoved)
 	found := s.becomes(t, clusterprovisionerv1alpha1.ConditionDegraded, metav1.ConditionTrue, clusterprovisionerv1alpha1.ReasonNodesSkipped)
-	if len(found.Status.SkippedNodes) != 1 || found.Status.SkippedNodes[0] != "skips.invalid" {
-		t.Errorf("status.skippedNodes is %q", found.Status.SkippedNodes)
+	if diff := cmp.Diff([]string{"skips.invalid"}, found.Status.SkippedNodes); diff != "" {
+		t.Errorf("status.skippedNodes (-want +got):\n%s", diff)
 	}
 	s.describes(t, "NodesSkipped", "the tool could not reach skips.invalid")
 

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -98,8 +99,14 @@ func TestVirtualMachineOfTheArticle(t *testing.T) {
 		if diff := cmp.Diff([]string{"NAME", "STATUS", "READY", "REASON", "CPU", "MEMORY", "AGE"}, strings.Fields(lines[0])); diff != "" {
 			t.Errorf("columns (-want +got):\n%s", diff)
 		}
-		if fields := strings.Fields(lines[1]); len(fields) != 7 || fields[0] != "test-vm" || fields[1] != "Active" {
-			t.Errorf("the line is %q", lines[1])
+		fields := strings.Fields(lines[1])
+		if len(fields) != 7 || !cmp.Equal([]string{"test-vm", "Active", "True", "Ready"}, fields[:4]) {
+			t.Fatalf("the line is %q", lines[1])
+		}
+		for _, usage := range fields[4:6] { // in percent, as people read it: one decimal at most
+			if !regexp.MustCompile(`^\d+(\.\d)?$`).MatchString(usage) {
+				t.Errorf("the usage %q of the line %q is not a percentage", usage, lines[1])
+			}
 		}
 		wide := strings.Fields(strings.Split(c.do(t, "get", "vm", "test-vm", "-o", "wide"), "\n")[0])
 		if diff := cmp.Diff([]string{"NAME", "STATUS", "READY", "REASON", "CPU", "MEMORY", "AGE", "DRIVER", "HOST", "ADDRESS"}, wide); diff != "" {
