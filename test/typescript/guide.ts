@@ -92,6 +92,9 @@ async function reads(): Promise<void> {
   need("replica sets", await api.GET("/v1/replicasets", { params: { query: { ns: namespace } } })).items.map((one) => one.spec?.replicas);
   const table = need("table", await api.GET("/v1/tables/{kind}", { params: { path: { kind: "nodes" } } }));
   check("columns", table.columnDefinitions[0]?.name === "Name" && table.kind === "Table");
+  const kinds = need("kinds", await api.GET("/v1/kinds"));
+  check("kinds", kinds.kinds.some((one) => one.name === "podsets" && one.namespaced && one.columns.some((column) => column.name === "Name")));
+  need("schema", await api.GET("/v1/kinds/{kind}/schema", { params: { path: { kind: "podsets" } } }));
   const summary = need("summary", await api.GET("/v1/summary"));
   check("summary", summary.kinds.some((one) => one.kind === "deployments" && one.total >= 0));
   need("search", await api.GET("/v1/search", { params: { query: { q: "nginx" } } })).items.map((found) => `${found.kind} ${found.state}`);

@@ -114,6 +114,7 @@ func (a *API) register(mux *http.ServeMux) {
 	a.registerApps()
 	a.registerMe()
 	a.registerTables()
+	a.registerKinds()
 	a.registerWatch()
 	schemas := a.OpenAPI().Components.Schemas.Map()
 	// What huma would answer errors with; every error is turned into a Problem.

@@ -7,7 +7,7 @@
 //   - routes.go: the routes of all kinds; apps.go, watch.go and me.go: those that are not about one kind
 //   - list.go, read.go, write.go, apply.go: what the routes of a kind do
 //   - sketch.go: the part of a body that the gateway reads
-//   - table.go, events.go, pods.go, overview.go: tables, events, pods, and routes over all kinds
+//   - table.go, events.go, pods.go, kinds.go, overview.go: tables, events, pods, what kinds there are, and routes over all kinds
 //   - objectactions.go, drain.go, download.go: actions on objects; actions.go: how they are decided and written
 //   - operation.go, document.go: how routes are described in OpenAPI; schemas.go: how objects and events are
 //   - represent.go, coding.go, reply.go, problems.go: how they answer

@@ -29,6 +29,7 @@ const (
 	mediaJSON    = "application/json"
 	mediaYAML    = "application/yaml"
 	mediaProblem = "application/problem+json"
+	mediaSchema  = "application/schema+json"
 	// mediaTable is what the API server is asked for.
 	mediaTable = "application/json;as=Table;v=v1;g=meta.k8s.io"
 )
@@ -155,7 +156,7 @@ func response(about string, mediaAndSchema ...string) *huma.Response {
 // refine says of the API's own schemas what their types in Go cannot.
 func refine(all map[string]*huma.Schema) {
 	for of, property := range map[[2]string]*huma.Schema{
-		{schemaProblem, "kubernetes"}: ref(schemaStatus), {"KindSummary", fieldKind}: ref(schemaKind), {"FoundItem", fieldKind}: ref(schemaKind),
+		{schemaProblem, "kubernetes"}: ref(schemaStatus), {"KindSummary", fieldKind}: ref(schemaKind), {"FoundItem", fieldKind}: ref(schemaKind), {"KindInfo", "name"}: ref(schemaKind),
 		{"AppState", "deployment"}: ref("Deployment"), {"AppState", "service"}: ref("Service"),
 	} {
 		property.Description = all[of[0]].Properties[of[1]].Description

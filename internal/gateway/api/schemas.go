@@ -24,6 +24,8 @@ const (
 	schemaStatus = "Status"
 	schemaScale  = "Scale"
 	schemaTable  = "Table"
+	// schemaKinds lists kinds.
+	schemaKinds = "KindList"
 	// schemaSummary counts objects.
 	schemaSummary = "Summary"
 	// schemaMeta is metadata of an object that exists, and schemaNamed that of one of which only the name may be known.
