@@ -10,18 +10,6 @@ import (
 // snapshotBytes is how large one event of a snapshot may be before the next one begins.
 const snapshotBytes = 256 << 10
 
-// restart tells the reader to forget everything and sends a snapshot.
-func (s *stream) restart(of snapshot) error {
-	if err := s.writeString(resyncEvent); err != nil {
-		return err
-	}
-	if err := s.snapshot(of); err != nil {
-		return err
-	}
-	s.known = counted{} // the reader has forgotten it
-	return s.counts()
-}
-
 // snapshot writes all objects that the reader may see.
 func (s *stream) snapshot(of snapshot) error {
 	for _, p := range of.parts {

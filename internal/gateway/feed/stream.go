@@ -264,3 +264,15 @@ func (s *stream) recheck(ctx context.Context) (end bool, err error) {
 	// The queue was emptied, so the reader begins again; rights change seldom.
 	return false, s.restart(of)
 }
+
+// restart tells the reader to forget everything and sends a snapshot.
+func (s *stream) restart(of snapshot) error {
+	if err := s.writeString(resyncEvent); err != nil {
+		return err
+	}
+	if err := s.snapshot(of); err != nil {
+		return err
+	}
+	s.known = counted{} // the reader has forgotten it
+	return s.counts()
+}
