@@ -156,7 +156,7 @@ func response(about string, mediaAndSchema ...string) *huma.Response {
 // refine says of the API's own schemas what their types in Go cannot.
 func refine(all map[string]*huma.Schema) {
 	for of, property := range map[[2]string]*huma.Schema{
-		{schemaProblem, "kubernetes"}: ref(schemaStatus), {"KindSummary", fieldKind}: ref(schemaKind), {"FoundItem", fieldKind}: ref(schemaKind), {"KindInfo", "name"}: ref(schemaKind),
+		{schemaProblem, "kubernetes"}: ref(schemaStatus), {"KindSummary", fieldKind}: ref(schemaKind), {"FoundItem", fieldKind}: ref(schemaKind), {"KindInfo", keyName}: ref(schemaKind),
 		{"AppState", "deployment"}: ref("Deployment"), {"AppState", "service"}: ref("Service"),
 	} {
 		property.Description = all[of[0]].Properties[of[1]].Description

@@ -42,7 +42,7 @@ func (t *Target) Resolve(ctx huma.Context) []error {
 
 // named returns the parameters of a path of an object of the kind.
 func named(k *feed.Kind) []*huma.Param {
-	name := &huma.Param{Name: "name", In: "path", Required: true, Description: "Name of the object", Schema: &huma.Schema{Type: huma.TypeString}}
+	name := &huma.Param{Name: keyName, In: "path", Required: true, Description: "Name of the object", Schema: &huma.Schema{Type: huma.TypeString}}
 	if !k.Namespaced {
 		return []*huma.Param{name}
 	}

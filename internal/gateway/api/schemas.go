@@ -43,6 +43,9 @@ const (
 	keyProperties  = "properties"
 	keyRequired    = "required"
 	typeString     = "string"
+	typeArray      = "array"
+	keyItems       = "items"
+	keyName        = "name"
 )
 
 func schemaList(k *feed.Kind) string     { return k.GVK.Kind + "List" }
@@ -58,11 +61,11 @@ func schemas(kinds []*feed.Kind) (map[string]view.Schema, error) {
 	}
 	out[schemaMeta] = view.Schema{
 		keyDescription: "Metadata of an object that exists",
-		"allOf":        []any{refTo("ObjectMeta")}, keyRequired: []string{"name", "uid", "creationTimestamp"},
+		"allOf":        []any{refTo("ObjectMeta")}, keyRequired: []string{keyName, "uid", "creationTimestamp"},
 	}
 	out[schemaNamed] = view.Schema{
 		keyDescription: "Metadata of an object of which the caller may see the name only",
-		"allOf":        []any{refTo("ObjectMeta")}, keyRequired: []string{"name"},
+		"allOf":        []any{refTo("ObjectMeta")}, keyRequired: []string{keyName},
 	}
 	for _, name := range []string{schemaStatus, schemaScale} {
 		version := "v1"
@@ -132,7 +135,7 @@ func describeKind(all map[string]view.Schema, k *feed.Kind) {
 	}
 	all[kind] = with(object, "metadata", refTo(meta))
 	all[schemaList(k)] = objectOf("A page of "+k.About, view.Schema{
-		"apiVersion": constant(version), fieldKind: constant(kind + "List"), "metadata": refTo("ListMeta"), "items": listOf(kind),
+		"apiVersion": constant(version), fieldKind: constant(kind + "List"), "metadata": refTo("ListMeta"), keyItems: listOf(kind),
 	})
 }
 
@@ -145,7 +148,7 @@ func describeEvents(all map[string]view.Schema, kinds []*feed.Kind) {
 			continue
 		}
 		all[schemaSnapshot(k)] = objectOf("A part of the existing "+k.About, view.Schema{
-			fieldType: constant("snapshot"), fieldKind: constant(k.Plural), "items": listOf(k.GVK.Kind),
+			fieldType: constant("snapshot"), fieldKind: constant(k.Plural), keyItems: listOf(k.GVK.Kind),
 			"more": view.Schema{fieldType: "boolean", keyDescription: "Whether the kind has further parts"},
 		})
 		all[schemaUpsert(k)] = objectOf("A new or changed "+k.GVK.Kind, view.Schema{
@@ -158,23 +161,23 @@ func describeEvents(all map[string]view.Schema, kinds []*feed.Kind) {
 		"SummaryChanged": objectOf("Counts of all kinds, whenever one has changed", view.Schema{
 			fieldType: constant("summary"),
 			"kinds": view.Schema{
-				fieldType: "array", "items": refTo("KindCounts"),
+				fieldType: typeArray, keyItems: refTo("KindCounts"),
 				keyDescription: "Kinds of which the caller may list something, the one with the most failed objects first",
 			},
-			"hidden": view.Schema{fieldType: "array", "items": refTo(schemaKind), keyDescription: "Kinds that are not counted"},
+			"hidden": view.Schema{fieldType: typeArray, keyItems: refTo(schemaKind), keyDescription: "Kinds that are not counted"},
 		}),
 		"SnapshotComplete": objectOf("The end of a snapshot of all kinds", view.Schema{
 			fieldType: constant("complete"), "done": view.Schema{fieldType: "boolean", "const": true},
 		}),
 		"ObjectDeleted": objectOf("An object that is gone", view.Schema{
-			fieldType: constant("delete"), fieldKind: refTo(schemaKind), "name": text, "uid": text,
+			fieldType: constant("delete"), fieldKind: refTo(schemaKind), keyName: text, "uid": text,
 			"namespace": view.Schema{fieldType: typeString, keyDescription: "Empty for a cluster-scoped object"},
 		}),
 		"StreamResync": objectOf("Forget everything: a snapshot follows", view.Schema{fieldType: constant("resync")}),
 		"KindDenied": objectOf("What the caller may not see, or no longer", view.Schema{
 			fieldType: constant("denied"), fieldKind: refTo(schemaKind),
 			"namespaces": view.Schema{
-				fieldType: []any{"array", "null"}, "items": text, keyDescription: "Namespaces that are denied; null for all of them",
+				fieldType: []any{typeArray, "null"}, keyItems: text, keyDescription: "Namespaces that are denied; null for all of them",
 			},
 		}),
 		"StreamExpired": objectOf("The token is no longer accepted, and the stream ends", view.Schema{fieldType: constant("expired")}),
@@ -200,7 +203,7 @@ func countSchemas() map[string]view.Schema {
 		"KindCounts": objectOf("The number of objects of a kind by state", view.Schema{
 			fieldKind: refTo(schemaKind), "total": number, "ready": number, "pending": number, "failed": number,
 			"reasons": view.Schema{
-				fieldType: "array", "items": refTo("ReasonTally"),
+				fieldType: typeArray, keyItems: refTo("ReasonTally"),
 				keyDescription: "Reasons of objects that are not ready: failed before pending, the most frequent first, at most 32",
 			},
 		}),
@@ -217,7 +220,7 @@ func refTo(name string) view.Schema { return view.Schema{"$ref": "#/components/s
 func constant(value string) view.Schema { return view.Schema{fieldType: typeString, "const": value} }
 
 // listOf returns the schema of a list.
-func listOf(name string) view.Schema { return view.Schema{fieldType: "array", "items": refTo(name)} }
+func listOf(name string) view.Schema { return view.Schema{fieldType: typeArray, keyItems: refTo(name)} }
 
 // objectOf returns the schema of an object all of whose properties are always there.
 func objectOf(about string, properties view.Schema) view.Schema {
