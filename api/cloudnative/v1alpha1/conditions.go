@@ -148,6 +148,8 @@ const (
 	ReasonUnsupported = "Unsupported"
 	// ReasonRetainedLimit says that the namespace has as many retained machines as it can have.
 	ReasonRetainedLimit = "RetainedLimit"
+	// ReasonCapacityExceeded says that the machine keeps its size because its host has no room for the one that the spec asks for.
+	ReasonCapacityExceeded = "CapacityExceeded"
 	// ReasonNoCapacity says that no host, or not the one named, has the capacity that the spec asks for.
 	ReasonNoCapacity = "NoCapacity"
 	// ReasonCreateFailed says that the machine could not be created.

@@ -26,7 +26,7 @@ func (r *Reconciler) claim(ctx context.Context, pass *scope) flow.Outcome {
 	moves := pass.seen.tentative && r.down(at.Host)
 	switch {
 	case at.Host != "" && recordedRoom(vm) && !moves:
-		r.claims.set(key, claim{at, resourcesOf(vm.Spec.Resource, at.Driver)})
+		r.claims.keep(key, claim{at, resourcesOf(vm.Spec.Resource, at.Driver)}, vm.Status.Server != nil && vm.Status.Server.ID != "")
 		return flow.Done()
 	case status.IsPaused(vm):
 		return flow.Done()

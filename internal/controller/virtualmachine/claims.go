@@ -61,12 +61,32 @@ func (c *claims) load(read map[types.NamespacedName]claim) {
 	}
 }
 
-// set records the claim of a machine that has a host.
+// set records the claim of a machine.
 func (c *claims) set(key types.NamespacedName, made claim) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byKey != nil {
 		c.byKey[key] = made
+	}
+}
+
+// keep records the claim of a machine that has a host and no claim there. That of an existing machine follows its size, in another
+// phase; one that does not exist and has become larger has to ask for room again.
+func (c *claims) keep(key types.NamespacedName, wanted claim, exists bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byKey == nil {
+		return
+	}
+	was, has := c.byKey[key]
+	switch {
+	case !has || was.at != wanted.at:
+		c.byKey[key] = wanted
+	case exists || was.size == wanted.size:
+	case larger(was.size, wanted.size) == was.size:
+		c.byKey[key] = wanted
+	default:
+		delete(c.byKey, key)
 	}
 }
 
@@ -129,4 +149,12 @@ func (c *claims) choose(key types.NamespacedName, choice func(taken map[string]p
 		c.byKey[key] = made
 	}
 	return made, err
+}
+
+// larger returns the larger of two sizes, field by field.
+func larger(a, b machine.Resources) machine.Resources {
+	return machine.Resources{
+		MilliCPU: max(a.MilliCPU, b.MilliCPU), MemoryBytes: max(a.MemoryBytes, b.MemoryBytes),
+		RootDiskBytes: max(a.RootDiskBytes, b.RootDiskBytes),
+	}
 }

@@ -160,6 +160,8 @@ func markSize(marks *status.Marks, pass *scope) {
 	want := pass.seen.spec.Resources
 	text := fmt.Sprintf("the machine has %s; the spec asks for %s", sizeText(found.Resources), sizeText(want))
 	switch {
+	case pass.seen.tooLarge != nil:
+		marks.False(cloudnativev1alpha1.ConditionResourcesSynced, pass.seen.tooLarge.reason, pass.seen.tooLarge.message)
 	case sameSize(found.Resources, want):
 		marks.True(cloudnativev1alpha1.ConditionResourcesSynced, cloudnativev1alpha1.ReasonResourcesSynced, "")
 	case decided.refusal != nil:

@@ -120,6 +120,7 @@ func (r *Reconciler) phases(pass *scope) []flow.Phase[*scope] {
 		{Name: "choose a host", Run: r.claim},
 		{Name: "hold the object", Run: r.hold},
 		observe,
+		{Name: "compare the machine with its host's capacity", Run: r.fit},
 		{Name: "plan the machine", Run: decide},
 		operate,
 	}

@@ -43,6 +43,8 @@ type observation struct {
 	found  *machine.Observed
 	// spec is the desired machine.
 	spec machine.Spec
+	// tooLarge is why the machine keeps its size, which then is that of spec, nil if it need not.
+	tooLarge *refusal
 	// secretProblem is why a Secret cannot be used, nil if all can.
 	secretProblem *secretError
 }

@@ -55,6 +55,12 @@ func plan(vm *cloudnativev1alpha1.VirtualMachine, seen observation, now time.Tim
 	default:
 		p.keep()
 	}
+	if seen.tooLarge != nil {
+		p.refusal = seen.tooLarge
+		if p.next == nil && p.outcome.IsDone() {
+			p.outcome = flow.Wait(seen.tooLarge.reason, "room on the host: "+seen.tooLarge.message, recheckPlace)
+		}
+	}
 	return p.decision
 }
 

@@ -137,7 +137,7 @@ func (c Candidate) offer(need machine.Resources) offer {
 // dimension is one resource of a host, and what a machine needs of it.
 type dimension struct {
 	capacity, used, need int64
-	noun                 string
+	noun, field          string
 	show                 func(int64) string
 }
 
@@ -145,9 +145,9 @@ func (d dimension) free() int64 { return d.capacity - d.used }
 
 func dimensions(capacity, used, need machine.Resources) []dimension {
 	return []dimension{
-		{capacity.MilliCPU, used.MilliCPU, need.MilliCPU, "CPU", formatMilli},
-		{capacity.MemoryBytes, used.MemoryBytes, need.MemoryBytes, "memory", formatBytes},
-		{capacity.RootDiskBytes, used.RootDiskBytes, need.RootDiskBytes, "disk", formatBytes},
+		{capacity.MilliCPU, used.MilliCPU, need.MilliCPU, "CPU", "resource.cpu", formatMilli},
+		{capacity.MemoryBytes, used.MemoryBytes, need.MemoryBytes, "memory", "resource.memory", formatBytes},
+		{capacity.RootDiskBytes, used.RootDiskBytes, need.RootDiskBytes, "disk", "resource.rootDisk", formatBytes},
 	}
 }
 
@@ -162,6 +162,28 @@ func (c Candidate) unsized(need machine.Resources) []string {
 		fields = append(fields, "resource.memory")
 	}
 	return fields
+}
+
+// Grow reports with ErrNoCapacity that the hosts file leaves no room for a machine that has one size to get another. Allocated is what the
+// other machines have. What the machine does not get more of is not compared: a host that has too much already lets it shrink. What only
+// the host itself limits, its driver refuses.
+func (c Candidate) Grow(have, want machine.Resources) error {
+	if fields := c.unsized(want); len(fields) > len(c.unsized(have)) {
+		return fmt.Errorf("%w: %s", machine.ErrNoCapacity, c.lacks(want))
+	}
+	var refusals []string
+	before := dimensions(c.Quota, c.Allocated.Resources, have)
+	for i, d := range dimensions(c.Quota, c.Allocated.Resources, want) {
+		grows := d.need > before[i].need && before[i].need > 0
+		if grows && d.capacity > 0 && d.need > d.free() {
+			refusals = append(refusals, fmt.Sprintf("%s is %s, host %q has a capacity of %s, and other machines use %s of it",
+				d.field, d.show(d.need), c.Name, d.show(d.capacity), d.show(d.used)))
+		}
+	}
+	if len(refusals) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", machine.ErrNoCapacity, strings.Join(refusals, "; "))
 }
 
 // refuse returns the error that says why the machine fits on none of the hosts.

@@ -262,3 +262,55 @@ func TestChooseWantsTheSizesThatAreLimited(t *testing.T) {
 		})
 	}
 }
+
+func TestGrow(t *testing.T) {
+	t.Parallel()
+	host := Candidate{
+		Name: "a", Capacity: machine.Resources{MilliCPU: 4000, MemoryBytes: 8 << 30, RootDiskBytes: 1},
+		Quota:     machine.Resources{MilliCPU: 4000, MemoryBytes: 8 << 30},
+		Allocated: Allocation{Resources: machine.Resources{MilliCPU: 2000, MemoryBytes: 12 << 30}},
+	}
+	size := func(milli, gibibytes int64) machine.Resources {
+		return machine.Resources{MilliCPU: milli, MemoryBytes: gibibytes << 30}
+	}
+	cases := map[string]struct {
+		have, want machine.Resources
+		refusal    string
+	}{
+		"what is free can be taken": {have: size(1000, 1), want: size(2000, 1)},
+		"more is refused": {
+			have: size(1000, 1), want: size(2001, 1),
+			refusal: `not enough capacity: resource.cpu is 2001m, host "a" has a capacity of 4, and other machines use 2 of it`,
+		},
+		"a host that has too much already lets a machine shrink": {have: size(1000, 2), want: size(1000, 1)},
+		"and does not let it grow": {
+			have: size(1000, 1), want: size(1000, 2),
+			refusal: `not enough capacity: resource.memory is 2Gi, host "a" has a capacity of 8Gi, and other machines use 12Gi of it`,
+		},
+		"every field that is too large is named": {
+			have: size(1000, 1), want: size(3000, 2),
+			refusal: `not enough capacity: resource.cpu is 3, host "a" has a capacity of 4, and other machines use 2 of it; ` +
+				`resource.memory is 2Gi, host "a" has a capacity of 8Gi, and other machines use 12Gi of it`,
+		},
+		"a machine cannot give up a size that is limited": {
+			have: size(1000, 1), want: size(0, 1),
+			refusal: `not enough capacity: host "a" takes machines with resource.cpu only, because its capacity is limited`,
+		},
+		"what the hosts file does not limit is for the driver to refuse": {
+			have: machine.Resources{MilliCPU: 1000, MemoryBytes: 1, RootDiskBytes: 1}, want: machine.Resources{MilliCPU: 1000, MemoryBytes: 1, RootDiskBytes: 2},
+		},
+		"a machine that never had a size gets one": {have: size(0, 1), want: size(3000, 1)},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refusal := ""
+			if err := host.Grow(tc.have, tc.want); err != nil {
+				refusal = err.Error()
+			}
+			if refusal != tc.refusal {
+				t.Errorf("the refusal is %q, want %q", refusal, tc.refusal)
+			}
+		})
+	}
+}

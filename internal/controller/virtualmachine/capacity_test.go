@@ -1,0 +1,94 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualmachine
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/simulated"
+)
+
+// newLimitedStage returns a stage with a host that has 64 CPUs, of which Windlass may allocate four.
+func newLimitedStage(t *testing.T) *stage {
+	t.Helper()
+	s := newStage(t, simulated.Script{})
+	s.list[0].Capacity = machine.Resources{MilliCPU: 4000}
+	s.restart()
+	return s
+}
+
+func cpus(n string) vmEdit {
+	return func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Spec.Resource = vm.Spec.Resource.DeepCopy()
+		vm.Spec.Resource[corev1.ResourceCPU] = resource.MustParse(n)
+	}
+}
+
+// wantCPUs checks how much the machine has on its host.
+func (s *stage) wantCPUs(vm *cloudnativev1alpha1.VirtualMachine, want int64) {
+	s.t.Helper()
+	if found := s.on("a", vm); found == nil || found.Resources.MilliCPU != want*1000 {
+		s.t.Errorf("%s is %+v, want %d CPUs", vm.Name, found, want)
+	}
+}
+
+// An editor created a small machine and made it larger: nobody compared that with the capacity.
+func TestAttackAMachineGrowsBeyondTheCapacity(t *testing.T) {
+	s := newLimitedStage(t)
+	one, two := s.machine(named("default", "one")), s.machine(named("default", "two"))
+	s.edit(one, cpus("4"))
+	s.want(one, active, "Ready=False/CapacityExceeded")
+	s.wantCPUs(one, 2)
+	said := apimeta.FindStatusCondition(one.Status.Conditions, cloudnativev1alpha1.ConditionResourcesSynced).Message
+	if want := "has a capacity of 4, and other machines use 2 of it"; !strings.Contains(said, "resource.cpu is 4, host") || !strings.Contains(said, want) {
+		t.Errorf("ResourcesSynced says %q, want %q in it", said, want)
+	}
+	s.restart()
+	s.settle(one)
+	s.wantCPUs(one, 2)
+
+	// A restart is no way around it.
+	s.edit(one, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.UpdatePolicy = cloudnativev1alpha1.UpdateRestart })
+	s.wantCPUs(one, 2)
+
+	s.remove(two)
+	s.step(recheckPlace)
+	s.settle(one)
+	s.want(one, active, "Ready=True/Ready")
+	s.wantCPUs(one, 4)
+	s.edit(one, cpus("1"))
+	s.wantCPUs(one, 1)
+	three := s.machine(named("default", "three"), cpus("3"))
+	s.want(three, active, "Ready=True/Ready")
+}
+
+// An editor asked for more than a host has, for a machine that exists: the host was full for everybody else.
+func TestAttackASizeThatIsRefusedTakesTheHost(t *testing.T) {
+	s := newLimitedStage(t)
+	one := s.machine(named("default", "one"))
+	s.edit(one, cpus("1000"))
+	s.want(one, active, "Ready=False/CapacityExceeded")
+	two := s.machine(named("default", "two"))
+	s.want(two, active, "Ready=True/Ready")
+	s.wantCPUs(one, 2)
+}
+
+// A machine that gave up its size had the whole host, and left it empty for the sum.
+func TestAttackAMachineGivesUpItsSize(t *testing.T) {
+	s := newLimitedStage(t)
+	vm := s.machine(named("default", "one"))
+	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Spec.Resource = vm.Spec.Resource.DeepCopy()
+		delete(vm.Spec.Resource, corev1.ResourceCPU)
+	})
+	s.want(vm, active, "Ready=False/CapacityExceeded")
+	s.wantCPUs(vm, 2)
+}
