@@ -122,6 +122,30 @@ func TestVisitWithDocker(t *testing.T) {
 	}
 }
 
+// TestVisitWithoutTheDockerThatWasAskedFor asks for containers where no engine answers. It used to start all the same, complain at the end,
+// and refuse to be cleaned up.
+func TestVisitWithoutTheDockerThatWasAskedFor(t *testing.T) {
+	need(t)
+	v := newVisitor(t, true)
+	v.env = append(v.env, "DOCKER=1", "DOCKER_HOST=unix:///nonexistent/docker.sock")
+	before := v.files()
+	refused := v.make("run")
+	if refused.Code == 0 || strings.Contains(refused.Out, "Starting Kubernetes") {
+		t.Errorf("make run: exit code %d, want a refusal before the cluster starts: %s", refused.Code, refused.Out)
+	}
+	for _, want := range []string{"unix:///nonexistent/docker.sock", "DOCKER=1 needs a Docker Engine: start it"} {
+		if !strings.Contains(refused.Err, want) {
+			t.Errorf("make run says the following, want in it %q:\n%s", want, refused.Err)
+		}
+	}
+	if done := v.make("clean"); done.Code != 0 {
+		t.Errorf("make clean: exit code %d: %s", done.Code, done.Err)
+	}
+	if diff := cmp.Diff(before, v.files()); diff != "" {
+		t.Errorf("make clean leaves other files than there were (-want +got):\n%s", diff)
+	}
+}
+
 // expect compares the states of all containers by name, and returns their IDs.
 func expect(t *testing.T, api *client.Client, after string, want map[string]string) (ids map[string]string) {
 	t.Helper()
