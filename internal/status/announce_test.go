@@ -117,3 +117,23 @@ func TestClip(t *testing.T) {
 		})
 	}
 }
+
+// A registry, a tool or a webhook wrote escape sequences into a condition, and the terminal of everybody who read it obeyed.
+func TestAttackAMessageControlsTheTerminal(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ text, want string }{
+		"a sequence that clears the screen": {"refused\x1b[2J\x1b]0;root\x07", "refused\uFFFD[2J\uFFFD]0;root\uFFFD"},
+		"a sequence of one character":       {"refused\u009b2J", "refused\uFFFD2J"},
+		"a line that is written again":      {"refused\rready", "refused\uFFFDready"},
+		"a text that runs to the left":      {"a\u202eb\u2066c", "a\uFFFDb\uFFFDc"},
+		"lines and columns":                 {"one\n\ttwo", "one\n\ttwo"},
+		"any other language":                {"日本語 עברית é", "日本語 עברית é"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := status.Clip(tc.text, 100); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
