@@ -119,6 +119,9 @@ func (p *play) act(ctx context.Context) (err error) {
 	if err := p.take(ctx, p.scenario.steps); err != nil {
 		p.out.add(&finding{Class: "stuck", Detail: err.Error()})
 	}
+	if err := p.awaitUndone(ctx); err != nil {
+		return err
+	}
 	if err := p.converge(ctx); err != nil {
 		return err
 	}

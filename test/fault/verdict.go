@@ -101,15 +101,40 @@ func checkGuard(sc *scenario, f *fault, seen []effect) *finding {
 	return nil
 }
 
-// checkUndone compares the end with what was given, if that is how the scenario has to end. Who owned which fields in the meantime
-// does not matter, and the Lease stays.
+// awaitUndone waits until nothing is left, if that is how the scenario has to end: the cluster's own garbage collector takes its time with
+// what belonged to a deleted object. What stays is for checkUndone to tell.
+func (p *play) awaitUndone(ctx context.Context) error {
+	if !p.scenario.undone {
+		return nil
+	}
+	_ = p.await(ctx, func(ctx context.Context) error {
+		left, err := p.leftovers(ctx)
+		if err == nil && left != "" {
+			err = errors.New("something is left")
+		}
+		return err
+	})
+	return ctx.Err()
+}
+
+// checkUndone adds what is left at the end, if nothing may be.
 func (p *play) checkUndone(ctx context.Context) error {
 	if !p.scenario.undone {
 		return nil
 	}
+	left, err := p.leftovers(ctx)
+	if left != "" {
+		p.out.add(&finding{Class: "leak", Detail: left})
+	}
+	return err
+}
+
+// leftovers compares the present state with what was given, and returns the difference. Who owned which fields in the meantime does not
+// matter, and the Lease stays.
+func (p *play) leftovers(ctx context.Context) (string, error) {
 	after, err := p.snapshot(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	for _, all := range []snapshot{p.given, after} {
 		delete(all, "leases.coordination.k8s.io/"+rig.Namespace+"/"+rig.LeaseName)
@@ -118,15 +143,13 @@ func (p *play) checkUndone(ctx context.Context) error {
 			all[key].SetManagedFields(nil)
 		}
 	}
+	diff := ""
 	if left := after.since(p.given); len(left) > 0 {
-		p.out.add(&finding{Class: "leak", Detail: cmp.Diff(p.given.since(after), left)})
+		diff = cmp.Diff(p.given.since(after), left)
 	}
 	left, err := p.onHosts(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if diff := cmp.Diff(p.givenOnHosts, left); diff != "" {
-		p.out.add(&finding{Class: "leak", Detail: diff})
-	}
-	return nil
+	return diff + cmp.Diff(p.givenOnHosts, left), nil
 }
