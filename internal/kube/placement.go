@@ -23,7 +23,7 @@ type Placement struct{ Driver, Host string }
 // String returns the placement as "driver/host".
 func (p Placement) String() string { return p.Driver + "/" + p.Host }
 
-// PlacementOf returns where the machine of vm is, as the status says. Whoever can edit vm cannot write there.
+// PlacementOf returns where the machine of vm is, as the status says. The right to edit vm does not include it.
 func PlacementOf(vm *cloudnativev1alpha1.VirtualMachine) Placement {
 	if server := vm.Status.Server; server != nil && server.Host != "" {
 		return Placement{Driver: string(server.Driver), Host: server.Host}

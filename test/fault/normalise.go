@@ -112,7 +112,7 @@ func anonymous(value any) any {
 
 // owners keeps the entries of managedFields that are Windlass' own, in an order of their own: the API server sorts them by time. What
 // others own depends on which of the cluster's controllers was first to write what all of them agree on. The taints of a node are one
-// field, and belong to whoever wrote them last: Windlass, or the controller that takes the taint off a new node.
+// field, and belong to the one that wrote them last: Windlass, or the controller that takes the taint off a new node.
 func (n *names) owners(content map[string]any) {
 	entries, found, err := unstructured.NestedSlice(content, "metadata", "managedFields")
 	if !found || err != nil {

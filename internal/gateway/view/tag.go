@@ -8,7 +8,7 @@ import (
 	"encoding/base64"
 )
 
-// Tag names the content of an answer: answers with the same tag are equal byte for byte, whoever asked for them.
+// Tag names the content of an answer: answers with the same tag are equal byte for byte, for every caller.
 type Tag [sha256.Size]byte
 
 // TagOf returns the tag of a content.

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maxReasons is how many reasons of a kind a stream tells: whoever writes statuses can invent them.
+// maxReasons is how many reasons of a kind a stream tells: a client that writes statuses can invent them.
 const maxReasons = 32
 
 // Tally counts objects by their health. Unlike a Summary it is kept up to date, object by object.

@@ -75,7 +75,7 @@ func work(dir, config string) int {
 	return leave(dir, stateName, string(state)+string(given)) + leave(dir, kubeconfigName, "kubeconfig")
 }
 
-// spy tells which files it can read that belong to the manager or to whoever supervises it.
+// spy tells which files it can read that belong to the manager or to its supervisor.
 func spy() string {
 	const account = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 	var could []string

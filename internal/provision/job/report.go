@@ -118,7 +118,7 @@ func trim(told *Report, of *run, now time.Time) *Report {
 			said.Failure = &provision.Failure{Reason: clusterprovisionerv1alpha1.ReasonUnknown, Retryable: true}
 		}
 	default:
-		return &Report{Run: interrupted(of, "its Pod told nonsense")}
+		return &Report{Run: interrupted(of, "its Pod reported a phase that does not exist")}
 	}
 	believed := &Report{Run: said}
 	if told.Left != nil {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Inside calls do on a thread in the network of the process. A socket that do makes stays there, whoever uses it.
+// Inside calls do on a thread in the network of the process. A socket that do makes stays there, also when other threads use it.
 func Inside(pid int, do func() error) error {
 	return within(fmt.Sprintf("/proc/%d", pid), do)
 }
