@@ -25,7 +25,7 @@ const (
 
 // PowerRequest asks for a machine that is on, off, or on again.
 type PowerRequest struct {
-	// State that the machine shall have.
+	// State that the machine is to have.
 	State string `json:"state" enum:"on,off,restart" doc:"on, off, or restart: off and on again" example:"off"`
 	// Mode and GracePeriodSeconds say how the machine is turned off.
 	Mode               cloudnativev1alpha1.PowerOffMode `json:"mode,omitempty" enum:"Soft,TrySoft,Hard" doc:"How the machine is turned off: Soft asks it, TrySoft asks it and then powers it off, Hard powers it off. It stays in spec.powerOff" example:"Hard"`

@@ -22,7 +22,7 @@ import (
 const followEvery = 2 * time.Second
 
 // Watch follows the runs that are under way, also those that an earlier process started, until ctx ends: it stores what they leave, and
-// sends their clusters to Changed. While there are none it asks nobody.
+// sends their clusters to Changed. It asks nothing while there are no runs.
 func (r *Runner) Watch(ctx context.Context) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
