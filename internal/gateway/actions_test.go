@@ -284,13 +284,11 @@ func TestDrain(t *testing.T) {
 }
 
 // kubeconfigSecret creates a Secret with a kubeconfig for the object.
-func (r *rig) kubeconfigSecret(t *testing.T, namespace string, of *clusterprovisionerv1alpha1.Kubeconfig, content string, owned bool) {
+func (r *rig) kubeconfigSecret(t *testing.T, namespace string, of *clusterprovisionerv1alpha1.Kubeconfig, content string, owners ...metav1.OwnerReference) {
 	t.Helper()
 	secret := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kubeconfig"}, Data: map[string][]byte{"value": []byte(content)},
-	}
-	if owned {
-		secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(of, clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Kubeconfig"))}
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kubeconfig", OwnerReferences: owners},
+		Data:       map[string][]byte{"value": []byte(content)},
 	}
 	if err := r.Live.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kubeconfig"}}); !apierrors.IsNotFound(err) {
 		must(t, err)
@@ -320,21 +318,31 @@ func TestAttackDownloads(t *testing.T) {
 		Spec:       clusterprovisionerv1alpha1.KubeconfigSpec{ClusterRef: &clusterprovisionerv1alpha1.ClusterReference{Name: "c"}},
 	}
 	r.Create(t, config)
+	own := *metav1.NewControllerRef(config, clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Kubeconfig"))
+	cluster := func(name string) metav1.OwnerReference {
+		return metav1.OwnerReference{APIVersion: own.APIVersion, Kind: "Cluster", Name: name, UID: "c"}
+	}
 	path := "/v1/kubeconfigs/" + ns + "/download"
 	r.act(t, admin, actionStep{path, "", 409, `"code":"NotYet"`})
-	r.kubeconfigSecret(t, ns, config, someKubeconfig, false)
+	r.kubeconfigSecret(t, ns, config, someKubeconfig)
+	r.act(t, admin, actionStep{path, "", 409, `"code":"ForeignSecret"`})
+	r.kubeconfigSecret(t, ns, config, someKubeconfig, cluster("other"))
 	r.act(t, admin, actionStep{path, "", 409, `"code":"ForeignSecret"`})
 	program := strings.Replace(someKubeconfig, "token: hidden-text", "exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, interactiveMode: Never}", 1)
-	r.kubeconfigSecret(t, ns, config, program, true)
+	r.kubeconfigSecret(t, ns, config, program, own)
 	r.act(t, admin, actionStep{path, "", 409, `"code":"ForeignSecret"`})
-	r.kubeconfigSecret(t, ns, config, someKubeconfig, true)
+	r.kubeconfigSecret(t, ns, config, program, cluster("c"))
+	r.act(t, admin, actionStep{path, "", 409, `"code":"ForeignSecret"`})
+	r.kubeconfigSecret(t, ns, config, someKubeconfig, cluster("c")) // as for the Kubeconfig that comes with a Cluster
+	r.act(t, admin, actionStep{path, "", 200, "hidden-text"})
+	r.kubeconfigSecret(t, ns, config, someKubeconfig, own)
 	r.act(t, blind, actionStep{path, "", 403, `"code":"Forbidden"`})
 	got := r.do(t, http.MethodPost, path, admin, "")
 	if got.status != http.StatusOK || string(got.body) != someKubeconfig || got.header.Get("Cache-Control") != "no-store" ||
 		got.header.Get("Content-Disposition") != "attachment; filename="+ns+".kubeconfig" {
 		t.Errorf("status %d with %v: %s", got.status, got.header, got.body)
 	}
-	if lines := r.log.with(`"action"="download"`); len(lines) != 5 || !strings.Contains(lines[4], `"status"=200`) {
+	if lines := r.log.with(`"action"="download"`); len(lines) != 8 || !strings.Contains(lines[7], `"status"=200`) {
 		t.Errorf("the log has %q", lines)
 	}
 	if leaked := r.log.with("hidden-text"); len(leaked) > 0 {

@@ -31,6 +31,7 @@ func TestFirstVisit(t *testing.T) {
 		t.Errorf("more than ten lines come before the table:\n%s", above)
 	}
 	v.tour(screen)
+	v.download(screen, "sample")
 	for target, want := range map[string]string{
 		"run":   "already runs it: press Ctrl-C there first",
 		"clean": fmt.Sprintf("make clean: process %d runs make run here: stop it first with Ctrl-C", v.script()),

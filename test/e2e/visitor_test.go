@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/windlass-operator/windlass/test/guide"
 	"github.com/windlass-operator/windlass/test/rig"
 )
@@ -258,6 +260,23 @@ func (v *visitor) tour(screen string) {
 		if difference := guide.Match(want.String(), done.Out); done.Code != 0 || difference != "" {
 			v.t.Errorf("README.md:%d: exit code %d: %s\n%sthe output is:\n%s", block.Line, done.Code, done.Err, difference, done.Out)
 		}
+	}
+}
+
+// download fetches the kubeconfig of a Cluster through the URL on the screen, and compares it with the Secret.
+func (v *visitor) download(screen, name string) {
+	v.t.Helper()
+	_, url, _ := strings.Cut(screen, "keep the URL private: ")
+	url, _, _ = strings.Cut(url, "\n")
+	base, _, _ := strings.Cut(url, "/?")
+	// What sets the cookie is told apart from what uses it, as in a browser.
+	script := `curl -fsS -o /dev/null -c cookies "$1" && curl -sS -b cookies -X POST "$2"`
+	command := v.Command(v.t.Context(), "bash", "-c", script, "bash", url, base+"/v1/kubeconfigs/"+name+"/download")
+	command.Dir = v.Dir
+	done := rig.Finish(command)
+	want := v.do(v.t, "-n", rig.Namespace, "get", "secret", name+"-kubeconfig", "--template={{.data.value | base64decode}}")
+	if diff := cmp.Diff(want, done.Out); done.Code != 0 || diff != "" {
+		v.t.Errorf("exit code %d: %s; the kubeconfig (-want +got):\n%s", done.Code, done.Err, diff)
 	}
 }
 

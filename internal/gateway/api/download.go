@@ -33,7 +33,7 @@ func (a *API) registerDownload(k *feed.Kind) {
 	}}
 	op := operation(k, "download", http.MethodPost, objectPath(k, "/download"), "Download the kubeconfig", text)
 	op.Description = "It reads the Secret that the status names with the rights of the caller, who needs get on it, if Windlass has " +
-		"written it for this very Kubeconfig."
+		"written it for this very Kubeconfig or, of type Admin, for its Cluster."
 	handle(a, op, func(ctx context.Context, in *downloadInput) (*huma.StreamResponse, error) {
 		return a.download(ctx, k, in)
 	})
@@ -80,14 +80,11 @@ func (a *API) kubeconfigOf(ctx context.Context, who *access.Caller, path string)
 	if err != nil {
 		return nil, err
 	}
-	owned := slices.ContainsFunc(secret.OwnerReferences, func(owner metav1.OwnerReference) bool {
-		return owner.Kind == "Kubeconfig" && owner.UID == config.UID
-	})
 	content := secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey]
 	switch {
-	case !owned:
+	case !writtenFor(config, secret):
 		return nil, view.NewProblem(http.StatusConflict, "ForeignSecret", "The Secret "+ref.Namespace+"/"+ref.Name+
-			" was not written for this Kubeconfig.")
+			" was not written for this Kubeconfig, nor for its Cluster.")
 	case len(content) == 0:
 		return nil, view.NewProblem(http.StatusConflict, "NotYet", "The Secret has no kubeconfig yet. The condition Ready says why.")
 	}
@@ -95,4 +92,19 @@ func (a *API) kubeconfigOf(ctx context.Context, who *access.Caller, path string)
 		return nil, view.NewProblem(http.StatusConflict, "ForeignSecret", "The Secret "+ref.Namespace+"/"+ref.Name+": "+err.Error()+".")
 	}
 	return content, nil
+}
+
+// writtenFor reports whether the Secret belongs to the Kubeconfig. The one of a Cluster is for all its Kubeconfigs of type Admin.
+func writtenFor(config *clusterprovisionerv1alpha1.Kubeconfig, secret *corev1.Secret) bool {
+	cluster := config.Spec.ClusterRef
+	admin := config.Spec.Type != clusterprovisionerv1alpha1.KubeconfigServiceAccountToken
+	return slices.ContainsFunc(secret.OwnerReferences, func(owner metav1.OwnerReference) bool {
+		switch {
+		case owner.APIVersion != clusterprovisionerv1alpha1.SchemeGroupVersion.String():
+			return false
+		case owner.Kind == "Cluster":
+			return admin && cluster != nil && owner.Name == cluster.Name
+		}
+		return owner.Kind == "Kubeconfig" && owner.UID == config.UID
+	})
 }
