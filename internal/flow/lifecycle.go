@@ -21,8 +21,8 @@ import (
 // Lifecycle reconciles the objects of one kind. It holds what all kinds have in common; a kind fills in what is its own. T is the
 // kind, S the scope of a pass, which embeds *Pass[T].
 //
-// A pass (1) reads the object, (2) stops if the object is gone, or is being deleted and holds no finalizer of this kind, (3) adds the
-// finalizer, before anything can happen outside, (4) runs the phases, (5) describes the object in its status with at most one
+// A pass (1) reads the object, (2) stops if the object is gone, or is being deleted and holds no finalizer of this kind, (3) ends a
+// pause whose time has come, and adds the finalizer, before anything can happen outside, (4) runs the phases, (5) describes the object in its status with at most one
 // write, and (6) records the events once that write has succeeded.
 type Lifecycle[T status.Object, S any] struct {
 	// Client reads from a cache and waits for its own writes.
@@ -71,8 +71,13 @@ func (l *Lifecycle[T, S]) Reconcile(ctx context.Context, request reconcile.Reque
 		return reconcile.Result{}, l.forget(ctx, request.NamespacedName)
 	}
 
-	outcome := l.addFinalizer(ctx, object)
-	pass := NewPass(object, l.Now())
+	now := l.Now()
+	outcome := l.endPause(ctx, object, now)
+	if outcome.IsDone() {
+		outcome = l.addFinalizer(ctx, object)
+	}
+	pass := NewPass(object, now)
+	pass.resume = untilResumed(object, now)
 	scope := l.Begin(pass)
 	if outcome.IsDone() {
 		outcome = Run(ctx, scope, l.Phases(scope)...)
@@ -88,6 +93,28 @@ func (l *Lifecycle[T, S]) ended(object T) bool {
 	}
 	held := slices.ContainsFunc(object.GetFinalizers(), func(f string) bool { return slices.Contains(l.Finalizers, f) })
 	return !object.GetDeletionTimestamp().IsZero() && !held
+}
+
+// endPause removes the annotation of a pause whose time has come.
+func (l *Lifecycle[T, S]) endPause(ctx context.Context, object T, now time.Time) Outcome {
+	until, ok := status.PausedUntil(object)
+	if !ok || now.Before(until) {
+		return Done()
+	}
+	if err := patch.RemoveAnnotation(ctx, l.Client, object, status.PausedAnnotation); err != nil {
+		return Fail(fmt.Errorf("cannot end the pause: %w", err))
+	}
+	return Done()
+}
+
+// untilResumed returns when to look whether the pause has ended, and 0 if no time ends it. It looks again at least every hour,
+// because clocks can be set.
+func untilResumed(object status.Object, now time.Time) time.Duration {
+	until, ok := status.PausedUntil(object)
+	if !ok || !now.Before(until) {
+		return 0
+	}
+	return min(until.Sub(now), time.Hour)
 }
 
 func (l *Lifecycle[T, S]) addFinalizer(ctx context.Context, object T) Outcome {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -88,6 +89,15 @@ func (s *stage) pass() reconcile.Result {
 	return result
 }
 
+// annotate replaces the annotations of the object.
+func (s *stage) annotate(annotations map[string]string) {
+	s.t.Helper()
+	s.podSet.Annotations = annotations
+	if err := s.Client.Update(s.t.Context(), s.podSet); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 func paused(podSet *appsv1alpha1.PodSet) {
 	podSet.Annotations = map[string]string{status.PausedAnnotation: "true"}
 }
@@ -127,6 +137,54 @@ func TestAPausedObjectGetsNoFinalizer(t *testing.T) {
 		return c.Type == status.Paused && c.Status == metav1.ConditionTrue
 	}) {
 		t.Errorf("the status does not say that the object is paused: %+v", s.podSet.Status.Conditions)
+	}
+}
+
+func TestAPauseEndsByItself(t *testing.T) {
+	t.Parallel()
+	const hours = 2 * time.Hour
+	s := newStage(t)
+	s.annotate(map[string]string{status.PausedAnnotation: s.Clock.Now().Add(hours).Format(time.RFC3339), "mine": "kept"})
+	worked := 0
+	s.phase = func(_ context.Context, pass *scope) flow.Outcome {
+		if !status.IsPaused(pass.Object) {
+			worked++
+		}
+		return flow.Done()
+	}
+	for _, step := range []struct{ wait, again time.Duration }{{0, time.Hour}, {hours - time.Minute, time.Minute}} {
+		s.Clock.Step(step.wait)
+		if again := s.pass().RequeueAfter; again != step.again || worked > 0 || !status.IsPaused(s.podSet) {
+			t.Errorf("%s before the end, it looks again after %s; not paused in %d passes", step.again, again, worked)
+		}
+	}
+	s.Clock.Step(time.Minute)
+	if again := s.pass().RequeueAfter; again != 0 || worked != 1 {
+		t.Errorf("after the end, it looks again after %s; not paused in %d passes", again, worked)
+	}
+	if diff := cmp.Diff(map[string]string{"mine": "kept"}, s.podSet.Annotations); diff != "" {
+		t.Errorf("the annotations differ (-want +got):\n%s", diff)
+	}
+	testkit.CheckContract(t, s.podSet)
+}
+
+// TestAPauseThatIsProlongedDoesNotEnd has a cache that does not know it yet.
+func TestAPauseThatIsProlongedDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.annotate(map[string]string{status.PausedAnnotation: s.Clock.Now().Format(time.RFC3339)})
+	stale := s.podSet.DeepCopy()
+	s.annotate(map[string]string{status.PausedAnnotation: s.Clock.Now().Add(time.Hour).Format(time.RFC3339)})
+	before := s.podSet.DeepCopy()
+	if err := patch.RemoveAnnotation(t.Context(), s.Client, stale, status.PausedAnnotation); !apierrors.IsConflict(err) {
+		t.Errorf("the error is %v", err)
+	}
+	if !status.IsPaused(stale) {
+		t.Error("what was not written is in the object")
+	}
+	s.Get(t, s.podSet)
+	if diff := cmp.Diff(before, s.podSet); diff != "" {
+		t.Errorf("it has changed (-before +after):\n%s", diff)
 	}
 }
 

@@ -24,8 +24,10 @@ type Pass[T status.Object] struct {
 	// Now is the time of the pass.
 	Now time.Time
 
-	events   []event.Event
-	after    time.Duration
+	events []event.Event
+	after  time.Duration
+	// resume is how long the object is still paused, 0 if no time ends its pause.
+	resume   time.Duration
 	released bool
 	silent   bool
 }
@@ -63,7 +65,7 @@ func (p *Pass[T]) Silence() { p.silent = true }
 // paused.
 func (p *Pass[T]) Apply(marks *status.Marks, outcome Outcome) {
 	if status.IsPaused(p.Object) {
-		marks.Pause()
+		marks.Pause(p.Object)
 	}
 	outcome.Mark(marks)
 	marks.Apply(p.Object, p.Now)
@@ -73,7 +75,7 @@ func (p *Pass[T]) Apply(marks *status.Marks, outcome Outcome) {
 func (p *Pass[T]) result(outcome Outcome) (reconcile.Result, error) {
 	result, err := outcome.Result()
 	if err == nil && !p.released {
-		result.RequeueAfter = earliest(result.RequeueAfter, Jitter(p.after))
+		result.RequeueAfter = earliest(earliest(result.RequeueAfter, Jitter(p.after)), p.resume)
 	}
 	return result, err
 }

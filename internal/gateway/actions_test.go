@@ -106,6 +106,11 @@ func TestPowerOfMachines(t *testing.T) {
 		actionStep{path + "/resize", `{"cpu":"5000"}`, 422, "cpu must be at most 1024"},
 		actionStep{path + "/pause", "", 200, `"windlass.io/paused":"true"`},
 		actionStep{path + "/pause", "", 409, `"code":"NothingToDo"`},
+		actionStep{path + "/pause", `{"until":"2099-01-31T19:00:00+01:00"}`, 200, `"windlass.io/paused":"2099-01-31T18:00:00Z"`},
+		actionStep{path + "/pause", `{"until":"2001-01-31T19:00:00Z"}`, 422, `"location":"body.until"`},
+		actionStep{path + "/pause", `{"until":"tomorrow"}`, 422, `"location":"body.until"`},
+		actionStep{path + "/pause", `{"seconds":31536001}`, 422, `"location":"body.seconds"`},
+		actionStep{path + "/pause", `{"seconds":60,"until":"2099-01-31T18:00:00Z"}`, 422, `"location":"body.seconds"`},
 		actionStep{path + "/resume", "", 200, `"RerunOnFailure"`},
 		actionStep{"/v1/virtualmachines/" + ns + "/absent/power", `{"state":"off"}`, 404, `"code":"NotFound"`},
 	)

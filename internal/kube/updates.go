@@ -31,7 +31,7 @@ func Declared[T client.Object](before, after T) bool {
 	return before.GetUID() != after.GetUID() ||
 		before.GetGeneration() != after.GetGeneration() ||
 		before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
-		status.IsPaused(before) != status.IsPaused(after)
+		before.GetAnnotations()[status.PausedAnnotation] != after.GetAnnotations()[status.PausedAnnotation]
 }
 
 // PoolCommitted reports whether the pool has changed what decides about all of its nodes beside its spec: its finalizers, its

@@ -51,6 +51,23 @@ func RemoveFinalizers(ctx context.Context, c client.Client, obj client.Object, f
 	return err == nil, client.IgnoreNotFound(err)
 }
 
+// RemoveAnnotation takes the annotation off obj, if obj is as it was read: what somebody has written meanwhile stays.
+func RemoveAnnotation(ctx context.Context, c client.Client, obj client.Object, key string) error {
+	before, ok := obj.DeepCopyObject().(client.Object)
+	if !ok {
+		return fmt.Errorf("cannot copy %T: no client.Object", obj)
+	}
+	kept := obj.GetAnnotations()
+	delete(kept, key)
+	obj.SetAnnotations(kept)
+	base := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := c.Patch(ctx, obj, base, FieldOwner); err != nil {
+		obj.SetAnnotations(before.GetAnnotations())
+		return fmt.Errorf("cannot remove the annotation %s of %q: %w", key, client.ObjectKeyFromObject(obj), err)
+	}
+	return nil
+}
+
 // setFinalizers replaces the list, guarded by the resourceVersion because a merge patch replaces lists as a whole.
 func setFinalizers(ctx context.Context, c client.Client, obj client.Object, finalizers []string) error {
 	before, ok := obj.DeepCopyObject().(client.Object)

@@ -44,9 +44,9 @@ const (
 	ReasonIdle = "Idle"
 	// ReasonNotStalled says that nothing blocks progress.
 	ReasonNotStalled = "NotStalled"
-	// ReasonPaused says that the annotation windlass.io/paused is set to "true".
+	// ReasonPaused says that the annotation windlass.io/paused is set.
 	ReasonPaused = "Paused"
-	// ReasonNotPaused says that the annotation windlass.io/paused is absent or not "true".
+	// ReasonNotPaused says that the annotation windlass.io/paused is absent or "false".
 	ReasonNotPaused = "NotPaused"
 	// ReasonTerminating says that the object is being deleted.
 	ReasonTerminating = "Terminating"
@@ -92,7 +92,7 @@ type Marks struct {
 	stalled  *metav1.Condition
 	working  *metav1.Condition
 	reached  *metav1.Condition
-	paused   bool
+	paused   string // the message of the condition Paused, empty for an object that is not
 }
 
 // Begin returns empty marks for a pass.
@@ -131,8 +131,8 @@ func (m *Marks) Reach(reason, message string) {
 	m.reached = &metav1.Condition{Reason: reason, Message: Clip(message, maxMessage)}
 }
 
-// Pause says that the object is paused.
-func (m *Marks) Pause() { m.paused = true }
+// Pause says that the object is paused. Its annotation says for how long.
+func (m *Marks) Pause(obj client.Object) { m.paused = pausedMessage(obj) }
 
 func (m *Marks) mark(conditionType string, value metav1.ConditionStatus, reason, message string) {
 	m.marks[conditionType] = metav1.Condition{
@@ -190,8 +190,8 @@ func (m *Marks) summary(conditions []metav1.Condition) []metav1.Condition {
 	}
 
 	switch {
-	case m.paused:
-		paused.Status, paused.Reason, paused.Message = metav1.ConditionTrue, ReasonPaused, pausedMessage
+	case m.paused != "":
+		paused.Status, paused.Reason, paused.Message = metav1.ConditionTrue, ReasonPaused, m.paused
 	case m.stalled != nil:
 		stalled.Status, stalled.Reason, stalled.Message = metav1.ConditionTrue, m.stalled.Reason, m.stalled.Message
 	case m.working != nil:

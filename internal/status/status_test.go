@@ -14,6 +14,7 @@ import (
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
 
 var declared = status.Declaration{
@@ -31,6 +32,7 @@ func TestApply(t *testing.T) {
 		m.True("Synced", "Synced", "")
 		m.False("Told", "Told", "")
 	}
+	forGood := build.Pool("p").Paused().Obj()
 	cases := map[string]struct {
 		mark func(*status.Marks)
 		want string
@@ -68,7 +70,7 @@ func TestApply(t *testing.T) {
 			want: "Ready=False/Rolling Conflicted=False/NoConflict Paused=False/NotPaused Reconciling=True/Rolling Stalled=False/NotStalled Synced=True/Synced Told=False/Told",
 		},
 		"a paused object is neither reconciling nor stalled": {
-			mark: func(m *status.Marks) { m.False("Synced", "Syncing", ""); m.Pause() },
+			mark: func(m *status.Marks) { m.False("Synced", "Syncing", ""); m.Pause(forGood) },
 			want: "Ready=False/Syncing Conflicted=Unknown/NotObserved Paused=True/Paused Reconciling=False/Idle Stalled=False/NotStalled Synced=False/Syncing Told=Unknown/NotObserved",
 		},
 	}

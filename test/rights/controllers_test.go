@@ -117,6 +117,7 @@ func livePodSets(t *testing.T, s *stage, _ string) {
 	s.edit(t, "podset/web", `{"spec":{"minAvailable":null}}`)
 	s.wait(t, "poddisruptionbudget/web", "delete")
 	s.wait(t, "podset/web", "jsonpath={.status.observedGeneration}=3")
+	s.resumes(t, "podset/web", &appsv1alpha1.PodSet{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "web"}})
 	s.gone(t, &appsv1alpha1.PodSet{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "web"}})
 }
 
@@ -144,6 +145,22 @@ func liveTools(t *testing.T, s *stage, _ string) {
 		return nil
 	})
 	s.wait(t, "podbuggertool/shell", "jsonpath={.status.observedGeneration}=1")
+	s.resumes(t, "podbuggertool/shell", &appsv1alpha1.PodBuggerTool{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "shell"}})
+}
+
+// resumes pauses an object until a time that has come, and waits until it goes on.
+func (s *stage) resumes(t *testing.T, name string, object client.Object) {
+	t.Helper()
+	s.edit(t, name, `{"metadata":{"annotations":{"windlass.io/paused":"2026-01-01T00:00:00Z"}}}`)
+	eventually(t, func(ctx context.Context) error {
+		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return err
+		}
+		if until, ok := object.GetAnnotations()["windlass.io/paused"]; ok {
+			return fmt.Errorf("%s is still paused until %s", name, until)
+		}
+		return nil
+	})
 }
 
 // liveMachines also has the administrator of a namespace run the command that a condition names.

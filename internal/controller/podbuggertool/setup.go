@@ -16,7 +16,7 @@ import (
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 )
 
-// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podbuggertools,verbs=list;watch
+// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podbuggertools,verbs=list;watch;patch
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podbuggertools/status,verbs=patch
 // +kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch
 // +kubebuilder:rbac:groups=core,resources=pods/ephemeralcontainers,verbs=patch

@@ -28,7 +28,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/kube"
 )
 
-// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets,verbs=list;watch
+// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets,verbs=list;watch;patch
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets/status,verbs=patch
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch;create;patch

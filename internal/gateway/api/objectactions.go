@@ -157,14 +157,16 @@ func (a *API) registerConsents(pools, clusters *feed.Kind) {
 
 // registerPause registers the actions that pause an object of Windlass and let it go on.
 func registerPause[T any, O objectPointer[T]](a *API, k *feed.Kind) {
-	for name, pause := range map[string]bool{"pause": true, "resume": false} {
-		of := actionOf{name: name, summary: "Stop Windlass from acting on it", about: "It sets the annotation windlass.io/paused."}
-		if !pause {
-			of.summary, of.about = "Let Windlass act on it again", "It removes the annotation windlass.io/paused."
-		}
-		registerAction(a, k, of, func(_ context.Context, object O, _ *ActionInput) error {
-			action.Pause(object, pause)
-			return nil
-		})
+	pause := actionOf{
+		name: "pause", summary: "Stop Windlass from acting on it",
+		about: "It sets the annotation windlass.io/paused, to a time if the pause is to end by itself.",
 	}
+	registerAction(a, k, pause, func(_ context.Context, object O, in *actionOption[action.PauseRequest]) error {
+		return action.Pause(object, given(in.Body), a.Now())
+	})
+	resume := actionOf{name: "resume", summary: "Let Windlass act on it again", about: "It removes the annotation windlass.io/paused."}
+	registerAction(a, k, resume, func(_ context.Context, object O, _ *ActionInput) error {
+		action.Resume(object)
+		return nil
+	})
 }
