@@ -152,10 +152,26 @@ func checkCRDs(
 	}
 	slices.Sort(leaving)
 	if len(missing) == 0 {
-		return leaving, nil
+		if missing, err = unmapped(restConfig, needed); len(missing) == 0 {
+			return leaving, err
+		}
 	}
 	slices.Sort(missing)
 	return nil, unknownKindsError{host: restConfig.Host, kinds: missing}
+}
+
+// unmapped returns the kinds that the manager's clients would not find yet.
+func unmapped(restConfig *rest.Config, needed []schema.GroupVersionKind) ([]string, error) {
+	kinds, err := kube.Unmapped(restConfig, needed...)
+	if err != nil {
+		return nil, explain(restConfig, err)
+	}
+	var names []string
+	for _, gvk := range kinds {
+		plural, _ := apimeta.UnsafeGuessKindToResource(gvk)
+		names = append(names, plural.GroupResource().String())
+	}
+	return names, nil
 }
 
 // verbsOf returns the verbs for the objects of a kind, nil if the kind is not served. Subresources have the same kind, so the first

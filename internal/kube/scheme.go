@@ -7,6 +7,7 @@ package kube
 
 import (
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 
@@ -15,6 +16,18 @@ import (
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
+
+// Kinds returns the kinds of Windlass.
+func Kinds() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{
+		appsv1alpha1.SchemeGroupVersion.WithKind("PodBuggerTool"),
+		appsv1alpha1.SchemeGroupVersion.WithKind("PodSet"),
+		cloudnativev1alpha1.SchemeGroupVersion.WithKind("VirtualMachine"),
+		clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Cluster"),
+		clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Kubeconfig"),
+		nodesv1.SchemeGroupVersion.WithKind("NodePool"),
+	}
+}
 
 // NewScheme returns a scheme with the kinds of Kubernetes and of Windlass.
 func NewScheme() *runtime.Scheme {

@@ -4,6 +4,7 @@
 package testkit
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,9 +15,12 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 // server is the API server of the package under test; config is nil where there is none, and skip says why.
@@ -67,11 +71,24 @@ func run(m *testing.M) int {
 	config.QPS = -1
 	server.config = config
 
-	code := m.Run()
+	code := 1
+	if err := awaitKinds(config); err != nil {
+		fmt.Fprintf(os.Stderr, "the API server of the tests does not serve the kinds: %v\n", err)
+	} else {
+		code = m.Run()
+	}
 	if err := environment.Stop(); err != nil {
 		fmt.Fprintf(os.Stderr, "cannot stop the API server of the tests: %v\n", err)
 	}
 	return code
+}
+
+// awaitKinds waits until the clients of the tests find the kinds of Windlass.
+func awaitKinds(config *rest.Config) error {
+	return wait.PollUntilContextTimeout(context.Background(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		missing, err := kube.Unmapped(config, kube.Kinds()...)
+		return len(missing) == 0, err
+	})
 }
 
 // Root returns the top folder of the repository.

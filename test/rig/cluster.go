@@ -110,7 +110,11 @@ func (c *Cluster) Install(ctx context.Context) error {
 		if waited.Code != 0 {
 			return errors.New(waited.Err)
 		}
-		return nil
+		missing, err := kube.Unmapped(c.Config, kube.Kinds()...)
+		if len(missing) > 0 {
+			err = fmt.Errorf("clients do not find %v yet", missing)
+		}
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("cannot wait any longer for the CRDs: %w", err)
