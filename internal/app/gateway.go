@@ -43,9 +43,10 @@ func addGateway(
 	}
 	api, err := gateway.New(ctx, gateway.Options{
 		Config: restConfig, Listener: listener, CertFile: conf.Gateway.CertFile, KeyFile: conf.Gateway.KeyFile,
-		Plaintext:         conf.Gateway.ServesPlaintext(),
-		Session:           conf.Gateway.Session || conf.Gateway.SessionFile != "",
-		Namespaces:        contextNamespaces(conf.Kubeconfig),
+		Plaintext:       conf.Gateway.ServesPlaintext(),
+		Session:         conf.Gateway.Session || conf.Gateway.SessionFile != "",
+		Namespaces:      contextNamespaces(conf.Kubeconfig),
+		SessionLifetime: conf.Gateway.SessionLifetime, SessionIdle: conf.Gateway.SessionIdleTimeout,
 		RequestsPerSecond: conf.Gateway.RequestsPerSecond, ConnectionsPerAddress: conf.Gateway.ConnectionsPerAddress,
 		Version: version, Now: time.Now,
 		Log: log.WithName("gateway"),

@@ -8,6 +8,7 @@ package config
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -111,9 +112,11 @@ func Default(known ...string) Config {
 		LogFormat:              LogText,
 		LogToStderr:            true,
 		Clusters:               defaultClusters(),
-		Gateway:                Gateway{BindAddress: off, RequestsPerSecond: 100, ConnectionsPerAddress: 1024},
-		Machines:               defaultMachines(),
-		known:                  known,
+		Gateway: Gateway{
+			BindAddress: off, RequestsPerSecond: 100, ConnectionsPerAddress: 1024, SessionLifetime: 12 * time.Hour, SessionIdleTimeout: time.Hour,
+		},
+		Machines: defaultMachines(),
+		known:    known,
 	}
 }
 

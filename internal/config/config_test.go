@@ -51,7 +51,7 @@ func TestFlags(t *testing.T) {
 				"--holder-identity=me", "--threads=2", "--metrics-bind-address=0", "--health-probe-bind-address=:9",
 				"--pprof-bind-address=127.0.0.1:6",
 				"--gateway-bind-address=127.0.0.1:7", "--gateway-tls-cert-file=c", "--gateway-tls-private-key-file=p",
-				"--gateway-session-file=s", "--gateway-plaintext", "--gateway-requests-per-second=3", "--gateway-connections-per-address=5",
+				"--gateway-session-file=s", "--gateway-plaintext", "--gateway-requests-per-second=3", "--gateway-session-lifetime=3h", "--gateway-session-idle-timeout=2h", "--gateway-connections-per-address=5",
 				"--vm-driver=libvirt", "--vm-hosts=h", "--orphan-policy=delete", "--orphan-grace=1m", "--usage-in-status=off",
 				"--vm-sample-period=5s",
 				"--allowed-provisioners=rke,exec", "--provisioner-path=rke=/r", "--config-root=/c", "--config-namespaces=a,b", "--state-dir=/s",
@@ -73,7 +73,7 @@ func TestFlags(t *testing.T) {
 					map[string]string{"rke": "r:1", "exec": "e"},
 					9,
 				}
-				c.Gateway = Gateway{BindAddress: "127.0.0.1:7", CertFile: "c", KeyFile: "p", Plaintext: true, SessionFile: "s", RequestsPerSecond: 3, ConnectionsPerAddress: 5}
+				c.Gateway = Gateway{BindAddress: "127.0.0.1:7", CertFile: "c", KeyFile: "p", Plaintext: true, SessionFile: "s", RequestsPerSecond: 3, ConnectionsPerAddress: 5, SessionLifetime: 3 * time.Hour, SessionIdleTimeout: 2 * time.Hour}
 			},
 		},
 	}
@@ -240,6 +240,14 @@ func TestValidate(t *testing.T) {
 		"a session needs the loopback address": {
 			modify: func(c *Config) { c.Gateway.BindAddress, c.Gateway.SessionFile = ":8090", "url" },
 			want:   []string{`is ":8090", but a session grants the rights of the kubeconfig: give a loopback address`},
+		},
+		"sessions of browsers end, the idle ones first": {
+			modify: func(c *Config) { c.Gateway.SessionLifetime, c.Gateway.SessionIdleTimeout = time.Hour, 2*time.Hour },
+			want:   []string{"session-idle-timeout is 2h0m0s: it must be from 1m to the session lifetime, 1h0m0s"},
+		},
+		"a session has an end": {
+			modify: func(c *Config) { c.Gateway.SessionLifetime = 10000 * time.Hour },
+			want:   []string{"session-lifetime is 10000h0m0s: it must be from 1m to 720h"},
 		},
 		"the files of a certificate go together": {
 			modify: func(c *Config) { c.Gateway.BindAddress, c.Gateway.CertFile = "localhost:1", "cert" },

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -33,6 +34,12 @@ type Gateway struct {
 	// Session opens a session without a file: "windlass ui" prints the URL.
 	Session bool
 
+	// SessionLifetime is when the session of a browser ends that has logged in, at the latest. Default: 12 hours.
+	SessionLifetime time.Duration
+
+	// SessionIdleTimeout is when it ends without a request. Default: one hour.
+	SessionIdleTimeout time.Duration
+
 	// RequestsPerSecond bounds the requests of one caller; bursts may be five times that, 0 is no limit. Default: 100.
 	RequestsPerSecond float64
 
@@ -53,6 +60,10 @@ func (g *Gateway) BindFlags(fs *pflag.FlagSet, prefix string) {
 	fs.BoolVar(&g.Plaintext, prefix+"plaintext", g.Plaintext, "serve the HTTP API without TLS; needs a loopback address")
 	fs.StringVar(&g.SessionFile, prefix+"session-file", g.SessionFile,
 		"`file` to write a URL to that grants the rights of the kubeconfig; needs a loopback address")
+	fs.DurationVar(&g.SessionLifetime, prefix+"session-lifetime", g.SessionLifetime,
+		"`time` after which a browser that has logged in has to log in again")
+	fs.DurationVar(&g.SessionIdleTimeout, prefix+"session-idle-timeout", g.SessionIdleTimeout,
+		"`time` without a request after which a browser has to log in again")
 	fs.Float64Var(&g.RequestsPerSecond, prefix+"requests-per-second", g.RequestsPerSecond,
 		"`number` of requests that one caller can send in a second, 0 for no limit")
 	fs.IntVar(&g.ConnectionsPerAddress, prefix+"connections-per-address", g.ConnectionsPerAddress,
@@ -91,6 +102,7 @@ func (g *Gateway) validate() []error {
 		errs = append(errs, fmt.Errorf("--%splaintext would send tokens over the network unencrypted, so it needs a loopback address "+
 			"instead of %q", g.prefix, g.BindAddress))
 	}
+	errs = append(errs, g.validateLogins()...)
 	if g.RequestsPerSecond < 0 {
 		errs = append(errs, fmt.Errorf("--%srequests-per-second is %g and must not be negative", g.prefix, g.RequestsPerSecond))
 	}
@@ -100,6 +112,22 @@ func (g *Gateway) validate() []error {
 	if (g.Session || g.SessionFile != "") && !onLoopback(g.BindAddress) {
 		errs = append(errs, fmt.Errorf("%s is %q, but a session grants the rights of the kubeconfig: give a loopback address",
 			g.AddressFlag(), g.BindAddress))
+	}
+	return errs
+}
+
+// maxSessionLifetime bounds how long a browser stays logged in.
+const maxSessionLifetime = 30 * 24 * time.Hour
+
+func (g *Gateway) validateLogins() []error {
+	var errs []error
+	if g.SessionLifetime < time.Minute || g.SessionLifetime > maxSessionLifetime {
+		errs = append(errs, fmt.Errorf("--%ssession-lifetime is %s: it must be from 1m to %dh", g.prefix, g.SessionLifetime,
+			int(maxSessionLifetime.Hours())))
+	}
+	if g.SessionIdleTimeout < time.Minute || g.SessionIdleTimeout > g.SessionLifetime {
+		errs = append(errs, fmt.Errorf("--%ssession-idle-timeout is %s: it must be from 1m to the session lifetime, %s", g.prefix,
+			g.SessionIdleTimeout, g.SessionLifetime))
 	}
 	return errs
 }

@@ -222,7 +222,7 @@ func TestNobodyGetsInWithoutCredentials(t *testing.T) {
 			http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put, http.MethodPatch: item.Patch,
 			http.MethodDelete: item.Delete,
 		} {
-			if op == nil {
+			if op == nil || isOpen(op) {
 				continue
 			}
 			got := r.do(t, method, strings.NewReplacer("{ns}", "default", "{name}", "a").Replace(path), "", "")
@@ -230,6 +230,28 @@ func TestNobodyGetsInWithoutCredentials(t *testing.T) {
 				t.Errorf("%s %s: %d %v", method, path, got.status, got.header)
 			}
 		}
+	}
+}
+
+// isOpen reports whether an operation is described as open to everybody.
+func isOpen(op *huma.Operation) bool {
+	return slices.ContainsFunc(op.Security, func(of map[string][]string) bool { return len(of) == 0 })
+}
+
+// TestOnlyLoginsAreOpen has the list of operations that need no credentials.
+func TestOnlyLoginsAreOpen(t *testing.T) {
+	t.Parallel()
+	var open []string
+	for _, item := range newRig(t).g.OpenAPI().Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+			if op != nil && isOpen(op) {
+				open = append(open, op.OperationID)
+			}
+		}
+	}
+	slices.Sort(open)
+	if diff := cmp.Diff([]string{"login", "logout"}, open); diff != "" {
+		t.Errorf("open to everybody (-want +got):\n%s", diff)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/api"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/login"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
@@ -38,6 +39,9 @@ type Options struct {
 	// Session lets requests from this machine that carry the secret of URL act as the user of the kubeconfig. The Listener
 	// must be on a loopback address.
 	Session bool
+	// SessionLifetime is when the session of a browser ends, and SessionIdle when it ends without a request. Default: twelve hours, and
+	// one hour.
+	SessionLifetime, SessionIdle time.Duration
 	// RequestsPerSecond bounds the requests of one caller; bursts may be five times that. Default: 0, no bound.
 	RequestsPerSecond float64
 	// ConnectionsPerAddress bounds the connections from one address. Default: 0, no bound.
@@ -76,6 +80,8 @@ func New(ctx context.Context, options Options) (*Gateway, error) {
 	options.RightsTTL = cmp.Or(options.RightsTTL, 10*time.Second)
 	options.Heartbeat = cmp.Or(options.Heartbeat, 15*time.Second)
 	options.Timeout = cmp.Or(options.Timeout, time.Minute)
+	options.SessionLifetime = cmp.Or(options.SessionLifetime, 12*time.Hour)
+	options.SessionIdle = cmp.Or(options.SessionIdle, time.Hour)
 	options.StreamsPerCaller = cmp.Or(options.StreamsPerCaller, 64)
 	if options.Plaintext && !access.IsLoopback(options.Listener.Addr().String()) {
 		return nil, fmt.Errorf("cannot serve without TLS on %s: not a loopback address", options.Listener.Addr())
@@ -99,7 +105,12 @@ func New(ctx context.Context, options Options) (*Gateway, error) {
 // assemble puts the parts of the API together.
 func (g *Gateway) assemble(clients kubernetes.Interface) (*api.API, error) {
 	o := g.options
-	identity, err := access.NewIdentity(clients.AuthenticationV1(), g.session, o.RightsTTL)
+	_, port, err := net.SplitHostPort(o.Listener.Addr().String())
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the port of %s: %w", o.Listener.Addr(), err)
+	}
+	logins := login.NewTable(o.SessionLifetime, o.SessionIdle, o.Now)
+	identity, err := access.NewIdentity(clients.AuthenticationV1(), g.session, logins, port, o.RightsTTL)
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -166,7 +167,25 @@ func (c *cluster) reader(t *testing.T) (dir string) {
 		t.Fatal(err)
 	}
 	c.do(t, "apply", "--server-side", "-f", filepath.Join(dir, "web.yaml"))
+	c.form(t, filepath.Join(dir, "login.json"))
 	return dir
+}
+
+// form writes what a page sends to log in.
+func (c *cluster) form(t *testing.T, path string) {
+	t.Helper()
+	review := &authenticationv1.TokenRequest{}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "testing", Name: "default"}}
+	eventually(t, "there is an account to log in as", func(ctx context.Context) error {
+		return c.Client.SubResource("token").Create(ctx, account, review)
+	})
+	body, err := json.Marshal(map[string]string{"token": review.Status.Token})
+	if err == nil {
+		err = os.WriteFile(path, body, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // again creates the Deployment of the guide anew, and waits until it has a revision.
@@ -260,7 +279,7 @@ func routesOf(line string) []string {
 // routeOf names a route without the kind and the object, because all kinds have the same ones.
 func routeOf(method, path string) string {
 	parts := strings.Split(path, "/")
-	own := []string{"me", "watch", "apps", "tables"}
+	own := []string{"me", "watch", "apps", "tables", "session"}
 	name := parts[0]
 	if !slices.Contains(own, name) {
 		name = "KIND"

@@ -72,6 +72,20 @@ function because(podSet: Schemas["PodSet"]): string {
   }
 }
 
+// logs in and out as a page does. A browser keeps the cookie itself, and shows it to no page.
+async function session(): Promise<void> {
+  const page = createClient<paths>({ baseUrl: base });
+  const begun = await page.POST("/v1/session", { body: { token } });
+  const first = need("login", begun);
+  check("until when", first.method === "token" && new Date(first.expiresAt ?? 0) > new Date());
+  const headers = { Cookie: (begun.response.headers.getSetCookie()[0] ?? "").split(";")[0] ?? "" };
+  const again = need("session", await page.GET("/v1/session", { headers }));
+  check("who", again.user === first.user);
+  need("services", await page.GET("/v1/services", { headers, params: { query: { ns: namespace } } }));
+  check("logout", (await page.DELETE("/v1/session", { headers })).response.status === 204);
+  check("over", refused("a session that has ended", await page.GET("/v1/session", { headers })).code === "SessionEnded");
+}
+
 async function reads(): Promise<void> {
   const me = need("me", await api.GET("/v1/me"));
   check("me", me.user !== "" && me.groups.length > 0);
@@ -234,6 +248,7 @@ async function actions(): Promise<void> {
   check("no node", gone.code === "NotFound");
 }
 
+await session();
 await reads();
 await writes();
 await one();

@@ -22,6 +22,8 @@ type Caller struct {
 
 	// token is what the API server is sent. It is empty for a session.
 	token string
+	// cookie is what the browser of the caller has sent. Default: empty, for a caller with an Authorization header.
+	cookie string
 }
 
 // Key tells callers apart, for limits. Two accounts of the same name, one after the other, differ in their UID.

@@ -4,7 +4,9 @@
 // Package access decides who calls and what they may do, and speaks to the API server as the caller. Credentials never leave
 // it.
 //
-//   - identity.go: turns a request into a Caller, by a TokenReview or a Session
+//   - login.go: begins and ends the session of a browser
+//   - identity.go: turns a request into a Caller, by a TokenReview, the cookie of a browser or a Session
+//   - origin.go: whose pages may use a cookie
 //   - session.go: local mode, in which requests act as the user of the kubeconfig
 //   - rights.go: what a caller may read from the stores
 //   - upstream.go: sends a request to the API server with the caller's credentials

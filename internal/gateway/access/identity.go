@@ -6,6 +6,7 @@ package access
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -16,6 +17,9 @@ import (
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/authenticatorfactory"
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
+
+	"github.com/windlass-operator/windlass/internal/gateway/login"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 // MaxToken bounds a bearer token, in bytes: longer ones are refused without a review.
@@ -28,6 +32,9 @@ const reviewTimeout = 10 * time.Second
 type Identity struct {
 	tokens  authenticator.Request
 	session *Session
+	// logins are the sessions of browsers, and cookies the names of theirs.
+	logins  *login.Table
+	cookies login.Cookies
 	// unknown bounds the reviews of tokens that are not among the accepted ones.
 	unknown *reviews
 	// accepted are recently accepted tokens, by their hash: they do not wait behind unknown ones.
@@ -45,8 +52,11 @@ func reviewBackoff() *wait.Backoff {
 	return &wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 3}
 }
 
-// NewIdentity returns an Identity that believes a TokenReview for the time to live. The session may be nil.
-func NewIdentity(client authenticationclient.AuthenticationV1Interface, s *Session, ttl time.Duration) (*Identity, error) {
+// NewIdentity returns an Identity that believes a TokenReview for the time to live. The session may be nil. The port is that of the
+// server.
+func NewIdentity(
+	client authenticationclient.AuthenticationV1Interface, s *Session, logins *login.Table, port string, ttl time.Duration,
+) (*Identity, error) {
 	tokens, _, err := authenticatorfactory.DelegatingAuthenticatorConfig{
 		TokenAccessReviewClient: client, TokenAccessReviewTimeout: reviewTimeout,
 		WebhookRetryBackoff: reviewBackoff(), CacheTTL: ttl,
@@ -54,21 +64,63 @@ func NewIdentity(client authenticationclient.AuthenticationV1Interface, s *Sessi
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the authenticator: %w", err)
 	}
-	return &Identity{tokens: tokens, session: s, unknown: newReviews(), accepted: utilcache.NewLRUExpireCache(maxAccepted)}, nil
+	return &Identity{
+		tokens: tokens, session: s, logins: logins, cookies: login.Cookies{Port: port}, unknown: newReviews(),
+		accepted: utilcache.NewLRUExpireCache(maxAccepted),
+	}, nil
 }
 
-// Of returns who sent the request. Every refusal is a *view.Problem.
+// Of returns who sent the request. Every refusal is a *view.Problem. A cookie does not count beside an Authorization header, which
+// only a program of the caller's own can send.
 func (i *Identity) Of(r *http.Request) (*Caller, error) {
 	token, bearer := bearerToken(r)
 	switch {
 	case bearer && i.session.carries(r, token):
-		return i.session.caller, nil
-	case !bearer && i.session.carriesCookie(r):
-		return i.session.caller, nil
-	case !bearer:
+		return i.session.caller(""), nil
+	case bearer:
+		return i.review(r, token)
+	default:
+		return i.ofCookie(r)
+	}
+}
+
+// ofCookie returns whose session the cookie of the request is.
+func (i *Identity) ofCookie(r *http.Request) (*Caller, error) {
+	local, cookie := i.session.cookieOf(r), i.cookies.Value(r)
+	if local == "" && cookie == "" {
 		return nil, unauthorized("The request has no bearer token.")
-	case token == "" || len(token) > MaxToken:
-		return nil, unauthorized("The API server did not accept the bearer token.")
+	}
+	if !fromOwnPage(r) {
+		return nil, foreignPage()
+	}
+	s, ok := i.logins.Use(cookie)
+	switch {
+	case ok:
+	case local != "":
+		return i.session.caller(local), nil
+	default:
+		return nil, sessionEnded()
+	}
+	caller, err := i.review(r, s.Token)
+	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusUnauthorized {
+		i.logins.End(cookie) // the token has expired or was revoked, and will not come back
+		return nil, sessionEnded()
+	}
+	if err != nil {
+		return nil, err
+	}
+	caller.cookie = cookie
+	return caller, nil
+}
+
+func sessionEnded() *view.Problem {
+	return view.NewProblem(http.StatusUnauthorized, "SessionEnded", "The session has ended. Log in again.")
+}
+
+// review returns whose token that is.
+func (i *Identity) review(r *http.Request, token string) (*Caller, error) {
+	if token == "" || len(token) > MaxToken {
+		return nil, notAccepted()
 	}
 	// A flood of invented tokens does not become a flood of reviews.
 	hash := sha256.Sum256([]byte(token))
@@ -86,22 +138,34 @@ func (i *Identity) Of(r *http.Request) (*Caller, error) {
 		return &Caller{User: response.User, token: token}, nil
 	case isInvalidToken(err):
 		i.accepted.Remove(hash)
-		return nil, unauthorized("The API server did not accept the bearer token.")
+		return nil, notAccepted()
 	default:
 		return nil, fmt.Errorf("cannot review a token: %w", err)
 	}
 }
 
+func notAccepted() *view.Problem {
+	return unauthorized("The API server did not accept the bearer token.")
+}
+
 // Valid reports whether the caller's credentials are still accepted. An error means that nobody knows.
 func (i *Identity) Valid(ctx context.Context, c *Caller) (bool, error) {
-	if c.Session {
-		return true, nil
+	token := c.token
+	switch {
+	case c.Session:
+		return c.cookie == "" || i.session.knows(c.cookie), nil
+	case c.cookie != "":
+		s, ok := i.logins.Look(c.cookie)
+		if !ok {
+			return false, nil
+		}
+		token = s.Token
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
 	if err != nil {
 		return false, err
 	}
-	_, ok, err := i.tokens.AuthenticateRequest(tokenRequest(request, c.token))
+	_, ok, err := i.tokens.AuthenticateRequest(tokenRequest(request, token))
 	if ok || isInvalidToken(err) {
 		return ok, nil
 	}

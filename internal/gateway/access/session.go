@@ -38,7 +38,7 @@ const maxCookies = 64
 // admits nobody.
 type Session struct {
 	secret, cookieName string
-	caller             *Caller
+	user               user.Info
 	now                func() time.Time
 
 	mu sync.Mutex
@@ -78,7 +78,7 @@ func OpenSession(
 // of a host.
 func newSession(as user.Info, port string, now func() time.Time) *Session {
 	return &Session{
-		secret: rand.Text(), cookieName: "windlass-session-" + port, caller: &Caller{User: as, Session: true}, now: now,
+		secret: rand.Text(), cookieName: "windlass-session-" + port, user: as, now: now,
 		codes: map[string]*code{},
 	}
 }
@@ -104,13 +104,17 @@ func (s *Session) Begin(next http.Handler) http.Handler {
 			return
 		}
 		if cookie := s.exchange(r); cookie != "" {
-			http.SetCookie(w, &http.Cookie{ //nolint:gosec // because not every browser sends a secure cookie to http://127.0.0.1
-				Name: s.cookieName, Value: cookie, Path: "/", HttpOnly: true, Secure: r.TLS != nil,
-				SameSite: http.SameSiteStrictMode,
-			})
+			http.SetCookie(w, s.cookie(r, cookie, 0))
 		}
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 	})
+}
+
+// cookie returns the cookie with the value; a negative age takes it from the browser.
+func (s *Session) cookie(r *http.Request, value string, age int) *http.Cookie {
+	return &http.Cookie{ //nolint:gosec // because not every browser sends a secure cookie to http://127.0.0.1
+		Name: s.cookieName, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+	}
 }
 
 // exchange returns a new cookie for the secret or the code of the request, and nothing for any other.
@@ -140,7 +144,7 @@ func (s *Session) redeem(text string) string {
 		return ""
 	}
 	if found.cookie != "" {
-		s.cookies = slices.DeleteFunc(s.cookies, func(cookie string) bool { return cookie == found.cookie })
+		s.cookies = slices.DeleteFunc(s.cookies, func(issued string) bool { return issued == found.cookie })
 		return ""
 	}
 	found.cookie = s.issue()
@@ -162,18 +166,36 @@ func (s *Session) carries(r *http.Request, token string) bool {
 	return s != nil && IsLoopback(r.RemoteAddr) && same(token, s.secret)
 }
 
-// carriesCookie reports whether the request is from this machine and has a cookie of the session.
-func (s *Session) carriesCookie(r *http.Request) bool {
+// cookieOf returns the cookie of the session that the request from this machine has; empty if it has none.
+func (s *Session) cookieOf(r *http.Request) string {
 	if s == nil || !IsLoopback(r.RemoteAddr) {
-		return false
+		return ""
 	}
 	sent, err := r.Cookie(s.cookieName)
-	if err != nil {
-		return false
+	if err != nil || !s.knows(sent.Value) {
+		return ""
 	}
+	return sent.Value
+}
+
+// knows reports whether the cookie is one of the session.
+func (s *Session) knows(cookie string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.ContainsFunc(s.cookies, func(cookie string) bool { return same(sent.Value, cookie) })
+	return slices.ContainsFunc(s.cookies, func(issued string) bool { return same(cookie, issued) })
+}
+
+// revoke ends what the cookie is good for, and takes it from the browser.
+func (s *Session) revoke(w http.ResponseWriter, r *http.Request, cookie string) {
+	http.SetCookie(w, s.cookie(r, "", -1))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cookies = slices.DeleteFunc(s.cookies, func(issued string) bool { return same(cookie, issued) })
+}
+
+// caller returns the user of the kubeconfig as the caller of a request with the cookie, or with the secret.
+func (s *Session) caller(cookie string) *Caller {
+	return &Caller{User: s.user, Session: true, cookie: cookie}
 }
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -36,7 +36,7 @@ func TestCodesAreGoodForOneBrowser(t *testing.T) {
 		if cookie != nil {
 			request.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value})
 		}
-		return s.carriesCookie(request)
+		return s.cookieOf(request) != ""
 	}
 	tests := map[string]struct {
 		// use is what happens with the URL of the browser before its cookie is looked at.
@@ -101,7 +101,7 @@ func TestAttackCookieOfAnotherPort(t *testing.T) {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/me", http.NoBody)
 		request.RemoteAddr = "127.0.0.1:1"
 		request.AddCookie(&http.Cookie{Name: c.cookie.Name, Value: c.cookie.Value})
-		if got := mine.carriesCookie(request); got != c.want {
+		if got := mine.cookieOf(request) != ""; got != c.want {
 			t.Errorf("%s: admitted is %t", about, got)
 		}
 	}

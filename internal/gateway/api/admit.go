@@ -6,6 +6,7 @@ package api
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -33,12 +34,25 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 			a.dismiss(w, r, access.TooMany(pause))
 			return
 		}
-		body, err := a.receive(w, r)
+		body, err := a.receive(w, r, maxBody)
 		if err != nil {
 			a.dismiss(w, r, err)
 			return
 		}
 		r = r.WithContext(access.WithCaller(r.Context(), who))
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// greet admits requests of everybody to the routes by which callers log in, with a small body. These routes find out themselves who calls.
+func (a *API) greet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := a.receive(w, r, maxLogin)
+		if err != nil {
+			a.dismiss(w, r, err)
+			return
+		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
 	})
@@ -56,18 +70,18 @@ func (a *API) cutStream(r *http.Request, err error) {
 }
 
 // receive reads the whole body, so that no route waits for a slow sender.
-func (a *API) receive(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func (a *API) receive(w http.ResponseWriter, r *http.Request, most int) ([]byte, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(a.Now().Add(bodyTimeout))
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	body, err := io.ReadAll(io.LimitReader(r.Body, int64(most)+1))
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, view.NewProblem(http.StatusRequestTimeout, "Timeout", "The body did not arrive within "+bodyTimeout.String()+".")
 	case err != nil:
 		return nil, view.NewProblem(http.StatusBadRequest, "BadRequest", "Cannot read the body: "+err.Error())
-	case len(body) > maxBody:
-		return nil, view.NewProblem(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "The body must not be larger than 3 MiB.").
-			With(view.ParameterLimit, strconv.Itoa(maxBody))
+	case len(body) > most:
+		return nil, view.NewProblem(http.StatusRequestEntityTooLarge, "RequestEntityTooLarge",
+			fmt.Sprintf("The body must not be larger than %d KiB.", most>>10)).With(view.ParameterLimit, strconv.Itoa(most))
 	}
 	_ = control.SetReadDeadline(a.Now().Add(a.Timeout + time.Second))
 	return body, nil

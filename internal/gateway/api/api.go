@@ -113,6 +113,7 @@ func (a *API) register(mux *http.ServeMux) {
 	a.registerOverview()
 	a.registerApps()
 	a.registerMe()
+	a.registerSession()
 	a.registerTables()
 	a.registerKinds()
 	a.registerWatch()
@@ -126,6 +127,9 @@ func (a *API) register(mux *http.ServeMux) {
 func (a *API) outside(routes *http.ServeMux) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", a.authenticate(a.unrouted(routes)))
+	for _, path := range []string{sessionPath, sessionPath + "/"} {
+		mux.Handle(path, a.greet(a.unrouted(routes)))
+	}
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/openapi+json")
 		_, _ = w.Write(a.description)

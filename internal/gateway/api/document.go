@@ -14,6 +14,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -51,7 +52,11 @@ func describe(api *huma.OpenAPI) {
 			Description: "In local mode: the cookie that a browser gets for the secret of the URL. Its name ends with the port of the server",
 		},
 	}
-	api.Security = []map[string][]string{{"bearer": {}}, {"session": {}}}
+	api.Components.SecuritySchemes["login"] = &huma.SecurityScheme{
+		Type: "apiKey", In: "cookie", Name: access.LoginCookie,
+		Description: "The cookie that a browser gets from POST /v1/session. Without TLS, on a loopback address, its name is windlass-login and the port of the server",
+	}
+	api.Security = []map[string][]string{{"bearer": {}}, {"session": {}}, {"login": {}}}
 	api.Components.Schemas.Schema(reflect.TypeFor[view.Problem](), true, schemaProblem)
 	api.Components.Headers = headers()
 	api.Components.Responses = problems()

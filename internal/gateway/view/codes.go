@@ -73,6 +73,7 @@ func ProblemCodes() []ProblemCode {
 		own("NotYet", "the object does not have yet what is asked for"),
 		own("Outdated", "what the caller agrees to has changed since they have read it", ParameterCurrent),
 		own("RolloutPaused", "the rollout is paused: resume it first"),
+		own("SessionEnded", "the session of the browser has expired or was logged out, or its token is no longer accepted: log in again"),
 		own("RunUnderWay", "a run of the tool is under way: wait until it ends"),
 		server(metav1.StatusReasonAlreadyExists, "an object of this name exists"),
 		server(metav1.StatusReasonBadRequest, "the request cannot be parsed"),
