@@ -12,6 +12,7 @@ import (
 type Driver interface {
 	Observer
 	Actor
+	Consoles
 
 	// Prepare fetches the image as the pull policy says, or copies disks, and returns when Create or Replace has all it needs. It may
 	// take an hour. The caller repeats a Prepare that was cut off; it then continues, or starts again. ErrImageNotFound,
@@ -116,6 +117,8 @@ type Capabilities struct {
 	Disks bool
 	// Guests: the machine boots a kernel or a disk, and takes disks, networks and cloud-init.
 	Guests bool
+	// Output: the host keeps what machines write to their consoles, and Output reads it.
+	Output bool
 }
 
 // Identity says which VirtualMachine a machine belongs to. Installation and UID decide; the names are for people.

@@ -46,6 +46,7 @@ func Run(t *testing.T, subject Subject) {
 		"list":    listing(),
 		"stats":   measuring(),
 		"watch":   watching(),
+		"output":  printing(),
 		"context": cancelling(),
 		"crowd":   crowding(),
 	}

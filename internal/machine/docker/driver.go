@@ -67,6 +67,7 @@ func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 			LiveCPU:    info.CPUCfsQuota,
 			LiveMemory: info.MemoryLimit,
 			Containers: true,
+			Output:     true,
 		},
 	}, nil
 }

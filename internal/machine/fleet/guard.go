@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/windlass-operator/windlass/internal/machine"
@@ -127,6 +128,14 @@ func (g guard) Watch(ctx context.Context, installation string) (<-chan machine.E
 		return nil, err
 	}
 	return g.establish(ctx, installation)
+}
+
+// Output implements machine.Driver. Only opening it is bounded; what it returns lasts as long as ctx. At most maxReaders are open on a
+// host at a time.
+func (g guard) Output(ctx context.Context, id machine.Identity, options machine.OutputOptions) (io.ReadCloser, error) {
+	return open(ctx, g, "output", func(ctx context.Context, driver machine.Driver) (io.ReadCloser, error) {
+		return driver.Output(ctx, id, options)
+	})
 }
 
 // Prepare implements machine.Driver.

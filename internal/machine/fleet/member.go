@@ -36,6 +36,8 @@ type member struct {
 	// Each kind of call has a lane of its own: slow images must not keep machines from being stopped, nor slow stops keep others
 	// from being observed.
 	observations, actions, fetches chan struct{}
+	// readers has the slots of streams that are open.
+	readers chan struct{}
 	// wake has a token when a call has found the host gone, and a probe is due.
 	wake chan struct{}
 
@@ -58,6 +60,7 @@ func newMember(host machine.Host, options Options) *member {
 		observations: make(chan struct{}, host.MaxCalls),
 		actions:      make(chan struct{}, host.MaxCalls),
 		fetches:      make(chan struct{}, host.MaxCalls),
+		readers:      make(chan struct{}, maxReaders),
 		wake:         make(chan struct{}, 1),
 		state:        Health{Err: errNotProbed, Since: options.Clock.Now()},
 		changed:      make(chan struct{}),

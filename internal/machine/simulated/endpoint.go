@@ -39,7 +39,7 @@ func Open(_ context.Context, host machine.Host) (machine.Driver, error) {
 //	fail.CALL               share of these calls that fail, from 0 to 1
 //	seed                    of the random numbers
 //
-// CALL is one of info, get, list, stats, watch, prepare, create, replace, start, stop, resize and delete. The error lists every problem.
+// CALL is one of info, get, list, stats, watch, output, prepare, create, replace, start, stop, resize and delete. The error lists every problem.
 func ParseEndpoint(endpoint string) (Script, error) {
 	parsed, err := url.Parse(endpoint)
 	if err != nil {

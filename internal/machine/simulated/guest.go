@@ -90,6 +90,8 @@ type guest struct {
 	off chan struct{}
 
 	meter meter
+	// printed is what was written for the machine.
+	printed *printout
 }
 
 func (g *guest) running() bool {
@@ -103,14 +105,19 @@ func (g *guest) start(load float64) {
 	g.exitCode, g.cause = nil, ""
 	g.off = make(chan struct{})
 	g.meter = newMeter(g.spec.UID, load, g.behaviour.load, g.cores(), g.startedAt)
+	g.printed.add(true, "simulated machine: powered on at %s, boot %d", stamp(g.startedAt), g.boots)
 }
 
 // halt powers the machine off.
 func (g *guest) halt(exitCode int32, cause string) {
 	g.state, g.finishedAt = machine.StateStopped, g.clock.Now()
 	g.exitCode, g.cause = &exitCode, cause
+	g.printed.add(false, "simulated machine: powered off at %s, with exit code %d", stamp(g.finishedAt), exitCode)
 	close(g.off)
 }
+
+// stamp is a time as it is printed.
+func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
 // resize changes the resources of the machine.
 func (g *guest) resize(to machine.Resources) {

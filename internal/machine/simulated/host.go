@@ -150,6 +150,7 @@ func (h *Host) add(spec machine.Spec, behaviour behaviour) (*guest, error) {
 		clock:     h.script.Clock,
 		createdAt: h.script.Clock.Now(),
 		state:     machine.StateCreated,
+		printed:   newPrintout(),
 	}
 	if h.hasDisk(spec) {
 		g.disks = []string{machine.RootDisk}

@@ -23,6 +23,7 @@ const (
 	CallList    Call = "list"
 	CallStats   Call = "stats"
 	CallWatch   Call = "watch"
+	CallOutput  Call = "output"
 	CallPrepare Call = "prepare"
 	CallCreate  Call = "create"
 	CallReplace Call = "replace"
@@ -34,7 +35,7 @@ const (
 
 func allCalls() []Call {
 	return []Call{
-		CallInfo, CallGet, CallList, CallStats, CallWatch, CallPrepare, CallCreate, CallReplace, CallStart, CallStop, CallResize,
+		CallInfo, CallGet, CallList, CallStats, CallWatch, CallOutput, CallPrepare, CallCreate, CallReplace, CallStart, CallStop, CallResize,
 		CallDelete,
 	}
 }
