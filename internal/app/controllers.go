@@ -62,6 +62,8 @@ type tools struct {
 	log logr.Logger
 	// leading says whether this instance may change anything outside of the API server.
 	leading *fence.Fence
+	// reach is filled with what the HTTP API of this process can reach.
+	reach *reach
 }
 
 // index is a cache index that several controllers look things up by. One that a single controller uses is its own affair.

@@ -11,11 +11,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/gateway"
 )
 
@@ -32,8 +30,9 @@ type announce func(api addresses) error
 
 // addGateway adds the HTTP API to the manager, if it is enabled.
 func addGateway(
-	ctx context.Context, mgr manager.Manager, restConfig *rest.Config, conf *config.Config, log logr.Logger, tell announce,
+	ctx context.Context, mgr manager.Manager, restConfig *rest.Config, given tools, tell announce,
 ) error {
+	conf, log := given.conf, given.log
 	if !conf.Gateway.Enabled() {
 		return nil
 	}
@@ -48,7 +47,7 @@ func addGateway(
 		Namespaces:      contextNamespaces(conf.Kubeconfig),
 		SessionLifetime: conf.Gateway.SessionLifetime, SessionIdle: conf.Gateway.SessionIdleTimeout,
 		RequestsPerSecond: conf.Gateway.RequestsPerSecond, ConnectionsPerAddress: conf.Gateway.ConnectionsPerAddress,
-		Version: version, Now: time.Now,
+		Hosts: given.reach.hosts(), Version: version, Now: time.Now,
 		Log: log.WithName("gateway"),
 	})
 	if err != nil {

@@ -66,6 +66,7 @@ func run(
 	}
 	given := tools{
 		workers: conf.Threads, now: now, conf: conf, namespace: conf.OwnNamespace, subject: subject, log: logger, leading: leading,
+		reach: &reach{leading: mgr.Elected()},
 	}
 	if err := addControllers(ctx, mgr, list, given); err != nil {
 		if ctx.Err() != nil {
@@ -73,7 +74,7 @@ func run(
 		}
 		return err
 	}
-	if err := addGateway(ctx, mgr, restConfig, conf, logger, tell); err != nil {
+	if err := addGateway(ctx, mgr, restConfig, given, tell); err != nil {
 		return err
 	}
 	logger.Info("Starting", "version", version, "server", restConfig.Host, "controllers", names(list),

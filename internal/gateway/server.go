@@ -55,6 +55,8 @@ type Options struct {
 	Heartbeat time.Duration
 	// Timeout bounds every answer that is not a stream. Default: one minute.
 	Timeout time.Duration
+	// Hosts reaches what runs outside of the cluster. Default: nil, for a process that cannot.
+	Hosts api.Hosts
 	// Root serves everything outside of the API, such as a console. Default: nil, which serves a list of links at /.
 	Root http.Handler
 	// Namespaces are those of a kubeconfig, which are asked about where namespaces cannot be listed. Default: none.
@@ -126,7 +128,7 @@ func (g *Gateway) assemble(clients kubernetes.Interface) (*api.API, error) {
 		Hub: g.hub, Identity: identity, Session: g.session, Rights: rights, Upstream: upstream,
 		Limits:  access.NewLimiter(o.RequestsPerSecond, int(5*o.RequestsPerSecond)+1),
 		Streams: access.NewStreams(o.StreamsPerCaller), Local: access.IsLoopback(o.Listener.Addr().String()),
-		Timeout: o.Timeout, Recheck: o.RightsTTL, Heartbeat: o.Heartbeat, Root: o.Root, Version: o.Version, Now: o.Now, Log: o.Log,
+		Timeout: o.Timeout, Recheck: o.RightsTTL, Heartbeat: o.Heartbeat, Hosts: o.Hosts, Root: o.Root, Version: o.Version, Now: o.Now, Log: o.Log,
 	})
 }
 

@@ -244,6 +244,9 @@ async function actions(): Promise<void> {
   const off = need("off", await api.POST("/v1/virtualmachines/{ns}/{name}/power", { ...vm, body: { state: "off", mode: "Hard" } }));
   check("halted", off.spec.runStrategy === "Halted" && off.spec.powerOff?.mode === "Hard");
   need("resize", await api.POST("/v1/virtualmachines/{ns}/{name}/resize", { ...vm, body: { cpu: "2", memory: "4Gi" } }));
+  const output = { ...vm.params, query: { tailLines: 100, follow: false } };
+  const elsewhere = refused("output", await api.GET("/v1/virtualmachines/{ns}/{name}/console/output", { params: output, parseAs: "text" }));
+  check("only the manager reaches hosts", elsewhere.code === "NoHosts");
   const gone = refused("a drain", await api.POST("/v1/nodes/{name}/drain", { params: { path: { name: "nowhere" }, query: { dryRun: "All" } } }));
   check("no node", gone.code === "NotFound");
 }

@@ -35,6 +35,8 @@ type Options struct {
 	Timeout time.Duration
 	// Recheck is how often a stream checks its caller's rights, and Heartbeat how often an idle one sends a comment.
 	Recheck, Heartbeat time.Duration
+	// Hosts reaches what runs outside of the cluster. Default: nil, for a process that cannot.
+	Hosts Hosts
 	// Root serves everything outside of the API. Default: nil, which serves a list of links at /.
 	Root http.Handler
 	// Version is the version in the description of the API.
@@ -59,7 +61,7 @@ type API struct {
 	// The kinds that apps are made of.
 	namespaces, deployments, services *feed.Kind
 	// The kinds with routes of their own.
-	pods, eventKind *feed.Kind
+	pods, eventKind, machines *feed.Kind
 }
 
 // New returns the API.
@@ -67,7 +69,7 @@ func New(options Options) (*API, error) {
 	a := &API{Options: options, encoders: newEncoders(), stopping: make(chan struct{})}
 	for plural, into := range map[string]**feed.Kind{
 		view.NamespacesPlural: &a.namespaces, view.DeploymentsPlural: &a.deployments, view.ServicesPlural: &a.services,
-		view.PodsPlural: &a.pods, view.EventsPlural: &a.eventKind,
+		view.PodsPlural: &a.pods, view.EventsPlural: &a.eventKind, view.MachinesPlural: &a.machines,
 	} {
 		*into, _ = a.Hub.Kind(plural) // the table of kinds has them
 	}
@@ -109,6 +111,7 @@ func (a *API) register(mux *http.ServeMux) {
 		a.registerWrites(k)
 	}
 	a.registerPods()
+	a.registerMachines()
 	a.registerActions()
 	a.registerOverview()
 	a.registerApps()

@@ -25,13 +25,13 @@ func (a *API) registerActions() {
 		k, _ := a.Hub.Kind(plural) // the table of kinds has it
 		return k
 	}
-	a.registerMachineActions(kind("virtualmachines"))
+	a.registerMachineActions(a.machines)
 	a.registerRollouts(kind("podsets"))
 	a.registerNodeActions(kind("nodes"))
 	a.registerConsents(kind("nodepools"), kind("clusters"))
 	registerPause[nodesv1.NodePool](a, kind("nodepools"))
 	registerPause[appsv1alpha1.PodBuggerTool](a, kind("podbuggertools"))
-	registerPause[cloudnativev1alpha1.VirtualMachine](a, kind("virtualmachines"))
+	registerPause[cloudnativev1alpha1.VirtualMachine](a, a.machines)
 	registerPause[clusterprovisionerv1alpha1.Cluster](a, kind("clusters"))
 	registerPause[clusterprovisionerv1alpha1.Kubeconfig](a, kind("kubeconfigs"))
 	a.registerDrain(kind("nodes"))

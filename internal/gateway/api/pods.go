@@ -10,24 +10,16 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
-const (
-	mediaText = "text/plain"
-	// logsPart is the part of a pod's path that has its log.
-	logsPart = "/logs"
-	// logTimeout is how long a reader of a log may take for one piece of it.
-	logTimeout = 30 * time.Second
-)
+// logsPart is the part of a pod's path that has its log.
+const logsPart = "/logs"
 
 // evictInput is the input of evicting a pod.
 type evictInput struct {
@@ -53,10 +45,7 @@ func (a *API) registerPods() {
 	evict := operation(a.pods, "evict", http.MethodPost, objectPath(a.pods, "/eviction"), "Evict one", evicted)
 	evict.Description = "Unlike deleting, this respects PodDisruptionBudgets: 429 means that one of them does not allow it now."
 	handle(a, evict, a.evict)
-	text := map[int]*huma.Response{http.StatusOK: {
-		Description: "Lines", Content: map[string]*huma.MediaType{mediaText: {Schema: &huma.Schema{Type: huma.TypeString}}},
-	}}
-	handle(a, operation(a.pods, "logs", http.MethodGet, objectPath(a.pods, logsPart), "Read the log of a container", text), a.logs)
+	handle(a, operation(a.pods, "logs", http.MethodGet, objectPath(a.pods, logsPart), "Read the log of a container", textResponse()), a.logs)
 }
 
 // evict evicts a pod as the caller.
@@ -91,49 +80,20 @@ func (a *API) evict(ctx context.Context, in *evictInput) (*huma.StreamResponse, 
 	return (&reply{status: answer.Status, media: mediaJSON, body: answer.Body, warnings: answer.Warnings}).stream(), nil
 }
 
-// isEndless reports whether a request has an answer that may go on for as long as its reader stays.
-func isEndless(r *http.Request) bool {
-	follow, err := strconv.ParseBool(r.URL.Query().Get("follow"))
-	isLog := strings.HasSuffix(r.URL.Path, logsPart) && strings.HasPrefix(r.URL.Path, "/v1/"+view.PodsPlural+"/")
-	return r.URL.Path == watchPath || isLog && err == nil && follow
-}
-
 // logs streams the log of a container, as the API server sends it to the caller.
 func (a *API) logs(ctx context.Context, in *logsInput) (*huma.StreamResponse, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if !a.Streams.Enter(who) {
-		return nil, access.TooMany(time.Second)
-	}
-	reading, stop := context.WithCancel(ctx)
-	lines, err := a.Upstream.Open(reading, who, access.Call{
-		Method: http.MethodGet, Path: a.pods.Path(in.namespace, in.name, "log"), Query: in.query(), Accept: "*/*",
+	return a.sendText(ctx, &text{
+		who: who, kind: a.pods, right: view.Action{Verb: "get", Subresource: "log"}, of: in.Target, follow: in.Follow,
+		open: func(ctx context.Context) (io.ReadCloser, error) {
+			return a.Upstream.Open(ctx, who, access.Call{
+				Method: http.MethodGet, Path: a.pods.Path(in.namespace, in.name, "log"), Query: in.query(), Accept: "*/*",
+			})
+		},
 	})
-	if err != nil {
-		stop()
-		a.Streams.Leave(who)
-		return nil, err
-	}
-	return &huma.StreamResponse{Body: func(ctx huma.Context) {
-		defer a.Streams.Leave(who)
-		defer stop()
-		defer func() { _ = lines.Close() }()
-		request, writer := humago.Unwrap(ctx)
-		writer.Header().Set("Content-Type", mediaText+"; charset=utf-8")
-		writer.Header().Set("X-Accel-Buffering", "no")
-		writer.WriteHeader(http.StatusOK)
-		if request.Method == http.MethodHead {
-			return
-		}
-		if in.Follow {
-			// The deadline of a request would end the connection.
-			_ = http.NewResponseController(writer).SetReadDeadline(time.Time{})
-			go a.endLogs(reading, stop, who, in.Target)
-		}
-		a.passOn(writer, lines)
-	}}, nil
 }
 
 // query returns the parameters of the API server.
@@ -152,49 +112,4 @@ func (in *logsInput) query() url.Values {
 		query.Set("tailLines", strconv.Itoa(in.Tail))
 	}
 	return query
-}
-
-// passOn sends lines as they come. A slow reader holds up only the connection that the lines come from.
-func (a *API) passOn(to http.ResponseWriter, lines io.Reader) {
-	control := http.NewResponseController(to)
-	buffer := make([]byte, 32<<10)
-	for {
-		n, err := lines.Read(buffer)
-		if n > 0 {
-			_ = control.SetWriteDeadline(a.Now().Add(logTimeout))
-			if _, err := to.Write(buffer[:n]); err != nil {
-				return
-			}
-			if control.Flush() != nil {
-				return
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-// endLogs ends a log that is followed when its reader may no longer read it, or the process stops. Until the API server says so,
-// the log goes on.
-func (a *API) endLogs(ctx context.Context, stop func(), who *access.Caller, of Target) {
-	defer stop()
-	recheck := time.NewTicker(a.Recheck)
-	defer recheck.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-a.stopping:
-			return
-		case <-recheck.C:
-		}
-		if valid, err := a.Identity.Valid(ctx, who); err == nil && !valid {
-			return
-		}
-		read := view.Action{Verb: "get", Subresource: "log"}
-		if allowed, err := a.Rights.MayDo(ctx, who, &a.pods.Kind, read, of.namespace, of.name); err == nil && !allowed {
-			return
-		}
-	}
 }

@@ -62,6 +62,7 @@ const (
 	ServicesPlural    = "services"
 	PodsPlural        = "pods"
 	EventsPlural      = "events"
+	MachinesPlural    = "virtualmachines"
 )
 
 // Kinds returns the table of kinds.
@@ -84,7 +85,7 @@ func Kinds() []Kind {
 			About: "PodBuggerTools",
 		},
 		{
-			GVK: cloudnativev1alpha1.SchemeGroupVersion.WithKind("VirtualMachine"), Plural: "virtualmachines", Namespaced: true, Uncompressed: true,
+			GVK: cloudnativev1alpha1.SchemeGroupVersion.WithKind("VirtualMachine"), Plural: MachinesPlural, Namespaced: true, Uncompressed: true,
 			About: "VirtualMachines",
 		},
 		{GVK: clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Cluster"), Plural: "clusters", About: "Clusters"},

@@ -40,5 +40,11 @@ func (k *Kind) Actions() []Action {
 	if k.Plural == PodsPlural {
 		out = append(out, Action{Name: "logs", Verb: "get", Subresource: "log"}, Action{Name: "evict", Verb: "create", Subresource: "eviction"})
 	}
+	if k.Plural == MachinesPlural {
+		out = append(out, ReadConsole())
+	}
 	return out
 }
+
+// ReadConsole is reading what a machine has written to its console.
+func ReadConsole() Action { return Action{Name: "output", Verb: "get", Subresource: "console"} }

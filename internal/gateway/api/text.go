@@ -1,0 +1,140 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+const (
+	mediaText = "text/plain"
+	// textTimeout is how long a reader may take for one piece of a text.
+	textTimeout = 30 * time.Second
+)
+
+// text is one that is sent as it comes, such as a log.
+type text struct {
+	who *access.Caller
+	// of the kind is what the text is about, and right is what it takes to read it.
+	kind  *feed.Kind
+	right view.Action
+	of    Target
+	// follow is true for a text that goes on for as long as its reader stays.
+	follow bool
+	// open begins to read the text, until the context ends.
+	open func(ctx context.Context) (io.ReadCloser, error)
+}
+
+// followable are the routes of texts that can be followed: the kind and the last part of the path.
+func followable() map[string]string {
+	return map[string]string{view.PodsPlural: logsPart, view.MachinesPlural: outputPart}
+}
+
+// isEndless reports whether a request has an answer that may go on for as long as its reader stays.
+func isEndless(r *http.Request) bool {
+	if r.URL.Path == watchPath {
+		return true
+	}
+	follow, err := strconv.ParseBool(r.URL.Query().Get("follow"))
+	plural, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/v1/"), "/")
+	part, known := followable()[plural]
+	return err == nil && follow && known && strings.HasSuffix(r.URL.Path, part)
+}
+
+// textResponse describes an answer with a text.
+func textResponse() map[int]*huma.Response {
+	return map[int]*huma.Response{http.StatusOK: {
+		Description: "Lines", Content: map[string]*huma.MediaType{mediaText: {Schema: &huma.Schema{Type: huma.TypeString}}},
+	}}
+}
+
+// sendText answers with a text, which counts as a stream of the caller.
+func (a *API) sendText(ctx context.Context, what *text) (*huma.StreamResponse, error) {
+	if !a.Streams.Enter(what.who) {
+		return nil, access.TooMany(time.Second)
+	}
+	reading, stop := context.WithCancel(ctx)
+	lines, err := what.open(reading)
+	if err != nil {
+		stop()
+		a.Streams.Leave(what.who)
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		defer a.Streams.Leave(what.who)
+		defer stop()
+		defer func() { _ = lines.Close() }()
+		request, writer := humago.Unwrap(ctx)
+		writer.Header().Set("Content-Type", mediaText+"; charset=utf-8")
+		writer.Header().Set("X-Accel-Buffering", "no")
+		writer.WriteHeader(http.StatusOK)
+		if request.Method == http.MethodHead {
+			return
+		}
+		if what.follow {
+			control := http.NewResponseController(writer)
+			// The deadline of a request would end the connection.
+			_ = control.SetReadDeadline(time.Time{})
+			_ = control.Flush() // so that the reader of a quiet text knows that it has been opened
+			go a.endText(reading, stop, what)
+		}
+		a.passOn(writer, lines)
+	}}, nil
+}
+
+// passOn sends lines as they come. A slow reader holds up only the connection that the lines come from.
+func (a *API) passOn(to http.ResponseWriter, lines io.Reader) {
+	control := http.NewResponseController(to)
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := lines.Read(buffer)
+		if n > 0 {
+			_ = control.SetWriteDeadline(a.Now().Add(textTimeout))
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
+			}
+			if control.Flush() != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// endText ends a text that is followed when its reader may no longer read it, or the process stops. Until the API server says so,
+// the text goes on.
+func (a *API) endText(ctx context.Context, stop func(), what *text) {
+	defer stop()
+	recheck := time.NewTicker(a.Recheck)
+	defer recheck.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-a.stopping:
+			return
+		case <-recheck.C:
+		}
+		if valid, err := a.Identity.Valid(ctx, what.who); err == nil && !valid {
+			return
+		}
+		if allowed, err := a.Rights.MayDo(ctx, what.who, &what.kind.Kind, what.right, what.of.namespace, what.of.name); err == nil && !allowed {
+			return
+		}
+	}
+}

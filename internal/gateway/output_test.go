@@ -1,0 +1,214 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/simulated"
+)
+
+// simulatedHosts reaches machines on one simulated host. Their UIDs are their names.
+type simulatedHosts struct{ machine.Driver }
+
+func newSimulatedHosts() *simulatedHosts {
+	return &simulatedHosts{simulated.NewHost(simulated.Script{}).Open()}
+}
+
+func machineOf(namespace, name string) machine.Identity {
+	return machine.Identity{Installation: "here", UID: namespace + "." + name, Namespace: namespace, Name: name}
+}
+
+// Output implements api.Hosts.
+func (h *simulatedHosts) Output(ctx context.Context, namespace, name string, tail int, follow bool) (io.ReadCloser, error) {
+	return h.Driver.Output(ctx, machineOf(namespace, name), machine.OutputOptions{Tail: tail, Follow: follow})
+}
+
+// start makes a machine and powers it on.
+func (h *simulatedHosts) start(t *testing.T, namespace, name string) {
+	t.Helper()
+	spec := machine.Spec{Identity: machineOf(namespace, name), Image: machine.Image{Name: "os"}}
+	must(t, h.Prepare(t.Context(), spec))
+	_, err := h.Create(t.Context(), spec)
+	must(t, err)
+	must(t, h.Start(t.Context(), spec.Identity))
+}
+
+// stop powers a machine off.
+func (h *simulatedHosts) stop(t *testing.T, namespace, name string) {
+	t.Helper()
+	must(t, h.Stop(t.Context(), machineOf(namespace, name), machine.PowerOff{Mode: machine.Hard}))
+}
+
+func onHosts(hosts *simulatedHosts) func(*Options) { return func(o *Options) { o.Hosts = hosts } }
+
+func readsConsole() rbacv1.PolicyRule {
+	return rule("get", "cloudnative.tw", "virtualmachines/console")
+}
+
+// followText opens a text that is followed.
+func (r *rig) followText(t *testing.T, path, token string) *bufio.Scanner {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.base+path, http.NoBody)
+	must(t, err)
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(request)
+	must(t, err)
+	t.Cleanup(func() { _ = response.Body.Close() })
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("%s: status %d", path, response.StatusCode)
+	}
+	return bufio.NewScanner(response.Body)
+}
+
+// TestOutputOfAMachine reads what a machine has written, and follows it until the machine is off.
+func TestOutputOfAMachine(t *testing.T) {
+	t.Parallel()
+	hosts := newSimulatedHosts()
+	r := newRig(t, onHosts(hosts))
+	ns := r.Namespace(t)
+	hosts.start(t, ns, "vm")
+	token := r.user(t, ns, readsConsole())
+	path := "/v1/virtualmachines/" + ns + "/vm/console/output"
+
+	followed := r.followText(t, path+"?follow=true", token)
+	if !followed.Scan() || !strings.Contains(followed.Text(), "powered on") {
+		t.Fatalf("the first line is %q: %v", followed.Text(), followed.Err())
+	}
+	hosts.stop(t, ns, "vm")
+	if !followed.Scan() || !strings.Contains(followed.Text(), "powered off") {
+		t.Fatalf("the second line is %q: %v", followed.Text(), followed.Err())
+	}
+	if followed.Scan() {
+		t.Errorf("of a machine that is off there is %q", followed.Text())
+	}
+	for query, want := range map[string]int{"": 2, "?tailLines=1": 1, "?tailLines=0": 0, "?follow=true&tailLines=1": 1} {
+		got := r.do(t, http.MethodGet, path+query, token, "")
+		if lines := strings.Count(string(got.body), "\n"); got.status != http.StatusOK || lines != want {
+			t.Errorf("%s: status %d with %d lines, want %d: %s", query, got.status, lines, want, got.body)
+		}
+	}
+	for _, query := range []string{"?tailLines=-2", "?tailLines=many", "?follow=perhaps", "?lines=5"} {
+		if got := r.do(t, http.MethodGet, path+query, token, ""); got.status != http.StatusUnprocessableEntity {
+			t.Errorf("%s: status %d: %s", query, got.status, got.body)
+		}
+	}
+}
+
+// TestOutputElsewhere asks a gateway in a process of its own. It says where to ask, to those who may.
+func TestOutputElsewhere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ns := r.Namespace(t)
+	path := "/v1/virtualmachines/" + ns + "/vm/console/output"
+	for token, want := range map[string]view.Code{r.user(t, ns, readsConsole()): "NoHosts", r.user(t, ns): "Forbidden"} {
+		if got := r.do(t, http.MethodGet, path, token, "").problem(t); got.Code != want {
+			t.Errorf("%+v, want %s", got, want)
+		}
+	}
+}
+
+// TestAttackOutputOfOthers asks for the output of machines with every right but the one to it.
+func TestAttackOutputOfOthers(t *testing.T) {
+	t.Parallel()
+	hosts := newSimulatedHosts()
+	r := newRig(t, onHosts(hosts))
+	mine, theirs := r.Namespace(t), r.Namespace(t)
+	for _, ns := range []string{mine, theirs} {
+		hosts.start(t, ns, "vm")
+	}
+	one := readsConsole()
+	one.ResourceNames = []string{"other"}
+	output := "/vm/console/output"
+	for name, c := range map[string]struct {
+		token, path string
+		want        int
+	}{
+		"nobody": {"", mine + output, 401},
+		"somebody who reads machines, not consoles":     {r.user(t, mine, rule("*", "cloudnative.tw", "virtualmachines", "virtualmachines/status")), mine + output, 403},
+		"somebody who opens consoles":                   {r.user(t, mine, rule("create", "cloudnative.tw", "virtualmachines/console")), mine + output, 403},
+		"somebody who reads the console of another one": {r.user(t, mine, one), mine + output, 403},
+		"a reader in another namespace":                 {r.user(t, mine, readsConsole()), theirs + output, 403},
+		"a path to another namespace":                   {r.user(t, mine, readsConsole()), mine + "/..%2f" + theirs + "%2fvm/console/output", 404},
+		"a path with dots":                              {r.user(t, mine, readsConsole()), mine + "/../" + theirs + output, 404},
+	} {
+		got := r.do(t, http.MethodGet, "/v1/virtualmachines/"+c.path, c.token, "")
+		if got.status != c.want || strings.Contains(string(got.body), "powered") {
+			t.Errorf("%s: status %d, want %d: %s", name, got.status, c.want, got.body)
+		}
+	}
+
+	home := r.Namespace(t)
+	token := r.token(t, home, "user")
+	right := r.grant(t, home, mine, readsConsole())
+	followed := r.followText(t, "/v1/virtualmachines/"+mine+output+"?follow=true", token)
+	if !followed.Scan() {
+		t.Fatal(followed.Err())
+	}
+	must(t, r.Live.Delete(t.Context(), right))
+	for followed.Scan() { // until it ends, although the machine runs
+		t.Errorf("without the right there is %q", followed.Text())
+	}
+}
+
+// endlessHosts has machines that never stop writing.
+type endlessHosts struct{ simulatedHosts }
+
+func (*endlessHosts) Output(ctx context.Context, _, _ string, _ int, _ bool) (io.ReadCloser, error) {
+	reading, writing := io.Pipe()
+	context.AfterFunc(ctx, func() { _ = writing.CloseWithError(ctx.Err()) })
+	go func() {
+		line := []byte(strings.Repeat("x", 1023) + "\n")
+		for {
+			if _, err := writing.Write(line); err != nil {
+				return
+			}
+		}
+	}()
+	return reading, nil
+}
+
+// TestAttackOutputThatNobodyReads opens outputs without end and reads none of them. Others read on.
+func TestAttackOutputThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, func(o *Options) { o.Hosts, o.StreamsPerCaller = &endlessHosts{}, 4 })
+	ns := r.Namespace(t)
+	slow, token := r.user(t, ns, readsConsole()), r.user(t, ns, readsConsole())
+	path := "/v1/virtualmachines/" + ns + "/vm/console/output?follow=true"
+	for range 4 {
+		r.followText(t, path, slow)
+	}
+	if got := r.do(t, http.MethodGet, path, slow, ""); got.status != http.StatusTooManyRequests {
+		t.Errorf("one stream too many: status %d", got.status)
+	}
+	followed := r.followText(t, path, token)
+	for n := range 5000 { // more than what buffers on the way hold
+		if !followed.Scan() {
+			t.Fatalf("after %d lines: %v", n, followed.Err())
+		}
+	}
+}
+
+// TestConsoleIsInTheMatrixOfRights tells a page whether to offer the output.
+func TestConsoleIsInTheMatrixOfRights(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ns := r.Namespace(t)
+	token := r.user(t, ns, readsConsole())
+	got := read[view.RightsMatrix](t, r.do(t, http.MethodGet, "/v1/rights?ns="+ns, token, ""))
+	want := view.Actions{"get": false, "list": false, "watch": false, "create": false, "update": false, "patch": false, "delete": false, "output": true}
+	if diff := cmp.Diff(want, got.Namespaces[ns]["virtualmachines"]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
