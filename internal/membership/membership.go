@@ -63,18 +63,26 @@ func NewPool(pool *nodesv1.NodePool) (*Pool, error) {
 // Selects reports whether nodes become members without a role label that another owner has set.
 func (p *Pool) Selects() bool { return len(p.segments) > 0 || !empty(p.Spec.NodeSelector) }
 
-// selects reports whether the selector or a segment of the pool matches the node. What the pool itself has put on the node does
-// not count: a pool that selects its own label could never let a node go.
+// selects reports whether the selector or a segment of the pool matches the node.
 func (p *Pool) selects(node *corev1.Node, own []string) bool {
-	if !empty(p.Spec.NodeSelector) {
-		foreign := maps.Clone(node.Labels)
-		for _, key := range own {
-			delete(foreign, key)
-		}
-		if p.selector.Matches(labels.Set(foreign)) {
-			return true
-		}
+	return p.selectsLabels(node, own) || p.selectsAddress(node)
+}
+
+// selectsLabels reports whether the selector matches. What the pool itself has put on the node does not count: a pool that selects its
+// own label could never let a node go.
+func (p *Pool) selectsLabels(node *corev1.Node, own []string) bool {
+	if empty(p.Spec.NodeSelector) {
+		return false
 	}
+	foreign := maps.Clone(node.Labels)
+	for _, key := range own {
+		delete(foreign, key)
+	}
+	return p.selector.Matches(labels.Set(foreign))
+}
+
+// selectsAddress reports whether a segment has an internal address of the node.
+func (p *Pool) selectsAddress(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Status.Addresses, func(address corev1.NodeAddress) bool {
 		ip, err := netip.ParseAddr(address.Address)
 		return address.Type == corev1.NodeInternalIP && err == nil &&
