@@ -1,0 +1,64 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// table has the codes of each kind, and under "" those that every kind shares.
+func table() map[string]map[Code]row {
+	return map[string]map[Code]row{
+		"": sharedCodes(), kindPod: podCodes(), kindNode: nodeCodes(), kindPool: poolCodes(), kindPodSet: podSetCodes(), kindTool: toolCodes(),
+		kindMachine: machineCodes(), kindCluster: clusterCodes(), kindKubeconfig: kubeconfigCodes(), kindDeployment: deploymentCodes(),
+	}
+}
+
+// Codes returns the codes that objects of the kind can have, in order: those of its own and those that every kind shares.
+func Codes(kind string) []Code {
+	all := table()
+	return slices.Sorted(maps.Keys(union(all[""], all[kind])))
+}
+
+// step returns what to do about the code for an object of the kind. A reason that is not in the table comes from a newer version
+// or from Kubernetes: its object says more.
+func (c Code) step(kind string, with names) *Step {
+	all := table()
+	found, known := all[kind][c]
+	if !known {
+		found, known = all[""][c]
+	}
+	if !known {
+		found = asks("Read the conditions and the events of the object.", describeCommand)
+	}
+	return &Step{Text: with.fill(found.next), Command: with.fill(found.command), Heals: found.heals}
+}
+
+// fill replaces the placeholders of a text. Values come from names of objects, keys and numbers, none of which a shell reads as
+// anything else; one that a shell would is quoted.
+func (n names) fill(text string) string {
+	if n["in"] == "" && n["namespace"] != "" {
+		n = n.with(names{"in": " -n " + n["namespace"]})
+	}
+	pairs := []string{"{in}", n["in"]}
+	for _, key := range slices.Sorted(maps.Keys(n)) {
+		if key != "in" {
+			pairs = append(pairs, "{"+key+"}", quoted(n[key]))
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// quoted returns the value as a shell reads it as one word.
+func quoted(value string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)
+	}
+	if strings.IndexFunc(value, func(r rune) bool { return !plain(r) }) < 0 {
+		return value
+	}
+	return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+}

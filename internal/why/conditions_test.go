@@ -1,0 +1,249 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/testkit"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
+	"github.com/windlass-operator/windlass/internal/why"
+)
+
+func conditions(list ...metav1.Condition) []metav1.Condition { return list }
+
+func is(kind string, value metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: value, Reason: reason, Message: message}
+}
+
+const yes, no, maybe = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown
+
+// states returns the titles of the checks with what became of them, in order.
+func states(of *why.Explanation) []string {
+	var out []string
+	for _, check := range of.Checks {
+		out = append(out, string(check.State)+": "+check.Title)
+	}
+	return out
+}
+
+func TestReadyNamesTheCause(t *testing.T) {
+	t.Parallel()
+	pool := build.Pool("gpu").With(func(p *nodesv1.NodePool) {
+		p.Status.ObservedGeneration = 1
+		p.Status.Conditions = conditions(
+			is("Ready", no, nodesv1.ReasonTooManyLeaving, "4 of the 5 nodes would leave"),
+			is(nodesv1.ConditionNodesSynced, no, nodesv1.ReasonSyncingNodes, "waiting for 4 nodes"),
+			is(nodesv1.ConditionConflicted, no, nodesv1.ReasonNoConflict, ""),
+			is(nodesv1.ConditionSafetyBrake, yes, nodesv1.ReasonTooManyLeaving, "4 of the 5 nodes would leave"),
+			is("Paused", no, "NotPaused", ""),
+		)
+	}).Obj()
+	got := why.NodePool(pool)
+	want := []string{
+		"Passed: Windlass has looked at the object as it is now", "Passed: Nobody else holds a key of the pool", "Passed: Windlass is not paused for the object",
+		"Failed: Not too many nodes leave at once", "NotLookedAt: The nodes carry what the pool wants", "NotLookedAt: The object is not being deleted",
+	}
+	if diff := cmp.Diff(want, states(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	step := &why.Step{Text: "Correct the labels or the selector, or acknowledge that the nodes leave.", Command: "kubectl annotate nodepool gpu nodes.lailin.xyz/acknowledge=1 --overwrite"}
+	if diff := cmp.Diff(step, got.Failure().Next); diff != "" {
+		t.Errorf("the next step (-want +got):\n%s", diff)
+	}
+}
+
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	soon := metav1.NewTime(time.Unix(99, 0))
+	machine := func(list ...metav1.Condition) *cloudnativev1alpha1.VirtualMachine {
+		vm := build.Machine("vm").Obj()
+		vm.Status.ObservedGeneration = 1
+		vm.Status.Conditions, vm.Status.StartFailure = list, &cloudnativev1alpha1.StartFailure{RetryAfter: &soon}
+		return vm
+	}
+	set := func(list ...metav1.Condition) *appsv1alpha1.PodSet {
+		return &appsv1alpha1.PodSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: appsv1alpha1.PodSetSpec{NodePool: "gpu"}, Status: appsv1alpha1.PodSetStatus{Conditions: list}}
+	}
+	cluster := func(list ...metav1.Condition) *clusterprovisionerv1alpha1.Cluster {
+		of := build.Cluster("prod").Obj()
+		of.Status.ObservedGeneration = 1
+		of.Status.Conditions, of.Status.NextRetryTime, of.Status.Plan = list, &soon, &clusterprovisionerv1alpha1.Plan{ID: "0f3c"}
+		return of
+	}
+	tests := map[string]struct {
+		got        *why.Explanation
+		want, next string
+		at         *metav1.Time
+	}{
+		"a machine that is ready": {got: why.VirtualMachine(machine(is("Ready", yes, "Ready", ""))), want: "VirtualMachine vm is ready."},
+		"a machine that crashes": {
+			got: why.VirtualMachine(machine(
+				is("Ready", no, "Crashed", "exit code 1"), is(cloudnativev1alpha1.ConditionDriverReady, yes, "DriverReady", ""), is(cloudnativev1alpha1.ConditionPowerSynced, no, "Crashed", "exit code 1"))),
+			want: "Crashed: Exit code 1.", next: `kubectl patch virtualmachine vm -n default --type merge -p '{"spec":{"runStrategy":"Halted"}}'`, at: &soon,
+		},
+		"a machine that works and waits for a restart": {
+			got:  why.VirtualMachine(machine(is("Ready", yes, "Ready", ""), is(cloudnativev1alpha1.ConditionRestartRequired, yes, "ResizePending", "2 CPU wait for a restart"))),
+			want: "ResizePending: 2 CPU wait for a restart.", next: `kubectl patch virtualmachine vm -n default --type merge -p '{"spec":{"updatePolicy":"Restart"}}'`, at: &soon,
+		},
+		"an object that Windlass has not seen": {
+			got: why.PodSet(set()), want: "NotObserved: Windlass has not looked at generation 0 of PodSet web yet.", next: "kubectl -n windlass-system get pods",
+		},
+		"a cause that only Ready has": {
+			got:  why.PodSet(set(is("Ready", no, "PoolCordoned", "waiting for 1 of 3 pods to be available: all 2 ready nodes of pool gpu are cordoned: a, b"), is("Available", no, "MinimumReplicasUnavailable", ""))),
+			want: "PoolCordoned: Waiting for 1 of 3 pods to be available: all 2 ready nodes of pool gpu are cordoned: a, b.", next: "kubectl get nodes -l node-role.kubernetes.io/gpu",
+		},
+		"a paused object": {
+			got:  why.PodSet(set(is("Ready", yes, "Ready", ""), is("Paused", yes, "Paused", "windlass.io/paused is set"))),
+			want: "Paused: windlass.io/paused is set.", next: "kubectl annotate podset web -n shop windlass.io/paused-",
+		},
+		"an object that is being deleted": {
+			got: why.PodBuggerTool(&appsv1alpha1.PodBuggerTool{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "gdb", DeletionTimestamp: &soon, Finalizers: []string{"x"}},
+				Status:     appsv1alpha1.PodBuggerToolStatus{Conditions: conditions(is("Ready", yes, "Ready", ""))},
+			}),
+			want: "Deleting: PodBuggerTool gdb is being deleted and waits for its finalizers.", next: "kubectl -n windlass-system logs deployment/windlass --since=10m",
+		},
+		"a plan that waits for a person": {
+			got:  why.Cluster(cluster(is("Ready", no, "WaitingForApproval", "plan 0f3c"), is("Provisioned", no, "WaitingForApproval", "plan 0f3c"))),
+			want: "WaitingForApproval: Plan 0f3c.", next: "kubectl annotate clusters.clusterprovisioner.rke.io prod clusterprovisioner.rke.io/approve=0f3c --overwrite", at: &soon,
+		},
+		"a credential": {
+			got: why.Kubeconfig(&clusterprovisionerv1alpha1.Kubeconfig{
+				ObjectMeta: metav1.ObjectMeta{Name: "ci"}, Status: clusterprovisionerv1alpha1.KubeconfigStatus{Conditions: conditions(is("Ready", no, "ClusterNotFound", "no cluster"), is("Issued", no, "ClusterNotFound", "no cluster"))},
+			}),
+			want: "ClusterNotFound: No cluster.", next: "kubectl get clusters.clusterprovisioner.rke.io",
+		},
+		"a reason of a newer version": {
+			got: why.PodSet(set(is("Ready", maybe, "Unheard", "of"))), want: "Unheard: of.", next: "kubectl describe podset web -n shop",
+		},
+	}
+	for sentence, tt := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, toldOf(tt.got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			checkShape(t, tt.got)
+			failure := tt.got.Failure()
+			if failure == nil {
+				return
+			}
+			if diff := cmp.Diff(tt.next, failure.Next.Command); diff != "" {
+				t.Errorf("the command (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.at, failure.Next.At); diff != "" {
+				t.Errorf("the time (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDeployment(t *testing.T) {
+	t.Parallel()
+	of := func(change func(*appsv1.Deployment)) *appsv1.Deployment {
+		d := &appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: appsv1.DeploymentSpec{Replicas: new(int32(3))},
+			Status: appsv1.DeploymentStatus{Replicas: 3, UpdatedReplicas: 3, AvailableReplicas: 3},
+		}
+		change(d)
+		return d
+	}
+	failing := func(message string) func(*appsv1.Deployment) {
+		return func(d *appsv1.Deployment) {
+			d.Status.UpdatedReplicas = 0
+			d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: message}}
+		}
+	}
+	tests := map[string]struct {
+		change func(*appsv1.Deployment)
+		want   string
+	}{
+		"all pods are available": {func(*appsv1.Deployment) {}, "All pods of Deployment web are available."},
+		"nobody has looked":      {func(d *appsv1.Deployment) { d.Generation = 2 }, "NotObserved: The Deployment controller has not looked at generation 2 yet."},
+		"a quota":                {failing(`pods "web-1" is forbidden: exceeded quota: q`), `QuotaExceeded: Pods "web-1" is forbidden: exceeded quota: q.`},
+		"a RuntimeClass":         {failing(`pods "web-1" is forbidden: pod rejected: RuntimeClass "gpu" not found`), `RuntimeClassMissing: Pods "web-1" is forbidden: pod rejected: RuntimeClass "gpu" not found.`},
+		"Pod Security":           {failing(`pods "web-1" is forbidden: violates PodSecurity "restricted:latest"`), `AdmissionRefused: Pods "web-1" is forbidden: violates PodSecurity "restricted:latest".`},
+		"something else":         {failing("no"), "FailedCreate: no."},
+		"a paused rollout": {
+			func(d *appsv1.Deployment) { d.Spec.Paused, d.Status.UpdatedReplicas = true, 1 }, "DeploymentPaused: The rollout is paused, and not all pods run the current template.",
+		},
+		"a deadline": {func(d *appsv1.Deployment) {
+			d.Status.AvailableReplicas = 1
+			d.Status.Conditions = []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded", Message: "timed out"}}
+		}, "ProgressDeadlineExceeded: Timed out."},
+		"pods that are not created yet": {func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 1 }, "RollingOut: 2 of 3 pods are not created from the current template yet."},
+		"pods that are not available":   {func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 }, "RollingOut: 2 of 3 pods are not available."},
+		"old pods":                      {func(d *appsv1.Deployment) { d.Status.Replicas = 4 }, "RollingOut: 1 old pods have not ended yet."},
+	}
+	for sentence, tt := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			got := why.Deployment(of(tt.change))
+			if diff := cmp.Diff(tt.want, toldOf(got)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			checkShape(t, got)
+		})
+	}
+}
+
+// fine are the reasons of conditions that are as they should be, of events, and of conditions that are never a cause.
+func fine() []string {
+	return []string{
+		"ConfigRead", "Applied", "Removed", "NotDegraded", "KubeconfigWritten", "Answering", "RunStarted", "Stage", "RunFailed", "Issued", "Revoked",
+		"NodesSynced", "RuntimeClassReady", "NoConflict", "HandlerAvailable", "HandlersUnknown", "AdmissionReady", "BrakeReleased", "RolledOut", "NothingToDrain",
+		"NodesJoined", "NodesLeft", "DriftRepaired", "KeysAbandoned", "NodeRefused", "RuntimeClassCreated", "RuntimeClassUpdated", "RuntimeClassRecreated",
+		"WouldEvict", "PodsEvicted", "DrainTimedOut", "Cleaned", "DriverReady", "ImageReady", "Provisioned", "Running", "Completed", "ResourcesSynced", "UpToDate",
+		"Accelerated", "Created", "Adopted", "Started", "Restarted", "Resized", "Replaced", "Deleted", "Retained", "Orphaned", "OrphanDeleted", "ToolInstalled",
+		"WithinLimit", "NoReplicaFailure", "DeploymentCreated", "DeploymentUpdated", "Scaled", "MinimumReplicasAvailable", "NewReplicaSetCreated",
+		"FoundNewReplicaSet", "ReplicaSetUpdated", "NewReplicaSetAvailable", "ReplicaSetCreateError", "DeploymentResumed", "Ready", "Idle", "NotStalled", "NotPaused",
+	}
+}
+
+// Every reason that can be a cause has a next step, and every code is in the guide.
+func TestEveryCauseHasANextStep(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, kind := range []string{"Pod", "Node", "Deployment", "NodePool", "PodSet", "PodBuggerTool", "VirtualMachine", "Cluster", "Kubeconfig"} {
+		for _, code := range why.Codes(kind) {
+			known[string(code)] = true
+			testkit.CheckDocumented(t, string(code))
+		}
+	}
+	var pages []string
+	for _, pattern := range []string{"api/*/*/*conditions.go", "internal/status/status.go"} {
+		found, err := filepath.Glob(filepath.Join(testkit.Root(), pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no file is like %s: %v", pattern, err)
+		}
+		pages = append(pages, found...)
+	}
+	declared := regexp.MustCompile(`\bReason\w+ += "(\w+)"`)
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, reason := range declared.FindAllStringSubmatch(string(text), -1) {
+			if !known[reason[1]] && !slices.Contains(fine(), reason[1]) {
+				t.Errorf("the table of codes has no row for the reason %s", reason[1])
+			}
+		}
+	}
+}

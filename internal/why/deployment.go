@@ -1,0 +1,138 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// Causes that keep pods from being created.
+const (
+	// CodeQuota is for pods that a ResourceQuota does not allow.
+	CodeQuota Code = "QuotaExceeded"
+	// CodeAdmission is for pods that an admission policy or a webhook refuses.
+	CodeAdmission Code = "AdmissionRefused"
+)
+
+// Deployment explains why the pods of a Deployment are not all available.
+func Deployment(of *appsv1.Deployment) *Explanation {
+	w := newWalk(ObjectOf(kindDeployment, of))
+	w.check("Kubernetes has looked at the Deployment as it is now", func() *finding {
+		return unobservedDeployment(of)
+	})
+	w.check("Kubernetes can create the pods", func() *finding { return uncreated(of) })
+	w.check("The rollout is not paused", func() *finding { return paused(of) })
+	w.check("The rollout makes progress", func() *finding {
+		if c := conditionOf(of, appsv1.DeploymentProgressing); c != nil && c.Status == corev1.ConditionFalse {
+			return blameDeployment(of, c, c.Message)
+		}
+		return nil
+	})
+	w.check("All pods run the current template and are available", func() *finding { return unfinished(of) })
+	w.check("The object is not being deleted", func() *finding { return leaving(kindDeployment, of) })
+	return w.end(fmt.Sprintf("All pods of Deployment %s are available", of.Name))
+}
+
+func unobservedDeployment(of *appsv1.Deployment) *finding {
+	if of.Status.ObservedGeneration >= of.Generation {
+		return nil
+	}
+	return &finding{
+		code: status.ReasonNotObserved, message: fmt.Sprintf("the Deployment controller has not looked at generation %d yet", of.Generation),
+		evidence: []Evidence{fact(kindDeployment, of, "status.observedGeneration", strconv.FormatInt(of.Status.ObservedGeneration, 10))},
+	}
+}
+
+// uncreated is the cause if the ReplicaSet cannot create pods: what the API server has said to it.
+func uncreated(of *appsv1.Deployment) *finding {
+	failure := conditionOf(of, appsv1.DeploymentReplicaFailure)
+	if failure == nil || failure.Status != corev1.ConditionTrue {
+		return nil
+	}
+	found := blameDeployment(of, failure, failure.Message)
+	found.code = refusalOf(failure.Message, found.code)
+	return found
+}
+
+// refusalOf tells the ways in which the API server refuses pods apart, by its fixed words.
+func refusalOf(message string, otherwise Code) Code {
+	for _, known := range []struct {
+		words string
+		code  Code
+	}{
+		{"exceeded quota", CodeQuota},
+		{"must specify", CodeQuota},
+		{"RuntimeClass", CodeRuntimeClassMissing},
+		{"violates PodSecurity", CodeAdmission},
+		{"ValidatingAdmissionPolicy", CodeAdmission},
+		{"admission webhook", CodeAdmission},
+	} {
+		if strings.Contains(message, known.words) && strings.Contains(message, "forbidden") || known.code == CodeAdmission && strings.Contains(message, known.words) {
+			return known.code
+		}
+	}
+	return otherwise
+}
+
+func paused(of *appsv1.Deployment) *finding {
+	if !of.Spec.Paused || of.Status.UpdatedReplicas >= wantedReplicas(of) {
+		return nil
+	}
+	return &finding{
+		code: appsv1alpha1.ReasonDeploymentPaused, message: "the rollout is paused, and not all pods run the current template",
+		evidence: []Evidence{fact(kindDeployment, of, "spec.paused", "true")},
+	}
+}
+
+func unfinished(of *appsv1.Deployment) *finding {
+	size, counts := wantedReplicas(of), of.Status
+	switch {
+	case counts.UpdatedReplicas < size:
+		return rolling(of, fmt.Sprintf("%d of %d pods are not created from the current template yet", size-counts.UpdatedReplicas, size))
+	case counts.AvailableReplicas < size:
+		return rolling(of, fmt.Sprintf("%d of %d pods are not available", size-counts.AvailableReplicas, size))
+	case counts.Replicas > size:
+		return rolling(of, fmt.Sprintf("%d old pods have not ended yet", counts.Replicas-size))
+	}
+	return nil
+}
+
+func rolling(of *appsv1.Deployment, message string) *finding {
+	return &finding{
+		code: appsv1alpha1.ReasonRollingOut, message: message,
+		evidence: []Evidence{fact(kindDeployment, of, "status.availableReplicas", strconv.Itoa(int(of.Status.AvailableReplicas)))},
+	}
+}
+
+func wantedReplicas(of *appsv1.Deployment) int32 {
+	if of.Spec.Replicas == nil {
+		return 1
+	}
+	return *of.Spec.Replicas
+}
+
+func conditionOf(of *appsv1.Deployment, wanted appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+	for i := range of.Status.Conditions {
+		if of.Status.Conditions[i].Type == wanted {
+			return &of.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+func blameDeployment(of *appsv1.Deployment, condition *appsv1.DeploymentCondition, message string) *finding {
+	field := fmt.Sprintf("status.conditions[%s]", condition.Type)
+	return &finding{
+		code: Code(condition.Reason), message: message,
+		evidence: []Evidence{fact(kindDeployment, of, field, fmt.Sprintf("%s, %s", condition.Status, condition.Reason))},
+	}
+}

@@ -1,0 +1,141 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// running makes the checks of a pod that has a node.
+func (w *podWalk) running() {
+	w.node()
+	w.runtimeClass()
+	w.check("The containers have started", w.containers)
+	w.check("The containers are ready", w.readiness)
+}
+
+// node checks the node of the pod.
+func (w *podWalk) node() {
+	const exists, ready, handler = "The node of the pod exists", "The node is ready", "The node has the handler of the RuntimeClass"
+	if because := w.around.Unseen[PartNodes]; because != "" {
+		w.skip(exists, because)
+		return
+	}
+	name := w.pod.Spec.NodeName
+	at := slices.IndexFunc(w.around.Nodes, func(node *corev1.Node) bool { return node.Name == name })
+	w.check(exists, func() *finding {
+		if at >= 0 {
+			return nil
+		}
+		return &finding{code: CodeNodeGone, message: fmt.Sprintf("node %s does not exist", name), evidence: []Evidence{w.fact("spec.nodeName", name)}}
+	})
+	if at < 0 {
+		return
+	}
+	node := w.around.Nodes[at]
+	w.names = w.names.with(onNode(node.Name))
+	w.check(ready, func() *finding {
+		if isReady(node) {
+			return nil
+		}
+		return &finding{code: CodeNodeNotReady, message: fmt.Sprintf("node %s is not ready", node.Name), evidence: []Evidence{notReady(node)}}
+	})
+	if w.around.Class == nil {
+		return
+	}
+	w.check(handler, func() *finding {
+		if !lacksHandler(node, w.around.Class.Handler) {
+			return nil
+		}
+		return &finding{
+			code: CodeHandlerMissing, message: fmt.Sprintf("node %s lacks the handler %s of RuntimeClass %s", node.Name, w.around.Class.Handler, w.around.Class.Name),
+			evidence: []Evidence{fact(kindNode, node, "status.runtimeHandlers", handlersOf(node)), fact("RuntimeClass", w.around.Class, "handler", w.around.Class.Handler)},
+		}
+	})
+}
+
+func handlersOf(node *corev1.Node) string {
+	var names []string
+	for _, h := range node.Status.RuntimeHandlers {
+		if h.Name != "" {
+			names = append(names, h.Name)
+		}
+	}
+	return fmt.Sprint(names)
+}
+
+// containers looks for a container that does not run, in the order in which the kubelet starts them.
+func (w *podWalk) containers() *finding {
+	statuses := slices.Concat(w.pod.Status.InitContainerStatuses, w.pod.Status.ContainerStatuses)
+	for i := range statuses {
+		if found := w.container(&statuses[i]); found != nil {
+			return found
+		}
+	}
+	if len(w.pod.Status.ContainerStatuses) == 0 {
+		return &finding{
+			code: CodeContainerStarting, message: fmt.Sprintf("node %s has not reported the containers of the pod yet", w.pod.Spec.NodeName),
+			evidence: []Evidence{w.fact("status.phase", string(w.pod.Status.Phase))},
+		}
+	}
+	return nil
+}
+
+func (w *podWalk) container(of *corev1.ContainerStatus) *finding {
+	field := fmt.Sprintf("status.containerStatuses[%s].state", of.Name)
+	more := names{"container": of.Name}
+	switch state := of.State; {
+	case state.Waiting != nil:
+		code := waitingCode(state.Waiting.Reason)
+		message := fmt.Sprintf("container %s waits: %s", of.Name, state.Waiting.Reason)
+		if ended := of.LastTerminationState.Terminated; code == CodeCrashLoop && ended != nil {
+			message = describeEnd(of.Name, ended) + fmt.Sprintf(" and is started again after a pause; it was restarted %d times", of.RestartCount)
+		} else if state.Waiting.Message != "" {
+			message += ": " + state.Waiting.Message
+		}
+		return &finding{code: code, message: message, names: more, evidence: []Evidence{w.fact(field, "waiting, "+state.Waiting.Reason)}}
+	case state.Terminated != nil && state.Terminated.ExitCode != 0:
+		return &finding{
+			code: CodeCrashLoop, message: describeEnd(of.Name, state.Terminated), names: more,
+			evidence: []Evidence{w.fact(field, fmt.Sprintf("terminated, exit code %d", state.Terminated.ExitCode))},
+		}
+	}
+	return nil
+}
+
+// waitingCode returns the code for the reason for which a container waits.
+func waitingCode(reason string) Code {
+	switch reason {
+	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable":
+		return CodeImage
+	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+		return CodeContainerConfig
+	case "CrashLoopBackOff":
+		return CodeCrashLoop
+	}
+	return CodeContainerStarting
+}
+
+// readiness looks for a container that runs and is not ready.
+func (w *podWalk) readiness() *finding {
+	for i := range w.pod.Status.ContainerStatuses {
+		of := &w.pod.Status.ContainerStatuses[i]
+		if of.State.Running != nil && !of.Ready {
+			return &finding{
+				code: CodeNotReady, message: fmt.Sprintf("container %s runs and is not ready", of.Name), names: names{"container": of.Name},
+				evidence: []Evidence{w.fact(fmt.Sprintf("status.containerStatuses[%s].ready", of.Name), "false")},
+			}
+		}
+	}
+	if c := podCondition(w.pod, corev1.PodReady); c != nil && c.Status != corev1.ConditionTrue {
+		return &finding{
+			code: CodePodNotReady, message: fmt.Sprintf("pod %s is not ready: %s %s", w.pod.Name, c.Reason, c.Message),
+			evidence: []Evidence{w.fact("status.conditions[Ready]", string(c.Status))},
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package why
+
+import (
+	"cmp"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// podWalk explains one pod.
+type podWalk struct {
+	*walk
+
+	pod    *corev1.Pod
+	around *Around
+	// pool is the name of the pool that the pod has chosen, empty for none.
+	pool string
+}
+
+// runtimeClass checks that the RuntimeClass exists.
+func (w *podWalk) runtimeClass() {
+	name := w.pod.Spec.RuntimeClassName
+	if name == nil {
+		return
+	}
+	const title = "The RuntimeClass of the pod exists"
+	if because := w.around.Unseen[PartClass]; because != "" {
+		w.skip(title, because)
+		return
+	}
+	w.check(title, func() *finding {
+		if w.around.Class != nil {
+			return nil
+		}
+		return &finding{
+			code: CodeRuntimeClassMissing, message: fmt.Sprintf("the RuntimeClass %s does not exist", *name),
+			evidence: []Evidence{w.fact("spec.runtimeClassName", *name)},
+		}
+	})
+}
+
+// missing returns a cause that keeps pods of a pool from running.
+func (w *podWalk) missing(cause *Cause, evidence ...Evidence) *finding {
+	if cause == nil {
+		return nil
+	}
+	return &finding{code: Code(cause.Reason), message: cause.Text, evidence: evidence}
+}
+
+func describeEnd(container string, ended *corev1.ContainerStateTerminated) string {
+	return fmt.Sprintf("container %s ended with exit code %d (%s)", container, ended.ExitCode, cmp.Or(ended.Reason, "Error"))
+}
+
+func (w *podWalk) fact(field, value string) Evidence { return fact(kindPod, w.pod, field, value) }
+
+// quote adds what the scheduler has said to the evidence.
+func (w *podWalk) quote(evidence ...Evidence) []Evidence {
+	if said := podCondition(w.pod, corev1.PodScheduled); said != nil && said.Message != "" {
+		evidence = append(evidence, w.fact("status.conditions[PodScheduled]", said.Message))
+	}
+	return evidence
+}
+
+func podCondition(pod *corev1.Pod, wanted corev1.PodConditionType) *corev1.PodCondition {
+	for i := range pod.Status.Conditions {
+		if pod.Status.Conditions[i].Type == wanted {
+			return &pod.Status.Conditions[i]
+		}
+	}
+	return nil
+}
