@@ -14,6 +14,7 @@ import (
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	clusterprovisionerv1alpha1ac "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1/applyconfiguration/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/patch"
+	"github.com/windlass-operator/windlass/internal/provision"
 )
 
 // stateSecret returns the Secret that keeps the tool's state, as of a run.
@@ -30,12 +31,19 @@ func stateSecret(
 		WithType(corev1.SecretTypeOpaque).WithData(data), nil
 }
 
-// logConfigMap returns the ConfigMap that keeps the end of a run's log, which is redacted.
-func logConfigMap(cluster *clusterprovisionerv1alpha1.Cluster, namespace, run, log string) *corev1ac.ConfigMapApplyConfiguration {
-	return corev1ac.ConfigMap(cluster.Name+clusterprovisionerv1alpha1.LogSuffix, namespace).
+// logConfigMap returns the ConfigMap that keeps the last runs and the ends of their logs, which are redacted.
+func logConfigMap(
+	cluster *clusterprovisionerv1alpha1.Cluster, namespace string, kept provision.History,
+) (*corev1ac.ConfigMapApplyConfiguration, error) {
+	name := cluster.Name + clusterprovisionerv1alpha1.LogSuffix
+	data, err := kept.Encode()
+	if err != nil {
+		return nil, fmt.Errorf("cannot keep the log in ConfigMap %s/%s: %w", namespace, name, err)
+	}
+	return corev1ac.ConfigMap(name, namespace).
 		WithLabels(labels(cluster)).WithOwnerReferences(owner(cluster)).
-		WithAnnotations(map[string]string{clusterprovisionerv1alpha1.OperationAnnotation: run}).
-		WithData(map[string]string{"log": log})
+		WithAnnotations(map[string]string{clusterprovisionerv1alpha1.OperationAnnotation: kept[0].ID}).
+		WithData(data), nil
 }
 
 // kubeconfigSecret returns the Secret with the kubeconfig, in the form that Cluster API, Flux and Argo CD read.

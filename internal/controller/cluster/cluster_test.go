@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
@@ -20,6 +22,7 @@ import (
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
@@ -134,6 +137,13 @@ func TestARunThatFailsIsRepeatedWithPauses(t *testing.T) {
 	log := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.cluster.Name + "-log"}}
 	if !s.Get(t, log) || !strings.Contains(log.Data["log"], "up begins") {
 		t.Errorf("the log is %q", log.Data["log"])
+	}
+	var kept []string
+	for _, run := range provision.DecodeHistory(log.Data) {
+		kept = append(kept, fmt.Sprintf("%s %s %t", run.Phase, run.Reason, strings.Contains(run.Log, "up begins")))
+	}
+	if diff := cmp.Diff([]string{"Succeeded  true", "Failed ImagePull true", "Failed ImagePull true"}, kept); diff != "" {
+		t.Errorf("the runs that are kept (-want +got):\n%s", diff)
 	}
 }
 
