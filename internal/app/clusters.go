@@ -45,6 +45,7 @@ func addClusters(ctx context.Context, mgr manager.Manager, t tools) error {
 	if err := mgr.Add(manager.RunnableFunc(runs.Watch)); err != nil {
 		return fmt.Errorf("cannot watch the runs of tools: %w", err)
 	}
+	t.reach.tools, t.reach.kept, t.reach.namespace = runs, direct, t.conf.LeaseLockNamespace
 	conf := t.conf.Clusters
 	options := cluster.Options{
 		Provisioner: &fencedProvisioner{Provisioner: runs, fence: t.leading}, Prober: cluster.NewProber(),

@@ -56,7 +56,7 @@ func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
 		Installation: installation, Open: fencedOpener(openDriver, t.leading), Problem: problem,
 		Notify: notices.Notify, Measure: calls.Measure, Log: log,
 	})
-	t.reach.machines, t.reach.objects, t.reach.installation = machines, mgr.GetClient(), installation
+	t.reach.machines, t.reach.installation = machines, installation
 	retained := &kube.RetainedList{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Namespace: t.conf.LeaseLockNamespace}
 
 	return errors.Join(

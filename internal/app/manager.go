@@ -66,7 +66,7 @@ func run(
 	}
 	given := tools{
 		workers: conf.Threads, now: now, conf: conf, namespace: conf.OwnNamespace, subject: subject, log: logger, leading: leading,
-		reach: &reach{leading: mgr.Elected()},
+		reach: newReach(mgr.GetClient(), mgr.Elected()),
 	}
 	if err := addControllers(ctx, mgr, list, given); err != nil {
 		if ctx.Err() != nil {

@@ -5,107 +5,73 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/gateway/api"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
-	"github.com/windlass-operator/windlass/internal/kube"
-	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/fleet"
+	"github.com/windlass-operator/windlass/internal/provision"
 )
 
-// reach is how the HTTP API of the manager's process reaches what runs outside of the cluster. Controllers fill it when they are added.
+// reach is how the HTTP API of the manager's process reaches what runs outside of the cluster: it is the api.Hosts of that API. Controllers
+// fill it when they are added.
 type reach struct {
-	// leading is closed when this instance is the leader, which alone connects to hosts.
+	// leading is closed when this instance is the leader, which alone connects to hosts and follows runs.
 	leading <-chan struct{}
+	// objects has the VirtualMachines and Clusters.
+	objects client.Reader
+
 	// machines are the hosts, nil without the controller of VirtualMachines.
-	machines *fleet.Fleet
-	// objects has the VirtualMachines.
-	objects      client.Reader
+	machines     *fleet.Fleet
 	installation string
+
+	// tools has the runs, nil without the controller of Clusters. kept has the ConfigMaps of those that have ended, in the namespace.
+	tools     provision.Provisioner
+	kept      client.Reader
+	namespace string
+	// followers has a slot for each run that is followed.
+	followers chan struct{}
+}
+
+// newReach returns a reach that controllers have not filled yet.
+func newReach(objects client.Reader, leading <-chan struct{}) *reach {
+	return &reach{objects: objects, leading: leading, followers: make(chan struct{}, maxFollowers)}
 }
 
 // hosts returns what the HTTP API reaches hosts with, nil for a process that does not.
 func (r *reach) hosts() api.Hosts {
-	if r.machines == nil {
+	if r.machines == nil && r.tools == nil {
 		return nil
 	}
 	return r
 }
 
-// Output implements api.Hosts.
-func (r *reach) Output(ctx context.Context, namespace, name string, tail int, follow bool) (io.ReadCloser, error) {
-	driver, id, err := r.machine(ctx, namespace, name)
-	if err != nil {
-		return nil, err
-	}
-	out, err := driver.Output(ctx, id, machine.OutputOptions{Tail: tail, Follow: follow})
-	return out, refusal(err)
-}
-
-// machine returns the machine of a VirtualMachine and the driver of its host.
-func (r *reach) machine(ctx context.Context, namespace, name string) (machine.Driver, machine.Identity, error) {
-	if !r.isLeading() {
-		return nil, machine.Identity{}, again(http.StatusServiceUnavailable, "NotLeading",
-			"This instance is not the leader, which alone reaches hosts. Ask the leader, or try again: this instance may become it.")
-	}
-	var vm cloudnativev1alpha1.VirtualMachine
-	err := r.objects.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &vm)
-	if apierrors.IsNotFound(err) {
-		return nil, machine.Identity{}, view.NewProblem(http.StatusNotFound, "NotFound", err.Error())
-	}
-	if err != nil {
-		return nil, machine.Identity{}, fmt.Errorf("cannot read VirtualMachine %s/%s: %w", namespace, name, err)
-	}
-	at := kube.PlacementOf(&vm)
-	if at.Host == "" {
-		return nil, machine.Identity{}, noMachine()
-	}
-	driver, ok := r.machines.Driver(at.Host)
-	if !ok {
-		return nil, machine.Identity{}, view.NewProblem(http.StatusConflict, "NotYet",
-			fmt.Sprintf("Host %q is not configured. The condition Ready says more.", at.Host))
-	}
-	return driver, machine.Identity{Installation: r.installation, UID: string(vm.UID), Namespace: vm.Namespace, Name: vm.Name}, nil
-}
-
-func (r *reach) isLeading() bool {
+// read reads an object of the cache, if this instance is the leader.
+func (r *reach) read(ctx context.Context, namespace, name string, into client.Object) error {
 	select {
 	case <-r.leading:
-		return true
 	default:
-		return false
+		return again(http.StatusServiceUnavailable, "NotLeading",
+			"This instance is not the leader, which alone reaches hosts. Ask the leader, or try again: this instance may become it.")
 	}
+	err := r.objects.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into)
+	if apierrors.IsNotFound(err) {
+		return view.NewProblem(http.StatusNotFound, "NotFound", err.Error())
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read %T %s/%s: %w", into, namespace, name, err)
+	}
+	return nil
 }
 
-// refusal turns what a driver says into a problem. Its words can name addresses, so they go to the log only.
-func refusal(err error) error {
-	var problem *view.Problem
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, machine.ErrNotFound):
-		problem = noMachine()
-	case errors.Is(err, machine.ErrUnsupported):
-		problem = view.NewProblem(http.StatusNotImplemented, "Unsupported", "The host of this machine cannot do this.")
-	case errors.Is(err, machine.ErrBusy):
-		problem = again(http.StatusTooManyRequests, "TooManyRequests", "The host of this machine serves as many readers as it can.")
-	default:
-		problem = again(http.StatusServiceUnavailable, "HostUnreachable", "The host of this machine does not answer.")
-	}
-	return fmt.Errorf("%w: %w", problem, err)
-}
-
-// noMachine is the problem of an object without a machine.
-func noMachine() *view.Problem {
-	return view.NewProblem(http.StatusConflict, "NotYet", "The object does not have a machine. Its condition Ready says why.")
+// absent is the problem of a process without the controller.
+func absent(controller string) *view.Problem {
+	return view.NewProblem(http.StatusNotImplemented, "NoHosts",
+		fmt.Sprintf("This manager runs without the controller %q, so it does not reach what you ask for. Ask the manager that runs it.", controller))
 }
 
 // again returns a problem that can pass.

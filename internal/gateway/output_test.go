@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
+	"github.com/windlass-operator/windlass/internal/provision"
 )
 
 // simulatedHosts reaches machines on one simulated host. Their UIDs are their names.
@@ -33,6 +34,14 @@ func machineOf(namespace, name string) machine.Identity {
 // Output implements api.Hosts.
 func (h *simulatedHosts) Output(ctx context.Context, namespace, name string, tail int, follow bool) (io.ReadCloser, error) {
 	return h.Driver.Output(ctx, machineOf(namespace, name), machine.OutputOptions{Tail: tail, Follow: follow})
+}
+
+// Runs implements api.Hosts.
+func (*simulatedHosts) Runs(context.Context, string) ([]view.Run, error) { return nil, nil }
+
+// RunLog implements api.Hosts.
+func (*simulatedHosts) RunLog(context.Context, string, string, int, bool) (io.ReadCloser, error) {
+	return nil, provision.ErrNoRun
 }
 
 // start makes a machine and powers it on.

@@ -299,7 +299,7 @@ func routeOf(method, path string) string {
 func actions() []string {
 	return []string{
 		"power", "resize", "restart", "rollback", "pause", "resume", "cordon", "uncordon", "drain", "acknowledge", "approve", "retry",
-		"accept-skipped-nodes", "download", "eviction", "output",
+		"accept-skipped-nodes", "download", "eviction", "output", "runs", "log",
 	}
 }
 

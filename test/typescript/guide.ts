@@ -247,6 +247,9 @@ async function actions(): Promise<void> {
   const output = { ...vm.params, query: { tailLines: 100, follow: false } };
   const elsewhere = refused("output", await api.GET("/v1/virtualmachines/{ns}/{name}/console/output", { params: output, parseAs: "text" }));
   check("only the manager reaches hosts", elsewhere.code === "NoHosts");
+  const run = { path: { name: "nowhere" } };
+  check("runs", refused("runs", await api.GET("/v1/clusters/{name}/runs", { params: run })).code === "NoHosts");
+  refused("log", await api.GET("/v1/clusters/{name}/log", { params: { ...run, query: { run: "up-1", tailLines: 9 } }, parseAs: "text" }));
   const gone = refused("a drain", await api.POST("/v1/nodes/{name}/drain", { params: { path: { name: "nowhere" }, query: { dryRun: "All" } } }));
   check("no node", gone.code === "NotFound");
 }

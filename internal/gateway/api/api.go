@@ -61,7 +61,7 @@ type API struct {
 	// The kinds that apps are made of.
 	namespaces, deployments, services *feed.Kind
 	// The kinds with routes of their own.
-	pods, eventKind, machines *feed.Kind
+	pods, eventKind, machines, clusters *feed.Kind
 }
 
 // New returns the API.
@@ -69,7 +69,7 @@ func New(options Options) (*API, error) {
 	a := &API{Options: options, encoders: newEncoders(), stopping: make(chan struct{})}
 	for plural, into := range map[string]**feed.Kind{
 		view.NamespacesPlural: &a.namespaces, view.DeploymentsPlural: &a.deployments, view.ServicesPlural: &a.services,
-		view.PodsPlural: &a.pods, view.EventsPlural: &a.eventKind, view.MachinesPlural: &a.machines,
+		view.PodsPlural: &a.pods, view.EventsPlural: &a.eventKind, view.MachinesPlural: &a.machines, view.ClustersPlural: &a.clusters,
 	} {
 		*into, _ = a.Hub.Kind(plural) // the table of kinds has them
 	}
@@ -112,6 +112,7 @@ func (a *API) register(mux *http.ServeMux) {
 	}
 	a.registerPods()
 	a.registerMachines()
+	a.registerRuns()
 	a.registerActions()
 	a.registerOverview()
 	a.registerApps()

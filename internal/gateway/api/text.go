@@ -40,7 +40,7 @@ type text struct {
 
 // followable are the routes of texts that can be followed: the kind and the last part of the path.
 func followable() map[string]string {
-	return map[string]string{view.PodsPlural: logsPart, view.MachinesPlural: outputPart}
+	return map[string]string{view.PodsPlural: logsPart, view.MachinesPlural: outputPart, view.ClustersPlural: runLogPart}
 }
 
 // isEndless reports whether a request has an answer that may go on for as long as its reader stays.

@@ -63,6 +63,7 @@ const (
 	PodsPlural        = "pods"
 	EventsPlural      = "events"
 	MachinesPlural    = "virtualmachines"
+	ClustersPlural    = "clusters"
 )
 
 // Kinds returns the table of kinds.
@@ -88,7 +89,7 @@ func Kinds() []Kind {
 			GVK: cloudnativev1alpha1.SchemeGroupVersion.WithKind("VirtualMachine"), Plural: MachinesPlural, Namespaced: true, Uncompressed: true,
 			About: "VirtualMachines",
 		},
-		{GVK: clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Cluster"), Plural: "clusters", About: "Clusters"},
+		{GVK: clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Cluster"), Plural: ClustersPlural, About: "Clusters"},
 		{
 			GVK: clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Kubeconfig"), Plural: "kubeconfigs",
 			About: "Kubeconfigs",

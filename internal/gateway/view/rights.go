@@ -22,9 +22,12 @@ type Action struct {
 	Verb, Subresource string
 }
 
+// verbGet is the verb of a right to read one object, or a part of one.
+const verbGet = "get"
+
 // Actions returns what the API can do with objects of the kind.
 func (k *Kind) Actions() []Action {
-	out := []Action{{Name: "get", Verb: "get"}, {Name: "list", Verb: "list"}}
+	out := []Action{{Name: verbGet, Verb: verbGet}, {Name: "list", Verb: "list"}}
 	if !k.Uncached {
 		out = append(out, Action{Name: "watch", Verb: "watch"})
 	}
@@ -38,13 +41,19 @@ func (k *Kind) Actions() []Action {
 		out = append(out, Action{Name: "scale", Verb: "patch", Subresource: "scale"})
 	}
 	if k.Plural == PodsPlural {
-		out = append(out, Action{Name: "logs", Verb: "get", Subresource: "log"}, Action{Name: "evict", Verb: "create", Subresource: "eviction"})
+		out = append(out, Action{Name: "logs", Verb: verbGet, Subresource: "log"}, Action{Name: "evict", Verb: "create", Subresource: "eviction"})
 	}
 	if k.Plural == MachinesPlural {
 		out = append(out, ReadConsole())
+	}
+	if k.Plural == ClustersPlural {
+		out = append(out, ReadRuns())
 	}
 	return out
 }
 
 // ReadConsole is reading what a machine has written to its console.
-func ReadConsole() Action { return Action{Name: "output", Verb: "get", Subresource: "console"} }
+func ReadConsole() Action { return Action{Name: "output", Verb: verbGet, Subresource: "console"} }
+
+// ReadRuns is reading which runs of a tool a cluster had, and their logs.
+func ReadRuns() Action { return Action{Name: "log", Verb: verbGet, Subresource: "log"} }
