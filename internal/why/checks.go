@@ -82,6 +82,11 @@ func (w *walk) skip(title, because string) {
 	w.explanation.Checks = append(w.explanation.Checks, Check{Title: title, State: NotLookedAt, Message: cmp.Or(sentence(because), laterText)})
 }
 
+// Unseen enters a check that cannot be made because objects around the subject could not be read.
+func (e *Explanation) Unseen(title, because string) {
+	e.Checks = append(e.Checks, Check{Title: title, State: NotLookedAt, Message: sentence(because)})
+}
+
 // end returns the explanation. Without a failed check the summary says that.
 func (w *walk) end(fine string) *Explanation {
 	w.explanation.Summary = sentence(fine)

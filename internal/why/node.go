@@ -74,6 +74,14 @@ func poolNames(pool *membership.Pool) names {
 	return names{"pool": pool.Name, "generation": strconv.FormatInt(pool.Generation, 10)}
 }
 
+// MembershipUnseen is Membership for a caller who may not read the pools, and why.
+func MembershipUnseen(node *corev1.Node, name, because string) *Explanation {
+	w := newWalk(ObjectOf(kindNode, node))
+	w.explanation.Pool = name
+	w.skip("The pool has chosen the node", because)
+	return w.end("")
+}
+
 // Membership explains why a node is not a member of the pool, or does not carry what the pool wants, or still does after it has left.
 func Membership(node *corev1.Node, pools membership.Pools, name string) *Explanation {
 	w := newWalk(ObjectOf(kindNode, node))

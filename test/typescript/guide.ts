@@ -230,6 +230,19 @@ async function pods(): Promise<void> {
   refused("delete", await api.DELETE("/v1/pods/{ns}/{name}", { params: nobody }));
 }
 
+// why says what to do about an object, as a page would.
+function advice(of: Schemas["Explanation"]): string {
+  const failed = of.checks.find((one) => one.state === "Failed");
+  const deeper = of.because === undefined ? "" : ` because ${advice(of.because)}`;
+  return failed === undefined ? of.summary : `${failed.code ?? "?"}: ${failed.message ?? ""} ${failed.next?.text ?? ""} ${failed.next?.command ?? ""}${deeper}`;
+}
+
+async function reasons(): Promise<void> {
+  const told = advice(need("why", await api.GET("/v1/deployments/{ns}/{name}/why", { params: { path: at } })));
+  check(`why is ${told}`, told.includes("NotObserved")); // no controller of Deployments runs here
+  refused("why of nothing", await api.GET("/v1/nodes/{name}/why", { params: { path: { name: "nowhere" }, query: { pool: "edge", key: "disk" } } }));
+}
+
 async function actions(): Promise<void> {
   need("restart", await api.POST("/v1/deployments/{ns}/{name}/restart", { params: { path: at } }));
   const alone = refused("a rollback", await api.POST("/v1/deployments/{ns}/{name}/rollback", { params: { path: at }, body: { toRevision: 1 } }));
@@ -261,6 +274,7 @@ await one();
 await apps();
 await watches();
 await pods();
+await reasons();
 await actions();
 const deleted = need("delete", await api.DELETE("/v1/deployments/{ns}/{name}", { params: { path: at, query: { propagationPolicy: "Foreground" } } }));
 check("deleted", deleted.kind === "Deployment" ? deleted.metadata.deletionTimestamp !== undefined : deleted.status === "Success");

@@ -58,6 +58,8 @@ type API struct {
 	description []byte
 	// stopping is closed when streams have to end.
 	stopping chan struct{}
+	// surveys has a slot for each request that reads all nodes or pods at the same time.
+	surveys chan struct{}
 	// The kinds that apps are made of.
 	namespaces, deployments, services *feed.Kind
 	// The kinds with routes of their own.
@@ -66,7 +68,7 @@ type API struct {
 
 // New returns the API.
 func New(options Options) (*API, error) {
-	a := &API{Options: options, encoders: newEncoders(), stopping: make(chan struct{})}
+	a := &API{Options: options, encoders: newEncoders(), stopping: make(chan struct{}), surveys: make(chan struct{}, maxSurveys)}
 	for plural, into := range map[string]**feed.Kind{
 		view.NamespacesPlural: &a.namespaces, view.DeploymentsPlural: &a.deployments, view.ServicesPlural: &a.services,
 		view.PodsPlural: &a.pods, view.EventsPlural: &a.eventKind, view.MachinesPlural: &a.machines, view.ClustersPlural: &a.clusters,
@@ -115,6 +117,7 @@ func (a *API) register(mux *http.ServeMux) {
 	a.registerRuns()
 	a.registerActions()
 	a.registerOverview()
+	a.registerWhy()
 	a.registerApps()
 	a.registerMe()
 	a.registerSession()
