@@ -52,6 +52,7 @@ func (g *Gateway) serve(ctx context.Context) error {
 	if err := server.Shutdown(end); err != nil {
 		return errors.Join(fmt.Errorf("cannot finish running requests: %w", err), server.Close())
 	}
+	g.api.Await(end)
 	return nil
 }
 

@@ -6,10 +6,7 @@ package gateway
 import (
 	"bufio"
 	"fmt"
-	"net"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,38 +21,6 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/client"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
-
-// kubelet is a node whose containers log what the channel delivers, until it is closed. The API server reads their logs from it.
-func (r *rig) kubelet(t *testing.T, node string, lines <-chan string) {
-	t.Helper()
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		_, _ = fmt.Fprintf(w, "%s?%s\n", request.URL.Path, request.URL.RawQuery)
-		for request.URL.Query().Get("follow") == "true" {
-			if http.NewResponseController(w).Flush() != nil {
-				return
-			}
-			select {
-			case line, more := <-lines:
-				if !more {
-					return
-				}
-				_, _ = fmt.Fprintln(w, line)
-			case <-request.Context().Done():
-				return
-			}
-		}
-	}))
-	t.Cleanup(server.Close)
-	host, port, err := net.SplitHostPort(server.Listener.Addr().String())
-	must(t, err)
-	number, err := strconv.Atoi(port)
-	must(t, err)
-	object := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}
-	r.Create(t, object)
-	object.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: host}}
-	object.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(number)
-	must(t, r.Live.Status().Update(t.Context(), object))
-}
 
 // pod creates a pod on the node.
 func (r *rig) pod(t *testing.T, namespace, name, node string, change ...func(*corev1.Pod)) *corev1.Pod {
@@ -155,7 +120,7 @@ func TestLogs(t *testing.T) {
 	r := newRig(t)
 	ns := r.Namespace(t)
 	node, lines := ns+"-node", make(chan string)
-	r.kubelet(t, node, lines)
+	r.kubelet(t, node, kubelet{lines: lines})
 	r.pod(t, ns, "web", node)
 	home := r.Namespace(t)
 	token := r.token(t, home, "user")

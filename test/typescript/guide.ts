@@ -243,6 +243,15 @@ async function reasons(): Promise<void> {
   refused("why of nothing", await api.GET("/v1/nodes/{name}/why", { params: { path: { name: "nowhere" }, query: { pool: "edge", key: "disk" } } }));
 }
 
+// sessions are WebSockets, whose refusals are problems before. The types know the parameters.
+async function sessions(): Promise<void> {
+  const nobody = { path: { ns: namespace, name: "nobody" } };
+  const exec = await api.GET("/v1/pods/{ns}/{name}/exec", { params: { ...nobody, query: { command: ["ls", "-l"], stdout: true } } });
+  check("426 for a request that opens no WebSocket", refused("exec", exec).code === "UpgradeRequired");
+  const attach = await api.GET("/v1/pods/{ns}/{name}/attach", { params: { ...nobody, query: { stdin: true, stdout: true, tty: true } } });
+  check("426 for attach", refused("attach", attach).code === "UpgradeRequired");
+}
+
 async function actions(): Promise<void> {
   need("restart", await api.POST("/v1/deployments/{ns}/{name}/restart", { params: { path: at } }));
   const alone = refused("a rollback", await api.POST("/v1/deployments/{ns}/{name}/rollback", { params: { path: at }, body: { toRevision: 1 } }));
@@ -275,6 +284,7 @@ await apps();
 await watches();
 await pods();
 await reasons();
+await sessions();
 await actions();
 const deleted = need("delete", await api.DELETE("/v1/deployments/{ns}/{name}", { params: { path: at, query: { propagationPolicy: "Foreground" } } }));
 check("deleted", deleted.kind === "Deployment" ? deleted.metadata.deletionTimestamp !== undefined : deleted.status === "Success");

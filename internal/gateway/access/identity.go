@@ -17,6 +17,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/authenticatorfactory"
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
+	"k8s.io/streaming/pkg/httpstream/wsstream"
 
 	"github.com/windlass-operator/windlass/internal/gateway/login"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
@@ -71,9 +72,19 @@ func NewIdentity(
 }
 
 // Of returns who sent the request. Every refusal is a *view.Problem. A cookie does not count beside an Authorization header, which
-// only a program of the caller's own can send.
+// only a program of the caller's own can send. No page of another origin opens a WebSocket, whatever it sends.
 func (i *Identity) Of(r *http.Request) (*Caller, error) {
+	if wsstream.IsWebSocketRequest(r) && !fromOwnPage(r) {
+		return nil, foreignPage()
+	}
 	token, bearer := bearerToken(r)
+	fromSocket, inSocket, err := socketToken(r)
+	switch {
+	case err != nil || inSocket && bearer:
+		return nil, unauthorized("The WebSocket must have one token, encoded in a subprotocol beside another subprotocol, or in a header.")
+	case inSocket:
+		token, bearer = fromSocket, true
+	}
 	switch {
 	case bearer && i.session.carries(r, token):
 		return i.session.caller(""), nil

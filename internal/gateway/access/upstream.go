@@ -97,11 +97,7 @@ func (u *Upstream) Open(ctx context.Context, who *Caller, c Call) (io.ReadCloser
 
 // send returns the answer to a request that the API server accepted.
 func (u *Upstream) send(ctx context.Context, who *Caller, c Call) (*http.Response, error) {
-	address := strings.TrimSuffix(u.base.String(), "/") + c.Path
-	if len(c.Query) > 0 {
-		address += "?" + c.Query.Encode()
-	}
-	request, err := http.NewRequestWithContext(ctx, c.Method, address, bytes.NewReader(c.Body))
+	request, err := http.NewRequestWithContext(ctx, c.Method, u.address(c.Path, c.Query), bytes.NewReader(c.Body))
 	if err != nil {
 		return nil, fmt.Errorf("cannot create a request to the API server: %w", err)
 	}
@@ -110,26 +106,44 @@ func (u *Upstream) send(ctx context.Context, who *Caller, c Call) (*http.Respons
 		request.Header.Set("Content-Type", c.ContentType)
 	}
 	request.Header.Set("User-Agent", u.userAgent)
-	client := u.own
-	if !who.Session {
-		client = u.anonymous
-		request.Header.Set("Authorization", "Bearer "+who.token)
-	}
-	response, err := client.Do(request)
+	response, err := u.authorize(who, request.Header).Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the API server: %w", err)
 	}
 	if response.StatusCode < http.StatusMultipleChoices {
 		return response, nil
 	}
+	return nil, refusal(response)
+}
+
+// address returns the URL of a path of the API server.
+func (u *Upstream) address(path string, query url.Values) string {
+	out := strings.TrimSuffix(u.base.String(), "/") + path
+	if len(query) > 0 {
+		out += "?" + query.Encode()
+	}
+	return out
+}
+
+// authorize returns the client whose requests are the caller's, and adds their token to the header if that client needs it.
+func (u *Upstream) authorize(who *Caller, header http.Header) *http.Client {
+	if who.Session {
+		return u.own
+	}
+	header.Set("Authorization", "Bearer "+who.token)
+	return u.anonymous
+}
+
+// refusal returns the problem that an answer is, and closes it.
+func refusal(response *http.Response) error {
 	defer func() { _ = response.Body.Close() }()
 	body, err := whole(response.Body)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	problem := view.FromStatus(max(response.StatusCode, http.StatusBadRequest), body)
 	problem.RetryAfter = response.Header.Get("Retry-After")
-	return nil, problem
+	return problem
 }
 
 // whole reads all of an answer.

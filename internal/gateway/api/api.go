@@ -4,7 +4,9 @@
 package api
 
 import (
+	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -60,6 +62,8 @@ type API struct {
 	stopping chan struct{}
 	// surveys has a slot for each request that reads all nodes or pods at the same time.
 	surveys chan struct{}
+	// sockets are the WebSockets that are open: the server forgets their connections.
+	sockets sync.WaitGroup
 	// The kinds that apps are made of.
 	namespaces, deployments, services *feed.Kind
 	// The kinds with routes of their own.
@@ -96,6 +100,19 @@ func (a *API) OpenAPI() *huma.OpenAPI { return a.routes.OpenAPI() }
 
 // Stop ends all streams.
 func (a *API) Stop() { close(a.stopping) }
+
+// Await waits until all WebSockets are closed, or the context ends.
+func (a *API) Await(ctx context.Context) {
+	closed := make(chan struct{})
+	go func() {
+		a.sockets.Wait()
+		close(closed)
+	}()
+	select {
+	case <-ctx.Done():
+	case <-closed:
+	}
+}
 
 // register registers all routes.
 func (a *API) register(mux *http.ServeMux) {

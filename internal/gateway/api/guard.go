@@ -68,7 +68,7 @@ func unambiguous(r *http.Request) error {
 	}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if len(query[name]) > 1 {
+		if len(query[name]) > 1 && !repeatable(r.URL.Path, name) {
 			errs = append(errs, &view.FieldError{Location: "query." + name, Message: "is there more than once", Code: view.FieldDuplicate})
 		}
 	}
@@ -76,6 +76,12 @@ func unambiguous(r *http.Request) error {
 		return fieldErrors(errors.Join(errs...))
 	}
 	return nil
+}
+
+// repeatable reports whether a parameter may be there more than once.
+func repeatable(where, name string) bool {
+	part, _ := isSession(where)
+	return part == execPart && name == commandParameter
 }
 
 // bounded gives every request an end. A stream moves the deadlines of its connection itself, once its caller is known.

@@ -46,6 +46,7 @@ func (a *API) registerPods() {
 	evict.Description = "Unlike deleting, this respects PodDisruptionBudgets: 429 means that one of them does not allow it now."
 	handle(a, evict, a.evict)
 	handle(a, operation(a.pods, "logs", http.MethodGet, objectPath(a.pods, logsPart), "Read the log of a container", textResponse()), a.logs)
+	a.registerSessions()
 }
 
 // evict evicts a pod as the caller.

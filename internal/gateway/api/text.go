@@ -45,7 +45,7 @@ func followable() map[string]string {
 
 // isEndless reports whether a request has an answer that may go on for as long as its reader stays.
 func isEndless(r *http.Request) bool {
-	if r.URL.Path == watchPath {
+	if _, isSession := isSession(r.URL.Path); isSession || r.URL.Path == watchPath {
 		return true
 	}
 	follow, err := strconv.ParseBool(r.URL.Query().Get("follow"))
@@ -64,7 +64,7 @@ func textResponse() map[int]*huma.Response {
 // sendText answers with a text, which counts as a stream of the caller.
 func (a *API) sendText(ctx context.Context, what *text) (*huma.StreamResponse, error) {
 	if !a.Streams.Enter(what.who) {
-		return nil, access.TooMany(time.Second)
+		return nil, access.TooMany(streamRetry)
 	}
 	reading, stop := context.WithCancel(ctx)
 	lines, err := what.open(reading)
@@ -89,7 +89,10 @@ func (a *API) sendText(ctx context.Context, what *text) (*huma.StreamResponse, e
 			// The deadline of a request would end the connection.
 			_ = control.SetReadDeadline(time.Time{})
 			_ = control.Flush() // so that the reader of a quiet text knows that it has been opened
-			go a.endText(reading, stop, what)
+			go func() {
+				defer stop()
+				a.awaitEnd(reading, what.who, what.kind, what.of, what.right)
+			}()
 		}
 		a.passOn(writer, lines)
 	}}, nil
@@ -111,29 +114,6 @@ func (a *API) passOn(to http.ResponseWriter, lines io.Reader) {
 			}
 		}
 		if err != nil {
-			return
-		}
-	}
-}
-
-// endText ends a text that is followed when its reader may no longer read it, or the process stops. Until the API server says so,
-// the text goes on.
-func (a *API) endText(ctx context.Context, stop func(), what *text) {
-	defer stop()
-	recheck := time.NewTicker(a.Recheck)
-	defer recheck.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-a.stopping:
-			return
-		case <-recheck.C:
-		}
-		if valid, err := a.Identity.Valid(ctx, what.who); err == nil && !valid {
-			return
-		}
-		if allowed, err := a.Rights.MayDo(ctx, what.who, &what.kind.Kind, what.right, what.of.namespace, what.of.name); err == nil && !allowed {
 			return
 		}
 	}

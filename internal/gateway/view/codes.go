@@ -79,6 +79,7 @@ func ProblemCodes() []ProblemCode {
 		own("SessionEnded", "the session of the browser has expired or was logged out, or its token is no longer accepted: log in again"),
 		own("RunUnderWay", "a run of the tool is under way: wait until it ends"),
 		own("Unsupported", "the host of the machine cannot do this"),
+		own("UpgradeRequired", "the path is a WebSocket with one of these subprotocols", ParameterAllowed),
 		server(metav1.StatusReasonAlreadyExists, "an object of this name exists"),
 		server(metav1.StatusReasonBadRequest, "the request cannot be parsed"),
 		server(metav1.StatusReasonConflict, "the object has changed since, or other managers own the fields"),

@@ -22,8 +22,8 @@ type Action struct {
 	Verb, Subresource string
 }
 
-// verbGet is the verb of a right to read one object, or a part of one.
-const verbGet = "get"
+// Verbs of rights to objects and to parts of them.
+const verbGet, verbCreate = "get", "create"
 
 // Actions returns what the API can do with objects of the kind.
 func (k *Kind) Actions() []Action {
@@ -32,7 +32,7 @@ func (k *Kind) Actions() []Action {
 		out = append(out, Action{Name: "watch", Verb: "watch"})
 	}
 	if k.Access == AccessFull {
-		out = append(out, Action{Name: "create", Verb: "create"}, Action{Name: "update", Verb: "update"}, Action{Name: "patch", Verb: "patch"})
+		out = append(out, Action{Name: verbCreate, Verb: verbCreate}, Action{Name: "update", Verb: "update"}, Action{Name: "patch", Verb: "patch"})
 	}
 	if k.Access != AccessRead {
 		out = append(out, Action{Name: "delete", Verb: "delete"})
@@ -41,7 +41,8 @@ func (k *Kind) Actions() []Action {
 		out = append(out, Action{Name: "scale", Verb: "patch", Subresource: "scale"})
 	}
 	if k.Plural == PodsPlural {
-		out = append(out, Action{Name: "logs", Verb: verbGet, Subresource: "log"}, Action{Name: "evict", Verb: "create", Subresource: "eviction"})
+		out = append(out, Action{Name: "logs", Verb: verbGet, Subresource: "log"}, Action{Name: "evict", Verb: verbCreate, Subresource: "eviction"},
+			Action{Name: "exec", Verb: verbCreate, Subresource: "exec"}, Action{Name: "attach", Verb: verbCreate, Subresource: "attach"})
 	}
 	if k.Plural == MachinesPlural {
 		out = append(out, ReadConsole())

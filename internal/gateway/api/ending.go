@@ -1,0 +1,51 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// ending is why what a caller follows has to end.
+type ending int
+
+// Endings.
+const (
+	// endLeft is a caller who has left.
+	endLeft ending = iota
+	// endStopping is a process that stops.
+	endStopping
+	// endExpired is a token that the API server no longer accepts.
+	endExpired
+	// endDenied is a right that was taken away.
+	endDenied
+)
+
+// awaitEnd waits until what a caller follows of an object has to end. Until the API server says so, it goes on.
+func (a *API) awaitEnd(ctx context.Context, who *access.Caller, k *feed.Kind, of Target, needs ...view.Action) ending {
+	recheck := time.NewTicker(a.Recheck)
+	defer recheck.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return endLeft
+		case <-a.stopping:
+			return endStopping
+		case <-recheck.C:
+		}
+		if valid, err := a.Identity.Valid(ctx, who); err == nil && !valid {
+			return endExpired
+		}
+		for _, need := range needs {
+			if allowed, err := a.Rights.MayDo(ctx, who, &k.Kind, need, of.namespace, of.name); err == nil && !allowed {
+				return endDenied
+			}
+		}
+	}
+}
