@@ -42,7 +42,7 @@ DEVCLUSTER_LDFLAGS := $(NODED_LDFLAGS) \
 
 # -- What is made of what ----------------------------------------------------------------------------------------------------
 
-MODULES            := . devcluster tools test/rke
+MODULES            := . devcluster tools test/rke test/oidc
 sources             = $(shell find $(1) -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*' 2>/dev/null)
 WINDLASS_SOURCES   := $(call sources,api cmd internal) go.mod go.sum
 DEVCLUSTER_SOURCES := $(call sources,devcluster)
@@ -74,6 +74,10 @@ bin/noded: $(DEVCLUSTER_SOURCES)
 bin/rke: $(call sources,test/rke)
 	go build -C test/rke -o ../../$@ .
 
+# The real OpenID provider that tests log in at: seconds. Without it those tests are skipped.
+bin/oidc: $(call sources,test/oidc)
+	go build -C test/oidc -o ../../$@ .
+
 # The same program under its other names, which is how it knows what to be.
 $(KUBERNETES): | bin/devcluster
 	@mkdir -p $(@D)
@@ -97,7 +101,7 @@ clean: ## Stop and delete all that make run started, and remove what was built.
 
 .PHONY: test
 test: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
-test: build bin/report ## Run all tests: unit, schema, integration and end to end, on a real control plane.
+test: build bin/report bin/oidc ## Run all tests: unit, schema, integration and end to end, on a real control plane.
 	@{ status=0; \
 	   go test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C devcluster test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
@@ -115,6 +119,7 @@ lint: ## Read the code as .golangci.yml says.
 	$(LINT) run ./...
 	cd devcluster && $(LINT) run --config=../.golangci.yml ./...
 	cd test/rke && $(LINT) run --config=../../.golangci.yml ./...
+	cd test/oidc && $(LINT) run --config=../../.golangci.yml ./...
 
 .PHONY: verify
 .NOTPARALLEL: verify # a linter must not read what is just being generated
@@ -122,7 +127,7 @@ verify: verify-generated verify-modules verify-merges lint ## Check that generat
 
 .PHONY: licences
 licences: ## Check that every dependency has a licence under which it can be used here.
-	@go run ./test/licences . devcluster test/rke tools=tool
+	@go run ./test/licences . devcluster test/rke test/oidc tools=tool
 
 .PHONY: vulnerabilities
 vulnerabilities: ## Look for known vulnerabilities in what is shipped. $GOVULNDB is the database.

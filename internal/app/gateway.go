@@ -14,7 +14,9 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/gateway"
+	"github.com/windlass-operator/windlass/internal/gateway/login"
 )
 
 // addresses are those of an HTTP API that is being served.
@@ -46,6 +48,7 @@ func addGateway(
 		Session:         conf.Gateway.Session || conf.Gateway.SessionFile != "",
 		Namespaces:      contextNamespaces(conf.Kubeconfig),
 		SessionLifetime: conf.Gateway.SessionLifetime, SessionIdle: conf.Gateway.SessionIdleTimeout,
+		Provider:          provider(&conf.Gateway),
 		RequestsPerSecond: conf.Gateway.RequestsPerSecond, ConnectionsPerAddress: conf.Gateway.ConnectionsPerAddress,
 		Hosts: given.reach.hosts(), Version: version, Now: time.Now,
 		Log: log.WithName("gateway"),
@@ -71,6 +74,17 @@ func addGateway(
 		return tell(api)
 	}
 	return nil
+}
+
+// provider returns where people log in with a browser; nil for nowhere.
+func provider(of *config.Gateway) *login.ProviderOptions {
+	if !of.LogsInAtProvider() {
+		return nil
+	}
+	return &login.ProviderOptions{
+		IssuerURL: of.OIDCIssuerURL, ClientID: of.OIDCClientID, ClientSecretFile: of.OIDCClientSecretFile, RedirectURL: of.OIDCRedirectURL,
+		CAFile: of.OIDCCAFile, Scopes: of.OIDCScopes,
+	}
 }
 
 // writeSession writes the URL, whole or not at all, so that only the user can read it.

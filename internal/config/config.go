@@ -114,6 +114,7 @@ func Default(known ...string) Config {
 		Clusters:               defaultClusters(),
 		Gateway: Gateway{
 			BindAddress: off, RequestsPerSecond: 100, ConnectionsPerAddress: 1024, SessionLifetime: 12 * time.Hour, SessionIdleTimeout: time.Hour,
+			OIDCScopes: []string{"profile", "email", "offline_access"},
 		},
 		Machines: defaultMachines(),
 		known:    known,

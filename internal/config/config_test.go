@@ -51,7 +51,10 @@ func TestFlags(t *testing.T) {
 				"--holder-identity=me", "--threads=2", "--metrics-bind-address=0", "--health-probe-bind-address=:9",
 				"--pprof-bind-address=127.0.0.1:6",
 				"--gateway-bind-address=127.0.0.1:7", "--gateway-tls-cert-file=c", "--gateway-tls-private-key-file=p",
-				"--gateway-session-file=s", "--gateway-plaintext", "--gateway-requests-per-second=3", "--gateway-session-lifetime=3h", "--gateway-session-idle-timeout=2h", "--gateway-connections-per-address=5",
+				"--gateway-session-file=s", "--gateway-plaintext", "--gateway-requests-per-second=3",
+				"--gateway-session-lifetime=3h", "--gateway-session-idle-timeout=2h",
+				"--gateway-oidc-issuer-url=https://i", "--gateway-oidc-client-id=c", "--gateway-oidc-client-secret-file=s",
+				"--gateway-oidc-redirect-url=https://w/v1/session/oidc/callback", "--gateway-oidc-ca-file=a", "--gateway-oidc-scopes=x,y", "--gateway-connections-per-address=5",
 				"--vm-driver=libvirt", "--vm-hosts=h", "--orphan-policy=delete", "--orphan-grace=1m", "--usage-in-status=off",
 				"--vm-sample-period=5s",
 				"--allowed-provisioners=rke,exec", "--provisioner-path=rke=/r", "--config-root=/c", "--config-namespaces=a,b", "--state-dir=/s",
@@ -73,7 +76,12 @@ func TestFlags(t *testing.T) {
 					map[string]string{"rke": "r:1", "exec": "e"},
 					9,
 				}
-				c.Gateway = Gateway{BindAddress: "127.0.0.1:7", CertFile: "c", KeyFile: "p", Plaintext: true, SessionFile: "s", RequestsPerSecond: 3, ConnectionsPerAddress: 5, SessionLifetime: 3 * time.Hour, SessionIdleTimeout: 2 * time.Hour}
+				c.Gateway = Gateway{
+					BindAddress: "127.0.0.1:7", CertFile: "c", KeyFile: "p", Plaintext: true, SessionFile: "s", RequestsPerSecond: 3,
+					ConnectionsPerAddress: 5, SessionLifetime: 3 * time.Hour, SessionIdleTimeout: 2 * time.Hour,
+					OIDCIssuerURL: "https://i", OIDCClientID: "c", OIDCClientSecretFile: "s", OIDCRedirectURL: "https://w/v1/session/oidc/callback",
+					OIDCCAFile: "a", OIDCScopes: []string{"x", "y"},
+				}
 			},
 		},
 	}
@@ -244,6 +252,23 @@ func TestValidate(t *testing.T) {
 		"sessions of browsers end, the idle ones first": {
 			modify: func(c *Config) { c.Gateway.SessionLifetime, c.Gateway.SessionIdleTimeout = time.Hour, 2*time.Hour },
 			want:   []string{"session-idle-timeout is 2h0m0s: it must be from 1m to the session lifetime, 1h0m0s"},
+		},
+		"an OpenID provider needs a client, and a way back": {
+			modify: func(c *Config) { c.Gateway.OIDCIssuerURL = "http://i" },
+			want: []string{
+				"oidc-client-id must be set", `oidc-issuer-url is "http://i": it must be an https:// URL`,
+				`oidc-redirect-url is "": it must be the URL of this server with the path /v1/session/oidc/callback`,
+			},
+		},
+		"a code is not sent in plain text": {
+			modify: func(c *Config) {
+				c.Gateway.OIDCIssuerURL, c.Gateway.OIDCClientID, c.Gateway.OIDCRedirectURL = "https://i", "c", "http://w"+OIDCCallback
+			},
+			want: []string{`oidc-redirect-url is "http://w/v1/session/oidc/callback": it must be an https:// URL`},
+		},
+		"a client needs a provider": {
+			modify: func(c *Config) { c.Gateway.OIDCClientID = "c" },
+			want:   []string{"oidc-issuer-url must be set with the other flags of the OpenID provider"},
 		},
 		"a session has an end": {
 			modify: func(c *Config) { c.Gateway.SessionLifetime = 10000 * time.Hour },

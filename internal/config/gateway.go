@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 
@@ -40,6 +41,22 @@ type Gateway struct {
 	// SessionIdleTimeout is when it ends without a request. Default: one hour.
 	SessionIdleTimeout time.Duration
 
+	// OIDCIssuerURL is the OpenID provider where people log in with a browser. Default: empty, for none.
+	OIDCIssuerURL string
+
+	// OIDCClientID and OIDCClientSecretFile are the client at that provider. The API server has to accept its tokens.
+	OIDCClientID, OIDCClientSecretFile string
+
+	// OIDCRedirectURL is where the provider sends browsers back to: the address of this server as they reach it, and
+	// /v1/session/oidc/callback.
+	OIDCRedirectURL string
+
+	// OIDCCAFile has the certificates in PEM that the provider's is verified with. Default: empty, for those of the system.
+	OIDCCAFile string
+
+	// OIDCScopes are asked for beside openid. Default: profile, email and offline_access.
+	OIDCScopes []string
+
 	// RequestsPerSecond bounds the requests of one caller; bursts may be five times that, 0 is no limit. Default: 100.
 	RequestsPerSecond float64
 
@@ -64,6 +81,14 @@ func (g *Gateway) BindFlags(fs *pflag.FlagSet, prefix string) {
 		"`time` after which a browser that has logged in has to log in again")
 	fs.DurationVar(&g.SessionIdleTimeout, prefix+"session-idle-timeout", g.SessionIdleTimeout,
 		"`time` without a request after which a browser has to log in again")
+	fs.StringVar(&g.OIDCIssuerURL, prefix+"oidc-issuer-url", g.OIDCIssuerURL,
+		"`URL` of the OpenID provider where people log in with a browser; the API server has to accept its tokens")
+	fs.StringVar(&g.OIDCClientID, prefix+"oidc-client-id", g.OIDCClientID, "`ID` of the client at the OpenID provider")
+	fs.StringVar(&g.OIDCClientSecretFile, prefix+"oidc-client-secret-file", g.OIDCClientSecretFile, "`file` with the secret of that client")
+	fs.StringVar(&g.OIDCRedirectURL, prefix+"oidc-redirect-url", g.OIDCRedirectURL,
+		"`URL` of this server as browsers reach it, with the path "+OIDCCallback)
+	fs.StringVar(&g.OIDCCAFile, prefix+"oidc-ca-file", g.OIDCCAFile, "`file` with the CA of the OpenID provider (default the system's)")
+	fs.StringSliceVar(&g.OIDCScopes, prefix+"oidc-scopes", g.OIDCScopes, "`scopes` to ask the OpenID provider for beside openid")
 	fs.Float64Var(&g.RequestsPerSecond, prefix+"requests-per-second", g.RequestsPerSecond,
 		"`number` of requests that one caller can send in a second, 0 for no limit")
 	fs.IntVar(&g.ConnectionsPerAddress, prefix+"connections-per-address", g.ConnectionsPerAddress,
@@ -103,6 +128,7 @@ func (g *Gateway) validate() []error {
 			"instead of %q", g.prefix, g.BindAddress))
 	}
 	errs = append(errs, g.validateLogins()...)
+	errs = append(errs, g.validateProvider()...)
 	if g.RequestsPerSecond < 0 {
 		errs = append(errs, fmt.Errorf("--%srequests-per-second is %g and must not be negative", g.prefix, g.RequestsPerSecond))
 	}
@@ -112,6 +138,38 @@ func (g *Gateway) validate() []error {
 	if (g.Session || g.SessionFile != "") && !onLoopback(g.BindAddress) {
 		errs = append(errs, fmt.Errorf("%s is %q, but a session grants the rights of the kubeconfig: give a loopback address",
 			g.AddressFlag(), g.BindAddress))
+	}
+	return errs
+}
+
+// OIDCCallback is the path where an OpenID provider sends browsers back to.
+const OIDCCallback = "/v1/session/oidc/callback"
+
+// LogsInAtProvider reports whether people log in at an OpenID provider.
+func (g *Gateway) LogsInAtProvider() bool { return g.OIDCIssuerURL != "" }
+
+func (g *Gateway) validateProvider() []error {
+	var errs []error
+	if !g.LogsInAtProvider() {
+		if g.OIDCClientID+g.OIDCClientSecretFile+g.OIDCRedirectURL+g.OIDCCAFile != "" {
+			errs = append(errs, fmt.Errorf("--%soidc-issuer-url must be set with the other flags of the OpenID provider", g.prefix))
+		}
+		return errs
+	}
+	if g.OIDCClientID == "" {
+		errs = append(errs, fmt.Errorf("--%soidc-client-id must be set with --%soidc-issuer-url", g.prefix, g.prefix))
+	}
+	if issuer, err := url.Parse(g.OIDCIssuerURL); err != nil || issuer.Scheme != "https" || issuer.Host == "" {
+		errs = append(errs, fmt.Errorf("--%soidc-issuer-url is %q: it must be an https:// URL", g.prefix, g.OIDCIssuerURL))
+	}
+	back, err := url.Parse(g.OIDCRedirectURL)
+	switch {
+	case err != nil || back.Host == "" || back.Path != OIDCCallback || back.RawQuery != "" || back.Fragment != "":
+		errs = append(errs, fmt.Errorf("--%soidc-redirect-url is %q: it must be the URL of this server with the path %s", g.prefix,
+			g.OIDCRedirectURL, OIDCCallback))
+	case back.Scheme != "https" && (back.Scheme != "http" || !onLoopback(net.JoinHostPort(back.Hostname(), "0"))):
+		errs = append(errs, fmt.Errorf("--%soidc-redirect-url is %q: it must be an https:// URL, or one of a loopback address", g.prefix,
+			g.OIDCRedirectURL))
 	}
 	return errs
 }

@@ -42,6 +42,8 @@ type Options struct {
 	// SessionLifetime is when the session of a browser ends, and SessionIdle when it ends without a request. Default: twelve hours, and
 	// one hour.
 	SessionLifetime, SessionIdle time.Duration
+	// Provider is the OpenID provider where people log in. Default: nil, for none.
+	Provider *login.ProviderOptions
 	// RequestsPerSecond bounds the requests of one caller; bursts may be five times that. Default: 0, no bound.
 	RequestsPerSecond float64
 	// ConnectionsPerAddress bounds the connections from one address. Default: 0, no bound.
@@ -111,8 +113,15 @@ func (g *Gateway) assemble(clients kubernetes.Interface) (*api.API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the port of %s: %w", o.Listener.Addr(), err)
 	}
-	logins := login.NewTable(o.SessionLifetime, o.SessionIdle, o.Now)
-	identity, err := access.NewIdentity(clients.AuthenticationV1(), g.session, logins, port, o.RightsTTL)
+	browsers := access.Browsers{Lifetime: o.SessionLifetime, Idle: o.SessionIdle, Port: port, Now: o.Now}
+	if o.Provider != nil {
+		of := *o.Provider
+		of.Now = o.Now
+		if browsers.Provider, err = login.NewProvider(of); err != nil {
+			return nil, err
+		}
+	}
+	identity, err := access.NewIdentity(clients.AuthenticationV1(), g.session, browsers, o.RightsTTL)
 	if err != nil {
 		return nil, err
 	}

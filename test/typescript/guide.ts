@@ -75,6 +75,7 @@ function because(podSet: Schemas["PodSet"]): string {
 // logs in and out as a page does. A browser keeps the cookie itself, and shows it to no page.
 async function session(): Promise<void> {
   const page = createClient<paths>({ baseUrl: base });
+  check("methods", need("methods", await page.GET("/v1/session/methods")).methods.includes("token"));
   const begun = await page.POST("/v1/session", { body: { token } });
   const first = need("login", begun);
   check("until when", first.method === "token" && new Date(first.expiresAt ?? 0) > new Date());

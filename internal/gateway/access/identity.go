@@ -36,6 +36,8 @@ type Identity struct {
 	// logins are the sessions of browsers, and cookies the names of theirs.
 	logins  *login.Table
 	cookies login.Cookies
+	// provider is where people log in; nil for nowhere.
+	provider *login.Provider
 	// unknown bounds the reviews of tokens that are not among the accepted ones.
 	unknown *reviews
 	// accepted are recently accepted tokens, by their hash: they do not wait behind unknown ones.
@@ -53,10 +55,21 @@ func reviewBackoff() *wait.Backoff {
 	return &wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 3}
 }
 
-// NewIdentity returns an Identity that believes a TokenReview for the time to live. The session may be nil. The port is that of the
-// server.
+// Browsers say how browsers log in.
+type Browsers struct {
+	// Lifetime is when a session ends, and Idle when it ends without a request.
+	Lifetime, Idle time.Duration
+	// Port of the server.
+	Port string
+	// Provider is where people log in. Default: nil, for nowhere.
+	Provider *login.Provider
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// NewIdentity returns an Identity that believes a TokenReview for the time to live. The session may be nil.
 func NewIdentity(
-	client authenticationclient.AuthenticationV1Interface, s *Session, logins *login.Table, port string, ttl time.Duration,
+	client authenticationclient.AuthenticationV1Interface, s *Session, of Browsers, ttl time.Duration,
 ) (*Identity, error) {
 	tokens, _, err := authenticatorfactory.DelegatingAuthenticatorConfig{
 		TokenAccessReviewClient: client, TokenAccessReviewTimeout: reviewTimeout,
@@ -66,7 +79,8 @@ func NewIdentity(
 		return nil, fmt.Errorf("cannot create the authenticator: %w", err)
 	}
 	return &Identity{
-		tokens: tokens, session: s, logins: logins, cookies: login.Cookies{Port: port}, unknown: newReviews(),
+		tokens: tokens, session: s, logins: login.NewTable(of.Lifetime, of.Idle, of.Provider, of.Now),
+		cookies: login.Cookies{Port: of.Port}, provider: of.Provider, unknown: newReviews(),
 		accepted: utilcache.NewLRUExpireCache(maxAccepted),
 	}, nil
 }
@@ -97,15 +111,17 @@ func (i *Identity) Of(r *http.Request) (*Caller, error) {
 
 // ofCookie returns whose session the cookie of the request is.
 func (i *Identity) ofCookie(r *http.Request) (*Caller, error) {
-	local, cookie := i.session.cookieOf(r), i.cookies.Value(r)
+	local, cookie := i.session.cookieOf(r), i.cookies.Session(r)
 	if local == "" && cookie == "" {
 		return nil, unauthorized("The request has no bearer token.")
 	}
 	if !fromOwnPage(r) {
 		return nil, foreignPage()
 	}
-	s, ok := i.logins.Use(cookie)
+	s, ok, err := i.logins.Use(r.Context(), cookie)
 	switch {
+	case err != nil:
+		return nil, notRenewed(err)
 	case ok:
 	case local != "":
 		return i.session.caller(local), nil
@@ -122,6 +138,12 @@ func (i *Identity) ofCookie(r *http.Request) (*Caller, error) {
 	}
 	caller.cookie = cookie
 	return caller, nil
+}
+
+// notRenewed is an error that says who did not answer, with its cause for the log.
+func notRenewed(cause error) error {
+	return errors.Join(view.NewProblem(http.StatusServiceUnavailable, "ProviderUnavailable",
+		"The OpenID provider does not answer, so the session cannot be renewed. Try again in a moment."), cause)
 }
 
 func sessionEnded() *view.Problem {
@@ -166,9 +188,9 @@ func (i *Identity) Valid(ctx context.Context, c *Caller) (bool, error) {
 	case c.Session:
 		return c.cookie == "" || i.session.knows(c.cookie), nil
 	case c.cookie != "":
-		s, ok := i.logins.Look(c.cookie)
+		s, ok, err := i.logins.Look(ctx, c.cookie)
 		if !ok {
-			return false, nil
+			return false, err
 		}
 		token = s.Token
 	}

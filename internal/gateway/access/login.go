@@ -4,6 +4,7 @@
 package access
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"time"
@@ -28,17 +29,22 @@ func (i *Identity) LogIn(w http.ResponseWriter, r *http.Request, token string) (
 	if err != nil {
 		return nil, err
 	}
-	i.logins.End(i.cookies.Value(r))
-	cookie, s := i.logins.Open(login.Opening{User: caller.User.GetName(), Method: login.ByToken, Token: token})
-	i.cookies.Set(w, r, cookie)
-	return describe(caller, s), nil
+	return i.open(w, r, caller, login.ByToken, login.Credential{Token: token}), nil
+}
+
+// open begins the session of a caller who was just found out.
+func (i *Identity) open(w http.ResponseWriter, r *http.Request, c *Caller, by login.Method, with login.Credential) *view.Login {
+	i.logins.End(i.cookies.Session(r))
+	cookie, s := i.logins.Open(login.Opening{User: c.User.GetName(), Method: by, Credential: with})
+	i.cookies.SetSession(w, r, cookie)
+	return describe(c, s)
 }
 
 // LogOut ends the sessions that the cookies of the request stand for, takes the cookies from the browser, and returns whose
 // sessions they were.
 func (i *Identity) LogOut(w http.ResponseWriter, r *http.Request) (users []string) {
-	if cookie := i.cookies.Value(r); cookie != "" {
-		i.cookies.Clear(w, r)
+	if cookie := i.cookies.Session(r); cookie != "" {
+		i.cookies.SetSession(w, r, "")
 		if user, ok := i.logins.End(cookie); ok {
 			users = append(users, user)
 		}
@@ -51,7 +57,7 @@ func (i *Identity) LogOut(w http.ResponseWriter, r *http.Request) (users []strin
 }
 
 // Describe returns what the caller of the request is logged in as, and until when.
-func (i *Identity) Describe(c *Caller) (*view.Login, error) {
+func (i *Identity) Describe(ctx context.Context, c *Caller) (*view.Login, error) {
 	out := describe(c, login.Session{})
 	switch {
 	case c.Session:
@@ -59,7 +65,10 @@ func (i *Identity) Describe(c *Caller) (*view.Login, error) {
 	case c.cookie == "":
 		out.Method = methodBearer
 	default:
-		s, ok := i.logins.Look(c.cookie)
+		s, ok, err := i.logins.Look(ctx, c.cookie)
+		if err != nil {
+			return nil, notRenewed(err)
+		}
 		if !ok {
 			return nil, sessionEnded()
 		}

@@ -138,6 +138,7 @@ func (a *API) register(mux *http.ServeMux) {
 	a.registerApps()
 	a.registerMe()
 	a.registerSession()
+	a.registerProvider()
 	a.registerTables()
 	a.registerKinds()
 	a.registerWatch()

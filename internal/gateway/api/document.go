@@ -54,7 +54,7 @@ func describe(api *huma.OpenAPI) {
 	}
 	api.Components.SecuritySchemes["login"] = &huma.SecurityScheme{
 		Type: "apiKey", In: "cookie", Name: access.LoginCookie,
-		Description: "The cookie that a browser gets from POST /v1/session. Without TLS, on a loopback address, its name is windlass-login and the port of the server",
+		Description: "The cookie that a browser gets from POST /v1/session. Without TLS, on a loopback address, its name is windlass-session-of- and the port of the server",
 	}
 	api.Security = []map[string][]string{{"bearer": {}}, {"session": {}}, {"login": {}}}
 	api.Components.Schemas.Schema(reflect.TypeFor[view.Problem](), true, schemaProblem)

@@ -18,6 +18,9 @@ import (
 // sessionPath begins the routes by which a browser logs in. They are open to everybody.
 const sessionPath = "/v1/session"
 
+// tagSession is the tag of these routes in the description.
+const tagSession = "session"
+
 // maxLogin bounds the body of a login, in bytes.
 const maxLogin = 16 << 10
 
@@ -49,7 +52,7 @@ func anybody() []map[string][]string { return []map[string][]string{{}} }
 
 // registerSession registers the routes by which a browser logs in and out.
 func (a *API) registerSession() {
-	tags := []string{"session"}
+	tags := []string{tagSession}
 	session := func(about string) map[string]*huma.Response {
 		return answers(map[int]*huma.Response{http.StatusOK: {Description: about, Headers: carries()}})
 	}
@@ -79,12 +82,17 @@ func (a *API) logIn(ctx context.Context, in *loginInput) (*loginOutput, error) {
 		}
 		return nil, err
 	}
-	a.Log.Info("Login", "user", session.User, "method", session.Method, "address", in.r.RemoteAddr, "request", instance(ctx))
+	a.noteLogin(ctx, in.r, session)
 	return &loginOutput{session}, nil
 }
 
+// noteLogin logs who has logged in.
+func (a *API) noteLogin(ctx context.Context, r *http.Request, session *view.Login) {
+	a.Log.Info("Login", "user", session.User, "method", session.Method, "address", r.RemoteAddr, "request", instance(ctx))
+}
+
 // session tells a page who is logged in.
-func (a *API) session(_ context.Context, in *struct{ visit }) (*loginOutput, error) {
+func (a *API) session(ctx context.Context, in *struct{ visit }) (*loginOutput, error) {
 	who, err := a.Identity.Of(in.r)
 	if err != nil {
 		return nil, err
@@ -92,7 +100,7 @@ func (a *API) session(_ context.Context, in *struct{ visit }) (*loginOutput, err
 	if pause := a.Limits.Take(who.Key()); pause > 0 {
 		return nil, access.TooMany(pause)
 	}
-	session, err := a.Identity.Describe(who)
+	session, err := a.Identity.Describe(ctx, who)
 	if err != nil {
 		return nil, err
 	}

@@ -28,3 +28,17 @@ func ExpiryOf(token string) (time.Time, bool) {
 	}
 	return time.Unix(int64(*claims.Expires), 0), true
 }
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

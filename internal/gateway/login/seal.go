@@ -8,12 +8,29 @@ import (
 	"crypto/cipher"
 	"crypto/hkdf"
 	"crypto/sha256"
+	"encoding/json"
 )
 
 // digest is the hash of a cookie, by which a session is found: the table has no cookies.
 type digest [sha256.Size]byte
 
 func digestOf(cookie string) digest { return sha256.Sum256([]byte(cookie)) }
+
+// encode returns the credential as it is sealed.
+func (c *Credential) encode() []byte {
+	raw, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // strings can be encoded
+	}
+	return raw
+}
+
+func decode(secret []byte) (c Credential) {
+	if err := json.Unmarshal(secret, &c); err != nil {
+		panic(err) // only what encode returns is sealed
+	}
+	return c
+}
 
 // seal encrypts a secret with a key that is derived from the cookie and kept nowhere. What is left of a session in memory, in a
 // core dump or in swap space is of no use without the cookie.

@@ -5,11 +5,14 @@ package login
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
 const (
@@ -26,16 +29,18 @@ type Method string
 const (
 	// ByToken is a token that a person has entered.
 	ByToken Method = "token"
+	// ByProvider is a login at an OpenID provider.
+	ByProvider Method = "oidc"
 )
 
 // Opening is what a session begins with.
 type Opening struct {
+	Credential
+
 	// User is who has logged in, by the name that the API server knows.
 	User string
 	// Method is how.
 	Method Method
-	// Token is sent to the API server.
-	Token string
 }
 
 // Session is what a cookie stands for.
@@ -44,12 +49,17 @@ type Session struct {
 
 	// Expires is when the session ends, and IdleEnd when it ends unless it is used before.
 	Expires, IdleEnd time.Time
+
+	key      digest
+	tokenEnd time.Time
 }
 
 // Table holds the sessions of one process, in memory.
 type Table struct {
 	lifetime, idle time.Duration
 	now            func() time.Time
+	renewer        Renewer
+	renewing       singleflight.Group
 	// most is how many sessions there can be, and each how many of one user.
 	most, each int
 
@@ -64,26 +74,28 @@ type entry struct {
 	sealed  []byte
 	expires time.Time
 	used    time.Time
+	// tokenEnd is when the token expires, zero if it does not say, and renewAt when a new one is asked for, zero for never.
+	tokenEnd, renewAt time.Time
 }
 
-// NewTable returns a table whose sessions end after the lifetime, and after the idle time without a request.
-func NewTable(lifetime, idle time.Duration, now func() time.Time) *Table {
-	return &Table{lifetime: lifetime, idle: idle, now: now, most: maxSessions, each: perUser, sessions: map[digest]*entry{}}
+// NewTable returns a table whose sessions end after the lifetime, and after the idle time without a request. The renewer may be nil if no session
+// has a refresh token.
+func NewTable(lifetime, idle time.Duration, renewer Renewer, now func() time.Time) *Table {
+	return &Table{lifetime: lifetime, idle: idle, renewer: renewer, now: now, most: maxSessions, each: perUser, sessions: map[digest]*entry{}}
 }
 
 // Open begins a session and returns the value of its cookie, which is always a new one.
 func (t *Table) Open(o Opening) (cookie string, s Session) {
 	cookie = rand.Text()
 	now := t.now()
-	e := &entry{user: o.User, method: o.Method, sealed: seal(cookie, []byte(o.Token)), expires: now.Add(t.lifetime), used: now}
-	if end, known := ExpiryOf(o.Token); known && end.Before(e.expires) {
-		e.expires = end
-	}
+	e := &entry{user: o.User, method: o.Method, sealed: seal(cookie, o.encode()), expires: now.Add(t.lifetime), used: now}
+	e.schedule(o.Credential, now)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.makeRoom(o.User, now)
-	t.sessions[digestOf(cookie)] = e
-	return cookie, t.session(e, o.Token)
+	key := digestOf(cookie)
+	t.sessions[key] = e
+	return cookie, t.session(key, e, o.Credential)
 }
 
 // makeRoom forgets sessions that have ended, and those that were not used for the longest time if there are too many. It needs the
@@ -112,28 +124,55 @@ func (t *Table) makeRoom(user string, now time.Time) {
 
 // ended reports whether the session has expired or was idle for too long.
 func (t *Table) ended(e *entry, now time.Time) bool {
-	return !now.Before(e.expires) || now.Sub(e.used) >= t.idle
+	return !now.Before(e.end()) || now.Sub(e.used) >= t.idle
 }
 
-// session returns the session of the entry, whose token that is.
-func (t *Table) session(e *entry, token string) Session {
+// end returns when the session ends, however much it is used: at the latest with its token, if that is not renewed.
+func (e *entry) end() time.Time {
+	if e.tokenEnd.IsZero() || !e.renewAt.IsZero() {
+		return e.expires
+	}
+	return earlier(e.expires, e.tokenEnd)
+}
+
+// session returns the session of the entry, whose credential that is.
+func (t *Table) session(key digest, e *entry, c Credential) Session {
 	return Session{
-		Opening: Opening{User: e.user, Method: e.method, Token: token}, Expires: e.expires, IdleEnd: earlier(e.expires, e.used.Add(t.idle)),
+		Opening: Opening{User: e.user, Method: e.method, Credential: c}, Expires: e.end(), IdleEnd: earlier(e.end(), e.used.Add(t.idle)), key: key, tokenEnd: e.tokenEnd,
 	}
 }
 
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
+// Use returns the session of the cookie for a request of its user, which begins the idle time again. An error means that nobody knows
+// whether the session goes on.
+func (t *Table) Use(ctx context.Context, cookie string) (Session, bool, error) {
+	return t.current(ctx, cookie, true)
 }
-
-// Use returns the session of the cookie for a request of its user, which begins the idle time again.
-func (t *Table) Use(cookie string) (Session, bool) { return t.find(cookie, true) }
 
 // Look returns the session of the cookie without using it, as a stream does that a page has left open.
-func (t *Table) Look(cookie string) (Session, bool) { return t.find(cookie, false) }
+func (t *Table) Look(ctx context.Context, cookie string) (Session, bool, error) {
+	return t.current(ctx, cookie, false)
+}
+
+// current returns the session with a token that is valid.
+func (t *Table) current(ctx context.Context, cookie string, use bool) (Session, bool, error) {
+	s, ok := t.find(cookie, use)
+	if !ok {
+		return Session{}, false, nil
+	}
+	t.mu.Lock()
+	e, ok := t.sessions[s.key]
+	due := ok && e.due(t.now())
+	t.mu.Unlock()
+	err := errAway
+	if due {
+		err = t.renew(ctx, cookie, s)
+		s, ok = t.find(cookie, false)
+	}
+	if ok && !s.tokenEnd.IsZero() && !t.now().Before(s.tokenEnd) {
+		return Session{}, false, err // the provider did not answer, now or a moment ago
+	}
+	return s, ok, nil
+}
 
 func (t *Table) find(cookie string, use bool) (Session, bool) {
 	key, now := digestOf(cookie), t.now()
@@ -143,7 +182,7 @@ func (t *Table) find(cookie string, use bool) (Session, bool) {
 	if !ok {
 		return Session{}, false
 	}
-	token, ok := unseal(cookie, e.sealed)
+	secret, ok := unseal(cookie, e.sealed)
 	if !ok || t.ended(e, now) {
 		delete(t.sessions, key)
 		return Session{}, false
@@ -151,7 +190,7 @@ func (t *Table) find(cookie string, use bool) (Session, bool) {
 	if use {
 		e.used = now
 	}
-	return t.session(e, string(token)), true
+	return t.session(key, e, decode(secret)), true
 }
 
 // End ends the session of the cookie, and returns whose it was. There is none twice.

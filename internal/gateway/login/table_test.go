@@ -5,6 +5,7 @@ package login
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -24,6 +26,19 @@ type clock struct{ at time.Time }
 func newClock() *clock                { return &clock{time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)} }
 func (c *clock) now() time.Time       { return c.at }
 func (c *clock) step(d time.Duration) { c.at = c.at.Add(d) }
+
+// scene is a session of a table, with its clock.
+type scene struct {
+	*clock
+	*Table
+
+	cookie string
+	issuer *issuer
+}
+
+// use is a request of the session's user, and look that of a stream.
+func (s *scene) use()  { _, _, _ = s.Use(context.Background(), s.cookie) }
+func (s *scene) look() { _, _, _ = s.Look(context.Background(), s.cookie) }
 
 // expiring returns a token that says when it expires.
 func expiring(at time.Time) string {
@@ -36,70 +51,70 @@ func TestSessionsEnd(t *testing.T) {
 		// token of the session; the clock stands at its beginning.
 		token func(*clock) string
 		// then is what happens until the session is looked for.
-		then func(*clock, *Table, string)
+		then func(*scene)
 		want bool
 	}{
-		"it is there": {nil, func(*clock, *Table, string) {}, true},
-		"a session that is used stays until its end": {nil, func(c *clock, table *Table, cookie string) {
+		"it is there": {nil, func(*scene) {}, true},
+		"a session that is used stays until its end": {nil, func(s *scene) {
 			for range 11 {
-				c.step(time.Hour - time.Second)
-				table.Use(cookie)
+				s.step(time.Hour - time.Second)
+				s.use()
 			}
 		}, true},
-		"it ends however much it is used": {nil, func(c *clock, table *Table, cookie string) {
+		"it ends however much it is used": {nil, func(s *scene) {
 			for range 13 {
-				c.step(time.Hour - time.Second)
-				table.Use(cookie)
+				s.step(time.Hour - time.Second)
+				s.use()
 			}
 		}, false},
-		"it ends if it is not used": {nil, func(c *clock, _ *Table, _ string) { c.step(time.Hour) }, false},
-		"an open stream does not use it": {nil, func(c *clock, table *Table, cookie string) {
-			c.step(time.Hour / 2)
-			table.Look(cookie)
-			c.step(time.Hour / 2)
+		"it ends if it is not used": {nil, func(s *scene) { s.step(time.Hour) }, false},
+		"an open stream does not use it": {nil, func(s *scene) {
+			s.step(time.Hour / 2)
+			s.look()
+			s.step(time.Hour / 2)
 		}, false},
-		"it ends with its token": {func(c *clock) string { return expiring(c.now().Add(time.Minute)) }, func(c *clock, _ *Table, _ string) {
-			c.step(time.Minute)
+		"it ends with its token": {func(c *clock) string { return expiring(c.now().Add(time.Minute)) }, func(s *scene) {
+			s.step(time.Minute)
 		}, false},
 		"a token that expires later does not make it longer": {
 			func(c *clock) string { return expiring(c.now().Add(24 * time.Hour)) },
-			func(c *clock, table *Table, cookie string) {
+			func(s *scene) {
 				for range 13 {
-					c.step(time.Hour - time.Second)
-					table.Use(cookie)
+					s.step(time.Hour - time.Second)
+					s.use()
 				}
 			}, false,
 		},
-		"it is ended": {nil, func(_ *clock, table *Table, cookie string) { table.End(cookie) }, false},
-		"another one is ended": {nil, func(_ *clock, table *Table, _ string) {
-			other, _ := table.Open(Opening{User: "a"})
-			table.End(other)
-			table.End("")
+		"it is ended": {nil, func(s *scene) { s.End(s.cookie) }, false},
+		"another one is ended": {nil, func(s *scene) {
+			other, _ := s.Open(Opening{User: "a"})
+			s.End(other)
+			s.End("")
 		}, true},
-		"others log in, more than there is room for": {nil, func(c *clock, table *Table, _ string) {
-			for i := range table.most {
-				c.step(time.Microsecond)
-				table.Open(Opening{User: strconv.Itoa(i)})
+		"others log in, more than there is room for": {nil, func(s *scene) {
+			for i := range s.most {
+				s.step(time.Microsecond)
+				s.Open(Opening{User: strconv.Itoa(i)})
 			}
 		}, false},
-		"others log in, and it is used": {nil, func(c *clock, table *Table, cookie string) {
-			for i := range table.most {
-				c.step(time.Microsecond)
-				table.Use(cookie)
-				c.step(time.Microsecond)
-				table.Open(Opening{User: strconv.Itoa(i)})
+		"others log in, and it is used": {nil, func(s *scene) {
+			for i := range s.most {
+				s.step(time.Microsecond)
+				s.use()
+				s.step(time.Microsecond)
+				s.Open(Opening{User: strconv.Itoa(i)})
 			}
 		}, true},
-		"one other user logs in, more often than there is room for": {nil, func(c *clock, table *Table, _ string) {
-			for range 2 * table.most {
-				c.step(time.Microsecond)
-				table.Open(Opening{User: "b"})
+		"one other user logs in, more often than there is room for": {nil, func(s *scene) {
+			for range 2 * s.most {
+				s.step(time.Microsecond)
+				s.Open(Opening{User: "b"})
 			}
 		}, true},
-		"the same user logs in too often": {nil, func(c *clock, table *Table, _ string) {
-			for range table.each {
-				c.step(time.Microsecond)
-				table.Open(Opening{User: "a"})
+		"the same user logs in too often": {nil, func(s *scene) {
+			for range s.each {
+				s.step(time.Microsecond)
+				s.Open(Opening{User: "a"})
 			}
 		}, false},
 	}
@@ -107,19 +122,20 @@ func TestSessionsEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newClock()
-			table := NewTable(12*time.Hour, time.Hour, c.now)
+			table := NewTable(12*time.Hour, time.Hour, nil, c.now)
 			table.most, table.each = 8, 3
 			token := "secret"
 			if test.token != nil {
 				token = test.token(c)
 			}
-			cookie, _ := table.Open(Opening{User: "a", Method: ByToken, Token: token})
-			test.then(c, table, cookie)
-			got, ok := table.Look(cookie)
+			cookie, _ := table.Open(Opening{User: "a", Method: ByToken, Credential: Credential{Token: token}})
+			test.then(&scene{clock: c, Table: table, cookie: cookie})
+			got, ok, err := table.Look(t.Context(), cookie)
+			must(t, err)
 			if ok != test.want {
 				t.Fatalf("the session is there: %t, want %t", ok, test.want)
 			}
-			if diff := cmp.Diff(Opening{User: "a", Method: ByToken, Token: token}, got.Opening); ok && diff != "" {
+			if diff := cmp.Diff(Opening{User: "a", Method: ByToken, Credential: Credential{Token: token}}, got.Opening); ok && diff != "" {
 				t.Errorf("the session (-want +got):\n%s", diff)
 			}
 		})
@@ -129,19 +145,21 @@ func TestSessionsEnd(t *testing.T) {
 func TestSessionSaysWhenItEnds(t *testing.T) {
 	t.Parallel()
 	c := newClock()
-	table := NewTable(12*time.Hour, time.Hour, c.now)
+	table := NewTable(12*time.Hour, time.Hour, nil, c.now)
 	began := c.now()
-	cookie, got := table.Open(Opening{User: "a", Method: ByToken, Token: "t"})
-	want := Session{Opening{"a", ByToken, "t"}, began.Add(12 * time.Hour), began.Add(time.Hour)}
-	if diff := cmp.Diff(want, got); diff != "" {
+	cookie, got := table.Open(Opening{User: "a", Method: ByToken, Credential: Credential{Token: "t"}})
+	want := Session{Opening: got.Opening, Expires: began.Add(12 * time.Hour), IdleEnd: began.Add(time.Hour)}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Session{})); diff != "" {
 		t.Errorf("at its beginning (-want +got):\n%s", diff)
 	}
 	for range 23 {
 		c.step(time.Hour / 2)
-		got, _ = table.Use(cookie)
+		var err error
+		got, _, err = table.Use(t.Context(), cookie)
+		must(t, err)
 	}
 	want.IdleEnd = want.Expires // which comes first
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Session{})); diff != "" {
 		t.Errorf("near its end (-want +got):\n%s", diff)
 	}
 }
@@ -149,8 +167,8 @@ func TestSessionSaysWhenItEnds(t *testing.T) {
 // TestAttackMemoryHasTokens looks for tokens and cookies in what a table keeps.
 func TestAttackMemoryHasTokens(t *testing.T) {
 	t.Parallel()
-	table := NewTable(time.Hour, time.Hour, time.Now)
-	cookie, _ := table.Open(Opening{User: "a", Token: "canary"})
+	table := NewTable(time.Hour, time.Hour, nil, time.Now)
+	cookie, _ := table.Open(Opening{User: "a", Credential: Credential{Token: "canary", Refresh: "canary"}})
 	for key, e := range table.sessions {
 		if bytes.Contains(e.sealed, []byte("canary")) || bytes.Contains(e.sealed, []byte(cookie)) || bytes.Contains(key[:], []byte(cookie)) {
 			t.Error("a session at rest has its token or its cookie")
@@ -226,13 +244,20 @@ func TestCookiesOfPlainTextHaveAPort(t *testing.T) {
 	t.Parallel()
 	plain := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:8090/", http.NoBody)
 	answer := httptest.NewRecorder()
-	Cookies{Port: "8090"}.Set(answer, plain, "a")
-	want := "windlass-login-8090=a; Path=/; HttpOnly; SameSite=Strict"
+	Cookies{Port: "8090"}.SetSession(answer, plain, "a")
+	want := "windlass-session-of-8090=a; Path=/; HttpOnly; SameSite=Strict"
 	if got := answer.Header().Get("Set-Cookie"); got != want {
 		t.Errorf("the cookie is %q, want %q", got, want)
 	}
 	plain.AddCookie(answer.Result().Cookies()[0])
-	if got := (Cookies{Port: "8090"}).Value(plain) + (Cookies{Port: "8091"}).Value(plain); got != "a" {
+	if got := (Cookies{Port: "8090"}).Session(plain) + (Cookies{Port: "8091"}).Session(plain); got != "a" {
 		t.Errorf("both servers read %q", got)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -11,9 +11,15 @@ type Login struct {
 	User   string   `json:"user" doc:"User that the API server knows the caller as"`
 	Groups []string `json:"groups" nullable:"false" doc:"Groups that the API server knows the caller in"`
 	// Method is how the caller has logged in.
-	Method string `json:"method" enum:"token,kubeconfig,bearer" doc:"How the caller has logged in: with a token; with the URL of local mode; or not at all, because the request has an Authorization header"`
+	Method string `json:"method" enum:"token,oidc,kubeconfig,bearer" doc:"How the caller has logged in: with a token; at the OpenID provider; with the URL of local mode; or not at all, because the request has an Authorization header"`
 	// ExpiresAt is when the session ends. Default: empty, for a session without an end.
 	ExpiresAt *time.Time `json:"expiresAt,omitempty" doc:"When the session ends. Left out in local mode, and for a request with an Authorization header"`
 	// IdleEndsAt is when the session ends unless a request comes before.
 	IdleEndsAt *time.Time `json:"idleEndsAt,omitempty" doc:"When the session ends if no request comes before. An open stream is not a request"`
+}
+
+// LoginMethods are the ways in which a browser can log in.
+type LoginMethods struct {
+	// Methods of Login.
+	Methods []string `json:"methods" enum:"token,oidc" nullable:"false" doc:"token: send one to POST /v1/session. oidc: go to GET /v1/session/oidc"`
 }
