@@ -114,6 +114,7 @@ func TestAccountMayWriteNothing(t *testing.T) {
 	}
 	want := map[string][]string{
 		"authentication.k8s.io/tokenreviews": {"create"}, "authorization.k8s.io/subjectaccessreviews": {"create"},
+		"metrics.k8s.io/nodes": {"list"},
 	}
 	for _, k := range view.Kinds() {
 		if k.Uncached {

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -22,6 +23,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/api"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/login"
+	"github.com/windlass-operator/windlass/internal/gateway/usage"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
@@ -76,6 +78,7 @@ type Gateway struct {
 	options Options
 	hub     *feed.Hub
 	session *access.Session
+	usage   *usage.Recorder
 	api     *api.API
 }
 
@@ -100,6 +103,11 @@ func New(ctx context.Context, options Options) (*Gateway, error) {
 			return nil, err
 		}
 	}
+	machines, _ := g.hub.Kind(view.MachinesPlural) // the table of kinds has both
+	nodes, _ := g.hub.Kind(view.NodesPlural)
+	g.usage = usage.NewRecorder(usage.Options{
+		Machines: machines, Nodes: nodes, Server: clients.Discovery().RESTClient(), Now: options.Now, Log: options.Log,
+	})
 	if g.api, err = g.assemble(clients); err != nil {
 		return nil, err
 	}
@@ -137,7 +145,7 @@ func (g *Gateway) assemble(clients kubernetes.Interface) (*api.API, error) {
 		Hub: g.hub, Identity: identity, Session: g.session, Rights: rights, Upstream: upstream,
 		Limits:  access.NewLimiter(o.RequestsPerSecond, int(5*o.RequestsPerSecond)+1),
 		Streams: access.NewStreams(o.StreamsPerCaller), Local: access.IsLoopback(o.Listener.Addr().String()),
-		Timeout: o.Timeout, Recheck: o.RightsTTL, Heartbeat: o.Heartbeat, Hosts: o.Hosts, Root: o.Root, Version: o.Version, Now: o.Now, Log: o.Log,
+		Timeout: o.Timeout, Recheck: o.RightsTTL, Heartbeat: o.Heartbeat, Usage: g.usage, Hosts: o.Hosts, Root: o.Root, Version: o.Version, Now: o.Now, Log: o.Log,
 	})
 }
 
@@ -204,8 +212,11 @@ func (g *Gateway) Start(ctx context.Context) error {
 	defer cancel()
 	fed := make(chan error, 1)
 	go func() { fed <- g.hub.Run(ctx, g.options.Config, g.options.Log) }()
+	var recording sync.WaitGroup
+	recording.Go(func() { g.usage.Run(ctx) })
 	err := g.serve(ctx)
 	cancel()
+	recording.Wait()
 	return errors.Join(err, <-fed)
 }
 

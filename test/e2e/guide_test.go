@@ -279,7 +279,7 @@ func routesOf(line string) []string {
 // routeOf names a route without the kind and the object, because all kinds have the same ones.
 func routeOf(method, path string) string {
 	parts := strings.Split(path, "/")
-	own := []string{"me", "watch", "apps", "tables", "session"}
+	own := []string{"me", "watch", "apps", "tables", "usage", "session"}
 	name := parts[0]
 	if !slices.Contains(own, name) {
 		name = "KIND"

@@ -273,6 +273,9 @@ async function actions(): Promise<void> {
   const run = { path: { name: "nowhere" } };
   check("runs", refused("runs", await api.GET("/v1/clusters/{name}/runs", { params: run })).code === "NoHosts");
   refused("log", await api.GET("/v1/clusters/{name}/log", { params: { ...run, query: { run: "up-1", tailLines: 9 } }, parseAs: "text" }));
+  const used = need("usage", await api.GET("/v1/usage/virtualmachines/{ns}/{name}", vm));
+  check("no usage yet", used.measured && used.series.length === 0 && used.current === undefined);
+  refused("usage of a node", await api.GET("/v1/usage/nodes/{name}", { params: { path: { name: "nowhere" } } }));
   const gone = refused("a drain", await api.POST("/v1/nodes/{name}/drain", { params: { path: { name: "nowhere" }, query: { dryRun: "All" } } }));
   check("no node", gone.code === "NotFound");
 }

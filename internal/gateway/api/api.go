@@ -15,6 +15,7 @@ import (
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/usage"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
@@ -37,6 +38,8 @@ type Options struct {
 	Timeout time.Duration
 	// Recheck is how often a stream checks its caller's rights, and Heartbeat how often an idle one sends a comment.
 	Recheck, Heartbeat time.Duration
+	// Usage has what machines and nodes have used.
+	Usage *usage.Recorder
 	// Hosts reaches what runs outside of the cluster. Default: nil, for a process that cannot.
 	Hosts Hosts
 	// Root serves everything outside of the API. Default: nil, which serves a list of links at /.
@@ -67,7 +70,7 @@ type API struct {
 	// The kinds that apps are made of.
 	namespaces, deployments, services *feed.Kind
 	// The kinds with routes of their own.
-	pods, eventKind, machines, clusters *feed.Kind
+	pods, eventKind, machines, clusters, nodes, pools *feed.Kind
 }
 
 // New returns the API.
@@ -76,6 +79,7 @@ func New(options Options) (*API, error) {
 	for plural, into := range map[string]**feed.Kind{
 		view.NamespacesPlural: &a.namespaces, view.DeploymentsPlural: &a.deployments, view.ServicesPlural: &a.services,
 		view.PodsPlural: &a.pods, view.EventsPlural: &a.eventKind, view.MachinesPlural: &a.machines, view.ClustersPlural: &a.clusters,
+		view.NodesPlural: &a.nodes, view.PoolsPlural: &a.pools,
 	} {
 		*into, _ = a.Hub.Kind(plural) // the table of kinds has them
 	}
@@ -132,6 +136,7 @@ func (a *API) register(mux *http.ServeMux) {
 	a.registerPods()
 	a.registerMachines()
 	a.registerRuns()
+	a.registerUsage()
 	a.registerActions()
 	a.registerOverview()
 	a.registerWhy()

@@ -41,11 +41,14 @@ func (a *API) require(ctx context.Context, who *access.Caller, k *feed.Kind, act
 	if err != nil || allowed {
 		return err
 	}
-	where := " at the cluster scope"
+	resource, where := k.Plural, " at the cluster scope"
+	if action.Subresource != "" {
+		resource += "/" + action.Subresource
+	}
 	if k.Namespaced {
 		where = fmt.Sprintf(" in the namespace %q", of.namespace)
 	}
 	return forbidden("Forbidden", fmt.Sprintf("%s.%s %q is forbidden: User %q cannot %s resource %q in API group %q%s", k.Plural, k.GVK.Group,
-		of.name, who.User.GetName(), action.Verb, k.Plural+"/"+action.Subresource, k.GVK.Group, where)).
+		of.name, who.User.GetName(), action.Verb, resource, k.GVK.Group, where)).
 		With(view.ParameterKind, k.Plural).With(view.ParameterGroup, k.GVK.Group).With(view.ParameterName, of.name)
 }

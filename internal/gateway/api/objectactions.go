@@ -27,14 +27,14 @@ func (a *API) registerActions() {
 	}
 	a.registerMachineActions(a.machines)
 	a.registerRollouts(kind("podsets"))
-	a.registerNodeActions(kind("nodes"))
-	a.registerConsents(kind("nodepools"), kind("clusters"))
-	registerPause[nodesv1.NodePool](a, kind("nodepools"))
+	a.registerNodeActions(a.nodes)
+	a.registerConsents(a.pools, a.clusters)
+	registerPause[nodesv1.NodePool](a, a.pools)
 	registerPause[appsv1alpha1.PodBuggerTool](a, kind("podbuggertools"))
 	registerPause[cloudnativev1alpha1.VirtualMachine](a, a.machines)
-	registerPause[clusterprovisionerv1alpha1.Cluster](a, kind("clusters"))
+	registerPause[clusterprovisionerv1alpha1.Cluster](a, a.clusters)
 	registerPause[clusterprovisionerv1alpha1.Kubeconfig](a, kind("kubeconfigs"))
-	a.registerDrain(kind("nodes"))
+	a.registerDrain(a.nodes)
 	a.registerDownload(kind("kubeconfigs"))
 }
 

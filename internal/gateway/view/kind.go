@@ -64,19 +64,21 @@ const (
 	EventsPlural      = "events"
 	MachinesPlural    = "virtualmachines"
 	ClustersPlural    = "clusters"
+	NodesPlural       = "nodes"
+	PoolsPlural       = "nodepools"
 )
 
 // Kinds returns the table of kinds.
 func Kinds() []Kind {
 	return []Kind{
-		{GVK: corev1.SchemeGroupVersion.WithKind("Node"), Plural: "nodes", About: "Nodes"},
+		{GVK: corev1.SchemeGroupVersion.WithKind("Node"), Plural: NodesPlural, About: "Nodes"},
 		{GVK: corev1.SchemeGroupVersion.WithKind("Namespace"), Plural: NamespacesPlural, About: "Namespaces"},
 		{
 			GVK: appsv1.SchemeGroupVersion.WithKind("Deployment"), Plural: DeploymentsPlural, Namespaced: true, Scalable: true,
 			About: "Deployments",
 		},
 		{GVK: corev1.SchemeGroupVersion.WithKind("Service"), Plural: ServicesPlural, Namespaced: true, About: "Services"},
-		{GVK: nodesv1.SchemeGroupVersion.WithKind("NodePool"), Plural: "nodepools", About: "NodePools"},
+		{GVK: nodesv1.SchemeGroupVersion.WithKind("NodePool"), Plural: PoolsPlural, About: "NodePools"},
 		{
 			GVK: appsv1alpha1.SchemeGroupVersion.WithKind("PodSet"), Plural: "podsets", Namespaced: true, Scalable: true,
 			About: "PodSets",

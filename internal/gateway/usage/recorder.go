@@ -1,0 +1,150 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package usage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/client-go/rest"
+
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
+)
+
+const (
+	// metricsPath is where nodes and what they use are.
+	metricsPath = "/apis/metrics.k8s.io/v1beta1/nodes"
+	// firstTry is how often the recorder looks whether objects are known.
+	firstTry = time.Second
+	// metricsTimeout bounds one request for it, and maxMetrics the answer in bytes: 5,000 nodes have some 2 MiB.
+	metricsTimeout = 20 * time.Second
+	maxMetrics     = 32 << 20
+)
+
+// Options are what a Recorder works with.
+type Options struct {
+	// Machines and Nodes have the objects.
+	Machines, Nodes *feed.Kind
+	// Server is the API server, as the gateway's own account.
+	Server rest.Interface
+	Now    func() time.Time
+	Log    logr.Logger
+}
+
+// Recorder takes the points.
+type Recorder struct {
+	*Rings
+
+	options Options
+	// taking is held while points are taken, so that what was read later is also known later.
+	taking sync.Mutex
+	served atomic.Bool
+}
+
+// NewRecorder returns a Recorder without points.
+func NewRecorder(options Options) *Recorder { return &Recorder{Rings: NewRings(), options: options} }
+
+// NodesAreMeasured reports whether somebody serves metrics of nodes, and the gateway may read them.
+func (r *Recorder) NodesAreMeasured() bool { return r.served.Load() }
+
+// Run takes points until the context ends, the first ones as soon as the objects are known.
+func (r *Recorder) Run(ctx context.Context) {
+	for {
+		next := firstTry
+		if r.knowsObjects() {
+			r.Take(ctx)
+			next = Interval
+		}
+		timer := time.NewTimer(next)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+	}
+}
+
+// knowsObjects reports whether the stores are filled.
+func (r *Recorder) knowsObjects() bool {
+	_, _, machines := r.options.Machines.Store.List()
+	_, _, nodes := r.options.Nodes.Store.List()
+	return machines && nodes
+}
+
+// Take takes the points of this minute.
+func (r *Recorder) Take(ctx context.Context) {
+	r.taking.Lock()
+	defer r.taking.Unlock()
+	r.takeMachines()
+	err := r.takeNodes(ctx)
+	if was := r.served.Swap(err == nil); was && err != nil && ctx.Err() == nil {
+		r.options.Log.Info("Usage of nodes is not measured any more", "cause", err.Error())
+	}
+	r.Forget(r.options.Now())
+}
+
+// takeMachines reads the usage that the manager has written into the status of machines, which it does when it has changed.
+func (r *Recorder) takeMachines() {
+	items, _, _ := r.options.Machines.Store.List()
+	for _, item := range items {
+		var vm struct {
+			Status struct {
+				Server struct {
+					Usage struct {
+						CPUCores    float64   `json:"cpuCores"`
+						MemoryBytes int64     `json:"memoryBytes"`
+						SampledAt   time.Time `json:"sampledAt"`
+					} `json:"usage"`
+				} `json:"server"`
+			} `json:"status"`
+		}
+		if json.Unmarshal(item.JSON, &vm) == nil { // which the schema of the kind guarantees
+			usage := vm.Status.Server.Usage
+			r.Record(item.UID, usage.SampledAt, r.options.Now(), usage.CPUCores, usage.MemoryBytes)
+		}
+	}
+}
+
+// takeNodes reads what nodes use, from whoever serves it.
+func (r *Recorder) takeNodes(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, metricsTimeout)
+	defer cancel()
+	body, err := r.options.Server.Get().AbsPath(metricsPath).Stream(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	var list struct {
+		Items []struct {
+			Metadata struct {
+				Name string `json:"name"`
+			} `json:"metadata"`
+			Timestamp time.Time `json:"timestamp"`
+			Usage     struct {
+				CPU    resource.Quantity `json:"cpu"`
+				Memory resource.Quantity `json:"memory"`
+			} `json:"usage"`
+		} `json:"items"`
+	}
+	if err := json.NewDecoder(io.LimitReader(body, maxMetrics)).Decode(&list); err != nil {
+		return fmt.Errorf("cannot read the metrics of nodes: %w", err)
+	}
+	now := r.options.Now()
+	for i := range list.Items {
+		measured := &list.Items[i]
+		// A node that is not there is nobody's: its metrics can be invented.
+		if node, exists := r.options.Nodes.Store.Get("", measured.Metadata.Name); exists {
+			r.Record(node.UID, measured.Timestamp, now, measured.Usage.CPU.AsApproximateFloat64(), measured.Usage.Memory.Value())
+		}
+	}
+	return nil
+}
