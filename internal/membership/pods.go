@@ -4,6 +4,9 @@
 package membership
 
 import (
+	"slices"
+
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
@@ -28,4 +31,22 @@ func Evicts(pool *nodesv1.NodePool) bool {
 	forced := pool.Annotations[nodesv1.ForceDeleteAnnotation] == "true"
 	orphans := pool.Spec.DeletionPolicy == nodesv1.DeletionOrphan
 	return pool.DeletionTimestamp == nil || !forced && !orphans
+}
+
+// Evicting returns the taints that delete running pods and that the ledger does not hold yet: those about to be put on nodes.
+func Evicting(pool *nodesv1.NodePool) []nodesv1.Taint {
+	return slices.DeleteFunc(slices.Clone(pool.Spec.Taints), func(t nodesv1.Taint) bool {
+		held := slices.Contains(pool.Status.Ledger.Taints, LedgerTaint(t))
+		return t.Effect != corev1.TaintEffectNoExecute || held
+	})
+}
+
+// ToleratesAll reports whether the pod tolerates all of the taints.
+func ToleratesAll(pod *corev1.Pod, taints []nodesv1.Taint) bool {
+	return !slices.ContainsFunc(taints, func(t nodesv1.Taint) bool {
+		taint := corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect}
+		return !slices.ContainsFunc(pod.Spec.Tolerations, func(toleration corev1.Toleration) bool {
+			return toleration.ToleratesTaint(logr.Discard(), &taint, false)
+		})
+	})
 }

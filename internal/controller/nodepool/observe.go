@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -88,7 +87,7 @@ func (r *Reconciler) look(ctx context.Context, pool *membership.Pool, pools memb
 	if pool.DeletionTimestamp != nil {
 		return seen, r.lookForUsers(ctx, pool.NodePool, seen)
 	}
-	if taints := evicting(pool.NodePool); len(taints) > 0 {
+	if taints := membership.Evicting(pool.NodePool); len(taints) > 0 {
 		seen.podsToEvict, err = r.podsToEvict(ctx, seen.nodes.memberNodes, taints)
 	}
 	return seen, err
@@ -134,7 +133,7 @@ func (r *Reconciler) lookForUsers(ctx context.Context, pool *nodesv1.NodePool, s
 func (r *Reconciler) podsToEvict(ctx context.Context, nodes []string, taints []nodesv1.Taint) (int32, error) {
 	var evicted int32
 	err := r.eachRunningPod(ctx, func(pod *corev1.Pod) {
-		if _, found := slices.BinarySearch(nodes, pod.Spec.NodeName); found && !toleratesAll(pod, taints) {
+		if _, found := slices.BinarySearch(nodes, pod.Spec.NodeName); found && !membership.ToleratesAll(pod, taints) {
 			evicted++
 		}
 	})
@@ -170,13 +169,4 @@ func (r *Reconciler) eachRunningPod(ctx context.Context, visit func(*corev1.Pod)
 			return nil
 		}
 	}
-}
-
-func toleratesAll(pod *corev1.Pod, taints []nodesv1.Taint) bool {
-	return !slices.ContainsFunc(taints, func(t nodesv1.Taint) bool {
-		taint := corev1.Taint{Key: t.Key, Value: t.Value, Effect: t.Effect}
-		return !slices.ContainsFunc(pod.Spec.Tolerations, func(toleration corev1.Toleration) bool {
-			return toleration.ToleratesTaint(logr.Discard(), &taint, false)
-		})
-	})
 }

@@ -73,14 +73,6 @@ func waitsForUsers(pool *nodesv1.NodePool, class *nodev1.RuntimeClass) bool {
 	return !forced && !membership.Evicts(pool) && class != nil && metav1.IsControlledBy(class, pool)
 }
 
-// evicting returns the taints that delete running pods and that the ledger does not hold yet: those about to be put on nodes.
-func evicting(pool *nodesv1.NodePool) []nodesv1.Taint {
-	return slices.DeleteFunc(slices.Clone(pool.Spec.Taints), func(t nodesv1.Taint) bool {
-		held := slices.Contains(pool.Status.Ledger.Taints, membership.LedgerTaint(t))
-		return t.Effect != corev1.TaintEffectNoExecute || held
-	})
-}
-
 // classAction is what has to be done about the RuntimeClass.
 type classAction int
 

@@ -173,7 +173,7 @@ func markRollout(marks *status.Marks, s *scope) {
 	case len(rollout.Nodes) > 0:
 		marks.False(nodesv1.ConditionRolledOut, nodesv1.ReasonRollingOut,
 			fmt.Sprintf("waiting for %s in this batch: %s; %s", inNodes(len(rollout.Nodes)), examples(rollout.Nodes), later))
-	case tooManyUnavailable(bound, nodes):
+	case nodes.extent().TooManyUnavailable(bound):
 		marks.False(nodesv1.ConditionRolledOut, nodesv1.ReasonTooManyUnavailable,
 			fmt.Sprintf("waiting for members to become Ready: not Ready are %d, and maxUnavailable is %s; %s",
 				nodes.members-nodes.ready, bound.MaxUnavailable, later))
