@@ -253,6 +253,15 @@ async function sessions(): Promise<void> {
   check("426 for attach", refused("attach", attach).code === "UpgradeRequired");
 }
 
+async function previews(): Promise<void> {
+  const pool: Schemas["NodePoolInput"] = {
+    apiVersion: "nodes.lailin.xyz/v1", kind: "NodePool", metadata: { name: "no-such" }, spec: { taints: [{ key: "edge", effect: "NoExecute" }] },
+  };
+  const seen = need("preview", await api.POST("/v1/nodepools/{name}/preview", { params: { path: { name: "no-such" } }, body: pool }));
+  const lines = seen.nodes.flatMap((node) => node.changes.map((one) => `${node.name} ${node.membership} ${one.key}: ${one.before ?? "-"} -> ${one.after ?? "-"} ${one.pool ?? ""}`));
+  check(`nothing is like ${lines.join()}`, seen.creates && seen.changed === 0 && !seen.braked && seen.podCount === 0);
+}
+
 async function actions(): Promise<void> {
   need("restart", await api.POST("/v1/deployments/{ns}/{name}/restart", { params: { path: at } }));
   const alone = refused("a rollback", await api.POST("/v1/deployments/{ns}/{name}/rollback", { params: { path: at }, body: { toRevision: 1 } }));
@@ -289,6 +298,7 @@ await watches();
 await pods();
 await reasons();
 await sessions();
+await previews();
 await actions();
 const deleted = need("delete", await api.DELETE("/v1/deployments/{ns}/{name}", { params: { path: at, query: { propagationPolicy: "Foreground" } } }));
 check("deleted", deleted.kind === "Deployment" ? deleted.metadata.deletionTimestamp !== undefined : deleted.status === "Success");

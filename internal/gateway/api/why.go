@@ -46,6 +46,7 @@ func (a *API) registerWhy() {
 	registerExplanation(a, kind("virtualmachines"), simply(why.VirtualMachine))
 	registerExplanation(a, kind("clusters"), simply(why.Cluster))
 	registerExplanation(a, kind("kubeconfigs"), simply(why.Kubeconfig))
+	a.registerPreview(kind("nodepools"))
 	nodes := kind("nodes")
 	handle(a, whyOperation(nodes), func(ctx context.Context, in *whyNodeInput) (*whyOutput, error) { return a.explainNode(ctx, nodes, in) })
 }

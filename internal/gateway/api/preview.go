@@ -1,0 +1,224 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+
+	"github.com/danielgtaylor/huma/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/membership"
+)
+
+// maxPreviewed is how many nodes, and how many pods, a preview lists.
+const maxPreviewed = 500
+
+type previewInput struct {
+	Target
+
+	ContentType string `header:"Content-Type" doc:"application/json or application/yaml"`
+	RawBody     []byte
+}
+
+type previewOutput struct{ Body view.PoolPreview }
+
+// registerPreview registers the route that says what a change of a NodePool would do.
+func (a *API) registerPreview(pools *feed.Kind) {
+	op := operation(pools, "preview", http.MethodPost, objectPath(pools, "/preview"), "Say what a change would do to nodes and pods", map[int]*huma.Response{
+		http.StatusOK: {Description: "What would follow", Headers: carries()},
+	})
+	op.Description = "The body is the pool as it would be, which may not exist yet. Its spec takes the place of the present one, and its annotations are added. The API server " +
+		"checks it in a dry run with the rights of the caller, who has to be able to update it (or create it), and to list NodePools and nodes. Nothing is written."
+	handle(a, takesBody(pools, op, mediaJSON, mediaYAML), func(ctx context.Context, in *previewInput) (*previewOutput, error) {
+		return a.preview(ctx, pools, in)
+	})
+}
+
+// preview asks the API server what the pool would be, and the engine of the controllers what follows from that.
+func (a *API) preview(ctx context.Context, pools *feed.Kind, in *previewInput) (*previewOutput, error) {
+	who, err := access.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	leave, err := a.survey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	all, because, err := a.poolsFor(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	k, _ := a.Hub.Kind(nodesPlural) // the table of kinds has it
+	items, noNodes, err := a.all(ctx, who, k, "")
+	if err != nil {
+		return nil, err
+	}
+	if hidden := because + noNodes; hidden != "" {
+		return nil, view.NewProblem(http.StatusForbidden, view.CodeOf(http.StatusForbidden), "A preview reads all NodePools and nodes: "+hidden+".")
+	}
+	wanted, creates, err := a.rehearse(ctx, who, pools, in)
+	if err != nil {
+		return nil, err
+	}
+	if all[wanted.Name], err = membership.NewPool(wanted); err != nil {
+		return nil, fieldErrors(&view.FieldError{Location: "body.spec", Message: err.Error()})
+	}
+	nodes, err := nodesOf(items, "")
+	if err != nil {
+		return nil, err
+	}
+	forecast := membership.NewForecast(nodes, all, wanted.Name, a.Now())
+	out := foreseen(forecast)
+	out.Creates, out.DryRun = creates, wanted.Spec.DryRun
+	if err := a.countEvicted(ctx, who, forecast, out); err != nil {
+		return nil, err
+	}
+	return &previewOutput{Body: *out}, nil
+}
+
+// rehearse returns the pool as the API server would have it, and whether it does not exist yet.
+func (a *API) rehearse(ctx context.Context, who *access.Caller, k *feed.Kind, in *previewInput) (*nodesv1.NodePool, bool, error) {
+	media, err := mediaOf(in.ContentType)
+	if err != nil {
+		return nil, false, err
+	}
+	body, err := jsonOf(in.RawBody, media)
+	if err != nil {
+		return nil, false, unreadable(err)
+	}
+	given := map[string]any{}
+	if err := json.Unmarshal(body, &given); err != nil {
+		return nil, false, unreadable(err)
+	}
+	c := access.Call{
+		Method: http.MethodPost, Path: k.Path("", "", ""), ContentType: mediaJSON,
+		Query: url.Values{"dryRun": {metav1.DryRunAll}, "fieldValidation": {"Strict"}, "fieldManager": {fieldManager}},
+	}
+	present, err := readAs[map[string]any](ctx, a, who, k.Path("", in.name, ""))
+	problem, refused := errors.AsType[*view.Problem](err)
+	creates := refused && problem.Status == http.StatusNotFound
+	switch {
+	case creates:
+		metadata, _ := given["metadata"].(map[string]any)
+		if metadata == nil {
+			metadata = map[string]any{}
+		}
+		metadata["name"], given["metadata"] = in.name, metadata
+	case err != nil:
+		return nil, false, err
+	default:
+		c.Method, c.Path = http.MethodPut, k.Path("", in.name, "")
+		given = replaced(*present, given)
+	}
+	if c.Body, err = json.Marshal(given); err != nil {
+		return nil, false, fmt.Errorf("cannot encode pool %q: %w", in.name, err)
+	}
+	answer, err := a.Upstream.Do(ctx, who, c)
+	if err != nil {
+		return nil, false, err
+	}
+	out := &nodesv1.NodePool{}
+	if err := json.Unmarshal(answer.Body, out); err != nil {
+		return nil, false, fmt.Errorf("cannot read pool %q: %w", in.name, err)
+	}
+	return out, creates, nil
+}
+
+// replaced returns the present object with the spec of the given one, and its annotations beside those that there are.
+func replaced(present, given map[string]any) map[string]any {
+	present["apiVersion"], present["kind"], present["spec"] = given["apiVersion"], given["kind"], given["spec"]
+	more, _ := given["metadata"].(map[string]any)
+	annotations, _ := more["annotations"].(map[string]any)
+	metadata, ok := present["metadata"].(map[string]any)
+	if !ok || len(annotations) == 0 {
+		return present
+	}
+	all, ok := metadata["annotations"].(map[string]any)
+	if !ok {
+		all = map[string]any{}
+	}
+	maps.Copy(all, annotations)
+	metadata["annotations"] = all
+	return present
+}
+
+// foreseen returns a forecast as the API serves it.
+func foreseen(of *membership.Forecast) *view.PoolPreview {
+	out := &view.PoolPreview{
+		Pool: of.Pool, Held: of.Held, Members: of.Members, Changed: len(of.Nodes), Braked: of.Braked, Nodes: []view.NodePreview{}, Pods: []view.Named{},
+	}
+	if of.Batch != nil {
+		out.Batch, out.Waiting = of.Batch.Nodes, int(of.Batch.WaitingNodeCount)
+	}
+	for i := range of.Nodes {
+		node := &of.Nodes[i]
+		one := view.NodePreview{Name: node.Node, Membership: "Stays", Drains: node.Drains, Changes: []view.KeyChange{}, Conflicts: []view.KeyConflict{}}
+		switch {
+		case node.Joins:
+			one.Membership = "Joins"
+			out.Joining++
+		case node.Leaves:
+			one.Membership = "Leaves"
+			out.Leaving++
+		}
+		if len(out.Nodes) == maxPreviewed {
+			continue
+		}
+		for _, change := range node.Changes {
+			one.Changes = append(one.Changes, view.KeyChange{Key: change.Key, Before: change.Before, After: change.After, Pool: change.Holder})
+		}
+		for _, conflict := range node.Conflicts {
+			one.Conflicts = append(one.Conflicts, view.KeyConflict{Key: conflict.Key, Pool: conflict.Holder})
+		}
+		out.Nodes = append(out.Nodes, one)
+	}
+	return out
+}
+
+// countEvicted enters the running pods that new taints would delete, if the caller may list pods everywhere.
+func (a *API) countEvicted(ctx context.Context, who *access.Caller, of *membership.Forecast, out *view.PoolPreview) error {
+	taints := map[string][]nodesv1.Taint{}
+	for i := range of.Nodes {
+		if len(of.Nodes[i].Evicting) > 0 {
+			taints[of.Nodes[i].Node] = of.Nodes[i].Evicting
+		}
+	}
+	if len(taints) == 0 {
+		return nil
+	}
+	items, because, err := a.all(ctx, who, a.pods, "")
+	if out.PodsHidden = because; because != "" || err != nil {
+		return err
+	}
+	for _, item := range items {
+		coming := taints[item.Fields["spec.nodeName"]]
+		if len(coming) == 0 || item.Deleting {
+			continue
+		}
+		pod, err := decoded[corev1.Pod](item)
+		if err != nil {
+			return err
+		}
+		if membership.Ended(pod) || membership.ToleratesAll(pod, coming) {
+			continue
+		}
+		if out.PodCount++; len(out.Pods) < maxPreviewed {
+			out.Pods = append(out.Pods, view.Named{Namespace: pod.Namespace, Name: pod.Name})
+		}
+	}
+	return nil
+}
