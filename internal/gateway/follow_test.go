@@ -12,7 +12,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // raw opens a stream and returns its lines as they come. Nothing is read before they are asked for.
@@ -85,28 +88,44 @@ func TestSlowReaderBeginsAnew(t *testing.T) {
 	}
 }
 
-// TestTableOfSomeNamespaces holds that who may not list everything gets one table of what he may, whole: each part would have pages of
-// its own.
+// TestTableOfSomeNamespaces holds that who may not list everything gets one table of what they may. Made from the store it has pages; of
+// the parts that the API server makes each would have pages of its own, so it is whole.
 func TestTableOfSomeNamespaces(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	home, first, second, hidden := r.Namespace(t), r.Namespace(t), r.Namespace(t), r.Namespace(t)
 	token := r.token(t, home, "user")
 	for _, ns := range []string{first, second} {
-		r.grant(t, home, ns, rule("list", "", "services"))
+		r.grant(t, home, ns, rule("list", "", "services"), rule("list", "", "configmaps"))
 	}
 	for _, ns := range []string{first, second, hidden} {
-		r.service(t, ns, "a")
-		r.service(t, ns, "b")
+		for _, name := range []string{"a", "b"} {
+			r.service(t, ns, name)
+			r.Create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}})
+		}
 	}
-	for query, want := range map[string][]string{
-		"": {"a", "b", "a", "b"}, "?limit=1": {"a", "b", "a", "b"}, "?fieldSelector=metadata.name=a": {"a", "a"}, "?limit=1&ns=" + first: {"a"},
+	testkit.Eventually(t, "the store has all Services", func() bool {
+		return strings.Count(string(r.do(t, http.MethodGet, "/v1/tables/services", token, "").body), `"cells"`) == 4
+	})
+	for path, test := range map[string]struct {
+		want  []string
+		pages bool
+	}{
+		"services":                                 {want: []string{"a", "b", "a", "b"}},
+		"services?limit=1":                         {want: []string{"a"}, pages: true},
+		"services?fieldSelector=metadata.name=a":   {want: []string{"a", "a"}},
+		"services?limit=1&ns=" + first:             {want: []string{"a"}, pages: true},
+		"services?q=b&sort=created&ns=" + first:    {want: []string{"b"}},
+		"configmaps":                               {want: []string{"a", "b", "a", "b"}},
+		"configmaps?limit=1":                       {want: []string{"a", "b", "a", "b"}},
+		"configmaps?fieldSelector=metadata.name=a": {want: []string{"a", "a"}},
+		"configmaps?limit=1&ns=" + first:           {want: []string{"a"}, pages: true},
 	} {
-		got := r.do(t, http.MethodGet, "/v1/tables/services"+query, token, "")
+		got := r.do(t, http.MethodGet, "/v1/tables/"+path, token, "")
 		var table metav1.Table
 		must(t, json.Unmarshal(got.body, &table))
-		if got.status != http.StatusOK || !cmp.Equal(want, firstCells(table)) || (table.Continue != "") != strings.Contains(query, "ns=") {
-			t.Errorf("%q: %d with the rows %q and %q to go on with, want %q", query, got.status, firstCells(table), table.Continue, want)
+		if got.status != http.StatusOK || !cmp.Equal(test.want, firstCells(table)) || (table.Continue != "") != test.pages {
+			t.Errorf("%q: %d with the rows %q and %q to go on with, want %q", path, got.status, firstCells(table), table.Continue, test.want)
 		}
 	}
 	if got := r.do(t, http.MethodGet, "/v1/tables/services?ns="+hidden, token, ""); got.status != http.StatusForbidden {

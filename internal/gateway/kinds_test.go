@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
 
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 	"github.com/windlass-operator/windlass/internal/testkit"
@@ -28,6 +29,7 @@ func TestColumns(t *testing.T) {
 	r := &rig{Harness: testkit.New(t)}
 	server, err := rest.HTTPClientFor(r.Config)
 	must(t, err)
+	paths := printedPaths(t)
 	out := map[string][]view.TableColumn{}
 	for _, k := range view.Kinds() {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(r.Config.Host, "/")+k.Path("", "", "")+"?limit=1", http.NoBody)
@@ -43,12 +45,15 @@ func TestColumns(t *testing.T) {
 		if len(table.Columns) == 0 {
 			t.Fatalf("the table of %s has no columns: %s", k.Plural, raw)
 		}
+		for i, column := range table.Columns {
+			table.Columns[i].Path = paths[k.Plural+"/"+column.Name]
+		}
 		out[k.Plural] = table.Columns
 	}
 	fresh, err := json.MarshalIndent(out, "", " ")
 	must(t, err)
 	fresh = append(fresh, '\n')
-	file := filepath.Join(testkit.Root(), "internal", "gateway", "api", "columns.json")
+	file := filepath.Join(testkit.Root(), "internal", "gateway", "table", "columns.json")
 	if *update {
 		must(t, os.WriteFile(file, fresh, 0o600))
 	}
@@ -57,6 +62,33 @@ func TestColumns(t *testing.T) {
 	if diff := cmp.Diff(string(committed), string(fresh)); diff != "" {
 		t.Errorf("%s is stale: write it anew with \"go test ./internal/gateway -run TestColumns -update\" (-want +got):\n%s", file, diff)
 	}
+}
+
+// printedPaths returns what the columns of our CRDs show, by kind and column.
+func printedPaths(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(testkit.Root(), "config", "crd", "bases", "*.yaml"))
+	must(t, err)
+	out := map[string]string{}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		must(t, err)
+		var crd struct {
+			Spec struct {
+				Names    struct{ Plural string }
+				Versions []struct {
+					AdditionalPrinterColumns []struct{ Name, JSONPath string }
+				}
+			}
+		}
+		must(t, yaml.Unmarshal(raw, &crd))
+		for _, version := range crd.Spec.Versions {
+			for _, column := range version.AdditionalPrinterColumns {
+				out[crd.Spec.Names.Plural+"/"+column.Name] = column.JSONPath
+			}
+		}
+	}
+	return out
 }
 
 // TestKindsAreThoseOfTheTable reads what a page has to know about kinds.

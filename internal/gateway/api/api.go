@@ -15,6 +15,7 @@ import (
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/table"
 	"github.com/windlass-operator/windlass/internal/gateway/usage"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -71,6 +72,8 @@ type API struct {
 	namespaces, deployments, services *feed.Kind
 	// The kinds with routes of their own.
 	pods, eventKind, machines, clusters, nodes, pools *feed.Kind
+	// printers make the tables of the kinds that have a store.
+	printers map[*feed.Kind]*table.Printer
 }
 
 // New returns the API.
@@ -83,9 +86,12 @@ func New(options Options) (*API, error) {
 	} {
 		*into, _ = a.Hub.Kind(plural) // the table of kinds has them
 	}
+	var err error
+	if a.printers, err = newPrinters(a.Hub.Kinds); err != nil {
+		return nil, err
+	}
 	mux := http.NewServeMux()
 	a.register(mux)
-	var err error
 	if a.description, err = document(a.OpenAPI(), a.Hub.Kinds); err != nil {
 		return nil, err
 	}

@@ -180,6 +180,6 @@ func (a *API) labelled(ctx context.Context, who *access.Caller, k *feed.Kind, na
 	if items, _, ok := a.listStored(ctx, who, k, namespace); ok {
 		return query.Select(items).Items, nil
 	}
-	items, _, err := a.listLive(ctx, who, k, namespace, &ListInput{LabelSelector: view.AppLabel + "=" + view.AppLabelValue})
+	items, _, err := a.listLive(ctx, who, k, namespace, &ListInput{Selection: Selection{LabelSelector: view.AppLabel + "=" + view.AppLabelValue}})
 	return items, err
 }

@@ -34,7 +34,7 @@ func (a *API) events(ctx context.Context, k *feed.Kind, in *eventsInput) (*huma.
 	if k.Namespaced {
 		selector["involvedObject.namespace"] = in.namespace
 	}
-	return a.list(ctx, a.eventKind, within, &ListInput{
+	return a.list(ctx, a.eventKind, within, &ListInput{Selection: Selection{
 		FieldSelector: selector.AsSelector().String(), Sort: view.SortNewest, Limit: in.Limit, Continue: in.Continue,
-	})
+	}})
 }

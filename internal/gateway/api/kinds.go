@@ -5,7 +5,6 @@ package api
 
 import (
 	"context"
-	_ "embed" // the columns
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,15 +12,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/windlass-operator/windlass/internal/gateway/table"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 const kindsTag = "kinds"
-
-// columns are those of a table of each kind, as the API server has them. TestColumns writes them.
-//
-//go:embed columns.json
-var columns []byte
 
 type kindInput struct {
 	Conditional
@@ -53,9 +48,9 @@ func (a *API) registerKinds() {
 
 // listKinds answers with the table of kinds.
 func (a *API) listKinds(context.Context, *struct{ Conditional }) (*huma.StreamResponse, error) {
-	known := map[string][]view.TableColumn{}
-	if err := json.Unmarshal(columns, &known); err != nil {
-		return nil, fmt.Errorf("cannot read the columns of the kinds: %w", err)
+	known, err := table.Columns()
+	if err != nil {
+		return nil, err
 	}
 	out := view.KindList{Version: a.Version}
 	for _, k := range a.Hub.Kinds {

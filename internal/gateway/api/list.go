@@ -19,19 +19,33 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
-// ListInput is the input of a list.
-type ListInput struct {
+// Selection is what lists and tables have in common: which objects, and in which order.
+type Selection struct {
 	Conditional
 
 	Limit         int    `query:"limit" minimum:"0" maximum:"10000" doc:"Maximum number of items. metadata.continue of the answer gets the next page"`
-	Continue      string `query:"continue" maxLength:"2048" doc:"metadata.continue of the previous page"`
+	Continue      string `query:"continue" maxLength:"8192" doc:"metadata.continue of the previous page"`
 	LabelSelector string `query:"labelSelector" maxLength:"4096" doc:"Label selector, as in kubectl: app=web,tier!=test"`
 	FieldSelector string `query:"fieldSelector" maxLength:"4096" doc:"Field selector, as in kubectl: metadata.name=web"`
 	Search        string `query:"q" maxLength:"256" doc:"Words that must all occur in the namespace, name, labels, reason, images or addresses"`
 	Owner         string `query:"owner" maxLength:"64" doc:"UID of an object: list only what it owns"`
 	Sort          string `query:"sort" enum:"name,created,-created" default:"name" doc:"Order of the items"`
-	ManagedFields bool   `query:"managedFields" doc:"Keep metadata.managedFields"`
 	Consistent    bool   `query:"consistent" doc:"Ask the API server and not the cache"`
+}
+
+// ListInput is the input of a list.
+type ListInput struct {
+	Selection
+
+	ManagedFields bool `query:"managedFields" doc:"Keep metadata.managedFields"`
+}
+
+// selected is a page of what the caller may list.
+type selected struct {
+	view.Page
+
+	version string
+	age     age
 }
 
 type namespacedList struct {
@@ -48,8 +62,23 @@ func (l *namespacedList) Resolve(huma.Context) []error {
 	return nil
 }
 
-// list answers from the store what the caller may list, and asks the API server for everything else.
+// list answers with a page of the kind.
 func (a *API) list(ctx context.Context, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
+	page, err := a.choose(ctx, k, namespace, in)
+	if err != nil {
+		return nil, err
+	}
+	list, err := view.NewList(k.GVK, page.version, page.Page)
+	if err != nil {
+		return nil, err
+	}
+	return a.represent(&representation{
+		media: mediaJSON, tag: list.Tag(), size: list.Size(), write: list.Write, age: page.age, uncompressed: k.Uncompressed,
+	}), nil
+}
+
+// choose takes from the store what the caller may list, and asks the API server for everything else.
+func (a *API) choose(ctx context.Context, k *feed.Kind, namespace string, in *ListInput) (*selected, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -64,7 +93,7 @@ func (a *API) list(ctx context.Context, k *feed.Kind, namespace string, in *List
 	if !in.ManagedFields && !in.Consistent && query.KnowsFields(&k.Kind) {
 		if items, version, ok := a.listStored(ctx, who, k, namespace); ok {
 			reads.WithLabelValues("cache").Inc()
-			return a.writeList(k, a.age(k), strconv.FormatUint(version, 10), query.Select(items))
+			return &selected{query.Select(items), strconv.FormatUint(version, 10), a.age(k)}, nil
 		}
 	}
 	reads.WithLabelValues("server").Inc()
@@ -78,7 +107,7 @@ func (a *API) list(ctx context.Context, k *feed.Kind, namespace string, in *List
 	if err != nil && len(items) == 0 {
 		return nil, err
 	}
-	return a.writeList(k, 0, version, query.Select(items))
+	return &selected{query.Select(items), version, 0}, nil
 }
 
 // isForbidden reports whether the API server refused a request for lack of a right.
@@ -135,17 +164,6 @@ func (a *API) nameable(
 		}
 	}
 	return out, nil
-}
-
-// writeList answers with a page of the kind.
-func (a *API) writeList(k *feed.Kind, aged age, version string, page view.Page) (*huma.StreamResponse, error) {
-	list, err := view.NewList(k.GVK, version, page)
-	if err != nil {
-		return nil, err
-	}
-	return a.represent(&representation{
-		media: mediaJSON, tag: list.Tag(), size: list.Size(), write: list.Write, age: aged, uncompressed: k.Uncompressed,
-	}), nil
 }
 
 // listLive asks the API server as the caller, namespace by namespace if they may not list everywhere.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -15,19 +16,17 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/table"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 // tableInput is the input of a table.
 type tableInput struct {
-	Conditional
+	Selection
 
-	Kind          string `path:"kind" maxLength:"63" doc:"Kind, as in the routes"`
-	Namespace     string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace. The default is all that the caller may list"`
-	Limit         int    `query:"limit" minimum:"0" maximum:"10000" doc:"Maximum number of rows. metadata.continue of the answer gets the next page"`
-	Continue      string `query:"continue" maxLength:"8192" doc:"metadata.continue of the previous page"`
-	LabelSelector string `query:"labelSelector" maxLength:"4096" doc:"Label selector, as in kubectl: app=web,tier!=test"`
-	FieldSelector string `query:"fieldSelector" maxLength:"4096" doc:"Field selector, as in kubectl: metadata.name=web"`
+	Kind      string `path:"kind" maxLength:"63" doc:"Kind, as in the routes"`
+	Namespace string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace. The default is all that the caller may list"`
 }
 
 // registerTables registers the route of tables, which have the same format for all kinds.
@@ -42,19 +41,62 @@ func (a *API) registerTables() {
 	}, a.table)
 }
 
-// table returns the table of the API server, with its columns and pages.
-func (a *API) table(ctx context.Context, in *tableInput) (*huma.StreamResponse, error) {
-	who, err := access.CallerOf(ctx)
+// newPrinters returns the printers of the kinds whose tables are made from the store.
+func newPrinters(kinds []*feed.Kind) (map[*feed.Kind]*table.Printer, error) {
+	columns, err := table.Columns()
 	if err != nil {
 		return nil, err
 	}
+	out := map[*feed.Kind]*table.Printer{}
+	for _, k := range kinds {
+		if k.Uncached {
+			continue
+		}
+		if out[k], err = table.NewPrinter(&k.Kind, columns[k.Plural]); err != nil {
+			return nil, fmt.Errorf("cannot print %s: %w", k.Plural, err)
+		}
+	}
+	return out, nil
+}
+
+// table answers with the columns of kubectl get, from the store where the kind has one.
+func (a *API) table(ctx context.Context, in *tableInput) (*huma.StreamResponse, error) {
 	k, known := a.Hub.Kind(in.Kind)
 	if !known {
 		return nil, notFound()
 	}
-	namespace := in.Namespace
-	if namespace != "" && !k.Namespaced {
+	if in.Namespace != "" && !k.Namespaced {
 		return nil, fieldErrors(&view.FieldError{Location: locationNamespace, Message: "does not apply to " + k.Plural + ", which have no namespace"})
+	}
+	printer := a.printers[k]
+	if printer == nil {
+		return a.serverTable(ctx, k, in)
+	}
+	page, err := a.choose(ctx, k, in.Namespace, &ListInput{Selection: in.Selection})
+	if err != nil {
+		return nil, err
+	}
+	made, err := printer.New(page.version, page.Page, a.Now())
+	if err != nil {
+		return nil, err
+	}
+	return a.represent(&representation{
+		media: mediaJSON, tag: made.Tag(), size: made.Size(), write: made.Write, age: page.age, uncompressed: k.Uncompressed,
+	}), nil
+}
+
+// serverTable returns the table of the API server, with its columns and pages.
+func (a *API) serverTable(ctx context.Context, k *feed.Kind, in *tableInput) (*huma.StreamResponse, error) {
+	who, err := access.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for parameter, given := range map[string]bool{"q": in.Search != "", "owner": in.Owner != "", "sort": in.Sort != view.SortName} {
+		if given {
+			return nil, fieldErrors(&view.FieldError{
+				Location: "query." + parameter, Message: "does not apply to tables of " + k.Plural + ", which the API server makes",
+			})
+		}
 	}
 	query := url.Values{}
 	setIf(query, "labelSelector", in.LabelSelector)
@@ -65,8 +107,8 @@ func (a *API) table(ctx context.Context, in *tableInput) (*huma.StreamResponse, 
 	}
 	var merged map[string]json.RawMessage
 	var rows []json.RawMessage
-	err = a.eachNamespace(ctx, who, k, namespace, func(within string) error {
-		if within != namespace { // merged lists have no pages, because each has a continue token of its own
+	err = a.eachNamespace(ctx, who, k, in.Namespace, func(within string) error {
+		if within != in.Namespace { // merged lists have no pages, because each has a continue token of its own
 			query.Del("limit")
 			query.Del("continue")
 		}

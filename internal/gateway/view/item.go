@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -46,6 +47,15 @@ type Item struct {
 	Tag Tag
 
 	search string
+
+	derive  sync.Once
+	derived any
+}
+
+// Derive returns what the function makes of the item. It is called once for each item, so all callers have to give the same function.
+func (i *Item) Derive(from func() any) any {
+	i.derive.Do(func() { i.derived = from() })
+	return i.derived
 }
 
 // NewItem encodes the object, without its managedFields unless keepManagedFields is true. It changes obj.

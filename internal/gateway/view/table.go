@@ -37,6 +37,8 @@ type TableColumn struct {
 	Description string `json:"description" doc:"What the column shows"`
 	// Priority is 0 for columns that kubectl always prints.
 	Priority int32 `json:"priority" doc:"0 for a column that is always shown; others are for wide output"`
+	// Path of what the column shows, for kinds of Windlass.
+	Path string `json:"path,omitempty" doc:"JSONPath of what the column shows, in the list of kinds and for columns that show a field" example:".status.phase"`
 }
 
 // TableRow is a row of a table.
