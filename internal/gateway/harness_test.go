@@ -47,6 +47,7 @@ const (
 	mediaJSON    = "application/json"
 	mediaYAML    = "application/yaml"
 	mediaProblem = "application/problem+json"
+	mediaLines   = "application/x-ndjson"
 )
 
 // rig is a gateway under its shipped account in front of a real API server.

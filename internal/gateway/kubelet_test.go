@@ -26,6 +26,8 @@ import (
 
 // kubelet is a node for the API server: it speaks the HTTP of a kubelet, and its containers are functions.
 type kubelet struct {
+	// history is what containers have logged, by pod and container. Default: nil, for the request itself.
+	history map[string]string
 	// lines are what containers log, until it is closed.
 	lines <-chan string
 	// ended gets the command of each program that has ended. Default: nil, nobody is told.
@@ -56,9 +58,13 @@ func (r *rig) kubelet(t *testing.T, node string, k kubelet) {
 	must(t, r.Live.Status().Update(t.Context(), object))
 }
 
-// log is the log of every container: the request, and then the lines.
+// log is the log of a container: what it has logged, and then the lines.
 func (k kubelet) log(w http.ResponseWriter, request *http.Request) {
-	_, _ = fmt.Fprintf(w, "%s?%s\n", request.URL.Path, request.URL.RawQuery)
+	if k.history == nil {
+		_, _ = fmt.Fprintf(w, "%s?%s\n", request.URL.Path, request.URL.RawQuery)
+	} else {
+		_, _ = io.WriteString(w, k.history[strings.Join(strings.Split(request.URL.Path, "/")[3:], "/")])
+	}
 	for request.URL.Query().Get("follow") == "true" {
 		if http.NewResponseController(w).Flush() != nil {
 			return

@@ -227,6 +227,10 @@ async function watches(): Promise<void> {
 async function pods(): Promise<void> {
   const nobody = { path: { ns: namespace, name: "nobody" } };
   refused("log", await api.GET("/v1/pods/{ns}/{name}/logs", { params: { ...nobody, query: { tailLines: 100 } }, parseAs: "text" }));
+  const lines = await api.GET("/v1/deployments/{ns}/{name}/logs", { params: { path: at, query: { tailLines: 9, format: "json" } }, parseAs: "text" });
+  check(`logs: ${lines.error?.code ?? ""}`, lines.error === undefined);
+  const texts = (lines.data ?? "").split("\n").filter(Boolean).map((line): Schemas["LogLine"] => JSON.parse(line));
+  check("no pods, no lines", texts.every((one) => one.notice === undefined && one.line === undefined));
   refused("evict", await api.POST("/v1/pods/{ns}/{name}/eviction", { params: { ...nobody, query: { dryRun: "All" } } }));
   refused("delete", await api.DELETE("/v1/pods/{ns}/{name}", { params: nobody }));
 }

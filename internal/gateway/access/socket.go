@@ -21,7 +21,7 @@ import (
 // *view.Problem. No error has the query, whose values can be secrets.
 func (u *Upstream) Dial(ctx context.Context, who *Caller, path string, query url.Values, subprotocols []string) (*websocket.Conn, error) {
 	header := http.Header{"User-Agent": {u.userAgent}}
-	client := u.authorize(who, header)
+	client := authorize(who, header, u.anonymous, u.own)
 	transport := client.Transport
 	if transport == nil { // for a client without anything of its own
 		transport = http.DefaultTransport

@@ -27,7 +27,9 @@ type Upstream struct {
 	base *url.URL
 	// anonymous has no credentials: the caller's are added. own has the kubeconfig's.
 	anonymous, own *http.Client
-	userAgent      string
+	// anonymousText and ownText have a connection for each request. HTTP/2 would keep up to 4 MiB of every text that its reader does not take.
+	anonymousText, ownText *http.Client
+	userAgent              string
 }
 
 // NewUpstream returns the API server of the configuration.
@@ -44,7 +46,14 @@ func NewUpstream(config *rest.Config) (*Upstream, error) {
 	if out.own, err = rest.HTTPClientFor(config); err != nil {
 		return nil, fmt.Errorf("cannot create a client for sessions: %w", err)
 	}
-	for _, client := range []*http.Client{out.anonymous, out.own} {
+	for from, into := range map[*rest.Config]**http.Client{bare: &out.anonymousText, config: &out.ownText} {
+		single := rest.CopyConfig(from)
+		single.NextProtos = []string{"http/1.1"}
+		if *into, err = rest.HTTPClientFor(single); err != nil {
+			return nil, fmt.Errorf("cannot create a client for texts: %w", err)
+		}
+	}
+	for _, client := range []*http.Client{out.anonymous, out.own, out.anonymousText, out.ownText} {
 		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	}
 	return out, nil
@@ -74,7 +83,7 @@ type Result struct {
 
 // Do sends the request as the caller. A refusal of the API server is a *view.Problem.
 func (u *Upstream) Do(ctx context.Context, who *Caller, c Call) (*Result, error) {
-	response, err := u.send(ctx, who, c)
+	response, err := u.send(ctx, who, c, u.anonymous, u.own)
 	if err != nil {
 		return nil, err
 	}
@@ -88,15 +97,15 @@ func (u *Upstream) Do(ctx context.Context, who *Caller, c Call) (*Result, error)
 
 // Open sends the request as the caller and returns the body of the answer, which the context ends. The caller closes it.
 func (u *Upstream) Open(ctx context.Context, who *Caller, c Call) (io.ReadCloser, error) {
-	response, err := u.send(ctx, who, c)
+	response, err := u.send(ctx, who, c, u.anonymousText, u.ownText)
 	if err != nil {
 		return nil, err
 	}
 	return response.Body, nil
 }
 
-// send returns the answer to a request that the API server accepted.
-func (u *Upstream) send(ctx context.Context, who *Caller, c Call) (*http.Response, error) {
+// send returns the answer to a request that the API server accepted. It is sent with one of the clients.
+func (u *Upstream) send(ctx context.Context, who *Caller, c Call, anonymous, own *http.Client) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, c.Method, u.address(c.Path, c.Query), bytes.NewReader(c.Body))
 	if err != nil {
 		return nil, fmt.Errorf("cannot create a request to the API server: %w", err)
@@ -106,7 +115,7 @@ func (u *Upstream) send(ctx context.Context, who *Caller, c Call) (*http.Respons
 		request.Header.Set("Content-Type", c.ContentType)
 	}
 	request.Header.Set("User-Agent", u.userAgent)
-	response, err := u.authorize(who, request.Header).Do(request)
+	response, err := authorize(who, request.Header, anonymous, own).Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the API server: %w", err)
 	}
@@ -126,12 +135,12 @@ func (u *Upstream) address(path string, query url.Values) string {
 }
 
 // authorize returns the client whose requests are the caller's, and adds their token to the header if that client needs it.
-func (u *Upstream) authorize(who *Caller, header http.Header) *http.Client {
+func authorize(who *Caller, header http.Header, anonymous, own *http.Client) *http.Client {
 	if who.Session {
-		return u.own
+		return own
 	}
 	header.Set("Authorization", "Bearer "+who.token)
-	return u.anonymous
+	return anonymous
 }
 
 // refusal returns the problem that an answer is, and closes it.

@@ -140,6 +140,7 @@ func (a *API) register(mux *http.ServeMux) {
 		a.registerWrites(k)
 	}
 	a.registerPods()
+	a.registerOwnerLogs()
 	a.registerMachines()
 	a.registerRuns()
 	a.registerUsage()

@@ -19,8 +19,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
-// schemaProblem is the name of the schema of problems.
-const schemaProblem = "Problem"
+// schemaProblem is the name of the schema of problems, and schemaLine that of a line of a log.
+const schemaProblem, schemaLine = "Problem", "LogLine"
 
 // fieldKind is the name of the field with the kind.
 const fieldKind = "kind"
@@ -58,6 +58,7 @@ func describe(api *huma.OpenAPI) {
 	}
 	api.Security = []map[string][]string{{"bearer": {}}, {"session": {}}, {"login": {}}}
 	api.Components.Schemas.Schema(reflect.TypeFor[view.Problem](), true, schemaProblem)
+	api.Components.Schemas.Schema(reflect.TypeFor[view.LogLine](), true, schemaLine)
 	api.Components.Headers = headers()
 	api.Components.Responses = problems()
 }

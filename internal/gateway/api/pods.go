@@ -8,14 +8,11 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/url"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
-	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 // logsPart is the part of a pod's path that has its log.
@@ -29,14 +26,8 @@ type evictInput struct {
 
 // logsInput is the input of reading the log of a container.
 type logsInput struct {
+	LogsQuery
 	Target
-
-	Container  string `query:"container" maxLength:"63" doc:"Container. The default is the only one, or the one that the pod names"`
-	Follow     bool   `query:"follow" doc:"Go on with new lines until the container ends or the reader leaves"`
-	Previous   bool   `query:"previous" doc:"The log of the container before its last restart"`
-	Timestamps bool   `query:"timestamps" doc:"Begin each line with its time"`
-	Since      int    `query:"sinceSeconds" minimum:"0" doc:"Only lines of so many last seconds. The default is all"`
-	Tail       int    `query:"tailLines" minimum:"-1" default:"-1" doc:"Only so many last lines. The default is all"`
 }
 
 // registerPods registers the routes that only pods have.
@@ -88,29 +79,11 @@ func (a *API) logs(ctx context.Context, in *logsInput) (*huma.StreamResponse, er
 		return nil, err
 	}
 	return a.sendText(ctx, &text{
-		who: who, kind: a.pods, right: view.Action{Verb: "get", Subresource: "log"}, of: in.Target, follow: in.Follow,
+		who: who, kind: a.pods, right: readLog(), of: in.Target, follow: in.Follow,
 		open: func(ctx context.Context) (io.ReadCloser, error) {
 			return a.Upstream.Open(ctx, who, access.Call{
 				Method: http.MethodGet, Path: a.pods.Path(in.namespace, in.name, "log"), Query: in.query(), Accept: "*/*",
 			})
 		},
 	})
-}
-
-// query returns the parameters of the API server.
-func (in *logsInput) query() url.Values {
-	query := url.Values{}
-	setIf(query, "container", in.Container)
-	for name, set := range map[string]bool{"follow": in.Follow, "previous": in.Previous, "timestamps": in.Timestamps} {
-		if set {
-			query.Set(name, "true")
-		}
-	}
-	if in.Since > 0 {
-		query.Set("sinceSeconds", strconv.Itoa(in.Since))
-	}
-	if in.Tail >= 0 {
-		query.Set("tailLines", strconv.Itoa(in.Tail))
-	}
-	return query
 }

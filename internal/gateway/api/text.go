@@ -4,6 +4,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -32,6 +33,8 @@ type text struct {
 	kind  *feed.Kind
 	right view.Action
 	of    Target
+	// media is the media type. Default: mediaText.
+	media string
 	// follow is true for a text that goes on for as long as its reader stays.
 	follow bool
 	// open begins to read the text, until the context ends.
@@ -40,7 +43,11 @@ type text struct {
 
 // followable are the routes of texts that can be followed: the kind and the last part of the path.
 func followable() map[string]string {
-	return map[string]string{view.PodsPlural: logsPart, view.MachinesPlural: outputPart, view.ClustersPlural: runLogPart}
+	out := map[string]string{view.PodsPlural: logsPart, view.MachinesPlural: outputPart, view.ClustersPlural: runLogPart}
+	for _, plural := range owners() {
+		out[plural] = logsPart
+	}
+	return out
 }
 
 // isEndless reports whether a request has an answer that may go on for as long as its reader stays.
@@ -78,7 +85,7 @@ func (a *API) sendText(ctx context.Context, what *text) (*huma.StreamResponse, e
 		defer stop()
 		defer func() { _ = lines.Close() }()
 		request, writer := humago.Unwrap(ctx)
-		writer.Header().Set("Content-Type", mediaText+"; charset=utf-8")
+		writer.Header().Set("Content-Type", cmp.Or(what.media, mediaText)+"; charset=utf-8")
 		writer.Header().Set("X-Accel-Buffering", "no")
 		writer.WriteHeader(http.StatusOK)
 		if request.Method == http.MethodHead {

@@ -132,6 +132,19 @@ func (s *Store) Get(namespace, name string) (*view.Item, bool) {
 	return item, exists
 }
 
+// Changed returns a channel that is closed when an object of the kind changes; nil until the store is in step.
+func (s *Store) Changed() <-chan struct{} {
+	s.journal.mu.Lock()
+	defer s.journal.mu.Unlock()
+	if !s.synced {
+		return nil
+	}
+	if s.changed == nil {
+		s.changed = make(chan struct{})
+	}
+	return s.changed
+}
+
 // AwaitVersion waits until the store has seen the resourceVersion. A store that has not in time owes it.
 func (s *Store) AwaitVersion(ctx context.Context, version string) error {
 	wanted := versionOf(version)
