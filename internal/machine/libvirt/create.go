@@ -77,7 +77,11 @@ func (d *driver) createNew(ctx context.Context, spec machine.Spec) error {
 		if err != nil {
 			return err
 		}
-		if err := define(api, spec, host, made, disks); err != nil {
+		log, err := host.createLog(api, pool, spec.Identity)
+		if err == nil {
+			err = define(api, spec, host, made, disks, log)
+		}
+		if err != nil {
 			return errors.Join(err, restore())
 		}
 		return nil
@@ -108,10 +112,10 @@ func (d *driver) connect(ctx context.Context, api *libvirt.Libvirt, pool libvirt
 }
 
 // define defines the domain under the first name that is free.
-func define(api *libvirt.Libvirt, spec machine.Spec, host hostFacts, made record, disks []disk) error {
+func define(api *libvirt.Libvirt, spec machine.Spec, host hostFacts, made record, disks []disk, log string) error {
 	var taken error
 	for _, name := range namesOf(spec.Identity) {
-		domain, err := domainOf(spec, host, name, made, disks)
+		domain, err := domainOf(spec, host, name, made, disks, log)
 		if err != nil {
 			return err
 		}

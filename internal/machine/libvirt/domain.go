@@ -134,7 +134,14 @@ type (
 
 type character struct {
 	Type   string          `xml:"type,attr"`
+	Log    *characterLog   `xml:"log"`
 	Target characterTarget `xml:"target"`
+}
+
+// characterLog is a file that libvirt writes to what a guest prints.
+type characterLog struct {
+	File   string `xml:"file,attr"`
+	Append string `xml:"append,attr"`
 }
 
 type characterTarget struct {
@@ -167,8 +174,8 @@ const quotaPeriod = 100_000
 // ballooning is how often a guest reports its memory usage, in seconds: as often as counters are read.
 const ballooning = 15
 
-// domainOf returns the domain of a machine under the name.
-func domainOf(spec machine.Spec, h hostFacts, name string, made record, disks []disk) (domain, error) {
+// domainOf returns the domain of a machine under the name. Log is the file for what it prints, empty for none.
+func domainOf(spec machine.Spec, h hostFacts, name string, made record, disks []disk, log string) (domain, error) {
 	cards := make([]card, 0, len(spec.Networks))
 	for _, n := range spec.Networks {
 		c, err := cardOf(spec.UID, n)
@@ -192,13 +199,13 @@ func domainOf(spec machine.Spec, h hostFacts, name string, made record, disks []
 		out.CPUTune = &cpuTune{Period: quotaPeriod, Quota: size.quota}
 	}
 	if h.domainType != hypervisorTest {
-		h.equip(&out)
+		h.equip(&out, log)
 	}
 	return out, nil
 }
 
-// equip adds the devices of a real guest.
-func (h hostFacts) equip(d *domain) {
+// equip adds the devices of a real guest. Log is the file for what it prints, empty for none.
+func (h hostFacts) equip(d *domain, log string) {
 	if h.arch == "x86_64" || h.arch == "i686" {
 		// Without ACPI there is no power button.
 		d.Features = &features{ACPI: &struct{}{}, APIC: &struct{}{}}
@@ -208,6 +215,9 @@ func (h hostFacts) equip(d *domain) {
 		d.CPU.Mode = "maximum"
 	}
 	d.Devices.Serial = []character{{Type: "pty"}}
+	if log != "" {
+		d.Devices.Serial[0].Log = &characterLog{File: log, Append: "on"}
+	}
 	d.Devices.Consoles = []character{{Type: "pty", Target: characterTarget{Type: "serial"}}}
 	d.Devices.Balloon = &balloon{Model: "virtio", Stats: balloonTime{Period: ballooning}}
 	d.Devices.RNG = &generator{Model: "virtio", Backend: generatorSource{Model: "random", Path: "/dev/urandom"}}
@@ -273,6 +283,7 @@ type described struct {
 		Interfaces []struct {
 			Type string `xml:"type,attr"`
 		} `xml:"interface"`
+		Serial []character `xml:"serial"`
 	} `xml:"devices"`
 }
 

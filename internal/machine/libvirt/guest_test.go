@@ -9,6 +9,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,11 +54,13 @@ func TestGuest(t *testing.T) {
 	s.wantCounters(t, spec.Identity)
 	s.grow(t, spec)
 	s.survive(t, spec.Identity)
+	followed := s.follow(t, spec.Identity)
 
 	wantSuccess(t, "Stop", s.driver.Stop(t.Context(), spec.Identity, machine.PowerOff{Mode: machine.Soft, Grace: bootPatience}))
 	if observed := s.get(t, spec.Identity); observed.State != machine.StateStopped || observed.Cause != "" {
 		t.Errorf("a guest that was asked to stop is %+v", observed)
 	}
+	s.wantOutput(t, spec.Identity, <-followed)
 	s.start(t, spec.Identity)
 	s.await(t, "boot=2 ")
 
@@ -227,6 +230,41 @@ func (s *stage) await(t *testing.T, want string) string {
 		return found != "" || t.Failed()
 	}, s.console.all)
 	return found
+}
+
+// follow reads the output of a guest until it is off. Then it sends what it has read.
+func (s *stage) follow(t *testing.T, id machine.Identity) <-chan string {
+	t.Helper()
+	reading, err := s.driver.Output(t.Context(), id, machine.OutputOptions{Tail: -1, Follow: true})
+	wantSuccess(t, "Output", err)
+	out := make(chan string, 1)
+	go func() {
+		raw, err := io.ReadAll(reading)
+		if err = errors.Join(err, reading.Close()); err != nil {
+			t.Errorf("following the output: %v", err)
+		}
+		out <- string(raw)
+	}()
+	return out
+}
+
+// wantOutput wants the output of a guest that is off, which somebody has followed.
+func (s *stage) wantOutput(t *testing.T, id machine.Identity, followed string) {
+	t.Helper()
+	for tail, want := range map[int]string{-1: followed, 1: followed[strings.LastIndexByte(strings.TrimSuffix(followed, "\n"), '\n')+1:], 0: ""} {
+		reading, err := s.driver.Output(t.Context(), id, machine.OutputOptions{Tail: tail})
+		wantSuccess(t, "Output", err)
+		got, err := io.ReadAll(reading)
+		wantSuccess(t, "reading output", errors.Join(err, reading.Close()))
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("the last %d lines (-want +got):\n%s", tail, diff)
+		}
+	}
+	for _, want := range []string{"boot=1 ", "guest: asked to stop"} {
+		if !strings.Contains(followed, want) {
+			t.Errorf("the output lacks %q:\n%s", want, followed)
+		}
+	}
 }
 
 // wantCounters wants counters that grow.

@@ -48,6 +48,7 @@ func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 			RootDisk:     h.domainType != hypervisorTest,
 			Disks:        true,
 			Guests:       true,
+			Output:       h.domainType != hypervisorTest,
 		},
 		Emulated: h.domainType == emulatedQEMU,
 	}, nil

@@ -158,7 +158,7 @@ func TestDomain(t *testing.T) {
 	}
 	made := recordOf(spec)
 	made.Volumes = []volume{{Pool: "default", Name: root}}
-	d, err := domainOf(spec, host, "default-web-0f9a63b2", made, disks)
+	d, err := domainOf(spec, host, "default-web-0f9a63b2", made, disks, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@
 package libvirt
 
 import (
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"slices"
@@ -182,17 +181,7 @@ func (i inventory) unmark(api *libvirt.Libvirt, pool libvirt.StoragePool, volume
 
 // createMarker creates a marker. Success if it is there.
 func createMarker(api *libvirt.Libvirt, pool libvirt.StoragePool, name string) error {
-	v := volumeXML{Name: name, Capacity: volumeSize{"bytes", markerBytes}}
-	v.Target.Format.Type = formatRaw
-	text, err := xml.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = api.StorageVolCreateXML(pool, string(text), 0)
-	if is(err, libvirt.ErrStorageVolExist) {
-		return nil
-	}
-	return err
+	return createVolume(api, pool, name, markerBytes)
 }
 
 // fits returns an error if a volume that may hold data cannot be the disk. A person has to decide then.

@@ -34,6 +34,7 @@ func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.Po
 	if err := d.removeListed(ctx, f.record().Volumes); err != nil {
 		return err
 	}
+	d.findLogs(ctx, &f)
 	if err := d.removeOwn(ctx, id); err != nil {
 		return err
 	}

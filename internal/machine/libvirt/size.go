@@ -84,6 +84,9 @@ func unsigned(n int64) uint64 {
 	return uint64(n)
 }
 
+// unsigned64 converts an offset or a length.
+func unsigned64(n int64) uint64 { return uint64(max(n, 0)) }
+
 // unsigned32 does the same for the shorter numbers of some calls.
 func unsigned32(n int64) uint32 {
 	if n < 0 {

@@ -18,7 +18,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// The patience with a header, which takes milliseconds: libvirt sometimes does not send the end of a download, and does when it is asked
+// The patience with a part of a volume, which takes milliseconds: libvirt sometimes does not send the end of a download, and does when it is asked
 // once more.
 const (
 	headerPatience = 10 * time.Second
@@ -27,19 +27,24 @@ const (
 
 // readHeader reads the beginning of a volume.
 func (e endpoint) readHeader(ctx context.Context, vol libvirt.StorageVol) ([]byte, error) {
+	return e.readPart(ctx, vol, 0, maxHeader)
+}
+
+// readPart reads a part of a volume, which must not end before.
+func (e endpoint) readPart(ctx context.Context, vol libvirt.StorageVol, offset, length int64) ([]byte, error) {
 	for range headerTries {
 		limited, cancel := context.WithTimeout(ctx, headerPatience)
-		head, err := e.download(limited, vol)
+		part, err := e.download(limited, vol, offset, length)
 		cancel()
 		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
-			return head, err
+			return part, err
 		}
 	}
 	return nil, fmt.Errorf("%w: libvirt has not sent it within %s, %d times", machine.ErrUnreachable, headerPatience, headerTries)
 }
 
-// download reads the beginning of a volume, on a connection of its own.
-func (e endpoint) download(ctx context.Context, vol libvirt.StorageVol) ([]byte, error) {
+// download reads a part of a volume, on a connection of its own.
+func (e endpoint) download(ctx context.Context, vol libvirt.StorageVol, offset, length int64) ([]byte, error) {
 	s, err := e.dial(ctx, func(conn net.Conn) net.Conn { return &downloadConn{Conn: conn} })
 	if err != nil {
 		return nil, err
@@ -48,7 +53,7 @@ func (e endpoint) download(ctx context.Context, vol libvirt.StorageVol) ([]byte,
 	// The buffer is the call's until it has ended, which may be after this function.
 	return ask(ctx, s, func(api *libvirt.Libvirt) ([]byte, error) {
 		var head bytes.Buffer
-		err := api.StorageVolDownload(vol, &head, 0, maxHeader, 0)
+		err := api.StorageVolDownload(vol, &head, unsigned64(offset), unsigned64(length), 0)
 		return head.Bytes(), err
 	})
 }

@@ -81,15 +81,21 @@ func describeVolume(api *libvirt.Libvirt, vol libvirt.StorageVol) (volumeXML, er
 
 // targetOf returns the directory in which a pool keeps its volumes.
 func targetOf(api *libvirt.Libvirt, pool libvirt.StoragePool) (string, error) {
+	described, err := describePool(api, pool)
+	return described.Target, err
+}
+
+// describePool reads the description of a pool.
+func describePool(api *libvirt.Libvirt, pool libvirt.StoragePool) (poolXML, error) {
 	text, err := api.StoragePoolGetXMLDesc(pool, 0)
 	if err != nil {
-		return "", err
+		return poolXML{}, err
 	}
 	var out poolXML
 	if err := xml.Unmarshal([]byte(text), &out); err != nil {
-		return "", fmt.Errorf("cannot read the description of pool %q: %w", pool.Name, err)
+		return poolXML{}, fmt.Errorf("cannot read the description of pool %q: %w", pool.Name, err)
 	}
-	return out.Target, nil
+	return out, nil
 }
 
 // sizeOf returns how many bytes a volume has. Guests write raw volumes, and libvirt believes what it reads there, so that it is asked for their
@@ -103,6 +109,21 @@ func sizeOf(api *libvirt.Libvirt, vol libvirt.StorageVol, format string) (int64,
 	}
 	_, capacity, _, err := api.StorageVolGetInfo(vol)
 	return signed(capacity), err
+}
+
+// createVolume creates a raw volume. Success if it is there.
+func createVolume(api *libvirt.Libvirt, pool libvirt.StoragePool, name string, bytes int64) error {
+	v := volumeXML{Name: name, Capacity: volumeSize{"bytes", bytes}}
+	v.Target.Format.Type = formatRaw
+	text, err := xml.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = api.StorageVolCreateXML(pool, string(text), 0)
+	if is(err, libvirt.ErrStorageVolExist) {
+		return nil
+	}
+	return err
 }
 
 // removeVolume removes a volume. Success if there is none.
