@@ -286,7 +286,7 @@ func routeOf(method, path string) string {
 	}
 	rest := parts[1:]
 	part := ""
-	if len(rest) > 0 && slices.Contains(append([]string{"yaml", "events", "scale"}, actions()...), rest[len(rest)-1]) {
+	if len(rest) > 0 && slices.Contains(append([]string{"yaml", "events", "scale", "diff"}, actions()...), rest[len(rest)-1]) {
 		part, rest = "/"+rest[len(rest)-1], rest[:len(rest)-1]
 	}
 	if len(rest) > 0 {

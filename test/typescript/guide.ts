@@ -189,6 +189,14 @@ async function* events(kinds: string): AsyncGenerator<Schemas["WatchEvent"]> {
   }
 }
 
+// differences shows what a write would change, and whose fields it would take.
+async function differences(): Promise<void> {
+  const told = need("diff", await api.PUT("/v1/deployments/{ns}/{name}/diff", { params: { path: at }, body: { ...web, metadata: { ...web.metadata, labels: { app: "new" } } } }));
+  const labels = told.changes.find((change) => change.path === ".metadata.labels.app");
+  check(`the difference is ${JSON.stringify(told.changes)}`, labels?.after === "new" && labels.owners.every((owner) => owner.manager !== ""));
+  check("conflicts", told.conflicts.every((conflict) => conflict.manager !== "" && conflict.path !== ""));
+}
+
 async function watches(): Promise<void> {
   const names: string[] = [];
   for await (const event of events("deployments,podsets")) {
@@ -297,6 +305,7 @@ await session();
 await reads();
 await writes();
 await one();
+await differences();
 await apps();
 await watches();
 await pods();

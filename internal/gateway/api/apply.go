@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
@@ -31,21 +30,22 @@ type applyInput struct {
 }
 
 // apply applies an object by server-side apply.
-func (a *API) apply(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.StreamResponse, error) {
+func (a *API) apply(ctx context.Context, k *feed.Kind, in *applyInput) (access.Call, *access.Result, error) {
+	c := access.Call{}
 	who, err := access.CallerOf(ctx)
 	if err != nil {
-		return nil, err
+		return c, nil, err
 	}
 	media, err := mediaOf(in.ContentType)
 	if err != nil {
-		return nil, err
+		return c, nil, err
 	}
 	if a.mayWrite(ctx, k, in.namespace, in.name, "patch") {
 		if _, err := in.fits(k, media); err != nil {
-			return nil, err
+			return c, nil, err
 		}
 	}
-	c := access.Call{
+	c = access.Call{
 		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, ""), Query: in.parameters(), Body: in.RawBody,
 		ContentType: string(types.ApplyYAMLPatchType), // JSON is YAML
 	}
@@ -57,7 +57,7 @@ func (a *API) apply(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.St
 		answer, err = a.takeOver(ctx, who, c, media, err)
 	}
 	a.audit(ctx, who, k, in.namespace, in.name, c, answer, err)
-	return a.written(ctx, k, in.namespace, in.name, c, answer, err)
+	return c, answer, err
 }
 
 // fits returns what the gateway reads of a body, whose name has to be that of the path.

@@ -28,6 +28,15 @@ type patchInput struct {
 func (a *API) registerPatch(k *feed.Kind) {
 	patched := map[int]*huma.Response{http.StatusOK: response("The object after the change", mediaJSON, k.GVK.Kind)}
 	op := takesBody(k, operation(k, "patch", http.MethodPatch, objectPath(k, ""), "Change some fields of one", patched))
+	op.Metadata[metaBody] = patchBodies(k)
+	handle(a, op, func(ctx context.Context, in *patchInput) (*huma.StreamResponse, error) {
+		c, answer, err := a.patch(ctx, k, in)
+		return a.written(ctx, k, in.namespace, in.name, c, answer, err)
+	})
+}
+
+// patchBodies describes the bodies of patches of the kind.
+func patchBodies(k *feed.Kind) map[string]*huma.MediaType {
 	content := map[string]*huma.MediaType{}
 	for _, media := range patches(k) {
 		content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}
@@ -35,10 +44,7 @@ func (a *API) registerPatch(k *feed.Kind) {
 			content[media].Schema = &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}}
 		}
 	}
-	op.Metadata[metaBody] = content
-	handle(a, op, func(ctx context.Context, in *patchInput) (*huma.StreamResponse, error) {
-		return a.patch(ctx, k, in)
-	})
+	return content
 }
 
 // patches returns the media types of patches that the kind takes. Strategic patches need merge keys, which kinds of CRDs do not
@@ -52,48 +58,48 @@ func patches(k *feed.Kind) []string {
 }
 
 // patch sends a patch as it is: the API server reads it, and refuses callers who cannot patch before that.
-func (a *API) patch(ctx context.Context, k *feed.Kind, in *patchInput) (*huma.StreamResponse, error) {
+func (a *API) patch(ctx context.Context, k *feed.Kind, in *patchInput) (access.Call, *access.Result, error) {
 	media, _, err := mime.ParseMediaType(in.ContentType)
 	if known := patches(k); err != nil || !slices.Contains(known, media) {
-		return nil, view.NewProblem(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
+		return access.Call{}, nil, view.NewProblem(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
 			"The Content-Type of a patch must be "+strings.Join(known, " or ")+".").With(view.ParameterAllowed, strings.Join(known, ", "))
 	}
-	return a.write(ctx, k, in.name, in.namespace, access.Call{
+	return a.sendOwn(ctx, k, in.namespace, in.name, access.Call{
 		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, ""), Query: in.parameters(), Body: in.RawBody, ContentType: media,
 	})
 }
 
 // put applies or replaces an object.
-func (a *API) put(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.StreamResponse, error) {
+func (a *API) put(ctx context.Context, k *feed.Kind, in *applyInput) (access.Call, *access.Result, error) {
 	if !in.Replace {
 		return a.apply(ctx, k, in)
 	}
 	if in.Force {
-		return nil, fieldErrors(&view.FieldError{Location: "query.force", Message: "does not apply to replace: send the newest metadata.resourceVersion"})
+		return access.Call{}, nil, fieldErrors(&view.FieldError{Location: "query.force", Message: "does not apply to replace: send the newest metadata.resourceVersion"})
 	}
 	return a.replace(ctx, k, in)
 }
 
 // replace replaces an object, unless it has changed since the caller read it: without a resourceVersion, they would remove what
 // others have set.
-func (a *API) replace(ctx context.Context, k *feed.Kind, in *applyInput) (*huma.StreamResponse, error) {
+func (a *API) replace(ctx context.Context, k *feed.Kind, in *applyInput) (access.Call, *access.Result, error) {
 	media, err := mediaOf(in.ContentType)
 	if err != nil {
-		return nil, err
+		return access.Call{}, nil, err
 	}
 	if a.mayWrite(ctx, k, in.namespace, in.name, "update") {
 		body, err := in.fits(k, media)
 		if err != nil {
-			return nil, err
+			return access.Call{}, nil, err
 		}
 		if body.Metadata.ResourceVersion == "" {
-			return nil, fieldErrors(&view.FieldError{
+			return access.Call{}, nil, fieldErrors(&view.FieldError{
 				Location: "body.metadata.resourceVersion", Message: "is required to replace an object: send the one that you have read",
 				Code: view.FieldRequired,
 			})
 		}
 	}
-	return a.write(ctx, k, in.name, in.namespace, access.Call{
+	return a.sendOwn(ctx, k, in.namespace, in.name, access.Call{
 		Method: http.MethodPut, Path: k.Path(in.namespace, in.name, ""), Query: in.parameters(), Body: in.RawBody, ContentType: media,
 	})
 }

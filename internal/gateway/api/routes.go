@@ -98,7 +98,9 @@ func (a *API) registerCreates(k *feed.Kind) {
 	put := operation(k, "apply", http.MethodPut, objectPath(k, ""), "Apply one: create it, or change the fields in the body; or replace it", applied)
 	handle(a, takesBody(k, put, mediaJSON, mediaYAML),
 		func(ctx context.Context, in *applyInput) (*huma.StreamResponse, error) {
-			return a.put(ctx, k, in)
+			c, answer, err := a.put(ctx, k, in)
+			return a.written(ctx, k, in.namespace, in.name, c, answer, err)
 		})
 	a.registerPatch(k)
+	a.registerDiff(k)
 }

@@ -23,6 +23,9 @@ import (
 // fieldManager owns the fields that are written through the API, unless the caller names another one.
 const fieldManager = "windlass-api"
 
+// dryRunAll is the value of the parameter dryRun for a write that is not stored.
+const dryRunAll = "All"
+
 // catchUp is how long an answer waits until the store has its write.
 const catchUp = 2 * time.Second
 
@@ -149,11 +152,7 @@ func (a *API) scale(ctx context.Context, k *feed.Kind, in *scaleInput) (*huma.St
 
 // write sends a write as the caller, logs it, and waits until the store has it.
 func (a *API) write(ctx context.Context, k *feed.Kind, name, namespace string, c access.Call) (*huma.StreamResponse, error) {
-	who, err := access.CallerOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := a.send(ctx, who, k, namespace, name, c)
+	c, answer, err := a.sendOwn(ctx, k, namespace, name, c)
 	return a.written(ctx, k, namespace, name, c, answer, err)
 }
 
@@ -172,6 +171,16 @@ func (a *API) written(
 		a.settle(ctx, k, namespace, name, c.Method, body)
 	}
 	return (&reply{status: answer.Status, media: mediaJSON, body: body, warnings: answer.Warnings}).stream(), nil
+}
+
+// sendOwn sends a write as the caller of the request, and returns it with its answer.
+func (a *API) sendOwn(ctx context.Context, k *feed.Kind, namespace, name string, c access.Call) (access.Call, *access.Result, error) {
+	who, err := access.CallerOf(ctx)
+	if err != nil {
+		return c, nil, err
+	}
+	answer, err := a.send(ctx, who, k, namespace, name, c)
+	return c, answer, err
 }
 
 // send sends a write and logs it.
