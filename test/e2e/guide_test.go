@@ -298,7 +298,7 @@ func routeOf(method, path string) string {
 // actions are the last parts of paths that act on an object.
 func actions() []string {
 	return []string{
-		"why", "preview",
+		"why", "preview", "describe",
 		"power", "resize", "restart", "rollback", "pause", "resume", "cordon", "uncordon", "drain", "acknowledge", "approve", "retry",
 		"accept-skipped-nodes", "download", "eviction", "output", "runs", "log",
 	}

@@ -253,6 +253,9 @@ function advice(of: Schemas["Explanation"]): string {
 async function reasons(): Promise<void> {
   const told = advice(need("why", await api.GET("/v1/deployments/{ns}/{name}/why", { params: { path: at } })));
   check(`why is ${told}`, told.includes("NotObserved")); // no controller of Deployments runs here
+  const about = need("describe", await api.GET("/v1/deployments/{ns}/{name}/describe", { params: { path: at } }));
+  const tree = about.children.map((one) => `${one.kind} ${one.name} ${one.state} ${one.reason ?? ""}`);
+  check(`it has ${tree.join()}`, about.object.name === "web" && about.owners.length === 0 && about.leftOut === 0 && about.hidden.length === 0);
   refused("why of nothing", await api.GET("/v1/nodes/{name}/why", { params: { path: { name: "nowhere" }, query: { pool: "edge", key: "disk" } } }));
 }
 

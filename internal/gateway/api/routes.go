@@ -36,6 +36,7 @@ func (a *API) registerReads(k *feed.Kind) {
 	if k.Plural == view.EventsPlural {
 		return // there are no events about events
 	}
+	a.registerDescribe(k)
 	events := tagged(response("Events, newest first", mediaJSON, schemaList(a.eventKind)))
 	handle(a, operation(k, "events", http.MethodGet, objectPath(k, "/events"), "List the events about one", events),
 		func(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {

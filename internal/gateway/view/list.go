@@ -105,6 +105,15 @@ func ReadList(raw []byte, gvk schema.GroupVersionKind, keepManagedFields bool) (
 	return out, list.Metadata.ResourceVersion, nil
 }
 
+// ReadItem reads an object of the API server.
+func ReadItem(raw []byte) (*Item, error) {
+	object := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(raw, &object.Object); err != nil {
+		return nil, fmt.Errorf("cannot read an object: %w", err)
+	}
+	return NewItem(object, false)
+}
+
 // NewestVersion returns the greater of two resourceVersions.
 func NewestVersion(a, b string) string {
 	x, errX := strconv.ParseUint(a, 10, 64)
