@@ -17,12 +17,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 const (
 	// listWorkers ask at the same time for listWindow.
 	listWorkers = 8
 	listWindow  = 3 * time.Second
+	// summaryNodes and summaryPods are what the summary counts.
+	summaryNodes = 5_000
+	summaryPods  = 10_000
 )
 
 // gatewayLists measures lists through the gateway against the same lists straight from the API server and against an
@@ -43,14 +47,20 @@ func gatewayLists(ctx context.Context, b *bench, r *controlPlane) (section, erro
 	}
 	defer stop()
 	for _, list := range []struct{ name, own, server string }{
-		{"nodes", "/v1/nodes", "/api/v1/nodes"},
-		{"Deployments", "/v1/deployments", "/apis/apps/v1/deployments"},
+		{"nodes", "nodes", "/api/v1/nodes"},
+		{"Deployments", "deployments", "/apis/apps/v1/deployments"},
 	} {
-		if err := g.lists(ctx, list.name, list.own, list.server, article); err != nil {
+		if err := g.lists(ctx, list.name, "/v1/"+list.own, list.server, article); err != nil {
+			return s, err
+		}
+		if err := g.tables(ctx, list.name, "/v1/tables/"+list.own, list.server); err != nil {
 			return s, err
 		}
 	}
 	s.note("nothing is compressed on the way; %d requests at a time, for %s a round; the bench reads and drops what it gets", listWorkers, listWindow)
+	if err := g.summary(ctx); err != nil {
+		return s, err
+	}
 	return s, g.streams(ctx)
 }
 
@@ -93,21 +103,44 @@ func (g *gatewayBench) lists(ctx context.Context, name, own, server, article str
 	if err != nil {
 		return fmt.Errorf("cannot make a client: %w", err)
 	}
-	plain := &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: listWorkers}}
+	return g.race(ctx, name, "lists a second",
+		racer{"gateway", question{g.base + own, g.tokens[0], ""}, plainClient()},
+		racer{"API server", question{strings.TrimSuffix(g.plane.Config.Host, "/") + server, "", ""}, direct},
+		racer{"article", question{article + own, "", ""}, plainClient()})
+}
+
+// tables measures one table in two ways, in turns.
+func (g *gatewayBench) tables(ctx context.Context, name, own, server string) error {
+	direct, err := rest.HTTPClientFor(g.direct)
+	if err != nil {
+		return fmt.Errorf("cannot make a client: %w", err)
+	}
+	return g.race(ctx, "table of "+name, "tables a second",
+		racer{"gateway", question{g.base + own, g.tokens[0], ""}, plainClient()},
+		racer{"API server", question{strings.TrimSuffix(g.plane.Config.Host, "/") + server, "", "application/json;as=Table;v=v1;g=meta.k8s.io"}, direct})
+}
+
+// plainClient returns a client that accepts no compression.
+func plainClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: listWorkers}}
+}
+
+// racer is one way to the same answer.
+type racer struct {
+	name  string
+	asks  question
+	using *http.Client
+}
+
+// race measures the ways in turns, and compares the first with each of the others.
+func (g *gatewayBench) race(ctx context.Context, name, unit string, racers ...racer) error {
 	rate, slow := map[string]*series{}, map[string]*series{}
-	var variants []variant
-	for _, v := range []struct {
-		name, url, token string
-		web              *http.Client
-	}{
-		{"gateway", g.base + own, g.tokens[0], plain},
-		{"API server", strings.TrimSuffix(g.plane.Config.Host, "/") + server, "", direct},
-		{"article", article + own, "", plain},
-	} {
-		rate[v.name] = g.section.measure(name+", "+v.name, "lists a second")
+	variants := make([]variant, 0, len(racers))
+	for _, v := range racers {
+		rate[v.name] = g.section.measure(name+", "+v.name, unit)
 		slow[v.name] = g.section.measure(name+", "+v.name+", p99", "ms")
 		variants = append(variants, variant{v.name, func(ctx context.Context, round int) error {
-			perSecond, p99, err := hammer(ctx, v.web, v.url, v.token)
+			perSecond, p99, err := hammer(ctx, v.using, v.asks, listWorkers)
 			rate[v.name].add(round, perSecond)
 			slow[v.name].add(round, p99)
 			return err
@@ -116,16 +149,44 @@ func (g *gatewayBench) lists(ctx context.Context, name, own, server, article str
 	if err := g.interleave(ctx, variants...); err != nil {
 		return err
 	}
-	for _, other := range []string{"API server", "article"} {
+	first := racers[0].name
+	for _, other := range racers[1:] {
 		g.section.Ratios = append(g.section.Ratios,
-			compare(name+" a second, gateway to "+other, rate["gateway"], rate[other], 0),
-			compare(name+" p99, gateway to "+other, slow["gateway"], slow[other], 0))
+			compare(name+" a second, "+first+" to "+other.name, rate[first], rate[other.name], 0),
+			compare(name+" p99, "+first+" to "+other.name, slow[first], slow[other.name], 0))
 	}
 	return nil
 }
 
-// hammer asks for the same again and again, listWorkers at a time.
-func hammer(ctx context.Context, web *http.Client, url, token string) (perSecond, p99 float64, err error) {
+// summary measures the counts of everything, for one caller who asks again and again, in a cluster of the size that the target names.
+func (g *gatewayBench) summary(ctx context.Context) error {
+	g.tell("      adding nodes and pods, up to %d and %d", summaryNodes, summaryPods)
+	if err := g.plane.addNodes(ctx, max(g.options.Nodes, summaryNodes)); err != nil {
+		return err
+	}
+	err := forEach(ctx, writers, summaryPods, func(ctx context.Context, i int) error {
+		return client.IgnoreAlreadyExists(g.plane.Client.Create(ctx, gatewayPod(i)))
+	})
+	if err != nil {
+		return fmt.Errorf("cannot create a pod: %w", err)
+	}
+	if err := pause(ctx, settled); err != nil {
+		return err
+	}
+	slow := g.section.measure("summary, p99", "ms")
+	for round := range g.options.Rounds + 1 {
+		_, p99, err := hammer(ctx, plainClient(), question{g.base + "/v1/summary", g.tokens[0], ""}, 1)
+		if err != nil {
+			return err
+		}
+		slow.add(round, p99)
+	}
+	g.section.note("the summary is of %d nodes and %d pods, one request at a time", max(g.options.Nodes, summaryNodes), summaryPods)
+	return nil
+}
+
+// hammer asks for the same again and again, so many at a time.
+func hammer(ctx context.Context, web *http.Client, asks question, workers int) (perSecond, p99 float64, err error) {
 	var (
 		mu    sync.Mutex
 		took  []float64
@@ -133,11 +194,11 @@ func hammer(ctx context.Context, web *http.Client, url, token string) (perSecond
 		errs  []error
 	)
 	begun := time.Now()
-	for range listWorkers {
+	for range workers {
 		group.Go(func() {
 			for time.Since(begun) < listWindow {
 				asked := time.Now()
-				err := fetch(ctx, web, url, token)
+				err := fetch(ctx, web, asks)
 				mu.Lock()
 				took, errs = append(took, float64(time.Since(asked))/float64(time.Millisecond)), append(errs, err)
 				mu.Unlock()

@@ -67,7 +67,7 @@ func (g *gatewayBench) stage(ctx context.Context) error {
 	reader := &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: "bench-reader"},
 		Rules: []rbacv1.PolicyRule{{
-			APIGroups: []string{"", "apps"}, Resources: []string{"nodes", "namespaces", "deployments"}, Verbs: []string{"get", "list", "watch"},
+			APIGroups: []string{"", "apps"}, Resources: []string{"nodes", "namespaces", "deployments", "pods"}, Verbs: []string{"get", "list", "watch"},
 		}},
 	}
 	binding := &rbacv1.ClusterRoleBinding{
@@ -107,6 +107,17 @@ func gatewayDeployment(i int) *appsv1.Deployment {
 	}
 }
 
+// gatewayPod is a pod that has no node: what matters is that it is counted.
+func gatewayPod(i int) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: fmt.Sprintf("team-%02d", i%gatewayNamespaces), Name: fmt.Sprintf("pod-%05d", i)},
+		Spec: corev1.PodSpec{
+			Containers:                   []corev1.Container{{Name: "web", Image: "registry.example.com/web:v1"}},
+			AutomountServiceAccountToken: new(false),
+		},
+	}
+}
+
 // accountToken returns a token of a ServiceAccount, which is made if it is not there.
 func (r *controlPlane) accountToken(ctx context.Context, namespace, name string) (string, error) {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
@@ -139,7 +150,7 @@ func (g *gatewayBench) start(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err = g.process.Until(waiting, 20*time.Millisecond, func(ctx context.Context) error {
-		return fetch(ctx, web, g.base+"/v1/nodes?limit=1", g.tokens[0])
+		return fetch(ctx, web, question{g.base + "/v1/nodes?limit=1", g.tokens[0], ""})
 	})
 	if err != nil {
 		return err
@@ -148,22 +159,11 @@ func (g *gatewayBench) start(ctx context.Context) error {
 }
 
 // fetch reads an answer to its end.
-func fetch(ctx context.Context, web *http.Client, url, token string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+func fetch(ctx context.Context, web *http.Client, asks question) error {
+	body, err := ask(ctx, web, asks)
 	if err != nil {
-		return fmt.Errorf("cannot ask %q: %w", url, err)
+		return err
 	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	response, err := web.Do(request)
-	if err != nil {
-		return fmt.Errorf("cannot ask %q: %w", url, err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	_, err = io.Copy(io.Discard, response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("cannot ask %q: %s", url, response.Status)
-	}
-	return err
+	_, err = io.Copy(io.Discard, body)
+	return errors.Join(err, body.Close())
 }

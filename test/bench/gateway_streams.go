@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-operator/windlass/test/rig"
@@ -62,6 +63,8 @@ func (g *gatewayBench) streams(ctx context.Context) error {
 	if err := f.await(ctx, &f.begun, streamCount); err != nil {
 		return err
 	}
+	raw := &followers{}
+	group.Go(func() { raw.watch(open, g.direct) })
 	if err := pause(ctx, settled); err != nil {
 		return err
 	}
@@ -70,7 +73,7 @@ func (g *gatewayBench) streams(ctx context.Context) error {
 		return err
 	}
 	g.section.measure("heap and stacks of a stream that is open", "KiB").add(1, (after-before)/streamCount/1024)
-	if err := g.changes(ctx, f, before); err != nil {
+	if err := g.changes(ctx, f, raw, before); err != nil {
 		return err
 	}
 	g.section.note("%d streams of %d callers, %d changes a second, %d events a second; the bench that reads them shares the machine",
@@ -102,11 +105,11 @@ func liveMemory(profile string) (float64, error) {
 	total, found := 0.0, 0
 	for line := range strings.Lines(profile) {
 		for _, name := range []string{"# HeapAlloc = ", "# Stack = "} {
-			rest, ok := strings.CutPrefix(line, name)
+			after, ok := strings.CutPrefix(line, name)
 			if !ok {
 				continue
 			}
-			digits, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+			digits, _, _ := strings.Cut(strings.TrimSpace(after), " ")
 			value, err := strconv.ParseFloat(digits, 64)
 			if err != nil {
 				return 0, fmt.Errorf("cannot read %q of a profile: %w", line, err)
@@ -121,35 +124,79 @@ func liveMemory(profile string) (float64, error) {
 	return total, nil
 }
 
-// changes sends writes in rounds and notes what the streams see of it. before is the memory without them, in bytes.
-func (g *gatewayBench) changes(ctx context.Context, f *followers, before float64) error {
+// changes sends writes in rounds and notes what the streams, and a watch of the API server beside them, see of it. before is the memory
+// without them, in bytes.
+func (g *gatewayBench) changes(ctx context.Context, f, raw *followers, before float64) error {
 	latency := g.section.measure("from the write to the event, p99", "ms")
+	watched := g.section.measure("from the write to the event of a watch, p99", "ms")
 	middle := g.section.measure("from the write to the event, median", "ms")
 	busy := g.section.measure("CPU of the gateway with changes", "ms per s")
 	live := g.section.measure("heap and stacks of a stream after changes", "KiB")
 	for round := range g.options.Rounds + 1 {
-		f.seen.Store(0)
-		f.took = nil
+		f.reset()
+		raw.reset()
 		used, at := rig.CPUTime(g.process.PID), time.Now()
 		if err := g.change(ctx); err != nil {
 			return err
 		}
-		want := int64(streamCount) * int64(changesPerSecond*streamWindow/time.Second)
-		if err := f.await(ctx, &f.seen, want); err != nil {
+		sent := int64(changesPerSecond * streamWindow / time.Second)
+		if err := errors.Join(f.await(ctx, &f.seen, streamCount*sent), raw.await(ctx, &raw.seen, sent)); err != nil {
 			return err
 		}
 		busy.add(round, float64(rig.CPUTime(g.process.PID)-used)/float64(time.Millisecond)/time.Since(at).Seconds())
-		f.mu.Lock()
-		latency.add(round, percentile(f.took, 99))
-		middle.add(round, percentile(f.took, 50))
-		f.mu.Unlock()
+		latency.add(round, f.percentile(99))
+		middle.add(round, f.percentile(50))
+		watched.add(round, raw.percentile(99))
 		now, err := g.footprint(ctx)
 		if err != nil {
 			return err
 		}
 		live.add(round, (now-before)/streamCount/1024)
 	}
+	g.section.Ratios = append(g.section.Ratios, compare("p99 of streams to that of a watch", latency, watched, 0))
 	return nil
+}
+
+// reset forgets what was seen, for another round.
+func (f *followers) reset() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seen.Store(0)
+	f.took = nil
+}
+
+func (f *followers) percentile(of int) float64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return percentile(f.took, of)
+}
+
+// watch follows the API server itself.
+func (f *followers) watch(ctx context.Context, config *rest.Config) {
+	err := f.readWatch(ctx, config)
+	if ctx.Err() == nil {
+		f.mu.Lock()
+		f.failed = append(f.failed, errors.Join(err, errors.New("cannot go on without a watch that has ended")))
+		f.mu.Unlock()
+	}
+}
+
+func (f *followers) readWatch(ctx context.Context, config *rest.Config) error {
+	web, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return err
+	}
+	body, err := ask(ctx, web, question{url: strings.TrimSuffix(config.Host, "/") + "/apis/apps/v1/deployments?watch=true"})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	lines := bufio.NewScanner(body)
+	lines.Buffer(make([]byte, 0, 16<<10), 4<<20)
+	for lines.Scan() {
+		f.note(lines.Bytes())
+	}
+	return lines.Err()
 }
 
 // follow reads a stream. It is counted when its snapshot is complete, and for every change.
@@ -163,20 +210,12 @@ func (f *followers) follow(ctx context.Context, web *http.Client, url, token str
 }
 
 func (f *followers) read(ctx context.Context, web *http.Client, url, token string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	body, err := ask(ctx, web, question{url: url, token: token})
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Authorization", "Bearer "+token)
-	response, err := web.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("cannot follow: %s", response.Status)
-	}
-	lines := bufio.NewScanner(response.Body)
+	defer func() { _ = body.Close() }()
+	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 0, 16<<10), 4<<20)
 	upsert := false
 	for lines.Scan() {
@@ -195,11 +234,11 @@ func (f *followers) read(ctx context.Context, web *http.Client, url, token strin
 
 // note reads when the change was sent.
 func (f *followers) note(line []byte) {
-	_, rest, found := bytes.Cut(line, []byte(sentAnnotation+`":"`))
+	_, after, found := bytes.Cut(line, []byte(sentAnnotation+`":"`))
 	if !found {
 		return
 	}
-	digits, _, _ := bytes.Cut(rest, []byte(`"`))
+	digits, _, _ := bytes.Cut(after, []byte(`"`))
 	sent, err := strconv.ParseInt(string(digits), 10, 64)
 	if err != nil {
 		return

@@ -110,17 +110,31 @@ func (m *manager) metric(ctx context.Context, name string) (float64, error) {
 
 // get asks a URL and returns the body of a good answer.
 func get(ctx context.Context, url string) (io.ReadCloser, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	return ask(ctx, http.DefaultClient, question{url: url})
+}
+
+// question is what is asked for: a URL, as whom, and in which format.
+type question struct{ url, token, accept string }
+
+// ask returns the answer, which the caller closes.
+func ask(ctx context.Context, web *http.Client, asks question) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, asks.url, http.NoBody)
 	if err != nil {
-		return nil, fmt.Errorf("cannot ask %q: %w", url, err)
+		return nil, fmt.Errorf("cannot ask %q: %w", asks.url, err)
 	}
-	response, err := http.DefaultClient.Do(request)
+	if asks.token != "" {
+		request.Header.Set("Authorization", "Bearer "+asks.token)
+	}
+	if asks.accept != "" {
+		request.Header.Set("Accept", asks.accept)
+	}
+	response, err := web.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("cannot ask %q: %w", url, err)
+		return nil, fmt.Errorf("cannot ask %q: %w", asks.url, err)
 	}
 	if response.StatusCode != http.StatusOK {
 		_ = response.Body.Close()
-		return nil, fmt.Errorf("cannot ask %q: %s", url, response.Status)
+		return nil, fmt.Errorf("cannot ask %q: %s", asks.url, response.Status)
 	}
 	return response.Body, nil
 }
