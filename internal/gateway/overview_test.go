@@ -100,8 +100,8 @@ func TestRightsMatrix(t *testing.T) {
 	ns, other := r.Namespace(t), r.Namespace(t)
 	token := r.user(t, ns, rule("get,list", "", "pods"), rule("get", "", "pods/log"), rule("patch", "apps", "deployments/scale"))
 	got := read[view.RightsMatrix](t, r.do(t, http.MethodGet, "/v1/rights?ns="+ns+","+other, token, ""))
-	nothing := view.Actions{"get": false, "list": false, "watch": false, "delete": false, "logs": false, "evict": false, "exec": false, "attach": false}
-	mine := view.Actions{"get": true, "list": true, "watch": false, "delete": false, "logs": true, "evict": false, "exec": false, "attach": false}
+	nothing := view.Actions{"get": false, "list": false, "watch": false, "delete": false, "logs": false, "evict": false, "exec": false, "attach": false, "debug": false}
+	mine := view.Actions{"get": true, "list": true, "watch": false, "delete": false, "logs": true, "evict": false, "exec": false, "attach": false, "debug": false}
 	if diff := cmp.Diff([]view.Actions{nothing, mine, nothing}, []view.Actions{got.Everywhere["pods"], got.Namespaces[ns]["pods"], got.Namespaces[other]["pods"]}); diff != "" {
 		t.Errorf("pods (-want +got):\n%s", diff)
 	}

@@ -239,6 +239,7 @@ async function pods(): Promise<void> {
   check(`logs: ${lines.error?.code ?? ""}`, lines.error === undefined);
   const texts = (lines.data ?? "").split("\n").filter(Boolean).map((line): Schemas["LogLine"] => JSON.parse(line));
   check("no pods, no lines", texts.every((one) => one.notice === undefined && one.line === undefined));
+  refused("debug", await api.POST("/v1/pods/{ns}/{name}/debug", { params: { ...nobody, query: { dryRun: "All" } }, body: { image: "busybox", command: ["sh"] } }));
   refused("evict", await api.POST("/v1/pods/{ns}/{name}/eviction", { params: { ...nobody, query: { dryRun: "All" } } }));
   refused("delete", await api.DELETE("/v1/pods/{ns}/{name}", { params: nobody }));
 }

@@ -28,9 +28,6 @@ const (
 	formatJSON = "json"
 )
 
-// readLog is the right to read the log of a container.
-func readLog() view.Action { return view.Action{Verb: "get", Subresource: "log"} }
-
 // ownerLogsInput is the input of reading the logs of all pods of an object.
 type ownerLogsInput struct {
 	LogsQuery
@@ -62,7 +59,7 @@ func (a *API) ownerLogs(ctx context.Context, k *feed.Kind, in *ownerLogsInput) (
 	if err != nil {
 		return nil, err
 	}
-	if allowed, err := a.Rights.MayDo(ctx, who, &a.pods.Kind, readLog(), in.namespace, ""); !allowed && err == nil {
+	if allowed, err := a.Rights.MayDo(ctx, who, &a.pods.Kind, view.ReadLog(), in.namespace, ""); !allowed && err == nil {
 		return nil, forbidden("Forbidden", "To read the logs of several pods, you need the right get on pods/log in the namespace "+in.namespace+".")
 	}
 	pods, err := a.podsOf(ctx, who, k, in.Target)
@@ -81,7 +78,7 @@ func (a *API) ownerLogs(ctx context.Context, k *feed.Kind, in *ownerLogsInput) (
 		media = mediaLines
 	}
 	return a.sendText(ctx, &text{
-		who: who, kind: a.pods, right: readLog(), of: Target{namespace: in.namespace}, follow: in.Follow, media: media,
+		who: who, kind: a.pods, right: view.ReadLog(), of: Target{namespace: in.namespace}, follow: in.Follow, media: media,
 		open: func(ctx context.Context) (io.ReadCloser, error) {
 			out, into := io.Pipe()
 			go func() {

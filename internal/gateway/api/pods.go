@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 // logsPart is the part of a pod's path that has its log.
@@ -38,6 +39,7 @@ func (a *API) registerPods() {
 	handle(a, evict, a.evict)
 	handle(a, operation(a.pods, "logs", http.MethodGet, objectPath(a.pods, logsPart), "Read the log of a container", textResponse()), a.logs)
 	a.registerSessions()
+	a.registerDebug()
 }
 
 // evict evicts a pod as the caller.
@@ -79,7 +81,7 @@ func (a *API) logs(ctx context.Context, in *logsInput) (*huma.StreamResponse, er
 		return nil, err
 	}
 	return a.sendText(ctx, &text{
-		who: who, kind: a.pods, right: readLog(), of: in.Target, follow: in.Follow,
+		who: who, kind: a.pods, right: view.ReadLog(), of: in.Target, follow: in.Follow,
 		open: func(ctx context.Context) (io.ReadCloser, error) {
 			return a.Upstream.Open(ctx, who, access.Call{
 				Method: http.MethodGet, Path: a.pods.Path(in.namespace, in.name, "log"), Query: in.query(), Accept: "*/*",

@@ -41,8 +41,9 @@ func (k *Kind) Actions() []Action {
 		out = append(out, Action{Name: "scale", Verb: "patch", Subresource: "scale"})
 	}
 	if k.Plural == PodsPlural {
-		out = append(out, Action{Name: "logs", Verb: verbGet, Subresource: "log"}, Action{Name: "evict", Verb: verbCreate, Subresource: "eviction"},
-			Action{Name: "exec", Verb: verbCreate, Subresource: "exec"}, Action{Name: "attach", Verb: verbCreate, Subresource: "attach"})
+		out = append(out, ReadLog(), Action{Name: "evict", Verb: verbCreate, Subresource: "eviction"},
+			Action{Name: "exec", Verb: verbCreate, Subresource: "exec"}, Action{Name: "attach", Verb: verbCreate, Subresource: "attach"},
+			Action{Name: "debug", Verb: "patch", Subresource: "ephemeralcontainers"})
 	}
 	if k.Plural == MachinesPlural {
 		out = append(out, ReadConsole())
@@ -52,6 +53,9 @@ func (k *Kind) Actions() []Action {
 	}
 	return out
 }
+
+// ReadLog is reading the log of a container.
+func ReadLog() Action { return Action{Name: "logs", Verb: verbGet, Subresource: "log"} }
 
 // ReadConsole is reading what a machine has written to its console.
 func ReadConsole() Action { return Action{Name: "output", Verb: verbGet, Subresource: "console"} }
