@@ -57,14 +57,6 @@ func (l *lane) startEngine() error {
 // there, and nobody after that.
 const imageWithVolume = "campaign.invalid/data:1"
 
-// stopEngine ends the engine of the lane if there is one.
-func (l *lane) stopEngine() error {
-	if l.engine == nil {
-		return nil
-	}
-	return l.engine.Close()
-}
-
 // seeEngine adds to a state what is on the engine.
 func (s *stage) seeEngine(ctx context.Context, to state) (err error) {
 	api, containers, err := s.containers(ctx)

@@ -82,7 +82,11 @@ func (l *lane) up(ctx context.Context) error {
 func (l *lane) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	return errors.Join(l.stopEngine(), l.registry.close(), l.Down(ctx))
+	var engine error
+	if l.engine != nil {
+		engine = l.engine.Close()
+	}
+	return errors.Join(engine, l.registry.close(), l.Down(ctx))
 }
 
 // file returns a path in the directory of the lane, for the present run.

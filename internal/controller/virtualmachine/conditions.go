@@ -35,7 +35,7 @@ func declaration(pass *scope) status.Declaration {
 
 // refusesRootDisk reports whether the spec asks for a root disk and the host's machines have none.
 func refusesRootDisk(pass *scope) bool {
-	can := pass.seen.capabilities()
+	can := pass.seen.health.Info.Capabilities
 	_, asked := pass.Object.Spec.Resource[cloudnativev1alpha1.ResourceRootDisk]
 	return asked && can.Containers && !can.RootDisk
 }

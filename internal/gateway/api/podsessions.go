@@ -131,7 +131,7 @@ func (a *API) openSession(ctx context.Context, s *podSession, up *Upgrade, query
 		return nil, err
 	}
 	// The API server asks for get, and newer ones for create as well.
-	s.needs = []view.Action{{Verb: "get", Subresource: s.action}}
+	s.needs = []view.Action{{Verb: verbGet, Subresource: s.action}}
 	create := view.Action{Verb: "create", Subresource: s.action}
 	if allowed, err := a.Rights.MayDo(dialing, s.who, &a.pods.Kind, create, s.of.namespace, s.of.name); allowed || err != nil {
 		s.needs = append(s.needs, create)

@@ -16,6 +16,9 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
+// verbGet is the right to read one object.
+const verbGet = "get"
+
 // getInput is the input of reading an object.
 type getInput struct {
 	Conditional
@@ -65,7 +68,7 @@ func (a *API) read(ctx context.Context, k *feed.Kind, in *getInput) ([]byte, age
 		if k.Plural == view.NamespacesPlural {
 			within = in.name // as the API server authorizes such a path
 		}
-		if allowed, _ := a.Rights.May(ctx, who, &k.Kind, within, in.name, "get"); allowed { // in doubt the API server decides
+		if allowed, _ := a.Rights.May(ctx, who, &k.Kind, within, in.name, verbGet); allowed { // in doubt the API server decides
 			reads.WithLabelValues("cache").Inc()
 			return item.JSON, a.age(k), nil
 		}

@@ -45,21 +45,21 @@ func (a *API) registerUsage() {
 			kind: a.machines, members: itself, measured: func() bool { return true },
 			about: "As the manager has written it into the status: when it has moved by ten points of a hundred, and every five minutes. It takes the right get on the machine.",
 			need: func(ctx context.Context, who *access.Caller, of Target) error {
-				return a.require(ctx, who, a.machines, view.Action{Verb: "get"}, of)
+				return a.require(ctx, who, a.machines, view.Action{Verb: verbGet}, of)
 			},
 		},
 		{
 			kind: a.nodes, members: itself, measured: a.Usage.NodesAreMeasured,
 			about: "As metrics.k8s.io has it, where it is served. It takes the right get on nodes.metrics.k8s.io, as kubectl top does.",
 			need: func(ctx context.Context, who *access.Caller, of Target) error {
-				return a.require(ctx, who, metrics, view.Action{Verb: "get"}, of)
+				return a.require(ctx, who, metrics, view.Action{Verb: verbGet}, of)
 			},
 		},
 		{
 			kind: a.pools, members: a.membersOf, measured: a.Usage.NodesAreMeasured,
 			about: "The sum of the nodes that are members now. It takes the rights get on the pool and list on nodes.metrics.k8s.io.",
 			need: func(ctx context.Context, who *access.Caller, of Target) error {
-				if err := a.require(ctx, who, a.pools, view.Action{Verb: "get"}, of); err != nil {
+				if err := a.require(ctx, who, a.pools, view.Action{Verb: verbGet}, of); err != nil {
 					return err
 				}
 				return a.require(ctx, who, metrics, view.Action{Verb: "list"}, Target{})
