@@ -108,7 +108,11 @@ func (r *reader) run(ctx context.Context, to chan<- arrival) {
 	r.send(ctx, to, arrival{from: r, err: err})
 }
 
+// send passes on what has come, unless the context has ended: reading fails then, which says nothing about the log.
 func (r *reader) send(ctx context.Context, to chan<- arrival, a arrival) bool {
+	if ctx.Err() != nil {
+		return false
+	}
 	select {
 	case <-ctx.Done():
 		return false
