@@ -77,6 +77,7 @@ func TestDescribe(t *testing.T) {
 	s := newShop(t, r)
 	admin := r.user(t, "", everything())
 	s.family(t, s.ns, "one", "two")
+	s.caches(t, s.ns, "two") // with the node, whose store is another one than that of the pods
 	tree := []string{"deployments web", "replicasets web-1", "pods one", "pods two"}
 	var got view.Description
 	testkit.Eventually(t, "the caches have all", func() bool {

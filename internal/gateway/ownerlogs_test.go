@@ -87,7 +87,8 @@ func TestOwnerLogs(t *testing.T) {
 	blind := r.user(t, ns, rule("get", "", "pods/log"), apps)
 	all := "[pod/web-abc-1/main] one\n[pod/web-abc-2/main] two\n[pod/web-abc-1/side] three\n[pod/web-abc-1/main] four\n[pod/web-abc-2/main] fi\"ve\n"
 	testkit.Eventually(t, "the cache has the pods", func() bool {
-		return string(r.do(t, http.MethodGet, "/v1/deployments/"+ns+"/web/logs", token, "").body) == all
+		return string(r.do(t, http.MethodGet, "/v1/deployments/"+ns+"/web/logs", token, "").body) == all &&
+			len(r.do(t, http.MethodGet, "/v1/statefulsets/"+ns+"/set/logs", token, "").body) > 0
 	})
 	for name, c := range map[string]struct {
 		path, token string
