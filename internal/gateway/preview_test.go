@@ -70,6 +70,19 @@ func TestPreview(t *testing.T) {
 	}
 }
 
+// TestPreviewOfNothing has bodies that are no object, for a pool that there is not.
+func TestPreviewOfNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	admin := r.user(t, "", everything())
+	for body, media := range map[string]string{"null": "application/json", "~": "application/yaml"} {
+		got := r.do(t, http.MethodPost, "/v1/nodepools/"+r.Namespace(t)+"/preview", admin, body, "Content-Type", media)
+		if got.status != http.StatusBadRequest {
+			t.Errorf("%s as %s is %d: %s", body, media, got.status, got.body)
+		}
+	}
+}
+
 // TestAttackPreviewTellsOfOthers: a preview needs the rights to what it shows, and counts no pods that its caller may not list.
 func TestAttackPreviewTellsOfOthers(t *testing.T) {
 	t.Parallel()

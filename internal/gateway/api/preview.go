@@ -104,6 +104,9 @@ func (a *API) rehearse(ctx context.Context, who *access.Caller, k *feed.Kind, in
 	if err := json.Unmarshal(body, &given); err != nil {
 		return nil, false, unreadable(err)
 	}
+	if given == nil {
+		return nil, false, unreadable(errors.New("it is null, and not a NodePool"))
+	}
 	c := access.Call{
 		Method: http.MethodPost, Path: k.Path("", "", ""), ContentType: mediaJSON,
 		Query: url.Values{"dryRun": {metav1.DryRunAll}, "fieldValidation": {"Strict"}, "fieldManager": {fieldManager}},
