@@ -19,6 +19,7 @@ import (
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 	"github.com/windlass-operator/windlass/internal/testkit"
+	"github.com/windlass-operator/windlass/internal/why"
 )
 
 // family makes a PodSet with a Deployment, a ReplicaSet, and pods of the ReplicaSet, as their controllers would.
@@ -153,5 +154,34 @@ func TestAttackDescribeANodeWithManyPods(t *testing.T) {
 	got := s.describe(t, admin, "/v1/nodes/"+s.ns+"/describe")
 	if len(got.Children) != 200 || got.LeftOut != many-200 {
 		t.Errorf("%d pods are described, %d left out", len(got.Children), got.LeftOut)
+	}
+}
+
+// TestAttackDescribeAnOwnerWhoseNameIsAPath has pods that lead whoever describes them away from the owners of pods. Their writers choose
+// the names of owners and claims, which nobody validates.
+func TestAttackDescribeAnOwnerWhoseNameIsAPath(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	s := newShop(t, r)
+	admin := r.user(t, "", everything())
+	s.family(t, s.ns, "mine")
+	replicas := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: s.ns, Name: "web-1"}}
+	must(t, r.Live.Get(t.Context(), client.ObjectKeyFromObject(replicas), replicas))
+	for i, name := range []string{"web-1/status", "./web-1", "../replicasets/web-1", "../../" + s.ns + "/replicasets/web-1"} {
+		pod := fmt.Sprintf("leading-away-%d", i)
+		s.pod(t, s.ns, pod, "1", func(p *corev1.Pod) {
+			p.OwnerReferences = owner(replicas, "apps/v1", "ReplicaSet")
+			p.OwnerReferences[0].Name = name
+			claim := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "../pods/mine/status"}
+			p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: claim}}}
+		})
+		if got := s.describe(t, admin, "/v1/pods/"+s.ns+"/"+pod+"/describe"); len(got.Owners) > 0 {
+			t.Errorf("the owner %q is read as %v", name, lines(got.Owners))
+		}
+		s.caches(t, s.ns, pod)
+		explained := s.why(t, admin, "/v1/pods/"+s.ns+"/"+pod+"/why")
+		if got := explained.Failure(); got == nil || got.Code != why.CodeClaimMissing {
+			t.Errorf("its claim is read: %+v", got)
+		}
 	}
 }

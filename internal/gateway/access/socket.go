@@ -20,6 +20,10 @@ import (
 // Dial opens a WebSocket as the caller, with one of the subprotocols. The caller closes it. A refusal of the API server is a
 // *view.Problem. No error has the query, whose values can be secrets.
 func (u *Upstream) Dial(ctx context.Context, who *Caller, path string, query url.Values, subprotocols []string) (*websocket.Conn, error) {
+	address, err := u.address(path, query)
+	if err != nil {
+		return nil, err
+	}
 	header := http.Header{"User-Agent": {u.userAgent}}
 	client := authorize(who, header, u.anonymous, u.own)
 	transport := client.Transport
@@ -27,7 +31,7 @@ func (u *Upstream) Dial(ctx context.Context, who *Caller, path string, query url
 		transport = http.DefaultTransport
 	}
 	socket, _, err := websocket.Dial(ctx, //nolint:bodyclose // because the body is the connection of the WebSocket
-		u.address(path, query), &websocket.DialOptions{
+		address, &websocket.DialOptions{
 			HTTPClient: &http.Client{Transport: upgradesOnly{transport}, CheckRedirect: client.CheckRedirect},
 			HTTPHeader: header, Subprotocols: subprotocols,
 		})

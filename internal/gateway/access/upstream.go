@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"k8s.io/client-go/rest"
@@ -106,7 +107,11 @@ func (u *Upstream) Open(ctx context.Context, who *Caller, c Call) (io.ReadCloser
 
 // send returns the answer to a request that the API server accepted. It is sent with one of the clients.
 func (u *Upstream) send(ctx context.Context, who *Caller, c Call, anonymous, own *http.Client) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, c.Method, u.address(c.Path, c.Query), bytes.NewReader(c.Body))
+	address, err := u.address(c.Path, c.Query)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, c.Method, address, bytes.NewReader(c.Body))
 	if err != nil {
 		return nil, fmt.Errorf("cannot create a request to the API server: %w", err)
 	}
@@ -125,13 +130,20 @@ func (u *Upstream) send(ctx context.Context, who *Caller, c Call, anonymous, own
 	return nil, refusal(response)
 }
 
-// address returns the URL of a path of the API server.
-func (u *Upstream) address(path string, query url.Values) string {
+// address returns the URL of a path of the API server. Names come from objects, too, whose writers choose those of owners and claims: the
+// API server takes an escaped slash for a slash, so that such a name would lead the caller to a subresource or a proxy.
+func (u *Upstream) address(path string, query url.Values) (string, error) {
+	leadsAway := slices.ContainsFunc(strings.Split(path, "/"), func(element string) bool {
+		return element == "." || element == ".." || strings.Contains(element, "%2F") || strings.Contains(element, "%25")
+	})
+	if leadsAway {
+		return "", view.NewProblem(http.StatusNotFound, view.CodeOf(http.StatusNotFound), "No object has a name that is a part of a path.")
+	}
 	out := strings.TrimSuffix(u.base.String(), "/") + path
 	if len(query) > 0 {
 		out += "?" + query.Encode()
 	}
-	return out
+	return out, nil
 }
 
 // authorize returns the client whose requests are the caller's, and adds their token to the header if that client needs it.
