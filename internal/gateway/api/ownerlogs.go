@@ -135,10 +135,22 @@ func (a *API) sources(who *access.Caller, in *ownerLogsInput, pods []podLogs) []
 			out = append(out, tail.Source{
 				Key: pod.uid + "/" + container.name + "/" + container.id, Pod: pod.name, Container: container.name,
 				Open: func(ctx context.Context) (io.ReadCloser, error) {
-					return a.Upstream.Open(ctx, who, access.Call{Method: http.MethodGet, Path: path, Query: query, Accept: "*/*"})
+					return a.openLog(ctx, who, access.Call{Method: http.MethodGet, Path: path, Query: query, Accept: "*/*"})
 				},
 			})
 		}
 	}
 	return out
+}
+
+// openLog opens one of several logs. Its error becomes a notice, and so has nothing that only the operator of the gateway may know, such as
+// addresses.
+func (a *API) openLog(ctx context.Context, who *access.Caller, c access.Call) (io.ReadCloser, error) {
+	out, err := a.Upstream.Open(ctx, who, c)
+	if err != nil {
+		problem := asProblem(err)
+		a.noteFailure(ctx, problem, err)
+		return nil, problem
+	}
+	return out, nil
 }

@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 )
@@ -19,6 +18,9 @@ const (
 	// readAhead is how much of a log is read at once.
 	readAhead = 16 << 10
 )
+
+// errBroken is what a reader is told of a connection that broke. Its cause can have addresses that are not for them.
+var errBroken = errors.New("the connection broke")
 
 // Source is the log of a container.
 type Source struct {
@@ -103,7 +105,7 @@ func (r *reader) run(ctx context.Context, to chan<- arrival) {
 		err = nil
 	}
 	if err != nil {
-		err = fmt.Errorf("the connection broke: %w", err)
+		err = errBroken
 	}
 	r.send(ctx, to, arrival{from: r, err: err})
 }
