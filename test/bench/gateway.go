@@ -30,7 +30,7 @@ const (
 )
 
 // gatewayLists measures lists through the gateway against the same lists straight from the API server and against an
-// uncached List for each request, and then what streams cost.
+// uncached List for each request, and then what streams and followed logs cost.
 func gatewayLists(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 	s := section{Title: fmt.Sprintf("HTTP API: %d nodes, %d Deployments in %d namespaces", b.options.Nodes,
 		gatewayNamespaces*gatewayDeploymentsPer, gatewayNamespaces)}
@@ -61,7 +61,10 @@ func gatewayLists(ctx context.Context, b *bench, r *controlPlane) (section, erro
 	if err := g.summary(ctx); err != nil {
 		return s, err
 	}
-	return s, g.streams(ctx)
+	if err := g.streams(ctx); err != nil {
+		return s, err
+	}
+	return s, g.logs(ctx)
 }
 
 // article serves lists as the article does: an uncached List through client-go for each request, encoded anew.

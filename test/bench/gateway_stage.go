@@ -67,7 +67,7 @@ func (g *gatewayBench) stage(ctx context.Context) error {
 	reader := &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: "bench-reader"},
 		Rules: []rbacv1.PolicyRule{{
-			APIGroups: []string{"", "apps"}, Resources: []string{"nodes", "namespaces", "deployments", "pods"}, Verbs: []string{"get", "list", "watch"},
+			APIGroups: []string{"", "apps"}, Resources: []string{"nodes", "namespaces", "deployments", "pods", "pods/log"}, Verbs: []string{"get", "list", "watch"},
 		}},
 	}
 	binding := &rbacv1.ClusterRoleBinding{

@@ -173,12 +173,20 @@ func (f *followers) percentile(of int) float64 {
 
 // watch follows the API server itself.
 func (f *followers) watch(ctx context.Context, config *rest.Config) {
-	err := f.readWatch(ctx, config)
-	if ctx.Err() == nil {
-		f.mu.Lock()
-		f.failed = append(f.failed, errors.Join(err, errors.New("cannot go on without a watch that has ended")))
-		f.mu.Unlock()
+	f.lost(ctx, "a watch", f.readWatch(ctx, config))
+}
+
+// lost notes that what is followed has ended, with an error or without one, before its reader left.
+func (f *followers) lost(ctx context.Context, what string, err error) {
+	if ctx.Err() != nil {
+		return
 	}
+	if err == nil {
+		err = errors.New("it has ended")
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failed = append(f.failed, fmt.Errorf("cannot follow %s any longer: %w", what, err))
 }
 
 func (f *followers) readWatch(ctx context.Context, config *rest.Config) error {
@@ -201,12 +209,7 @@ func (f *followers) readWatch(ctx context.Context, config *rest.Config) error {
 
 // follow reads a stream. It is counted when its snapshot is complete, and for every change.
 func (f *followers) follow(ctx context.Context, web *http.Client, url, token string) {
-	err := f.read(ctx, web, url, token)
-	if ctx.Err() == nil {
-		f.mu.Lock()
-		f.failed = append(f.failed, errors.Join(err, errors.New("cannot go on without a stream that has ended")))
-		f.mu.Unlock()
-	}
+	f.lost(ctx, "a stream", f.read(ctx, web, url, token))
 }
 
 func (f *followers) read(ctx context.Context, web *http.Client, url, token string) error {
@@ -243,7 +246,12 @@ func (f *followers) note(line []byte) {
 	if err != nil {
 		return
 	}
-	took := float64(time.Now().UnixNano()-sent) / float64(time.Millisecond)
+	f.saw(time.Unix(0, sent))
+}
+
+// saw counts what has just arrived.
+func (f *followers) saw(sent time.Time) {
+	took := float64(time.Since(sent)) / float64(time.Millisecond)
 	f.mu.Lock()
 	f.took = append(f.took, took)
 	f.mu.Unlock()

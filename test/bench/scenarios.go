@@ -29,7 +29,7 @@ func scenarios() []scenario {
 		{name: "restart", about: "the manager comes back to a cluster that is as it should be", run: restart},
 		{name: "memory", about: "what the manager holds", run: memory},
 		{name: "pools", about: "many pools at once, and nodes in two of them; runs alone", alone: true, run: pools},
-		{name: "gateway", about: "lists and streams of the HTTP API, against the API server; runs alone", alone: true, run: gatewayLists},
+		{name: "gateway", about: "lists, streams and followed logs of the HTTP API, against the API server; runs alone", alone: true, run: gatewayLists},
 		{name: variantMachines, about: "many VirtualMachines at once on simulated hosts, and while nothing changes; runs alone", alone: true, run: machines},
 		{name: variantContainers, about: "a hundred VirtualMachines at once on a Docker Engine of its own; needs root; runs alone", alone: true, run: containers},
 		{name: variantClusters, about: "many Clusters at once with a scripted tool, and while nothing changes; runs alone", alone: true, run: clusters},
