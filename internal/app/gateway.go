@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/gateway"
 	"github.com/windlass-operator/windlass/internal/gateway/login"
+	"github.com/windlass-operator/windlass/internal/gateway/usage"
 )
 
 // addresses are those of an HTTP API that is being served.
@@ -49,6 +50,7 @@ func addGateway(
 		Namespaces:      contextNamespaces(conf.Kubeconfig),
 		SessionLifetime: conf.Gateway.SessionLifetime, SessionIdle: conf.Gateway.SessionIdleTimeout,
 		Provider:          provider(&conf.Gateway),
+		Prometheus:        prometheus(&conf.Gateway),
 		RequestsPerSecond: conf.Gateway.RequestsPerSecond, ConnectionsPerAddress: conf.Gateway.ConnectionsPerAddress,
 		Hosts: given.reach.hosts(), Version: version, Now: time.Now,
 		Log: log.WithName("gateway"),
@@ -85,6 +87,14 @@ func provider(of *config.Gateway) *login.ProviderOptions {
 		IssuerURL: of.OIDCIssuerURL, ClientID: of.OIDCClientID, ClientSecretFile: of.OIDCClientSecretFile, RedirectURL: of.OIDCRedirectURL,
 		CAFile: of.OIDCCAFile, Scopes: of.OIDCScopes,
 	}
+}
+
+// prometheus returns who has the usage of long ago; nil for nobody.
+func prometheus(of *config.Gateway) *usage.HistoryOptions {
+	if of.PrometheusURL == "" {
+		return nil
+	}
+	return &usage.HistoryOptions{URL: of.PrometheusURL, TokenFile: of.PrometheusTokenFile, CAFile: of.PrometheusCAFile}
 }
 
 // writeSession writes the URL, whole or not at all, so that only the user can read it.

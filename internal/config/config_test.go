@@ -54,7 +54,8 @@ func TestFlags(t *testing.T) {
 				"--gateway-session-file=s", "--gateway-plaintext", "--gateway-requests-per-second=3",
 				"--gateway-session-lifetime=3h", "--gateway-session-idle-timeout=2h",
 				"--gateway-oidc-issuer-url=https://i", "--gateway-oidc-client-id=c", "--gateway-oidc-client-secret-file=s",
-				"--gateway-oidc-redirect-url=https://w/v1/session/oidc/callback", "--gateway-oidc-ca-file=a", "--gateway-oidc-scopes=x,y", "--gateway-connections-per-address=5",
+				"--gateway-oidc-redirect-url=https://w/v1/session/oidc/callback", "--gateway-oidc-ca-file=a", "--gateway-prometheus-url=https://p", "--gateway-prometheus-token-file=t", "--gateway-prometheus-ca-file=q",
+				"--gateway-oidc-scopes=x,y", "--gateway-connections-per-address=5",
 				"--vm-driver=libvirt", "--vm-hosts=h", "--orphan-policy=delete", "--orphan-grace=1m", "--usage-in-status=off",
 				"--vm-sample-period=5s",
 				"--allowed-provisioners=rke,exec", "--provisioner-path=rke=/r", "--config-root=/c", "--config-namespaces=a,b", "--state-dir=/s",
@@ -80,7 +81,7 @@ func TestFlags(t *testing.T) {
 					BindAddress: "127.0.0.1:7", CertFile: "c", KeyFile: "p", Plaintext: true, SessionFile: "s", RequestsPerSecond: 3,
 					ConnectionsPerAddress: 5, SessionLifetime: 3 * time.Hour, SessionIdleTimeout: 2 * time.Hour,
 					OIDCIssuerURL: "https://i", OIDCClientID: "c", OIDCClientSecretFile: "s", OIDCRedirectURL: "https://w/v1/session/oidc/callback",
-					OIDCCAFile: "a", OIDCScopes: []string{"x", "y"},
+					OIDCCAFile: "a", OIDCScopes: []string{"x", "y"}, PrometheusURL: "https://p", PrometheusTokenFile: "t", PrometheusCAFile: "q",
 				}
 			},
 		},
@@ -269,6 +270,18 @@ func TestValidate(t *testing.T) {
 		"a client needs a provider": {
 			modify: func(c *Config) { c.Gateway.OIDCClientID = "c" },
 			want:   []string{"oidc-issuer-url must be set with the other flags of the OpenID provider"},
+		},
+		"a token for Prometheus is not sent in plain text": {
+			modify: func(c *Config) { c.Gateway.PrometheusURL = "http://prometheus.example.com" },
+			want:   []string{`prometheus-url is "http://prometheus.example.com": it must be an https:// URL, or one of a loopback address`},
+		},
+		"a password in the URL of Prometheus": {
+			modify: func(c *Config) { c.Gateway.PrometheusURL = "https://a:b@p" },
+			want:   []string{"prometheus-url must be an https:// URL without a user, a query and a fragment"},
+		},
+		"a token needs a Prometheus": {
+			modify: func(c *Config) { c.Gateway.PrometheusTokenFile = "t" },
+			want:   []string{"prometheus-url must be set with the other flags of Prometheus"},
 		},
 		"a session has an end": {
 			modify: func(c *Config) { c.Gateway.SessionLifetime = 10000 * time.Hour },

@@ -57,6 +57,15 @@ type Gateway struct {
 	// OIDCScopes are asked for beside openid. Default: profile, email and offline_access.
 	OIDCScopes []string
 
+	// PrometheusURL is the Prometheus that has the usage of longer ago than the gateway remembers. Default: empty, for none.
+	PrometheusURL string
+
+	// PrometheusTokenFile has the bearer token for it, and is read for each query. Default: empty, for none.
+	PrometheusTokenFile string
+
+	// PrometheusCAFile has the certificates in PEM that its certificate is verified with. Default: empty, for those of the system.
+	PrometheusCAFile string
+
 	// RequestsPerSecond bounds the requests of one caller; bursts may be five times that, 0 is no limit. Default: 100.
 	RequestsPerSecond float64
 
@@ -89,10 +98,18 @@ func (g *Gateway) BindFlags(fs *pflag.FlagSet, prefix string) {
 		"`URL` of this server as browsers reach it, with the path "+OIDCCallback)
 	fs.StringVar(&g.OIDCCAFile, prefix+"oidc-ca-file", g.OIDCCAFile, "`file` with the CA of the OpenID provider (default the system's)")
 	fs.StringSliceVar(&g.OIDCScopes, prefix+"oidc-scopes", g.OIDCScopes, "`scopes` to ask the OpenID provider for beside openid")
+	g.bindPrometheusFlags(fs, prefix)
 	fs.Float64Var(&g.RequestsPerSecond, prefix+"requests-per-second", g.RequestsPerSecond,
 		"`number` of requests that one caller can send in a second, 0 for no limit")
 	fs.IntVar(&g.ConnectionsPerAddress, prefix+"connections-per-address", g.ConnectionsPerAddress,
 		"`number` of connections that one address can have, 0 for no limit; raise it if all callers come through one proxy")
+}
+
+func (g *Gateway) bindPrometheusFlags(fs *pflag.FlagSet, prefix string) {
+	fs.StringVar(&g.PrometheusURL, prefix+"prometheus-url", g.PrometheusURL,
+		"`URL` of the Prometheus that has the usage of nodes and machines for longer than three hours")
+	fs.StringVar(&g.PrometheusTokenFile, prefix+"prometheus-token-file", g.PrometheusTokenFile, "`file` with the bearer token for Prometheus")
+	fs.StringVar(&g.PrometheusCAFile, prefix+"prometheus-ca-file", g.PrometheusCAFile, "`file` with the CA of Prometheus (default the system's)")
 }
 
 // BindAddressFlag declares the one flag for BindAddress.
@@ -129,6 +146,7 @@ func (g *Gateway) validate() []error {
 	}
 	errs = append(errs, g.validateLogins()...)
 	errs = append(errs, g.validateProvider()...)
+	errs = append(errs, g.validatePrometheus()...)
 	if g.RequestsPerSecond < 0 {
 		errs = append(errs, fmt.Errorf("--%srequests-per-second is %g and must not be negative", g.prefix, g.RequestsPerSecond))
 	}
@@ -172,6 +190,25 @@ func (g *Gateway) validateProvider() []error {
 			g.OIDCRedirectURL))
 	}
 	return errs
+}
+
+func (g *Gateway) validatePrometheus() []error {
+	if g.PrometheusURL == "" {
+		if g.PrometheusTokenFile+g.PrometheusCAFile != "" {
+			return []error{fmt.Errorf("--%sprometheus-url must be set with the other flags of Prometheus", g.prefix)}
+		}
+		return nil
+	}
+	at, err := url.Parse(g.PrometheusURL)
+	switch {
+	case err != nil || at.Host == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
+		// The URL is not repeated, because it may have a password.
+		return []error{fmt.Errorf("--%sprometheus-url must be an https:// URL without a user, a query and a fragment; "+
+			"a token goes into --%sprometheus-token-file", g.prefix, g.prefix)}
+	case at.Scheme != "https" && (at.Scheme != "http" || !onLoopback(net.JoinHostPort(at.Hostname(), "0"))):
+		return []error{fmt.Errorf("--%sprometheus-url is %q: it must be an https:// URL, or one of a loopback address", g.prefix, g.PrometheusURL)}
+	}
+	return nil
 }
 
 // maxSessionLifetime bounds how long a browser stays logged in.

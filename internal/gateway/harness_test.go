@@ -110,7 +110,10 @@ func (r *rig) serve(t *testing.T, options Options) {
 	options.Listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
 	options.RightsTTL = gocmp.Or(options.RightsTTL, 200*time.Millisecond)
-	options.Heartbeat, options.Now, options.Log = 100*time.Millisecond, time.Now, r.log.logger()
+	if options.Now == nil {
+		options.Now = time.Now
+	}
+	options.Heartbeat, options.Log = 100*time.Millisecond, r.log.logger()
 	r.g, err = New(t.Context(), options)
 	must(t, err)
 	var ctx context.Context

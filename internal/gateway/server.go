@@ -59,6 +59,8 @@ type Options struct {
 	Heartbeat time.Duration
 	// Timeout bounds every answer that is not a stream. Default: one minute.
 	Timeout time.Duration
+	// Prometheus has the usage of longer ago than the gateway remembers. Default: nil, for none.
+	Prometheus *usage.HistoryOptions
 	// Hosts reaches what runs outside of the cluster. Default: nil, for a process that cannot.
 	Hosts api.Hosts
 	// Root serves everything outside of the API, such as a console. Default: nil, which serves a list of links at /.
@@ -141,11 +143,20 @@ func (g *Gateway) assemble(clients kubernetes.Interface) (*api.API, error) {
 	if err != nil {
 		return nil, err
 	}
+	var history *usage.History
+	if o.Prometheus != nil {
+		of := *o.Prometheus
+		of.Log = o.Log
+		if history, err = usage.NewHistory(of); err != nil {
+			return nil, err
+		}
+	}
 	return api.New(api.Options{
 		Hub: g.hub, Identity: identity, Session: g.session, Rights: rights, Upstream: upstream,
 		Limits:  access.NewLimiter(o.RequestsPerSecond, int(5*o.RequestsPerSecond)+1),
 		Streams: access.NewStreams(o.StreamsPerCaller), Local: access.IsLoopback(o.Listener.Addr().String()),
-		Timeout: o.Timeout, Recheck: o.RightsTTL, Heartbeat: o.Heartbeat, Usage: g.usage, Hosts: o.Hosts, Root: o.Root, Version: o.Version, Now: o.Now, Log: o.Log,
+		Timeout: o.Timeout, Recheck: o.RightsTTL, Heartbeat: o.Heartbeat, Usage: g.usage, History: history, Hosts: o.Hosts,
+		Root: o.Root, Version: o.Version, Now: o.Now, Log: o.Log,
 	})
 }
 

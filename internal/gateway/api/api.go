@@ -41,6 +41,8 @@ type Options struct {
 	Recheck, Heartbeat time.Duration
 	// Usage has what machines and nodes have used.
 	Usage *usage.Recorder
+	// History has what Usage does not reach back to. Default: nil, where there is no Prometheus.
+	History *usage.History
 	// Hosts reaches what runs outside of the cluster. Default: nil, for a process that cannot.
 	Hosts Hosts
 	// Root serves everything outside of the API. Default: nil, which serves a list of links at /.

@@ -20,7 +20,13 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
-type usageInput struct{ Target }
+type usageInput struct {
+	Target
+
+	Hours int `query:"hours" minimum:"1" maximum:"168" doc:"Answer with the last hours, up to 180 points. Prometheus has what the gateway does not remember. The default is the last three hours, as the gateway remembers them"`
+}
+
+type poolUsageInput struct{ Target }
 
 type usageOutput struct{ Body view.Usage }
 
@@ -32,6 +38,8 @@ type usageOf struct {
 	need func(ctx context.Context, who *access.Caller, of Target) error
 	// members are the objects whose points are summed up.
 	members func(of *view.Item) ([]types.UID, error)
+	// past reads what is not in memory. Default: nil, for a kind that Prometheus does not know.
+	past func(ctx context.Context, of *view.Item, in usage.Span) ([]usage.Point, error)
 	// measured reports whether figures come.
 	measured func() bool
 }
@@ -43,6 +51,9 @@ func (a *API) registerUsage() {
 	for _, of := range []usageOf{
 		{
 			kind: a.machines, members: itself, measured: func() bool { return true },
+			past: func(ctx context.Context, of *view.Item, in usage.Span) ([]usage.Point, error) {
+				return a.History.OfMachine(ctx, of.Namespace, of.Name, in)
+			},
 			about: "As the manager has written it into the status: when it has moved by ten points of a hundred, and every five minutes. It takes the right get on the machine.",
 			need: func(ctx context.Context, who *access.Caller, of Target) error {
 				return a.require(ctx, who, a.machines, view.Action{Verb: verbGet}, of)
@@ -50,6 +61,9 @@ func (a *API) registerUsage() {
 		},
 		{
 			kind: a.nodes, members: itself, measured: a.Usage.NodesAreMeasured,
+			past: func(ctx context.Context, of *view.Item, in usage.Span) ([]usage.Point, error) {
+				return a.History.OfNode(ctx, of.Name, in)
+			},
 			about: "As metrics.k8s.io has it, where it is served. It takes the right get on nodes.metrics.k8s.io, as kubectl top does.",
 			need: func(ctx context.Context, who *access.Caller, of Target) error {
 				return a.require(ctx, who, metrics, view.Action{Verb: verbGet}, of)
@@ -69,12 +83,20 @@ func (a *API) registerUsage() {
 		good := map[int]*huma.Response{http.StatusOK: {Description: "The usage now and in the last hours", Headers: carries()}}
 		op := operation(of.kind, "usage", http.MethodGet, "/v1/usage"+objectPath(of.kind, "")[len("/v1"):], "Read the usage of one, now and in the last hours", good)
 		op.Description = of.about
-		handle(a, op, func(ctx context.Context, in *usageInput) (*usageOutput, error) { return a.usage(ctx, of, in.Target) })
+		if of.past == nil {
+			handle(a, op, func(ctx context.Context, in *poolUsageInput) (*usageOutput, error) {
+				return a.usage(ctx, of, in.Target, 0)
+			})
+			continue
+		}
+		handle(a, op, func(ctx context.Context, in *usageInput) (*usageOutput, error) {
+			return a.usage(ctx, of, in.Target, in.Hours)
+		})
 	}
 }
 
-// usage answers with what an object has used.
-func (a *API) usage(ctx context.Context, of usageOf, target Target) (*usageOutput, error) {
+// usage answers with what an object has used; with hours of zero, as it is remembered.
+func (a *API) usage(ctx context.Context, of usageOf, target Target, hours int) (*usageOutput, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -94,13 +116,48 @@ func (a *API) usage(ctx context.Context, of usageOf, target Target) (*usageOutpu
 	out := &usageOutput{Body: view.Usage{
 		Measured: of.measured(), IntervalSeconds: int(usage.Interval / time.Second), Series: []view.UsagePoint{},
 	}}
-	for _, point := range a.Usage.Series(a.Now(), members...) {
+	points := a.Usage.Series(a.Now(), members...)
+	if hours > 0 {
+		if points, err = a.usageSince(ctx, of, item, hours, points, &out.Body); err != nil {
+			return nil, err
+		}
+	}
+	for _, point := range points {
 		out.Body.Series = append(out.Body.Series, view.UsagePoint(point))
 	}
 	if last := len(out.Body.Series) - 1; last >= 0 {
 		out.Body.Current = &out.Body.Series[last]
 	}
 	return out, nil
+}
+
+// usageSince returns the points of the last hours: those that are remembered and, from Prometheus, those from before.
+func (a *API) usageSince(
+	ctx context.Context, of usageOf, item *view.Item, hours int, remembered []usage.Point, into *view.Usage,
+) ([]usage.Point, error) {
+	span := usage.SpanSince(a.Now(), item.Created, hours)
+	into.IntervalSeconds = int(span.Step / time.Second)
+	remembered = span.Thin(remembered)
+	before, missing := span.Before(remembered)
+	if !missing {
+		return remembered, nil
+	}
+	if a.History == nil {
+		into.Incomplete = true
+		return remembered, nil
+	}
+	past, err := of.past(ctx, item, before)
+	switch {
+	case err == nil:
+		into.Measured = into.Measured || len(past) > 0
+		return append(past, remembered...), nil
+	case len(remembered) > 0: // better than nothing
+		into.Incomplete = true
+		return remembered, nil
+	}
+	// The cause has the address of Prometheus, and is in the log.
+	return nil, view.NewProblem(http.StatusBadGateway, "HistoryUnavailable",
+		"Prometheus does not answer, and the gateway does not remember any figures. The log has the reason. Ask without hours, or again later.")
 }
 
 // membersOf returns the nodes that carry the label of the pool.

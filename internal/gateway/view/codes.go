@@ -65,6 +65,7 @@ func ProblemCodes() []ProblemCode {
 		own("DiskShrinks", "a root disk only grows"),
 		own("ForeignSecret", "the Secret that the status names was not written for the object"),
 		own("Host", "a server on a loopback address was asked for another host"),
+		own("HistoryUnavailable", "Prometheus does not answer, and the gateway remembers no figures of the object"),
 		own("HostUnreachable", "the host of the machine does not answer", ParameterSeconds),
 		own("Impersonation", "the request has a header that begins with Impersonate-", ParameterHeader),
 		own("MachineOff", "the machine is off by its spec: turn it on instead of restarting it"),

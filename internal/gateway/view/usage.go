@@ -15,10 +15,12 @@ type Usage struct {
 	Measured bool `json:"measured" doc:"Whether figures come: false for nodes and pools where nobody serves metrics.k8s.io, or the gateway may not read it"`
 	// IntervalSeconds is how far apart points are.
 	IntervalSeconds int `json:"intervalSeconds" doc:"How far apart points are at least"`
+	// Incomplete is true where only the memory of the gateway is in the answer.
+	Incomplete bool `json:"incomplete,omitempty" doc:"True if hours reaches further back than the gateway remembers, and Prometheus is not configured or does not answer"`
 	// Current is the newest point.
 	Current *UsagePoint `json:"current,omitempty" doc:"The newest point"`
 	// Series are the points.
-	Series []UsagePoint `json:"series" nullable:"false" doc:"The points of the last three hours since the gateway has started, the oldest first. Minutes without a figure are left out"`
+	Series []UsagePoint `json:"series" nullable:"false" doc:"The points, the oldest first: of the last three hours since the gateway has started, or of the hours that were asked for. Times without a figure are left out"`
 }
 
 // UsagePoint is what was used at a time.
