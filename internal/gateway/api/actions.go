@@ -10,12 +10,11 @@ import (
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/windlass-operator/windlass/internal/action"
 	"github.com/windlass-operator/windlass/internal/gateway/access"
-	"github.com/windlass-operator/windlass/internal/gateway/action"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -126,47 +125,11 @@ func decide[T any, O objectPointer[T]](
 		return nil, err
 	}
 	meta := O(object)
-	switch {
-	case in.UID != "" && string(meta.GetUID()) != in.UID:
+	if in.UID != "" && string(meta.GetUID()) != in.UID {
 		return nil, view.NewProblem(http.StatusConflict, "Conflict", "The object is another one of the same name: its UID is "+
 			string(meta.GetUID())+".").With(view.ParameterUID, string(meta.GetUID()))
-	case meta.GetDeletionTimestamp() != nil && !of.ending:
-		return nil, view.NewProblem(http.StatusConflict, "Deleting", "The object is being deleted.")
 	}
-	before, err := json.Marshal(object)
-	if err != nil {
-		return nil, err
-	}
-	if err := change(ctx, meta); err != nil {
-		return nil, err
-	}
-	after, err := json.Marshal(object)
-	if err != nil {
-		return nil, err
-	}
-	return difference(before, after, meta)
-}
-
-// difference returns the merge patch between two states of an object, for the version that was read and no other one.
-func difference(before, after []byte, of metav1.Object) ([]byte, error) {
-	raw, err := jsonpatch.CreateMergePatch(before, after)
-	if err != nil {
-		return nil, fmt.Errorf("cannot compare two states of %q: %w", of.GetName(), err)
-	}
-	var patch map[string]any
-	if err := json.Unmarshal(raw, &patch); err != nil {
-		return nil, fmt.Errorf("cannot read the change of %q: %w", of.GetName(), err)
-	}
-	if len(patch) == 0 {
-		return nil, action.NothingToDo("The object is already as the action would make it.")
-	}
-	metadata, ok := patch["metadata"].(map[string]any)
-	if !ok {
-		metadata = map[string]any{}
-		patch["metadata"] = metadata
-	}
-	metadata["uid"], metadata["resourceVersion"] = of.GetUID(), of.GetResourceVersion()
-	return json.Marshal(patch)
+	return action.Patch(meta, of.ending, func(O) error { return change(ctx, meta) })
 }
 
 // readAs reads what is at a path of the API server, as the caller.

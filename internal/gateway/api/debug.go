@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/action"
 	"github.com/windlass-operator/windlass/internal/gateway/access"
-	"github.com/windlass-operator/windlass/internal/gateway/action"
 )
 
 // debugInput is the input of adding a debugging container.

@@ -20,8 +20,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
+	"github.com/windlass-operator/windlass/internal/action"
 	"github.com/windlass-operator/windlass/internal/gateway/access"
-	"github.com/windlass-operator/windlass/internal/gateway/action"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -54,7 +54,7 @@ func (a *API) drain(ctx context.Context, nodes *feed.Kind, of actionOf, in *acti
 		node.Spec.Unschedulable = true
 		return nil
 	})
-	if problem, refused := errors.AsType[*view.Problem](err); err != nil && (!refused || problem.Code != action.CodeNothingToDo) {
+	if refusal, refused := errors.AsType[*action.Refusal](err); err != nil && (!refused || refusal.Code != action.CodeNothingToDo) {
 		return nil, err // a node that is cordoned already is drained too
 	}
 	pods, err := a.podsOn(ctx, who, in.name)

@@ -13,8 +13,8 @@ import (
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/action"
 	"github.com/windlass-operator/windlass/internal/gateway/access"
-	"github.com/windlass-operator/windlass/internal/gateway/action"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )

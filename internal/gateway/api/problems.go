@@ -12,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/windlass-operator/windlass/internal/action"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
@@ -87,10 +88,22 @@ func asProblem(err error) *view.Problem {
 	if problem, ok := errors.AsType[*view.Problem](err); ok {
 		return problem
 	}
+	if refusal, ok := errors.AsType[*action.Refusal](err); ok {
+		return refusalProblem(refusal)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return view.NewProblem(http.StatusGatewayTimeout, "Timeout", "The API server did not answer in time.")
 	}
 	return view.NewProblem(http.StatusBadGateway, "BadGateway", "The gateway cannot reach the API server.")
+}
+
+// refusalProblem returns the problem of an action that is refused.
+func refusalProblem(of *action.Refusal) *view.Problem {
+	if of.Field != "" {
+		return view.NewProblem(http.StatusUnprocessableEntity, "Invalid", "The request is not valid.",
+			view.FieldError{Location: "body." + of.Field, Message: of.Detail})
+	}
+	return view.NewProblem(http.StatusConflict, view.Code(of.Code), of.Detail).With(view.ParameterCurrent, of.Current)
 }
 
 // fieldErrors returns all errors of a request as one problem.

@@ -19,22 +19,21 @@ import (
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
-	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 var now = time.Date(2100, 1, 2, 3, 4, 5, 600_000_000, time.UTC)
 
 // codeOf returns the code of a refusal, and "" for none.
-func codeOf(t *testing.T, err error) view.Code {
+func codeOf(t *testing.T, err error) string {
 	t.Helper()
 	if err == nil {
 		return ""
 	}
-	problem, ok := errors.AsType[*view.Problem](err)
+	refusal, ok := errors.AsType[*Refusal](err)
 	if !ok {
-		t.Fatalf("%v is no problem", err)
+		t.Fatalf("%v is no refusal", err)
 	}
-	return problem.Code
+	return refusal.Code
 }
 
 func TestPower(t *testing.T) {
@@ -47,7 +46,7 @@ func TestPower(t *testing.T) {
 		status cloudnativev1alpha1.VirtualMachineStatus
 		want   PowerRequest
 		spec2  machine
-		code   view.Code
+		code   string
 	}{
 		"a machine that runs is turned off": {
 			want: PowerRequest{State: "off"}, spec2: machine{RunStrategy: cloudnativev1alpha1.RunHalted},
@@ -107,7 +106,7 @@ func TestResize(t *testing.T) {
 	for name, c := range map[string]struct {
 		want ResizeRequest
 		list corev1.ResourceList
-		code view.Code
+		code string
 	}{
 		"what is left out stays":               {want: ResizeRequest{CPU: "4"}, list: corev1.ResourceList{"cpu": resource.MustParse("4"), "rootDisk": resource.MustParse("40Gi")}},
 		"another notation is no change":        {want: ResizeRequest{CPU: "2000m"}, list: has},
@@ -156,7 +155,7 @@ func TestRollbackDeployment(t *testing.T) {
 		paused bool
 		number int64
 		image  string
-		code   view.Code
+		code   string
 	}{
 		"the newest revision that differs": {image: "web:2"},
 		"a revision by its number":         {number: 1, image: "web:1"},
@@ -256,20 +255,20 @@ func TestConsents(t *testing.T) {
 	manual := clusterprovisionerv1alpha1.ApprovalManual
 	for name, c := range map[string]struct {
 		err  error
-		code view.Code
+		code string
 	}{
 		"a brake that holds":                  {Acknowledge(pool(3, 3, metav1.ConditionTrue), AcknowledgeRequest{3}), ""},
 		"a brake of an earlier generation":    {Acknowledge(pool(3, 2, metav1.ConditionTrue), AcknowledgeRequest{3}), CodeNothingToDo},
 		"a brake that does not hold":          {Acknowledge(pool(3, 3, metav1.ConditionFalse), AcknowledgeRequest{3}), CodeNothingToDo},
-		"a pool that has changed":             {Acknowledge(pool(4, 4, metav1.ConditionTrue), AcknowledgeRequest{3}), outdated},
+		"a pool that has changed":             {Acknowledge(pool(4, 4, metav1.ConditionTrue), AcknowledgeRequest{3}), CodeOutdated},
 		"the plan that was read":              {Approve(plan(manual, "a"), ApproveRequest{"a"}), ""},
-		"another plan":                        {Approve(plan(manual, "b"), ApproveRequest{"a"}), outdated},
+		"another plan":                        {Approve(plan(manual, "b"), ApproveRequest{"a"}), CodeOutdated},
 		"a plan that waits for nobody":        {Approve(plan("", "a"), ApproveRequest{"a"}), CodeNothingToDo},
 		"no plan":                             {Approve(skipped.DeepCopy(), ApproveRequest{"a"}), CodeNothingToDo},
 		"a run that has ended":                {Retry(ended, now), ""},
 		"a run that is under way":             {Retry(running, now), runUnderWay},
 		"the machines that were read":         {AcceptSkipped(leaving.DeepCopy(), AcceptRequest{[]string{"a", "b"}}), ""},
-		"other machines":                      {AcceptSkipped(leaving.DeepCopy(), AcceptRequest{[]string{"a"}}), outdated},
+		"other machines":                      {AcceptSkipped(leaving.DeepCopy(), AcceptRequest{[]string{"a"}}), CodeOutdated},
 		"a Cluster that is not being deleted": {AcceptSkipped(skipped.DeepCopy(), AcceptRequest{[]string{"a", "b"}}), CodeNothingToDo},
 	} {
 		if code := codeOf(t, c.err); code != c.code {
