@@ -50,7 +50,7 @@ func addGateway(
 		Namespaces:      contextNamespaces(conf.Kubeconfig),
 		SessionLifetime: conf.Gateway.SessionLifetime, SessionIdle: conf.Gateway.SessionIdleTimeout,
 		Provider:          provider(&conf.Gateway),
-		Prometheus:        prometheus(&conf.Gateway),
+		Prometheus:        history(&conf.Gateway),
 		RequestsPerSecond: conf.Gateway.RequestsPerSecond, ConnectionsPerAddress: conf.Gateway.ConnectionsPerAddress,
 		Hosts: given.reach.hosts(), Version: version, Now: time.Now,
 		Log: log.WithName("gateway"),
@@ -89,8 +89,8 @@ func provider(of *config.Gateway) *login.ProviderOptions {
 	}
 }
 
-// prometheus returns who has the usage of long ago; nil for nobody.
-func prometheus(of *config.Gateway) *usage.HistoryOptions {
+// history returns who has the usage of long ago; nil for nobody.
+func history(of *config.Gateway) *usage.HistoryOptions {
 	if of.PrometheusURL == "" {
 		return nil
 	}

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/fence"
@@ -72,6 +71,9 @@ func run(
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // some controllers ask the API server while they are set up: the same holds for them
 		}
+		return err
+	}
+	if err := addConditions(mgr, list, given); err != nil {
 		return err
 	}
 	if err := addGateway(ctx, mgr, restConfig, given, tell); err != nil {
@@ -129,7 +131,7 @@ func newManager(
 		RenewDeadline:                       new(renewDeadline),
 		RetryPeriod:                         new(retryPeriod),
 
-		Metrics:                 metricsserver.Options{BindAddress: conf.MetricsBindAddress},
+		Metrics:                 metricsOptions(restConfig, conf),
 		HealthProbeBindAddress:  conf.HealthProbeBindAddress,
 		PprofBindAddress:        conf.PprofBindAddress,
 		GracefulShutdownTimeout: new(shutdownTimeout),

@@ -48,9 +48,17 @@ type Config struct {
 	// server is the limit: measurements show no gain above 16.
 	Threads int
 
-	// MetricsBindAddress is the host:port that serves Prometheus metrics at /metrics without authentication, therefore on
-	// the loopback address; "0" turns it off. Default: 127.0.0.1:8080.
+	// MetricsBindAddress is the host:port that serves Prometheus metrics at /metrics; "0" turns it off. Without MetricsSecure
+	// nobody is asked who they are, therefore it is on the loopback address. Default: 127.0.0.1:8080.
 	MetricsBindAddress string
+
+	// MetricsSecure serves the metrics over TLS, and only to tokens that may get the path /metrics: the API server is asked with a
+	// TokenReview and a SubjectAccessReview.
+	MetricsSecure bool
+
+	// MetricsCertDir is the directory with tls.crt and tls.key for MetricsSecure, which are read again when they change. Empty:
+	// a certificate of this process' own, which nobody can verify.
+	MetricsCertDir string
 
 	// HealthProbeBindAddress is the host:port that serves /healthz and /readyz; "0" turns it off. Default: :8081.
 	HealthProbeBindAddress string
@@ -155,7 +163,11 @@ func (c *Config) BindClusterFlags(fs *pflag.FlagSet) {
 
 func (c *Config) bindServerFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.MetricsBindAddress, "metrics-bind-address", c.MetricsBindAddress,
-		"`host:port` that serves /metrics without authentication; \"0\" turns it off")
+		"`host:port` that serves /metrics, without authentication unless --metrics-secure is set; \"0\" turns it off")
+	fs.BoolVar(&c.MetricsSecure, "metrics-secure", c.MetricsSecure,
+		"serve /metrics over TLS, to callers whose token may get the path /metrics")
+	fs.StringVar(&c.MetricsCertDir, "metrics-cert-dir", c.MetricsCertDir,
+		"`directory` with tls.crt and tls.key for --metrics-secure (default: a certificate made at start)")
 	fs.StringVar(&c.HealthProbeBindAddress, "health-probe-bind-address", c.HealthProbeBindAddress,
 		"`host:port` that serves /healthz and /readyz; \"0\" turns it off")
 	fs.StringVar(&c.PprofBindAddress, "pprof-bind-address", c.PprofBindAddress,

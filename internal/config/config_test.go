@@ -49,7 +49,7 @@ func TestFlags(t *testing.T) {
 			args: []string{
 				"--kubeconfig=k", "--controllers=*,-podset", "--lease-lock-name=l", "--lease-lock-namespace=ns",
 				"--holder-identity=me", "--threads=2", "--metrics-bind-address=0", "--health-probe-bind-address=:9",
-				"--pprof-bind-address=127.0.0.1:6",
+				"--pprof-bind-address=127.0.0.1:6", "--metrics-secure", "--metrics-cert-dir=/m",
 				"--gateway-bind-address=127.0.0.1:7", "--gateway-tls-cert-file=c", "--gateway-tls-private-key-file=p",
 				"--gateway-session-file=s", "--gateway-plaintext", "--gateway-requests-per-second=3",
 				"--gateway-session-lifetime=3h", "--gateway-session-idle-timeout=2h",
@@ -66,7 +66,7 @@ func TestFlags(t *testing.T) {
 				c.Kubeconfig, c.Controllers = "k", []string{"*", "-podset"}
 				c.LeaseLockName, c.LeaseLockNamespace, c.HolderIdentity = "l", "ns", "me"
 				c.Threads, c.MetricsBindAddress, c.HealthProbeBindAddress = 2, "0", ":9"
-				c.PprofBindAddress = "127.0.0.1:6"
+				c.PprofBindAddress, c.MetricsSecure, c.MetricsCertDir = "127.0.0.1:6", true, "/m"
 				c.Clusters = Clusters{
 					[]string{"rke", "exec"},
 					map[string]string{"rke": "/r"},
@@ -344,6 +344,10 @@ func TestValidate(t *testing.T) {
 				"--holder-identity is empty", `--metrics-bind-address "8080" is neither host:port nor "0"`,
 				`--health-probe-bind-address ":http" is neither`,
 			},
+		},
+		"a certificate that nothing serves": {
+			modify: func(c *Config) { c.MetricsCertDir = "/m" },
+			want:   []string{"--metrics-cert-dir has no effect without --metrics-secure"},
 		},
 		"profiles for everybody": {
 			modify: func(c *Config) { c.PprofBindAddress = ":6060" },

@@ -91,6 +91,9 @@ func (c *Config) validateAddresses() []error {
 		errs = append(errs, fmt.Errorf("--metrics-bind-address and --health-probe-bind-address are both %q: they must differ",
 			c.MetricsBindAddress))
 	}
+	if c.MetricsCertDir != "" && !c.MetricsSecure {
+		errs = append(errs, errors.New("--metrics-cert-dir has no effect without --metrics-secure: set both or none"))
+	}
 	if isAddress(c.PprofBindAddress) && c.PprofBindAddress != off && !onLoopback(c.PprofBindAddress) {
 		errs = append(errs, fmt.Errorf("--pprof-bind-address %q is not on the loopback interface: profiles have no authentication",
 			c.PprofBindAddress))

@@ -21,7 +21,7 @@ import (
 
 func TestManifestsAreAccepted(t *testing.T) {
 	c := need(t)
-	for _, directory := range []string{"crd", "rbac", "default", "gateway", "gateway-in-manager", "samples"} {
+	for _, directory := range []string{"crd", "rbac", "default", "gateway", "gateway-in-manager", "monitoring", "samples"} {
 		t.Run("config/"+directory, func(t *testing.T) {
 			c.do(t, "apply", "--server-side", "--dry-run=server", "-k", filepath.Join(root, "config", directory))
 		})

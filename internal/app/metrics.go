@@ -1,0 +1,34 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"fmt"
+	"net/http"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/windlass-operator/windlass/internal/config"
+)
+
+// metricsOptions says how the metrics are served.
+func metricsOptions(restConfig *rest.Config, conf *config.Config) metricsserver.Options {
+	options := metricsserver.Options{BindAddress: conf.MetricsBindAddress}
+	if !conf.MetricsSecure {
+		return options
+	}
+	options.SecureServing, options.CertDir = true, conf.MetricsCertDir
+	// Reviews are created, so the fence of an instance that waits for the leadership would refuse them. They change nothing:
+	// the filter gets a connection without it.
+	options.FilterProvider = func(*rest.Config, *http.Client) (metricsserver.Filter, error) {
+		unfenced, err := rest.HTTPClientFor(restConfig)
+		if err != nil {
+			return nil, fmt.Errorf("cannot make the client that asks who may read the metrics: %w", err)
+		}
+		return filters.WithAuthenticationAndAuthorization(restConfig, unfenced)
+	}
+	return options
+}
