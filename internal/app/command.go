@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-operator/windlass/internal/commandline"
 	"github.com/windlass-operator/windlass/internal/config"
 )
 
@@ -44,7 +45,7 @@ func NewCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetVersionTemplate("windlass {{.Version}}\n")
-	root.SetFlagErrorFunc(explainFlag)
+	root.SetFlagErrorFunc(commandline.ExplainFlag)
 	root.AddCommand(newManagerCommand(), newGatewayCommand(), newUICommand(), newMachinesCommand(), newVersionCommand(), newSuperviseCommand(),
 		newPodCommand())
 	return root
@@ -100,7 +101,7 @@ func Execute(ctx context.Context, command *cobra.Command, args []string) int {
 
 // tell prints an error, with a line for each of several joined errors.
 func tell(out io.Writer, err error) {
-	for line := range strings.Lines(inOneLine(err.Error())) {
+	for line := range strings.Lines(commandline.InOneLine(err.Error())) {
 		if line = strings.TrimSpace(line); line != "" {
 			_, _ = fmt.Fprintf(out, "windlass: %s\n", line)
 		}

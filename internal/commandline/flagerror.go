@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package app
+package commandline
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// explainFlag says what is wrong with a flag in the words of the command line: pflag repeats what the parser of a number says in Go.
-func explainFlag(command *cobra.Command, err error) error {
+// ExplainFlag says what is wrong with a flag in the words of the command line: pflag repeats what the parser of a number says in Go.
+func ExplainFlag(command *cobra.Command, err error) error {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
 		return suggestFlag(command, err)

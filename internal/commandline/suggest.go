@@ -1,12 +1,13 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package app
+package commandline
 
 import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,17 +20,29 @@ func suggestFlag(command *cobra.Command, err error) error {
 	if !ok {
 		return err
 	}
-	name := unknown.GetSpecifiedName()
-	var near []string
+	var names []string
 	command.Flags().VisitAll(func(flag *pflag.Flag) {
-		if len(name) > 1 && !flag.Hidden && distance(name, flag.Name) <= 2 {
-			near = append(near, "--"+flag.Name)
+		if !flag.Hidden {
+			names = append(names, flag.Name)
 		}
 	})
+	near := Near(unknown.GetSpecifiedName(), names)
 	if len(near) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: did you mean %s?", err, strings.Join(near, " or "))
+	return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
+}
+
+// Near returns those of the words that are nearly written like the given one, the nearest first.
+func Near(word string, words []string) []string {
+	var near []string
+	for _, each := range words {
+		if len(word) > 1 && distance(word, each) <= 2 {
+			near = append(near, each)
+		}
+	}
+	slices.SortStableFunc(near, func(a, b string) int { return distance(word, a) - distance(word, b) })
+	return near
 }
 
 // distance is how many letters must be added, removed or replaced to get from one word to the other.
@@ -56,8 +69,8 @@ func distance(from, to string) int {
 // suggestedCommands is how cobra ends the error about an unknown command: with a paragraph of names.
 var suggestedCommands = regexp.MustCompile(`\n\nDid you mean this\?\n((?:\t\S+\n)+)\s*$`)
 
-// inOneLine puts cobra's suggestions into the line of the error.
-func inOneLine(text string) string {
+// InOneLine puts cobra's suggestions into the line of the error.
+func InOneLine(text string) string {
 	return suggestedCommands.ReplaceAllStringFunc(text, func(paragraph string) string {
 		names := strings.Fields(suggestedCommands.FindStringSubmatch(paragraph)[1])
 		return ": did you mean " + strings.Join(names, " or ") + "?"
