@@ -49,6 +49,9 @@ DEVCLUSTER_SOURCES := $(call sources,devcluster)
 KUBERNETES         := $(addprefix bin/k8s/,etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok-controller kwokctl \
 	containerd kubelet)
 
+# The kubectl plugin, and what kubectl asks for the shell's completions.
+PLUGIN             := $(addprefix bin/,kubectl-windlass kubectl_complete-windlass)
+
 TOOL           := go tool -modfile='$(CURDIR)/tools/go.mod'
 CONTROLLER_GEN := $(TOOL) controller-gen
 LINT           := $(TOOL) golangci-lint
@@ -56,7 +59,7 @@ LINT           := $(TOOL) golangci-lint
 ##@ Use
 
 .PHONY: build
-build: bin/windlass bin/devcluster bin/noded $(KUBERNETES) ## Build the operator and a whole Kubernetes into bin/ (the default).
+build: bin/windlass $(PLUGIN) bin/devcluster bin/noded $(KUBERNETES) ## Build the operator and a whole Kubernetes into bin/ (the default).
 
 bin/windlass: $(WINDLASS_SOURCES) bin/.version
 	go build -ldflags '$(WINDLASS_LDFLAGS)' -o $@ ./cmd/windlass
@@ -78,7 +81,10 @@ bin/rke: $(call sources,test/rke)
 bin/oidc: $(call sources,test/oidc)
 	go build -C test/oidc -o ../../$@ .
 
-# The same program under its other names, which is how it knows what to be.
+# The same programs under their other names, which is how they know what to be.
+$(PLUGIN): | bin/windlass
+	ln -sf windlass $@
+
 $(KUBERNETES): | bin/devcluster
 	@mkdir -p $(@D)
 	ln -sf ../devcluster $@

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command windlass is the operator.
+// Command windlass is the operator. Called as kubectl-windlass it is the kubectl plugin.
 package main
 
 import (
@@ -17,5 +17,5 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal asks for an orderly end; the second one finds no handler any more and ends the process at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(app.Execute(ctx, app.NewCommand(), os.Args[1:]))
+	os.Exit(app.Main(ctx, os.Args))
 }

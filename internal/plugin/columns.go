@@ -1,0 +1,123 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// column is a column of a table.
+type column struct {
+	title string
+	// wide columns are shown with -o wide only.
+	wide bool
+	// flexible columns are cut where the table is wider than the terminal, the last one first.
+	flexible bool
+}
+
+// cell is a text of a table, and what it tells.
+type cell struct {
+	text string
+	how  mood
+}
+
+// plain returns cells that tell nothing by their colour.
+func plain(texts ...string) []cell {
+	out := make([]cell, 0, len(texts))
+	for _, text := range texts {
+		out = append(out, cell{text: text})
+	}
+	return out
+}
+
+// table is rows under titles.
+type table struct {
+	columns []column
+	rows    [][]cell
+}
+
+func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }
+
+// gap separates columns, as kubectl does.
+const gap = 3
+
+// minFlexible is what a cut column keeps.
+const minFlexible = 12
+
+// write writes the table. A width of 0 is no limit: nothing is cut in a pipe.
+func (t *table) write(out io.Writer, look style, width int, wide bool) error {
+	shown := t.shown(wide)
+	widths := t.widths(shown, width)
+	if err := t.line(out, shown, widths, func(at int) cell { return cell{text: t.columns[at].title} }, look); err != nil {
+		return err
+	}
+	for _, row := range t.rows {
+		if err := t.line(out, shown, widths, func(at int) cell { return row[at] }, look); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *table) shown(wide bool) []int {
+	var out []int
+	for i, c := range t.columns {
+		if wide || !c.wide {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// widths returns the widths of the columns: of their longest text, or less where the terminal has less.
+func (t *table) widths(shown []int, limit int) map[int]int {
+	out := map[int]int{}
+	total := -gap
+	for _, at := range shown {
+		longest := utf8.RuneCountInString(t.columns[at].title)
+		for _, row := range t.rows {
+			longest = max(longest, utf8.RuneCountInString(row[at].text))
+		}
+		out[at] = longest
+		total += longest + gap
+	}
+	for i := len(shown) - 1; i >= 0 && limit > 0 && total > limit; i-- {
+		at := shown[i]
+		if !t.columns[at].flexible {
+			continue
+		}
+		cut := min(total-limit, max(0, out[at]-minFlexible))
+		out[at] -= cut
+		total -= cut
+	}
+	return out
+}
+
+func (t *table) line(out io.Writer, shown []int, widths map[int]int, cellAt func(int) cell, look style) error {
+	var line strings.Builder
+	for i, at := range shown {
+		c := cellAt(at)
+		text := cut(c.text, widths[at])
+		line.WriteString(look.paint(c.how, text))
+		if i < len(shown)-1 {
+			line.WriteString(strings.Repeat(" ", widths[at]-utf8.RuneCountInString(text)+gap))
+		}
+	}
+	_, err := fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
+	return err
+}
+
+// cut shortens a text to a number of letters.
+func cut(text string, width int) string {
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	if width < 2 {
+		return string([]rune(text)[:max(0, width)])
+	}
+	return strings.TrimRight(string([]rune(text)[:width-1]), " ") + "…"
+}

@@ -1,0 +1,11 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package plugin is kubectl windlass: what Windlass does in a cluster, explained and changed with the rights of the caller. It is a
+// client like kubectl: it has no cache and no rights of its own, and tells what it may not see.
+//
+//   - plugin.go has the command tree, its exit codes and what commands are given
+//   - cluster.go reaches the cluster as kubectl does, kinds.go knows the kinds, failure.go says in a sentence what went wrong
+//   - streams.go and style.go are the terminal, output.go and columns.go print
+//   - every command is a file with its name
+package plugin

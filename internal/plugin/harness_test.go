@@ -1,0 +1,140 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// stage is a real API server and a kubeconfig for it.
+type stage struct {
+	*testkit.Harness
+
+	kubeconfig string
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	h := testkit.New(t)
+	return &stage{Harness: h, kubeconfig: kubeconfigFor(t, h.Config)}
+}
+
+// kubeconfigFor writes a kubeconfig with the context "test".
+func kubeconfigFor(t *testing.T, config *rest.Config) string {
+	t.Helper()
+	const name = "test"
+	content := clientcmdapi.Config{
+		Clusters: map[string]*clientcmdapi.Cluster{name: {Server: config.Host, CertificateAuthorityData: config.CAData}},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{name: {
+			ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Token: config.BearerToken,
+		}},
+		Contexts:       map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name}},
+		CurrentContext: name,
+	}
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	must(t, clientcmd.WriteToFile(content, path))
+	return path
+}
+
+// run runs the plugin as an administrator.
+func (s *stage) run(t *testing.T, args ...string) result {
+	t.Helper()
+	return run(t, options{}, append([]string{"--kubeconfig", s.kubeconfig}, args...)...)
+}
+
+// limited returns the arguments that make the caller a user with these rights in the namespace and nowhere else. Each is "verb resource.group".
+func (s *stage) limited(t *testing.T, namespace string, rights ...string) []string {
+	t.Helper()
+	user := "user-of-" + namespace
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "limited"}}
+	for _, right := range rights {
+		verb, resource, _ := strings.Cut(right, " ")
+		resource, group, _ := strings.Cut(resource, ".")
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{
+			Verbs: strings.Split(verb, ","), APIGroups: []string{group}, Resources: []string{resource},
+		})
+	}
+	s.Create(t, role, &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "limited"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	})
+	return []string{"-n", namespace, "--as", user}
+}
+
+// result is what a command has left.
+type result struct {
+	code     int
+	out, err string
+}
+
+// options are what a test changes of what a command gets.
+type options struct {
+	in string
+	// width is that of the terminal, 0 for a pipe.
+	width int
+	env   map[string]string
+	// now is the clock. Default: that of the machine.
+	now func() time.Time
+}
+
+// run runs the plugin to its end.
+func run(t *testing.T, with options, args ...string) result {
+	t.Helper()
+	var out, errs bytes.Buffer
+	of := Options{
+		Streams: Streams{In: strings.NewReader(with.in), Out: &out, Err: &errs, Interactive: with.width > 0},
+		Version: "v1.2.3", Now: time.Now, Getenv: func(key string) string { return with.env[key] },
+	}
+	if with.now != nil {
+		of.Now = with.now
+	}
+	if with.width > 0 {
+		of.Streams.Size = func() (width, height int) { return with.width, defaultHeight }
+	}
+	code := Execute(t.Context(), of, args)
+	return result{code: code, out: out.String(), err: errs.String()}
+}
+
+// has fails the test unless the text has each of the parts.
+func has(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("want %q in:\n%s", part, text)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// missing returns the path of a file that does not exist.
+func missing(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "nothing")
+	if _, err := os.Stat(path); err == nil {
+		t.Fatalf("%s exists", path)
+	}
+	return path
+}

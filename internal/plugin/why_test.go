@@ -1,0 +1,58 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
+)
+
+func TestWhyOfANodeAndAPool(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	name := s.Namespace(t) // which no other test has
+	node := build.Node(name).Label("example.com/rack", "r1").Ready(corev1.ConditionTrue).Cordoned().Obj()
+	s.Create(t, node, build.Pool(name).Label("example.com/disk", "ssd").Obj())
+
+	got := s.run(t, "why", "node/"+name)
+	want := "Node NAME is cordoned: it accepts no new pods.\n" +
+		"  + The node is ready\n" +
+		"  + The node is not short of resources\n" +
+		"  x The node is not cordoned\n" +
+		"  ? The node carries what its pools want\n" +
+		"\nNext: Uncordon the node.\n" +
+		"\n  kubectl uncordon NAME\n"
+	if diff := cmp.Diff(result{out: want}, result{code: got.code, out: strings.ReplaceAll(got.out, name, "NAME"), err: got.err}, cmp.AllowUnexported(result{})); diff != "" {
+		t.Error(diff)
+	}
+
+	has(t, s.run(t, "why", "no", name, "--pool", name, "-v").out, "Code: NotSelected", "metadata.labels")
+	has(t, s.run(t, "why", "node/"+name, "--label", "example.com/rack").out, "label example.com/rack = r1\n", "plugin.test")
+	has(t, s.run(t, "why", "node/"+name, "-o", "json").out, `"code": "NodeCordoned"`)
+	if got := s.run(t, "why", "nodepool/"+name, "--label", "a"); got.code != exitMisused {
+		t.Errorf("--label of a pool: %+v", got)
+	}
+	if got := s.run(t, "why", "nodepool/nothing-"+name); got.code != exitPrevented || got.err != `windlass: nodepool "nothing-`+name+"\" does not exist\n" {
+		t.Errorf("a pool that does not exist: %+v", got)
+	}
+	has(t, s.run(t, "why", "np/"+name, "-o", "name").out, "nodepool."+nodesv1.GroupName+"/"+name)
+	has(t, s.run(t, "why", "np/"+name).out, "Windlass has not looked")
+}
+
+func TestWhyWithFewRights(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	namespace := s.Namespace(t)
+	got := s.run(t, append(s.limited(t, namespace, "get pods"), "why", "node/"+namespace)...)
+	if got.code != exitPrevented || strings.Count(got.err, "\n") != 1 {
+		t.Errorf("%+v", got)
+	}
+	has(t, got.err, "you may not get resource nodes")
+}
