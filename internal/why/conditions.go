@@ -21,15 +21,19 @@ import (
 
 // Kinds that are explained.
 const (
-	kindPod        = "Pod"
-	kindNode       = "Node"
-	kindDeployment = "Deployment"
-	kindPool       = "NodePool"
-	kindPodSet     = "PodSet"
-	kindTool       = "PodBuggerTool"
-	kindMachine    = "VirtualMachine"
-	kindCluster    = "Cluster"
-	kindKubeconfig = "Kubeconfig"
+	kindPod         = "Pod"
+	kindNode        = "Node"
+	kindDeployment  = "Deployment"
+	kindReplicaSet  = "ReplicaSet"
+	kindStatefulSet = "StatefulSet"
+	kindDaemonSet   = "DaemonSet"
+	kindJob         = "Job"
+	kindPool        = "NodePool"
+	kindPodSet      = "PodSet"
+	kindTool        = "PodBuggerTool"
+	kindMachine     = "VirtualMachine"
+	kindCluster     = "Cluster"
+	kindKubeconfig  = "Kubeconfig"
 )
 
 // declared is a condition of a kind, as a check.

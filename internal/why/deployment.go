@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
-	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // Causes that keep pods from being created.
@@ -26,9 +25,7 @@ const (
 // Deployment explains why the pods of a Deployment are not all available.
 func Deployment(of *appsv1.Deployment) *Explanation {
 	w := newWalk(ObjectOf(kindDeployment, of))
-	w.check("Kubernetes has looked at the Deployment as it is now", func() *finding {
-		return unobservedDeployment(of)
-	})
+	w.observed(kindDeployment, of, of.Status.ObservedGeneration)
 	w.check("Kubernetes can create the pods", func() *finding { return uncreated(of) })
 	w.check("The rollout is not paused", func() *finding { return paused(of) })
 	w.check("The rollout makes progress", func() *finding {
@@ -40,16 +37,6 @@ func Deployment(of *appsv1.Deployment) *Explanation {
 	w.check("All pods run the current template and are available", func() *finding { return unfinished(of) })
 	w.check("The object is not being deleted", func() *finding { return leaving(kindDeployment, of) })
 	return w.end(fmt.Sprintf("All pods of Deployment %s are available", of.Name))
-}
-
-func unobservedDeployment(of *appsv1.Deployment) *finding {
-	if of.Status.ObservedGeneration >= of.Generation {
-		return nil
-	}
-	return &finding{
-		code: status.ReasonNotObserved, message: fmt.Sprintf("the Deployment controller has not looked at generation %d yet", of.Generation),
-		evidence: []Evidence{fact(kindDeployment, of, "status.observedGeneration", strconv.FormatInt(of.Status.ObservedGeneration, 10))},
-	}
 }
 
 // uncreated is the cause if the ReplicaSet cannot create pods: what the API server has said to it.
@@ -84,7 +71,7 @@ func refusalOf(message string, otherwise Code) Code {
 }
 
 func paused(of *appsv1.Deployment) *finding {
-	if !of.Spec.Paused || of.Status.UpdatedReplicas >= wantedReplicas(of) {
+	if !of.Spec.Paused || of.Status.UpdatedReplicas >= orOne(of.Spec.Replicas) {
 		return nil
 	}
 	return &finding{
@@ -94,7 +81,7 @@ func paused(of *appsv1.Deployment) *finding {
 }
 
 func unfinished(of *appsv1.Deployment) *finding {
-	size, counts := wantedReplicas(of), of.Status
+	size, counts := orOne(of.Spec.Replicas), of.Status
 	switch {
 	case counts.UpdatedReplicas < size:
 		return rolling(of, fmt.Sprintf("%d of %d pods are not created from the current template yet", size-counts.UpdatedReplicas, size))
@@ -111,13 +98,6 @@ func rolling(of *appsv1.Deployment, message string) *finding {
 		code: appsv1alpha1.ReasonRollingOut, message: message,
 		evidence: []Evidence{fact(kindDeployment, of, "status.availableReplicas", strconv.Itoa(int(of.Status.AvailableReplicas)))},
 	}
-}
-
-func wantedReplicas(of *appsv1.Deployment) int32 {
-	if of.Spec.Replicas == nil {
-		return 1
-	}
-	return *of.Spec.Replicas
 }
 
 func conditionOf(of *appsv1.Deployment, wanted appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {

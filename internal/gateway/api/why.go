@@ -17,6 +17,7 @@ import (
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 	"github.com/windlass-operator/windlass/internal/why"
 )
 
@@ -40,6 +41,7 @@ func (a *API) registerWhy() {
 	}
 	registerExplanation(a, a.pods, a.explainPod)
 	registerExplanation(a, a.deployments, a.explainDeployment)
+	a.registerOwners(kind)
 	registerExplanation(a, kind("podsets"), a.explainPodSet)
 	registerExplanation(a, kind("nodepools"), simply(why.NodePool))
 	registerExplanation(a, kind("podbuggertools"), simply(why.PodBuggerTool))
@@ -134,7 +136,7 @@ func (a *API) explainDeployment(ctx context.Context, who *access.Caller, of *app
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the selector of Deployment %q: %w", of.Name, err)
 	}
-	return out, a.explainPodOf(ctx, who, out, of.Namespace, selector)
+	return out, a.explainPodOf(ctx, who, out, of.Namespace, byLabels(selector))
 }
 
 func (a *API) explainPodSet(ctx context.Context, who *access.Caller, of *appsv1alpha1.PodSet) (*why.Explanation, error) {
@@ -143,11 +145,17 @@ func (a *API) explainPodSet(ctx context.Context, who *access.Caller, of *appsv1a
 	if err != nil || selector.Empty() {
 		return out, nil //nolint:nilerr // without a selector Windlass has not looked yet, which the explanation says
 	}
-	return out, a.explainPodOf(ctx, who, out, of.Namespace, selector)
+	return out, a.explainPodOf(ctx, who, out, of.Namespace, byLabels(selector))
 }
 
-// explainPodOf adds the explanation of the first pod that is not ready, if pods are what the object waits for.
-func (a *API) explainPodOf(ctx context.Context, who *access.Caller, of *why.Explanation, namespace string, selector labels.Selector) error {
+// byLabels returns what tells the pods of a selector.
+func byLabels(selector labels.Selector) func(*view.Item) bool {
+	return func(item *view.Item) bool { return selector.Matches(item.Labels) }
+}
+
+// explainPodOf adds the explanation of the first pod that is not ready, if pods are what the object waits for. A pod that has ended comes
+// after those that have not.
+func (a *API) explainPodOf(ctx context.Context, who *access.Caller, of *why.Explanation, namespace string, owns func(*view.Item) bool) error {
 	if of.Failure() == nil {
 		return nil
 	}
@@ -159,16 +167,28 @@ func (a *API) explainPodOf(ctx context.Context, who *access.Caller, of *why.Expl
 		of.Unseen("The pods have started", because)
 		return nil
 	}
+	var first *view.Item
 	for _, item := range items {
-		if !selector.Matches(item.Labels) || item.Health.State == healthy || item.Deleting {
-			continue
+		switch {
+		case item.Health.State == healthy || item.Deleting || !owns(item):
+		case item.Fields["status.phase"] != string(corev1.PodFailed):
+			return a.addPod(ctx, who, of, item)
+		case first == nil:
+			first = item
 		}
-		pod, err := decoded[corev1.Pod](item)
-		if err != nil {
-			return err
-		}
-		of.Because, err = a.explainPod(ctx, who, pod)
+	}
+	if first == nil {
+		return nil
+	}
+	return a.addPod(ctx, who, of, first)
+}
+
+// addPod adds the explanation of a pod to that of its owner.
+func (a *API) addPod(ctx context.Context, who *access.Caller, of *why.Explanation, item *view.Item) error {
+	pod, err := decoded[corev1.Pod](item)
+	if err != nil {
 		return err
 	}
-	return nil
+	of.Because, err = a.explainPod(ctx, who, pod)
+	return err
 }
