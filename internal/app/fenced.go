@@ -68,6 +68,14 @@ func (d *fencedDriver) Stop(ctx context.Context, id machine.Identity, how machin
 	return d.Driver.Stop(ctx, id, how)
 }
 
+// Suspend implements machine.Driver.
+func (d *fencedDriver) Suspend(ctx context.Context, id machine.Identity) error {
+	if err := d.fence.Check(); err != nil {
+		return err
+	}
+	return d.Driver.Suspend(ctx, id)
+}
+
 // Resize implements machine.Driver.
 func (d *fencedDriver) Resize(ctx context.Context, id machine.Identity, to machine.Resources) error {
 	if err := d.fence.Check(); err != nil {

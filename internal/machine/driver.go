@@ -50,12 +50,17 @@ type Observer interface {
 type Actor interface {
 	Maker
 
-	// Start powers the machine on. It succeeds if the machine runs already. ErrNotFound if there is none.
+	// Start powers the machine on, or resumes one that is suspended, in the same run. It succeeds if the machine runs already. ErrNotFound
+	// if there is none.
 	Start(ctx context.Context, id Identity) error
 
 	// Stop powers the machine off and returns when it is off. It succeeds if the machine is off already. ErrNotFound if there
 	// is none, and ErrBusy if the machine does not obey a soft stop within the grace.
 	Stop(ctx context.Context, id Identity, how PowerOff) error
+
+	// Suspend stops the processors of the machine and keeps its memory, until Start or Stop. The host remembers it only as long as it
+	// runs. It succeeds if the machine is suspended already. ErrNotFound if there is none, and ErrOff if the machine is off.
+	Suspend(ctx context.Context, id Identity) error
 
 	// Resize changes the resources of the machine, without stopping it. It succeeds if the machine has them already.
 	// ErrRestartRequired if they can change, or take effect, only while the machine is off; ErrNoCapacity or ErrInvalid if the
@@ -139,7 +144,7 @@ type State string
 const (
 	StateCreated  State = "Created"  // exists and has never run
 	StateRunning  State = "Running"  // runs
-	StatePaused   State = "Paused"   // somebody has suspended it
+	StatePaused   State = "Paused"   // is suspended, by Windlass or by somebody else
 	StateStopping State = "Stopping" // is shutting down
 	StateStopped  State = "Stopped"  // has run and is off, by Windlass or by somebody else
 	StateUnknown  State = "Unknown"  // is in a state that the driver does not know

@@ -34,6 +34,8 @@ var (
 	ErrUnreachable = errors.New("host unreachable")
 	// ErrBusy: the machine does not react right now.
 	ErrBusy = errors.New("machine busy")
+	// ErrOff: the machine is off, and only one that runs can do this.
+	ErrOff = errors.New("machine is off")
 	// ErrRestartRequired: the change takes effect only at the next start.
 	ErrRestartRequired = errors.New("restart required")
 )

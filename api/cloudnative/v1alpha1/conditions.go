@@ -14,6 +14,8 @@ const (
 	PhaseCreating Phase = "Creating"
 	// PhaseActive says that the machine runs.
 	PhaseActive Phase = "Active"
+	// PhaseSuspended says that Windlass has suspended the machine.
+	PhaseSuspended Phase = "Suspended"
 	// PhaseStopped says that the machine is off and is not to be started.
 	PhaseStopped Phase = "Stopped"
 	// PhaseCrashLoopBackOff says that the machine ended by itself and is started again after a delay.
@@ -36,7 +38,7 @@ const (
 	ConditionImageReady = "ImageReady"
 	// ConditionProvisioned is True when the machine exists on its host.
 	ConditionProvisioned = "Provisioned"
-	// ConditionPowerSynced is True when the machine runs, or is off, as runStrategy says.
+	// ConditionPowerSynced is True when the machine runs, or is suspended or off, as runStrategy says.
 	ConditionPowerSynced = "PowerSynced"
 	// ConditionResourcesSynced is True when the machine has the size that spec.resource says.
 	ConditionResourcesSynced = "ResourcesSynced"
@@ -62,6 +64,8 @@ const (
 	ReasonRunning = "Running"
 	// ReasonStopped says that the machine is off.
 	ReasonStopped = "Stopped"
+	// ReasonSuspended says that the machine is suspended, as spec.runStrategy says, and is the reason of the event about that.
+	ReasonSuspended = "Suspended"
 	// ReasonCompleted says that the machine ended without an error and is not started again.
 	ReasonCompleted = "Completed"
 	// ReasonResourcesSynced says that the machine has the size that the spec says.
@@ -92,9 +96,13 @@ const (
 	ReasonResizing = "Resizing"
 	// ReasonReplacing says that the container is being replaced by one that the changed spec describes.
 	ReasonReplacing = "Replacing"
+	// ReasonSuspending says that the machine is being suspended.
+	ReasonSuspending = "Suspending"
+	// ReasonResuming says that a suspended machine is being resumed.
+	ReasonResuming = "Resuming"
 	// ReasonDeleting says that the machine is being removed.
 	ReasonDeleting = "Deleting"
-	// ReasonHeld says that somebody has suspended the machine on its host.
+	// ReasonHeld says that somebody other than Windlass has suspended the machine on its host.
 	ReasonHeld = "Held"
 	// ReasonCreated is the reason of the event for a machine that was created.
 	ReasonCreated = "Created"
@@ -102,6 +110,8 @@ const (
 	ReasonAdopted = "Adopted"
 	// ReasonStarted is the reason of the event for a machine that was started.
 	ReasonStarted = "Started"
+	// ReasonResumed is the reason of the event for a suspended machine that was resumed.
+	ReasonResumed = "Resumed"
 	// ReasonRestarted is the reason of the event for a machine that was restarted.
 	ReasonRestarted = "Restarted"
 	// ReasonResized is the reason of the event for a machine that was resized.
@@ -128,6 +138,8 @@ const (
 	ReasonInstanceLost = "InstanceLost"
 	// ReasonCrashed says that the machine ended by itself.
 	ReasonCrashed = "Crashed"
+	// ReasonNotSuspended says that the machine is to be suspended, and is off: its host was restarted, or it never ran. It stays off.
+	ReasonNotSuspended = "NotSuspended"
 	// ReasonImageNotFound says that the image exists neither on the host nor at its registry.
 	ReasonImageNotFound = "ImageNotFound"
 	// ReasonImagePullFailed says that the image could not be fetched.
@@ -158,6 +170,10 @@ const (
 	ReasonStartFailed = "StartFailed"
 	// ReasonStopFailed says that the machine could not be turned off.
 	ReasonStopFailed = "StopFailed"
+	// ReasonSuspendFailed says that the machine could not be suspended.
+	ReasonSuspendFailed = "SuspendFailed"
+	// ReasonResumeFailed says that the machine could not be resumed.
+	ReasonResumeFailed = "ResumeFailed"
 	// ReasonResizeFailed says that the machine could not be resized.
 	ReasonResizeFailed = "ResizeFailed"
 	// ReasonDeleteFailed says that the machine could not be removed.

@@ -29,7 +29,7 @@ const (
 
 // RunStrategy says when a machine runs.
 //
-// +kubebuilder:validation:Enum=Always;RerunOnFailure;Once;Halted
+// +kubebuilder:validation:Enum=Always;RerunOnFailure;Once;Halted;Suspended
 type RunStrategy string
 
 // The run strategies.
@@ -38,6 +38,7 @@ const (
 	RunRerunOnFailure RunStrategy = "RerunOnFailure"
 	RunOnce           RunStrategy = "Once"
 	RunHalted         RunStrategy = "Halted"
+	RunSuspended      RunStrategy = "Suspended"
 )
 
 // Action is what early manifests of this kind ask for.

@@ -15,8 +15,8 @@ type VirtualMachineStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Phase is the state of the machine in one word: Pending, Creating, Active, Stopped, CrashLoopBackOff, ImagePullBackOff, Failed,
-	// Terminating or Unknown. It is for people; scripts should wait for conditions.
+	// Phase is the state of the machine in one word: Pending, Creating, Active, Suspended, Stopped, CrashLoopBackOff, ImagePullBackOff,
+	// Failed, Terminating or Unknown. It is for people; scripts should wait for conditions.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Phase Phase `json:"phase,omitempty"`
@@ -106,6 +106,11 @@ type Server struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	State string `json:"state,omitempty"`
+
+	// Suspended is true while Windlass keeps the machine suspended, and from right before. So Windlass resumes it when spec.runStrategy
+	// no longer asks for that, and leaves a machine that somebody else has suspended as it is.
+	// +optional
+	Suspended bool `json:"suspended,omitempty"`
 
 	// StartedAt is when the machine was last started.
 	// +optional

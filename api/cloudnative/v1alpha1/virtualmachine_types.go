@@ -43,6 +43,7 @@ type VirtualMachine struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.driver) || self.driver != 'docker' || !(has(self.boot) || has(self.disks) || has(self.networks) || has(self.cloudInit))",message="boot, disks, networks and cloudInit are for guests: the driver docker does not support them"
 // +kubebuilder:validation:XValidation:rule="!has(self.driver) || self.driver != 'libvirt' || !(has(self.command) || has(self.args) || has(self.env) || has(self.ports))",message="command, args, env and ports are for containers: the driver libvirt does not support them"
 // +kubebuilder:validation:XValidation:rule="!has(self.action) || !has(self.runStrategy) || self.runStrategy != 'Halted'",message="action active asks for a machine that runs, and runStrategy Halted for one that is off: remove action"
+// +kubebuilder:validation:XValidation:rule="!has(self.action) || !has(self.runStrategy) || self.runStrategy != 'Suspended'",message="action active asks for a machine that runs, and runStrategy Suspended for one that does not: remove action"
 type VirtualMachineSpec struct {
 	// Resource is the size of the machine: cpu (cores, as in 2 or 500m), memory (bytes, as in 4G or 512Mi) and rootDisk (bytes; the
 	// size of a guest's root disk; a container has none, and the condition RootDiskRefused says so). Required; a size that is left
@@ -68,7 +69,8 @@ type VirtualMachineSpec struct {
 	Host string `json:"host,omitempty"`
 
 	// RunStrategy says when the machine runs: Always (it is started again whenever it ends), RerunOnFailure (it is started again
-	// if it ended with an error), Once (it is not started again), Halted (it is off). Default: Always. Mutable.
+	// if it ended with an error), Once (it is not started again), Halted (it is off), Suspended (it keeps its memory and uses no CPU; a
+	// machine that is off is not started). Default: Always. Mutable.
 	// +optional
 	RunStrategy RunStrategy `json:"runStrategy,omitempty"`
 
@@ -159,7 +161,7 @@ type VirtualMachineSpec struct {
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 
 	// Action is "active" in early manifests of this kind, which asks for a machine that runs. So it is refused together with the
-	// runStrategy Halted. Default: none, and runStrategy alone decides.
+	// run strategies Halted and Suspended. Default: none, and runStrategy alone decides.
 	// +optional
 	Action Action `json:"action,omitempty"`
 }

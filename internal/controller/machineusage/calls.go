@@ -70,6 +70,7 @@ func kindOf(err error) string {
 		{machine.ErrImagePull, "image_pull"},
 		{machine.ErrNoCapacity, "no_capacity"},
 		{machine.ErrBusy, "busy"},
+		{machine.ErrOff, "off"},
 		{machine.ErrRestartRequired, "restart_required"},
 		{context.Canceled, "canceled"},
 		{context.DeadlineExceeded, "timeout"},

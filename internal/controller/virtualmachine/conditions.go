@@ -6,6 +6,7 @@ package virtualmachine
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
@@ -123,11 +124,14 @@ func markPower(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 	}
 	strategy := strategyOf(pass.Object)
 	switch {
-	case op != nil && (op.Has(operation.Start) || op.Has(operation.Stop) || op.Has(operation.Remove)):
+	case op != nil && switches(op):
 		marks.False(cloudnativev1alpha1.ConditionPowerSynced, op.Reason, "waiting for "+underway(*op))
-	case state == machine.StateRunning && strategy != cloudnativev1alpha1.RunHalted:
+	case state == machine.StateRunning && starts(strategy):
 		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonRunning, "")
 		marks.Reach(status.ReasonReady, fmt.Sprintf("the machine is running on host %q", pass.seen.at.Host))
+	case state == machine.StatePaused && strategy == cloudnativev1alpha1.RunSuspended:
+		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonSuspended, "")
+		marks.Reach(status.ReasonReady, "the machine is suspended, as runStrategy Suspended says")
 	case (state == machine.StateStopped || state == machine.StateCreated) && strategy == cloudnativev1alpha1.RunHalted:
 		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonStopped, "")
 		marks.Reach(status.ReasonReady, "the machine is off, as runStrategy Halted says")
@@ -139,6 +143,18 @@ func markPower(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 	default:
 		marks.False(cloudnativev1alpha1.ConditionPowerSynced, cmp.Or(outcome.Reason(), cloudnativev1alpha1.ReasonPending), outcome.Message())
 	}
+}
+
+// switches reports whether the operation changes whether the machine runs.
+func switches(op *operation.Operation) bool {
+	return slices.ContainsFunc(op.Steps, func(step operation.Step) bool {
+		switch step {
+		case operation.Start, operation.Stop, operation.Suspend, operation.Resume, operation.Remove:
+			return true
+		default:
+			return false
+		}
+	})
 }
 
 // markSize marks the size of the machine, and whether a change waits for a restart.

@@ -871,8 +871,8 @@ func TestDiskThatDoesNotFitStopsTheMachineUntilTheSpecChanges(t *testing.T) {
 
 func TestFaultsOfEveryCall(t *testing.T) {
 	for _, call := range []simulated.Call{
-		simulated.CallGet, simulated.CallPrepare, simulated.CallCreate, simulated.CallStart, simulated.CallStop, simulated.CallResize,
-		simulated.CallDelete,
+		simulated.CallGet, simulated.CallPrepare, simulated.CallCreate, simulated.CallStart, simulated.CallStop, simulated.CallSuspend,
+		simulated.CallResize, simulated.CallDelete,
 	} {
 		for name, fault := range map[string]simulated.Fault{
 			"fails":                  {Times: 1},
@@ -889,6 +889,8 @@ func TestFaultsOfEveryCall(t *testing.T) {
 				s.until(vm, func() bool { return vm.Status.Phase == active })
 				testkit.Edit(t, s.Harness, vm, cpu("3"))
 				s.until(vm, func() bool { return s.on("a", vm).Resources.MilliCPU == 3000 })
+				testkit.Edit(t, s.Harness, vm, runs(cloudnativev1alpha1.RunSuspended))
+				s.until(vm, func() bool { return vm.Status.Phase == cloudnativev1alpha1.PhaseSuspended })
 				testkit.Edit(t, s.Harness, vm, runs(cloudnativev1alpha1.RunHalted))
 				s.until(vm, func() bool { return vm.Status.Phase == stopped })
 				if s.count("a") != 1 {

@@ -38,6 +38,10 @@ func succeeded(vm *cloudnativev1alpha1.VirtualMachine, at kube.Placement, op ope
 		reason, note = cloudnativev1alpha1.ReasonStarted, "Started the machine"
 	case cloudnativev1alpha1.ReasonStopping:
 		reason, note = cloudnativev1alpha1.ReasonStopped, "Turned the machine off"
+	case cloudnativev1alpha1.ReasonSuspending:
+		reason, note = cloudnativev1alpha1.ReasonSuspended, "Suspended the machine"
+	case cloudnativev1alpha1.ReasonResuming:
+		reason, note = cloudnativev1alpha1.ReasonResumed, "Resumed the machine"
 	case cloudnativev1alpha1.ReasonRestarting:
 		reason, note = cloudnativev1alpha1.ReasonRestarted, "Restarted the machine"
 	case cloudnativev1alpha1.ReasonReplacing:

@@ -51,6 +51,8 @@ func (p *planner) backingOff() bool {
 	switch {
 	case p.seen.found != nil && p.seen.found.State == machine.StateRunning:
 		p.phase = cloudnativev1alpha1.PhaseActive
+	case p.ours && p.seen.found.State == machine.StatePaused:
+		p.phase = cloudnativev1alpha1.PhaseSuspended
 	case reason == cloudnativev1alpha1.ReasonStopped:
 		p.phase = cloudnativev1alpha1.PhaseStopped
 	case reason == cloudnativev1alpha1.ReasonNoCapacity && p.seen.found == nil:
@@ -134,6 +136,10 @@ func reasonOf(at operation.Step, err error) string {
 		return cloudnativev1alpha1.ReasonCreateFailed
 	case operation.Stop:
 		return cloudnativev1alpha1.ReasonStopFailed
+	case operation.Suspend:
+		return cloudnativev1alpha1.ReasonSuspendFailed
+	case operation.Resume:
+		return cloudnativev1alpha1.ReasonResumeFailed
 	case operation.Resize:
 		return cloudnativev1alpha1.ReasonResizeFailed
 	case operation.Remove:

@@ -34,6 +34,9 @@ type decision struct {
 	// pending is the reason why a change of the spec waits for a restart, empty for none. pendingText is its message.
 	pending, pendingText string
 
+	// ours says that Windlass has suspended the machine, or is about to. It becomes status.server.suspended.
+	ours bool
+
 	// refusal is why the host refuses the size, nil if it does not. It becomes the condition ResourcesSynced.
 	refusal *refusal
 
@@ -53,6 +56,7 @@ func plan(vm *cloudnativev1alpha1.VirtualMachine, seen observation, now time.Tim
 	case seen.found == nil:
 		p.provision()
 	default:
+		p.ours = p.suspended()
 		p.keep()
 	}
 	if seen.tooLarge != nil {
@@ -82,14 +86,14 @@ func (p *planner) provision() {
 	}
 	lost := p.failure != nil && p.failure.Reason == cloudnativev1alpha1.ReasonInstanceLost
 	strategy := strategyOf(p.vm)
-	if lost && (strategy == cloudnativev1alpha1.RunHalted || strategy == cloudnativev1alpha1.RunOnce && !p.asked()) {
+	if lost && (!starts(strategy) || strategy == cloudnativev1alpha1.RunOnce && !p.asked()) {
 		p.phase = cloudnativev1alpha1.PhaseFailed
 		p.outcome = flow.Stall(cloudnativev1alpha1.ReasonInstanceLost,
 			fmt.Errorf("%s; runStrategy is %s: the machine is not created again", p.trouble, strategy))
 		return
 	}
 	steps := []operation.Step{operation.Prepare, operation.Create}
-	if strategy != cloudnativev1alpha1.RunHalted && !p.seen.capabilities().Disks { // Otherwise its disks are recorded first.
+	if starts(strategy) && !p.seen.capabilities().Disks { // Otherwise its disks are recorded first.
 		steps = append(steps, operation.Start)
 	}
 	p.run(cloudnativev1alpha1.ReasonProvisioning, steps...)

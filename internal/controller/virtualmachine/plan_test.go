@@ -229,7 +229,7 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 	reasons := []string{"Crashed", "InstanceLost", "ImageNotFound", "InvalidSpec", "StartFailed", "ResizeFailed"}
 	for range 20_000 {
 		vm := aMachine(
-			runs([]cloudnativev1alpha1.RunStrategy{"", "Always", "RerunOnFailure", "Once", "Halted"}[pick(5)]),
+			runs([]cloudnativev1alpha1.RunStrategy{"", "Always", "RerunOnFailure", "Once", "Halted", "Suspended"}[pick(6)]),
 			func(vm *cloudnativev1alpha1.VirtualMachine) {
 				vm.Spec.UpdatePolicy = []cloudnativev1alpha1.UpdatePolicy{"", "Live", "Restart", "Manual"}[pick(4)]
 				vm.Status.ObservedGeneration = int64(pick(2))
@@ -237,7 +237,7 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 					vm.Spec.RestartAt = new(metav1.NewTime(noon.Add(time.Duration(pick(7)-3) * time.Minute)))
 				}
 				if pick(2) == 0 {
-					vm.Status.Server = &cloudnativev1alpha1.Server{ID: "x", State: stateText(states[pick(6)])}
+					vm.Status.Server = &cloudnativev1alpha1.Server{ID: "x", State: stateText(states[pick(6)]), Suspended: pick(2) == 0}
 				}
 				if pick(2) == 0 {
 					vm.Status.StartFailure = &cloudnativev1alpha1.StartFailure{
@@ -273,8 +273,12 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 		switch {
 		case d.next != nil && seen.op.Running():
 			t.Fatalf("two operations at once: %s", describe())
-		case d.next != nil && strategyOf(vm) == cloudnativev1alpha1.RunHalted && d.next.Has(operation.Start):
-			t.Fatalf("a halted machine is started: %s", describe())
+		case d.next != nil && !starts(strategyOf(vm)) && (d.next.Has(operation.Start) || d.next.Has(operation.Resume)):
+			t.Fatalf("a machine that is to be off or suspended is started: %s", describe())
+		case d.next != nil && d.next.Has(operation.Resume) && !keptSuspended(vm):
+			t.Fatalf("a machine that somebody else has suspended is resumed: %s", describe())
+		case d.next != nil && d.next.Has(operation.Suspend) && !(keptSuspended(vm) && strategyOf(vm) == cloudnativev1alpha1.RunSuspended):
+			t.Fatalf("a machine is suspended without a record or a wish: %s", describe())
 		case d.next != nil && d.next.Has(operation.Remove) && d.next.Reason != cloudnativev1alpha1.ReasonReplacing:
 			t.Fatalf("a machine is removed: %s", describe())
 		case d.next != nil && d.next.Has(operation.Create) && !d.next.Has(operation.Prepare):

@@ -90,8 +90,8 @@ func (p *planner) succeed(op operation.Progress) {
 	if p.failure != nil && !ended(p.failure.Reason) {
 		p.failure = nil
 	}
+	p.began = op.Has(operation.Start) || op.Has(operation.Resume)
 	if op.Has(operation.Start) {
-		p.began = true
 		p.restarted = p.restarted || op.Again
 		if at := p.vm.Spec.RestartAt; at != nil && !op.Began.Before(at.Time) {
 			p.served = at
@@ -142,7 +142,8 @@ func (p *planner) under(op operation.Operation, at operation.Step) {
 	switch {
 	case op.Reason == cloudnativev1alpha1.ReasonDeleting:
 		p.phase = cloudnativev1alpha1.PhaseTerminating
-	case op.Reason == cloudnativev1alpha1.ReasonResizing, op.Reason == cloudnativev1alpha1.ReasonStopping:
+	case op.Reason == cloudnativev1alpha1.ReasonResizing, op.Reason == cloudnativev1alpha1.ReasonStopping,
+		op.Reason == cloudnativev1alpha1.ReasonSuspending, op.Reason == cloudnativev1alpha1.ReasonResuming:
 		p.phase = p.vm.Status.Phase
 	case op.Reason == cloudnativev1alpha1.ReasonReplacing && at == operation.Prepare && p.vm.Status.Phase == cloudnativev1alpha1.PhaseActive:
 		p.phase = cloudnativev1alpha1.PhaseActive // the old container runs until the image is there

@@ -22,12 +22,7 @@ func (p *planner) keep() {
 	case machine.StateCreated, machine.StateStopped:
 		p.keepOff()
 	case machine.StatePaused:
-		if strategyOf(p.vm) == cloudnativev1alpha1.RunHalted {
-			p.run(cloudnativev1alpha1.ReasonStopping, operation.Stop)
-			return
-		}
-		p.phase = cloudnativev1alpha1.PhaseStopped
-		p.outcome = flow.Wait(cloudnativev1alpha1.ReasonHeld, "somebody to resume the machine, which was suspended on its host", lastBackoff)
+		p.keepSuspended()
 	case machine.StateStopping:
 		p.phase = p.vm.Status.Phase
 		p.outcome = flow.Wait(cloudnativev1alpha1.ReasonStopping, "the machine to be off", firstBackoff)
@@ -38,9 +33,14 @@ func (p *planner) keep() {
 }
 
 func (p *planner) keepRunning() {
-	if strategyOf(p.vm) == cloudnativev1alpha1.RunHalted {
+	switch strategyOf(p.vm) {
+	case cloudnativev1alpha1.RunHalted:
 		p.run(cloudnativev1alpha1.ReasonStopping, operation.Stop)
 		return
+	case cloudnativev1alpha1.RunSuspended:
+		p.suspend()
+		return
+	default:
 	}
 	recovery := p.recover()
 	p.phase = cloudnativev1alpha1.PhaseActive
@@ -178,13 +178,15 @@ func (p *planner) resize() bool {
 func (p *planner) keepOff() {
 	found := p.seen.found
 	strategy := strategyOf(p.vm)
-	asked := strategy != cloudnativev1alpha1.RunHalted && p.restartDue()
-	if strategy != cloudnativev1alpha1.RunHalted && p.ran() && found.State == machine.StateStopped && !asked {
+	asked := starts(strategy) && p.restartDue()
+	if starts(strategy) && p.ran() && found.State == machine.StateStopped && !asked {
 		p.crash(strategy)
 	}
 	switch {
 	case strategy == cloudnativev1alpha1.RunHalted:
 		p.halted()
+	case strategy == cloudnativev1alpha1.RunSuspended:
+		p.notSuspended()
 	case asked:
 		p.hurry()
 		p.turnOn()

@@ -53,6 +53,10 @@ func TestSchema(t *testing.T) {
 		"an action for a machine that is off": {
 			YAML: with(`action: active, runStrategy: Halted`), Refused: "action active asks for a machine that runs",
 		},
+		"a machine that is suspended": {YAML: with(`runStrategy: Suspended`)},
+		"an action for a machine that is suspended": {
+			YAML: with(`action: active, runStrategy: Suspended`), Refused: "runStrategy Suspended for one that does not: remove action",
+		},
 		"thousandths of a processor": {YAML: vm(`{resource: {cpu: 500m, memory: 512Mi}}`)},
 		"sizes that are not limited": {YAML: vm(`{resource: {}}`)},
 		"no resource":                {YAML: vm(`{}`), Refused: "spec.resource: Required value"},

@@ -159,6 +159,11 @@ func strategyOf(vm *cloudnativev1alpha1.VirtualMachine) cloudnativev1alpha1.RunS
 	return cmp.Or(vm.Spec.RunStrategy, cloudnativev1alpha1.RunAlways)
 }
 
+// starts reports whether the strategy ever starts a machine that is off.
+func starts(strategy cloudnativev1alpha1.RunStrategy) bool {
+	return strategy != cloudnativev1alpha1.RunHalted && strategy != cloudnativev1alpha1.RunSuspended
+}
+
 // updatePolicyOf returns the update policy or its default.
 func updatePolicyOf(vm *cloudnativev1alpha1.VirtualMachine) cloudnativev1alpha1.UpdatePolicy {
 	return cmp.Or(vm.Spec.UpdatePolicy, cloudnativev1alpha1.UpdateLive)

@@ -27,6 +27,7 @@ func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 	vm.Status.Server = serverOf(vm, seen)
 	if vm.Status.Server != nil && seen.at.Host != "" {
 		vm.Status.Server.Tentative = seen.tentative && seen.found == nil && decided.next == nil
+		vm.Status.Server.Suspended = isOurs(pass)
 	}
 	if seen.found != nil {
 		vm.Status.Disks = recordOf(vm, seen.found, pass.Now)
@@ -45,6 +46,15 @@ func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 		vm.Status.LastUpdateTime = new(metav1.NewTime(pass.Now.Truncate(time.Second)))
 	}
 	return marks
+}
+
+// isOurs reports whether Windlass has suspended the machine, or is about to. A pass that has not planned what to do with the machine
+// leaves that as it was.
+func isOurs(pass *scope) bool {
+	if pass.settled && pass.seen.found != nil {
+		return pass.decision.ours
+	}
+	return keptSuspended(pass.Before)
 }
 
 // updates reports whether the pass changes the status, for which the conditions have to be tried on a copy.

@@ -61,6 +61,10 @@ func underway(op operation.Operation) string {
 		return "the machine to be started"
 	case cloudnativev1alpha1.ReasonStopping:
 		return "the machine to be turned off"
+	case cloudnativev1alpha1.ReasonSuspending:
+		return "the machine to be suspended"
+	case cloudnativev1alpha1.ReasonResuming:
+		return "the machine to be resumed"
 	case cloudnativev1alpha1.ReasonRestarting:
 		return "the machine to be restarted"
 	case cloudnativev1alpha1.ReasonReplacing:

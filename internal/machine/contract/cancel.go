@@ -50,6 +50,7 @@ func calls(driver machine.Driver, spec machine.Spec) map[string]func(ctx context
 		"Replace": func(ctx context.Context) error { _, err := driver.Replace(ctx, spec, pullThePlug()); return err },
 		"Start":   func(ctx context.Context) error { return driver.Start(ctx, spec.Identity) },
 		"Stop":    func(ctx context.Context) error { return driver.Stop(ctx, spec.Identity, pullThePlug()) },
+		"Suspend": func(ctx context.Context) error { return driver.Suspend(ctx, spec.Identity) },
 		"Resize":  func(ctx context.Context) error { return driver.Resize(ctx, spec.Identity, spec.Resources) },
 		"Delete":  func(ctx context.Context) error { return driver.Delete(ctx, spec.Identity, pullThePlug()) },
 	}

@@ -35,6 +35,7 @@ type broken struct {
 	replace func(context.Context, machine.Spec, machine.PowerOff) (machine.Observed, error)
 	start   func(context.Context, machine.Identity) error
 	stop    func(context.Context, machine.Identity, machine.PowerOff) error
+	suspend func(context.Context, machine.Identity) error
 	resize  func(context.Context, machine.Identity, machine.Resources) error
 	remove  func(context.Context, machine.Identity, machine.PowerOff) error
 	list    func(context.Context, string) ([]machine.Observed, error)
@@ -60,6 +61,8 @@ func (b *broken) Start(ctx context.Context, id machine.Identity) error { return 
 func (b *broken) Stop(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
 	return b.stop(ctx, id, how)
 }
+
+func (b *broken) Suspend(ctx context.Context, id machine.Identity) error { return b.suspend(ctx, id) }
 
 func (b *broken) Resize(ctx context.Context, id machine.Identity, to machine.Resources) error {
 	return b.resize(ctx, id, to)
@@ -139,6 +142,21 @@ func defects() map[string]defect {
 		"a stop does not wait": {"a_machine_that_obeys_is_stopped", func(b *broken, _ machine.Driver) {
 			b.stop = func(context.Context, machine.Identity, machine.PowerOff) error { return nil }
 		}},
+		"suspending turns the machine off": {"a_machine_that_runs_is_suspended", func(b *broken, inner machine.Driver) {
+			b.suspend = func(ctx context.Context, id machine.Identity) error {
+				return inner.Stop(ctx, id, machine.PowerOff{Mode: machine.Hard})
+			}
+		}},
+		"a suspended machine is started again": {"a_machine_that_runs_is_suspended", func(b *broken, inner machine.Driver) {
+			b.start = func(ctx context.Context, id machine.Identity) error {
+				if observed, err := inner.Get(ctx, id); err == nil && observed.State == machine.StatePaused {
+					if err := inner.Stop(ctx, id, machine.PowerOff{Mode: machine.Hard}); err != nil {
+						return err
+					}
+				}
+				return inner.Start(ctx, id)
+			}
+		}},
 		"a resize does nothing": {"CPU_grows_and_shrinks", func(b *broken, _ machine.Driver) {
 			b.resize = func(context.Context, machine.Identity, machine.Resources) error { return nil }
 		}},
@@ -215,8 +233,8 @@ func TestOneDefect(t *testing.T) { //nolint:paralleltest // because it is the on
 	driver := &broken{
 		Driver: inner,
 		get:    func(observed machine.Observed, err error) (machine.Observed, error) { return observed, err },
-		create: inner.Create, replace: inner.Replace, start: inner.Start, stop: inner.Stop, resize: inner.Resize, remove: inner.Delete,
-		list: inner.List, stats: inner.Stats, watch: inner.Watch,
+		create: inner.Create, replace: inner.Replace, start: inner.Start, stop: inner.Stop, suspend: inner.Suspend,
+		resize: inner.Resize, remove: inner.Delete, list: inner.List, stats: inner.Stats, watch: inner.Watch,
 	}
 	var patience time.Duration
 	if d, ok := defects()[name]; ok {

@@ -38,6 +38,7 @@ func Run(t *testing.T, subject Subject) {
 		"create":  creating(),
 		"image":   fetching(),
 		"power":   powering(),
+		"suspend": suspending(),
 		"outside": interfering(),
 		"resize":  resizing(),
 		"delete":  deleting(),

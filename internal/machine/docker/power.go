@@ -6,8 +6,11 @@ package docker
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
@@ -38,6 +41,37 @@ func (d *driver) Stop(ctx context.Context, id machine.Identity, how machine.Powe
 		return err
 	}
 	return d.stop(ctx, found, how)
+}
+
+// Suspend implements machine.Driver.
+func (d *driver) Suspend(ctx context.Context, id machine.Identity) error {
+	found, err := d.only(ctx, id)
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("suspend container %.12q", found.ID)
+	switch found.State {
+	case container.StatePaused:
+		return nil
+	case container.StateRunning:
+	default:
+		return fmt.Errorf("cannot %s: %w", what, machine.ErrOff)
+	}
+	_, refusal := d.api.ContainerPause(ctx, found.ID, client.ContainerPauseOptions{})
+	if !errdefs.IsConflict(refusal) {
+		return explain(ctx, what, refusal)
+	}
+	// It has ended, or somebody else has suspended it.
+	now, err := d.get(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case now.State == machine.StatePaused:
+		return nil
+	case now.State == machine.StateRunning:
+		return explain(ctx, what, refusal)
+	}
+	return fmt.Errorf("cannot %s: %w: %w", what, machine.ErrOff, refusal)
 }
 
 // Delete implements machine.Driver.

@@ -408,6 +408,10 @@ func TestCallsHaveLimits(t *testing.T) {
 			simulated.CallStart, func(ctx context.Context, d machine.Driver) error { return d.Start(ctx, machine.Identity{}) },
 			limits.Call, machine.ErrUnreachable,
 		},
+		"suspending a machine": {
+			simulated.CallSuspend, func(ctx context.Context, d machine.Driver) error { return d.Suspend(ctx, machine.Identity{}) },
+			limits.Call, machine.ErrUnreachable,
+		},
 		"resizing a machine": {
 			simulated.CallResize,
 			func(ctx context.Context, d machine.Driver) error {

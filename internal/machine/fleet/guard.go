@@ -172,6 +172,13 @@ func (g guard) Stop(ctx context.Context, id machine.Identity, how machine.PowerO
 	})
 }
 
+// Suspend implements machine.Driver.
+func (g guard) Suspend(ctx context.Context, id machine.Identity) error {
+	return g.run(ctx, g.action("suspend", 0), func(ctx context.Context, driver machine.Driver) error {
+		return driver.Suspend(ctx, id)
+	})
+}
+
 // Resize implements machine.Driver.
 func (g guard) Resize(ctx context.Context, id machine.Identity, to machine.Resources) error {
 	return g.run(ctx, g.action("resize", 0), func(ctx context.Context, driver machine.Driver) error {

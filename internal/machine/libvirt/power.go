@@ -43,6 +43,29 @@ func (d *driver) Start(ctx context.Context, id machine.Identity) error {
 	}
 }
 
+// Suspend implements machine.Driver.
+func (d *driver) Suspend(ctx context.Context, id machine.Identity) error {
+	f, err := d.find(ctx, id)
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("suspend domain %q", f.Name)
+	switch {
+	case !f.active():
+		return fmt.Errorf("cannot %s: %w", what, machine.ErrOff)
+	case f.state == libvirt.DomainPaused || f.state == libvirt.DomainPmsuspended:
+		return nil
+	}
+	err = tell(ctx, d.acting, func(api *libvirt.Libvirt) error { return api.DomainSuspend(f.dom) })
+	if err == nil {
+		return nil
+	}
+	if off, lookErr := d.isOff(ctx, &f); off && lookErr == nil {
+		return fmt.Errorf("cannot %s: %w: %w", what, machine.ErrOff, err) // It has ended in the meantime.
+	}
+	return explain(ctx, what, err)
+}
+
 // boot starts a domain that is off. It records the run first: otherwise a crash between the two steps would leave a machine that has run
 // without a record of it.
 func (d *driver) boot(ctx context.Context, f *found, what string) error {

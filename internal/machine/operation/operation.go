@@ -26,6 +26,8 @@ const (
 	Replace Step = "replace"
 	Start   Step = "start"
 	Stop    Step = "stop"
+	Suspend Step = "suspend"
+	Resume  Step = "resume"
 	Resize  Step = "resize"
 	Remove  Step = "remove"
 )

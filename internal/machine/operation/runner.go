@@ -178,8 +178,10 @@ func (r *Runner) perform(ctx context.Context, driver machine.Driver, s *supervis
 	case Replace:
 		_, err := driver.Replace(ctx, s.Spec, s.PowerOff)
 		return err
-	case Start:
+	case Start, Resume:
 		return driver.Start(ctx, id)
+	case Suspend:
+		return driver.Suspend(ctx, id)
 	case Stop:
 		return driver.Stop(ctx, id, s.PowerOff)
 	case Resize:

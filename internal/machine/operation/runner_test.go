@@ -77,6 +77,8 @@ func (h *host) Stop(ctx context.Context, _ machine.Identity, _ machine.PowerOff)
 	return h.call(ctx, "stop")
 }
 
+func (h *host) Suspend(ctx context.Context, _ machine.Identity) error { return h.call(ctx, "suspend") }
+
 func (h *host) Resize(ctx context.Context, _ machine.Identity, _ machine.Resources) error {
 	return h.call(ctx, "resize")
 }
@@ -101,7 +103,8 @@ func of(steps ...operation.Step) operation.Operation {
 func TestRunnerPerformsTheSteps(t *testing.T) {
 	t.Parallel()
 	all := []operation.Step{
-		operation.Prepare, operation.Create, operation.Replace, operation.Start, operation.Stop, operation.Resize, operation.Remove,
+		operation.Prepare, operation.Create, operation.Replace, operation.Start, operation.Suspend, operation.Resume, operation.Stop, operation.Resize,
+		operation.Remove,
 	}
 	cases := map[string]struct {
 		host  *host
@@ -110,7 +113,7 @@ func TestRunnerPerformsTheSteps(t *testing.T) {
 		err   string
 	}{
 		"all steps in order": {
-			host: &host{}, calls: []string{"prepare", "create", "replace", "start", "stop", "resize", "delete"},
+			host: &host{}, calls: []string{"prepare", "create", "replace", "start", "suspend", "start", "stop", "resize", "delete"},
 			want: operation.Progress{At: operation.Remove},
 		},
 		"a step that fails ends the operation": {

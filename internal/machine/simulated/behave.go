@@ -78,7 +78,7 @@ func (h *Host) stop(ctx context.Context, id machine.Identity, how machine.PowerO
 	defer h.mu.Unlock()
 	g := h.find(id)
 	switch {
-	case g == nil || g.off != off || !g.running():
+	case g == nil || g.off != off || !g.on():
 		return nil
 	case err == nil && how.Mode == machine.TrySoft:
 		h.halt(g, killedExitCode, "")
@@ -101,10 +101,16 @@ func (h *Host) requestStop(id machine.Identity, how machine.PowerOff) (<-chan st
 	switch {
 	case g == nil:
 		return nil, machine.ErrNotFound
-	case !g.running():
+	case !g.on():
 		return nil, nil
 	case how.Mode == machine.Hard:
 		h.halt(g, killedExitCode, "")
+		return nil, nil
+	case g.state == machine.StatePaused:
+		h.resume(g) // a suspended machine does not notice that it is asked to shut down
+	}
+	switch {
+	case !g.on():
 		return nil, nil
 	case !g.behaviour.ignoreStop:
 		h.halt(g, stoppedExitCode, "")

@@ -238,6 +238,9 @@ func (d *driver) Start(ctx context.Context, id machine.Identity) error {
 			return machine.ErrNotFound
 		case g.running():
 			return nil
+		case g.state == machine.StatePaused:
+			h.resume(g)
+			return nil
 		}
 		h.start(g)
 		return nil
@@ -255,10 +258,41 @@ func (h *Host) start(g *guest) {
 	h.script.Clock.AfterFunc(g.behaviour.exitAfter, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if g.running() && g.boots == boot {
+		switch {
+		case g.boots != boot:
+		case g.running():
 			h.halt(g, g.behaviour.exitCode, "")
+		default:
+			g.expired = g.on()
 		}
 	})
+}
+
+// resume lets a suspended machine go on. One whose time is over powers itself off.
+func (h *Host) resume(g *guest) {
+	g.resume()
+	h.tell(g)
+	if g.expired {
+		h.halt(g, g.behaviour.exitCode, "")
+	}
+}
+
+// Suspend implements machine.Driver.
+func (d *driver) Suspend(ctx context.Context, id machine.Identity) error {
+	return d.do(ctx, CallSuspend, id.UID, locked(func(h *Host) error {
+		g := h.find(id)
+		switch {
+		case g == nil:
+			return machine.ErrNotFound
+		case g.state == machine.StatePaused:
+			return nil
+		case !g.running():
+			return machine.ErrOff
+		}
+		g.suspend()
+		h.tell(g)
+		return nil
+	}))
 }
 
 // Stop implements machine.Driver.
@@ -283,7 +317,7 @@ func (d *driver) Resize(ctx context.Context, id machine.Identity, to machine.Res
 			return nil
 		case to.RootDiskBytes < now.RootDiskBytes:
 			return fmt.Errorf("%w: its root disk has %d bytes and cannot become smaller", machine.ErrInvalid, now.RootDiskBytes)
-		case g.running() && h.script.Fixed.keeps(now, to):
+		case g.on() && h.script.Fixed.keeps(now, to):
 			return machine.ErrRestartRequired
 		}
 		h.used = plus(plus(h.used, now, -1), to, 1)

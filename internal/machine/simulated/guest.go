@@ -88,6 +88,8 @@ type guest struct {
 	boots                            int
 	// off is closed when the machine powers off.
 	off chan struct{}
+	// expired says that the machine would have powered itself off while it was suspended.
+	expired bool
 
 	meter meter
 	// printed is what was written for the machine.
@@ -98,14 +100,29 @@ func (g *guest) running() bool {
 	return g.state == machine.StateRunning || g.state == machine.StateStopping
 }
 
+// on reports whether the machine has a memory: it runs, or is suspended.
+func (g *guest) on() bool { return g.running() || g.state == machine.StatePaused }
+
 // start powers the machine on.
 func (g *guest) start(load float64) {
 	g.boots++
 	g.state, g.startedAt, g.finishedAt = machine.StateRunning, g.clock.Now(), time.Time{}
 	g.exitCode, g.cause = nil, ""
-	g.off = make(chan struct{})
+	g.off, g.expired = make(chan struct{}), false
 	g.meter = newMeter(g.spec.UID, load, g.behaviour.load, g.cores(), g.startedAt)
 	g.printed.add(true, "simulated machine: powered on at %s, boot %d", stamp(g.startedAt), g.boots)
+}
+
+// suspend stops the processors of a machine that runs.
+func (g *guest) suspend() {
+	g.state = machine.StatePaused
+	g.meter.change(0, g.clock.Now())
+}
+
+// resume lets a suspended machine go on where it was.
+func (g *guest) resume() {
+	g.state = machine.StateRunning
+	g.meter.change(g.cores(), g.clock.Now())
 }
 
 // halt powers the machine off.

@@ -78,12 +78,12 @@ func (h *Host) Heal() {
 	h.script.Faults = nil
 }
 
-// Kill ends a running machine like a crash. It reports whether there was one.
+// Kill ends a machine like a crash, or like a restart of the host if it is suspended. It reports whether there was one.
 func (h *Host) Kill(id machine.Identity) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	g := h.find(id)
-	if g == nil || !g.running() {
+	if g == nil || !g.on() {
 		return false
 	}
 	h.halt(g, killedExitCode, "killed")
@@ -167,7 +167,7 @@ func (h *Host) add(spec machine.Spec, behaviour behaviour) (*guest, error) {
 
 // remove removes a machine in any state.
 func (h *Host) remove(g *guest) {
-	if g.running() {
+	if g.on() {
 		g.halt(killedExitCode, "")
 	}
 	delete(h.names, g.name)

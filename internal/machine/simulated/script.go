@@ -29,14 +29,15 @@ const (
 	CallReplace Call = "replace"
 	CallStart   Call = "start"
 	CallStop    Call = "stop"
+	CallSuspend Call = "suspend"
 	CallResize  Call = "resize"
 	CallDelete  Call = "delete"
 )
 
 func allCalls() []Call {
 	return []Call{
-		CallInfo, CallGet, CallList, CallStats, CallWatch, CallOutput, CallPrepare, CallCreate, CallReplace, CallStart, CallStop, CallResize,
-		CallDelete,
+		CallInfo, CallGet, CallList, CallStats, CallWatch, CallOutput, CallPrepare, CallCreate, CallReplace, CallStart, CallStop, CallSuspend,
+		CallResize, CallDelete,
 	}
 }
 

@@ -17,13 +17,16 @@ import (
 
 // model is what a machine should be, as simply as can be said.
 type model struct {
-	running bool
-	ran     bool
-	size    machine.Resources
+	running   bool
+	suspended bool
+	ran       bool
+	size      machine.Resources
 }
 
 func (m model) state() machine.State {
 	switch {
+	case m.suspended:
+		return machine.StatePaused
 	case m.running:
 		return machine.StateRunning
 	case m.ran:
@@ -67,7 +70,7 @@ func (w *walk) step(t *testing.T) (call string, got, want error) {
 		}
 		return nil
 	}
-	switch w.dice.IntN(7) {
+	switch w.dice.IntN(8) {
 	case 0:
 		one := spec(n)
 		one.Resources = size
@@ -82,12 +85,12 @@ func (w *walk) step(t *testing.T) (call string, got, want error) {
 		return "create", got, want
 	case 1:
 		if m != nil {
-			m.running, m.ran = true, true
+			m.running, m.suspended, m.ran = true, false, true
 		}
 		return "start", w.driver.Start(t.Context(), identity(n)), missing()
 	case 2:
 		if m != nil {
-			m.running = false
+			m.running, m.suspended = false, false
 		}
 		return "stop", w.driver.Stop(t.Context(), identity(n), machine.PowerOff{Mode: machine.Soft}), missing()
 	case 3:
@@ -104,9 +107,18 @@ func (w *walk) step(t *testing.T) (call string, got, want error) {
 		return "delete", w.driver.Delete(t.Context(), identity(n), machine.PowerOff{Mode: machine.TrySoft}), nil
 	case 5:
 		if w.host.Kill(identity(n)) {
-			m.running = false
+			m.running, m.suspended = false, false
 		}
 		return "kill", nil, nil
+	case 6:
+		want = missing()
+		if want == nil && !m.running {
+			want = machine.ErrOff
+		}
+		if want == nil {
+			m.suspended = true
+		}
+		return "suspend", w.driver.Suspend(t.Context(), identity(n)), want
 	default:
 		w.host.Remove(identity(n))
 		delete(w.machines, n)

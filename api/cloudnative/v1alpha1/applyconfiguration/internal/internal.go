@@ -211,6 +211,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: state
       type:
         scalar: string
+    - name: suspended
+      type:
+        scalar: boolean
     - name: tentative
       type:
         scalar: boolean

@@ -25,6 +25,9 @@ type ServerApplyConfiguration struct {
 	Tentative *bool `json:"tentative,omitempty"`
 	// State of the machine as its driver reports it: created, running, paused, stopping, stopped or unknown.
 	State *string `json:"state,omitempty"`
+	// Suspended is true while Windlass keeps the machine suspended, and from right before. So Windlass resumes it when spec.runStrategy
+	// no longer asks for that, and leaves a machine that somebody else has suspended as it is.
+	Suspended *bool `json:"suspended,omitempty"`
 	// StartedAt is when the machine was last started.
 	StartedAt *v1.Time `json:"startedAt,omitempty"`
 	// Addresses of the machine, sorted.
@@ -88,6 +91,14 @@ func (b *ServerApplyConfiguration) WithTentative(value bool) *ServerApplyConfigu
 // If called multiple times, the State field is set to the value of the last call.
 func (b *ServerApplyConfiguration) WithState(value string) *ServerApplyConfiguration {
 	b.State = &value
+	return b
+}
+
+// WithSuspended sets the Suspended field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Suspended field is set to the value of the last call.
+func (b *ServerApplyConfiguration) WithSuspended(value bool) *ServerApplyConfiguration {
+	b.Suspended = &value
 	return b
 }
 

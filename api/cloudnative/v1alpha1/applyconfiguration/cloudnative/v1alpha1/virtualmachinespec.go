@@ -24,7 +24,8 @@ type VirtualMachineSpecApplyConfiguration struct {
 	// most free capacity. Immutable once the machine has a host.
 	Host *string `json:"host,omitempty"`
 	// RunStrategy says when the machine runs: Always (it is started again whenever it ends), RerunOnFailure (it is started again
-	// if it ended with an error), Once (it is not started again), Halted (it is off). Default: Always. Mutable.
+	// if it ended with an error), Once (it is not started again), Halted (it is off), Suspended (it keeps its memory and uses no CPU; a
+	// machine that is off is not started). Default: Always. Mutable.
 	RunStrategy *cloudnativev1alpha1.RunStrategy `json:"runStrategy,omitempty"`
 	// RestartAt restarts the machine once at that time, if it is later than status.lastRestartTime. Default: never. Mutable.
 	RestartAt *metav1.Time `json:"restartAt,omitempty"`
@@ -64,7 +65,7 @@ type VirtualMachineSpecApplyConfiguration struct {
 	// if its host cannot be reached. Default: Delete. Mutable.
 	DeletionPolicy *cloudnativev1alpha1.DeletionPolicy `json:"deletionPolicy,omitempty"`
 	// Action is "active" in early manifests of this kind, which asks for a machine that runs. So it is refused together with the
-	// runStrategy Halted. Default: none, and runStrategy alone decides.
+	// run strategies Halted and Suspended. Default: none, and runStrategy alone decides.
 	Action *cloudnativev1alpha1.Action `json:"action,omitempty"`
 }
 

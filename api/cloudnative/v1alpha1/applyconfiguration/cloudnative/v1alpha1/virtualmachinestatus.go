@@ -15,8 +15,8 @@ import (
 type VirtualMachineStatusApplyConfiguration struct {
 	// ObservedGeneration is the generation of the spec that this status describes.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// Phase is the state of the machine in one word: Pending, Creating, Active, Stopped, CrashLoopBackOff, ImagePullBackOff, Failed,
-	// Terminating or Unknown. It is for people; scripts should wait for conditions.
+	// Phase is the state of the machine in one word: Pending, Creating, Active, Suspended, Stopped, CrashLoopBackOff, ImagePullBackOff,
+	// Failed, Terminating or Unknown. It is for people; scripts should wait for conditions.
 	Phase *cloudnativev1alpha1.Phase `json:"phase,omitempty"`
 	// Reason is the last error in the words of the host. It is cleared on success.
 	Reason *string `json:"reason,omitempty"`
