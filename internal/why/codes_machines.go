@@ -10,6 +10,7 @@ func machineCodes() map[Code]row {
 	const edit, show = "kubectl edit virtualmachine {name}{in}", describeCommand
 	restart := `kubectl patch virtualmachine {name}{in} --type merge -p '{"spec":{"updatePolicy":"Restart"}}'`
 	halt := `kubectl patch virtualmachine {name}{in} --type merge -p '{"spec":{"runStrategy":"Halted"}}'`
+	start := `kubectl patch virtualmachine {name}{in} --type merge -p '{"spec":{"runStrategy":"Always"}}'`
 	out := map[Code]row{
 		cloudnativev1alpha1.ReasonDriverUnreachable: waits("Look at the host and the network: Windlass tries again and touches nothing meanwhile.", show),
 		cloudnativev1alpha1.ReasonHostNotConfigured: asks("Correct the hosts file and restart Windlass, or correct host and driver in a new object.", managerLog),
@@ -31,9 +32,10 @@ func machineCodes() map[Code]row {
 		cloudnativev1alpha1.ReasonUnsupported:       asks("Remove the field that the driver does not support.", edit),
 		cloudnativev1alpha1.ReasonStopped:           waits("Windlass starts the machine again. To keep it off, set runStrategy to Halted.", halt),
 		cloudnativev1alpha1.ReasonCrashed:           waits("Read the output of the machine on its host: Windlass starts it again. Halted ends the loop.", halt),
-		cloudnativev1alpha1.ReasonInstanceLost:      waits("Windlass creates the machine again as runStrategy says. With Once or Halted, set restartAt.", show),
+		cloudnativev1alpha1.ReasonInstanceLost:      waits("Windlass creates the machine again as runStrategy says. With Once, set restartAt; with Halted or Suspended, another strategy.", show),
 		cloudnativev1alpha1.ReasonHeld:              asks("Resume the machine on its host, or set runStrategy to Halted.", halt),
-		cloudnativev1alpha1.ReasonResizePending:     asks("Restart the machine: set restartAt, or updatePolicy to Restart.", restart),
+		cloudnativev1alpha1.ReasonNotSuspended:      asks("Choose what becomes of the machine: only another run strategy starts it, without what was in its memory.", start),
+		cloudnativev1alpha1.ReasonResizePending:     asks("Restart the machine: set restartAt, or updatePolicy to Restart. One that is suspended has to run first.", restart),
 		cloudnativev1alpha1.ReasonSpecChanged:       asks("Restart the machine: set restartAt, or updatePolicy to Restart.", restart),
 		cloudnativev1alpha1.ReasonRecreateRequired:  asks("Create a new VirtualMachine: what the guest is created from has changed.", show),
 		cloudnativev1alpha1.ReasonNoRootDisk:        asks("Remove resource.rootDisk, or use the driver libvirt.", edit),
@@ -41,14 +43,14 @@ func machineCodes() map[Code]row {
 	}
 	for _, step := range []Code{
 		cloudnativev1alpha1.ReasonPending, cloudnativev1alpha1.ReasonProvisioning, cloudnativev1alpha1.ReasonStarting,
-		cloudnativev1alpha1.ReasonStopping, cloudnativev1alpha1.ReasonRestarting, cloudnativev1alpha1.ReasonResizing,
+		cloudnativev1alpha1.ReasonStopping, cloudnativev1alpha1.ReasonSuspending, cloudnativev1alpha1.ReasonResuming, cloudnativev1alpha1.ReasonRestarting, cloudnativev1alpha1.ReasonResizing,
 		cloudnativev1alpha1.ReasonReplacing, cloudnativev1alpha1.ReasonDeleting,
 	} {
 		out[step] = waits("If it takes too long, look at the host.", show)
 	}
 	for _, failed := range []Code{
 		cloudnativev1alpha1.ReasonCreateFailed, cloudnativev1alpha1.ReasonStartFailed, cloudnativev1alpha1.ReasonStopFailed,
-		cloudnativev1alpha1.ReasonResizeFailed, cloudnativev1alpha1.ReasonDeleteFailed,
+		cloudnativev1alpha1.ReasonSuspendFailed, cloudnativev1alpha1.ReasonResumeFailed, cloudnativev1alpha1.ReasonResizeFailed, cloudnativev1alpha1.ReasonDeleteFailed,
 	} {
 		out[failed] = waits("Windlass tries again. If it keeps failing, look at the host.", show)
 	}
