@@ -86,6 +86,7 @@ func TestConditions(t *testing.T) {
 		of.Status.Conditions, of.Status.NextRetryTime, of.Status.Plan = list, &soon, &clusterprovisionerv1alpha1.Plan{ID: "0f3c"}
 		return of
 	}
+	const lost = "the machine was suspended and is off now. Set runStrategy to Always to start it"
 	tests := map[string]struct {
 		got        *why.Explanation
 		want, next string
@@ -96,6 +97,11 @@ func TestConditions(t *testing.T) {
 			got: why.VirtualMachine(machine(
 				is("Ready", no, "Crashed", "exit code 1"), is(cloudnativev1alpha1.ConditionDriverReady, yes, "DriverReady", ""), is(cloudnativev1alpha1.ConditionPowerSynced, no, "Crashed", "exit code 1"))),
 			want: "Crashed: Exit code 1.", next: `kubectl patch virtualmachine vm -n default --type merge -p '{"spec":{"runStrategy":"Halted"}}'`, at: &soon,
+		},
+		"a machine that lost its memory": {
+			got:  why.VirtualMachine(machine(is("Ready", no, "NotSuspended", lost), is(cloudnativev1alpha1.ConditionPowerSynced, no, "NotSuspended", lost))),
+			want: "NotSuspended: The machine was suspended and is off now. Set runStrategy to Always to start it.",
+			next: `kubectl patch virtualmachine vm -n default --type merge -p '{"spec":{"runStrategy":"Always"}}'`, at: &soon,
 		},
 		"a machine that works and waits for a restart": {
 			got:  why.VirtualMachine(machine(is("Ready", yes, "Ready", ""), is(cloudnativev1alpha1.ConditionRestartRequired, yes, "ResizePending", "2 CPU wait for a restart"))),
@@ -210,7 +216,7 @@ func fine() []string {
 		"NodesSynced", "RuntimeClassReady", "NoConflict", "HandlerAvailable", "HandlersUnknown", "AdmissionReady", "BrakeReleased", "RolledOut", "NothingToDrain",
 		"NodesJoined", "NodesLeft", "DriftRepaired", "KeysAbandoned", "NodeRefused", "RuntimeClassCreated", "RuntimeClassUpdated", "RuntimeClassRecreated",
 		"WouldEvict", "PodsEvicted", "DrainTimedOut", "Cleaned", "DriverReady", "ImageReady", "Provisioned", "Running", "Completed", "ResourcesSynced", "UpToDate",
-		"Accelerated", "Created", "Adopted", "Started", "Restarted", "Resized", "Replaced", "Deleted", "Retained", "Orphaned", "OrphanDeleted", "ToolInstalled",
+		"Accelerated", "Created", "Adopted", "Started", "Suspended", "Resumed", "Restarted", "Resized", "Replaced", "Deleted", "Retained", "Orphaned", "OrphanDeleted", "ToolInstalled",
 		"WithinLimit", "NoReplicaFailure", "DeploymentCreated", "DeploymentUpdated", "Scaled", "MinimumReplicasAvailable", "NewReplicaSetCreated",
 		"FoundNewReplicaSet", "ReplicaSetUpdated", "NewReplicaSetAvailable", "ReplicaSetCreateError", "DeploymentResumed", "Ready", "Idle", "NotStalled", "NotPaused",
 	}
