@@ -106,3 +106,24 @@ func TestStartSurvivesACrashOfTheEngine(t *testing.T) {
 		await(t, driver, spec.Identity, func(o machine.Observed) bool { return o.State == machine.StateRunning })
 	}
 }
+
+// TestSuspendedMachineIsOffAfterAPowerFailure: the host remembers a suspension only as long as it runs, and nothing starts by itself.
+func TestSuspendedMachineIsOffAfterAPowerFailure(t *testing.T) {
+	t.Parallel()
+	daemon := dockertest.Start(t)
+	driver := open(t, daemon.Host())
+	spec := specOf(newIdentity())
+	before := run(t, driver, spec)
+	if err := driver.Suspend(t.Context(), spec.Identity); err != nil {
+		t.Fatal(err)
+	}
+	daemon.Kill()
+	if err := daemon.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	await(t, driver, spec.Identity, func(o machine.Observed) bool { return o.State == machine.StateStopped && o.ID == before.ID })
+	if err := driver.Start(t.Context(), spec.Identity); err != nil {
+		t.Fatal(err)
+	}
+	await(t, driver, spec.Identity, func(o machine.Observed) bool { return o.State == machine.StateRunning && o.StartedAt.After(before.StartedAt) })
+}

@@ -151,6 +151,7 @@ func (d *Daemon) Kill() {
 	if d.process == nil {
 		return
 	}
+	thaw(d.group)
 	// This is the first process of its namespace: the kernel kills all others with it, before Wait returns.
 	_ = d.process.Kill() // fails if it has ended
 	<-d.ended

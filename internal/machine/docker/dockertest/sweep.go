@@ -30,10 +30,20 @@ func sweep() {
 			continue
 		}
 		if strings.HasPrefix(path, "/sys/") {
+			thaw(name)
 			_ = removeGroups(name)
 		} else {
 			_ = os.RemoveAll(path)
 		}
+	}
+}
+
+// thaw resumes all containers of an engine. In the first version of control groups a process that is suspended cannot even be killed, and
+// its end would never come.
+func thaw(name string) {
+	states, _ := filepath.Glob(filepath.Join("/sys/fs/cgroup/freezer", name, "*", "freezer.state"))
+	for _, state := range states {
+		_ = os.WriteFile(state, []byte("THAWED"), 0) // fails if the container is gone
 	}
 }
 
