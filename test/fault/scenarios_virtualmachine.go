@@ -51,6 +51,10 @@ func machineScenarios() []scenario {
 			apply(virtualMachine("web")), active, merge(web, `{"spec":{"runStrategy":"Halted"}}`),
 			until(web, "Ready=True", ".status.phase=Stopped"), merge(web, `{"spec":{"runStrategy":"Always"}}`), active,
 		}},
+		{name: "suspended-and-resumed", halts: true, steps: []step{
+			apply(virtualMachine("web")), active, merge(web, `{"spec":{"runStrategy":"Suspended"}}`),
+			until(web, "Ready=True", ".status.phase=Suspended"), merge(web, `{"spec":{"runStrategy":"Always"}}`), active,
+		}},
 		{name: "restarted", steps: []step{apply(virtualMachine("web")), active, restartNow(web), until(web, "Ready=True", ".status.restartCount=1")}},
 		{name: "found-again", steps: []step{
 			apply(virtualMachine("web")), active, restart(), merge(web, `{"spec":{"resource":{"cpu":"200m"}}}`), until(web, "Ready=True", "ResourcesSynced=True"),
