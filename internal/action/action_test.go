@@ -81,6 +81,38 @@ func TestPower(t *testing.T) {
 			spec: machine{RestartAt: before}, status: cloudnativev1alpha1.VirtualMachineStatus{LastRestartTime: before},
 			want: PowerRequest{State: "restart"}, spec2: machine{RestartAt: soon},
 		},
+		"a machine that runs is suspended": {
+			spec: machine{Action: cloudnativev1alpha1.ActionActive}, want: PowerRequest{State: "suspend"}, spec2: machine{RunStrategy: cloudnativev1alpha1.RunSuspended},
+		},
+		"a machine that is off is not suspended": {spec: machine{RunStrategy: cloudnativev1alpha1.RunHalted}, want: PowerRequest{State: "suspend"}, code: machineOff},
+		"a machine that has ended is not suspended": {
+			spec: machine{RunStrategy: cloudnativev1alpha1.RunOnce}, status: cloudnativev1alpha1.VirtualMachineStatus{Phase: cloudnativev1alpha1.PhaseStopped},
+			want: PowerRequest{State: "suspend"}, code: machineOff,
+		},
+		"a suspended machine is resumed": {
+			spec: machine{RunStrategy: cloudnativev1alpha1.RunSuspended}, status: cloudnativev1alpha1.VirtualMachineStatus{Phase: cloudnativev1alpha1.PhaseSuspended},
+			want: PowerRequest{State: "resume"}, spec2: machine{RunStrategy: cloudnativev1alpha1.RunAlways},
+		},
+		"a suspended machine is resumed with another strategy": {
+			spec: machine{RunStrategy: cloudnativev1alpha1.RunSuspended}, want: PowerRequest{State: "resume", RunStrategy: cloudnativev1alpha1.RunOnce},
+			spec2: machine{RunStrategy: cloudnativev1alpha1.RunOnce},
+		},
+		"a machine that lost its memory is not resumed": {
+			spec: machine{RunStrategy: cloudnativev1alpha1.RunSuspended}, status: cloudnativev1alpha1.VirtualMachineStatus{Phase: cloudnativev1alpha1.PhaseStopped},
+			want: PowerRequest{State: "resume"}, code: machineOff,
+		},
+		"a machine that lost its memory is turned on": {
+			spec: machine{RunStrategy: cloudnativev1alpha1.RunSuspended}, status: cloudnativev1alpha1.VirtualMachineStatus{Phase: cloudnativev1alpha1.PhaseStopped},
+			want: PowerRequest{State: "on"}, spec2: machine{RunStrategy: cloudnativev1alpha1.RunAlways},
+		},
+		"a suspended machine is turned off": {
+			spec: machine{RunStrategy: cloudnativev1alpha1.RunSuspended}, want: PowerRequest{State: "off"}, spec2: machine{RunStrategy: cloudnativev1alpha1.RunHalted},
+		},
+		"a suspended machine is not restarted":           {spec: machine{RunStrategy: cloudnativev1alpha1.RunSuspended}, want: PowerRequest{State: "restart"}, code: machineOff},
+		"a machine that is not suspended is not resumed": {want: PowerRequest{State: "resume"}, code: CodeNothingToDo},
+		"how it is turned off says nothing about suspend": {
+			want: PowerRequest{State: "suspend", GracePeriodSeconds: new(int32(7))}, code: "Invalid",
+		},
 		"how it is turned off says nothing about on": {want: PowerRequest{State: "on", Mode: cloudnativev1alpha1.PowerOffHard}, code: "Invalid"},
 		"when it runs says nothing about off":        {want: PowerRequest{State: "off", RunStrategy: cloudnativev1alpha1.RunOnce}, code: "Invalid"},
 	} {

@@ -21,43 +21,93 @@ const (
 	stateOn      = "on"
 	stateOff     = "off"
 	stateRestart = "restart"
+	stateSuspend = "suspend"
+	stateResume  = "resume"
 )
 
-// PowerRequest asks for a machine that is on, off, or on again.
+// PowerRequest asks for a machine that is on, off, on again, suspended or resumed.
 type PowerRequest struct {
 	// State that the machine is to have.
-	State string `json:"state" enum:"on,off,restart" doc:"on, off, or restart: off and on again" example:"off"`
+	State string `json:"state" enum:"on,off,restart,suspend,resume" doc:"on, off, restart (off and on again), suspend (it keeps its memory and uses no CPU), or resume" example:"off"`
 	// Mode and GracePeriodSeconds say how the machine is turned off.
-	Mode               cloudnativev1alpha1.PowerOffMode `json:"mode,omitempty" enum:"Soft,TrySoft,Hard" doc:"How the machine is turned off: Soft asks it, TrySoft asks it and then powers it off, Hard powers it off. It stays in spec.powerOff" example:"Hard"`
+	Mode               cloudnativev1alpha1.PowerOffMode `json:"mode,omitempty" enum:"Soft,TrySoft,Hard" doc:"For off and restart: how the machine is turned off. Soft asks it, TrySoft asks it and then powers it off, Hard powers it off. It stays in spec.powerOff" example:"Hard"`
 	GracePeriodSeconds *int32                           `json:"gracePeriodSeconds,omitempty" minimum:"0" maximum:"3600" doc:"How long the machine may take to shut down. It stays in spec.powerOff" example:"60"`
-	// RunStrategy of a machine that is turned on.
-	RunStrategy cloudnativev1alpha1.RunStrategy `json:"runStrategy,omitempty" enum:"Always,RerunOnFailure,Once" doc:"For on: spec.runStrategy of a machine that is Halted. The default is Always" example:"Always"`
+	// RunStrategy of a machine that is turned on or resumed.
+	RunStrategy cloudnativev1alpha1.RunStrategy `json:"runStrategy,omitempty" enum:"Always,RerunOnFailure,Once" doc:"For on and resume: spec.runStrategy of a machine that is Halted or Suspended. The default is Always" example:"Always"`
 }
 
-// Power turns a machine on or off, or restarts it.
+// Power turns a machine on or off, restarts, suspends or resumes it.
 func Power(vm *cloudnativev1alpha1.VirtualMachine, want *PowerRequest, now time.Time) error {
-	if want.State == stateOn && (want.Mode != "" || want.GracePeriodSeconds != nil) {
-		return wrongField("mode", "says how a machine is turned off: leave it out to turn it on")
+	runs, ends := want.State == stateOn || want.State == stateResume, want.State == stateOff || want.State == stateRestart
+	if !ends && (want.Mode != "" || want.GracePeriodSeconds != nil) {
+		return wrongField("mode", "says how a machine is turned off: leave it out to turn it on, suspend or resume it")
 	}
-	if want.State != stateOn && want.RunStrategy != "" {
-		return wrongField("runStrategy", "says when a machine runs that is turned on: leave it out")
+	if !runs && want.RunStrategy != "" {
+		return wrongField("runStrategy", "says when a machine runs that is turned on or resumed: leave it out")
 	}
 	vm.Spec.PowerOff.Mode = cmp.Or(want.Mode, vm.Spec.PowerOff.Mode)
 	if want.GracePeriodSeconds != nil {
 		vm.Spec.PowerOff.GracePeriodSeconds = want.GracePeriodSeconds
 	}
-	halted := vm.Spec.RunStrategy == cloudnativev1alpha1.RunHalted
-	switch {
-	case want.State == stateOff:
-		vm.Spec.RunStrategy = cloudnativev1alpha1.RunHalted
-		vm.Spec.Action = "" // which early manifests have, and which asks for a machine that runs
+	switch want.State {
+	case stateOff:
+		rest(vm, cloudnativev1alpha1.RunHalted)
 		return nil
-	case want.State == stateRestart && halted:
+	case stateSuspend:
+		return suspend(vm)
+	case stateResume:
+		return resume(vm, want.RunStrategy)
+	case stateRestart:
+		return restartRunning(vm, now)
+	default:
+		return turnOn(vm, want.RunStrategy, now)
+	}
+}
+
+// rest sets a strategy under which the machine does not run.
+func rest(vm *cloudnativev1alpha1.VirtualMachine, strategy cloudnativev1alpha1.RunStrategy) {
+	vm.Spec.RunStrategy = strategy
+	vm.Spec.Action = "" // which early manifests have, and which asks for a machine that runs
+}
+
+// suspend suspends a machine that runs, or is about to.
+func suspend(vm *cloudnativev1alpha1.VirtualMachine) error {
+	if vm.Spec.RunStrategy == cloudnativev1alpha1.RunHalted || hasEnded(vm) {
+		return refuse(machineOff, "The machine is off, and only one that runs can be suspended: turn it on first.")
+	}
+	rest(vm, cloudnativev1alpha1.RunSuspended)
+	return nil
+}
+
+// resume lets a suspended machine run. One that is off would start without what was in its memory, which its caller does not expect.
+func resume(vm *cloudnativev1alpha1.VirtualMachine, strategy cloudnativev1alpha1.RunStrategy) error {
+	switch {
+	case vm.Spec.RunStrategy != cloudnativev1alpha1.RunSuspended:
+		return NothingToDo("spec.runStrategy is not Suspended: there is nothing to resume.")
+	case vm.Status.Phase == cloudnativev1alpha1.PhaseStopped:
+		return refuse(machineOff, "The machine is off, and what was in its memory is lost: turn the machine on instead.")
+	}
+	vm.Spec.RunStrategy = cmp.Or(strategy, cloudnativev1alpha1.RunAlways)
+	return nil
+}
+
+// restartRunning restarts a machine unless it is off or suspended on purpose.
+func restartRunning(vm *cloudnativev1alpha1.VirtualMachine, now time.Time) error {
+	switch vm.Spec.RunStrategy {
+	case cloudnativev1alpha1.RunHalted:
 		return refuse(machineOff, "spec.runStrategy is Halted: turn the machine on instead.")
-	case want.State == stateRestart:
+	case cloudnativev1alpha1.RunSuspended:
+		return refuse(machineOff, "spec.runStrategy is Suspended: resume the machine first, or turn it off and on.")
+	default:
 		return restartMachine(vm, now)
-	case halted:
-		vm.Spec.RunStrategy = cmp.Or(want.RunStrategy, cloudnativev1alpha1.RunAlways)
+	}
+}
+
+// turnOn turns on a machine that is off, and resumes one that is suspended.
+func turnOn(vm *cloudnativev1alpha1.VirtualMachine, strategy cloudnativev1alpha1.RunStrategy, now time.Time) error {
+	switch was := vm.Spec.RunStrategy; {
+	case was == cloudnativev1alpha1.RunHalted || was == cloudnativev1alpha1.RunSuspended:
+		vm.Spec.RunStrategy = cmp.Or(strategy, cloudnativev1alpha1.RunAlways)
 		return nil
 	case hasEnded(vm):
 		return restartMachine(vm, now)

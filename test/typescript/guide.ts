@@ -289,6 +289,8 @@ async function actions(): Promise<void> {
   };
   need("machine", await api.POST("/v1/virtualmachines", { body: machine }));
   const vm = { params: { path: { ns: namespace, name: "vm" } } };
+  const still = need("suspend", await api.POST("/v1/virtualmachines/{ns}/{name}/power", { ...vm, body: { state: "suspend" } }));
+  check("suspended", still.spec.runStrategy === "Suspended");
   const off = need("off", await api.POST("/v1/virtualmachines/{ns}/{name}/power", { ...vm, body: { state: "off", mode: "Hard" } }));
   check("halted", off.spec.runStrategy === "Halted" && off.spec.powerOff?.mode === "Hard");
   need("resize", await api.POST("/v1/virtualmachines/{ns}/{name}/resize", { ...vm, body: { cpu: "2", memory: "4Gi" } }));

@@ -39,7 +39,7 @@ func (a *API) registerActions() {
 }
 
 func (a *API) registerMachineActions(machines *feed.Kind) {
-	power := actionOf{name: "power", summary: "Turn a machine on or off, or restart it", about: "It sets spec.runStrategy, spec.powerOff and spec.restartAt."}
+	power := actionOf{name: "power", summary: "Turn a machine on or off, restart, suspend or resume it", about: "It sets spec.runStrategy, spec.powerOff and spec.restartAt."}
 	registerAction(a, machines, power,
 		func(_ context.Context, vm *cloudnativev1alpha1.VirtualMachine, in *actionBody[action.PowerRequest]) error {
 			return action.Power(vm, &in.Body, a.Now())
