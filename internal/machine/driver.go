@@ -49,18 +49,7 @@ type Observer interface {
 // Actor is the half of a Driver that changes machines.
 type Actor interface {
 	Maker
-
-	// Start powers the machine on, or resumes one that is suspended, in the same run. It succeeds if the machine runs already. ErrNotFound
-	// if there is none.
-	Start(ctx context.Context, id Identity) error
-
-	// Stop powers the machine off and returns when it is off. It succeeds if the machine is off already. ErrNotFound if there
-	// is none, and ErrBusy if the machine does not obey a soft stop within the grace.
-	Stop(ctx context.Context, id Identity, how PowerOff) error
-
-	// Suspend stops the processors of the machine and keeps its memory, until Start or Stop. The host remembers it only as long as it
-	// runs. It succeeds if the machine is suspended already. ErrNotFound if there is none, and ErrOff if the machine is off.
-	Suspend(ctx context.Context, id Identity) error
+	Power
 
 	// Resize changes the resources of the machine, without stopping it. It succeeds if the machine has them already.
 	// ErrRestartRequired if they can change, or take effect, only while the machine is off; ErrNoCapacity or ErrInvalid if the
@@ -72,6 +61,21 @@ type Actor interface {
 	// disks that the driver made, seed images). It succeeds if there is none. A machine that does not obey a soft stop is
 	// not deleted: ErrBusy.
 	Delete(ctx context.Context, id Identity, how PowerOff) error
+}
+
+// Power is the part of an Actor that decides whether a machine runs.
+type Power interface {
+	// Start powers the machine on, or resumes one that is suspended, in the same run. It succeeds if the machine runs already. ErrNotFound
+	// if there is none.
+	Start(ctx context.Context, id Identity) error
+
+	// Stop powers the machine off and returns when it is off. It succeeds if the machine is off already. ErrNotFound if there
+	// is none, and ErrBusy if the machine does not obey a soft stop within the grace.
+	Stop(ctx context.Context, id Identity, how PowerOff) error
+
+	// Suspend stops the processors of the machine and keeps its memory, until Start or Stop. The host remembers it only as long as it
+	// runs. It succeeds if the machine is suspended already. ErrNotFound if there is none, and ErrOff if the machine is off.
+	Suspend(ctx context.Context, id Identity) error
 }
 
 // Maker is the part of an Actor that makes machines from specs.

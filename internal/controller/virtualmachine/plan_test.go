@@ -277,7 +277,7 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 			t.Fatalf("a machine that is to be off or suspended is started: %s", describe())
 		case d.next != nil && d.next.Has(operation.Resume) && !keptSuspended(vm):
 			t.Fatalf("a machine that somebody else has suspended is resumed: %s", describe())
-		case d.next != nil && d.next.Has(operation.Suspend) && !(keptSuspended(vm) && strategyOf(vm) == cloudnativev1alpha1.RunSuspended):
+		case d.next != nil && d.next.Has(operation.Suspend) && (!keptSuspended(vm) || strategyOf(vm) != cloudnativev1alpha1.RunSuspended):
 			t.Fatalf("a machine is suspended without a record or a wish: %s", describe())
 		case d.next != nil && d.next.Has(operation.Remove) && d.next.Reason != cloudnativev1alpha1.ReasonReplacing:
 			t.Fatalf("a machine is removed: %s", describe())

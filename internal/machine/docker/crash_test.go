@@ -125,5 +125,7 @@ func TestSuspendedMachineIsOffAfterAPowerFailure(t *testing.T) {
 	if err := driver.Start(t.Context(), spec.Identity); err != nil {
 		t.Fatal(err)
 	}
-	await(t, driver, spec.Identity, func(o machine.Observed) bool { return o.State == machine.StateRunning && o.StartedAt.After(before.StartedAt) })
+	await(t, driver, spec.Identity, func(o machine.Observed) bool {
+		return o.State == machine.StateRunning && o.StartedAt.After(before.StartedAt)
+	})
 }
