@@ -5,6 +5,9 @@ package why
 
 import cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 
+// lastOutput prints what a machine has written last, without what a terminal would obey.
+const lastOutput = `curl -sS -H "Authorization: Bearer $T" "$A/v1/virtualmachines/{namespace}/{name}/console/output?tailLines=100" | cat -v`
+
 // machineCodes returns the codes of VirtualMachines.
 func machineCodes() map[Code]row {
 	const edit, show = "kubectl edit virtualmachine {name}{in}", describeCommand
@@ -31,7 +34,7 @@ func machineCodes() map[Code]row {
 		cloudnativev1alpha1.ReasonNotAllowed:        asks("Change the spec, or have the administrator allow it in the hosts file.", edit),
 		cloudnativev1alpha1.ReasonUnsupported:       asks("Remove the field that the driver does not support.", edit),
 		cloudnativev1alpha1.ReasonStopped:           waits("Windlass starts the machine again. To keep it off, set runStrategy to Halted.", halt),
-		cloudnativev1alpha1.ReasonCrashed:           waits("Read the output of the machine on its host: Windlass starts it again. Halted ends the loop.", halt),
+		cloudnativev1alpha1.ReasonCrashed:           waits("Read the last output of the machine: $A and $T are address and token of the manager's HTTP API. The run strategy Halted ends a loop.", lastOutput),
 		cloudnativev1alpha1.ReasonInstanceLost:      waits("Windlass creates the machine again as runStrategy says. With Once, set restartAt; with Halted or Suspended, another strategy.", show),
 		cloudnativev1alpha1.ReasonHeld:              asks("Resume the machine on its host, or set runStrategy to Halted.", halt),
 		cloudnativev1alpha1.ReasonNotSuspended:      asks("Choose what becomes of the machine: only another run strategy starts it, without what was in its memory.", start),

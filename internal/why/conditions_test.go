@@ -96,7 +96,8 @@ func TestConditions(t *testing.T) {
 		"a machine that crashes": {
 			got: why.VirtualMachine(machine(
 				is("Ready", no, "Crashed", "exit code 1"), is(cloudnativev1alpha1.ConditionDriverReady, yes, "DriverReady", ""), is(cloudnativev1alpha1.ConditionPowerSynced, no, "Crashed", "exit code 1"))),
-			want: "Crashed: Exit code 1.", next: `kubectl patch virtualmachine vm -n default --type merge -p '{"spec":{"runStrategy":"Halted"}}'`, at: &soon,
+			want: "Crashed: Exit code 1.", at: &soon,
+			next: `curl -sS -H "Authorization: Bearer $T" "$A/v1/virtualmachines/default/vm/console/output?tailLines=100" | cat -v`,
 		},
 		"a machine that lost its memory": {
 			got:  why.VirtualMachine(machine(is("Ready", no, "NotSuspended", lost), is(cloudnativev1alpha1.ConditionPowerSynced, no, "NotSuspended", lost))),
