@@ -43,7 +43,8 @@ DEVCLUSTER_LDFLAGS := $(NODED_LDFLAGS) \
 # -- What is made of what ----------------------------------------------------------------------------------------------------
 
 MODULES            := . devcluster tools test/rke test/oidc
-sources             = $(shell find $(1) -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*' 2>/dev/null)
+sources             = $(shell find $(1) -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*' \
+                      ! -path '*/console/dist/app/*' 2>/dev/null)
 WINDLASS_SOURCES   := $(call sources,api cmd internal) go.mod go.sum
 DEVCLUSTER_SOURCES := $(call sources,devcluster)
 KUBERNETES         := $(addprefix bin/k8s/,etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok-controller kwokctl \
@@ -61,8 +62,12 @@ LINT           := $(TOOL) golangci-lint
 .PHONY: build
 build: bin/windlass $(PLUGIN) bin/devcluster bin/noded $(KUBERNETES) ## Build the operator and a whole Kubernetes into bin/ (the default).
 
-bin/windlass: $(WINDLASS_SOURCES) bin/.version
+bin/windlass: $(WINDLASS_SOURCES) bin/.console bin/.version
 	go build -ldflags '$(WINDLASS_LDFLAGS)' -o $@ ./cmd/windlass
+
+# The console, which the program contains. Looked at every time, built only when something changed; without Node it is left out.
+bin/.console: always
+	@web/build/make
 
 # Everything that Kubernetes is, in one program. From nothing this takes ten minutes on two cores, afterwards seconds.
 bin/devcluster: $(DEVCLUSTER_SOURCES)
@@ -101,7 +106,7 @@ run: build ## Run everything here: local cluster, samples, operator with its log
 .PHONY: clean
 clean: ## Stop and delete all that make run started, and remove what was built.
 	@'$(CURDIR)/config/local/clean'
-	rm -rf bin
+	rm -rf bin internal/gateway/console/dist/app
 
 ##@ Prove
 
@@ -129,7 +134,7 @@ lint: ## Read the code as .golangci.yml says.
 
 .PHONY: verify
 .NOTPARALLEL: verify # a linter must not read what is just being generated
-verify: verify-generated verify-modules verify-merges lint ## Check that generated files and go.mod are fresh, and lint.
+verify: verify-generated verify-modules verify-merges verify-console lint ## Check that generated files and go.mod are fresh, and lint.
 
 .PHONY: licences
 licences: ## Check that every dependency has a licence under which it can be used here.
@@ -206,6 +211,11 @@ verify-generated:
 verify-modules:
 	@for module in $(MODULES); do \
 	   go -C $$module mod tidy -diff || { echo "$$module/go.mod is not tidy: run make tidy"; exit 1; }; done
+
+# Reads and tests the console's code, where there is a Node.
+.PHONY: verify-console
+verify-console:
+	@web/build/make check
 
 .PHONY: verify-merges
 verify-merges:

@@ -4,6 +4,12 @@ go 1.26.0
 
 toolchain go1.26.8
 
+// Packages of npm have Go files too.
+ignore (
+	./test/typescript/node_modules
+	./web
+)
+
 require (
 	github.com/coder/websocket v1.8.15
 	github.com/containerd/errdefs v1.0.0

@@ -16,6 +16,7 @@ import (
 
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/gateway"
+	"github.com/windlass-operator/windlass/internal/gateway/console"
 	"github.com/windlass-operator/windlass/internal/gateway/login"
 	"github.com/windlass-operator/windlass/internal/gateway/usage"
 )
@@ -39,6 +40,10 @@ func addGateway(
 	if !conf.Gateway.Enabled() {
 		return nil
 	}
+	root, err := console.New()
+	if err != nil {
+		return err
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", conf.Gateway.BindAddress)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w: choose another address", conf.Gateway.BindAddress, cause(err))
@@ -52,7 +57,7 @@ func addGateway(
 		Provider:          provider(&conf.Gateway),
 		Prometheus:        history(&conf.Gateway),
 		RequestsPerSecond: conf.Gateway.RequestsPerSecond, ConnectionsPerAddress: conf.Gateway.ConnectionsPerAddress,
-		Hosts: given.reach.hosts(), Version: version, Now: time.Now,
+		Hosts: given.reach.hosts(), Root: root, Version: version, Now: time.Now,
 		Log: log.WithName("gateway"),
 	})
 	if err != nil {

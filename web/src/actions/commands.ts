@@ -1,0 +1,88 @@
+import type { Kind } from "../kinds/registry";
+import type { Send } from "../api/client";
+
+/** One request that a button sends, and the kubectl that does the same. */
+export interface Order {
+  path: string;
+  method: NonNullable<Send["method"]>;
+  body?: unknown;
+  type?: string;
+  kubectl: string;
+}
+
+export interface Target {
+  kind: Kind;
+  namespace: string | undefined;
+  name: string;
+  uid: string;
+}
+
+/** A word as a shell needs it. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+export function flagsOf(target: Pick<Target, "namespace">): string {
+  return target.namespace ? ` -n ${quoted(target.namespace)}` : "";
+}
+
+function at(target: Target): string {
+  return "/v1/" + [target.kind.plural, ...(target.namespace ? [target.namespace] : []), target.name].map(encodeURIComponent).join("/");
+}
+
+/** The same as curl, with $A and $T as the guide has them. */
+export function curl(order: Order): string {
+  const body = order.body === undefined ? "" : ` -H 'Content-Type: ${order.type ?? "application/json"}' -d ${quoted(JSON.stringify(order.body))}`;
+  return `curl -sS -X ${order.method} -H "Authorization: Bearer $T"${body} "$A${order.path}"`;
+}
+
+/** An action of the API: it acts on that very object only. */
+function act(target: Target, name: string, kubectl: string, body?: unknown): Order {
+  const order: Order = { path: `${at(target)}/${name}?uid=${encodeURIComponent(target.uid)}`, method: "POST", kubectl };
+  if (body !== undefined) order.body = body;
+  return order;
+}
+
+function patch(target: Target, spec: object): string {
+  return `kubectl patch ${target.kind.kubectl} ${quoted(target.name)}${flagsOf(target)} --type=merge -p ${quoted(JSON.stringify(spec))}`;
+}
+
+export const orders = {
+  power(target: Target, state: "on" | "off" | "restart"): Order {
+    const spec = state === "on" ? { runStrategy: "Always" } : state === "off" ? { runStrategy: "Halted" } : { restartAt: new Date().toISOString().replace(/\.\d+Z/, "Z") };
+    return act(target, "power", patch(target, { spec }), { state });
+  },
+  restart(target: Target): Order {
+    const command = target.kind.plural === "deployments"
+      ? `kubectl rollout restart deployment ${quoted(target.name)}${flagsOf(target)}`
+      : patch(target, { spec: { template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": new Date().toISOString() } } } } });
+    return act(target, "restart", command);
+  },
+  pause(target: Target, on: boolean): Order {
+    const spec = target.kind.plural === "deployments" || target.kind.plural === "podsets"
+      ? patch(target, { spec: { paused: on } })
+      : `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)}${flagsOf(target)} windlass.io/paused${on ? "=true" : "-"}`;
+    return act(target, on ? "pause" : "resume", spec);
+  },
+  cordon(target: Target, on: boolean): Order {
+    return act(target, on ? "cordon" : "uncordon", `kubectl ${on ? "cordon" : "uncordon"} ${quoted(target.name)}`);
+  },
+  approve(target: Target, plan: string): Order {
+    return act(target, "approve", `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)} clusterprovisioner.rke.io/approve=${plan}`, { plan });
+  },
+  retry(target: Target): Order {
+    return act(target, "retry", `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)} --overwrite clusterprovisioner.rke.io/retry=${new Date().toISOString()}`);
+  },
+  scale(target: Target, replicas: number): Order {
+    return {
+      path: `${at(target)}/scale`, method: "PATCH", body: { replicas },
+      kubectl: `kubectl scale ${target.kind.kubectl} ${quoted(target.name)}${flagsOf(target)} --replicas=${replicas}`,
+    };
+  },
+  delete(target: Target): Order {
+    return {
+      path: `${at(target)}?uid=${encodeURIComponent(target.uid)}`, method: "DELETE",
+      kubectl: `kubectl delete ${target.kind.kubectl} ${quoted(target.name)}${flagsOf(target)}`,
+    };
+  },
+};

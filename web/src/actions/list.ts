@@ -1,0 +1,57 @@
+import type { KubeObject } from "../api/types";
+import type { Key } from "../i18n";
+import { conditionsOf, text, type Judged } from "../status/status";
+import { type Order, orders, type Target } from "./commands";
+
+export interface Deed {
+  key: Key;
+  /** The right that it takes, as in the matrix. */
+  right: "patch" | "delete" | "scale";
+  /** Said before it is done; nothing for what can be undone at once. */
+  warning?: Key;
+  danger?: boolean;
+  order: Order;
+  undo?: Order;
+}
+
+function isPaused(object: Judged): boolean {
+  return conditionsOf(object).some((condition) => condition.type === "Paused" && condition.status === "True") || Object.getOwnPropertyDescriptor(object.spec ?? {}, "paused")?.value === true;
+}
+
+const pausable = ["nodepools", "podsets", "deployments", "virtualmachines", "clusters", "kubeconfigs", "podbuggertools"];
+const deletable = [...pausable, "services", "pods", "namespaces", "nodes"];
+
+/** What a button can do with an object, as its kind and state allow. */
+export function deedsOf(target: Target, object: KubeObject & Judged): Deed[] {
+  const { plural } = target.kind;
+  const out: Deed[] = [];
+  if (plural === "virtualmachines") {
+    const off = text(object.spec, "runStrategy") === "Halted";
+    if (off) out.push({ key: "action.start", right: "patch", order: orders.power(target, "on"), undo: orders.power(target, "off") });
+    else {
+      out.push({ key: "action.stop", right: "patch", warning: "confirm.stop", order: orders.power(target, "off"), undo: orders.power(target, "on") });
+      out.push({ key: "action.restart", right: "patch", warning: "confirm.restart", order: orders.power(target, "restart") });
+    }
+  }
+  if (plural === "nodes") {
+    const cordoned = Object.getOwnPropertyDescriptor(object.spec ?? {}, "unschedulable")?.value === true;
+    out.push({ key: cordoned ? "action.uncordon" : "action.cordon", right: "patch", order: orders.cordon(target, !cordoned), undo: orders.cordon(target, cordoned) });
+  }
+  if (plural === "clusters") {
+    const plan = text(object.status, "plan", "id");
+    if (plan) out.push({ key: "action.approve", right: "patch", warning: "confirm.approve", order: orders.approve(target, plan) });
+    if (text(object.status, "nextRetryTime")) out.push({ key: "action.retry", right: "patch", order: orders.retry(target) });
+  }
+  if (plural === "podsets" || plural === "deployments") out.push({ key: "action.restartPods", right: "patch", warning: "confirm.restartPods", order: orders.restart(target) });
+  if (pausable.includes(plural)) {
+    const paused = isPaused(object);
+    out.push({ key: paused ? "action.resume" : "action.pause", right: "patch", order: orders.pause(target, !paused), undo: orders.pause(target, paused) });
+  }
+  if (deletable.includes(plural)) out.push({ key: "action.delete", right: "delete", danger: true, order: orders.delete(target) });
+  return out;
+}
+
+/** What is lost for good with the object, so that the dialog asks for a tick. */
+export function losesData(target: Target): boolean {
+  return ["virtualmachines", "clusters", "namespaces"].includes(target.kind.plural);
+}

@@ -1,0 +1,43 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Refusal, send, type Send } from "../api/client";
+import type { KubeObject } from "../api/types";
+import { tell } from "../components/toasts";
+import { useSay } from "../i18n";
+import type { Kind } from "../kinds/registry";
+import type { Order, Target } from "./commands";
+
+export function targetOf(kind: Kind, object: KubeObject): Target {
+  return { kind, namespace: object.metadata.namespace, name: object.metadata.name ?? "", uid: object.metadata.uid ?? "" };
+}
+
+/** Sends an order and tells its result. What is refused is said in the server's words and stays on the page. */
+export function useOrder(): { run: (order: Order, label: string, name: string, undo?: Order) => Promise<boolean>; busy: boolean; failed: Error | undefined } {
+  const say = useSay();
+  const client = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const [failed, setFailed] = useState<Error>();
+  const run = async (order: Order, label: string, name: string, undo?: Order): Promise<boolean> => {
+    setBusy(true);
+    setFailed(undefined);
+    try {
+      const options: Send = { method: order.method };
+      if (order.body !== undefined) options.body = order.body;
+      if (order.type !== undefined) options.type = order.type;
+      await send(order.path, options);
+      tell(say("action.done", { action: label, name }), false, undo && (() => void run(undo, say("action.undo"), name)));
+      void client.invalidateQueries({ queryKey: ["why"] });
+      void client.invalidateQueries({ queryKey: ["yaml"] });
+      return true;
+    } catch (cause) {
+      const error = cause instanceof Error ? cause : new Error(String(cause));
+      setFailed(error);
+      const first = error instanceof Refusal ? error.problem.errors?.[0]?.message : undefined;
+      tell(say("action.failed", { message: first ? `${error.message} ${first}` : error.message }), true);
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { run, busy, failed };
+}

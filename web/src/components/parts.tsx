@@ -1,0 +1,114 @@
+import { type ReactNode, useEffect, useState } from "react";
+import { Refusal } from "../api/client";
+import { useSay } from "../i18n";
+import { Icon } from "./Icon";
+
+export function Panel({ title, sub, aside, children, flush }: { title: string; sub?: string | undefined; aside?: ReactNode; children: ReactNode; flush?: boolean }) {
+  return (
+    <section className="panel">
+      <header><h2>{title}</h2>{sub && <span className="dim">{sub}</span>}<span className="grow" />{aside}</header>
+      {flush ? children : <div className="body">{children}</div>}
+    </section>
+  );
+}
+
+/** A command as one would type it, with a button that copies it. It never breaks inside an argument. */
+export function Command({ text }: { text: string }) {
+  const say = useSay();
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return undefined;
+    const timer = setTimeout(() => setCopied(false), 2000);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
+  return (
+    <div className="cmd">
+      <span className="p" aria-hidden="true">$</span>
+      <code className="c">{text}</code>
+      <button type="button" className="copy" onClick={copy} aria-label={copied ? say("copied") : say("copy")} title={copied ? say("copied") : say("copy")}>
+        <Icon name={copied ? "check" : "copy"} size={14} />
+      </button>
+    </div>
+  );
+}
+
+/** The same as kubectl and as curl, before anything is sent. */
+export function DoesTheSame({ kubectl, curl }: { kubectl: string; curl: string }) {
+  const say = useSay();
+  const [shown, setShown] = useState<"kubectl" | "curl">("kubectl");
+  return (
+    <div>
+      <div className="same">
+        <span>{say("same.title")}</span>
+        {(["kubectl", "curl"] as const).map((each) => (
+          <button key={each} type="button" aria-pressed={shown === each} onClick={() => setShown(each)}>{each}</button>
+        ))}
+      </div>
+      <Command text={shown === "kubectl" ? kubectl : curl} />
+    </div>
+  );
+}
+
+/** Bars where rows will be, after 300 ms: what is there sooner does not flash. */
+export function Skeleton({ rows = 5 }: { rows?: number }) {
+  const say = useSay();
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), 300);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!late) return null;
+  return (
+    <div className="skeleton" role="status">
+      <span className="sr">{say("app.loading")}</span>
+      {Array.from({ length: rows }, (_, row) => <span key={row} className="skel" />)}
+    </div>
+  );
+}
+
+/** A refusal in the server's words. */
+export function Failure({ error, again }: { error: Error; again?: () => void }) {
+  const say = useSay();
+  return (
+    <div className="reasonbox stalled" role="alert">
+      <span />
+      <div>
+        <div className="strong">{say("error.title")}</div>
+        {error instanceof Refusal && <div className="reason">{error.problem.code}</div>}
+        <div lang="en">{error.message}</div>
+      </div>
+      {again && <button type="button" className="btn" onClick={again}>{say("error.again")}</button>}
+    </div>
+  );
+}
+
+export function Nothing({ children }: { children: ReactNode }) {
+  return <p className="nothing">{children}</p>;
+}
+
+/** A button that stays focusable while it is disabled, and says why. */
+export function Action({ label, onClick, disabled, danger, primary, busy }: {
+  label: string; onClick: () => void; disabled?: string | undefined; danger?: boolean; primary?: boolean; busy?: boolean;
+}) {
+  const off = disabled !== undefined || busy === true;
+  return (
+    <button
+      type="button" className={`btn${danger ? " danger" : ""}${primary ? " primary" : ""}`} aria-disabled={off} title={disabled}
+      onClick={() => { if (!off) onClick(); }}
+    >
+      {busy && <span className="arc" aria-hidden="true" />}{label}
+      {disabled && <span className="sr">{disabled}</span>}
+    </button>
+  );
+}
+
+export function Segments<T extends string>({ label, value, options, onChange }: { label: string; value: T; options: readonly (readonly [T, string])[]; onChange: (value: T) => void }) {
+  return (
+    <span className="seg" role="group" aria-label={label}>
+      {options.map(([option, word]) => (
+        <button key={option} type="button" aria-pressed={option === value} onClick={() => onChange(option)}>{word}</button>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,38 @@
+import { createContext, useContext } from "react";
+import { en } from "./en";
+
+export type Key = keyof typeof en;
+/** All texts of a language: a missing key does not compile. */
+export type Texts = Record<Key, string>;
+export type Language = "en" | "zh";
+
+export type Values = Record<string, string | number>;
+/** Says a text in the reader's language, with {names} filled in. */
+export type Say = (key: Key, values?: Values) => string;
+
+export function fill(text: string, values: Values | undefined): string {
+  return values ? text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) : text;
+}
+
+export function speaker(texts: Texts): Say {
+  return (key, values) => fill(texts[key], values);
+}
+
+export interface Speech {
+  language: Language;
+  say: Say;
+  setLanguage: (language: Language) => void;
+}
+
+export const SpeechContext = createContext<Speech>({ language: "en", say: speaker(en), setLanguage: () => undefined });
+
+export function useSay(): Say {
+  return useContext(SpeechContext).say;
+}
+
+export function useLanguage(): Speech {
+  return useContext(SpeechContext);
+}
+
+/** The tag of the language as pages and dates need it. */
+export const tags: Record<Language, string> = { en: "en", zh: "zh-Hans" };

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { en } from "./en";
+import { fill } from "./index";
+import { zh } from "./zh";
+
+function holes(text: string): string[] {
+  return [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "").sort();
+}
+
+test("both languages fill in the same", () => {
+  for (const [key, text] of Object.entries(en)) {
+    expect(holes(Object.entries(zh).find(([other]) => other === key)?.[1] ?? ""), key).toEqual(holes(text));
+  }
+});
+
+test("no text is empty or pleads", () => {
+  for (const text of [...Object.values(en), ...Object.values(zh)]) expect(text).not.toMatch(/^$|please|successfully|!|您|(?<!已|申)请/i);
+});
+
+test("what is not given stays", () => expect(fill("{a} of {b}", { a: 1 })).toBe("1 of {b}"));

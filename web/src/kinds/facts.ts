@@ -1,0 +1,113 @@
+import type { Key } from "../i18n";
+import type { KubeObject, Objects, Plural } from "../api/types";
+import { cores, gibi, quantity } from "../status/quantity";
+import { pageOf } from "./registry";
+
+export interface Fact {
+  key: Key;
+  value?: string;
+  code?: boolean;
+  to?: string;
+  chips?: readonly string[];
+}
+
+type Of<K extends Plural> = (object: Objects[K]) => (Fact | undefined)[];
+
+function fact(key: Key, value: string | number | undefined | null, more: Omit<Fact, "key" | "value"> = {}): Fact | undefined {
+  return value === undefined || value === null || value === "" ? undefined : { key, value: String(value), ...more };
+}
+
+function sizes(of: Record<string, string | number> | undefined): string | undefined {
+  return of && `${cores(quantity(of["cpu"]))} CPU, ${gibi(quantity(of["memory"]))}${of["pods"] === undefined ? "" : `, ${of["pods"]} pods`}`;
+}
+
+function images(spec: { containers?: readonly { image?: string }[] } | undefined): string | undefined {
+  return spec?.containers?.map((container) => container.image).join(", ");
+}
+
+const nodes: Of<"nodes"> = (node) => [
+  { key: "fact.pools", chips: Object.keys(node.metadata.labels ?? {}).filter((key) => key.startsWith("nodepool.node-restriction.kubernetes.io/")).map((key) => key.slice(key.indexOf("/") + 1)) },
+  fact("fact.allocatable", sizes(node.status?.allocatable)),
+  fact("fact.address", node.status?.addresses?.filter((address) => address.type === "InternalIP").map((address) => address.address).join(", ")),
+  fact("fact.version", node.status?.nodeInfo?.kubeletVersion),
+  fact("fact.os", node.status?.nodeInfo?.osImage),
+  { key: "fact.taints", chips: (node.spec?.taints ?? []).map((taint) => `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`) },
+];
+
+const nodepools: Of<"nodepools"> = ({ spec, status }) => [
+  fact("fact.members", `${status?.readyNodeCount ?? 0} / ${status?.nodeCount ?? 0}`),
+  fact("fact.allocatable", sizes(status?.allocatable)),
+  fact("fact.handler", status?.handler ?? spec?.handler),
+  fact("fact.selector", spec?.nodeSelector?.matchLabels && Object.entries(spec.nodeSelector.matchLabels).map(([key, value]) => `${key}=${value}`).join(","), { code: true }),
+  fact("fact.taints", spec?.taints?.map((taint) => `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`).join(", "), { code: true }),
+  fact("fact.rollout", spec?.rollout && `${spec.rollout.maxConcurrent}`),
+  fact("fact.drain", spec?.drain?.policy),
+  fact("fact.namespaces", spec?.allowedNamespaces?.from),
+  fact("fact.priority", spec?.priority),
+  fact("fact.overwrite", spec?.overwrite),
+];
+
+const podsets: Of<"podsets"> = ({ spec, status }) => [
+  fact("fact.pool", spec?.nodePool, spec?.nodePool ? { to: pageOf("nodepools", undefined, spec.nodePool) } : {}),
+  fact("fact.size", `${spec?.size ?? 0}`),
+  fact("fact.available", `${status?.availableReplicas ?? 0} / ${spec?.size ?? 0}`),
+  fact("fact.strategy", spec?.strategy?.type),
+  fact("fact.image", images(spec?.template?.spec)),
+  fact("fact.selector", status?.selector, { code: true }),
+];
+
+const deployments: Of<"deployments"> = ({ spec, status }) => [
+  fact("fact.available", `${status?.availableReplicas ?? 0} / ${spec?.replicas ?? 1}`),
+  fact("fact.strategy", spec?.strategy?.type),
+  fact("fact.image", images(spec?.template?.spec)),
+  fact("fact.selector", Object.entries(spec?.selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`).join(","), { code: true }),
+];
+
+const pods: Of<"pods"> = ({ spec, status }) => [
+  fact("fact.node", spec?.nodeName, spec?.nodeName ? { to: pageOf("nodes", undefined, spec.nodeName) } : {}),
+  fact("fact.ip", status?.podIP),
+  fact("fact.containers", spec?.containers?.map((container) => container.name).join(", ")),
+  fact("fact.image", images(spec)),
+  fact("fact.restarts", status?.containerStatuses?.reduce((sum, container) => sum + (container.restartCount ?? 0), 0)),
+  fact("fact.qos", status?.qosClass),
+];
+
+const virtualmachines: Of<"virtualmachines"> = ({ spec, status }) => [
+  fact("fact.driver", status?.server?.driver ?? spec?.driver),
+  fact("fact.host", status?.server?.host),
+  fact("fact.size", spec?.resource && Object.entries(spec.resource).map(([name, value]) => `${String(value)} ${name}`).join(", ")),
+  fact("fact.image", spec?.image?.name),
+  fact("fact.address", status?.server?.addresses?.join(", ")),
+  fact("fact.ports", status?.server?.ports?.map((port) => `${port.hostIP ?? ""}:${port.hostPort ?? "?"} to ${port.port}/${port.protocol ?? "TCP"}`).join(", ")),
+  fact("fact.onHost", status?.server?.name, { code: true }),
+  fact("fact.restarts", status?.restartCount),
+  fact("fact.whenDeleted", spec?.deletionPolicy),
+];
+
+const clusters: Of<"clusters"> = ({ spec, status }) => [
+  fact("fact.tool", [spec?.provisioner, status?.toolVersion].filter(Boolean).join(" ")),
+  fact("fact.version", status?.kubernetesVersion),
+  fact("fact.nodes", status?.nodes && `${status.nodes.ready ?? 0} / ${status.nodes.desired ?? 0}`),
+  fact("fact.endpoint", status?.endpoint, { code: true }),
+  fact("fact.stage", status?.lastOperation?.stage),
+  fact("fact.approval", spec?.approval),
+  fact("fact.whenDeleted", spec?.deletionPolicy),
+];
+
+const services: Of<"services"> = ({ spec }) => [
+  fact("fact.type", spec?.type),
+  fact("fact.clusterIP", spec?.clusterIP),
+  fact("fact.ports", spec?.ports?.map((port) => `${port.port}/${port.protocol ?? "TCP"}`).join(", ")),
+  fact("fact.selector", Object.entries(spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`).join(","), { code: true }),
+];
+
+const kubeconfigs: Of<"kubeconfigs"> = ({ status }) => [fact("fact.server", status?.server, { code: true }), fact("fact.expires", status?.expiresAt)];
+
+const all: { [K in Plural]?: Of<K> } = { nodes, nodepools, podsets, deployments, pods, virtualmachines, clusters, services, kubeconfigs };
+
+/** The facts about an object that its page shows. Nothing is made up: what is not there is left out. */
+export function factsOf(plural: Plural, object: KubeObject): Fact[] {
+  // The store has objects under their kind, so this function gets what it says.
+  const of: ((object: never) => (Fact | undefined)[]) | undefined = all[plural];
+  return of === undefined ? [] : of(object as never).filter((each) => each !== undefined);
+}

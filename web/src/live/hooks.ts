@@ -1,0 +1,67 @@
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import type { KubeObject, Objects, Plural } from "../api/types";
+import { type Counts, type LinkState, store } from "./store";
+
+/** All objects of a kind, in a namespace or everywhere. */
+export function useObjects<K extends Plural>(kind: K, namespace?: string): readonly Objects[K][] {
+  const all = useSyncExternalStore(useCallback((call: () => void) => store.subscribe(kind, call), [kind]), () => store.list(kind));
+  return useMemo(() => {
+    if (!namespace) return all;
+    return all.filter((object) => {
+      const metadata: KubeObject["metadata"] = object.metadata ?? {};
+      return metadata.namespace === undefined || metadata.namespace === namespace;
+    });
+  }, [all, namespace]);
+}
+
+export function useObject<K extends Plural>(kind: K, namespace: string | undefined, name: string): Objects[K] | undefined {
+  return useSyncExternalStore(
+    useCallback((call: () => void) => store.subscribe(kind, call), [kind]),
+    () => store.get(kind, namespace, name),
+  );
+}
+
+export function useCounts(): readonly Counts[] {
+  return useSyncExternalStore(useCallback((call: () => void) => store.subscribe("counts", call), []), () => store.counts);
+}
+
+export function useHidden(): readonly string[] {
+  return useSyncExternalStore(useCallback((call: () => void) => store.subscribe("counts", call), []), () => store.hidden);
+}
+
+export function useLink(): LinkState {
+  return useSyncExternalStore(useCallback((call: () => void) => store.subscribe("link", call), []), () => store.link);
+}
+
+/** Whether the first snapshot is there. It comes with the link. */
+export function useFilled(): boolean {
+  return useSyncExternalStore(
+    useCallback((call: () => void) => {
+      const ends = [store.subscribe("link", call), store.subscribe("namespaces", call)];
+      return () => { for (const end of ends) end(); };
+    }, []),
+    () => store.filled,
+  );
+}
+
+/** The time, which moves once a second, and stands still while the stream is cut: ages then are those of what is shown. */
+export function useNow(every = 1000): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => { if (store.link !== "cut") setNow(Date.now()); }, every);
+    return () => clearInterval(timer);
+  }, [every]);
+  return now;
+}
+
+/**
+ * A value that changes only while the reader is not there: held is true while pointer or focus is in a list. The order then stays, and
+ * what has changed meanwhile is for the reader to ask for.
+ */
+export function useHeld<T>(value: T, held: boolean): { shown: T; stale: boolean; show: () => void } {
+  const [shown, setShown] = useState(value);
+  const latest = useRef(value);
+  latest.current = value;
+  useEffect(() => { if (!held) setShown(value); }, [value, held]);
+  return { shown: held ? shown : value, stale: held && shown !== value, show: () => setShown(latest.current) };
+}

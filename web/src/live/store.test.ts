@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import type { Schemas } from "../api/types";
+import { LiveStore } from "./store";
+import { receive } from "./stream";
+
+function pool(name: string, priority: number): Schemas["NodePool"] {
+  return { apiVersion: "nodes.lailin.xyz/v1", kind: "NodePool", metadata: { name, uid: name, resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" }, spec: { priority } };
+}
+
+const names = (store: LiveStore) => store.list("nodepools").map((each) => each.metadata.name);
+
+function filled(): LiveStore {
+  const store = new LiveStore();
+  receive(store, { type: "snapshot", kind: "nodepools", items: [pool("a", 1), pool("b", 1)], more: false });
+  receive(store, { type: "complete", done: true });
+  return store;
+}
+
+test("a snapshot fills the store, and changes follow", () => {
+  const store = filled();
+  expect(names(store)).toEqual(["a", "b"]);
+  expect(store.link).toBe("live");
+  receive(store, { type: "delete", kind: "nodepools", namespace: "", name: "a", uid: "a" });
+  expect(store.get("nodepools", undefined, "a")).toBeUndefined();
+});
+
+test("what is shown stays during a resync, and what is gone leaves at its end", () => {
+  const store = filled();
+  receive(store, { type: "resync" });
+  expect(store.link).toBe("catching-up");
+  receive(store, { type: "snapshot", kind: "nodepools", items: [pool("b", 2)], more: false });
+  expect(store.get("nodepools", undefined, "a")).toBeDefined();
+  receive(store, { type: "complete", done: true });
+  expect(store.get("nodepools", undefined, "a")).toBeUndefined();
+  expect(store.get("nodepools", undefined, "b")?.spec?.priority).toBe(2);
+});
+
+test("an end of the session is told", () => {
+  const store = filled();
+  receive(store, { type: "expired" });
+  expect(store.link).toBe("expired");
+});

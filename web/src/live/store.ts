@@ -1,0 +1,133 @@
+import type { KubeObject, Objects, Plural, Schemas } from "../api/types";
+
+export type LinkState = "connecting" | "live" | "catching-up" | "cut" | "expired";
+export type Counts = Schemas["KindCounts"];
+
+/** The kinds that are followed. Events are on request only, so all are named. */
+export const followed: readonly Plural[] = [
+  "nodes", "nodepools", "podsets", "deployments", "services", "pods", "virtualmachines", "clusters", "kubeconfigs", "podbuggertools", "namespaces", "events",
+];
+
+export function keyOf(of: { namespace?: string | undefined; name?: string | undefined }): string {
+  return `${of.namespace ?? ""}/${of.name ?? ""}`;
+}
+
+type Shelves = { [K in Plural]: Map<string, Objects[K]> };
+
+function shelves(): Shelves {
+  return {
+    nodes: new Map(), nodepools: new Map(), podsets: new Map(), deployments: new Map(), services: new Map(), pods: new Map(),
+    virtualmachines: new Map(), clusters: new Map(), kubeconfigs: new Map(), podbuggertools: new Map(), namespaces: new Map(), events: new Map(),
+  };
+}
+
+/**
+ * The objects that the stream has told of, and how the stream is. Readers are told of changes in bundles: a hundred changes a second
+ * are twenty renders. During a snapshot the old objects stay on the page, and are exchanged at its end.
+ */
+export class LiveStore {
+  #shelves = shelves();
+  #incoming: Shelves | undefined;
+  #lists: { [K in Plural]?: readonly Objects[K][] | undefined } = {};
+  #listeners = new Map<string, Set<() => void>>();
+  #dirty = new Set<string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  link: LinkState = "connecting";
+  /** When the last event came, in milliseconds. */
+  heard = Date.now();
+  /** Whether there has been a whole snapshot. */
+  filled = false;
+  counts: readonly Counts[] = [];
+  hidden: readonly string[] = [];
+  denied: ReadonlyMap<string, readonly string[] | null> = new Map();
+
+  list<K extends Plural>(kind: K): readonly Objects[K][] {
+    const lists: { [P in K]?: readonly Objects[P][] | undefined } = this.#lists;
+    return (lists[kind] ??= [...this.#shelves[kind].values()]);
+  }
+
+  get<K extends Plural>(kind: K, namespace: string | undefined, name: string): Objects[K] | undefined {
+    return this.#shelves[kind].get(keyOf({ namespace, name }));
+  }
+
+  subscribe(topic: string, call: () => void): () => void {
+    let calls = this.#listeners.get(topic);
+    if (!calls) this.#listeners.set(topic, (calls = new Set()));
+    calls.add(call);
+    return () => calls.delete(call);
+  }
+
+  put<K extends Plural>(kind: K, objects: readonly Objects[K][]): void {
+    for (const object of objects) {
+      const metadata: KubeObject["metadata"] = object.metadata ?? {};
+      this.#incoming?.[kind].set(keyOf(metadata), object);
+      if (!this.#incoming || !this.filled) this.#shelves[kind].set(keyOf(metadata), object);
+    }
+    if (!this.#incoming || !this.filled) this.#touch(kind);
+  }
+
+  remove(kind: Plural, namespace: string, name: string): void {
+    this.#incoming?.[kind].delete(keyOf({ namespace, name }));
+    this.#shelves[kind].delete(keyOf({ namespace, name }));
+    this.#touch(kind);
+  }
+
+  /** A snapshot begins: what it does not have is gone at its end. */
+  begin(): void {
+    this.#incoming ??= shelves();
+  }
+
+  complete(): void {
+    if (this.#incoming) this.#shelves = this.#incoming;
+    this.#incoming = undefined;
+    this.filled = true;
+    for (const kind of followed) this.#touch(kind);
+    this.setLink("live");
+  }
+
+  setCounts(counts: readonly Counts[], hidden: readonly string[]): void {
+    this.counts = counts;
+    this.hidden = hidden;
+    this.#touch("counts");
+  }
+
+  deny(kind: string, namespaces: readonly string[] | null): void {
+    this.denied = new Map(this.denied).set(kind, namespaces);
+    this.#touch("counts");
+  }
+
+  hear(): void {
+    this.heard = Date.now();
+  }
+
+  setLink(link: LinkState): void {
+    if (this.link === link) return;
+    this.link = link;
+    this.#touch("link");
+  }
+
+  /** Forgets everything, for another caller. */
+  clear(): void {
+    this.#shelves = shelves();
+    this.#incoming = undefined;
+    this.filled = false;
+    this.denied = new Map();
+    for (const kind of followed) this.#touch(kind);
+  }
+
+  #touch(topic: string): void {
+    this.#dirty.add(topic);
+    this.#timer ??= setTimeout(() => this.#tell(), 50);
+  }
+
+  #tell(): void {
+    this.#timer = undefined;
+    const topics = [...this.#dirty];
+    this.#dirty.clear();
+    for (const kind of followed) if (topics.includes(kind)) this.#lists[kind] = undefined;
+    for (const topic of topics) for (const call of this.#listeners.get(topic) ?? []) call();
+  }
+}
+
+export const store = new LiveStore();

@@ -1,0 +1,88 @@
+import type { Plural, Schemas } from "../api/types";
+import { followed, type LiveStore } from "./store";
+
+type WatchEvent = Schemas["WatchEvent"];
+
+const path = `/v1/watch?kinds=${followed.join(",")}&summary=true`;
+const names = ["snapshot", "upsert", "delete", "summary", "resync", "denied", "expired"];
+/** How long a stream may be gone before the page says so. */
+const patience = 3000;
+
+function isFollowed(kind: string): kind is Plural {
+  return followed.some((known) => known === kind);
+}
+
+/** Puts what an event says into the store. */
+export function receive(store: LiveStore, event: WatchEvent): void {
+  store.hear();
+  switch (event.type) {
+    case "snapshot":
+      store.begin();
+      if (isFollowed(event.kind)) store.put(event.kind, event.items);
+      return;
+    case "complete":
+      store.begin();
+      store.complete();
+      return;
+    case "upsert":
+      if (isFollowed(event.kind)) store.put(event.kind, [event.object]);
+      return;
+    case "delete":
+      if (isFollowed(event.kind)) store.remove(event.kind, event.namespace, event.name);
+      return;
+    case "summary":
+      store.setCounts(event.kinds, event.hidden);
+      return;
+    case "resync":
+      store.setLink("catching-up");
+      store.begin();
+      return;
+    case "denied":
+      store.deny(event.kind, event.namespaces);
+      return;
+    case "expired":
+      store.setLink("expired");
+      return;
+    default:
+      return; // a newer server has events that this page does not know
+  }
+}
+
+/**
+ * Follows all kinds until it is stopped. A browser reconnects by itself and says what it has seen last; after an answer that ends the
+ * stream for good, such as 401 or 429, a new one is opened.
+ */
+export function follow(store: LiveStore): () => void {
+  let source: EventSource;
+  let late: ReturnType<typeof setTimeout> | undefined;
+  let again: ReturnType<typeof setTimeout> | undefined;
+
+  const connect = () => {
+    source = new EventSource(path);
+    source.onopen = () => {
+      clearTimeout(late);
+      late = undefined;
+      store.hear();
+      // Whoever resumes gets no snapshot; whoever begins is live when theirs is complete.
+      store.setLink(store.filled ? "live" : "catching-up");
+    };
+    source.onerror = () => {
+      late ??= setTimeout(() => store.setLink("cut"), patience);
+      if (source.readyState === EventSource.CLOSED && store.link !== "expired") again = setTimeout(connect, 2000);
+    };
+    for (const name of names) {
+      source.addEventListener(name, (message: MessageEvent<string>) => {
+        const event: WatchEvent = JSON.parse(message.data);
+        receive(store, event);
+        if (event.type === "expired") source.close();
+      });
+    }
+  };
+
+  connect();
+  return () => {
+    clearTimeout(late);
+    clearTimeout(again);
+    source.close();
+  };
+}

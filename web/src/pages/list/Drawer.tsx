@@ -1,0 +1,68 @@
+import { Link } from "@tanstack/react-router";
+import { useEffect } from "react";
+import type { KubeObject, Table } from "../../api/types";
+import { Icon } from "../../components/Icon";
+import { useSay } from "../../i18n";
+import { type Kind, pageOf } from "../../kinds/registry";
+import { useObject } from "../../live/hooks";
+import { keyOf } from "../../live/store";
+import { StatusMark } from "../../status/shapes";
+import { statusOf, withoutStatus } from "../../status/status";
+import { Actions } from "../../actions/Actions";
+import { Conditions, Facts, ReasonBox } from "../object/Aside";
+import { Origins } from "../object/Origins";
+import { ObjectEvents } from "../object/ObjectEvents";
+
+/** One object beside the list, which stays usable. It never closes by itself. */
+export function Drawer({ kind, open, rows, onOpen }: { kind: Kind; open: string; rows: readonly Table["rows"][number][]; onOpen: (key: string | undefined) => void }) {
+  const say = useSay();
+  const slash = open.indexOf("/");
+  const namespace = slash > 0 ? open.slice(0, slash) : undefined;
+  const name = open.slice(slash + 1);
+  const object = useObject(kind.plural, namespace, name);
+  const keys = rows.map((row) => keyOf({ ...row.object.metadata }));
+  const at = keys.indexOf(keyOf({ namespace, name }));
+  const before = at > 0 ? keys[at - 1] : undefined;
+  const after = at >= 0 ? keys[at + 1] : undefined;
+  useEffect(() => {
+    const press = (event: globalThis.KeyboardEvent) => {
+      if (event.target instanceof HTMLElement && ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName)) return;
+      if (event.key === "Escape" && !document.querySelector("[role=dialog],[role=alertdialog]")) onOpen(undefined);
+      if (event.key === "[" && before) onOpen(before);
+      if (event.key === "]" && after) onOpen(after);
+    };
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, [before, after, onOpen]);
+  const judged: KubeObject | undefined = object;
+  const status = judged && statusOf(kind.plural, judged);
+  return (
+    <aside className="drawer" aria-label={`${kind.kind} ${name}`}>
+      <header>
+        {status && !(kind.plural in withoutStatus) && <StatusMark status={status} />}
+        <span className="kind">{kind.kind}</span><h2 className="drawername">{namespace && <span className="ns">{namespace}/</span>}{name}</h2>
+        <span className="grow" />
+        <button type="button" className="btn quiet icon" aria-label={say("drawer.prev")} aria-disabled={!before} onClick={() => { if (before) onOpen(before); }}><Icon name="left" /></button>
+        <button type="button" className="btn quiet icon" aria-label={say("drawer.next")} aria-disabled={!after} onClick={() => { if (after) onOpen(after); }}><Icon name="right" /></button>
+        <button type="button" className="btn quiet icon" aria-label={say("drawer.close")} onClick={() => onOpen(undefined)}><Icon name="close" /></button>
+      </header>
+      <div className="scroll">
+        {!judged && <p className="sub">{say("object.gone", { name })}</p>}
+        {judged && status && (
+          <>
+            <ReasonBox kind={kind} object={judged} status={status} />
+            <Facts kind={kind} object={judged} />
+            {kind.plural === "nodes" && <Origins name={name} />}
+            <Conditions object={judged} status={status} />
+            <section><h2>{say("tab.events")}</h2><ObjectEvents kind={kind} namespace={namespace} name={name} brief /></section>
+          </>
+        )}
+      </div>
+      <footer>
+        {judged && <Actions kind={kind} object={judged} />}
+        <span className="grow" />
+        <Link className="btn quiet" to={pageOf(kind.plural, namespace, name)}>{say("drawer.open")}<Icon name="right" size={14} /></Link>
+      </footer>
+    </aside>
+  );
+}

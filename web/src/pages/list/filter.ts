@@ -1,0 +1,57 @@
+/** What a filter field says: words, a label selector and a field selector, as one would type them for kubectl. */
+export interface Filter {
+  words: string;
+  labels: string;
+  fields: string;
+}
+
+/** Words of a line: quotes hold together what has spaces. */
+export function split(line: string): string[] {
+  const out: string[] = [];
+  let word = "";
+  let quote = "";
+  let depth = 0;
+  for (const letter of line) {
+    if (quote !== "") {
+      if (letter === quote) quote = "";
+      else word += letter;
+    } else if (letter === "'" || letter === '"') {
+      quote = letter;
+    } else if (/\s/.test(letter) && depth === 0) {
+      if (word !== "") out.push(word);
+      word = "";
+    } else {
+      if (letter === "(") depth++;
+      if (letter === ")") depth = Math.max(0, depth - 1);
+      word += letter;
+    }
+  }
+  if (word !== "") out.push(word);
+  return out;
+}
+
+const flags: Record<string, "labels" | "fields"> = { "-l": "labels", "--selector": "labels", "--field-selector": "fields" };
+
+/** Reads a filter. Every line is one: what is no flag is a word, and a flag without a value is left out until it has one. */
+export function parse(line: string): Filter {
+  const found: Record<"words" | "labels" | "fields", string[]> = { words: [], labels: [], fields: [] };
+  const parts = split(line);
+  for (let at = 0; at < parts.length; at++) {
+    const part = parts[at] ?? "";
+    const equals = part.indexOf("=");
+    const name = part.startsWith("--") && equals > 0 ? part.slice(0, equals) : part;
+    const kind = flags[name];
+    if (kind === undefined) {
+      found.words.push(part);
+      continue;
+    }
+    let value = name === part ? (parts[++at] ?? "") : part.slice(equals + 1);
+    // "zone in (a, b)" is one selector although it has spaces.
+    while (kind === "labels" && (parts[at + 1] === "in" || parts[at + 1] === "notin") && parts[at + 2]?.startsWith("(") === true) {
+      value += ` ${parts[at + 1] ?? ""} ${parts[at + 2] ?? ""}`;
+      at += 2;
+    }
+    if (value !== "") found[kind].push(value);
+  }
+  return { words: found.words.join(" "), labels: found.labels.join(","), fields: found.fields.join(",") };
+}

@@ -1,0 +1,118 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { objectPath, read } from "../../api/client";
+import type { Explanation, KubeObject } from "../../api/types";
+import { Command } from "../../components/parts";
+import { flagsOf, quoted } from "../../actions/commands";
+import { useLanguage, useSay } from "../../i18n";
+import { factsOf } from "../../kinds/facts";
+import type { Kind } from "../../kinds/registry";
+import { useNow } from "../../live/hooks";
+import { age, clock } from "../../status/age";
+import { Shape } from "../../status/shapes";
+import { conditionsOf, conditionStatus, type Status } from "../../status/status";
+
+const boxes: Partial<Record<Status["name"], string>> = { stalled: "stalled", reconciling: "reconciling", retrying: "heed", waiting: "heed", unknown: "heed", attention: "heed" };
+
+export function useWhy(kind: Kind, object: KubeObject | undefined, wanted = true) {
+  const { namespace, name = "" } = object?.metadata ?? {};
+  return useQuery({
+    queryKey: ["why", kind.plural, namespace ?? "", name], staleTime: 10_000, retry: false, enabled: wanted && kind.explained && object !== undefined,
+    queryFn: ({ signal }) => read<Explanation>(`/v1${objectPath(kind.plural, namespace, name)}/why`, { signal }),
+  });
+}
+
+/** Why an object is not plainly ready, in the server's words, and what to do. */
+export function ReasonBox({ kind, object, status }: { kind: Kind; object: KubeObject; status: Status }) {
+  const say = useSay();
+  const box = boxes[status.name];
+  const why = useWhy(kind, object, box !== undefined);
+  const failed = why.data?.checks.find((check) => check.state === "Failed");
+  if (box === undefined) return null;
+  const { namespace, name = "" } = object.metadata;
+  return (
+    <div className={`reasonbox ${box}`}>
+      <Shape name={status.name} />
+      <div>
+        {status.reason && <div className="reason">{status.reason}</div>}
+        <div lang="en">{status.message}</div>
+        {failed?.next && <div className="sub" lang="en">{failed.next.text}</div>}
+      </div>
+      {kind.explained && (
+        <Link className="btn" to={objectPath(kind.plural, namespace, name)} search={(before) => ({ ...before, tab: "why", open: undefined, q: undefined })}>{say("tab.why")}</Link>
+      )}
+    </div>
+  );
+}
+
+export function Facts({ kind, object }: { kind: Kind; object: KubeObject }) {
+  const { say, language } = useLanguage();
+  const now = useNow(10_000);
+  const created = object.metadata.creationTimestamp;
+  return (
+    <section>
+      <h2>{say("facts.title")}</h2>
+      <dl className="kv">
+        {factsOf(kind.plural, object).map((fact) => (
+          <div key={fact.key}>
+            <dt>{say(fact.key)}</dt>
+            <dd>{fact.to ? <Link className="link" to={fact.to}>{fact.value}</Link> : fact.chips ? <span className="row wrap">{fact.chips.map((chip) => <span key={chip} className="chip">{chip}</span>)}</span> : fact.code ? <code>{fact.value}</code> : fact.value}</dd>
+          </div>
+        ))}
+        <div><dt>{say("fact.age")}</dt><dd title={clock(created, language, now)}>{age(created, now)}</dd></div>
+      </dl>
+    </section>
+  );
+}
+
+export function Conditions({ object, status }: { object: KubeObject; status: Status }) {
+  const say = useSay();
+  const now = useNow(10_000);
+  const conditions = conditionsOf(object);
+  if (conditions.length === 0) return null;
+  return (
+    <section>
+      <h2>{say("facts.conditions")}</h2>
+      <ul className="conds">
+        {conditions.map((condition) => {
+          const shape = conditionStatus(condition, status);
+          return (
+            <li key={condition.type}>
+              <Shape name={shape} />
+              <span>
+                {condition.type} <span className="dim">{condition.status}</span> <span className="reason small">{condition.reason}</span>
+                {shape !== "ready" && condition.message && <span className="small said" lang="en">{condition.message}</span>}
+              </span>
+              <span className="dim small">{age(condition.lastTransitionTime, now)}</span>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+export function Labels({ object }: { object: KubeObject }) {
+  const say = useSay();
+  const labels = Object.entries(object.metadata.labels ?? {});
+  return (
+    <section>
+      <h2>{say("facts.labels")}</h2>
+      {labels.length === 0 ? <p className="dim">{say("facts.noLabels")}</p> : (
+        <ul className="labels">{labels.map(([key, value]) => <li key={key}><code>{key}<span className="dim">={value}</span></code></li>)}</ul>
+      )}
+    </section>
+  );
+}
+
+export function InTheShell({ kind, object }: { kind: Kind; object: KubeObject }) {
+  const say = useSay();
+  const { namespace, name = "" } = object.metadata;
+  return (
+    <section>
+      <h2>{say("facts.shell")}</h2>
+      <Command text={`kubectl describe ${kind.kubectl} ${quoted(name)}${flagsOf({ namespace })}`} />
+      <Command text={`kubectl get ${kind.kubectl} ${quoted(name)}${flagsOf({ namespace })} -o yaml`} />
+    </section>
+  );
+}

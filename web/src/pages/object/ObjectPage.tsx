@@ -1,0 +1,102 @@
+import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useRef } from "react";
+import { Actions } from "../../actions/Actions";
+import type { KubeObject } from "../../api/types";
+import { Panel, Skeleton } from "../../components/parts";
+import { useLanguage, useSay, type Key } from "../../i18n";
+import { type Kind, kindOf } from "../../kinds/registry";
+import { useFilled, useObject } from "../../live/hooks";
+import { clock } from "../../status/age";
+import { StatusMark } from "../../status/shapes";
+import { statusOf, withoutStatus } from "../../status/status";
+import { NotFound } from "../NotFound";
+import { Conditions, Facts, InTheShell, Labels, ReasonBox } from "./Aside";
+import { ObjectEvents } from "./ObjectEvents";
+import { Summary } from "./Summary";
+
+const Why = lazy(async () => ({ default: (await import("./Why")).Why }));
+const Relatives = lazy(async () => ({ default: (await import("./Relatives")).Relatives }));
+const Yaml = lazy(async () => ({ default: (await import("./Yaml")).Yaml }));
+const Logs = lazy(async () => ({ default: (await import("./Logs")).Logs }));
+
+export function ClusterObjectPage() {
+  const { kind, name } = useParams({ from: "/$kind/$name" });
+  const known = kindOf(kind);
+  return known && !known.namespaced ? <ObjectPage key={`${kind}/${name}`} kind={known} namespace={undefined} name={name} /> : <NotFound />;
+}
+
+export function NamespacedObjectPage() {
+  const { kind, namespace, name } = useParams({ from: "/$kind/$namespace/$name" });
+  const known = kindOf(kind);
+  return known?.namespaced ? <ObjectPage key={`${kind}/${namespace}/${name}`} kind={known} namespace={namespace} name={name} /> : <NotFound />;
+}
+
+const withLogs = ["pods", "podsets", "deployments", "virtualmachines", "clusters"];
+
+function tabsOf(kind: Kind): { id: string; key: Key }[] {
+  return [
+    { id: "", key: "tab.summary" as const },
+    ...(kind.explained ? [{ id: "why", key: "tab.why" as const }] : []),
+    ...(withLogs.includes(kind.plural) ? [{ id: "logs", key: "tab.logs" as const }] : []),
+    { id: "events", key: "tab.events" }, { id: "related", key: "tab.related" }, { id: "yaml", key: "tab.yaml" },
+  ];
+}
+
+/** The page of one object. One that is deleted stays as it was, and says so. */
+function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string | undefined; name: string }) {
+  const { say, language } = useLanguage();
+  const filled = useFilled();
+  const { tab = "" } = useSearch({ from: "__root__" });
+  const now: KubeObject | undefined = useObject(kind.plural, namespace, name);
+  const last = useRef<{ object: KubeObject; gone?: string }>(undefined);
+  if (now) last.current = { object: now };
+  else if (last.current && !last.current.gone) last.current.gone = new Date().toISOString();
+  useEffect(() => { document.title = `${name} · ${kind.kind} · Windlass`; }, [name, kind]);
+
+  const object = last.current?.object;
+  if (!object) return filled ? <div className="blank"><p className="say">{say("object.gone", { name })}</p><Link className="link" to="/$kind" params={{ kind: kind.plural }}>{say(`kind.${kind.plural}`)}</Link></div> : <Skeleton rows={8} />;
+  const status = statusOf(kind.plural, object);
+  return (
+    <>
+      <div className="title">
+        <h1 className="objname"><span className="kind">{kind.kind}</span> {namespace && <span className="ns">{namespace}/</span>}{name}</h1>
+        {!(kind.plural in withoutStatus) && <StatusMark status={status} />}
+        <div className="acts">{now && <Actions kind={kind} object={object} />}</div>
+      </div>
+      {!now && <div className="banner warn" role="status">{say("object.deleted", { time: clock(last.current?.gone, language, Date.now()) })}</div>}
+      <ReasonBox kind={kind} object={object} status={status} />
+      <Tabs kind={kind} name={name} tab={tab} />
+      <div className={tab === "" || tab === "why" ? "two" : undefined}>
+        <div>
+          <Suspense fallback={<Skeleton />}>
+            {tab === "" && <Summary kind={kind} object={object} />}
+            {tab === "why" && <Why kind={kind} object={object} />}
+            {tab === "events" && <Panel title={say("tab.events")} flush><ObjectEvents kind={kind} namespace={namespace} name={name} /></Panel>}
+            {tab === "related" && <Relatives kind={kind} object={object} />}
+            {tab === "yaml" && <Yaml kind={kind} namespace={namespace} name={name} />}
+            {tab === "logs" && <Logs kind={kind} object={object} />}
+          </Suspense>
+        </div>
+        {(tab === "" || tab === "why") && (
+          <div className="aside">
+            <Facts kind={kind} object={object} />
+            <Conditions object={object} status={status} />
+            <Labels object={object} />
+            <InTheShell kind={kind} object={object} />
+          </div>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Tabs({ kind, name, tab }: { kind: Kind; name: string; tab: string }) {
+  const say = useSay();
+  return (
+    <nav className="tabs" aria-label={say("object.tabs", { name })}>
+      {tabsOf(kind).map(({ id, key }) => (
+        <Link key={id} to="." search={(before) => ({ ...before, tab: id === "" ? undefined : id })} activeOptions={{ exact: true, includeSearch: true }} data-chosen={id === tab} aria-current={id === tab ? "page" : undefined}>{say(key)}</Link>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,126 @@
+import { useMemo } from "react";
+import { Link } from "@tanstack/react-router";
+import type { KubeObject, Objects } from "../../api/types";
+import { Nothing, Panel } from "../../components/parts";
+import { useSay } from "../../i18n";
+import { type Kind, pageOf } from "../../kinds/registry";
+import { useNow, useObject, useObjects } from "../../live/hooks";
+import { age } from "../../status/age";
+import { StatusMark } from "../../status/shapes";
+import { statusOf } from "../../status/status";
+import { model } from "../../map/model";
+import { NodeMap } from "../../map/NodeMap";
+import { ObjectEvents } from "./ObjectEvents";
+import { Origins } from "./Origins";
+import { Plan } from "./Plan";
+import { Size } from "./Size";
+import { UsagePanel } from "./Usage";
+
+/** The main column of an object: what its kind has to show, then its events. */
+export function Summary({ kind, object }: { kind: Kind; object: KubeObject }) {
+  const say = useSay();
+  const { namespace, name = "" } = object.metadata;
+  return (
+    <>
+      {kind.plural === "nodepools" && <Members name={name} />}
+      {kind.plural === "podsets" && <PodSetParts namespace={namespace} name={name} />}
+      {kind.plural === "deployments" && <DeploymentParts namespace={namespace} name={name} />}
+      {kind.plural === "nodes" && <><UsagePanel path={`nodes/${encodeURIComponent(name)}`} /><Panel title={say("origins.title")}><Origins name={name} /></Panel><NodePods name={name} /></>}
+      {kind.plural === "virtualmachines" && <UsagePanel path={`virtualmachines/${encodeURIComponent(namespace ?? "")}/${encodeURIComponent(name)}`} />}
+      {kind.plural === "clusters" && <Plan name={name} />}
+      <Panel title={say("overview.events")} flush><ObjectEvents kind={kind} namespace={namespace} name={name} brief /></Panel>
+    </>
+  );
+}
+
+function Members({ name }: { name: string }) {
+  const say = useSay();
+  const nodes = useObjects("nodes");
+  const pools = useObjects("nodepools");
+  const pods = useObjects("pods");
+  const shown = useMemo(() => {
+    const whole = model(nodes, pools, pods, pods.length > 0);
+    const inside = whole.layout.blocks.flatMap((block) => block.spots).filter((spot) => spot.pools.includes(name));
+    const names = new Set(inside.map((spot) => spot.name));
+    return model(nodes.filter((node) => names.has(node.metadata.name ?? "")), pools.filter((pool) => inside.some((spot) => spot.pools.includes(pool.metadata.name ?? ""))), pods, pods.length > 0);
+  }, [nodes, pools, pods, name]);
+  const empty = shown.layout.blocks.length === 0;
+  return <Panel title={say("members.title")} flush>{empty ? <Nothing>{say("map.empty")}</Nothing> : <NodeMap shown={shown} numbers={false} />}</Panel>;
+}
+
+function PodSetParts({ namespace, name }: { namespace: string | undefined; name: string }) {
+  const podset = useObject("podsets", namespace, name);
+  if (!podset) return null;
+  const { spec, status } = podset;
+  return (
+    <>
+      <Size plural="podsets" object={podset} size={spec?.size ?? 0} available={status?.availableReplicas ?? 0} updated={status?.updatedReplicas ?? 0} />
+      <Pods namespace={namespace} selector={status?.selector} />
+    </>
+  );
+}
+
+function DeploymentParts({ namespace, name }: { namespace: string | undefined; name: string }) {
+  const deployment = useObject("deployments", namespace, name);
+  if (!deployment) return null;
+  const { spec, status } = deployment;
+  const selector = Object.entries(spec?.selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`).join(",");
+  const owned = deployment.metadata.ownerReferences?.some((owner) => owner.controller === true) === true;
+  return (
+    <>
+      {!owned && <Size plural="deployments" object={deployment} size={spec?.replicas ?? 1} available={status?.availableReplicas ?? 0} updated={status?.updatedReplicas ?? 0} />}
+      <Pods namespace={namespace} selector={selector} />
+    </>
+  );
+}
+
+/** Whether labels match a selector of equalities, which is what these kinds have. */
+export function matches(labels: Record<string, string> | undefined, selector: string): boolean {
+  return selector.split(",").every((part) => { const [key = "", value = ""] = part.split("="); return labels?.[key] === value; });
+}
+
+function Pods({ namespace, selector }: { namespace: string | undefined; selector: string | undefined }) {
+  const all = useObjects("pods", namespace);
+  const pods = useMemo(() => (selector ? all.filter((pod) => matches(pod.metadata.labels, selector)) : []), [all, selector]);
+  return <PodTable pods={pods} />;
+}
+
+function NodePods({ name }: { name: string }) {
+  const all = useObjects("pods");
+  return <PodTable pods={useMemo(() => all.filter((pod) => pod.spec?.nodeName === name), [all, name])} named />;
+}
+
+/** Pods with what kubectl prints of them, and why one waits. */
+function PodTable({ pods, named = false }: { pods: readonly Objects["pods"][]; named?: boolean }) {
+  const say = useSay();
+  const now = useNow(10_000);
+  const sorted = useMemo(() => [...pods].sort((a, b) => (a.metadata.name ?? "").localeCompare(b.metadata.name ?? "")), [pods]);
+  return (
+    <Panel title={say("pods.title")} sub={String(pods.length)} flush>
+      {pods.length === 0 ? <Nothing>{say("list.none", { kind: "Pods" })}</Nothing> : (
+        <div className="scroll">
+          <table>
+            <thead><tr><th scope="col">Name</th><th scope="col" className="num">Ready</th><th scope="col">Status</th><th scope="col" className="num">Restarts</th><th scope="col" className="num">Age</th><th scope="col">Node</th></tr></thead>
+            <tbody>
+              {sorted.map((pod) => {
+                const { namespace, name = "" } = pod.metadata;
+                const containers = pod.status?.containerStatuses ?? [];
+                const node = pod.spec?.nodeName;
+                return (
+                  <tr key={pod.metadata.uid ?? name}>
+                    <td><Link className="plainlink" to={pageOf("pods", namespace, name)}><code>{named && namespace ? `${namespace}/` : ""}{name}</code></Link></td>
+                    <td className="num">{containers.filter((each) => each.ready).length}/{pod.spec?.containers.length ?? 0}</td>
+                    <td><StatusMark status={statusOf("pods", pod)} /></td>
+                    <td className="num">{containers.reduce((sum, each) => sum + each.restartCount, 0)}</td>
+                    <td className="num">{age(pod.metadata.creationTimestamp, now)}</td>
+                    <td>{node ? <Link className="plainlink" to={pageOf("nodes", undefined, node)}>{node}</Link> : <span className="dim">&lt;none&gt;</span>}</td>
+                  </tr>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,54 @@
+import type { Check, Explanation, KubeObject } from "../../api/types";
+import { Command, Failure, Panel, Skeleton } from "../../components/parts";
+import { useSay } from "../../i18n";
+import type { Kind } from "../../kinds/registry";
+import { Shape } from "../../status/shapes";
+import { useWhy } from "./Aside";
+
+const marks = { Passed: "ready", Failed: "stalled" } as const;
+
+function OneCheck({ check }: { check: Check }) {
+  const say = useSay();
+  const word = check.state === "Passed" ? say("why.passed") : check.state === "Failed" ? say("why.failed") : say("why.skipped");
+  return (
+    <li className={check.state}>
+      {check.state === "NotLookedAt" ? <i className="todo" aria-hidden="true" /> : <Shape name={check.state === "Failed" && check.next?.heals ? "reconciling" : marks[check.state]} />}
+      <div>
+        <div className={check.state === "Failed" ? "strong" : undefined}><span lang="en">{check.title}</span><span className="sr">: {word}</span> {check.code && <span className="reason">{check.code}</span>}</div>
+        {check.message && <div className="sub" lang="en">{check.message}</div>}
+        {check.evidence?.map((evidence) => (
+          <code key={evidence.object.kind + evidence.object.name + evidence.field} className="evidence">{evidence.object.kind} {evidence.object.name}: {evidence.field} = {evidence.value}</code>
+        ))}
+        {check.next && (
+          <div className="nextstep">
+            <div><span className="dim">{say("why.next")}</span> <span lang="en">{check.next.text}</span> {check.next.heals && <span className="sub">{say("why.heals")}</span>}</div>
+            {check.next.command && <Command text={check.next.command} />}
+          </div>
+        )}
+      </div>
+      <span />
+    </li>
+  );
+}
+
+function Explained({ why, title }: { why: Explanation; title: string }) {
+  const say = useSay();
+  return (
+    <>
+      <Panel title={title} sub={say("why.sub")}>
+        <p className="summary" lang="en">{why.summary}</p>
+        <ol className="steps">{why.checks.map((check) => <OneCheck key={check.title} check={check} />)}</ol>
+      </Panel>
+      {why.because && <Explained why={why.because} title={say("why.because", { name: `${why.because.subject.kind} ${why.because.subject.name}` })} />}
+    </>
+  );
+}
+
+/** Why an object is as it is: the checks in their order, each with its mark. */
+export function Why({ kind, object }: { kind: Kind; object: KubeObject }) {
+  const say = useSay();
+  const why = useWhy(kind, object);
+  if (why.isPending) return <Skeleton />;
+  if (why.error) return <Failure error={why.error} again={() => void why.refetch()} />;
+  return <Explained why={why.data} title={say("why.title")} />;
+}

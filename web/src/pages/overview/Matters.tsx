@@ -1,0 +1,73 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { objectPath, read } from "../../api/client";
+import type { Explanation } from "../../api/types";
+import { Nothing } from "../../components/parts";
+import { useSay } from "../../i18n";
+import { kindOf, pageOf } from "../../kinds/registry";
+import { useNow } from "../../live/hooks";
+import { age } from "../../status/age";
+import type { Matter } from "../../status/order";
+import { StatusMark } from "../../status/shapes";
+
+const atFirst = 6;
+
+/** The next step of what needs somebody, in the server's words. */
+function Next({ plural, namespace, name }: { plural: string; namespace: string | undefined; name: string }) {
+  const why = useQuery({
+    queryKey: ["why", plural, namespace ?? "", name], staleTime: 30_000, retry: false,
+    queryFn: ({ signal }) => read<Explanation>(`/v1${objectPath(plural, namespace, name)}/why`, { signal }),
+  });
+  const failed = why.data?.checks.find((check) => check.state === "Failed");
+  return failed?.next ? <div className="next" lang="en">{failed.next.text}</div> : null;
+}
+
+function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
+  const say = useSay();
+  const now = useNow(10_000);
+  const { plural, status, objects } = matter;
+  const kind = kindOf(plural);
+  const [first] = objects;
+  const namespace = first?.metadata.namespace;
+  const name = first?.metadata.name ?? "";
+  const to = pageOf(plural, namespace, name);
+  return (
+    <li>
+      <span><StatusMark status={status} /></span>
+      <div>
+        <div className="obj">
+          <span>
+            <span className="kind">{kind?.kind ?? plural}</span>{" "}
+            {objects.length > 1
+              ? <Link className="name" to="/$kind" params={{ kind: plural }}>{say("overview.objects", { count: objects.length, kind: kind ? say(`kind.${kind.plural}`) : plural })}</Link>
+              : <Link className="name" to={to}>{namespace && <span className="ns">{namespace}/</span>}{name}</Link>}
+          </span>
+          {status.reason && <span className="reason">{status.reason}</span>}
+        </div>
+        {status.message && <div className="say" lang="en">{status.message}</div>}
+        {explained && kind?.explained && <Next plural={plural} namespace={namespace} name={name} />}
+        <Link className="link" to={to} search={kind?.explained ? { tab: "why" } : {}}>{say("overview.open", { name })}</Link>
+      </div>
+      <span className="age">{status.since ? age(status.since, now) : ""}</span>
+    </li>
+  );
+}
+
+export function Matters({ matters, nothing, explained = false }: { matters: readonly Matter[]; nothing: string; explained?: boolean }) {
+  const say = useSay();
+  const [all, setAll] = useState(false);
+  if (matters.length === 0) return <Nothing>{nothing}</Nothing>;
+  const shown = all ? matters : matters.slice(0, atFirst);
+  return (
+    <>
+      <ul className="need">
+        {shown.map((matter) => {
+          const [first] = matter.objects;
+          return <Row key={`${matter.plural}/${first?.metadata.namespace ?? ""}/${first?.metadata.name ?? ""}/${matter.status.reason ?? ""}`} matter={matter} explained={explained} />;
+        })}
+      </ul>
+      {shown.length < matters.length && <button type="button" className="plain more" onClick={() => setAll(true)}>{say("overview.more", { count: matters.length - shown.length })}</button>}
+    </>
+  );
+}

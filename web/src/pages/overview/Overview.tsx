@@ -1,0 +1,91 @@
+import { useSearch } from "@tanstack/react-router";
+import { useEffect, useMemo, useState } from "react";
+import type { KubeObject, Plural } from "../../api/types";
+import { Panel, Skeleton } from "../../components/parts";
+import { useSay } from "../../i18n";
+import { useFilled, useHeld, useHidden, useNow, useObjects } from "../../live/hooks";
+import { model } from "../../map/model";
+import { NodeMap } from "../../map/NodeMap";
+import { matters } from "../../status/order";
+import { statusOf } from "../../status/status";
+import { EventTable } from "../parts/EventTable";
+import { Matters } from "./Matters";
+
+const watched = ["nodes", "nodepools", "podsets", "deployments", "virtualmachines", "clusters", "kubeconfigs", "podbuggertools"] as const satisfies readonly Plural[];
+
+/** All objects whose status counts here. */
+function useAll(namespace: string | undefined): Record<string, readonly KubeObject[]> {
+  const nodes = useObjects("nodes", namespace);
+  const nodepools = useObjects("nodepools", namespace);
+  const podsets = useObjects("podsets", namespace);
+  const deployments = useObjects("deployments", namespace);
+  const virtualmachines = useObjects("virtualmachines", namespace);
+  const clusters = useObjects("clusters", namespace);
+  const kubeconfigs = useObjects("kubeconfigs", namespace);
+  const podbuggertools = useObjects("podbuggertools", namespace);
+  return useMemo(
+    () => ({ nodes, nodepools, podsets, deployments, virtualmachines, clusters, kubeconfigs, podbuggertools }),
+    [nodes, nodepools, podsets, deployments, virtualmachines, clusters, kubeconfigs, podbuggertools],
+  );
+}
+
+export function Overview() {
+  const say = useSay();
+  const { ns } = useSearch({ from: "__root__" });
+  const filled = useFilled();
+  const all = useAll(ns);
+  const now = useNow(10_000);
+  const [held, setHeld] = useState(false);
+  const found = useMemo(() => matters(all, now), [all, now]);
+  const needs = useHeld(found.needs, held);
+  const moves = useHeld(found.moves, held);
+  const total = watched.reduce((sum, kind) => sum + (all[kind]?.length ?? 0), 0);
+  const ready = useMemo(() => watched.reduce((sum, kind) => sum + (all[kind] ?? []).filter((object) => ["ready", "attention", "stopped"].includes(statusOf(kind, object).name)).length, 0), [all]);
+  const count = found.needs.length;
+  const title = count === 0 ? say("overview.ready") : count === 1 ? say("overview.one") : say("overview.many", { count });
+  useEffect(() => {
+    document.title = `${count > 0 ? `(${count}) ` : ""}${say("nav.overview")} · Windlass`;
+  }, [count, say]);
+
+  if (!filled) return <Skeleton rows={8} />;
+  return (
+    <>
+      <div className="title"><div><h1>{title}</h1><p className="sub">{say(found.moves.length > 0 ? "overview.sub" : "overview.subStill", { ready, total, moving: found.moves.length })}</p></div></div>
+      <div className="grid halves" onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)} onFocus={() => setHeld(true)} onBlur={() => setHeld(false)}>
+        <Panel title={say("overview.needs")} sub={needs.shown.length > 0 ? say("overview.needsSub", { count: needs.shown.length }) : undefined} flush>
+          <Matters matters={needs.shown} nothing={say("overview.nothing")} explained />
+        </Panel>
+        <Panel title={say("overview.progress")} sub={moves.shown.length > 0 ? say("overview.progressSub", { count: moves.shown.length }) : undefined} flush>
+          <Matters matters={moves.shown} nothing={say("overview.still")} />
+        </Panel>
+      </div>
+      <Capacity />
+      <RecentEvents namespace={ns} />
+    </>
+  );
+}
+
+function Capacity() {
+  const say = useSay();
+  const nodes = useObjects("nodes");
+  const pools = useObjects("nodepools");
+  const pods = useObjects("pods");
+  const hidden = useHidden();
+  const shown = useMemo(() => model(nodes, pools, pods, !hidden.includes("pods")), [nodes, pools, pods, hidden]);
+  const spots = shown.layout.blocks.flatMap((block) => block.spots);
+  if (hidden.includes("nodes")) return null;
+  const sub = say("map.sub", {
+    nodes: spots.length, pools: pools.length, shared: spots.filter((spot) => spot.pools.length > 1).length, none: spots.filter((spot) => spot.pools.length === 0).length,
+  });
+  return <Panel title={say("map.title")} sub={sub} flush>{spots.length === 0 ? <p className="nothing">{say("map.empty")}</p> : <NodeMap shown={shown} />}</Panel>;
+}
+
+function RecentEvents({ namespace }: { namespace: string | undefined }) {
+  const say = useSay();
+  const events = useObjects("events", namespace);
+  return (
+    <Panel title={say("overview.events")} flush aside={<a className="link small" href="/events">{say("overview.allEvents")}</a>}>
+      <EventTable events={events} limit={8} />
+    </Panel>
+  );
+}

@@ -1,0 +1,53 @@
+import { Link } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import type { Objects } from "../../api/types";
+import { Nothing } from "../../components/parts";
+import { useLanguage } from "../../i18n";
+import { kindNamed, pageOf } from "../../kinds/registry";
+import { useHeld, useNow } from "../../live/hooks";
+import { clock } from "../../status/age";
+import { Shape } from "../../status/shapes";
+
+type Event = Objects["events"];
+
+/** When an event was last seen, in whichever of its fields that is. */
+export function seen(event: Event): string {
+  return event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? "";
+}
+
+/** Events, newest first; the order stays while the pointer is in them. */
+export function EventTable({ events, limit, object = true }: { events: readonly Event[]; limit?: number; object?: boolean }) {
+  const { say, language } = useLanguage();
+  const now = useNow(60_000);
+  const [held, setHeld] = useState(false);
+  const newest = useMemo(() => [...events].sort((a, b) => seen(b).localeCompare(seen(a))).slice(0, limit), [events, limit]);
+  const { shown } = useHeld(newest, held);
+  if (shown.length === 0) return <Nothing>{say("events.none")}</Nothing>;
+  return (
+    <div className="scroll" onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)}>
+      <table>
+        <thead><tr>
+          <th scope="col">{say("events.seen")}</th><th scope="col">{say("events.type")}</th>{object && <th scope="col">{say("events.object")}</th>}
+          <th scope="col">{say("events.reason")}</th><th scope="col">{say("events.message")}</th>
+        </tr></thead>
+        <tbody>
+          {shown.map((event) => {
+            const of = event.involvedObject;
+            const kind = kindNamed(of.kind ?? "");
+            const name = of.namespace ? `${of.namespace}/${of.name ?? ""}` : (of.name ?? "");
+            const count = event.series?.count ?? event.count ?? 1;
+            return (
+              <tr key={event.metadata.uid ?? `${event.metadata.namespace ?? ""}/${event.metadata.name ?? ""}`}>
+                <td className="sub">{clock(seen(event), language, now)}</td>
+                <td>{event.type === "Warning" ? <span className="st attention warn"><Shape name="attention" size={12} />{say("events.warning")}</span> : <span className="dim">{say("events.normal")}</span>}</td>
+                {object && <td><span className="kind">{of.kind}</span> {kind ? <Link className="plainlink" to={pageOf(kind.plural, of.namespace, of.name ?? "")}>{name}</Link> : name}</td>}
+                <td className="reason">{event.reason}</td>
+                <td className="wraps" lang="en">{event.message}{count > 1 && <span className="dim"> ×{count}</span>}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { Shell } from "./shell/Shell";
+import { NotFound } from "./pages/NotFound";
+import { Overview } from "./pages/overview/Overview";
+
+/** What the address says beside the path: what one person sees can be sent to another. */
+export interface Search {
+  ns?: string | undefined;
+  /** Filter of a list, as it is typed. */
+  q?: string | undefined;
+  sort?: string | undefined;
+  /** Object in the drawer. */
+  open?: string | undefined;
+  /** Tab of an object. */
+  tab?: string | undefined;
+  /** Columns that are shown beside the usual ones. */
+  cols?: string | undefined;
+}
+
+function search(from: Record<string, unknown>): Search {
+  const out: Search = {};
+  for (const name of ["ns", "q", "sort", "open", "tab", "cols"] as const) {
+    const value = from[name];
+    if (typeof value === "string" && value !== "") out[name] = value;
+    else if (typeof value === "number") out[name] = String(value);
+  }
+  return out;
+}
+
+const root = createRootRoute({ component: Shell, validateSearch: search, notFoundComponent: NotFound });
+const overview = createRoute({ getParentRoute: () => root, path: "/", component: Overview });
+const list = createRoute({
+  getParentRoute: () => root, path: "/$kind", component: lazyRouteComponent(() => import("./pages/list/ListPage"), "ListPage"),
+});
+const clusterObject = createRoute({
+  getParentRoute: () => root, path: "/$kind/$name", component: lazyRouteComponent(() => import("./pages/object/ObjectPage"), "ClusterObjectPage"),
+});
+const object = createRoute({
+  getParentRoute: () => root, path: "/$kind/$namespace/$name", component: lazyRouteComponent(() => import("./pages/object/ObjectPage"), "NamespacedObjectPage"),
+});
+
+export const router = createRouter({ routeTree: root.addChildren([overview, list, clusterObject, object]), defaultPreload: "intent" });
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

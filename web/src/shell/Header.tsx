@@ -1,0 +1,82 @@
+import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { Icon } from "../components/Icon";
+import { useLanguage, useSay } from "../i18n";
+import { kindOf } from "../kinds/registry";
+import { useLink, useNow, useObjects } from "../live/hooks";
+import { store } from "../live/store";
+import { age, clock } from "../status/age";
+import { LanguageButton, ThemeButton } from "./Preferences";
+
+export function Live() {
+  const { say, language } = useLanguage();
+  const link = useLink();
+  const now = useNow();
+  const heard = new Date(store.heard).toISOString();
+  const word = link === "live" ? say("live.live")
+    : link === "cut" || link === "expired" ? say("live.cut", { age: age(heard, Date.now()) })
+    : link === "connecting" ? say("live.connecting") : say("live.catching");
+  return (
+    <span className={`live ${link}`} role="status" title={say("live.last", { time: clock(heard, language, now) })}><i aria-hidden="true" />{word}</span>
+  );
+}
+
+function NamespaceChoice({ namespace }: { namespace: string | undefined }) {
+  const say = useSay();
+  const navigate = useNavigate();
+  const namespaces = useObjects("namespaces");
+  const names = useMemo(() => {
+    const all = new Set(namespaces.map((each) => each.metadata.name ?? ""));
+    if (namespace) all.add(namespace);
+    all.delete("");
+    return [...all].sort();
+  }, [namespaces, namespace]);
+  const choose = (to: string) => void navigate({ to: ".", search: (before) => ({ ...before, ns: to === "" ? undefined : to }) });
+  return (
+    <label className="field choice">
+      <span className="dim">{say("ns.label")}</span>
+      <select value={namespace ?? ""} onChange={(event) => choose(event.target.value)}>
+        <option value="">{say("ns.all")}</option>
+        {names.map((name) => <option key={name} value={name}>{name}</option>)}
+      </select>
+      <Icon name="down" size={14} />
+    </label>
+  );
+}
+
+function Crumbs() {
+  const say = useSay();
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const [plural = "", ...rest] = path.split("/").slice(1).map(decodeURIComponent);
+  const kind = kindOf(plural);
+  if (plural === "") return <div className="crumbs"><b>{say("nav.overview")}</b></div>;
+  return (
+    <nav className="crumbs" aria-label={path}>
+      {rest.length === 0
+        ? <b>{kind ? say(`kind.${kind.plural}`) : plural}</b>
+        : <Link to="/$kind" params={{ kind: plural }}>{kind ? say(`kind.${kind.plural}`) : plural}</Link>}
+      {rest.map((part, index) => (
+        <span key={part + String(index)} className="crumb"><span aria-hidden="true">/</span>{index === rest.length - 1 ? <b>{part}</b> : <span>{part}</span>}</span>
+      ))}
+    </nav>
+  );
+}
+
+export function Header({ namespace, onJump, onMenu }: { namespace: string | undefined; onJump: () => void; onMenu: () => void }) {
+  const say = useSay();
+  const mac = navigator.userAgent.includes("Mac");
+  return (
+    <header className="head">
+      <button type="button" className="btn quiet icon menu" aria-label={say("nav.menu")} onClick={onMenu}><Icon name="menu" /></button>
+      <Crumbs />
+      <span className="grow" />
+      <NamespaceChoice namespace={namespace} />
+      <button type="button" className="field ghost jump" onClick={onJump} aria-label={say("palette.label")}>
+        <Icon name="search" size={14} /><span className="grow">{say("palette.label")}</span><kbd>{mac ? "⌘" : "Ctrl"}</kbd><kbd>K</kbd>
+      </button>
+      <Live />
+      <ThemeButton />
+      <LanguageButton />
+    </header>
+  );
+}

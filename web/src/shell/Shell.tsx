@@ -1,0 +1,48 @@
+import { Outlet, useRouterState, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { Toasts } from "../components/toasts";
+import { useLanguage } from "../i18n";
+import { useLink } from "../live/hooks";
+import { store } from "../live/store";
+import { clock } from "../status/age";
+import { Shape } from "../status/shapes";
+import { Header } from "./Header";
+import { useKeys } from "./keys";
+import { Rail } from "./Rail";
+import { Gate } from "./session";
+
+const Palette = lazy(async () => ({ default: (await import("./Palette")).Palette }));
+
+function CutOff() {
+  const { say, language } = useLanguage();
+  if (useLink() !== "cut") return null;
+  return (
+    <div className="banner bad" role="alert"><Shape name="stalled" />{say("banner.cut", { time: clock(new Date(store.heard).toISOString(), language, Date.now()) })}</div>
+  );
+}
+
+export function Shell() {
+  const { say } = useLanguage();
+  const { ns } = useSearch({ from: "__root__" });
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const [jumping, setJumping] = useState(false);
+  const [menu, setMenu] = useState(false);
+  const jump = useCallback(() => setJumping(true), []);
+  useKeys(jump);
+  useEffect(() => setMenu(false), [path]);
+  return (
+    <Gate>
+      <a className="skip" href="#content">{say("app.skip")}</a>
+      <div className={menu ? "app open" : "app"}>
+        <Rail namespace={ns} />
+        <Header namespace={ns} onJump={jump} onMenu={() => setMenu((open) => !open)} />
+        <main className="main" id="content" tabIndex={-1}>
+          <CutOff />
+          <Suspense fallback={null}><Outlet /></Suspense>
+        </main>
+      </div>
+      {jumping && <Suspense fallback={null}><Palette onClose={() => setJumping(false)} /></Suspense>}
+      <Toasts />
+    </Gate>
+  );
+}

@@ -1,0 +1,71 @@
+import type { KubeObject } from "../api/types";
+import { type Status, type StatusName, statusOf } from "./status";
+
+/** A row of the overview: one object, or several with the same trouble. */
+export interface Matter {
+  plural: string;
+  status: Status;
+  objects: readonly KubeObject[];
+}
+
+/** How long something must be unknown before it needs somebody, in milliseconds. */
+const unknownFor = 60_000;
+const needs: readonly StatusName[] = ["stalled", "unknown", "waiting"];
+const moves: readonly StatusName[] = ["retrying", "reconciling"];
+
+/** What has an owner that is looked at is told by its owner. */
+function isOwned(object: KubeObject & { metadata: { ownerReferences?: readonly { kind: string; controller?: boolean }[] } }): boolean {
+  return object.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.kind === "PodSet") === true;
+}
+
+function since(status: Status): number {
+  const at = status.since === undefined ? Number.NaN : Date.parse(status.since);
+  return Number.isNaN(at) ? Number.MAX_SAFE_INTEGER : at;
+}
+
+function nameOf(object: KubeObject | undefined): string {
+  return `${object?.metadata.namespace ?? ""}/${object?.metadata.name ?? ""}`;
+}
+
+/**
+ * What needs somebody, and what moves: the worst first, then what has most objects, then the oldest. Objects of a kind with the same
+ * reason and message are one row.
+ */
+export function matters(kinds: Readonly<Record<string, readonly KubeObject[]>>, now: number): { needs: Matter[]; moves: Matter[] } {
+  const groups = new Map<string, { plural: string; status: Status; objects: KubeObject[] }>();
+  for (const [plural, objects] of Object.entries(kinds)) {
+    for (const object of objects) {
+      const status = statusOf(plural, object);
+      if (!needs.includes(status.name) && !moves.includes(status.name)) continue;
+      if (isOwned(object)) continue;
+      if (status.name === "unknown" && now - since(status) < unknownFor) continue;
+      const key = [plural, status.name, status.reason, status.message ?? nameOf(object)].join("\n");
+      const group = groups.get(key);
+      if (group) {
+        group.objects.push(object);
+        if (since(status) < since(group.status)) group.status = status;
+      } else {
+        groups.set(key, { plural, status, objects: [object] });
+      }
+    }
+  }
+  const all = [...groups.values()];
+  const sorted = (names: readonly StatusName[]) =>
+    all.filter((matter) => names.includes(matter.status.name)).sort((a, b) =>
+      names.indexOf(a.status.name) - names.indexOf(b.status.name) || b.objects.length - a.objects.length ||
+      since(a.status) - since(b.status) || a.plural.localeCompare(b.plural) || nameOf(a.objects[0]).localeCompare(nameOf(b.objects[0])));
+  return { needs: sorted(needs), moves: sorted(moves) };
+}
+
+/** How many objects of a kind need somebody, and the worst of them. */
+export function worst(plural: string, objects: readonly KubeObject[]): { name: StatusName; count: number } | undefined {
+  let name: StatusName | undefined;
+  let count = 0;
+  for (const object of objects) {
+    const status = statusOf(plural, object).name;
+    if (!needs.includes(status)) continue;
+    count++;
+    if (name === undefined || needs.indexOf(status) < needs.indexOf(name)) name = status;
+  }
+  return name && { name, count };
+}

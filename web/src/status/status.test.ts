@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import type { Condition } from "../api/types";
+import { age } from "./age";
+import { matters } from "./order";
+import { quantity } from "./quantity";
+import { statusOf } from "./status";
+
+function object(name: string, conditions: Partial<Condition>[], more: object = {}) {
+  return { metadata: { name, uid: name, generation: 1 }, status: { observedGeneration: 1, conditions: conditions.map((condition) => ({ status: "True", type: "?", ...condition })), ...more } };
+}
+
+const ready = { type: "Ready", status: "True", reason: "Ready" };
+const waits = { type: "Ready", status: "False", reason: "Waiting", message: "waits" };
+
+test.each([
+  ["ready", "podsets", object("a", [ready])],
+  ["reconciling", "podsets", object("a", [waits, { type: "Reconciling" }])],
+  ["stalled", "podsets", object("a", [waits, { type: "Stalled", reason: "Broken" }])],
+  ["paused", "podsets", object("a", [ready, { type: "Paused" }])],
+  ["waiting", "nodepools", object("a", [{ ...waits, reason: "TooManyLeaving" }, { type: "Stalled" }])],
+  ["unknown", "virtualmachines", object("a", [{ ...waits, status: "Unknown" }], { phase: "Unknown" })],
+  ["retrying", "virtualmachines", object("a", [waits, { type: "Reconciling" }], { startFailure: { reason: "Crashed" } })],
+  ["attention", "virtualmachines", object("a", [ready, { type: "RestartRequired", reason: "ResizePending" }])],
+  ["stalled", "nodes", object("a", [{ ...waits }])],
+  ["attention", "nodes", object("a", [ready, { type: "DiskPressure" }])],
+] as const)("%s", (name, plural, of) => expect(statusOf(plural, of).name).toBe(name));
+
+test("an object that is being deleted says so before all else", () => {
+  const of = object("a", [{ type: "Stalled" }]);
+  expect(statusOf("podsets", { ...of, metadata: { ...of.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }).name).toBe("deleting");
+});
+
+test("the worst comes first, and the same trouble is one row", () => {
+  const stalled = (name: string) => object(name, [{ ...waits, message: "no host" }, { type: "Stalled" }]);
+  const { needs, moves } = matters({
+    clusters: [object("c", [{ ...waits, reason: "WaitingForApproval" }])], podsets: [stalled("a"), stalled("b"), object("m", [waits, { type: "Reconciling" }])],
+  }, 0);
+  expect(needs.map((matter) => [matter.status.name, matter.objects.length])).toEqual([["stalled", 2], ["waiting", 1]]);
+  expect(moves).toHaveLength(1);
+});
+
+test.each([[0, "0s"], [119, "119s"], [125, "2m5s"], [600, "10m"], [3 * 3600, "3h"], [3 * 3600 + 600, "3h10m"], [30 * 3600, "30h"], [49 * 3600, "2d1h"], [10 * 86400, "10d"]])("%d seconds are %s", (seconds, text) => {
+  expect(age(new Date(1e12 - seconds * 1000).toISOString(), 1e12)).toBe(text);
+});
+
+test.each([["100m", 0.1], ["2", 2], ["1Gi", 2 ** 30], ["1.5G", 1.5e9], ["", 0], ["x", 0]])("the quantity %s", (text, value) => expect(quantity(text)).toBeCloseTo(value));
