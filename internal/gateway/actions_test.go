@@ -178,7 +178,7 @@ func TestConsents(t *testing.T) {
 	}}
 	must(t, r.Live.Status().Update(t.Context(), pool))
 	r.act(t, admin,
-		actionStep{path + "/acknowledge?uid=other", `{"generation":1}`, 409, `"code":"Conflict"`},
+		actionStep{path + "/acknowledge?uid=other", `{"generation":1}`, 409, `"code":"Replaced"`},
 		actionStep{path + "/acknowledge?uid=" + string(pool.UID), `{"generation":1}`, 200, `"nodes.lailin.xyz/acknowledge":"1"`},
 		actionStep{path + "/pause", "", 200, `"windlass.io/paused":"true"`},
 		actionStep{path + "/resume", "", 200, `"nodes.lailin.xyz/acknowledge":"1"`},

@@ -144,23 +144,23 @@ func TestClientWrites(t *testing.T) {
 	_, err = services.Get(t.Context(), c, ns, "dry")
 	wantProblem(t, err, http.StatusNotFound, "NotFound")
 
-	applied, err := services.Apply(t.Context(), c, ns, "web", webService("web"), client.WriteOptions{FieldManager: "first"})
+	applied, err := services.Apply(t.Context(), c, ns, "web", webService("web"), client.WriteOptions{FieldManager: "windlass-console-first"})
 	must(t, err)
 	other := webService("web")
 	other.Labels["tier"] = "other"
-	_, err = services.Apply(t.Context(), c, ns, "web", other, client.WriteOptions{FieldManager: "second"})
+	_, err = services.Apply(t.Context(), c, ns, "web", other, client.WriteOptions{FieldManager: "windlass-console-second"})
 	conflict := wantProblem(t, err, http.StatusConflict, "Conflict")
 	if len(conflict.Errors) != 1 || !strings.Contains(conflict.Errors[0].Message, "first") || len(conflict.Kubernetes) == 0 {
 		t.Errorf("the conflict is %+v", conflict)
 	}
-	forced, err := services.Apply(t.Context(), c, ns, "web", other, client.WriteOptions{FieldManager: "second", Force: true})
+	forced, err := services.Apply(t.Context(), c, ns, "web", other, client.WriteOptions{FieldManager: "windlass-console-second", Force: true})
 	must(t, err)
 	if forced.Labels["tier"] != "other" || forced.UID != applied.UID {
 		t.Errorf("taken over it is %+v", forced.ObjectMeta)
 	}
 	must(t, services.Delete(t.Context(), c, ns, "web", client.DeleteOptions{DryRun: true}))
 	err = services.Delete(t.Context(), c, ns, "web", client.DeleteOptions{UID: "another"})
-	wantProblem(t, err, http.StatusConflict, "Conflict")
+	wantProblem(t, err, http.StatusConflict, "Replaced")
 	must(t, services.Delete(t.Context(), c, ns, "web", client.DeleteOptions{UID: string(forced.UID)}))
 	_, err = services.Get(t.Context(), c, ns, "web")
 	wantProblem(t, err, http.StatusNotFound, "NotFound")

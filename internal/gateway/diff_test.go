@@ -63,7 +63,7 @@ func TestDifferenceOfAWrite(t *testing.T) {
 	if got := r.do(t, http.MethodGet, path+"?consistent=true", admin, ""); got.status != http.StatusNotFound {
 		t.Fatalf("it is created: %d", got.status)
 	}
-	if got := r.do(t, http.MethodPut, path+"?fieldManager=ci", admin, deploymentOf(ns, "a", `,"replicas":2`)); got.status != http.StatusCreated {
+	if got := r.do(t, http.MethodPut, path+"?fieldManager=windlass-console-ci", admin, deploymentOf(ns, "a", `,"replicas":2`)); got.status != http.StatusCreated {
 		t.Fatalf("status %d: %s", got.status, got.body)
 	}
 	before := r.do(t, http.MethodGet, path+"?consistent=true&managedFields=true", admin, "")
@@ -76,19 +76,19 @@ func TestDifferenceOfAWrite(t *testing.T) {
 		"an apply of what is there": {http.MethodPut, "", deploymentOf(ns, "a"), nil, []string{}, []string{}},
 		"an apply against others": {
 			http.MethodPut, "", deploymentOf(ns, "b", `,"paused":true`), nil,
-			[]string{`.spec.paused:  > true`, image + `: "a" > "b" Apply by ci`},
-			[]string{image + " of ci"},
+			[]string{`.spec.paused:  > true`, image + `: "a" > "b" Apply by windlass-console-ci`},
+			[]string{image + " of windlass-console-ci"},
 		},
 		"the same with force": {
-			http.MethodPut, "?force=true", deploymentOf(ns, "b"), nil, []string{image + `: "a" > "b" Apply by ci`}, []string{},
+			http.MethodPut, "?force=true", deploymentOf(ns, "b"), nil, []string{image + `: "a" > "b" Apply by windlass-console-ci`}, []string{},
 		},
 		"an apply of a manager that lets go": {
-			http.MethodPut, "?fieldManager=ci", deploymentOf(ns, "a"), nil, []string{`.spec.replicas: 2 > 1 Apply by ci`}, []string{},
+			http.MethodPut, "?fieldManager=windlass-console-ci", deploymentOf(ns, "a"), nil, []string{`.spec.replicas: 2 > 1 Apply by windlass-console-ci`}, []string{},
 		},
 		"a merge patch": {
 			http.MethodPatch, "", `{"spec":{"replicas":5}}`,
 			[]string{"Content-Type", "application/merge-patch+json"},
-			[]string{`.spec.replicas: 2 > 5 Apply by ci`},
+			[]string{`.spec.replicas: 2 > 5 Apply by windlass-console-ci`},
 			[]string{},
 		},
 		"a JSON patch": {

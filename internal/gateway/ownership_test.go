@@ -33,9 +33,9 @@ func TestCallersDoNotConflictWithThemselves(t *testing.T) {
 		{"what the change does not name stays", http.MethodGet, path, "", 200, `"kept":"yes"`},
 		{"it is scaled", http.MethodPatch, path + "/scale", `{"replicas":3}`, 200, `"replicas":3`},
 		{"the number is applied", http.MethodPut, path, deployment("2", "web:2", ""), 200, `"replicas":2`},
-		{"another manager conflicts", http.MethodPut, path + "?fieldManager=other", deployment("2", "web:3", ""), 409, `conflict with \"windlass-api\"`},
-		{"another manager takes over", http.MethodPut, path + "?fieldManager=other&force=true", deployment("2", "web:3", ""), 200, `"image":"web:3"`},
-		{"and is not overruled", http.MethodPut, path, deployment("2", "web:4", ""), 409, `conflict with \"other\"`},
+		{"another manager conflicts", http.MethodPut, path + "?fieldManager=windlass-console-other", deployment("2", "web:3", ""), 409, `conflict with \"windlass-api\"`},
+		{"another manager takes over", http.MethodPut, path + "?fieldManager=windlass-console-other&force=true", deployment("2", "web:3", ""), 200, `"image":"web:3"`},
+		{"and is not overruled", http.MethodPut, path, deployment("2", "web:4", ""), 409, `conflict with \"windlass-console-other\"`},
 		{"a wrong version is refused", http.MethodPut, path, deployment("2", "web:3", `,"resourceVersion":"1"`), 409, "modified"},
 	} {
 		got := r.do(t, step.method, step.path, admin, step.body)

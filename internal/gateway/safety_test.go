@@ -270,8 +270,8 @@ func TestApply(t *testing.T) {
 		{"?dryRun=All", body("one"), 201},
 		{"", body("one"), 201},
 		{"", body("two"), 200},
-		{"?fieldManager=other", body("three"), 409},
-		{"?fieldManager=other&force=true", body("three"), 200},
+		{"?fieldManager=windlass-console-other", body("three"), 409},
+		{"?fieldManager=windlass-console-other&force=true", body("three"), 200},
 	} {
 		got := r.do(t, http.MethodPut, path+step.query, admin, step.body)
 		if got.status != step.status {

@@ -146,10 +146,14 @@ async function writes(): Promise<void> {
   }));
   check("patched", patched.metadata.labels?.["team"] === "a");
   const held = refused("a conflict", await api.PUT("/v1/deployments/{ns}/{name}", {
-    params: { path: at, query: { fieldManager: "other" } },
+    params: { path: at, query: { fieldManager: "windlass-console-guide" } },
     body: { ...web, spec: { ...web.spec, replicas: 5 } },
   }));
   check("conflict", held.errors?.[0]?.code === "FieldManagerConflict" && held.errors[0].parameters?.["manager"] === "windlass-api");
+  const late = refused("a button of an old page", await api.POST("/v1/deployments/{ns}/{name}/restart", {
+    params: { path: at, query: { uid: "gone", fieldManager: "windlass-console-restart" } },
+  }));
+  check("replaced", late.code === "Replaced" && late.parameters?.["uid"] === patched.metadata.uid);
   // What was read can be sent back as it is.
   const read = need("read", await api.GET("/v1/deployments/{ns}/{name}", { params: { path: at, query: { consistent: true } } }));
   need("replace", await api.PUT("/v1/deployments/{ns}/{name}", { params: { path: at, query: { replace: true } }, body: read }));

@@ -16,7 +16,6 @@ import (
 	"github.com/windlass-operator/windlass/internal/action"
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
-	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 // attempts is how often an action is decided anew because the object has changed since it was read, as a kubelet changes its node.
@@ -25,9 +24,9 @@ const attempts = 5
 // ActionInput is the input of every action.
 type ActionInput struct {
 	DryRunInput
+	OwnerInput
+	PinInput
 	Target
-
-	UID string `query:"uid" maxLength:"64" doc:"Act on the object only if it has this UID"`
 }
 
 // base returns what all actions have in common.
@@ -100,7 +99,7 @@ func act[T any, O objectPointer[T]](
 		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, ""), ContentType: string(types.MergePatchType),
 		Query: dryRunQuery(in.DryRun),
 	}
-	c.Query.Set("fieldManager", fieldManager)
+	c.Query.Set("fieldManager", in.manager())
 	c.Query.Set("fieldValidation", "Strict")
 	var answer *access.Result
 	for range attempts {
@@ -126,8 +125,7 @@ func decide[T any, O objectPointer[T]](
 	}
 	meta := O(object)
 	if in.UID != "" && string(meta.GetUID()) != in.UID {
-		return nil, view.NewProblem(http.StatusConflict, "Conflict", "The object is another one of the same name: its UID is "+
-			string(meta.GetUID())+".").With(view.ParameterUID, string(meta.GetUID()))
+		return nil, wasReplaced(string(meta.GetUID()))
 	}
 	return action.Patch(meta, of.ending, func(O) error { return change(ctx, meta) })
 }

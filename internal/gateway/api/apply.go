@@ -6,7 +6,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,6 +22,7 @@ import (
 // applyInput is the input of applying an object.
 type applyInput struct {
 	CreateInput
+	PinInput
 	Target
 
 	Force   bool `query:"force" doc:"Take over fields that other managers own"`
@@ -40,13 +40,21 @@ func (a *API) apply(ctx context.Context, k *feed.Kind, in *applyInput) (access.C
 	if err != nil {
 		return c, nil, err
 	}
-	if a.mayWrite(ctx, k, in.namespace, in.name, "patch") {
+	read, err := a.mustRead(ctx, k, in.Target, in.UID, "patch")
+	if err != nil {
+		return c, nil, err
+	}
+	if read {
 		if _, err := in.fits(k, media); err != nil {
 			return c, nil, err
 		}
 	}
+	body, media, err := pinObject(in.RawBody, media, in.UID)
+	if err != nil {
+		return c, nil, err
+	}
 	c = access.Call{
-		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, ""), Query: in.parameters(), Body: in.RawBody,
+		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, ""), Query: in.parameters(), Body: body,
 		ContentType: string(types.ApplyYAMLPatchType), // JSON is YAML
 	}
 	if in.Force {
@@ -57,7 +65,7 @@ func (a *API) apply(ctx context.Context, k *feed.Kind, in *applyInput) (access.C
 		answer, err = a.takeOver(ctx, who, c, media, err)
 	}
 	a.audit(ctx, who, k, in.namespace, in.name, c, answer, err)
-	return c, answer, err
+	return c, answer, a.unlessReplaced(ctx, k, &in.Target, in.UID, err)
 }
 
 // fits returns what the gateway reads of a body, whose name has to be that of the path.
@@ -100,7 +108,7 @@ func (a *API) takeOver(ctx context.Context, who *access.Caller, c access.Call, m
 		}
 		pinned := c
 		pinned.Query = maps.Clone(c.Query)
-		if pinned.Body, err = pin(c.Body, media, seen.Body); err != nil {
+		if pinned.Body, err = pinVersion(c.Body, media, seen.Body); err != nil {
 			return nil, conflict
 		}
 		answer, err := a.Upstream.Do(ctx, who, pinned)
@@ -119,41 +127,4 @@ func (a *API) takeOver(ctx context.Context, who *access.Caller, c access.Call, m
 func isOutdated(err error) bool {
 	problem, refused := errors.AsType[*view.Problem](err)
 	return refused && problem.Status == http.StatusConflict && len(problem.Errors) == 0
-}
-
-// pin returns the body as JSON with the resourceVersion of the object that was seen, unless it has one of its own.
-func pin(body []byte, media string, seen []byte) ([]byte, error) {
-	var of sketch
-	if err := json.Unmarshal(seen, &of); err != nil {
-		return nil, err
-	}
-	body, err := jsonOf(body, media)
-	if err != nil {
-		return nil, err
-	}
-	var object, metadata map[string]json.RawMessage
-	if err := json.Unmarshal(body, &object); err != nil {
-		return nil, err
-	}
-	if object == nil {
-		return nil, errors.New("cannot pin the version of an empty body")
-	}
-	if raw, ok := object["metadata"]; ok {
-		if err := json.Unmarshal(raw, &metadata); err != nil {
-			return nil, err
-		}
-	}
-	if metadata == nil {
-		metadata = map[string]json.RawMessage{}
-	}
-	if _, own := metadata["resourceVersion"]; own {
-		return body, nil
-	}
-	if metadata["resourceVersion"], err = json.Marshal(of.Metadata.ResourceVersion); err != nil {
-		return nil, err
-	}
-	if object["metadata"], err = json.Marshal(metadata); err != nil {
-		return nil, err
-	}
-	return json.Marshal(object)
 }

@@ -21,6 +21,7 @@ import (
 // patchInput is the input of patching an object.
 type patchInput struct {
 	CreateInput
+	PinInput
 	Target
 }
 
@@ -64,9 +65,19 @@ func (a *API) patch(ctx context.Context, k *feed.Kind, in *patchInput) (access.C
 		return access.Call{}, nil, view.NewProblem(http.StatusUnsupportedMediaType, "UnsupportedMediaType",
 			"The Content-Type of a patch must be "+strings.Join(known, " or ")+".").With(view.ParameterAllowed, strings.Join(known, ", "))
 	}
-	return a.sendOwn(ctx, k, in.namespace, in.name, access.Call{
-		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, ""), Query: in.parameters(), Body: in.RawBody, ContentType: media,
+	body := in.RawBody
+	if in.UID != "" {
+		if _, err := a.mustRead(ctx, k, in.Target, in.UID, "patch"); err != nil {
+			return access.Call{}, nil, err
+		}
+		if body, err = pinPatch(body, media, in.UID); err != nil {
+			return access.Call{}, nil, err
+		}
+	}
+	c, answer, err := a.sendOwn(ctx, k, in.namespace, in.name, access.Call{
+		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, ""), Query: in.parameters(), Body: body, ContentType: media,
 	})
+	return c, answer, a.unlessReplaced(ctx, k, &in.Target, in.UID, err)
 }
 
 // put applies or replaces an object.
@@ -87,7 +98,11 @@ func (a *API) replace(ctx context.Context, k *feed.Kind, in *applyInput) (access
 	if err != nil {
 		return access.Call{}, nil, err
 	}
-	if a.mayWrite(ctx, k, in.namespace, in.name, "update") {
+	read, err := a.mustRead(ctx, k, in.Target, in.UID, "update")
+	if err != nil {
+		return access.Call{}, nil, err
+	}
+	if read {
 		body, err := in.fits(k, media)
 		if err != nil {
 			return access.Call{}, nil, err
@@ -99,7 +114,12 @@ func (a *API) replace(ctx context.Context, k *feed.Kind, in *applyInput) (access
 			})
 		}
 	}
-	return a.sendOwn(ctx, k, in.namespace, in.name, access.Call{
-		Method: http.MethodPut, Path: k.Path(in.namespace, in.name, ""), Query: in.parameters(), Body: in.RawBody, ContentType: media,
+	body, media, err := pinObject(in.RawBody, media, in.UID)
+	if err != nil {
+		return access.Call{}, nil, err
+	}
+	c, answer, err := a.sendOwn(ctx, k, in.namespace, in.name, access.Call{
+		Method: http.MethodPut, Path: k.Path(in.namespace, in.name, ""), Query: in.parameters(), Body: body, ContentType: media,
 	})
+	return c, answer, a.unlessReplaced(ctx, k, &in.Target, in.UID, err)
 }

@@ -20,6 +20,8 @@ import (
 // debugInput is the input of adding a debugging container.
 type debugInput struct {
 	DryRunInput
+	OwnerInput
+	PinInput
 	Target
 
 	Body action.DebugRequest
@@ -69,12 +71,17 @@ func (a *API) debug(ctx context.Context, in *debugInput) (*debugOutput, error) {
 	if err != nil {
 		return nil, err
 	}
+	if body, _, err = pinObject(body, mediaJSON, in.UID); err != nil {
+		return nil, err
+	}
 	c := access.Call{
 		Method: http.MethodPatch, Path: a.pods.Path(in.namespace, in.name, "ephemeralcontainers"), Query: dryRunQuery(in.DryRun), Body: body,
 		ContentType: string(types.StrategicMergePatchType),
 	}
+	c.Query.Set("fieldManager", in.manager())
 	answer, err := a.Upstream.Do(ctx, who, c)
 	a.audit(ctx, who, a.pods, in.namespace, in.name, c, answer, err, "action", "debug", "container", container.Name)
+	err = a.unlessReplaced(ctx, a.pods, &in.Target, in.UID, err)
 	if _, err := a.written(ctx, a.pods, in.namespace, in.name, c, answer, err); err != nil {
 		return nil, err
 	}

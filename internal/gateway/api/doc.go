@@ -6,7 +6,7 @@
 //   - api.go, guard.go, admit.go: the handler of everything, and what every request passes
 //   - routes.go: the routes of all kinds; apps.go, watch.go and me.go: those that are not about one kind
 //   - list.go, read.go, write.go, apply.go: what the routes of a kind do
-//   - sketch.go: the part of a body that the gateway reads
+//   - sketch.go: the part of a body that the gateway reads; pin.go: what holds a write to the object that its caller has seen
 //   - table.go, events.go, pods.go, kinds.go, overview.go: tables, events, pods, what kinds there are, and routes over all kinds
 //   - text.go: texts that are sent as they come; hosts.go, output.go, runs.go: those that only the manager reaches
 //   - usage.go: what objects have used

@@ -21,6 +21,7 @@ import (
 )
 
 type downloadInput struct {
+	PinInput
 	Target
 }
 
@@ -46,7 +47,7 @@ func (a *API) download(ctx context.Context, k *feed.Kind, in *downloadInput) (*h
 		return nil, err
 	}
 	c := access.Call{Method: http.MethodPost, Path: k.Path("", in.name, "")}
-	content, err := a.kubeconfigOf(ctx, who, c.Path)
+	content, err := a.kubeconfigOf(ctx, who, c.Path, in.UID)
 	answer := &access.Result{Status: http.StatusOK}
 	if err != nil {
 		answer = nil
@@ -66,10 +67,13 @@ func (a *API) download(ctx context.Context, k *feed.Kind, in *downloadInput) (*h
 
 // kubeconfigOf reads the kubeconfig of the Kubeconfig at the path. The status is no proof that the Secret is its own: anyone who may
 // write the status could name a Secret of theirs, whose kubeconfig runs a program where it is used.
-func (a *API) kubeconfigOf(ctx context.Context, who *access.Caller, path string) ([]byte, error) {
+func (a *API) kubeconfigOf(ctx context.Context, who *access.Caller, path, uid string) ([]byte, error) {
 	config, err := readAs[clusterprovisionerv1alpha1.Kubeconfig](ctx, a, who, path)
 	if err != nil {
 		return nil, err
+	}
+	if uid != "" && string(config.UID) != uid {
+		return nil, wasReplaced(string(config.UID))
 	}
 	ref := config.Status.SecretRef
 	if ref == nil {

@@ -22,6 +22,7 @@ const logsPart = "/logs"
 // evictInput is the input of evicting a pod.
 type evictInput struct {
 	DryRunInput
+	PinInput
 	Target
 }
 
@@ -44,9 +45,12 @@ func (a *API) registerPods() {
 
 // evict evicts a pod as the caller.
 func (a *API) evict(ctx context.Context, in *evictInput) (*huma.StreamResponse, error) {
-	var options *metav1.DeleteOptions
+	options := &metav1.DeleteOptions{}
 	if in.DryRun != "" {
-		options = &metav1.DeleteOptions{DryRun: []string{in.DryRun}}
+		options.DryRun = []string{in.DryRun}
+	}
+	if in.UID != "" {
+		options.Preconditions = metav1.NewUIDPreconditions(in.UID)
 	}
 	body, err := json.Marshal(evictionOf(in.namespace, in.name, options))
 	if err != nil {
@@ -61,9 +65,14 @@ func (a *API) evict(ctx context.Context, in *evictInput) (*huma.StreamResponse, 
 		ContentType: mediaJSON,
 	}
 	evicted, known := a.pods.Store.Get(in.namespace, in.name)
+	if in.UID != "" { // the API server would try for ten seconds to evict a pod with another UID
+		if now, err := a.current(ctx, who, a.pods, &in.Target); err == nil && now != nil && string(uidOf(now)) != in.UID {
+			return nil, wasReplaced(string(uidOf(now)))
+		}
+	}
 	answer, err := a.send(ctx, who, a.pods, in.namespace, in.name, c)
 	if err != nil {
-		return nil, err
+		return nil, a.unlessReplaced(ctx, a.pods, &in.Target, in.UID, err)
 	}
 	if in.DryRun == "" && known {
 		waiting, cancel := context.WithTimeout(ctx, catchUp)

@@ -7,8 +7,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -38,10 +40,10 @@ type DryRunInput struct {
 // CreateInput is the input of creating an object.
 type CreateInput struct {
 	DryRunInput
+	OwnerInput
 
-	ContentType  string `header:"Content-Type" doc:"application/json or application/yaml"`
-	FieldManager string `query:"fieldManager" maxLength:"128" doc:"Owner of the fields. The default is windlass-api"`
-	RawBody      []byte
+	ContentType string `header:"Content-Type" doc:"application/json or application/yaml"`
+	RawBody     []byte
 }
 
 type namespacedCreate struct {
@@ -53,15 +55,17 @@ type namespacedCreate struct {
 // deleteInput is the input of deleting an object.
 type deleteInput struct {
 	DryRunInput
+	PinInput
 	Target
 
 	Propagation string `query:"propagationPolicy" enum:"Background,Foreground,Orphan" default:"Background" doc:"What happens to the objects that it owns"`
-	UID         string `query:"uid" maxLength:"64" doc:"Delete the object only if it has this UID"`
 }
 
 // scaleInput is the input of scaling an object.
 type scaleInput struct {
 	DryRunInput
+	OwnerInput
+	PinInput
 	Target
 
 	Body struct {
@@ -71,7 +75,7 @@ type scaleInput struct {
 
 // parameters returns the query of a write.
 func (in *CreateInput) parameters() url.Values {
-	query := url.Values{"fieldValidation": {"Strict"}, "fieldManager": {cmp.Or(in.FieldManager, fieldManager)}}
+	query := url.Values{"fieldValidation": {"Strict"}, "fieldManager": {in.manager()}}
 	setIf(query, "dryRun", in.DryRun)
 	return query
 }
@@ -95,7 +99,7 @@ func (a *API) create(ctx context.Context, k *feed.Kind, namespace string, in *Cr
 	if k.Namespaced && namespace == "" {
 		return nil, fieldErrors(&view.FieldError{Location: locationNamespace, Message: "is required, because the object has no metadata.namespace", Code: view.FieldRequired})
 	}
-	return a.write(ctx, k, name, namespace, access.Call{
+	return a.write(ctx, k, Target{namespace: namespace, name: name}, "", access.Call{
 		Method: http.MethodPost, Path: k.Path(namespace, "", ""), Query: in.parameters(), Body: in.RawBody, ContentType: media,
 	})
 }
@@ -116,7 +120,7 @@ func (a *API) delete(ctx context.Context, k *feed.Kind, in *deleteInput) (*huma.
 	options.SetGroupVersionKind(metav1.Unversioned.WithKind("DeleteOptions"))
 	options.APIVersion = "v1"
 	if in.UID != "" {
-		options.Preconditions = &metav1.Preconditions{UID: new(types.UID(in.UID))}
+		options.Preconditions = metav1.NewUIDPreconditions(in.UID)
 	}
 	if in.DryRun != "" {
 		options.DryRun = []string{in.DryRun}
@@ -125,7 +129,7 @@ func (a *API) delete(ctx context.Context, k *feed.Kind, in *deleteInput) (*huma.
 	if err != nil {
 		return nil, err
 	}
-	return a.write(ctx, k, in.name, in.namespace, access.Call{
+	return a.write(ctx, k, in.Target, in.UID, access.Call{
 		Method: http.MethodDelete, Path: k.Path(in.namespace, in.name, ""), Body: body, ContentType: mediaJSON,
 		Query: dryRunQuery(in.DryRun),
 	})
@@ -138,22 +142,31 @@ func dryRunQuery(value string) url.Values {
 }
 
 func (a *API) scale(ctx context.Context, k *feed.Kind, in *scaleInput) (*huma.StreamResponse, error) {
-	body, err := json.Marshal(map[string]any{"spec": map[string]any{"replicas": in.Body.Replicas}})
+	steps := []step{{"add", "/spec/replicas", in.Body.Replicas}}
+	if in.UID != "" { // a Scale of a CRD takes any UID, so it has to be a test
+		steps = slices.Insert(steps, 0, step{"test", uidPath, in.UID})
+	}
+	body, err := json.Marshal(steps)
 	if err != nil {
 		return nil, err
 	}
 	query := dryRunQuery(in.DryRun)
-	query.Set("fieldManager", fieldManager)
-	return a.write(ctx, k, in.name, in.namespace, access.Call{
+	query.Set("fieldManager", in.manager())
+	out, err := a.write(ctx, k, in.Target, in.UID, access.Call{
 		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, "scale"), Query: query, Body: body,
-		ContentType: string(types.MergePatchType),
+		ContentType: string(types.JSONPatchType),
 	})
+	refusal, refused := errors.AsType[*view.Problem](err)
+	if in.UID != "" && refused && refusal.Status == http.StatusUnprocessableEntity && len(refusal.Errors) == 0 {
+		return nil, wasReplaced("") // what fails without a field is the test
+	}
+	return out, err
 }
 
-// write sends a write as the caller, logs it, and waits until the store has it.
-func (a *API) write(ctx context.Context, k *feed.Kind, name, namespace string, c access.Call) (*huma.StreamResponse, error) {
-	c, answer, err := a.sendOwn(ctx, k, namespace, name, c)
-	return a.written(ctx, k, namespace, name, c, answer, err)
+// write sends a write as the caller, logs it, and waits until the store has it. The UID is the one that the write is held to; empty for none.
+func (a *API) write(ctx context.Context, k *feed.Kind, of Target, uid string, c access.Call) (*huma.StreamResponse, error) {
+	c, answer, err := a.sendOwn(ctx, k, of.namespace, of.name, c)
+	return a.written(ctx, k, of.namespace, of.name, c, answer, a.unlessReplaced(ctx, k, &of, uid, err))
 }
 
 // written returns the answer to a write once the store has it.

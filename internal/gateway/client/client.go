@@ -72,10 +72,13 @@ type ListOptions struct {
 type WriteOptions struct {
 	// DryRun only says what would happen.
 	DryRun bool
-	// FieldManager owns the fields. Default: windlass-api.
+	// FieldManager owns the fields: windlass-console- and a name. Default: windlass-api.
 	FieldManager string
 	// Force takes over fields that others own; only for Apply.
 	Force bool
+	// UID writes to the object only if this is its UID; with another one the problem is Replaced. Default: empty, whatever it is. A create
+	// has none.
+	UID string
 }
 
 // DeleteOptions say how something is deleted.
@@ -84,7 +87,7 @@ type DeleteOptions struct {
 	DryRun bool
 	// Propagation says what becomes of what the object owns. Default: Background.
 	Propagation metav1.DeletionPropagation
-	// UID deletes the object only if this is its UID; with another one the answer is a conflict. Default: empty, whatever it is.
+	// UID deletes the object only if this is its UID; with another one the problem is Replaced. Default: empty, whatever it is.
 	UID string
 }
 
@@ -153,11 +156,7 @@ func (k Kind[T]) Apply(ctx context.Context, c *Client, namespace, name string, o
 
 // Scale sets the number of replicas.
 func (k Kind[T]) Scale(ctx context.Context, c *Client, namespace, name string, replicas int32, options WriteOptions) error {
-	query := url.Values{}
-	if options.DryRun {
-		query.Set("dryRun", metav1.DryRunAll)
-	}
-	return c.call(ctx, http.MethodPatch, k.path(namespace, name, "/scale"), query, map[string]int32{"replicas": replicas}, nil)
+	return c.call(ctx, http.MethodPatch, k.path(namespace, name, "/scale"), options.query(), map[string]int32{"replicas": replicas}, nil)
 }
 
 // Delete deletes an object.
@@ -182,6 +181,7 @@ func (k Kind[T]) path(namespace, name, part string) string {
 func (o WriteOptions) query() url.Values {
 	query := url.Values{}
 	set(query, "fieldManager", o.FieldManager)
+	set(query, "uid", o.UID)
 	if o.DryRun {
 		query.Set("dryRun", metav1.DryRunAll)
 	}

@@ -77,6 +77,7 @@ func ProblemCodes() []ProblemCode {
 		own("NotYet", "the object does not have yet what is asked for"),
 		own("Outdated", "what the caller agrees to has changed since they have read it", ParameterCurrent),
 		own("ProviderUnavailable", "the OpenID provider does not answer, so the session cannot be renewed"),
+		own("Replaced", "the object with that UID is gone, and uid is that of the one that has its name now", ParameterUID),
 		own("RolloutPaused", "the rollout is paused: resume it first"),
 		own("SessionEnded", "the session of the browser has expired or was logged out, or its token is no longer accepted: log in again"),
 		own("RunUnderWay", "a run of the tool is under way: wait until it ends"),
