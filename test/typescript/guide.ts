@@ -112,6 +112,8 @@ async function reads(): Promise<void> {
   need("schema", await api.GET("/v1/kinds/{kind}/schema", { params: { path: { kind: "podsets" } } }));
   const summary = need("summary", await api.GET("/v1/summary"));
   check("summary", summary.kinds.some((one) => one.kind === "deployments" && one.total >= 0));
+  const hosts = need("hosts", await api.GET("/v1/hosts"));
+  check("hosts", hosts.complete && hosts.hosts.every((host) => host.machines > 0 && host.requested.cpuCores >= 0));
   need("search", await api.GET("/v1/search", { params: { query: { q: "nginx" } } })).items.map((found) => `${found.kind} ${found.state}`);
   const rights = need("rights", await api.GET("/v1/rights", { params: { query: { ns: namespace } } }));
   check("rights", rights.namespaces[namespace]?.["deployments"]?.["create"] === true);

@@ -148,6 +148,7 @@ func (a *API) register(mux *http.ServeMux) {
 	a.registerUsage()
 	a.registerActions()
 	a.registerOverview()
+	a.registerHosts()
 	a.registerWhy()
 	a.registerApps()
 	a.registerMe()
