@@ -126,6 +126,8 @@ async function one(): Promise<void> {
   const tag = read.response.headers.get("ETag") ?? "";
   const again = await api.GET("/v1/deployments/{ns}/{name}", { params: { path: at, header: { "If-None-Match": tag } } });
   check("304", again.response.status === 304);
+  const some = need("fields", await api.GET("/v1/deployments/{ns}/{name}", { params: { path: at, query: { fields: "spec.replicas" } } }));
+  check("fields", some.spec?.replicas !== undefined && some.metadata.labels === undefined);
   const text = need("yaml", await api.GET("/v1/deployments/{ns}/{name}/yaml", { params: { path: at }, parseAs: "text" }));
   check("yaml", text.includes("kind: Deployment"));
   need("events", await api.GET("/v1/deployments/{ns}/{name}/events", { params: { path: at, query: { limit: 10 } } })).items.map((e) => e.message);

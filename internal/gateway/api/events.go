@@ -17,6 +17,7 @@ import (
 // eventsInput is the input of the events about an object.
 type eventsInput struct {
 	Conditional
+	FieldsInput
 	Target
 
 	Limit    int    `query:"limit" minimum:"0" maximum:"10000" default:"500" doc:"Maximum number of events. metadata.continue of the answer gets the next page"`
@@ -35,6 +36,6 @@ func (a *API) events(ctx context.Context, k *feed.Kind, in *eventsInput) (*huma.
 		selector["involvedObject.namespace"] = in.namespace
 	}
 	return a.list(ctx, a.eventKind, within, &ListInput{Selection: Selection{
-		FieldSelector: selector.AsSelector().String(), Sort: view.SortNewest, Limit: in.Limit, Continue: in.Continue,
+		FieldsInput: in.FieldsInput, FieldSelector: selector.AsSelector().String(), Sort: view.SortNewest, Limit: in.Limit, Continue: in.Continue,
 	}})
 }

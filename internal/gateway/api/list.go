@@ -22,6 +22,7 @@ import (
 // Selection is what lists and tables have in common: which objects, and in which order.
 type Selection struct {
 	Conditional
+	FieldsInput
 
 	Limit         int    `query:"limit" minimum:"0" maximum:"10000" doc:"Maximum number of items. metadata.continue of the answer gets the next page"`
 	Continue      string `query:"continue" maxLength:"8192" doc:"metadata.continue of the previous page"`
@@ -64,16 +65,21 @@ func (l *namespacedList) Resolve(huma.Context) []error {
 
 // list answers with a page of the kind.
 func (a *API) list(ctx context.Context, k *feed.Kind, namespace string, in *ListInput) (*huma.StreamResponse, error) {
+	fields, err := in.projection()
+	if err != nil {
+		return nil, err
+	}
 	page, err := a.choose(ctx, k, namespace, in)
 	if err != nil {
 		return nil, err
 	}
+	page.Items = fields.Items(page.Items)
 	list, err := view.NewList(k.GVK, page.version, page.Page)
 	if err != nil {
 		return nil, err
 	}
 	return a.represent(&representation{
-		media: mediaJSON, tag: list.Tag(), size: list.Size(), write: list.Write, age: page.age, uncompressed: k.Uncompressed,
+		media: mediaJSON, tag: fields.Tag(list.Tag()), size: list.Size(), write: list.Write, age: page.age, uncompressed: k.Uncompressed,
 	}), nil
 }
 

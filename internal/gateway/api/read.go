@@ -22,6 +22,7 @@ const verbGet = "get"
 // getInput is the input of reading an object.
 type getInput struct {
 	Conditional
+	FieldsInput
 	Target
 
 	ManagedFields bool `query:"managedFields" doc:"Keep metadata.managedFields"`
@@ -30,28 +31,37 @@ type getInput struct {
 
 // get answers with an object.
 func (a *API) get(ctx context.Context, k *feed.Kind, in *getInput) (*huma.StreamResponse, error) {
+	fields, err := in.projection()
+	if err != nil {
+		return nil, err
+	}
 	body, aged, err := a.read(ctx, k, in)
 	if err != nil {
 		return nil, err
 	}
-	return a.object(k, mediaJSON, body, aged), nil
+	return a.object(k, mediaJSON, fields.Of(body), fields, aged), nil
 }
 
 // yaml answers with an object as YAML.
 func (a *API) yaml(ctx context.Context, k *feed.Kind, in *getInput) (*huma.StreamResponse, error) {
+	fields, err := in.projection()
+	if err != nil {
+		return nil, err
+	}
 	body, aged, err := a.read(ctx, k, in)
 	if err != nil {
 		return nil, err
 	}
-	if body, err = yaml.JSONToYAML(body); err != nil {
+	if body, err = yaml.JSONToYAML(fields.Of(body)); err != nil {
 		return nil, fmt.Errorf("cannot encode an object as YAML: %w", err)
 	}
-	return a.object(k, mediaYAML, body, aged), nil
+	return a.object(k, mediaYAML, body, fields, aged), nil
 }
 
-// object returns an answer with an object of the kind.
-func (a *API) object(k *feed.Kind, media string, body []byte, aged age) *huma.StreamResponse {
+// object returns an answer with an object of the kind, of which the body has the fields.
+func (a *API) object(k *feed.Kind, media string, body []byte, fields *view.Projection, aged age) *huma.StreamResponse {
 	out := encoded(media, body)
+	out.tag = fields.Tag(out.tag)
 	out.age, out.uncompressed = aged, k.Uncompressed
 	return a.represent(out)
 }

@@ -26,6 +26,20 @@ type Conditional struct {
 	IfNoneMatch string `header:"If-None-Match" maxLength:"4096" doc:"Tags of answers that the caller has (ETag): 304 without a body if one of them is that of the answer"`
 }
 
+// FieldsInput is a parameter of everything that answers with objects.
+type FieldsInput struct {
+	Fields string `query:"fields" maxLength:"1024" doc:"Paths of the fields that objects have in the answer, separated by commas, as in metadata.labels,status.conditions.type; all fields by default. apiVersion, kind, and the name, namespace, uid and resourceVersion in metadata are always there. Others are left out, even if the schema requires them" example:"metadata.labels,status.conditions.type"`
+}
+
+// projection returns the choice of fields.
+func (in *FieldsInput) projection() (*view.Projection, error) {
+	out, err := view.ParseProjection(in.Fields)
+	if err != nil {
+		return nil, fieldErrors(err)
+	}
+	return out, nil
+}
+
 // representation is an answer that a caller may already have. Rights are checked before it is made, so that a tag tells nothing
 // to those who may not read the answer.
 type representation struct {

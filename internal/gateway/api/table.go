@@ -68,25 +68,29 @@ func (a *API) table(ctx context.Context, in *tableInput) (*huma.StreamResponse, 
 	if in.Namespace != "" && !k.Namespaced {
 		return nil, fieldErrors(&view.FieldError{Location: locationNamespace, Message: "does not apply to " + k.Plural + ", which have no namespace"})
 	}
+	fields, err := in.projection()
+	if err != nil {
+		return nil, err
+	}
 	printer := a.printers[k]
 	if printer == nil {
-		return a.serverTable(ctx, k, in)
+		return a.serverTable(ctx, k, in, fields)
 	}
 	page, err := a.choose(ctx, k, in.Namespace, &ListInput{Selection: in.Selection})
 	if err != nil {
 		return nil, err
 	}
-	made, err := printer.New(page.version, page.Page, a.Now())
+	made, err := printer.New(page.version, page.Page, a.Now(), fields)
 	if err != nil {
 		return nil, err
 	}
 	return a.represent(&representation{
-		media: mediaJSON, tag: made.Tag(), size: made.Size(), write: made.Write, age: page.age, uncompressed: k.Uncompressed,
+		media: mediaJSON, tag: fields.Tag(made.Tag()), size: made.Size(), write: made.Write, age: page.age, uncompressed: k.Uncompressed,
 	}), nil
 }
 
 // serverTable returns the table of the API server, with its columns and pages.
-func (a *API) serverTable(ctx context.Context, k *feed.Kind, in *tableInput) (*huma.StreamResponse, error) {
+func (a *API) serverTable(ctx context.Context, k *feed.Kind, in *tableInput, fields *view.Projection) (*huma.StreamResponse, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
@@ -132,6 +136,9 @@ func (a *API) serverTable(ctx context.Context, k *feed.Kind, in *tableInput) (*h
 	if rows == nil {
 		rows = []json.RawMessage{}
 	}
+	for i := range rows {
+		rows[i] = fields.Row(rows[i])
+	}
 	if merged["rows"], err = json.Marshal(rows); err != nil {
 		return nil, err
 	}
@@ -139,5 +146,5 @@ func (a *API) serverTable(ctx context.Context, k *feed.Kind, in *tableInput) (*h
 	if err != nil {
 		return nil, err
 	}
-	return a.object(k, mediaJSON, body, 0), nil
+	return a.object(k, mediaJSON, body, fields, 0), nil
 }

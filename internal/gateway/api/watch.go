@@ -24,6 +24,8 @@ const watchPath = "/v1/watch"
 
 // watchInput is the input of a stream.
 type watchInput struct {
+	FieldsInput
+
 	Kinds       string `query:"kinds" maxLength:"512" doc:"Kinds, as in the routes, separated by commas. The default is all kinds but events"`
 	Namespace   string `query:"ns" maxLength:"63" pattern:"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" doc:"Namespace. The default is all that the caller may see"`
 	Summary     bool   `query:"summary" doc:"Count the objects of every kind by state and reason, also of kinds that are not watched: events of the name summary, at most one a second"`
@@ -59,10 +61,14 @@ func (a *API) watch(ctx context.Context, in *watchInput) (*huma.StreamResponse, 
 	if in.Namespace != "" && len(validation.IsDNS1123Label(in.Namespace)) > 0 {
 		return nil, fieldErrors(&view.FieldError{Location: locationNamespace, Message: "is not the name of a namespace"})
 	}
+	fields, err := in.projection()
+	if err != nil {
+		return nil, err
+	}
 	if !a.Streams.Enter(who) {
 		return nil, access.TooMany(time.Second)
 	}
-	answer := &watcher{a: a, who: who, wanted: wanted, namespace: in.Namespace, lastID: in.LastEventID}
+	answer := &watcher{a: a, who: who, wanted: wanted, namespace: in.Namespace, lastID: in.LastEventID, fields: fields}
 	if in.Summary {
 		answer.counted = a.countable(in.Namespace)
 	}
@@ -102,6 +108,7 @@ type watcher struct {
 	counted   []*feed.Kind
 	namespace string
 	lastID    string
+	fields    *view.Projection
 }
 
 // serve streams events for as long as the request lives.
@@ -114,7 +121,7 @@ func (w *watcher) serve(ctx huma.Context) {
 	}
 	// A reader that leaves ends the stream, which is not a failure.
 	_ = w.a.Hub.Serve(request.Context(), writer, feed.Subscription{
-		Kinds: w.wanted, Counted: w.counted, LastID: w.lastID, Permissions: w,
+		Kinds: w.wanted, Counted: w.counted, LastID: w.lastID, Fields: w.fields, Permissions: w,
 		Recheck: w.a.Recheck, Heartbeat: w.a.Heartbeat, Stopping: w.a.stopping, Now: w.a.Now,
 	})
 }

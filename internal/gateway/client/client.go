@@ -64,6 +64,8 @@ type ListOptions struct {
 	Search string
 	// Sort is name, created or -created. Default: name.
 	Sort string
+	// Fields are paths of the fields that objects have, separated by commas. Default: empty, for all.
+	Fields string
 	// ManagedFields keeps metadata.managedFields.
 	ManagedFields bool
 }
@@ -100,6 +102,7 @@ func (k Kind[T]) List(ctx context.Context, c *Client, options ListOptions) (*Lis
 	set(query, "fieldSelector", options.FieldSelector)
 	set(query, "q", options.Search)
 	set(query, "sort", options.Sort)
+	set(query, "fields", options.Fields)
 	if options.Limit > 0 {
 		query.Set("limit", strconv.Itoa(options.Limit))
 	}

@@ -84,6 +84,15 @@ func (c *Client) WatchSummary(ctx context.Context, namespace, lastID string, kin
 	return c.follow(ctx, query, lastID)
 }
 
+// WatchFields does what Watch does, with objects that have the fields only: paths, separated by commas.
+func (c *Client) WatchFields(ctx context.Context, namespace, lastID, fields string, kinds ...string) iter.Seq2[Event, error] {
+	query := url.Values{}
+	set(query, "ns", namespace)
+	set(query, "kinds", strings.Join(kinds, ","))
+	set(query, "fields", fields)
+	return c.follow(ctx, query, lastID)
+}
+
 // follow reads a stream.
 func (c *Client) follow(ctx context.Context, query url.Values, lastID string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {

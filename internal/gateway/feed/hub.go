@@ -26,9 +26,10 @@ type Kind struct {
 // Scopes are what a reader may see of each kind, by its plural.
 type Scopes map[string]view.Scope
 
-// hash tells one set of scopes from another.
-func (s Scopes) hash() string {
+// hash tells what a reader sees from what another one does: of which objects, and which fields of them.
+func (s Scopes) hash(fields *view.Projection) string {
 	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(fields.String()))
 	for _, plural := range slices.Sorted(maps.Keys(s)) {
 		// Writing to a hash never fails.
 		_, _ = fmt.Fprintf(sum, "%s:%t:%s;", plural, s[plural].All, strings.Join(s[plural].Names(), ","))
@@ -94,13 +95,13 @@ type part struct {
 	pending, refused bool
 }
 
-// join adds a reader. lastID is the id of the last event that it has seen, empty for none.
-func (h *Hub) join(of Scopes, lastID string) (*reader, snapshot) {
+// join adds a reader. lastID is the id of the last event that it has seen, empty for none, and hash that of what it sees.
+func (h *Hub) join(of Scopes, lastID, hash string) (*reader, snapshot) {
 	r := newReader()
 	h.journal.mu.Lock()
 	defer h.journal.mu.Unlock()
 	h.subscribe(r, of)
-	if last, ok := h.journal.parseID(lastID, of.hash()); ok {
+	if last, ok := h.journal.parseID(lastID, hash); ok {
 		if missed, ok := h.journal.since(last, of); ok {
 			return r, snapshot{sequence: h.journal.sequence, missed: missed, resumed: true}
 		}

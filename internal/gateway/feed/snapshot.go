@@ -44,20 +44,21 @@ func (s *stream) part(of part) error {
 		if !scope.Admits(of.kind.ScopeOf(item)) {
 			continue
 		}
+		object := s.Fields.Of(item.JSON)
 		separator := ","
 		switch {
 		case written == 0:
 			separator = ""
-		case written+len(item.JSON) > snapshotBytes:
+		case written+len(object) > snapshotBytes:
 			separator, written = snapshotMore+head, 0
 		}
 		if err := s.writeString(separator); err != nil {
 			return err
 		}
-		if err := s.write(item.JSON); err != nil {
+		if err := s.write(object); err != nil {
 			return err
 		}
-		written += len(item.JSON)
+		written += len(object)
 	}
 	return s.writeString(snapshotLast)
 }
@@ -82,12 +83,21 @@ func (s *stream) denyLost(k *Kind, before, now view.Scope) error {
 	return s.write(deniedEvent(k.Plural, lost))
 }
 
-// change writes a change: an id of the reader's own, and the bytes that all readers share.
+// change writes a change: an id of the reader's own, and the bytes that all readers share, or of an object the fields that this one wants.
 func (s *stream) change(c *change) error {
 	if err := s.id(c.sequence); err != nil {
 		return err
 	}
-	return s.write(c.payload)
+	begin, end, ok := inUpsert(c.plural, c.payload)
+	if s.Fields == nil || !ok {
+		return s.write(c.payload)
+	}
+	for _, part := range [][]byte{c.payload[:begin], s.Fields.Of(c.payload[begin:end]), c.payload[end:]} {
+		if err := s.write(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *stream) id(sequence uint64) error {

@@ -4,6 +4,7 @@
 package feed
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -31,6 +32,10 @@ const (
 	// snapshotMore and snapshotLast end an event with objects of a kind.
 	snapshotMore = "],\"more\":true}\n\n"
 	snapshotLast = "],\"more\":false}\n\n"
+	// What is around the kind and the object in the event of an object that is new or changed.
+	upsertHead   = "event: upsert\ndata: {\"type\":\"upsert\",\"kind\":\""
+	upsertObject = `","object":`
+	upsertEnd    = "}\n\n"
 )
 
 // snapshotHead begins an event with objects of a kind, which follow as they are: with hundreds of readers at once, no reader
@@ -41,12 +46,17 @@ func snapshotHead(plural string) string {
 
 // upsertEvent encodes a new or changed object.
 func upsertEvent(plural string, item *view.Item) []byte {
-	out := make([]byte, 0, len(item.JSON)+len(plural)+64)
-	out = append(out, "event: upsert\ndata: {\"type\":\"upsert\",\"kind\":\""...)
-	out = append(out, plural...)
-	out = append(out, `","object":`...)
-	out = append(out, item.JSON...)
-	return append(out, "}\n\n"...)
+	out := make([]byte, 0, len(upsertHead)+len(plural)+len(upsertObject)+len(item.JSON)+len(upsertEnd))
+	out = append(append(append(out, upsertHead...), plural...), upsertObject...)
+	return append(append(out, item.JSON...), upsertEnd...)
+}
+
+// inUpsert returns where the object of an event is; false for the event of an object that is gone.
+func inUpsert(plural string, payload []byte) (begin, end int, ok bool) {
+	if !bytes.HasPrefix(payload, []byte(upsertHead)) {
+		return 0, 0, false
+	}
+	return len(upsertHead) + len(plural) + len(upsertObject), len(payload) - len(upsertEnd), true
 }
 
 // deleteEvent encodes the name of an object that is gone.

@@ -93,7 +93,7 @@ func TestSlowReader(t *testing.T) {
 	s := services(h)
 	must(t, s.Replace(nil, "1"))
 	all := Scopes{view.ServicesPlural: {All: true}}
-	slow, begin := h.join(all, "")
+	slow, begin := h.join(all, "", "")
 	if len(begin.parts[0].items) != 0 {
 		t.Fatalf("the snapshot is %v", begin.parts[0].items)
 	}
@@ -152,8 +152,8 @@ func TestOneEncodingForAll(t *testing.T) {
 	h := NewHub(view.Kinds(), time.Now)
 	must(t, services(h).Replace(nil, "1"))
 	all := Scopes{view.ServicesPlural: view.InNamespaces("a")}
-	first, _ := h.join(all, "")
-	second, _ := h.join(all, "")
+	first, _ := h.join(all, "", "")
+	second, _ := h.join(all, "", "")
 	must(t, services(h).Add(object("Service", "a", "x", 2)))
 	must(t, services(h).Add(object("Service", "b", "x", 3)))
 	if one, two := <-first.queue, <-second.queue; one != two || len(first.queue) != 0 {
@@ -192,11 +192,11 @@ func TestEventsAreNotPutTogetherAnew(t *testing.T) { //nolint:paralleltest // be
 func FuzzEventID(f *testing.F) {
 	h := NewHub(view.Kinds(), time.Now)
 	none := Scopes{}
-	f.Add(h.journal.epoch + "-0-" + none.hash())
-	f.Add(h.journal.epoch + "-18446744073709551615-" + none.hash())
+	f.Add(h.journal.epoch + "-0-" + none.hash(nil))
+	f.Add(h.journal.epoch + "-18446744073709551615-" + none.hash(nil))
 	f.Add("--")
 	f.Fuzz(func(t *testing.T, id string) {
-		r, begin := h.join(none, id)
+		r, begin := h.join(none, id, none.hash(nil))
 		defer h.leave(r)
 		if begin.resumed && !strings.HasPrefix(id, h.journal.epoch+"-") {
 			t.Errorf("%q goes on", id)

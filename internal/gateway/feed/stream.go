@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 // writeTimeout is how long a reader may take for one batch of events before its connection is closed.
@@ -33,6 +35,8 @@ type Subscription struct {
 	Counted []*Kind
 	// LastID is the id of the last event that the reader has seen. Default: empty, which begins with a snapshot.
 	LastID string
+	// Fields that objects have. Default: nil, for all.
+	Fields *view.Projection
 	// Permissions of the reader.
 	Permissions Permissions
 	// Recheck is how often Permissions are asked again.
@@ -151,9 +155,9 @@ func (s *stream) pause() time.Duration {
 // begin writes what a reader who may see that starts with.
 func (s *stream) begin(scopes Scopes) error {
 	followed := s.followed(scopes)
-	s.scopes, s.hash, s.begun = scopes, followed.hash(), true
+	s.scopes, s.hash, s.begun = scopes, followed.hash(s.Fields), true
 	var of snapshot
-	s.reader, of = s.hub.join(followed, s.LastID)
+	s.reader, of = s.hub.join(followed, s.LastID, s.hash)
 	if of.resumed {
 		for _, missed := range of.missed {
 			if err := s.change(missed); err != nil {
@@ -237,12 +241,12 @@ func (s *stream) recheck(ctx context.Context) (end bool, err error) {
 	if !s.begun {
 		return false, s.begin(now)
 	}
-	if now.hash() == s.scopes.hash() {
+	if now.hash(nil) == s.scopes.hash(nil) {
 		return false, nil
 	}
 	before, followed := s.scopes, s.followed(now)
 	s.scopes, s.known.revisions = now, nil
-	hash := followed.hash()
+	hash := followed.hash(s.Fields)
 	if hash == s.hash {
 		return false, s.counts()
 	}

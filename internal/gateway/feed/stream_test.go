@@ -61,9 +61,9 @@ func TestRecheck(t *testing.T) {
 			out := httptest.NewRecorder()
 			s := &stream{
 				Subscription: Subscription{Kinds: []*Kind{k}, Permissions: &test.after, Now: time.Now}, hub: h,
-				control: http.NewResponseController(out), out: bufio.NewWriter(out), scopes: test.before, hash: test.before.hash(), begun: true,
+				control: http.NewResponseController(out), out: bufio.NewWriter(out), scopes: test.before, hash: test.before.hash(nil), begun: true,
 			}
-			s.reader, _ = h.join(test.before, "")
+			s.reader, _ = h.join(test.before, "", "")
 			end, err := s.recheck(t.Context())
 			must(t, err)
 			must(t, s.flush())
@@ -91,7 +91,7 @@ func TestAStreamInDoubtIsSilent(t *testing.T) {
 		Subscription: Subscription{Kinds: []*Kind{k}, Recheck: time.Hour, Heartbeat: time.Millisecond, Now: time.Now}, hub: h,
 		control: http.NewResponseController(httptest.NewRecorder()), out: bufio.NewWriter(writes), scopes: everything, doubt: true, begun: true,
 	}
-	s.reader, _ = h.join(everything, "")
+	s.reader, _ = h.join(everything, "", "")
 	must(t, services(h).Add(object("Service", "a", "x", 2)))
 	ended := make(chan error, 1)
 	go func() { ended <- s.run(ctx) }()

@@ -31,7 +31,8 @@ const (
 // keeps it.
 type Table struct {
 	head []byte
-	rows []*row
+	// metadata is that of the object of each row.
+	metadata [][]byte
 	// cells has the cells of all rows, and ends where those of each row end.
 	cells []byte
 	ends  []int
@@ -39,14 +40,14 @@ type Table struct {
 	tag   view.Tag
 }
 
-// New returns the table of a page at that time.
-func (p *Printer) New(version string, page view.Page, now time.Time) (*Table, error) {
+// New returns the table of a page at that time. Its objects have the fields.
+func (p *Printer) New(version string, page view.Page, now time.Time, fields *view.Projection) (*Table, error) {
 	head, err := p.head(version, page)
 	if err != nil {
 		return nil, err
 	}
 	out := &Table{
-		head: head, rows: make([]*row, len(page.Items)), ends: make([]int, len(page.Items)),
+		head: head, metadata: make([][]byte, len(page.Items)), ends: make([]int, len(page.Items)),
 		cells: make([]byte, 0, len(page.Items)*roomForCells),
 	}
 	out.size = len(head) + len(tableEnd) + max(0, len(page.Items)-1)
@@ -61,8 +62,8 @@ func (p *Printer) New(version string, page view.Page, now time.Time) (*Table, er
 			}
 			out.cells = row.cells[j].append(out.cells, now)
 		}
-		out.rows[i], out.ends[i] = row, len(out.cells)
-		out.size += len(rowBegin) + len(objectBegin) + len(row.metadata) + len(rowEnd)
+		out.metadata[i], out.ends[i] = fields.Metadata(row.metadata), len(out.cells)
+		out.size += len(rowBegin) + len(objectBegin) + len(out.metadata[i]) + len(rowEnd)
 	}
 	out.size += len(out.cells)
 	// The tags of the objects stand for their metadata.
@@ -104,14 +105,14 @@ func (t *Table) Write(w io.Writer) error {
 	// The buffer keeps an error and returns it from Flush.
 	_, _ = out.Write(t.head)
 	begin := 0
-	for i, row := range t.rows {
+	for i, metadata := range t.metadata {
 		if i > 0 {
 			_ = out.WriteByte(',')
 		}
 		_, _ = out.WriteString(rowBegin)
 		_, _ = out.Write(t.cells[begin:t.ends[i]])
 		_, _ = out.WriteString(objectBegin)
-		_, _ = out.Write(row.metadata)
+		_, _ = out.Write(metadata)
 		_, _ = out.WriteString(rowEnd)
 		begin = t.ends[i]
 	}
