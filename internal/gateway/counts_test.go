@@ -28,7 +28,9 @@ func (r *rig) counts(t *testing.T, token, namespace, kind string) *follower {
 			if err != nil {
 				return
 			}
-			f.events <- event
+			if event.Name != apiclient.EventStale && event.Name != apiclient.EventFresh {
+				f.events <- event
+			}
 		}
 	}()
 	return f

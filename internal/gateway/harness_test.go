@@ -113,6 +113,7 @@ func (r *rig) serve(t *testing.T, options Options) {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
+	options.Silence = gocmp.Or(options.Silence, time.Hour) // a busy machine is not what a test is about
 	options.Heartbeat, options.Log = 100*time.Millisecond, r.log.logger()
 	r.g, err = New(t.Context(), options)
 	must(t, err)

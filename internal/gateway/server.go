@@ -55,6 +55,8 @@ type Options struct {
 	// RightsTTL is how long an answer about an identity or a right is believed, and how often a stream asks again. Default:
 	// ten seconds.
 	RightsTTL time.Duration
+	// Silence is how long the API server can say nothing before answers and streams say that they may be old. Default: five seconds.
+	Silence time.Duration
 	// Heartbeat is how often an idle stream sends a comment. Default: 15 seconds.
 	Heartbeat time.Duration
 	// Timeout bounds every answer that is not a stream. Default: one minute.
@@ -88,6 +90,7 @@ type Gateway struct {
 func New(ctx context.Context, options Options) (*Gateway, error) {
 	options.RightsTTL = cmp.Or(options.RightsTTL, 10*time.Second)
 	options.Heartbeat = cmp.Or(options.Heartbeat, 15*time.Second)
+	options.Silence = cmp.Or(options.Silence, 5*time.Second)
 	options.Timeout = cmp.Or(options.Timeout, time.Minute)
 	options.SessionLifetime = cmp.Or(options.SessionLifetime, 12*time.Hour)
 	options.SessionIdle = cmp.Or(options.SessionIdle, time.Hour)
@@ -155,7 +158,7 @@ func (g *Gateway) assemble(clients kubernetes.Interface) (*api.API, error) {
 		Hub: g.hub, Identity: identity, Session: g.session, Rights: rights, Upstream: upstream,
 		Limits:  access.NewLimiter(o.RequestsPerSecond, int(5*o.RequestsPerSecond)+1),
 		Streams: access.NewStreams(o.StreamsPerCaller), Local: access.IsLoopback(o.Listener.Addr().String()),
-		Timeout: o.Timeout, Recheck: o.RightsTTL, Heartbeat: o.Heartbeat, Usage: g.usage, History: history, Hosts: o.Hosts,
+		Timeout: o.Timeout, Recheck: o.RightsTTL, Heartbeat: o.Heartbeat, Silence: o.Silence, Usage: g.usage, History: history, Hosts: o.Hosts,
 		Root: o.Root, Version: o.Version, Now: o.Now, Log: o.Log,
 	})
 }
@@ -222,7 +225,7 @@ func (g *Gateway) Start(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	fed := make(chan error, 1)
-	go func() { fed <- g.hub.Run(ctx, g.options.Config, g.options.Log) }()
+	go func() { fed <- g.hub.Run(ctx, g.options.Config, g.options.Silence, g.options.Log) }()
 	var recording sync.WaitGroup
 	recording.Go(func() { g.usage.Run(ctx) })
 	err := g.serve(ctx)

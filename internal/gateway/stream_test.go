@@ -39,7 +39,9 @@ func (r *rig) follow(t *testing.T, token, namespace, lastID string, kinds ...str
 			if err != nil {
 				return
 			}
-			f.events <- event
+			if event.Name != client.EventStale && event.Name != client.EventFresh { // which TestStreamsOfAFrozenAPIServer is about
+				f.events <- event
+			}
 		}
 	}()
 	return f

@@ -228,6 +228,11 @@ async function watches(): Promise<void> {
       case "denied":
         names.push(event.namespaces === null ? "all" : event.namespaces.join());
         continue;
+      case "stale":
+        names.push(`${event.behind.join()} since ${event.since}`);
+        continue;
+      case "fresh":
+        continue;
       case "resync":
         names.length = 0;
         continue;

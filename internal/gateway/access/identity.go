@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/authenticatorfactory"
+	"k8s.io/apiserver/pkg/authentication/user"
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	"k8s.io/streaming/pkg/httpstream/wsstream"
 
@@ -87,7 +88,15 @@ func NewIdentity(
 
 // Of returns who sent the request. Every refusal is a *view.Problem. A cookie does not count beside an Authorization header, which
 // only a program of the caller's own can send. No page of another origin opens a WebSocket, whatever it sends.
-func (i *Identity) Of(r *http.Request) (*Caller, error) {
+func (i *Identity) Of(r *http.Request) (*Caller, error) { return i.of(r, 0) }
+
+// OfStream returns who sent the request for a stream. If nobody says within patience whether a token is still accepted, it is the one who had
+// the token last: a stream asks again with Valid before it delivers anything.
+func (i *Identity) OfStream(r *http.Request, patience time.Duration) (*Caller, error) {
+	return i.of(r, patience)
+}
+
+func (i *Identity) of(r *http.Request, patience time.Duration) (*Caller, error) {
 	if wsstream.IsWebSocketRequest(r) && !fromOwnPage(r) {
 		return nil, foreignPage()
 	}
@@ -103,14 +112,14 @@ func (i *Identity) Of(r *http.Request) (*Caller, error) {
 	case bearer && i.session.carries(r, token):
 		return i.session.caller(""), nil
 	case bearer:
-		return i.review(r, token)
+		return i.review(r, token, patience)
 	default:
-		return i.ofCookie(r)
+		return i.ofCookie(r, patience)
 	}
 }
 
 // ofCookie returns whose session the cookie of the request is.
-func (i *Identity) ofCookie(r *http.Request) (*Caller, error) {
+func (i *Identity) ofCookie(r *http.Request, patience time.Duration) (*Caller, error) {
 	local, cookie := i.session.cookieOf(r), i.cookies.Session(r)
 	if local == "" && cookie == "" {
 		return nil, unauthorized("The request has no bearer token.")
@@ -128,7 +137,7 @@ func (i *Identity) ofCookie(r *http.Request) (*Caller, error) {
 	default:
 		return nil, sessionEnded()
 	}
-	caller, err := i.review(r, s.Token)
+	caller, err := i.review(r, s.Token, patience)
 	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusUnauthorized {
 		i.logins.End(cookie) // the token has expired or was revoked, and will not come back
 		return nil, sessionEnded()
@@ -150,28 +159,39 @@ func sessionEnded() *view.Problem {
 	return view.NewProblem(http.StatusUnauthorized, "SessionEnded", "The session has ended. Log in again.")
 }
 
-// review returns whose token that is.
-func (i *Identity) review(r *http.Request, token string) (*Caller, error) {
+// review returns whose token that is. With patience, and for longer than that without an answer, it is whose the token was.
+func (i *Identity) review(r *http.Request, token string, patience time.Duration) (*Caller, error) {
 	if token == "" || len(token) > MaxToken {
 		return nil, notAccepted()
 	}
 	// A flood of invented tokens does not become a flood of reviews.
 	hash := sha256.Sum256([]byte(token))
-	if _, known := i.accepted.Get(hash); !known {
+	last, known := i.accepted.Get(hash)
+	if !known {
 		leave, err := i.unknown.enter(r.Context(), r.RemoteAddr, remoteHost(r))
 		if err != nil {
 			return nil, err
 		}
 		defer leave()
 	}
-	response, ok, err := i.tokens.AuthenticateRequest(tokenRequest(r, token))
+	request := tokenRequest(r, token)
+	whose, remembered := last.(user.Info)
+	remembered = remembered && patience > 0
+	if remembered {
+		ctx, cancel := context.WithTimeout(r.Context(), patience)
+		defer cancel()
+		request = request.WithContext(ctx)
+	}
+	response, ok, err := i.tokens.AuthenticateRequest(request)
 	switch {
 	case ok:
-		i.accepted.Add(hash, true, acceptedTTL)
+		i.accepted.Add(hash, response.User, acceptedTTL)
 		return &Caller{User: response.User, token: token}, nil
 	case isInvalidToken(err):
 		i.accepted.Remove(hash)
 		return nil, notAccepted()
+	case remembered && r.Context().Err() == nil:
+		return &Caller{User: whose, token: token}, nil
 	default:
 		return nil, fmt.Errorf("cannot review a token: %w", err)
 	}

@@ -25,7 +25,7 @@ const (
 // LogIn reviews a token like any other, and gives the browser a cookie that stands for it. The session that the browser had before
 // ends: a cookie from before a login never has the rights of after it.
 func (i *Identity) LogIn(w http.ResponseWriter, r *http.Request, token string) (*view.Login, error) {
-	caller, err := i.review(r, token)
+	caller, err := i.review(r, token, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (i *Identity) FinishLogin(w http.ResponseWriter, r *http.Request) (session 
 	if err != nil {
 		return nil, "", err
 	}
-	caller, err := i.review(r, credential.Token)
+	caller, err := i.review(r, credential.Token, 0)
 	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusUnauthorized {
 		return nil, "", &login.Refusal{
 			Status: http.StatusForbidden,

@@ -24,7 +24,7 @@ const bodyTimeout = 10 * time.Second
 // authenticate admits requests of known callers within their limits, puts the caller into the context and reads the body.
 func (a *API) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := a.Identity.Of(r)
+		who, err := a.identify(r)
 		if err != nil {
 			a.cutStream(r, err)
 			a.dismiss(w, r, err)
@@ -43,6 +43,14 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
 	})
+}
+
+// identify returns who sent the request. A stream does not wait for the API server: it is accepted, and held until there is an answer.
+func (a *API) identify(r *http.Request) (*access.Caller, error) {
+	if r.URL.Path == watchPath && r.Method == http.MethodGet {
+		return a.Identity.OfStream(r, a.Silence)
+	}
+	return a.Identity.Of(r)
 }
 
 // greet admits requests of everybody to the routes by which callers log in, with a small body. These routes find out themselves who calls.

@@ -12,10 +12,6 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 )
 
-// staleAfter is for how long a store can be without a watch before its answers say so. The API server ends every watch after
-// some minutes, and the next one opens within moments.
-const staleAfter = time.Second
-
 // age is how old an answer can be. Its zero value is an answer that is not old.
 type age time.Duration
 
@@ -25,7 +21,7 @@ func (a *API) age(from *feed.Kind) age {
 		return 0
 	}
 	behind := from.Store.Behind(a.Now())
-	if behind < staleAfter {
+	if behind < feed.StaleAfter {
 		return 0
 	}
 	return age(behind)

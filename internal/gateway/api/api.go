@@ -39,6 +39,8 @@ type Options struct {
 	Timeout time.Duration
 	// Recheck is how often a stream checks its caller's rights, and Heartbeat how often an idle one sends a comment.
 	Recheck, Heartbeat time.Duration
+	// Silence is how long the API server can take to answer before streams say so.
+	Silence time.Duration
 	// Usage has what machines and nodes have used.
 	Usage *usage.Recorder
 	// History has what Usage does not reach back to. Default: nil, where there is no Prometheus.

@@ -180,6 +180,11 @@ func describeEvents(all map[string]view.Schema, kinds []*feed.Kind) {
 				fieldType: []any{typeArray, "null"}, keyItems: text, keyDescription: "Namespaces that are denied; null for all of them",
 			},
 		}),
+		"StreamStale": objectOf("What the caller has of these kinds may be old: the API server does not answer. Nothing new comes until it does", view.Schema{
+			fieldType: constant("stale"), "behind": view.Schema{fieldType: typeArray, keyItems: refTo(schemaKind)},
+			"since": view.Schema{fieldType: typeString, "format": "date-time", keyDescription: "Since when the API server has not answered"},
+		}),
+		"StreamFresh":   objectOf("Nothing is old any more", view.Schema{fieldType: constant("fresh")}),
 		"StreamExpired": objectOf("The token is no longer accepted, and the stream ends", view.Schema{fieldType: constant("expired")}),
 	} {
 		all[name] = schema

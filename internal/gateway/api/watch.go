@@ -38,7 +38,7 @@ func (a *API) registerWatch() {
 		OperationID: "watch", Method: http.MethodGet, Path: watchPath, Summary: "Watch objects as a stream of events", Tags: []string{"watch"},
 		Description: "Events: snapshot (kind, items, more; the last one has done), upsert (kind, object), delete (kind, namespace, name, uid), " +
 			"summary (kinds, hidden; whenever counts change, if asked for), resync (forget everything, a snapshot follows), denied (kind, namespaces; null for all), expired (the token is no longer " +
-			"accepted, and the stream ends). An idle stream sends comments.",
+			"accepted, and the stream ends), stale (kinds that may be old since then: the API server does not answer), fresh (they no longer are). An idle stream sends comments.",
 		Responses: answers(map[int]*huma.Response{http.StatusOK: {
 			Description: "Events: the data of each is a WatchEvent", Headers: carries(),
 			Content: map[string]*huma.MediaType{feed.MediaType: {Schema: &huma.Schema{
@@ -122,7 +122,7 @@ func (w *watcher) serve(ctx huma.Context) {
 	// A reader that leaves ends the stream, which is not a failure.
 	_ = w.a.Hub.Serve(request.Context(), writer, feed.Subscription{
 		Kinds: w.wanted, Counted: w.counted, LastID: w.lastID, Fields: w.fields, Permissions: w,
-		Recheck: w.a.Recheck, Heartbeat: w.a.Heartbeat, Stopping: w.a.stopping, Now: w.a.Now,
+		Recheck: w.a.Recheck, Silence: w.a.Silence, Heartbeat: w.a.Heartbeat, Stopping: w.a.stopping, Now: w.a.Now,
 	})
 }
 

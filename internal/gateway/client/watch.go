@@ -35,6 +35,9 @@ const (
 	EventDenied = "denied"
 	// EventSummary has counts of all kinds.
 	EventSummary = "summary"
+	// EventStale names kinds that may be old, because the API server does not answer, and EventFresh says that nothing is any more.
+	EventStale = "stale"
+	EventFresh = "fresh"
 	// EventExpired says that the token is no longer accepted. The stream ends.
 	EventExpired = "expired"
 )

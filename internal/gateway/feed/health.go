@@ -27,14 +27,27 @@ type health struct {
 	deleted []*view.Item
 }
 
-// Behind returns for how long the store has not heard from the API server, and 0 while its watch is open.
+// StaleAfter is for how long a store can be without a watch before it says so. The API server ends every watch after some minutes, and the
+// next one opens within moments.
+const StaleAfter = time.Second
+
+// Behind returns for how long the store has not heard from the API server, and 0 while its watch is open and the server answers.
 func (s *Store) Behind(now time.Time) time.Duration {
 	s.journal.mu.RLock()
 	defer s.journal.mu.RUnlock()
-	if s.lost.IsZero() {
+	since := s.behind()
+	if since.IsZero() {
 		return 0
 	}
-	return now.Sub(s.lost)
+	return now.Sub(since)
+}
+
+// behind returns since when the store has not heard from the API server; zero while it does. It needs the lock.
+func (s *Store) behind() time.Time {
+	if silent := s.journal.silent; s.lost.IsZero() || !silent.IsZero() && silent.Before(s.lost) {
+		return silent
+	}
+	return s.lost
 }
 
 // Refused reports whether the gateway's account cannot watch the kind. Other stores that are not in step soon will be.

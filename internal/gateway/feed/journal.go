@@ -27,6 +27,8 @@ type change struct {
 // journal numbers the changes of all stores and keeps the last ones. Its lock guards the stores and their readers too, so
 // that a snapshot and the changes after it fit together.
 type journal struct {
+	pulse
+
 	// epoch tells the changes of this process from those of another.
 	epoch string
 	now   func() time.Time
@@ -38,7 +40,7 @@ type journal struct {
 }
 
 func newJournal(now func() time.Time) *journal {
-	return &journal{epoch: strings.ToLower(rand.Text()[:10]), now: now}
+	return &journal{epoch: strings.ToLower(rand.Text()[:10]), now: now, pulse: pulse{turned: make(chan struct{})}}
 }
 
 // add numbers a change and keeps it. It needs the lock.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,12 +24,18 @@ import (
 // Run fills the stores until the context ends. A kind that the account must not watch, or that is not installed, is retried;
 // until then its store is not in step. While the API server is away, every store keeps what it has, and is in step again within moments
 // of its return.
-func (h *Hub) Run(ctx context.Context, config *rest.Config, log logr.Logger) error {
+// A server that does not answer within silence makes them stale.
+func (h *Hub) Run(ctx context.Context, config *rest.Config, silence time.Duration, log logr.Logger) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("cannot create a client for the caches: %w", err)
 	}
 	var running sync.WaitGroup
+	running.Go(func() {
+		if err := h.watchPulse(ctx, config, silence); err != nil {
+			log.Error(err, "Cannot ask the API server for a sign of life")
+		}
+	})
 	for _, k := range h.Kinds {
 		if k.Uncached {
 			continue

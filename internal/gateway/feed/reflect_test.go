@@ -37,18 +37,27 @@ func bookmark(path string) string {
 type apiServer struct {
 	mu   sync.Mutex
 	away bool
-	open int
-	cut  context.CancelFunc
-	up   context.Context //nolint:containedctx // it ends with the API server, not with a request
+	// frozen is true while it closes nothing and answers nothing.
+	frozen bool
+	open   int
+	cut    context.CancelFunc
+	up     context.Context //nolint:containedctx // it ends with the API server, not with a request
 }
 
-// RoundTrip implements http.RoundTripper: every request is answered as the watch of a kind without objects.
-
+// RoundTrip implements http.RoundTripper: every request but that for a sign of life is answered as the watch of a kind without objects.
 func (s *apiServer) RoundTrip(request *http.Request) (*http.Response, error) {
 	s.mu.Lock()
+	if s.frozen {
+		s.mu.Unlock()
+		<-request.Context().Done()
+		return nil, request.Context().Err()
+	}
 	defer s.mu.Unlock()
 	if s.away {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	}
+	if request.URL.Path == "/version" {
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: request}, nil
 	}
 	s.open++
 	body := &watchBody{Reader: strings.NewReader(bookmark(request.URL.Path)), request: request.Context(), server: s.up}
@@ -97,6 +106,12 @@ func (s *apiServer) goesAway() {
 	s.cut()
 }
 
+func (s *apiServer) freezes(frozen bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.frozen = frozen
+}
+
 // calm is how long an API server is there between two outages: a reflector forgets an earlier one in two minutes.
 const calm = 3 * time.Minute
 
@@ -126,7 +141,7 @@ func TestAnAPIServerThatWasAwayIsWatchedWithinTwoSeconds(t *testing.T) {
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
-					if err := h.Run(ctx, &rest.Config{Host: "http://127.0.0.1", Transport: server, QPS: -1}, logr.Discard()); err != nil {
+					if err := h.Run(ctx, &rest.Config{Host: "http://127.0.0.1", Transport: server, QPS: -1}, time.Hour, logr.Discard()); err != nil {
 						t.Error(err)
 					}
 				}()
@@ -145,4 +160,43 @@ func TestAnAPIServerThatWasAwayIsWatchedWithinTwoSeconds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAFrozenAPIServerIsNoticed has an API server whose watches stay open and silent: only that it does not answer tells.
+func TestAFrozenAPIServerIsNoticed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		server := &apiServer{}
+		server.starts(ctx)
+		h := NewHub(view.Kinds(), time.Now)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			if err := h.Run(ctx, &rest.Config{Host: "http://127.0.0.1", Transport: server, QPS: -1}, 5*time.Second, logr.Discard()); err != nil {
+				t.Error(err)
+			}
+		}()
+		k, _ := h.Kind(view.ServicesPlural)
+		for round := range 3 {
+			pass(10 * time.Second)
+			now, turned := h.staleOf([]*Kind{k})
+			if len(now.kinds) > 0 || k.Store.Behind(time.Now()) > 0 {
+				t.Errorf("round %d: a server that answers is behind: %v", round, now)
+			}
+			server.freezes(true)
+			pass(10 * time.Second)
+			select {
+			case <-turned:
+			default:
+				t.Error("nobody is told")
+			}
+			if now, _ := h.staleOf([]*Kind{k}); len(now.kinds) != 1 || now.kinds[0] != view.ServicesPlural || k.Store.Behind(time.Now()) < 5*time.Second {
+				t.Errorf("round %d: a server that does not answer is not behind: %v", round, now)
+			}
+			server.freezes(false)
+		}
+		cancel()
+		<-ended
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -27,6 +28,8 @@ const (
 	resyncEvent = "event: resync\ndata: {\"type\":\"resync\"}\n\n"
 	// expiredEvent is the last event of a stream whose token is no longer accepted.
 	expiredEvent = "event: expired\ndata: {\"type\":\"expired\"}\n\n"
+	// freshEvent ends what a stale event has begun.
+	freshEvent = "event: fresh\ndata: {\"type\":\"fresh\"}\n\n"
 	// snapshotDone ends a snapshot of all kinds.
 	snapshotDone = "event: snapshot\ndata: {\"type\":\"complete\",\"done\":true}\n\n"
 	// snapshotMore and snapshotLast end an event with objects of a kind.
@@ -77,6 +80,15 @@ func deniedEvent(plural string, namespaces []string) []byte {
 		Kind       string   `json:"kind"`
 		Namespaces []string `json:"namespaces"`
 	}{"denied", plural, namespaces})
+}
+
+// staleEvent encodes which kinds may be old.
+func staleEvent(of stale) []byte {
+	return event("stale", struct {
+		Type   string    `json:"type"`
+		Behind []string  `json:"behind"`
+		Since  time.Time `json:"since"`
+	}{"stale", of.kinds, of.since.UTC().Truncate(time.Second)})
 }
 
 func event(name string, data any) []byte {

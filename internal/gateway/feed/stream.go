@@ -6,6 +6,7 @@ package feed
 import (
 	"bufio"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -41,6 +42,8 @@ type Subscription struct {
 	Permissions Permissions
 	// Recheck is how often Permissions are asked again.
 	Recheck time.Duration
+	// Silence is how long an answer about Permissions can take before the reader is told.
+	Silence time.Duration
 	// Heartbeat is how often an idle stream sends a comment.
 	Heartbeat time.Duration
 	// Stopping is closed when streams have to end.
@@ -62,14 +65,8 @@ func (h *Hub) Serve(ctx context.Context, w http.ResponseWriter, of Subscription)
 	if err := s.writeString(retryLine); err != nil {
 		return err
 	}
-	s.reader = newReader()
+	s.reader, s.doubt = newReader(), true
 	defer func() { h.leave(s.reader) }()
-	scopes, noAnswer := s.Permissions.Scopes(ctx)
-	if s.doubt = noAnswer != nil; !s.doubt {
-		if err := s.begin(scopes); err != nil {
-			return err
-		}
-	}
 	if err := s.flush(); err != nil { // so that a reader who has to wait knows that they are connected
 		return err
 	}
@@ -93,6 +90,11 @@ type stream struct {
 	doubt, begun bool
 	// line is the buffer of ids, used again for each of them.
 	line []byte
+	// unanswered is since when nobody has said what the reader may see; zero while somebody does.
+	unanswered time.Time
+	// stale are the kinds of which the reader was told that they may be old, and turned is closed when there are others.
+	stale  []string
+	turned <-chan struct{}
 	// until is the deadline of the connection for writes.
 	until time.Time
 }
@@ -107,10 +109,19 @@ func (s *stream) run(ctx context.Context) error {
 		defer ticker.Stop()
 		counting = ticker.C
 	}
-	recheck := time.NewTimer(s.pause())
-	defer recheck.Stop()
-	for {
-		var err error
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	first := time.Duration(0)
+	if s.begun {
+		first = s.pause()
+	}
+	asked := newQuestion(first)
+	defer asked.stop()
+	err := s.tell()
+	for err == nil {
+		if err = s.flush(); err != nil {
+			break
+		}
 		queue := s.reader.queue
 		if s.doubt {
 			queue = nil // which delivers nothing
@@ -126,20 +137,37 @@ func (s *stream) run(ctx context.Context) error {
 			err = s.writeString(heartbeatLine)
 		case <-counting:
 			err = s.counts()
-		case <-recheck.C:
+		case <-s.turned:
+			err = s.tell()
+		case <-asked.next.C:
+			s.raise(ctx, asked)
+		case <-asked.late.C:
+			s.doubt, s.unanswered = true, asked.begun
+			err = s.tell()
+		case answer := <-asked.answer:
 			var end bool
-			if end, err = s.recheck(ctx); end {
-				return s.flush()
+			if end, err = s.answered(ctx, asked, answer); end {
+				return errors.Join(err, s.flush())
 			}
-			recheck.Reset(s.pause())
-		}
-		if err == nil {
-			err = s.flush()
-		}
-		if err != nil {
-			return err
 		}
 	}
+	return err
+}
+
+// answered goes on with what is known about the permissions now. It returns true when the stream has to end.
+func (s *stream) answered(ctx context.Context, asked *question, answer verdict) (end bool, err error) {
+	asked.late.Stop()
+	if end, err := s.settle(ctx, answer); end || err != nil {
+		return end, err
+	}
+	switch {
+	case !s.doubt:
+		s.unanswered = time.Time{}
+	case s.unanswered.IsZero():
+		s.unanswered = asked.begun
+	}
+	asked.next.Reset(s.pause())
+	return false, s.tell()
 }
 
 // pause returns how long it takes until the permissions are asked for again: sooner while nobody knows them. Jitter spreads
@@ -221,21 +249,17 @@ func (s *stream) changes(next *change) error {
 	}
 }
 
-// recheck asks again who the reader is and what they may see. It returns true when the stream has to end. An API server that
-// does not answer takes nothing away: until it answers, the stream stays as it is and delivers nothing new.
-func (s *stream) recheck(ctx context.Context) (end bool, err error) {
-	valid, noAnswer := s.Permissions.Valid(ctx)
-	if noAnswer == nil && !valid {
+// settle takes an answer about the permissions. It returns true when the stream has to end. An API server that does not answer takes nothing
+// away: until it answers, the stream stays as it is and delivers nothing new.
+func (s *stream) settle(ctx context.Context, answer verdict) (end bool, err error) {
+	if answer.err == nil && !answer.valid {
 		return true, s.writeString(expiredEvent)
-	}
-	var now Scopes
-	if noAnswer == nil {
-		now, noAnswer = s.Permissions.Scopes(ctx)
 	}
 	if ctx.Err() != nil {
 		return true, ctx.Err()
 	}
-	if s.doubt = noAnswer != nil; s.doubt {
+	now := answer.scopes
+	if s.doubt = answer.err != nil; s.doubt {
 		return false, nil
 	}
 	if !s.begun {

@@ -64,7 +64,7 @@ func TestRecheck(t *testing.T) {
 				control: http.NewResponseController(out), out: bufio.NewWriter(out), scopes: test.before, hash: test.before.hash(nil), begun: true,
 			}
 			s.reader, _ = h.join(test.before, "", "")
-			end, err := s.recheck(t.Context())
+			end, err := s.settle(t.Context(), s.ask(t.Context()))
 			must(t, err)
 			must(t, s.flush())
 			raw, err := io.ReadAll(out.Body)
