@@ -43,7 +43,7 @@ func refused(node *corev1.Node, pools membership.Pools, plan *membership.Plan, e
 	for _, name := range plan.Pending {
 		if pool, ok := pools[name]; ok {
 			events = append(events, event.Event{
-				Regarding: pool, Related: node, Warning: true,
+				Regarding: pool.NodePool, Related: node, Warning: true,
 				Reason: nodesv1.ReasonNodeRefused, Action: "Patch",
 				Note: fmt.Sprintf("Cannot patch node %s: %v", node.Name, err),
 			})
@@ -56,7 +56,7 @@ func refused(node *corev1.Node, pools membership.Pools, plan *membership.Plan, e
 func firstPool(pools membership.Pools, names []string) runtime.Object {
 	for _, name := range names {
 		if pool, ok := pools[name]; ok {
-			return pool
+			return pool.NodePool // which the scheme knows, unlike what is around it
 		}
 	}
 	return nil
