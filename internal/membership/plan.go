@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // Plan is what has to change on a node.
@@ -168,10 +169,11 @@ func (m *merge) nobodyBehind() bool {
 
 func isUninitialized(t corev1.Taint) bool { return t.Key == nodesv1.UninitializedTaint }
 
-// Preview computes what the named pool would change on the node if it were not in dry run.
+// Preview computes what the named pool would change on the node if it were neither in dry run nor paused.
 func Preview(node *corev1.Node, pools Pools, name string) *Plan {
 	pool := pools[name].DeepCopy()
 	pool.Spec.DryRun = false
+	delete(pool.Annotations, status.PausedAnnotation)
 	pool.Spec.Rollout = nil // the report is about all nodes, not about the first batch
 	pool.Finalizers = append(pool.Finalizers, nodesv1.Finalizer)
 	pool.Status.Ledger = Union(pool.Status.Ledger, Wanted(pool))

@@ -13,6 +13,7 @@ import (
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/membership"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // aggregate sums up the nodes of a pool.
@@ -193,8 +194,9 @@ func find(name string, node *corev1.Node, pools membership.Pools, before map[typ
 	plan, pool := membership.NewPlan(node, pools), pools[name]
 	found := finding{
 		version: node.ResourceVersion, members: plan.Members,
-		// A node that waits for its batch is behind, too.
-		behind:   slices.Contains(plan.Pending, name) || pool.Spec.Rollout != nil && membership.Behind(node, pools, name),
+		// A node that waits for its batch, or for the end of a pause or of a dry run, is behind, too.
+		behind: slices.Contains(plan.Pending, name) || pool.Spec.Rollout != nil && membership.Behind(node, pools, name) ||
+			(status.IsPaused(pool.NodePool) || pool.Spec.DryRun) && slices.Contains(membership.Preview(node, pools, name).Pending, name),
 		carrying: slices.Contains(plan.Carrying, name),
 		leaving:  slices.Contains(plan.Leaving, name),
 	}

@@ -591,6 +591,10 @@ func TestPausedPoolTouchesNothingAndStillCounts(t *testing.T) {
 	if pool.Status.NodeCount != 2 || !meta.IsStatusConditionTrue(pool.Status.Conditions, status.Paused) {
 		t.Errorf("status is %+v", pool.Status)
 	}
+	synced := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.ConditionNodesSynced)
+	if want := fmt.Sprintf("waiting for 2 nodes: %s, %s", n.Name, other.Name); synced.Reason != nodesv1.ReasonSyncingNodes || synced.Message != want {
+		t.Errorf("it says of what it does not write: %+v, want %s", synced, want)
+	}
 	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) { p.Annotations = nil })
 	w.converge()
 	if w.labels(n)["a"] != "2" || w.labels(other)["a"] != "2" {
