@@ -487,6 +487,7 @@ func TestADeploymentThatIsBeingDeletedIsWaitedFor(t *testing.T) {
 	s.settle(podSet)
 	s.wantConditions(podSet, map[string]string{
 		"Reconciling": `True DeploymentTerminating: waiting for Deployment "web" to be deleted`,
+		"Ready":       `Unknown DeploymentTerminating: waiting for Deployment "web" to be deleted`,
 	})
 	testkit.Edit(t, s.Harness, s.deployment("web"), func(d *appsv1.Deployment) { d.Finalizers = nil })
 	s.settle(podSet)

@@ -33,14 +33,14 @@ func declaration(explained bool) status.Declaration {
 
 // describe writes what a pass has observed into the status of the PodSet and returns the marks of its conditions. Where the pass could
 // not observe anything, the status stays and every condition is Unknown.
-func describe(pass *scope, _ flow.Outcome) *status.Marks {
+func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 	podSet, seen := pass.Object, pass.seen
 	marks := declaration(seen != nil && seen.cause != nil).Begin()
 	if seen != nil {
 		own := ownDeployment(podSet, seen.deployment)
 		count(podSet, *seen, own)
 		markConflict(marks, pass.decision)
-		mirror(marks, podSet, own)
+		mirror(marks, podSet, own, outcome)
 		marks.Reach(status.ReasonReady, running(podSet.Spec.Size))
 	}
 	if podSet.Status.Nodes == nil {
@@ -84,14 +84,11 @@ func markConflict(marks *status.Marks, decided decision) {
 }
 
 // mirror passes the Deployment's conditions on.
-func mirror(marks *status.Marks, podSet *appsv1alpha1.PodSet, own *appsv1.Deployment) {
+func mirror(marks *status.Marks, podSet *appsv1alpha1.PodSet, own *appsv1.Deployment, outcome flow.Outcome) {
 	if own == nil || !observed(own) {
-		message := "the Deployment controller has not observed the Deployment"
-		if own == nil {
-			message = "the PodSet has no Deployment"
-		}
-		marks.Unknown(appsv1alpha1.ConditionAvailable, appsv1alpha1.ReasonDeploymentPending, message)
-		marks.Unknown(appsv1alpha1.ConditionProgressing, appsv1alpha1.ReasonDeploymentPending, message)
+		reason, message := unobserved(own, outcome)
+		marks.Unknown(appsv1alpha1.ConditionAvailable, reason, message)
+		marks.Unknown(appsv1alpha1.ConditionProgressing, reason, message)
 		marks.False(appsv1alpha1.ConditionReplicaFailure, appsv1alpha1.ReasonNoReplicaFailure, "")
 		return
 	}
@@ -109,6 +106,17 @@ func mirror(marks *status.Marks, podSet *appsv1alpha1.PodSet, own *appsv1.Deploy
 	relay(marks, appsv1alpha1.ConditionReplicaFailure, own, appsv1.DeploymentCondition{
 		Status: corev1.ConditionFalse, Reason: appsv1alpha1.ReasonNoReplicaFailure,
 	})
+}
+
+// unobserved says why there is nothing to pass on: what the Deployment itself waits for, if it is known.
+func unobserved(own *appsv1.Deployment, outcome flow.Outcome) (reason, message string) {
+	switch waits := outcome.Reason(); {
+	case own != nil:
+		return appsv1alpha1.ReasonDeploymentPending, "the Deployment controller has not observed the Deployment"
+	case waits == status.ReasonPaused, waits == appsv1alpha1.ReasonDeploymentTerminating:
+		return waits, outcome.Message()
+	}
+	return appsv1alpha1.ReasonDeploymentPending, "the PodSet has no Deployment"
 }
 
 // relay marks the condition of that type as the Deployment has it, or as given where it has none.
