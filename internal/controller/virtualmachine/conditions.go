@@ -99,13 +99,13 @@ func markImage(marks *status.Marks, pass *scope) {
 }
 
 func markProvisioned(marks *status.Marks, pass *scope, outcome flow.Outcome) {
-	failure := pass.decision.failure
+	failure, problem := pass.decision.failure, pass.seen.secretProblem
 	known := pass.Object.Status.Server != nil && pass.Object.Status.Server.ID != ""
 	op := operating(pass)
 	switch {
 	case pass.seen.found != nil, !pass.seen.looked && known:
 		marks.True(cloudnativev1alpha1.ConditionProvisioned, cloudnativev1alpha1.ReasonProvisioned, "")
-	case outcome.Reason() == cloudnativev1alpha1.ReasonNoCapacity:
+	case outcome.Reason() == cloudnativev1alpha1.ReasonNoCapacity, problem != nil && outcome.Reason() == problem.reason:
 		marks.False(cloudnativev1alpha1.ConditionProvisioned, outcome.Reason(), outcome.Message())
 	case failure != nil:
 		marks.False(cloudnativev1alpha1.ConditionProvisioned, failure.Reason, pass.decision.trouble)
@@ -183,7 +183,7 @@ func markSize(marks *status.Marks, pass *scope) {
 	case decided.refusal != nil:
 		marks.False(cloudnativev1alpha1.ConditionResourcesSynced, decided.refusal.reason, decided.refusal.message)
 	case decided.pending == cloudnativev1alpha1.ReasonResizePending:
-		marks.False(cloudnativev1alpha1.ConditionResourcesSynced, decided.pending, text)
+		marks.False(cloudnativev1alpha1.ConditionResourcesSynced, decided.pending, cmp.Or(decided.pendingText, text))
 	case decided.failure != nil && !ended(decided.failure.Reason):
 		marks.False(cloudnativev1alpha1.ConditionResourcesSynced, decided.failure.Reason, text+": "+decided.trouble)
 	default:

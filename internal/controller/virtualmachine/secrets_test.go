@@ -26,7 +26,7 @@ func TestSecretsAreUsedAndNeverShown(t *testing.T) {
 			Name: "registry.example/refused:1", PullSecret: &cloudnativev1alpha1.LocalSecret{Name: "registry"},
 		}
 	})
-	s.want(vm, waiting, "Ready=False/Pending", "Reconciling=True/SecretNotFound")
+	s.want(vm, waiting, "Ready=False/SecretNotFound", "Reconciling=True/SecretNotFound")
 	secret := &corev1.Secret{Type: corev1.SecretTypeDockerConfigJson, Data: map[string][]byte{
 		corev1.DockerConfigJsonKey: []byte(`{"auths":{"registry.example":{"username":"me","password":"hunter2"}}}`),
 	}}
@@ -69,7 +69,7 @@ func TestAttackAMachineReadsASecretThatNobodyAllowed(t *testing.T) {
 	vm := s.machine(func(vm *cloudnativev1alpha1.VirtualMachine) {
 		vm.Spec.CloudInit = &cloudnativev1alpha1.CloudInit{UserDataSecretRef: &cloudnativev1alpha1.SecretKey{Name: "seed"}}
 	})
-	s.want(vm, waiting, "Ready=False/Pending", "Reconciling=True/SecretForbidden")
+	s.want(vm, waiting, "Ready=False/SecretForbidden", "Reconciling=True/SecretForbidden")
 	condition := apimeta.FindStatusCondition(vm.Status.Conditions, status.Reconciling)
 	want := `waiting for permission to read Secret "seed". To give it, run: kubectl -n ` + s.namespace +
 		" create rolebinding windlass-secrets --clusterrole=windlass-secret-reader --user=windlass-" + s.namespace
