@@ -53,12 +53,12 @@ func nodeCodes() map[Code]row {
 // poolCodes returns the codes of NodePools.
 func poolCodes() map[Code]row {
 	return map[Code]row{
-		nodesv1.ReasonNoNodes:              asks("Label a node, or correct the selector, if you expected members.", "kubectl label node NODE node-role.kubernetes.io/{name}="),
+		nodesv1.ReasonNoNodes:              asks("Label a node, or correct the selector, if you expected members.", "kubectl get nodes --show-labels"),
 		nodesv1.ReasonSyncingNodes:         waits("If it stays, look at the events of the pool for NodeRefused.", describeCommand),
 		nodesv1.ReasonCleaningNodes:        waits("If it stays, look at the events of the pool for NodeRefused.", describeCommand),
 		nodesv1.ReasonRuntimeClassPending:  waits("If it stays, read the log of Windlass.", managerLog),
 		nodesv1.ReasonRuntimeClassRefused:  asks("Correct what the API server says.", describeCommand),
-		nodesv1.ReasonNameConflict:         asks("Delete or rename one of the two: the pool continues by itself.", "kubectl get runtimeclass {name} -o yaml"),
+		nodesv1.ReasonNameConflict:         asks("Delete or rename what the message names: the pool continues by itself.", describeCommand),
 		nodesv1.ReasonKeysHeldElsewhere:    asks("Make the values equal, change priority or overwrite, or remove the key from one side.", describeCommand),
 		nodesv1.ReasonDryRun:               asks("Read status.dryRun, then set spec.dryRun to false.", `kubectl patch nodepool {name} --type merge -p '{"spec":{"dryRun":false}}'`),
 		nodesv1.ReasonInvalidSelector:      asks("Correct what the message names.", "kubectl edit nodepool {name}"),

@@ -49,6 +49,8 @@ const (
 	CodeCrashLoop Code = "ContainerCrashes"
 	// CodeContainerStarting is for a container that has not started yet.
 	CodeContainerStarting Code = "ContainerStarting"
+	// CodeInitRuns is for a pod whose containers wait for an init container that has not ended.
+	CodeInitRuns Code = "InitContainerRuns"
 	// CodeNotReady is for a container that runs and is not ready.
 	CodeNotReady Code = "ContainerNotReady"
 	// CodePodNotReady is for a pod that is not ready although its containers are.
@@ -80,6 +82,7 @@ func podCodes() map[Code]row {
 		CodeContainerConfig:     asks("Create what the message names, or correct the pod.", describeCommand),
 		CodeCrashLoop:           asks("Read the log of the container from before its last restart.", "kubectl logs {name}{in} -c {container} --previous"),
 		CodeContainerStarting:   waits("If it stays, look at the events of the pod.", describeCommand),
+		CodeInitRuns:            waits("If it stays, read the log of the init container.", "kubectl logs {name}{in} -c {container}"),
 		CodeNotReady:            waits("If it stays, look at the readiness probe and at the log of the container.", "kubectl logs {name}{in} -c {container}"),
 		CodePodNotReady:         waits("If it stays, look at the conditions of the pod.", describeCommand),
 	})

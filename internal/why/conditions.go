@@ -135,6 +135,9 @@ func conditionWalk(kind string, of owned, observed int64, again *metav1.Time, mo
 	ready := apimeta.FindStatusCondition(conditions, status.Ready)
 	w.check("Windlass has looked at the object as it is now", func() *finding { return unobserved(kind, of, observed, ready) })
 	cause := causeOf(conditions, ready, all)
+	if rests := apimeta.FindStatusCondition(conditions, status.Paused); cause != nil && rests != nil && rests.Status == metav1.ConditionTrue && heals(kind, cause) {
+		cause = rests // nothing heals by itself while the object is paused
+	}
 	w.conditions(kind, of, again, cause, sortChecks(conditions, all, cause))
 	if cause != nil && !slices.ContainsFunc(all, func(d declared) bool { return d.condition == cause.Type }) {
 		w.check("The object is ready", func() *finding { return blame(kind, of, cause, again) })
@@ -174,6 +177,12 @@ func causeOf(conditions []metav1.Condition, ready *metav1.Condition, all []decla
 		return ready
 	}
 	return nil
+}
+
+// heals reports whether the cause goes by itself. Of one that waits for a person, a pause is not to blame.
+func heals(kind string, cause *metav1.Condition) bool {
+	step := Code(cause.Reason).step(kind, names{})
+	return step != nil && step.Heals
 }
 
 // fine reports whether the condition is as it should be.

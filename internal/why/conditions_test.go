@@ -108,6 +108,16 @@ func TestConditions(t *testing.T) {
 			got:  why.VirtualMachine(machine(is("Ready", yes, "Ready", ""), is(cloudnativev1alpha1.ConditionRestartRequired, yes, "ResizePending", "2 CPU wait for a restart"))),
 			want: "ResizePending: 2 CPU wait for a restart.", next: `kubectl patch virtualmachine vm -n default --type merge -p '{"spec":{"updatePolicy":"Restart"}}'`, at: &soon,
 		},
+		"a pause keeps what would heal by itself from healing": {
+			got: why.PodSet(set(is("Ready", maybe, "DeploymentPending", "the PodSet has no Deployment"), is("Available", maybe, "DeploymentPending", "the PodSet has no Deployment"),
+				is("Paused", yes, "Paused", "Windlass rests"))),
+			want: "Paused: Windlass rests.", next: "kubectl annotate podset web -n shop windlass.io/paused-",
+		},
+		"what waits for a person waits for them in a pause as well": {
+			got: why.PodSet(set(is("Ready", no, "NameTaken", "Deployment web belongs to somebody else"), is("ChildConflict", yes, "NameTaken", "Deployment web belongs to somebody else"),
+				is("Paused", yes, "Paused", "Windlass rests"))),
+			want: "NameTaken: Deployment web belongs to somebody else.", next: "kubectl get deployments,poddisruptionbudgets -n shop",
+		},
 		"an object that Windlass has not seen": {
 			got: why.PodSet(set()), want: "NotObserved: Windlass has not looked at generation 0 of PodSet web yet.", next: "kubectl -n windlass-system get pods",
 		},
@@ -186,7 +196,10 @@ func TestDeployment(t *testing.T) {
 		"a quota":                {failing(`pods "web-1" is forbidden: exceeded quota: q`), `QuotaExceeded: Pods "web-1" is forbidden: exceeded quota: q.`},
 		"a RuntimeClass":         {failing(`pods "web-1" is forbidden: pod rejected: RuntimeClass "gpu" not found`), `RuntimeClassMissing: Pods "web-1" is forbidden: pod rejected: RuntimeClass "gpu" not found.`},
 		"Pod Security":           {failing(`pods "web-1" is forbidden: violates PodSecurity "restricted:latest"`), `AdmissionRefused: Pods "web-1" is forbidden: violates PodSecurity "restricted:latest".`},
-		"something else":         {failing("no"), "FailedCreate: no."},
+		"a webhook that is down": {
+			failing(`Internal error occurred: failed calling webhook "a.b.c": connection refused`), `AdmissionRefused: Internal error occurred: failed calling webhook "a.b.c": connection refused.`,
+		},
+		"something else": {failing("no"), "FailedCreate: no."},
 		"a paused rollout": {
 			func(d *appsv1.Deployment) { d.Spec.Paused, d.Status.UpdatedReplicas = true, 1 }, "DeploymentPaused: The rollout is paused, and not all pods run the current template.",
 		},

@@ -62,6 +62,7 @@ func refusalOf(message string, otherwise Code) Code {
 		{"violates PodSecurity", CodeAdmission},
 		{"ValidatingAdmissionPolicy", CodeAdmission},
 		{"admission webhook", CodeAdmission},
+		{"failed calling webhook", CodeAdmission},
 	} {
 		if strings.Contains(message, known.words) && strings.Contains(message, "forbidden") || known.code == CodeAdmission && strings.Contains(message, known.words) {
 			return known.code

@@ -142,9 +142,11 @@ func (m *memberWalk) malformed() *finding {
 
 func (m *memberWalk) isMember() bool { return m.chosen != membership.Selection{} }
 
-// hasLeft reports whether the node is not a member and carries something of the pool.
+// hasLeft reports whether the node is not a member and carries something of the pool. One that is being drained has lost the member label
+// already, and of a pool without labels and taints it carries nothing else.
 func (m *memberWalk) hasLeft() bool {
-	return (!m.isMember() || m.pool.DeletionTimestamp != nil) && membership.Carries(m.node, m.pool.Name)
+	carries := membership.Carries(m.node, m.pool.Name) || m.pool.Drains(m.node)
+	return (!m.isMember() || m.pool.DeletionTimestamp != nil) && carries
 }
 
 // stillCarries says what keeps a node from being cleaned that has left.
@@ -245,7 +247,7 @@ func (m *memberWalk) held() *finding {
 	case status.IsPaused(m.pool.NodePool):
 		return &finding{
 			code: CodePoolHolds, message: fmt.Sprintf("pool %s is paused: it changes no node", m.pool.Name),
-			evidence: []Evidence{m.ofPool("metadata.annotations["+status.PausedAnnotation+"]", "true")},
+			evidence: []Evidence{m.ofPool("metadata.annotations["+status.PausedAnnotation+"]", m.pool.Annotations[status.PausedAnnotation])},
 		}
 	case m.pool.Spec.DryRun:
 		return &finding{
@@ -324,8 +326,16 @@ func (m *memberWalk) closed() *finding {
 	if !slices.ContainsFunc(m.node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == nodesv1.UninitializedTaint }) {
 		return nil
 	}
-	return &finding{
+	found := &finding{
 		code: CodeNodeClosed, message: fmt.Sprintf("node %s still has the taint %s with which it registered", m.node.Name, nodesv1.UninitializedTaint),
 		evidence: []Evidence{m.ofNode("spec.taints", nodesv1.UninitializedTaint)},
 	}
+	for _, name := range m.plan.Members {
+		if other := m.pools[name]; name != m.pool.Name && status.IsPaused(other.NodePool) && !isSynced(other, m.node) {
+			found.message += fmt.Sprintf(": pool %s, of which it is a member as well, is paused", name)
+			found.evidence = append(found.evidence, fact(kindPool, other, "metadata.annotations["+status.PausedAnnotation+"]", other.Annotations[status.PausedAnnotation]))
+			break
+		}
+	}
+	return found
 }

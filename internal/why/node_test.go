@@ -82,6 +82,19 @@ func TestMembership(t *testing.T) {
 			})),
 			want: "Draining: Node a has left pool gpu and is being drained.",
 		},
+		"a node that left, is being drained and has lost the member label, which was all that the pool gave it": {
+			node: build.Node("a").UID("a"),
+			pools: poolsOf(keeper(func(b *build.PoolBuilder) {
+				b.Obj().Status.Draining = []nodesv1.DrainingNode{{Node: "a", UID: "a"}}
+			})),
+			want: "Draining: Node a has left pool gpu and is being drained.",
+		},
+		"a start-up taint that stays because another pool of the node is paused": {
+			node:  follower().Role("web").Taint(nodesv1.UninitializedTaint, "", corev1.TaintEffectNoSchedule),
+			pools: poolsOf(keeper(), build.Pool("web").UID("web").Label("web", "yes").Finalizer(nodesv1.Finalizer).Paused()),
+			want: "NodeUninitialized: Node a still has the taint nodes.lailin.xyz/uninitialized with which it registered: " +
+				"pool web, of which it is a member as well, is paused.",
+		},
 		"a pool that is being deleted": {
 			node: follower(), pools: poolsOf(keeper(func(b *build.PoolBuilder) { b.Deleting(time.Unix(1, 0)) })),
 			want: "PoolDeleting: Pool gpu is being deleted.",

@@ -244,6 +244,13 @@ func TestPod(t *testing.T) {
 			}),
 			around: around(node("a")), want: "ContainerCrashes: Container app ended with exit code 137 (OOMKilled) and is started again after a pause; it was restarted 7 times.",
 		},
+		"an init container that has not ended": {
+			pod: placed(asleep("PodInitializing", ""), func(p *corev1.Pod) {
+				p.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}, {Name: "prepare"}}
+				p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "proxy", State: awake()}, {Name: "prepare", State: awake()}}
+			}),
+			around: around(node("a")), want: "InitContainerRuns: The containers wait for the init container prepare, which has not ended.",
+		},
 		"a container that is being created": {
 			pod: placed(asleep("ContainerCreating", "")), around: around(node("a")), want: "ContainerStarting: Container app waits: ContainerCreating.",
 		},
@@ -353,5 +360,18 @@ func TestANotLookedAtCheckNamesWhatTheCallerMayNotRead(t *testing.T) {
 	}
 	if got.Cause().Code != why.CodeUnschedulable {
 		t.Errorf("the cause is %s", got.Cause().Code)
+	}
+}
+
+// TestEvidenceOfInitContainers: they have a list of their own in the status.
+func TestEvidenceOfInitContainers(t *testing.T) {
+	t.Parallel()
+	pod := placed(asleep("PodInitializing", ""), func(p *corev1.Pod) {
+		p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "prepare", State: asleep("ImagePullBackOff", "back-off")}}
+	}).Obj()
+	n := around(node("a"))
+	found := why.Pod(pod, n.pool, &n.Around).Failure()
+	if found == nil || len(found.Evidence) != 1 || found.Evidence[0].Field != "status.initContainerStatuses[prepare].state" {
+		t.Errorf("the cause is %+v", found)
 	}
 }

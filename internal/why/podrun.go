@@ -70,9 +70,16 @@ func handlersOf(node *corev1.Node) string {
 
 // containers looks for a container that does not run, in the order in which the kubelet starts them.
 func (w *podWalk) containers() *finding {
-	statuses := slices.Concat(w.pod.Status.InitContainerStatuses, w.pod.Status.ContainerStatuses)
-	for i := range statuses {
-		if found := w.container(&statuses[i]); found != nil {
+	for i := range w.pod.Status.InitContainerStatuses {
+		if found := w.container("initContainerStatuses", &w.pod.Status.InitContainerStatuses[i]); found != nil {
+			return found
+		}
+	}
+	if found := w.preparing(); found != nil {
+		return found
+	}
+	for i := range w.pod.Status.ContainerStatuses {
+		if found := w.container("containerStatuses", &w.pod.Status.ContainerStatuses[i]); found != nil {
 			return found
 		}
 	}
@@ -85,8 +92,30 @@ func (w *podWalk) containers() *finding {
 	return nil
 }
 
-func (w *podWalk) container(of *corev1.ContainerStatus) *finding {
-	field := fmt.Sprintf("status.containerStatuses[%s].state", of.Name)
+// preparing is the cause while an init container runs: the others wait for its end. A sidecar goes on running, and no other waits for it.
+func (w *podWalk) preparing() *finding {
+	for i := range w.pod.Status.InitContainerStatuses {
+		of := &w.pod.Status.InitContainerStatuses[i]
+		if of.State.Running == nil || w.isSidecar(of.Name) {
+			continue
+		}
+		return &finding{
+			code: CodeInitRuns, message: fmt.Sprintf("the containers wait for the init container %s, which has not ended", of.Name), names: names{"container": of.Name},
+			evidence: []Evidence{w.fact(fmt.Sprintf("status.initContainerStatuses[%s].state", of.Name), "running")},
+		}
+	}
+	return nil
+}
+
+func (w *podWalk) isSidecar(name string) bool {
+	return slices.ContainsFunc(w.pod.Spec.InitContainers, func(c corev1.Container) bool {
+		return c.Name == name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
+	})
+}
+
+// container looks at the status of a container in a list of the status.
+func (w *podWalk) container(list string, of *corev1.ContainerStatus) *finding {
+	field := fmt.Sprintf("status.%s[%s].state", list, of.Name)
 	more := names{"container": of.Name}
 	switch state := of.State; {
 	case state.Waiting != nil:
