@@ -49,6 +49,10 @@ const (
 	CodeCrashLoop Code = "ContainerCrashes"
 	// CodeContainerStarting is for a container that has not started yet.
 	CodeContainerStarting Code = "ContainerStarting"
+	// CodeVolumeNotMounted is for a pod one of whose volumes its node cannot mount, such as for a missing Secret.
+	CodeVolumeNotMounted Code = "VolumeNotMounted"
+	// CodeSandboxNotCreated is for a pod for which the container runtime of its node cannot make the sandbox.
+	CodeSandboxNotCreated Code = "SandboxNotCreated"
 	// CodeInitRuns is for a pod whose containers wait for an init container that has not ended.
 	CodeInitRuns Code = "InitContainerRuns"
 	// CodeNotReady is for a container that runs and is not ready.
@@ -82,6 +86,8 @@ func podCodes() map[Code]row {
 		CodeContainerConfig:     asks("Create what the message names, or correct the pod.", describeCommand),
 		CodeCrashLoop:           asks("Read the log of the container from before its last restart.", "kubectl logs {name}{in} -c {container} --previous"),
 		CodeContainerStarting:   waits("If it stays, look at the events of the pod.", describeCommand),
+		CodeVolumeNotMounted:    asks("Create what the message names, or correct the volume: the kubelet tries again.", describeCommand),
+		CodeSandboxNotCreated:   asks("Look at the container runtime and the network of the node: the kubelet tries again.", "kubectl describe node {node}"),
 		CodeInitRuns:            waits("If it stays, read the log of the init container.", "kubectl logs {name}{in} -c {container}"),
 		CodeNotReady:            waits("If it stays, look at the readiness probe and at the log of the container.", "kubectl logs {name}{in} -c {container}"),
 		CodePodNotReady:         waits("If it stays, look at the conditions of the pod.", describeCommand),

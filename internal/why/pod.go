@@ -28,6 +28,8 @@ type Around struct {
 	Taken func(node string) corev1.ResourceList
 	// Claims are the PersistentVolumeClaims that the pod names and that exist, by name.
 	Claims map[string]*corev1.PersistentVolumeClaim
+	// Events are those about a pod that has a node, in any order.
+	Events []*corev1.Event
 	// Unseen says of what could not be read why: a part of a sentence, such as "you may not list nodes".
 	Unseen map[Part]string
 }

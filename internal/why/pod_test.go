@@ -251,6 +251,17 @@ func TestPod(t *testing.T) {
 			}),
 			around: around(node("a")), want: "InitContainerRuns: The containers wait for the init container prepare, which has not ended.",
 		},
+		"a volume that cannot be mounted": {
+			pod: placed(asleep("ContainerCreating", "")), around: reported(around(node("a")), "FailedMount", `secret "keys" not found`),
+			want: `VolumeNotMounted: The kubelet cannot mount a volume of the pod: secret "keys" not found.`,
+		},
+		"a sandbox that cannot be made": {
+			pod: placed(asleep("ContainerCreating", "")), around: reported(around(node("a")), "FailedCreatePodSandBox", "no network"),
+			want: "SandboxNotCreated: The runtime of node a cannot make the sandbox of the pod: no network.",
+		},
+		"a volume that was mounted in the end": {
+			pod: placed(awake()), around: reported(around(node("a")), "FailedMount", `secret "keys" not found`), want: "Pod web runs on node a and is ready.",
+		},
 		"a container that is being created": {
 			pod: placed(asleep("ContainerCreating", "")), around: around(node("a")), want: "ContainerStarting: Container app waits: ContainerCreating.",
 		},
@@ -374,4 +385,13 @@ func TestEvidenceOfInitContainers(t *testing.T) {
 	if found == nil || len(found.Evidence) != 1 || found.Evidence[0].Field != "status.initContainerStatuses[prepare].state" {
 		t.Errorf("the cause is %+v", found)
 	}
+}
+
+// reported adds an event about the pod, and an older one.
+func reported(n *neighbourhood, reason, message string) *neighbourhood {
+	n.Events = []*corev1.Event{
+		{ObjectMeta: metav1.ObjectMeta{Name: "new"}, Reason: reason, Message: message, LastTimestamp: metav1.NewTime(time.Unix(2, 0))},
+		{ObjectMeta: metav1.ObjectMeta{Name: "old"}, Reason: "Scheduled", LastTimestamp: metav1.NewTime(time.Unix(1, 0))},
+	}
+	return n
 }

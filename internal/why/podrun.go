@@ -14,6 +14,7 @@ import (
 func (w *podWalk) running() {
 	w.node()
 	w.runtimeClass()
+	w.check("The node can prepare the pod", w.unprepared)
 	w.check("The containers have started", w.containers)
 	w.check("The containers are ready", w.readiness)
 }

@@ -33,7 +33,7 @@ func (a *API) lookAround(ctx context.Context, who *access.Caller, pod *corev1.Po
 	if found := pools[pool]; found != nil {
 		around.Pool = found.NodePool
 	}
-	for _, look := range []func(context.Context, *access.Caller, *corev1.Pod, *why.Around) error{a.lookAtClass, a.lookAtNodes, a.lookAtPods, a.lookAtClaims} {
+	for _, look := range []func(context.Context, *access.Caller, *corev1.Pod, *why.Around) error{a.lookAtClass, a.lookAtNodes, a.lookAtPods, a.lookAtClaims, a.lookAtEvents} {
 		if err := look(ctx, who, pod, around); err != nil {
 			return "", nil, err
 		}
@@ -198,6 +198,30 @@ func (a *API) lookAtClaims(ctx context.Context, who *access.Caller, pod *corev1.
 			return err
 		}
 		around.Claims[source.ClaimName] = claim
+	}
+	return nil
+}
+
+// lookAtEvents reads what has been said about a pod that has a node. Who may not list events is told what the pod itself shows.
+func (a *API) lookAtEvents(ctx context.Context, who *access.Caller, pod *corev1.Pod, around *why.Around) error {
+	if pod.Spec.NodeName == "" {
+		return nil
+	}
+	items, _, err := a.all(ctx, who, a.eventKind, pod.Namespace)
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		if involved(item) != [3]string{"Pod", pod.Namespace, pod.Name} {
+			continue
+		}
+		event, err := decoded[corev1.Event](item)
+		if err != nil {
+			return err
+		}
+		if event.InvolvedObject.UID == pod.UID {
+			around.Events = append(around.Events, event)
+		}
 	}
 	return nil
 }
