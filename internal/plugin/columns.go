@@ -23,6 +23,16 @@ type column struct {
 type cell struct {
 	text string
 	how  mood
+	// mark puts the symbol of a mood before the text.
+	mark mood
+}
+
+// width is how many letters the cell needs.
+func (c cell) width() int {
+	if c.mark != moodNone {
+		return utf8.RuneCountInString(c.text) + 2
+	}
+	return utf8.RuneCountInString(c.text)
 }
 
 // plain returns cells that tell nothing by their colour.
@@ -80,7 +90,7 @@ func (t *table) widths(shown []int, limit int) map[int]int {
 	for _, at := range shown {
 		longest := utf8.RuneCountInString(t.columns[at].title)
 		for _, row := range t.rows {
-			longest = max(longest, utf8.RuneCountInString(row[at].text))
+			longest = max(longest, row[at].width())
 		}
 		out[at] = longest
 		total += longest + gap
@@ -102,9 +112,14 @@ func (t *table) line(out io.Writer, shown []int, widths map[int]int, cellAt func
 	for i, at := range shown {
 		c := cellAt(at)
 		text := cut(c.text, widths[at])
+		room := widths[at] - utf8.RuneCountInString(text)
+		if c.mark != moodNone {
+			line.WriteString(look.mark(c.mark) + " ")
+			room -= 2
+		}
 		line.WriteString(look.paint(c.how, text))
 		if i < len(shown)-1 {
-			line.WriteString(strings.Repeat(" ", widths[at]-utf8.RuneCountInString(text)+gap))
+			line.WriteString(strings.Repeat(" ", room+gap))
 		}
 	}
 	_, err := fmt.Fprintln(out, strings.TrimRight(line.String(), " "))

@@ -32,11 +32,11 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	h := testkit.New(t)
-	return &stage{Harness: h, kubeconfig: kubeconfigFor(t, h.Config)}
+	return &stage{Harness: h, kubeconfig: kubeconfigFor(t, h.Config, "")}
 }
 
-// kubeconfigFor writes a kubeconfig with the context "test".
-func kubeconfigFor(t *testing.T, config *rest.Config) string {
+// kubeconfigFor writes a kubeconfig with the context "test", which has a namespace if one is given.
+func kubeconfigFor(t *testing.T, config *rest.Config, namespace string) string {
 	t.Helper()
 	const name = "test"
 	content := clientcmdapi.Config{
@@ -44,7 +44,7 @@ func kubeconfigFor(t *testing.T, config *rest.Config) string {
 		AuthInfos: map[string]*clientcmdapi.AuthInfo{name: {
 			ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Token: config.BearerToken,
 		}},
-		Contexts:       map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name}},
+		Contexts:       map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name, Namespace: namespace}},
 		CurrentContext: name,
 	}
 	path := filepath.Join(t.TempDir(), "kubeconfig")

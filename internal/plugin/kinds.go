@@ -19,6 +19,9 @@ import (
 	"github.com/windlass-operator/windlass/internal/commandline"
 )
 
+// nodesPlural is the kind of which there are thousands.
+const nodesPlural = "nodes"
+
 // kind is a kind that commands know without asking the API server what it serves, which would take several requests.
 type kind struct {
 	gvk        schema.GroupVersionKind
@@ -26,7 +29,9 @@ type kind struct {
 	short      []string
 	namespaced bool
 	// ours is true for the kinds of Windlass.
-	ours   bool
+	ours bool
+	// rank is the place in the table.
+	rank   int
 	object func() client.Object
 	list   func() client.ObjectList
 }
@@ -34,7 +39,7 @@ type kind struct {
 // kinds returns the table of kinds: those of Windlass first. The names are those that the API has, so that kubectl knows the same
 // ones; np is ours.
 func kinds() []*kind {
-	return []*kind{
+	out := []*kind{
 		of[nodesv1.NodePool, nodesv1.NodePoolList](nodesv1.SchemeGroupVersion.WithKind("NodePool"), "nodepools", "wnp", "np").windlass(),
 		of[appsv1alpha1.PodSet, appsv1alpha1.PodSetList](appsv1alpha1.SchemeGroupVersion.WithKind("PodSet"), "podsets").inNamespaces().windlass(),
 		of[cloudnativev1alpha1.VirtualMachine, cloudnativev1alpha1.VirtualMachineList](
@@ -45,10 +50,14 @@ func kinds() []*kind {
 			clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Kubeconfig"), "kubeconfigs").windlass(),
 		of[appsv1alpha1.PodBuggerTool, appsv1alpha1.PodBuggerToolList](
 			appsv1alpha1.SchemeGroupVersion.WithKind("PodBuggerTool"), "podbuggertools", "pbt").inNamespaces().windlass(),
-		of[corev1.Node, corev1.NodeList](corev1.SchemeGroupVersion.WithKind("Node"), "nodes", "no"),
+		of[corev1.Node, corev1.NodeList](corev1.SchemeGroupVersion.WithKind("Node"), nodesPlural, "no"),
 		of[corev1.Pod, corev1.PodList](corev1.SchemeGroupVersion.WithKind("Pod"), "pods", "po").inNamespaces(),
 		of[appsv1.Deployment, appsv1.DeploymentList](appsv1.SchemeGroupVersion.WithKind("Deployment"), "deployments", "deploy").inNamespaces(),
 	}
+	for i, k := range out {
+		k.rank = i
+	}
+	return out
 }
 
 // of returns the row of a kind whose objects belong to the cluster.

@@ -70,15 +70,26 @@ func (p *plugin) printValue(as format, value any) error {
 	return err
 }
 
+// width returns the width of the terminal, 0 where there is none.
+func (p *plugin) width() int {
+	if !p.Streams.terminal() {
+		return 0
+	}
+	width, _ := p.Streams.Size()
+	return width
+}
+
 // printf prints a line or a part of one.
 func (p *plugin) printf(text string, args ...any) {
 	_, _ = fmt.Fprintf(p.Streams.Out, text, args...)
 }
 
 // nameOf returns how kubectl calls an object with -o name.
-func nameOf(k *kind, object client.Object) string {
+func nameOf(k *kind, object client.Object) string { return k.name(object.GetName()) }
+
+func (k *kind) name(of string) string {
 	if k.gvk.Group == "" {
-		return k.singular() + "/" + object.GetName()
+		return k.singular() + "/" + of
 	}
-	return k.singular() + "." + k.gvk.Group + "/" + object.GetName()
+	return k.singular() + "." + k.gvk.Group + "/" + of
 }

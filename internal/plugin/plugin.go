@@ -101,6 +101,7 @@ func (p *plugin) newRoot() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	p.access.bind(root.PersistentFlags())
 	root.AddCommand(
+		p.newStatusCommand(),
 		p.newWhyCommand(),
 		p.newVersionCommand(),
 		p.newOptionsCommand(),

@@ -14,7 +14,7 @@ import (
 )
 
 // pageSize is how many objects one request lists.
-const pageSize = 5000
+const pageSize = 2500
 
 // listAll lists a kind page by page, in a namespace if one is given.
 func (c *cluster) listAll(ctx context.Context, into client.ObjectList, each func(), namespace string, more ...client.ListOption) error {

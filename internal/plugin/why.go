@@ -72,7 +72,7 @@ func (p *plugin) why(ctx context.Context, args []string, among []*kind, asked *w
 	if err != nil {
 		return err
 	}
-	if (asked.pool != "" || asked.key != "") && of.plural != "nodes" {
+	if (asked.pool != "" || asked.key != "") && of.plural != nodesPlural {
 		return misused("--pool, --label, --annotation and --taint are for nodes, not for %s", of.plural)
 	}
 	reached, err := p.cluster()

@@ -4,6 +4,8 @@
 package plugin
 
 import (
+	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -50,24 +52,25 @@ func (p *plugin) printChecks(of *why.Explanation, look style, asked *whyAsked) {
 		}
 	}
 	if failure := of.Failure(); failure != nil && of.Because == nil {
-		p.printStep(failure.Next, look)
+		p.writeStep(p.Streams.Out, failure.Next, look)
 	}
 }
 
-// printStep prints what to do about the cause.
-func (p *plugin) printStep(step *why.Step, look style) {
+// writeStep writes what to do about the cause.
+func (p *plugin) writeStep(out io.Writer, step *why.Step, look style) {
+	printf := func(text string, args ...any) { _, _ = fmt.Fprintf(out, text, args...) }
 	if step == nil {
 		return
 	}
-	p.printf("\n%s %s\n", look.bold("Next:"), step.Text)
+	printf("\n%s %s\n", look.bold("Next:"), step.Text)
 	switch {
 	case step.At != nil && step.At.After(p.Now()):
-		p.printf("      Windlass tries again in %s.\n", step.At.Sub(p.Now()).Round(time.Second))
+		printf("      Windlass tries again in %s.\n", step.At.Sub(p.Now()).Round(time.Second))
 	case step.Heals:
-		p.printf("      It heals by itself.\n")
+		printf("      It heals by itself.\n")
 	}
 	if step.Command != "" {
-		p.printf("\n  %s\n", step.Command)
+		printf("\n  %s\n", step.Command)
 	}
 }
 

@@ -1,0 +1,135 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// branch is an object in a tree, or many of them in a sentence, and what it owns and uses.
+type branch struct {
+	*standing
+
+	// Text stands for objects that are not listed one by one.
+	Text     string    `json:"text,omitempty"`
+	Children []*branch `json:"children,omitempty"`
+
+	how mood
+}
+
+func branchOf(s *standing) *branch { return &branch{standing: s, how: s.how} }
+
+// sentence is a branch without an object.
+func sentence(how mood, text string, args ...any) *branch {
+	return &branch{Text: fmt.Sprintf(text, args...), how: how}
+}
+
+// statusOfObject shows an object, what it owns and uses, and why it is not ready.
+func (p *plugin) statusOfObject(ctx context.Context, reached *cluster, of target, asked *statusAsked) error {
+	object, err := reached.read(ctx, of)
+	if err != nil {
+		return err
+	}
+	root, err := reached.grow(ctx, of.kind, object)
+	if err != nil {
+		return err
+	}
+	switch {
+	case asked.output.structured():
+		err = p.printValue(*asked.output, root)
+	case *asked.output == formatName:
+		p.printf("%s\n", nameOf(of.kind, object))
+	default:
+		p.drawTree(p.Streams.Out, root, object)
+	}
+	if err == nil && asked.exitCode && root.how != moodGood {
+		return errNotReady
+	}
+	return err
+}
+
+// drawTree draws the tree, and below it what to do about a root that is not ready.
+func (p *plugin) drawTree(out io.Writer, root *branch, object client.Object) {
+	p.drawBranch(out, root, "", "")
+	ours, ok := object.(status.Object)
+	if !ok || root.how == moodGood {
+		return
+	}
+	if failure := explained(ours).Failure(); failure != nil {
+		p.writeStep(out, failure.Next, p.style())
+	}
+}
+
+// drawBranch draws a branch after its own indent, and its children after theirs.
+func (p *plugin) drawBranch(out io.Writer, b *branch, own, below string) {
+	look, tee, corner, bar := p.style(), "|- ", "`- ", "|  "
+	if look.symbols {
+		tee, corner, bar = "├─ ", "└─ ", "│  "
+	}
+	line := b.Text
+	if b.standing != nil {
+		line = b.ref()
+		if b.State != "" {
+			line += "  " + look.paint(b.how, b.State)
+		}
+		if since := age(b.Since, p.Now()); since != "" && b.how != moodGood {
+			line += look.dim(" for " + since)
+		}
+	}
+	_, _ = fmt.Fprintf(out, "%s%s %s\n", own, look.mark(b.how), line)
+	inner := below
+	if len(b.Children) > 0 {
+		inner += bar
+	} else {
+		inner += "   "
+	}
+	if b.standing != nil && b.Message != "" && b.how != moodGood {
+		message := oneLine(b.Message)
+		if width := p.width(); width > 0 {
+			message = cut(message, max(minFlexible, width-len([]rune(inner))-1))
+		}
+		_, _ = fmt.Fprintf(out, "%s %s\n", inner, message)
+	}
+	for i, child := range b.Children {
+		if i < len(b.Children)-1 {
+			p.drawBranch(out, child, below+tee, below+bar)
+		} else {
+			p.drawBranch(out, child, below+corner, below+"   ")
+		}
+	}
+}
+
+// watchTree draws the tree again when it has changed.
+func (p *plugin) watchTree(ctx context.Context, reached *cluster, of target) error {
+	view := &screen{streams: &p.Streams}
+	return every(ctx, rereadAfter, func() error {
+		object, err := reached.read(ctx, of)
+		if err != nil {
+			return err
+		}
+		root, err := reached.grow(ctx, of.kind, object)
+		if err != nil {
+			return err
+		}
+		var text bytes.Buffer
+		p.drawTree(&text, root, object)
+		view.show(text.String())
+		return nil
+	})
+}
+
+// thereOrNot is a branch for something that only has to exist.
+func thereOrNot(k, name string, there bool) *branch {
+	if there {
+		return sentence(moodGood, "%s/%s", k, name)
+	}
+	return sentence(moodBad, "%s/%s  does not exist", k, name)
+}
