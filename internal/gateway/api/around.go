@@ -14,31 +14,19 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/inquiry"
 	"github.com/windlass-operator/windlass/internal/membership"
-	"github.com/windlass-operator/windlass/internal/why"
 )
 
-// maxClaims is how many PersistentVolumeClaims of a pod are read.
-const maxClaims = 16
+// source reads as a caller for explanations. It implements inquiry.Source.
+type source struct {
+	api *API
+	who *access.Caller
+}
 
-// lookAround returns what the caller may read of what is around the pod, and the pool that it has chosen.
-func (a *API) lookAround(ctx context.Context, who *access.Caller, pod *corev1.Pod) (string, *why.Around, error) {
-	around := &why.Around{Unseen: map[why.Part]string{}, Claims: map[string]*corev1.PersistentVolumeClaim{}}
-	pools, because, err := a.poolsFor(ctx, who)
-	if err != nil {
-		return "", nil, err
-	}
-	around.Unseen[why.PartPool] = because
-	pool := why.PoolOf(pod, func(name string) bool { return pools[name] != nil })
-	if found := pools[pool]; found != nil {
-		around.Pool = found.NodePool
-	}
-	for _, look := range []func(context.Context, *access.Caller, *corev1.Pod, *why.Around) error{a.lookAtClass, a.lookAtNodes, a.lookAtPods, a.lookAtClaims, a.lookAtEvents} {
-		if err := look(ctx, who, pod, around); err != nil {
-			return "", nil, err
-		}
-	}
-	return pool, around, nil
+// Pools implements inquiry.Source.
+func (s *source) Pools(ctx context.Context) (membership.Pools, string, error) {
+	return s.api.poolsFor(ctx, s.who)
 }
 
 // poolsFor returns all pools, or why the caller does not see them.
@@ -59,15 +47,12 @@ func (a *API) poolsFor(ctx context.Context, who *access.Caller) (membership.Pool
 	return membership.NewPools(list), "", nil
 }
 
-func (a *API) lookAtClass(ctx context.Context, who *access.Caller, pod *corev1.Pod, around *why.Around) error {
-	if pod.Spec.RuntimeClassName == nil {
-		return nil
-	}
+// Class implements inquiry.Source.
+func (s *source) Class(ctx context.Context, name string) (*nodev1.RuntimeClass, string, error) {
 	resource := nodev1.SchemeGroupVersion.WithResource("runtimeclasses")
-	var err error
-	around.Class, err = readAs[nodev1.RuntimeClass](ctx, a, who, view.ResourcePath(resource, "", *pod.Spec.RuntimeClassName, ""))
-	around.Unseen[why.PartClass], err = unreadable404(err, "you may not get runtimeclasses")
-	return err
+	out, err := readAs[nodev1.RuntimeClass](ctx, s.api, s.who, view.ResourcePath(resource, "", name, ""))
+	because, err := unreadable404(err, "you may not get runtimeclasses")
+	return out, because, err
 }
 
 // unreadable404 returns why an object was not read: nothing for one that does not exist.
@@ -82,15 +67,15 @@ func unreadable404(err error, forbidden string) (string, error) {
 	return "", err
 }
 
-func (a *API) lookAtNodes(ctx context.Context, who *access.Caller, pod *corev1.Pod, around *why.Around) error {
-	k, _ := a.Hub.Kind(nodesPlural) // the table of kinds has it
-	items, because, err := a.all(ctx, who, k, "")
-	around.Unseen[why.PartNodes] = because
+// Nodes implements inquiry.Source.
+func (s *source) Nodes(ctx context.Context, name string) ([]*corev1.Node, string, error) {
+	k, _ := s.api.Hub.Kind(nodesPlural) // the table of kinds has it
+	items, because, err := s.api.all(ctx, s.who, k, "")
 	if err != nil {
-		return err
+		return nil, because, err
 	}
-	around.Nodes, err = nodesOf(items, pod.Spec.NodeName)
-	return err
+	nodes, err := nodesOf(items, name)
+	return nodes, because, err
 }
 
 // nodesOf returns the nodes, or only the named one.
@@ -109,21 +94,16 @@ func nodesOf(items []*view.Item, name string) ([]*corev1.Node, error) {
 	return out, nil
 }
 
-// lookAtPods prepares to count what pods request on a node. Pods of nodes that nobody asks about are not decoded.
-func (a *API) lookAtPods(ctx context.Context, who *access.Caller, pod *corev1.Pod, around *why.Around) error {
-	if pod.Spec.NodeName != "" {
-		return nil
-	}
-	items, because, err := a.all(ctx, who, a.pods, "")
-	around.Unseen[why.PartPods] = because
+// Taken implements inquiry.Source. Pods of nodes that nobody asks about are not decoded.
+func (s *source) Taken(ctx context.Context) (func(node string) corev1.ResourceList, string, error) {
+	items, because, err := s.api.all(ctx, s.who, s.api.pods, "")
 	if err != nil {
-		return err
+		return nil, because, err
 	}
-	around.Taken = takenBy(items)
-	return nil
+	return takenBy(items), because, nil
 }
 
-// takenBy returns a function that says what the pods on a node request. It adds up a node once, when it is first asked about.
+// takenBy returns a function that says what the pods on a node request. A node is added up once, when it is first asked about.
 func takenBy(pods []*view.Item) func(node string) corev1.ResourceList {
 	perNode := map[string][]*view.Item{}
 	for _, item := range pods {
@@ -132,13 +112,7 @@ func takenBy(pods []*view.Item) func(node string) corev1.ResourceList {
 			perNode[node] = append(perNode[node], item)
 		}
 	}
-	sums := map[string]corev1.ResourceList{}
-	return func(node string) corev1.ResourceList {
-		if _, known := sums[node]; !known {
-			sums[node] = requested(perNode[node])
-		}
-		return sums[node]
-	}
+	return inquiry.Taken(func(node string) []*corev1.PodSpec { return specsOf(perNode[node]) })
 }
 
 // requesting is the part of a pod that has requests.
@@ -156,9 +130,9 @@ type container struct {
 	Resources     corev1.ResourceRequirements    `json:"resources"`
 }
 
-// requested returns what the pods request altogether.
-func requested(pods []*view.Item) corev1.ResourceList {
-	sum := corev1.ResourceList{}
+// specsOf returns the part of each pod's spec that has requests.
+func specsOf(pods []*view.Item) []*corev1.PodSpec {
+	out := make([]*corev1.PodSpec, 0, len(pods))
 	for _, item := range pods {
 		of, err := decoded[requesting](item)
 		if err != nil {
@@ -171,57 +145,37 @@ func requested(pods []*view.Item) corev1.ResourceList {
 		for _, c := range of.Spec.InitContainers {
 			spec.InitContainers = append(spec.InitContainers, corev1.Container{Resources: c.Resources, RestartPolicy: c.RestartPolicy})
 		}
-		for name, quantity := range why.Requests(spec) {
-			total := sum[name]
-			total.Add(quantity)
-			sum[name] = total
-		}
+		out = append(out, spec)
 	}
-	return sum
+	return out
 }
 
-func (a *API) lookAtClaims(ctx context.Context, who *access.Caller, pod *corev1.Pod, around *why.Around) error {
+// Claim implements inquiry.Source.
+func (s *source) Claim(ctx context.Context, namespace, name string) (*corev1.PersistentVolumeClaim, string, error) {
 	claims := corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims")
-	for i := range pod.Spec.Volumes {
-		source := pod.Spec.Volumes[i].PersistentVolumeClaim
-		if source == nil || pod.Spec.NodeName != "" {
-			continue
-		}
-		if len(around.Claims) == maxClaims {
-			around.Unseen[why.PartClaims] = "the pod has more PersistentVolumeClaims than are read"
-			return nil
-		}
-		claim, err := readAs[corev1.PersistentVolumeClaim](ctx, a, who, view.ResourcePath(claims, pod.Namespace, source.ClaimName, ""))
-		because, err := unreadable404(err, "you may not get persistentvolumeclaims in namespace "+pod.Namespace)
-		if err != nil || because != "" {
-			around.Unseen[why.PartClaims] = because
-			return err
-		}
-		around.Claims[source.ClaimName] = claim
-	}
-	return nil
+	claim, err := readAs[corev1.PersistentVolumeClaim](ctx, s.api, s.who, view.ResourcePath(claims, namespace, name, ""))
+	because, err := unreadable404(err, "you may not get persistentvolumeclaims in namespace "+namespace)
+	return claim, because, err
 }
 
-// lookAtEvents reads what has been said about a pod that has a node. Who may not list events is told what the pod itself shows.
-func (a *API) lookAtEvents(ctx context.Context, who *access.Caller, pod *corev1.Pod, around *why.Around) error {
-	if pod.Spec.NodeName == "" {
-		return nil
-	}
-	items, _, err := a.all(ctx, who, a.eventKind, pod.Namespace)
+// Events implements inquiry.Source. Who may not list events is told what the pod itself shows.
+func (s *source) Events(ctx context.Context, pod *corev1.Pod) ([]*corev1.Event, error) {
+	items, _, err := s.api.all(ctx, s.who, s.api.eventKind, pod.Namespace)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var out []*corev1.Event
 	for _, item := range items {
 		if involved(item) != [3]string{"Pod", pod.Namespace, pod.Name} {
 			continue
 		}
 		event, err := decoded[corev1.Event](item)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if event.InvolvedObject.UID == pod.UID {
-			around.Events = append(around.Events, event)
+			out = append(out, event)
 		}
 	}
-	return nil
+	return out, nil
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 
@@ -20,11 +19,9 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/inquiry"
 	"github.com/windlass-operator/windlass/internal/membership"
 )
-
-// maxPreviewed is how many nodes, and how many pods, a preview lists.
-const maxPreviewed = 500
 
 type previewInput struct {
 	Target
@@ -82,7 +79,7 @@ func (a *API) preview(ctx context.Context, pools *feed.Kind, in *previewInput) (
 		return nil, err
 	}
 	forecast := membership.NewForecast(nodes, all, wanted.Name, a.Now())
-	out := foreseen(forecast)
+	out := inquiry.Foreseen(forecast)
 	out.Creates, out.DryRun = creates, wanted.Spec.DryRun
 	if err := a.countEvicted(ctx, who, forecast, out); err != nil {
 		return nil, err
@@ -125,7 +122,7 @@ func (a *API) rehearse(ctx context.Context, who *access.Caller, k *feed.Kind, in
 		return nil, false, err
 	default:
 		c.Method, c.Path = http.MethodPut, k.Path("", in.name, "")
-		given = replaced(*present, given)
+		given = inquiry.Replaced(*present, given)
 	}
 	if c.Body, err = json.Marshal(given); err != nil {
 		return nil, false, fmt.Errorf("cannot encode pool %q: %w", in.name, err)
@@ -141,65 +138,9 @@ func (a *API) rehearse(ctx context.Context, who *access.Caller, k *feed.Kind, in
 	return out, creates, nil
 }
 
-// replaced returns the present object with the spec of the given one, and its annotations beside those that there are.
-func replaced(present, given map[string]any) map[string]any {
-	present["apiVersion"], present["kind"], present["spec"] = given["apiVersion"], given["kind"], given["spec"]
-	more, _ := given["metadata"].(map[string]any)
-	annotations, _ := more["annotations"].(map[string]any)
-	metadata, ok := present["metadata"].(map[string]any)
-	if !ok || len(annotations) == 0 {
-		return present
-	}
-	all, ok := metadata["annotations"].(map[string]any)
-	if !ok {
-		all = map[string]any{}
-	}
-	maps.Copy(all, annotations)
-	metadata["annotations"] = all
-	return present
-}
-
-// foreseen returns a forecast as the API serves it.
-func foreseen(of *membership.Forecast) *view.PoolPreview {
-	out := &view.PoolPreview{
-		Pool: of.Pool, Held: of.Held, Members: of.Members, Changed: len(of.Nodes), Braked: of.Braked, Nodes: []view.NodePreview{}, Pods: []view.Named{},
-	}
-	if of.Batch != nil {
-		out.Batch, out.Waiting = of.Batch.Nodes, int(of.Batch.WaitingNodeCount)
-	}
-	for i := range of.Nodes {
-		node := &of.Nodes[i]
-		one := view.NodePreview{Name: node.Node, Membership: "Stays", Drains: node.Drains, Changes: []view.KeyChange{}, Conflicts: []view.KeyConflict{}}
-		switch {
-		case node.Joins:
-			one.Membership = "Joins"
-			out.Joining++
-		case node.Leaves:
-			one.Membership = "Leaves"
-			out.Leaving++
-		}
-		if len(out.Nodes) == maxPreviewed {
-			continue
-		}
-		for _, change := range node.Changes {
-			one.Changes = append(one.Changes, view.KeyChange{Key: change.Key, Before: change.Before, After: change.After, Pool: change.Holder})
-		}
-		for _, conflict := range node.Conflicts {
-			one.Conflicts = append(one.Conflicts, view.KeyConflict{Key: conflict.Key, Pool: conflict.Holder})
-		}
-		out.Nodes = append(out.Nodes, one)
-	}
-	return out
-}
-
 // countEvicted enters the running pods that new taints would delete, if the caller may list pods everywhere.
 func (a *API) countEvicted(ctx context.Context, who *access.Caller, of *membership.Forecast, out *view.PoolPreview) error {
-	taints := map[string][]nodesv1.Taint{}
-	for i := range of.Nodes {
-		if len(of.Nodes[i].Evicting) > 0 {
-			taints[of.Nodes[i].Node] = of.Nodes[i].Evicting
-		}
-	}
+	taints := inquiry.Evicting(of)
 	if len(taints) == 0 {
 		return nil
 	}
@@ -216,12 +157,7 @@ func (a *API) countEvicted(ctx context.Context, who *access.Caller, of *membersh
 		if err != nil {
 			return err
 		}
-		if membership.Ended(pod) || membership.ToleratesAll(pod, coming) {
-			continue
-		}
-		if out.PodCount++; len(out.Pods) < maxPreviewed {
-			out.Pods = append(out.Pods, view.Named{Namespace: pod.Namespace, Name: pod.Name})
-		}
+		inquiry.CountEvicted(out, pod, coming)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/inquiry"
 	"github.com/windlass-operator/windlass/internal/why"
 )
 
@@ -99,20 +100,10 @@ func (a *API) explainNode(ctx context.Context, nodes *feed.Kind, in *whyNodeInpu
 	if err != nil {
 		return nil, err
 	}
-	pools, because, err := a.poolsFor(ctx, who)
+	out, err := inquiry.Node(ctx, &source{api: a, who: who}, node, in.Pool, in.Key)
 	if err != nil {
 		return nil, err
 	}
-	var out *why.Explanation
-	switch {
-	case in.Pool == "":
-		out = why.Node(node, pools, because)
-	case because != "":
-		out = why.MembershipUnseen(node, in.Pool, because)
-	default:
-		out = why.Membership(node, pools, in.Pool)
-	}
-	out.Origins = why.Origins(node, pools, in.Key)
 	return &whyOutput{Body: *out}, nil
 }
 
@@ -123,11 +114,7 @@ func (a *API) explainPod(ctx context.Context, who *access.Caller, pod *corev1.Po
 		return nil, err
 	}
 	defer leave()
-	pool, around, err := a.lookAround(ctx, who, pod)
-	if err != nil {
-		return nil, err
-	}
-	return why.Pod(pod, pool, around), nil
+	return inquiry.Pod(ctx, &source{api: a, who: who}, pod)
 }
 
 func (a *API) explainDeployment(ctx context.Context, who *access.Caller, of *appsv1.Deployment) (*why.Explanation, error) {
