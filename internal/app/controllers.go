@@ -64,6 +64,8 @@ type tools struct {
 	leading *fence.Fence
 	// reach is filled with what the HTTP API of this process can reach.
 	reach *reach
+	// namespaces are those that the kubeconfig names.
+	namespaces []string
 }
 
 // index is a cache index that several controllers look things up by. One that a single controller uses is its own affair.

@@ -52,7 +52,7 @@ func addGateway(
 		Config: restConfig, Listener: listener, CertFile: conf.Gateway.CertFile, KeyFile: conf.Gateway.KeyFile,
 		Plaintext:       conf.Gateway.ServesPlaintext(),
 		Session:         conf.Gateway.Session || conf.Gateway.SessionFile != "",
-		Namespaces:      contextNamespaces(conf.Kubeconfig),
+		Namespaces:      given.namespaces,
 		SessionLifetime: conf.Gateway.SessionLifetime, SessionIdle: conf.Gateway.SessionIdleTimeout,
 		Provider:          provider(&conf.Gateway),
 		Prometheus:        history(&conf.Gateway),

@@ -36,5 +36,5 @@ func Main(ctx context.Context, args []string) int {
 
 func pluginOptions() plugin.Options {
 	ctrllog.SetLogger(logr.Discard()) // a plugin has no log: it tells what it cannot do
-	return plugin.Options{Streams: plugin.OSStreams(), Version: version, Now: time.Now, Getenv: os.Getenv}
+	return plugin.Options{Streams: plugin.OSStreams(), Version: version, Now: time.Now, Getenv: os.Getenv, UI: newUI()}
 }

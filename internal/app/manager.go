@@ -39,6 +39,13 @@ func run(
 	if err != nil {
 		return err
 	}
+	return runOn(ctx, restConfig, contextNamespaces(conf.Kubeconfig), conf, log, now, tell)
+}
+
+// runOn runs on a cluster whose kubeconfig names these namespaces.
+func runOn(
+	ctx context.Context, restConfig *rest.Config, namespaces []string, conf *config.Config, log io.Writer, now func() time.Time, tell announce,
+) error {
 	if err := checkAddresses(ctx, conf); err != nil {
 		return err
 	}
@@ -65,7 +72,7 @@ func run(
 	}
 	given := tools{
 		workers: conf.Threads, now: now, conf: conf, namespace: conf.OwnNamespace, subject: subject, log: logger, leading: leading,
-		reach: newReach(mgr.GetClient(), mgr.Elected()),
+		reach: newReach(mgr.GetClient(), mgr.Elected()), namespaces: namespaces,
 	}
 	if err := addControllers(ctx, mgr, list, given); err != nil {
 		if ctx.Err() != nil {

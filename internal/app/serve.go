@@ -12,8 +12,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
 
 	"github.com/windlass-operator/windlass/internal/config"
+	"github.com/windlass-operator/windlass/internal/plugin"
 )
 
 // newGatewayCommand returns the command that serves the HTTP API alone.
@@ -37,35 +40,63 @@ func newGatewayCommand() *cobra.Command {
 	return command
 }
 
-// newUICommand returns the command that serves the HTTP API for the user of a kubeconfig.
-func newUICommand() *cobra.Command {
-	conf := config.Default()
+// ui serves the HTTP API on this machine for the user of a kubeconfig. It implements plugin.UI.
+type ui struct {
+	conf   config.Config
+	noOpen bool
+}
+
+func newUI() *ui {
+	u := &ui{conf: config.Default()}
+	conf := &u.conf
 	conf.OnlyGateway, conf.LeaderElect = true, false
 	conf.MetricsBindAddress, conf.HealthProbeBindAddress = "0", "0"
 	conf.Gateway.BindAddress, conf.Gateway.Session, conf.Gateway.RequestsPerSecond = "127.0.0.1:0", true, 0
-	noOpen := false
+	return u
+}
+
+// Bind implements plugin.UI.
+func (u *ui) Bind(flags *pflag.FlagSet) {
+	u.conf.Gateway.BindAddressFlag(flags, "address", "`host:port` on the loopback interface")
+	flags.BoolVar(&u.noOpen, "no-open", false, "print the URL and do not open a browser")
+	flags.IntVarP(&u.conf.Verbosity, "v", "v", u.conf.Verbosity, "`level` of detail in the log, from 0 to 10")
+}
+
+// Serve implements plugin.UI. Unlike the command it gets the way to the cluster, which flags of kubectl decide.
+func (u *ui) Serve(ctx context.Context, to *rest.Config, namespace string, out, log io.Writer) error {
+	if err := u.conf.Validate(); err != nil {
+		return err
+	}
+	return runOn(ctx, to, []string{namespace}, &u.conf, log, time.Now, u.announce(ctx, out))
+}
+
+// announce returns what shows the URL.
+func (u *ui) announce(ctx context.Context, out io.Writer) announce {
+	return func(api addresses) error {
+		open := func(url string) { browse(ctx, url) }
+		if u.noOpen {
+			open = nil
+		}
+		return show(out, api, open)
+	}
+}
+
+// newUICommand returns the command that serves the HTTP API for the user of a kubeconfig.
+func newUICommand() *cobra.Command {
+	served := newUI()
 	command := &cobra.Command{
 		Use:   "ui",
 		Short: "Serve the HTTP API on this machine, as the user of the kubeconfig",
-		Long: "Serves the HTTP API on the loopback address and prints its URL. The URL grants the rights of the kubeconfig to everybody\n" +
-			"on this machine until the command ends: keep it private.",
-		Args: cobra.NoArgs,
+		Long:  plugin.UILong,
+		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return execute(cmd, &conf, func(api addresses) error {
-				open := func(url string) { browse(cmd.Context(), url) }
-				if noOpen {
-					open = nil
-				}
-				return show(cmd.OutOrStdout(), api, open)
-			})
+			return execute(cmd, &served.conf, served.announce(cmd.Context(), cmd.OutOrStdout()))
 		},
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	conf.BindClusterFlags(flags)
-	conf.Gateway.BindAddressFlag(flags, "address", "`host:port` on the loopback interface")
-	flags.BoolVar(&noOpen, "no-open", false, "print the URL and do not open a browser")
-	flags.IntVarP(&conf.Verbosity, "v", "v", conf.Verbosity, "`level` of detail in the log, from 0 to 10")
+	served.conf.BindClusterFlags(flags)
+	served.Bind(flags)
 	complete(command)
 	return command
 }

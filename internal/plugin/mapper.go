@@ -29,6 +29,7 @@ func mapper() apimeta.RESTMapper {
 	add(core.WithKind("Namespace"), "namespaces", false)
 	add(core.WithKind("Secret"), "secrets", true)
 	add(core.WithKind("ConfigMap"), "configmaps", true)
+	add(core.WithKind("Event"), "events", true)
 	add(core.WithKind("PersistentVolumeClaim"), "persistentvolumeclaims", true)
 	add(nodev1.SchemeGroupVersion.WithKind("RuntimeClass"), "runtimeclasses", false)
 	add(eventsv1.SchemeGroupVersion.WithKind("Event"), "events", true)

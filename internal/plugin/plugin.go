@@ -33,6 +33,8 @@ type Options struct {
 	Now func() time.Time
 	// Getenv reads the environment.
 	Getenv func(key string) string
+	// UI serves the HTTP API.
+	UI UI
 }
 
 // plugin is what the commands share.
@@ -103,6 +105,9 @@ func (p *plugin) newRoot() *cobra.Command {
 	root.AddCommand(
 		p.newStatusCommand(),
 		p.newWhyCommand(),
+		p.newPreviewCommand(),
+		p.newUICommand(),
+		p.newReportCommand(),
 		p.newVersionCommand(),
 		p.newOptionsCommand(),
 		p.newCompletionCommand(),

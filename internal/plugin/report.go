@@ -1,0 +1,218 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/windlass-operator/windlass/internal/provision"
+)
+
+// What a report takes of a log.
+const maxLogLines, maxLogBytes = 20_000, 4 << 20
+
+func (p *plugin) newReportCommand() *cobra.Command {
+	file, system := "", ""
+	command := &cobra.Command{
+		Use:   "report",
+		Short: "Collect what somebody needs who helps, without secrets, in a file",
+		Long: "Collects the objects of Windlass with their conditions and events, the nodes, the log of the manager, and versions in a .tar.gz.\n" +
+			"Secrets are not read. Of specs only names, numbers and choices are kept; scripts, arguments, environments and annotations are not.\n" +
+			"What looks like a password, a token or a key in messages and logs is removed. Read the file before you pass it on.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return p.report(cmd.Context(), file, system) },
+	}
+	command.Flags().StringVarP(&file, "filename", "f", "", "`file` to write, which must not exist; - for standard output (default windlass-report-TIME.tar.gz)")
+	command.Flags().StringVar(&system, "system-namespace", "windlass-system", "`namespace` that the manager runs in")
+	return command
+}
+
+func (p *plugin) report(ctx context.Context, file, system string) error {
+	reached, err := p.cluster()
+	if err != nil {
+		return err
+	}
+	now := p.Now().UTC()
+	if file == "" {
+		file = "windlass-report-" + now.Format("20060102-150405") + ".tar.gz"
+	}
+	out := p.Streams.Out
+	if file != "-" {
+		created, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // because the user chooses the file
+		if err != nil {
+			return fmt.Errorf("cannot write the report: %w", err)
+		}
+		defer func() { _ = created.Close() }()
+		out = created
+	}
+	b := newBundle(out, now)
+	if err := p.collect(ctx, reached, system, b); err != nil {
+		return err
+	}
+	if err := b.close(); err != nil {
+		return fmt.Errorf("cannot write the report: %w", err)
+	}
+	if file != "-" {
+		p.printf("Wrote %s: read it before you pass it on.\n", file)
+	}
+	return nil
+}
+
+// collect fills the bundle. What the caller may not read is named in it.
+func (p *plugin) collect(ctx context.Context, reached *cluster, system string, into *bundle) error {
+	core, err := corev1client.NewForConfig(reached.config)
+	if err != nil {
+		return fmt.Errorf("cannot use the kubeconfig: %w", err)
+	}
+	server, err := core.RESTClient().Get().AbsPath("/version").DoRaw(ctx)
+	if err != nil {
+		return err
+	}
+	into.yaml("versions.yaml", map[string]any{"plugin": p.versionInfo(), "server": string(server)})
+	among := only("nodepools", "podsets", "virtualmachines", "clusters", "kubeconfigs", "podbuggertools", nodesPlural)
+	read, err := reached.readAll(ctx, among)
+	if err != nil {
+		return err
+	}
+	sum := read.sum(among)
+	var overview bytes.Buffer
+	for _, each := range sum.Objects {
+		_, _ = fmt.Fprintln(&overview, provision.Redact(each.line()))
+	}
+	into.add("status.txt", overview.Bytes())
+	into.unseen = sum.Unseen
+	for _, k := range among {
+		into.objects(ctx, reached, k, read[k].namespace)
+	}
+	into.events(ctx, reached)
+	into.logs(ctx, reached, core, system)
+	into.add("unseen.txt", []byte(strings.Join(into.unseen, "\n")+"\n"))
+	return into.err
+}
+
+// bundle is a compressed archive. The first error stays.
+type bundle struct {
+	compressed *gzip.Writer
+	archive    *tar.Writer
+	now        time.Time
+	unseen     []string
+	err        error
+}
+
+func newBundle(out io.Writer, now time.Time) *bundle {
+	b := &bundle{compressed: gzip.NewWriter(out), now: now}
+	b.archive = tar.NewWriter(b.compressed)
+	return b
+}
+
+func (b *bundle) close() error {
+	if err := b.archive.Close(); err != nil {
+		return err
+	}
+	return b.compressed.Close()
+}
+
+// add adds a file.
+func (b *bundle) add(name string, content []byte) {
+	if b.err != nil {
+		return
+	}
+	b.err = b.archive.WriteHeader(&tar.Header{
+		Name: "windlass-report/" + name, Mode: 0o600, Size: int64(len(content)), ModTime: b.now, Format: tar.FormatPAX,
+	})
+	if b.err == nil {
+		_, b.err = b.archive.Write(content)
+	}
+}
+
+func (b *bundle) yaml(name string, value any) {
+	content, err := yaml.Marshal(value)
+	if err != nil && b.err == nil {
+		b.err = fmt.Errorf("cannot encode %s: %w", name, err)
+	}
+	b.add(name, content)
+}
+
+// missed notes what could not be read.
+func (b *bundle) missed(what string, err error) {
+	if err != nil {
+		b.unseen = append(b.unseen, what+": "+(&plugin{}).explain(err))
+	}
+}
+
+// objects adds what is kept of the objects of a kind.
+func (b *bundle) objects(ctx context.Context, from *cluster, k *kind, namespace string) {
+	kept := []any{}
+	page := k.list()
+	err := from.listAll(ctx, page, func() {
+		for _, object := range itemsOf(page) {
+			one, err := keptOf(object)
+			b.missed(k.name(object.GetName()), err)
+			kept = append(kept, one)
+		}
+	}, namespace)
+	b.missed(k.plural, err)
+	if len(kept) > 0 {
+		b.yaml("objects/"+k.plural+".yaml", kept)
+	}
+}
+
+// events adds the events about objects of Windlass.
+func (b *bundle) events(ctx context.Context, from *cluster) {
+	groups := map[string]bool{}
+	for _, k := range kinds() {
+		groups[k.gvk.Group] = k.ours
+	}
+	var lines []string
+	page := &eventsv1.EventList{}
+	err := from.listAll(ctx, page, func() {
+		for i := range page.Items {
+			of := &page.Items[i]
+			if group, _, _ := strings.Cut(of.Regarding.APIVersion, "/"); groups[group] {
+				lines = append(lines, fmt.Sprintf("%s %s/%s %s: %s %s: %s", of.CreationTimestamp.UTC().Format(time.RFC3339), strings.ToLower(of.Regarding.Kind),
+					of.Regarding.Name, of.Regarding.Namespace, of.Type, of.Reason, oneLine(provision.Redact(of.Note))))
+			}
+		}
+	}, from.everywhere())
+	b.missed("events", err)
+	slices.Sort(lines)
+	b.add("events.txt", []byte(strings.Join(lines, "\n")+"\n"))
+}
+
+// logs adds the logs of the manager's pods.
+func (b *bundle) logs(ctx context.Context, from *cluster, core corev1client.PodsGetter, namespace string) {
+	pods := &corev1.PodList{}
+	if err := from.List(ctx, pods, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": "windlass"}); err != nil {
+		b.missed("the manager's pods", err)
+		return
+	}
+	if len(pods.Items) == 0 {
+		b.unseen = append(b.unseen, "no pod in namespace "+namespace+" has the label app.kubernetes.io/name=windlass")
+	}
+	for i := range pods.Items {
+		name := pods.Items[i].Name
+		b.yaml("manager/"+name+".yaml", pods.Items[i].Status.ContainerStatuses)
+		log, err := core.Pods(namespace).GetLogs(name, &corev1.PodLogOptions{
+			TailLines: new(int64(maxLogLines)), LimitBytes: new(int64(maxLogBytes)),
+		}).DoRaw(ctx)
+		b.missed("the log of "+name, err)
+		b.add("manager/"+name+".log", []byte(provision.Redact(string(log))))
+	}
+}
