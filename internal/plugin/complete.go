@@ -3,17 +3,7 @@
 
 package plugin
 
-import (
-	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
-
-// metadataList is a list of a kind for a reader of names only.
-func metadataList(k *kind) *metav1.PartialObjectMetadataList {
-	out := &metav1.PartialObjectMetadataList{}
-	out.SetGroupVersionKind(k.gvk.GroupVersion().WithKind(k.gvk.Kind + "List"))
-	return out
-}
+import "github.com/spf13/cobra"
 
 // takesObject makes the shell offer objects of these kinds as the command's argument.
 func (p *plugin) takesObject(command *cobra.Command, among []*kind) {

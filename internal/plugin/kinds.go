@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -174,4 +175,11 @@ func objectOf(args []string, among []*kind) (target, error) {
 		return target{}, misused("which one of the %s? Give its name: %s/NAME", out.plural, out.singular())
 	}
 	return out, err
+}
+
+// metadataList is a list of a kind for a reader of names only.
+func metadataList(k *kind) *metav1.PartialObjectMetadataList {
+	out := &metav1.PartialObjectMetadataList{}
+	out.SetGroupVersionKind(k.gvk.GroupVersion().WithKind(k.gvk.Kind + "List"))
+	return out
 }

@@ -4,7 +4,6 @@
 package plugin
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,15 +68,6 @@ func Execute(ctx context.Context, options Options, args []string) int {
 	_, _ = fmt.Fprintf(p.Streams.Err, "See '%s --help'.\n", called.CommandPath())
 	return exitMisused
 }
-
-// misuse is an error about how a command was called. Errors before a command begins are such errors as well.
-type misuse struct{ error }
-
-// Unwrap returns the error.
-func (m misuse) Unwrap() error { return m.error }
-
-// misused returns an error about how a command was called.
-func misused(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
 
 // errNotReady ends a command that was asked to tell by its exit code whether something is not ready.
 var errNotReady = errors.New("something is not ready")
@@ -145,6 +135,3 @@ func (p *plugin) newOptionsCommand() *cobra.Command {
 		},
 	}
 }
-
-// getenv reads the environment, or a default for what it does not have.
-func (p *plugin) getenv(key, otherwise string) string { return cmp.Or(p.Getenv(key), otherwise) }

@@ -3,7 +3,10 @@
 
 package plugin
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // mood is what a text tells, which decides its symbol and colour.
 type mood int
@@ -83,3 +86,6 @@ func (s style) mark(how mood) string {
 	}
 	return s.paint(how, plain)
 }
+
+// getenv reads the environment, or a default for what it does not have.
+func (p *plugin) getenv(key, otherwise string) string { return cmp.Or(p.Getenv(key), otherwise) }

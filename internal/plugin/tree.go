@@ -14,24 +14,6 @@ import (
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
-// branch is an object in a tree, or many of them in a sentence, and what it owns and uses.
-type branch struct {
-	*standing
-
-	// Text stands for objects that are not listed one by one.
-	Text     string    `json:"text,omitempty"`
-	Children []*branch `json:"children,omitempty"`
-
-	how mood
-}
-
-func branchOf(s *standing) *branch { return &branch{standing: s, how: s.how} }
-
-// sentence is a branch without an object.
-func sentence(how mood, text string, args ...any) *branch {
-	return &branch{Text: fmt.Sprintf(text, args...), how: how}
-}
-
 // statusOfObject shows an object, what it owns and uses, and why it is not ready.
 func (p *plugin) statusOfObject(ctx context.Context, reached *cluster, of target, asked *statusAsked) error {
 	object, err := reached.read(ctx, of)
@@ -124,12 +106,4 @@ func (p *plugin) watchTree(ctx context.Context, reached *cluster, of target) err
 		view.show(text.String())
 		return nil
 	})
-}
-
-// thereOrNot is a branch for something that only has to exist.
-func thereOrNot(k, name string, there bool) *branch {
-	if there {
-		return sentence(moodGood, "%s/%s", k, name)
-	}
-	return sentence(moodBad, "%s/%s  does not exist", k, name)
 }
