@@ -15,3 +15,15 @@ func (p *plugin) takesObject(command *cobra.Command, among []*kind) {
 		return offer(cmd.Context(), typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
 }
+
+// takesWordAndObject makes the shell offer words as the first argument, and objects of these kinds as the second one.
+func (p *plugin) takesWordAndObject(command *cobra.Command, words []string, among []*kind) {
+	p.takesObject(command, among)
+	offer := command.ValidArgsFunction
+	command.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) == 0 {
+			return words, cobra.ShellCompDirectiveNoFileComp
+		}
+		return offer(cmd, args[1:], typed)
+	}
+}

@@ -7,5 +7,6 @@
 //   - plugin.go has the command tree, its exit codes and what commands are given
 //   - cluster.go reaches the cluster as kubectl does, kinds.go knows the kinds, failure.go says in a sentence what went wrong
 //   - streams.go and style.go are the terminal, output.go and columns.go print
+//   - change.go writes what a command changes, consent.go asks before that
 //   - every command is a file with its name
 package plugin

@@ -1,0 +1,92 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/action"
+)
+
+// maxGrace is how long a machine may take to shut down, in seconds.
+const maxGrace = 3600
+
+// powerWords are what can be said to a machine, and what has become of it then.
+func powerWords() (words []string, done map[string]string) {
+	done = map[string]string{"on": "turned on", "off": "turned off", "restart": "is to be restarted"}
+	return []string{"on", "off", "restart"}, done
+}
+
+// powerAsked is what a call of the command asks.
+type powerAsked struct {
+	*changing
+
+	hard  bool
+	grace int32
+}
+
+func (p *plugin) newPowerCommand() *cobra.Command {
+	among := only("virtualmachines")
+	words, _ := powerWords()
+	asked := &powerAsked{}
+	command := &cobra.Command{
+		Use:   "power on|off|restart vm/NAME",
+		Short: "Turn a VirtualMachine on or off, or restart it",
+		Long: "Changes the spec of a VirtualMachine: on and off set spec.runStrategy, restart sets spec.restartAt. How a machine is turned off\n" +
+			"stays in spec.powerOff. A machine whose power is cut can lose data, so that is asked about.",
+		Example: "  kubectl windlass power on vm/web\n" +
+			"  kubectl windlass power off vm/web --hard\n" +
+			"  kubectl windlass power restart vm/web -n shop",
+		Args: cobra.RangeArgs(2, 3),
+	}
+	asked.changing = addChange(command).addConsent(command)
+	flags := command.Flags()
+	flags.BoolVar(&asked.hard, "hard", false, "cut the power instead of asking the machine to shut down")
+	flags.Int32Var(&asked.grace, "grace-period", -1, "how many `seconds` the machine may take to shut down")
+	command.RunE = func(cmd *cobra.Command, args []string) error {
+		if !slices.Contains(words, args[0]) {
+			return misused("%q is nothing that a machine can be told: it is one of %s", args[0], strings.Join(words, ", "))
+		}
+		of, err := objectOf(args[1:], among)
+		if err != nil {
+			return err
+		}
+		do, err := p.powerChange(of, args[0], asked)
+		if err != nil {
+			return err
+		}
+		return carryOut(cmd.Context(), p, asked.changing, do)
+	}
+	p.takesWordAndObject(command, words, among)
+	return command
+}
+
+// powerChange returns the change that is asked for.
+func (p *plugin) powerChange(of target, word string, asked *powerAsked) (*edit[*cloudnativev1alpha1.VirtualMachine], error) {
+	_, done := powerWords()
+	want := &action.PowerRequest{State: word}
+	switch {
+	case asked.grace < -1 || asked.grace > maxGrace:
+		return nil, misused("--grace-period must be 0 to %d seconds", maxGrace)
+	case word == "on" && (asked.hard || asked.grace >= 0):
+		return nil, misused("--hard and --grace-period say how a machine is turned off: leave them out to turn it on")
+	case asked.grace >= 0:
+		want.GracePeriodSeconds = &asked.grace
+	}
+	do := &edit[*cloudnativev1alpha1.VirtualMachine]{of: of, done: done[word], make: func(vm *cloudnativev1alpha1.VirtualMachine) error {
+		return action.Power(vm, want, p.Now())
+	}}
+	if asked.hard {
+		want.Mode = cloudnativev1alpha1.PowerOffHard
+		do.ask = func(vm *cloudnativev1alpha1.VirtualMachine) (shown, question string) {
+			return "", fmt.Sprintf("Cut the power of VirtualMachine %s in namespace %s? What it has not written to its disks is lost.", vm.Name, vm.Namespace)
+		}
+	}
+	return do, nil
+}
