@@ -86,7 +86,7 @@ func newUICommand() *cobra.Command {
 	served := newUI()
 	command := &cobra.Command{
 		Use:   "ui",
-		Short: "Serve the HTTP API on this machine, as the user of the kubeconfig",
+		Short: "Serve the console and the HTTP API on this machine, as the user of the kubeconfig",
 		Long:  plugin.UILong,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -83,6 +83,7 @@ export const object = {
   "power.title": "Power",
   "power.sub": "restarted {count} times",
   "pods.title": "Pods",
+  "members.none": "No node is in this pool.",
   "members.title": "Members",
   "same.title": "Does the same",
   "copy": "Copy",

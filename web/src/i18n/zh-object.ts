@@ -84,6 +84,7 @@ export const object: Record<keyof typeof english, string> = {
   "power.title": "电源",
   "power.sub": "已重启 {count} 次",
   "pods.title": "Pod",
+  "members.none": "该池中没有节点。",
   "members.title": "成员",
   "same.title": "等价命令",
   "copy": "复制",

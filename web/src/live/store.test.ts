@@ -35,6 +35,13 @@ test("what is shown stays during a resync, and what is gone leaves at its end", 
   expect(store.get("nodepools", undefined, "b")?.spec?.priority).toBe(2);
 });
 
+test("another tab gets all of it", () => {
+  const other = new LiveStore();
+  other.load(filled().dump());
+  expect(names(other)).toEqual(["a", "b"]);
+  expect(other.whole).toBe(true);
+});
+
 test("an end of the session is told", () => {
   const store = filled();
   receive(store, { type: "expired" });

@@ -1,12 +1,20 @@
 import type { KubeObject, Objects, Plural, Schemas } from "../api/types";
 
-export type LinkState = "connecting" | "live" | "catching-up" | "cut" | "expired";
+export type LinkState = "connecting" | "live" | "catching-up" | "cut" | "expired" | "stale";
 export type Counts = Schemas["KindCounts"];
 
 /** The kinds that are followed. Events are on request only, so all are named. */
 export const followed: readonly Plural[] = [
   "nodes", "nodepools", "podsets", "deployments", "services", "pods", "virtualmachines", "clusters", "kubeconfigs", "podbuggertools", "namespaces", "events",
 ];
+
+/** All that a store has, for another one. */
+export interface State {
+  objects: { [K in Plural]?: readonly Objects[K][] };
+  counts: readonly Counts[];
+  hidden: readonly Schemas["KindName"][];
+  denied: ReadonlyMap<string, readonly string[] | null>;
+}
 
 export function keyOf(of: { namespace?: string | undefined; name?: string | undefined }): string {
   return `${of.namespace ?? ""}/${of.name ?? ""}`;
@@ -39,7 +47,7 @@ export class LiveStore {
   /** Whether there has been a whole snapshot. */
   filled = false;
   counts: readonly Counts[] = [];
-  hidden: readonly string[] = [];
+  hidden: readonly Schemas["KindName"][] = [];
   denied: ReadonlyMap<string, readonly string[] | null> = new Map();
 
   list<K extends Plural>(kind: K): readonly Objects[K][] {
@@ -86,7 +94,7 @@ export class LiveStore {
     this.setLink("live");
   }
 
-  setCounts(counts: readonly Counts[], hidden: readonly string[]): void {
+  setCounts(counts: readonly Counts[], hidden: readonly Schemas["KindName"][]): void {
     this.counts = counts;
     this.hidden = hidden;
     this.#touch("counts");
@@ -95,6 +103,27 @@ export class LiveStore {
   deny(kind: string, namespaces: readonly string[] | null): void {
     this.denied = new Map(this.denied).set(kind, namespaces);
     this.#touch("counts");
+  }
+
+  /** Whether there has been a snapshot and none is under way. */
+  get whole(): boolean {
+    return this.filled && this.#incoming === undefined;
+  }
+
+  dump(): State {
+    const objects: State["objects"] = {};
+    const take = <K extends Plural>(kind: K) => { const into: { [P in K]?: readonly Objects[P][] } = objects; into[kind] = this.list(kind); };
+    followed.forEach(take);
+    return { objects, counts: this.counts, hidden: this.hidden, denied: this.denied };
+  }
+
+  load(state: State): void {
+    this.begin();
+    const give = <K extends Plural>(kind: K) => { this.put(kind, state.objects[kind] ?? []); };
+    followed.forEach(give);
+    this.denied = state.denied;
+    this.setCounts(state.counts, state.hidden);
+    this.complete();
   }
 
   hear(): void {

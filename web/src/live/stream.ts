@@ -4,7 +4,7 @@ import { followed, type LiveStore } from "./store";
 type WatchEvent = Schemas["WatchEvent"];
 
 const path = `/v1/watch?kinds=${followed.join(",")}&summary=true`;
-const names = ["snapshot", "upsert", "delete", "summary", "resync", "denied", "expired"];
+const names = ["snapshot", "upsert", "delete", "summary", "resync", "denied", "expired", "stale", "fresh"];
 /** How long a stream may be gone before the page says so. */
 const patience = 3000;
 
@@ -43,6 +43,12 @@ export function receive(store: LiveStore, event: WatchEvent): void {
     case "expired":
       store.setLink("expired");
       return;
+    case "stale":
+      store.setLink("stale");
+      return;
+    case "fresh":
+      if (store.link === "stale") store.setLink("live");
+      return;
     default:
       return; // a newer server has events that this page does not know
   }
@@ -52,7 +58,7 @@ export function receive(store: LiveStore, event: WatchEvent): void {
  * Follows all kinds until it is stopped. A browser reconnects by itself and says what it has seen last; after an answer that ends the
  * stream for good, such as 401 or 429, a new one is opened.
  */
-export function follow(store: LiveStore): () => void {
+export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () => undefined): () => void {
   let source: EventSource;
   let late: ReturnType<typeof setTimeout> | undefined;
   let again: ReturnType<typeof setTimeout> | undefined;
@@ -74,6 +80,7 @@ export function follow(store: LiveStore): () => void {
       source.addEventListener(name, (message: MessageEvent<string>) => {
         const event: WatchEvent = JSON.parse(message.data);
         receive(store, event);
+        pass(event);
         if (event.type === "expired") source.close();
       });
     }

@@ -15,7 +15,7 @@ export function Live() {
   const heard = new Date(store.heard).toISOString();
   const word = link === "live" ? say("live.live")
     : link === "cut" || link === "expired" ? say("live.cut", { age: age(heard, Date.now()) })
-    : link === "connecting" ? say("live.connecting") : say("live.catching");
+    : link === "connecting" ? say("live.connecting") : link === "stale" ? say("live.stale") : say("live.catching");
   return (
     <span className={`live ${link}`} role="status" title={say("live.last", { time: clock(heard, language, now) })}><i aria-hidden="true" />{word}</span>
   );
@@ -71,8 +71,8 @@ export function Header({ namespace, onJump, onMenu }: { namespace: string | unde
       <Crumbs />
       <span className="grow" />
       <NamespaceChoice namespace={namespace} />
-      <button type="button" className="field ghost jump" onClick={onJump} aria-label={say("palette.label")}>
-        <Icon name="search" size={14} /><span className="grow">{say("palette.label")}</span><kbd>{mac ? "⌘" : "Ctrl"}</kbd><kbd>K</kbd>
+      <button type="button" className="field ghost jump" onClick={onJump}>
+        <Icon name="search" size={14} /><span className="grow">{say("palette.label")}</span><span className="row keys" aria-hidden="true"><kbd>{mac ? "⌘" : "Ctrl"}</kbd><kbd>K</kbd></span>
       </button>
       <Live />
       <ThemeButton />

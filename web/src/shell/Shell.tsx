@@ -15,7 +15,9 @@ const Palette = lazy(async () => ({ default: (await import("./Palette")).Palette
 
 function CutOff() {
   const { say, language } = useLanguage();
-  if (useLink() !== "cut") return null;
+  const link = useLink();
+  if (link === "stale") return <div className="banner warn" role="status"><Shape name="attention" />{say("banner.stale")}</div>;
+  if (link !== "cut") return null;
   return (
     <div className="banner bad" role="alert"><Shape name="stalled" />{say("banner.cut", { time: clock(new Date(store.heard).toISOString(), language, Date.now()) })}</div>
   );

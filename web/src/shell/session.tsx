@@ -4,7 +4,7 @@ import { read, Refusal, send, whenSignedOut } from "../api/client";
 import type { Login, Rights } from "../api/types";
 import { useLink } from "../live/hooks";
 import { store } from "../live/store";
-import { follow } from "../live/stream";
+import { shareStream } from "../live/share";
 import { Failure } from "../components/parts";
 import { SignIn } from "./SignIn";
 
@@ -37,7 +37,7 @@ export function Gate({ children }: { children: ReactNode }) {
 
   useEffect(() => whenSignedOut(() => setEnded(true)), []);
   useEffect(() => { if (link === "expired") setEnded(true); }, [link]);
-  useEffect(() => (signedIn ? follow(store) : undefined), [signedIn]);
+  useEffect(() => (signedIn ? shareStream(store) : undefined), [signedIn]);
 
   if (session.isPending) return null;
   const nobody = session.error instanceof Refusal && session.error.problem.status === 401;

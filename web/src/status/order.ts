@@ -13,9 +13,9 @@ const unknownFor = 60_000;
 const needs: readonly StatusName[] = ["stalled", "unknown", "waiting"];
 const moves: readonly StatusName[] = ["retrying", "reconciling"];
 
-/** What has an owner that is looked at is told by its owner. */
-function isOwned(object: KubeObject & { metadata: { ownerReferences?: readonly { kind: string; controller?: boolean }[] } }): boolean {
-  return object.metadata.ownerReferences?.some((owner) => owner.controller === true && owner.kind === "PodSet") === true;
+/** What has an owner that is looked at is told by its owner: the Deployment of a PodSet, and pods. */
+function isOwned(plural: string, object: KubeObject & { metadata: { ownerReferences?: readonly { kind: string; controller?: boolean }[] } }): boolean {
+  return object.metadata.ownerReferences?.some((owner) => owner.controller === true && (owner.kind === "PodSet" || plural === "pods")) === true;
 }
 
 function since(status: Status): number {
@@ -37,7 +37,7 @@ export function matters(kinds: Readonly<Record<string, readonly KubeObject[]>>, 
     for (const object of objects) {
       const status = statusOf(plural, object);
       if (!needs.includes(status.name) && !moves.includes(status.name)) continue;
-      if (isOwned(object)) continue;
+      if (isOwned(plural, object)) continue;
       if (status.name === "unknown" && now - since(status) < unknownFor) continue;
       const key = [plural, status.name, status.reason, status.message ?? nameOf(object)].join("\n");
       const group = groups.get(key);
@@ -63,7 +63,7 @@ export function worst(plural: string, objects: readonly KubeObject[]): { name: S
   let count = 0;
   for (const object of objects) {
     const status = statusOf(plural, object).name;
-    if (!needs.includes(status)) continue;
+    if (!needs.includes(status) || isOwned(plural, object)) continue;
     count++;
     if (name === undefined || needs.indexOf(status) < needs.indexOf(name)) name = status;
   }

@@ -34,7 +34,8 @@ function Counting({ kind, namespace }: { kind: Kind; namespace: string | undefin
   const bad = useMemo(() => worst(kind.plural, objects)?.count ?? 0, [kind, objects]);
   const moving = useMemo(() => objects.filter((object) => ["reconciling", "retrying"].includes(statusOf(kind.plural, object).name)).length, [kind, objects]);
   if (kind.plural in withoutStatus) return <p className="sub">{say("list.total", { total: objects.length })}</p>;
-  return <p className="sub">{bad + moving === 0 ? say("list.allReady", { total: objects.length }) : say("list.sub", { total: objects.length, bad, moving })}</p>;
+  const key = bad + moving === 0 ? "list.allReady" : moving === 0 ? "list.bad" : bad === 0 ? "list.moving" : "list.sub";
+  return <p className="sub">{say(key, { total: objects.length, bad, moving })}</p>;
 }
 
 function List({ kind }: { kind: Kind }) {

@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { Fragment, useMemo } from "react";
 import { Link } from "@tanstack/react-router";
 import type { KubeObject, Objects } from "../../api/types";
 import { Nothing, Panel } from "../../components/parts";
@@ -45,7 +45,7 @@ function Members({ name }: { name: string }) {
     return model(nodes.filter((node) => names.has(node.metadata.name ?? "")), pools.filter((pool) => inside.some((spot) => spot.pools.includes(pool.metadata.name ?? ""))), pods, pods.length > 0);
   }, [nodes, pools, pods, name]);
   const empty = shown.layout.blocks.length === 0;
-  return <Panel title={say("members.title")} flush>{empty ? <Nothing>{say("map.empty")}</Nothing> : <NodeMap shown={shown} numbers={false} />}</Panel>;
+  return <Panel title={say("members.title")} flush>{empty ? <Nothing>{say("members.none")}</Nothing> : <NodeMap shown={shown} numbers={false} />}</Panel>;
 }
 
 function PodSetParts({ namespace, name }: { namespace: string | undefined; name: string }) {
@@ -106,15 +106,20 @@ function PodTable({ pods, named = false }: { pods: readonly Objects["pods"][]; n
                 const { namespace, name = "" } = pod.metadata;
                 const containers = pod.status?.containerStatuses ?? [];
                 const node = pod.spec?.nodeName;
+                const status = statusOf("pods", pod);
+                const waits = status.name !== "ready" && status.message !== undefined;
                 return (
-                  <tr key={pod.metadata.uid ?? name}>
+                  <Fragment key={pod.metadata.uid ?? name}>
+                  <tr className={waits ? "haswhy" : undefined}>
                     <td><Link className="plainlink" to={pageOf("pods", namespace, name)}><code>{named && namespace ? `${namespace}/` : ""}{name}</code></Link></td>
                     <td className="num">{containers.filter((each) => each.ready).length}/{pod.spec?.containers.length ?? 0}</td>
-                    <td><StatusMark status={statusOf("pods", pod)} /></td>
+                    <td><StatusMark status={status} /></td>
                     <td className="num">{containers.reduce((sum, each) => sum + each.restartCount, 0)}</td>
                     <td className="num">{age(pod.metadata.creationTimestamp, now)}</td>
                     <td>{node ? <Link className="plainlink" to={pageOf("nodes", undefined, node)}>{node}</Link> : <span className="dim">&lt;none&gt;</span>}</td>
                   </tr>
+                  {waits && <tr className="why"><td colSpan={6}><span className="reason">{status.reason} </span><span lang="en">{status.message}</span></td></tr>}
+                  </Fragment>
                 );
               })}
             </tbody>

@@ -42,7 +42,7 @@ export function Overview() {
   const total = watched.reduce((sum, kind) => sum + (all[kind]?.length ?? 0), 0);
   const ready = useMemo(() => watched.reduce((sum, kind) => sum + (all[kind] ?? []).filter((object) => ["ready", "attention", "stopped"].includes(statusOf(kind, object).name)).length, 0), [all]);
   const count = found.needs.length;
-  const title = count === 0 ? say("overview.ready") : count === 1 ? say("overview.one") : say("overview.many", { count });
+  const title = count === 0 ? say(found.moves.length > 0 ? "overview.none" : "overview.ready") : count === 1 ? say("overview.one") : say("overview.many", { count });
   useEffect(() => {
     document.title = `${count > 0 ? `(${count}) ` : ""}${say("nav.overview")} · Windlass`;
   }, [count, say]);

@@ -1,0 +1,71 @@
+import type { Schemas } from "../api/types";
+import type { LinkState, LiveStore, State } from "./store";
+import { follow, receive } from "./stream";
+
+type WatchEvent = Schemas["WatchEvent"];
+
+/** What tabs of a browser tell each other. Only the one that has the stream sends anything but a greeting. */
+type Message =
+  | { type: "hello"; from: string }
+  | { type: "state"; to: string; state: State; link: LinkState }
+  | { type: "event"; event: WatchEvent }
+  | { type: "link"; link: LinkState };
+
+const name = "windlass.stream";
+
+/**
+ * One stream for all tabs of a browser: the tab that holds the lock follows and passes on what it hears, and the next one takes over
+ * when it is closed. A browser has few connections to one server, and each tab would take one.
+ */
+export function shareStream(store: LiveStore): () => void {
+  const me = crypto.randomUUID();
+  const channel = new BroadcastChannel(name);
+  const post = (message: Message) => channel.postMessage(message);
+  const ended = new AbortController();
+  /** Tabs that have come while a snapshot was under way: they have missed its beginning. */
+  let waiting: string[] = [];
+  let leads = false;
+  let stop: (() => void) | undefined;
+
+  const welcome = (to: string) => {
+    if (store.whole) post({ type: "state", to, state: store.dump(), link: store.link });
+    else waiting.push(to);
+  };
+
+  const lead = () => {
+    leads = true;
+    const end = follow(store, (event) => {
+      post({ type: "event", event });
+      if (event.type !== "complete") return;
+      for (const to of waiting) welcome(to);
+      waiting = [];
+    });
+    const unlink = store.subscribe("link", () => post({ type: "link", link: store.link }));
+    stop = () => { end(); unlink(); };
+  };
+
+  channel.onmessage = ({ data }: MessageEvent<Message>) => {
+    if (leads) {
+      if (data.type === "hello") welcome(data.from);
+      return;
+    }
+    if (data.type === "event") receive(store, data.event);
+    else if (data.type === "link") store.setLink(data.link);
+    else if (data.type === "state" && data.to === me) {
+      store.load(data.state);
+      store.setLink(data.link);
+    }
+  };
+  post({ type: "hello", from: me });
+  // Held for as long as this tab is there.
+  const held = () => {
+    lead();
+    return new Promise<void>((done) => { ended.signal.addEventListener("abort", () => done()); });
+  };
+  navigator.locks.request(name, { signal: ended.signal }, held).catch(() => undefined); // ended while it waited
+  return () => {
+    ended.abort();
+    stop?.();
+    channel.close();
+  };
+}
