@@ -64,7 +64,9 @@ func notFound(w http.ResponseWriter) {
 	problem := view.NewProblem(http.StatusNotFound, "NotFound", "There is nothing at this path.")
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(problem.Status)
-	_ = json.NewEncoder(w).Encode(problem) // to a connection that may be gone
+	if raw, err := json.Marshal(problem); err == nil {
+		_, _ = w.Write(raw) // to a connection that may be gone
+	}
 }
 
 // open reads the files of a console.
@@ -79,5 +81,6 @@ func open(from fs.FS) (*Console, error) {
 		return c, nil
 	}
 	c.page = string(page)
-	return c, c.read(from)
+	err = c.read(from)
+	return c, err
 }

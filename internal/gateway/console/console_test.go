@@ -6,6 +6,7 @@ package console
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -42,7 +43,7 @@ func built(t *testing.T) *Console {
 }
 
 func get(c *Console, path string, header ...string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8090/", nil)
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "http://127.0.0.1:8090/", nil)
 	r.URL.Path = path // as it is, also where it is no path that a client would send
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])

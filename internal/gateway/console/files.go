@@ -22,11 +22,18 @@ const filesPath = "/assets/"
 //go:embed all:dist
 var embedded embed.FS
 
-// types are the media types of files by their extension. A file of another kind is not served: nobody has said how browsers may read it.
-var types = map[string]string{
-	".css": "text/css; charset=utf-8",
-	".js":  "text/javascript; charset=utf-8",
-	".svg": "image/svg+xml",
+// mediaType returns the media type of a file by its extension. A file of another kind is not served: nobody has said how browsers may
+// read it.
+func mediaType(name string) string {
+	switch path.Ext(name) {
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	}
+	return ""
 }
 
 // file is one file, compressed.
@@ -44,7 +51,7 @@ func (c *Console) read(from fs.FS) error {
 	}
 	for _, entry := range entries {
 		name, isCompressed := strings.CutSuffix(entry.Name(), ".gz")
-		media := types[path.Ext(name)]
+		media := mediaType(name)
 		if !isCompressed || media == "" {
 			continue
 		}
