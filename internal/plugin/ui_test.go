@@ -1,0 +1,44 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
+)
+
+// servedUI remembers what it was to serve.
+type servedUI struct {
+	to        *rest.Config
+	namespace string
+}
+
+func (*servedUI) Bind(*pflag.FlagSet) {}
+
+func (s *servedUI) Serve(_ context.Context, to *rest.Config, namespace string, _, _ io.Writer) error {
+	s.to, s.namespace = to, namespace
+	return nil
+}
+
+func TestUIHonoursTheFlagsOfKubectl(t *testing.T) {
+	t.Parallel()
+	config := kubeconfigFor(t, &rest.Config{Host: "https://127.0.0.1:1", BearerToken: "a"}, "team")
+	served, errs := &servedUI{}, &strings.Builder{}
+	of := Options{Streams: Streams{In: strings.NewReader(""), Out: errs, Err: errs}, Now: time.Now, Getenv: func(string) string { return "" }, UI: served}
+	if code := Execute(t.Context(), of, []string{"ui", "--kubeconfig", config, "--context", "test", "--as", "jane", "--as-group", "staff"}); code != exitFine {
+		t.Fatal(errs)
+	}
+	if served.to.Host != "https://127.0.0.1:1" || served.to.Impersonate.UserName != "jane" || served.to.Impersonate.Groups[0] != "staff" || served.namespace != "team" {
+		t.Errorf("%+v in %q", served.to.Impersonate, served.namespace)
+	}
+	if code := Execute(t.Context(), of, []string{"ui", "--kubeconfig", config, "--context", "other"}); code != exitPrevented {
+		t.Errorf("a context that does not exist: %d", code)
+	}
+}
