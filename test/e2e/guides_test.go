@@ -102,6 +102,10 @@ func newReader(t *testing.T, c *cluster) *reader {
 			t.Fatal(err)
 		}
 	}
+	// kubectl finds the plugin by its name.
+	if err := os.Symlink(c.Windlass, filepath.Join(dir, "kubectl-windlass")); err != nil {
+		t.Fatal(err)
+	}
 	return &reader{t: t, c: c, dir: dir}
 }
 
@@ -161,7 +165,7 @@ func (r *reader) run(ctx context.Context, script string) rig.Result {
 	command.Dir = r.dir
 	for i, variable := range command.Env {
 		if path, ok := strings.CutPrefix(variable, "PATH="); ok {
-			command.Env[i] = fmt.Sprintf("PATH=%s:%s:%s", filepath.Dir(r.c.Windlass), filepath.Dir(r.c.Kubectl), path)
+			command.Env[i] = fmt.Sprintf("PATH=%s:%s:%s:%s", r.dir, filepath.Dir(r.c.Windlass), filepath.Dir(r.c.Kubectl), path)
 		}
 	}
 	return rig.Finish(command)

@@ -55,8 +55,11 @@ func (s Step) Reads() bool {
 	if len(words) < 2 || words[0] != "kubectl" || strings.Contains(s.Command, "patch") {
 		return false
 	}
+	if words[1] == "windlass" && len(words) > 2 {
+		words = words[1:]
+	}
 	switch words[1] {
-	case "get", "describe", "wait", "logs", "auth", "explain":
+	case "get", "describe", "wait", "logs", "auth", "explain", "status", "why":
 		return true
 	}
 	return false
