@@ -10,5 +10,6 @@
 //   - drain.go: which pods of a node are evicted, and which stay
 //   - consent.go: what NodePools and Clusters wait for
 //   - pause.go: the annotation that pauses an object
+//   - kubeconfig.go: whether a Secret has the kubeconfig of a Kubeconfig
 //   - patch.go: what an action has changed, as a patch
 package action

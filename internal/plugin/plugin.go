@@ -98,6 +98,9 @@ func (p *plugin) newRoot() *cobra.Command {
 		p.newPreviewCommand(),
 		p.newUICommand(),
 		p.newReportCommand(),
+		p.newVersionCommand(),
+		p.newOptionsCommand(),
+		p.newCompletionCommand(),
 		p.newPowerCommand(),
 		p.newResizeCommand(),
 		p.newApproveCommand(),
@@ -105,9 +108,9 @@ func (p *plugin) newRoot() *cobra.Command {
 		p.newAcknowledgeCommand(),
 		p.newPauseCommand(),
 		p.newResumeCommand(),
-		p.newVersionCommand(),
-		p.newOptionsCommand(),
-		p.newCompletionCommand(),
+		p.newTopCommand(),
+		p.newLogsCommand(),
+		p.newKubeconfigCommand(),
 	)
 	p.completeFlags(root)
 	return root

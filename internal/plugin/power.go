@@ -19,8 +19,10 @@ const maxGrace = 3600
 
 // powerWords are what can be said to a machine, and what has become of it then.
 func powerWords() (words []string, done map[string]string) {
-	done = map[string]string{"on": "turned on", "off": "turned off", "restart": "is to be restarted"}
-	return []string{"on", "off", "restart"}, done
+	done = map[string]string{
+		"on": "turned on", "off": "turned off", "restart": "is to be restarted", "suspend": "is to be suspended", "resume": "is to be resumed",
+	}
+	return []string{"on", "off", "restart", "suspend", "resume"}, done
 }
 
 // powerAsked is what a call of the command asks.
@@ -36,10 +38,11 @@ func (p *plugin) newPowerCommand() *cobra.Command {
 	words, _ := powerWords()
 	asked := &powerAsked{}
 	command := &cobra.Command{
-		Use:   "power on|off|restart vm/NAME",
-		Short: "Turn a VirtualMachine on or off, or restart it",
-		Long: "Changes the spec of a VirtualMachine: on and off set spec.runStrategy, restart sets spec.restartAt. How a machine is turned off\n" +
-			"stays in spec.powerOff. A machine whose power is cut can lose data, so that is asked about.",
+		Use:   "power on|off|restart|suspend|resume vm/NAME",
+		Short: "Turn a VirtualMachine on or off, restart, suspend or resume it",
+		Long: "Changes the spec of a VirtualMachine: restart sets spec.restartAt, and the others spec.runStrategy. A suspended machine keeps its\n" +
+			"memory and uses no CPU. How a machine is turned off stays in spec.powerOff. A machine whose power is cut can lose data, so that\n" +
+			"is asked about.",
 		Example: "  kubectl windlass power on vm/web\n" +
 			"  kubectl windlass power off vm/web --hard\n" +
 			"  kubectl windlass power restart vm/web -n shop",
@@ -74,8 +77,8 @@ func (p *plugin) powerChange(of target, word string, asked *powerAsked) (*edit[*
 	switch {
 	case asked.grace < -1 || asked.grace > maxGrace:
 		return nil, misused("--grace-period must be 0 to %d seconds", maxGrace)
-	case word == "on" && (asked.hard || asked.grace >= 0):
-		return nil, misused("--hard and --grace-period say how a machine is turned off: leave them out to turn it on")
+	case word != "off" && word != "restart" && (asked.hard || asked.grace >= 0):
+		return nil, misused("--hard and --grace-period say how a machine is turned off: leave them out with %s", word)
 	case asked.grace >= 0:
 		want.GracePeriodSeconds = &asked.grace
 	}

@@ -4,6 +4,7 @@
 package plugin
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 )
@@ -16,4 +17,9 @@ func printable(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// note tells something besides the output.
+func (p *plugin) note(text string, args ...any) {
+	_, _ = fmt.Fprintf(p.Streams.Err, "windlass: "+text+"\n", args...)
 }

@@ -7,17 +7,15 @@ import (
 	"context"
 	"mime"
 	"net/http"
-	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/action"
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
-	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 type downloadInput struct {
@@ -65,8 +63,7 @@ func (a *API) download(ctx context.Context, k *feed.Kind, in *downloadInput) (*h
 	}}, nil
 }
 
-// kubeconfigOf reads the kubeconfig of the Kubeconfig at the path. The status is no proof that the Secret is its own: anyone who may
-// write the status could name a Secret of theirs, whose kubeconfig runs a program where it is used.
+// kubeconfigOf reads the kubeconfig of the Kubeconfig at the path, from a Secret of its own.
 func (a *API) kubeconfigOf(ctx context.Context, who *access.Caller, path, uid string) ([]byte, error) {
 	config, err := readAs[clusterprovisionerv1alpha1.Kubeconfig](ctx, a, who, path)
 	if err != nil {
@@ -75,40 +72,14 @@ func (a *API) kubeconfigOf(ctx context.Context, who *access.Caller, path, uid st
 	if uid != "" && string(config.UID) != uid {
 		return nil, wasReplaced(string(config.UID))
 	}
-	ref := config.Status.SecretRef
-	if ref == nil {
-		return nil, view.NewProblem(http.StatusConflict, "NotYet", "The Kubeconfig has no Secret yet. Its condition Ready says why.")
+	ref, err := action.SecretOf(config)
+	if err != nil {
+		return nil, err
 	}
 	secret, err := readAs[corev1.Secret](ctx, a, who,
 		view.ResourcePath(corev1.SchemeGroupVersion.WithResource("secrets"), ref.Namespace, ref.Name, ""))
 	if err != nil {
 		return nil, err
 	}
-	content := secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey]
-	switch {
-	case !writtenFor(config, secret):
-		return nil, view.NewProblem(http.StatusConflict, "ForeignSecret", "The Secret "+ref.Namespace+"/"+ref.Name+
-			" was not written for this Kubeconfig, nor for its Cluster.")
-	case len(content) == 0:
-		return nil, view.NewProblem(http.StatusConflict, "NotYet", "The Secret has no kubeconfig yet. The condition Ready says why.")
-	}
-	if _, err := kube.Target(content); err != nil { // which Windlass writes none of
-		return nil, view.NewProblem(http.StatusConflict, "ForeignSecret", "The Secret "+ref.Namespace+"/"+ref.Name+": "+err.Error()+".")
-	}
-	return content, nil
-}
-
-// writtenFor reports whether the Secret belongs to the Kubeconfig. The one of a Cluster is for all its Kubeconfigs of type Admin.
-func writtenFor(config *clusterprovisionerv1alpha1.Kubeconfig, secret *corev1.Secret) bool {
-	cluster := config.Spec.ClusterRef
-	admin := config.Spec.Type != clusterprovisionerv1alpha1.KubeconfigServiceAccountToken
-	return slices.ContainsFunc(secret.OwnerReferences, func(owner metav1.OwnerReference) bool {
-		switch {
-		case owner.APIVersion != clusterprovisionerv1alpha1.SchemeGroupVersion.String():
-			return false
-		case owner.Kind == "Cluster":
-			return admin && cluster != nil && owner.Name == cluster.Name
-		}
-		return owner.Kind == "Kubeconfig" && owner.UID == config.UID
-	})
+	return action.KubeconfigOf(config, secret)
 }

@@ -1,0 +1,63 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/provision"
+)
+
+func TestLogs(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	home := s.Namespace(t)
+	cluster := &clusterprovisionerv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: home}, Spec: clusterprovisionerv1alpha1.ClusterSpec{
+		Config: &clusterprovisionerv1alpha1.ConfigSource{Inline: "nodes: []\n"},
+	}}
+	s.Create(t, cluster)
+	within := []string{"--windlass-namespace", home}
+	of := "logs cluster/" + home
+	s.steps(t, within, step{args: of, code: exitPrevented, err: "no run of cluster"})
+	ended := func(id, log string) provision.Ended { return provision.Ended{ID: id, Action: provision.Up, Log: log} }
+	data, err := provision.History{ended("two", "one line\npassword: hunter2\n\x1b[31mlast\n"), ended("one", "earlier\n")}.Encode()
+	must(t, err)
+	kept := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: home + "-log"}, Data: data}
+	s.Create(t, kept)
+	s.steps(t, within, step{args: of, code: exitPrevented, err: "no run of cluster"}) // it is of another Cluster of this name
+	kept.Labels = map[string]string{clusterprovisionerv1alpha1.ClusterUIDLabel: string(cluster.UID)}
+	must(t, s.Live.Update(t.Context(), kept))
+	s.steps(t, within,
+		step{args: of, out: "one line\n"},
+		step{args: of + " --tail 1", out: "\x1b[31mlast\n"},
+		step{args: of + " --tail 1", asked: true, out: "\ufffd[31mlast\n"},
+		step{args: of + " --run one", out: "earlier\n"},
+		step{args: of + " --run three", code: exitPrevented, err: `has no run "three"`},
+		step{args: of + " --run one --follow", code: exitMisused, err: "leave --run out"},
+	)
+	if got := s.run(t, append(within, strings.Fields(of)...)...); strings.Contains(got.out, "hunter2") {
+		t.Errorf("a password that somebody has written into the ConfigMap is printed: %s", got.out)
+	}
+	cluster.Status.LastOperation = &clusterprovisionerv1alpha1.Operation{ID: "three", Action: clusterprovisionerv1alpha1.ActionUp, Stage: "joining"}
+	must(t, s.Live.Status().Update(t.Context(), cluster))
+	s.steps(t, within, step{args: of + " --tail 1", out: "last", err: "the run three is under way (Up: joining)"})
+
+	finished := make(chan result, 1)
+	go func() {
+		finished <- s.run(t, append(within, append(strings.Fields(of), "--follow", "--tail", "1")...)...)
+	}()
+	cluster.Status.LastOperation.EndTime = &metav1.Time{Time: time.Date(2100, 1, 2, 3, 4, 5, 0, time.UTC)}
+	must(t, s.Live.Status().Update(t.Context(), cluster))
+	if got := <-finished; got.code != exitFine || !strings.Contains(got.out, "last") {
+		t.Errorf("a run that has ended is not shown: %+v", got)
+	}
+	reader := s.limited(t, home, "get configmaps")
+	s.steps(t, append(reader, within...), step{args: of, code: exitPrevented, err: "you may not get resource clusters"})
+}

@@ -1,0 +1,115 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// minInterval is how often --watch asks at most.
+const minInterval = time.Second
+
+// topAsked is what a call of the command asks.
+type topAsked struct {
+	everywhere, watch bool
+	interval          time.Duration
+	output            *format
+}
+
+// ranking is what top shows: rows for people, and values for programs.
+type ranking struct {
+	table *table
+	items any
+}
+
+// topKinds are the words after top.
+func topKinds() map[string]string {
+	return map[string]string{"machines": "virtualmachines", "machine": "virtualmachines", "pools": "nodepools", "pool": "nodepools"}
+}
+
+func (p *plugin) newTopCommand() *cobra.Command {
+	among := only("virtualmachines", "nodepools", "nodes")
+	asked := &topAsked{}
+	command := &cobra.Command{
+		Use:   "top machines|pools|nodes",
+		Short: "Show what uses most: VirtualMachines, NodePools or nodes",
+		Long: "Shows VirtualMachines by the CPU that they use, as their status has it: it is written when the usage has changed by ten points, and\n" +
+			"every few minutes. NodePools and nodes are shown by what pods request of what is allocatable.",
+		Example: "  kubectl windlass top machines -n shop\n" +
+			"  kubectl windlass top pools --watch",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: cobra.FixedCompletions([]string{"machines", "pools", "nodes"}, cobra.ShellCompDirectiveNoFileComp),
+	}
+	asked.output = addOutput(command)
+	flags := command.Flags()
+	flags.BoolVarP(&asked.everywhere, "all-namespaces", "A", false, "of machines: those of all namespaces")
+	flags.BoolVarP(&asked.watch, "watch", "w", false, "show it again and again")
+	flags.DurationVar(&asked.interval, "interval", 5*time.Second, "with --watch: the `pause`, from 1s")
+	command.RunE = func(cmd *cobra.Command, args []string) error {
+		word := args[0]
+		if plural, known := topKinds()[strings.ToLower(word)]; known {
+			word = plural
+		}
+		of, err := kindOf(word, among)
+		switch {
+		case err != nil:
+			return err
+		case asked.interval < minInterval:
+			return misused("--interval must be at least %s", minInterval)
+		case asked.watch && asked.output.structured():
+			return misused("--watch is for people: leave it out with -o %s", *asked.output)
+		}
+		return p.top(cmd.Context(), of, asked)
+	}
+	return command
+}
+
+func (p *plugin) top(ctx context.Context, of *kind, asked *topAsked) error {
+	reached, err := p.cluster()
+	if err != nil {
+		return err
+	}
+	look := func() (*ranking, error) {
+		switch of.plural {
+		case "virtualmachines":
+			return p.topMachines(ctx, reached, asked.everywhere)
+		case "nodepools":
+			return p.topPools(ctx, reached)
+		default:
+			return p.topNodes(ctx, reached)
+		}
+	}
+	if asked.output.structured() {
+		found, err := look()
+		if err != nil {
+			return err
+		}
+		return p.printValue(*asked.output, found.items)
+	}
+	draw := func() (done bool, err error) {
+		found, err := look()
+		if err != nil {
+			return false, err
+		}
+		if asked.watch && p.Streams.terminal() {
+			p.printf("%s", redraw)
+		}
+		width := 0
+		if p.Streams.terminal() {
+			width, _ = p.Streams.Size()
+		}
+		return !asked.watch, found.table.write(p.Streams.Out, p.style(), width, *asked.output == formatWide)
+	}
+	if err := repeat(ctx, asked.interval, draw); !asked.watch || ctx.Err() == nil {
+		return err
+	}
+	return nil // the caller has left, which is how a watch ends
+}
+
+// redraw goes to the corner of the terminal and clears it.
+const redraw = "\x1b[H\x1b[2J"

@@ -1,0 +1,104 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
+)
+
+func TestTopMachines(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	busy := s.machine(t)
+	idle := busy.DeepCopy()
+	idle.ResourceVersion, idle.UID, idle.Name = "", "", "idle"
+	s.Create(t, idle)
+	now := time.Date(2100, 1, 2, 3, 4, 5, 0, time.UTC)
+	s.reread(t, busy)
+	busy.Status.Phase = cloudnativev1alpha1.PhaseActive
+	busy.Status.Server = &cloudnativev1alpha1.Server{Usage: &cloudnativev1alpha1.Usage{
+		CPU: 92.4, CPUCores: 1.848, Memory: 50, MemoryBytes: 1 << 30, SampledAt: &metav1.Time{Time: now.Add(-90 * time.Second)},
+	}}
+	must(t, s.Live.Status().Update(t.Context(), busy))
+	at := options{now: func() time.Time { return now }}
+	args := []string{"--kubeconfig", s.kubeconfig, "-n", busy.Namespace, "top"}
+	got := run(t, at, append(args, "machines")...)
+	want := "NAME   PHASE    CPU    CPU%   MEMORY   MEMORY%   SAMPLED\n" +
+		"web    Active   1.85   92%    1Gi      50%       90s ago\n" +
+		"idle            -      -      -        -         -\n"
+	if diff := cmp.Diff(result{out: want}, got, cmp.AllowUnexported(result{})); diff != "" {
+		t.Error(diff)
+	}
+	has(t, run(t, at, append(args, "vm", "-o", "json")...).out, `"cpuCores": 1.848`, `"name": "idle"`)
+	s.steps(t, []string{"-n", busy.Namespace},
+		step{args: "top pods", code: exitMisused, err: "this command does not work on pods"},
+		step{args: "top machines --watch -o json", code: exitMisused, err: "--watch is for people"},
+		step{args: "top machines --interval 1ms", code: exitMisused, err: "at least 1s"},
+	)
+}
+
+func TestTopPoolsAndNodes(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	name := s.Namespace(t)
+	s.Create(t, build.Pool(name).Obj())
+	for _, node := range []string{name + "-a", name + "-b"} {
+		made := build.Node(node).Member(name).Obj()
+		s.Create(t, made)
+		s.reread(t, made)
+		made.Status = build.Node("").Allocatable("cpu", "4", "memory", "8Gi", "pods", "10").Obj().Status
+		must(t, s.Live.Status().Update(t.Context(), made))
+	}
+	for pod, phase := range map[string]corev1.PodPhase{"runs": corev1.PodRunning, "done": corev1.PodSucceeded} {
+		made := build.Pod(pod).Namespace(name).Requests("cpu", "3800m").With(func(p *corev1.Pod) {
+			p.Spec.NodeName, p.Spec.Containers[0].Name, p.Spec.Containers[0].Image = name+"-a", "app", "nginx"
+		}).Obj()
+		s.Create(t, made)
+		s.reread(t, made)
+		made.Status.Phase = phase
+		must(t, s.Live.Status().Update(t.Context(), made))
+	}
+	line := func(text, name string) string {
+		for each := range strings.Lines(text) {
+			if fields := strings.Fields(each); len(fields) > 0 && fields[0] == name {
+				return strings.Join(fields[1:], " ")
+			}
+		}
+		return "nothing of " + name + " in " + text
+	}
+	for args, want := range map[string]map[string]string{
+		"top pools": {name: "2 3800m of 8 48% 0 of 16Gi 0% 1 of 20 5%"},
+		"top nodes": {name + "-a": "3800m of 4 95% 0 of 8Gi 0% 1 of 10 10%", name + "-b": "0 of 4 0% 0 of 8Gi 0% 0 of 10 0%"},
+	} {
+		got := s.run(t, strings.Fields(args)...)
+		for of, wanted := range want {
+			if diff := cmp.Diff(wanted, line(got.out, of)); diff != "" {
+				t.Errorf("%s: %s%s", args, diff, got.err)
+			}
+		}
+	}
+	s.Create(t, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{
+		{Verbs: []string{"list"}, APIGroups: []string{""}, Resources: []string{"nodes"}},
+		{Verbs: []string{"list"}, APIGroups: []string{nodesv1.SchemeGroupVersion.Group}, Resources: []string{"nodepools"}},
+	}}, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "lister-of-" + name}},
+	})
+	limited := s.run(t, "--as", "lister-of-"+name, "top", "pools")
+	if diff := cmp.Diff("2 - of 8 - - of 16Gi - - of 20 -", line(limited.out, name)); diff != "" {
+		t.Error(diff, limited.err)
+	}
+	has(t, limited.err, "you may not list pods in all namespaces: what pods request is not counted")
+}
