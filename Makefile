@@ -103,10 +103,19 @@ bin/.version: always
 run: build ## Run everything here: local cluster, samples, operator with its log. DOCKER=1 runs VirtualMachines in Docker.
 	@'$(CURDIR)/config/local/run'
 
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+
+.PHONY: krew
+krew: ## Pack the kubectl plugin for krew into dist/: an archive for each platform, and the manifest with their checksums.
+	@mkdir -p dist/programs
+	@for on in $(PLATFORMS); do echo "building for $$on"; \
+	   GOOS=$${on%/*} GOARCH=$${on#*/} go build -ldflags '$(WINDLASS_LDFLAGS)' -o "dist/programs/$${on%/*}-$${on#*/}" ./cmd/windlass; done
+	@go run ./test/krew -version '$(VERSION)' -out dist $(foreach on,$(PLATFORMS),$(on)=dist/programs/$(subst /,-,$(on)))
+
 .PHONY: clean
 clean: ## Stop and delete all that make run started, and remove what was built.
 	@'$(CURDIR)/config/local/clean'
-	rm -rf bin internal/gateway/console/dist/app
+	rm -rf bin dist internal/gateway/console/dist/app
 
 ##@ Prove
 
