@@ -6,9 +6,11 @@ package plugin
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-operator/windlass/internal/status"
@@ -92,8 +94,11 @@ func (p *plugin) drawBranch(out io.Writer, b *branch, own, below string) {
 // watchTree draws the tree again when it has changed.
 func (p *plugin) watchTree(ctx context.Context, reached *cluster, of target) error {
 	view := &screen{streams: &p.Streams}
-	return every(ctx, rereadAfter, func() error {
+	err := every(ctx, rereadAfter, func() error {
 		object, err := reached.read(ctx, of)
+		if view.shown != nil && apierrors.IsNotFound(err) {
+			return errGone
+		}
 		if err != nil {
 			return err
 		}
@@ -106,4 +111,12 @@ func (p *plugin) watchTree(ctx context.Context, reached *cluster, of target) err
 		view.show(text.String())
 		return nil
 	})
+	if errors.Is(err, errGone) {
+		view.show(fmt.Sprintf("%s/%s  Gone\n", of.singular(), of.name))
+		return nil
+	}
+	return err
 }
+
+// errGone ends the watch of an object that was deleted.
+var errGone = errors.New("it does not exist any more")
