@@ -103,7 +103,7 @@ func TestPower(t *testing.T) {
 	}
 	managed := false
 	for _, entry := range vm.ManagedFields {
-		managed = managed || entry.Manager == fieldManager && strings.Contains(string(entry.FieldsV1.Raw), `"f:runStrategy"`)
+		managed = managed || entry.Manager == fieldManager && strings.Contains(entry.FieldsV1.GetRawString(), `"f:runStrategy"`)
 	}
 	if !managed {
 		t.Errorf("the plugin does not own what it has written: %v", vm.ManagedFields)

@@ -100,10 +100,12 @@ func replaceFile(path string, content []byte) (err error) {
 			err = fmt.Errorf("cannot write kubeconfig %q: %w", path, err)
 		}
 	}()
-	if _, err = file.Write(content); err == nil {
+	_, err = file.Write(content)
+	if err == nil {
 		err = file.Sync()
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
+	err = errors.Join(err, file.Close())
+	if err != nil {
 		return err
 	}
 	return os.Rename(file.Name(), path)

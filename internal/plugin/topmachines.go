@@ -44,7 +44,13 @@ func (p *plugin) topMachines(ctx context.Context, reached *cluster, everywhere b
 		return cmp.Or(cmp.Compare(coresOf(b.Usage), coresOf(a.Usage)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	out := &ranking{items: items, table: &table{columns: []column{
-		{title: "NAMESPACE", wide: !everywhere}, {title: "NAME"}, {title: "PHASE"}, {title: "CPU"}, {title: "CPU%"}, {title: "MEMORY"}, {title: "MEMORY%"},
+		{title: "NAMESPACE", wide: !everywhere},
+		{title: "NAME"},
+		{title: "PHASE"},
+		{title: "CPU"},
+		{title: "CPU%"},
+		{title: "MEMORY"},
+		{title: "MEMORY%"},
 		{title: "SAMPLED"},
 	}}}
 	for _, vm := range items {
@@ -72,8 +78,10 @@ func (p *plugin) usageCells(usage *cloudnativev1alpha1.Usage) []cell {
 		sampled = duration.HumanDuration(max(0, p.Now().Sub(usage.SampledAt.Time))) + " ago"
 	}
 	return []cell{
-		{text: fmt.Sprintf("%.2f", float64(usage.CPUCores))}, share(float64(usage.CPU)),
-		{text: bytesOf(usage.MemoryBytes)}, share(float64(usage.Memory)),
+		{text: fmt.Sprintf("%.2f", float64(usage.CPUCores))},
+		share(float64(usage.CPU)),
+		{text: bytesOf(usage.MemoryBytes)},
+		share(float64(usage.Memory)),
 		{text: sampled},
 	}
 }

@@ -6,8 +6,8 @@ package plugin
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -92,7 +92,7 @@ func rankedFilled(items []filled, pools bool) *ranking {
 	for i := range items {
 		cells := plain(items[i].Name)
 		if pools {
-			cells = append(cells, cell{text: fmt.Sprint(items[i].Nodes)})
+			cells = append(cells, cell{text: strconv.Itoa(items[i].Nodes)})
 		}
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
 			cells = append(cells, items[i].cells(name)...)

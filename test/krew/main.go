@@ -41,7 +41,7 @@ func pack(of *release, out string, programs []string) error {
 	if len(programs) == 0 {
 		return errors.New("there is no program to pack")
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil { //nolint:gosec // because everybody can read what is published
+	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
 	for _, each := range programs {
