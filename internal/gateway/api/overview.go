@@ -99,13 +99,21 @@ func (a *API) countable(namespace string) []*feed.Kind {
 
 // summary counts the objects that the caller may list.
 func (a *API) summary(ctx context.Context, in *summaryInput) (*huma.StreamResponse, error) {
-	out := view.Summary{Kinds: []view.KindSummary{}}
-	var err error
-	out.Hidden, err = a.visible(ctx, in.Namespace, func(k *feed.Kind, items []*view.Item) {
-		out.Kinds = append(out.Kinds, view.Summarize(k.Plural, items))
-	})
+	who, err := access.CallerOf(ctx)
 	if err != nil {
 		return nil, err
+	}
+	out := view.Summary{Kinds: []view.KindSummary{}, Hidden: []string{}}
+	for _, k := range a.countable(in.Namespace) {
+		one, shown, err := a.summarize(ctx, who, k, in.Namespace)
+		if err != nil {
+			return nil, err
+		}
+		if shown {
+			out.Kinds = append(out.Kinds, one)
+		} else {
+			out.Hidden = append(out.Hidden, k.Plural)
+		}
 	}
 	view.SortSummaries(out.Kinds)
 	body, err := json.Marshal(out)
@@ -113,6 +121,26 @@ func (a *API) summary(ctx context.Context, in *summaryInput) (*huma.StreamRespon
 		return nil, fmt.Errorf("cannot encode a summary: %w", err)
 	}
 	return a.represent(encoded(mediaJSON, body)), nil
+}
+
+// summarize counts the objects of a kind that the caller may list; false if that is none of them, or nobody has counted them.
+func (a *API) summarize(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string) (view.KindSummary, bool, error) {
+	of, err := a.Rights.ScopeOf(ctx, who, &k.Kind, namespace, "list")
+	if err != nil {
+		return view.KindSummary{}, false, err
+	}
+	if k.Plural == view.NamespacesPlural && !of.All { // of which the caller sees more than they may list
+		items, _, ok := a.listStored(ctx, who, k, namespace)
+		return view.Summarize(k.Plural, items), ok, nil
+	}
+	counted, items, ok := k.Store.Count(of)
+	if !ok || of.Empty() || k.Store.Owes() {
+		return view.KindSummary{}, false, nil
+	}
+	if !of.All {
+		items = view.Within(items, of.Names())
+	}
+	return view.SummaryOf(k.Plural, counted, items), true, nil
 }
 
 // search finds objects among those that the caller may list.

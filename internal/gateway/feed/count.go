@@ -5,6 +5,7 @@ package feed
 
 import (
 	"bytes"
+	"maps"
 	"time"
 
 	"github.com/windlass-operator/windlass/internal/gateway/view"
@@ -59,6 +60,23 @@ func (t *tallies) counts(plural string, scope view.Scope) view.KindCounts {
 		parts = append(parts, t.within[namespace])
 	}
 	return view.CountsOf(plural, parts...)
+}
+
+// Count returns how many objects of the scope have which health, and all objects of the kind at that moment; false until the store is in step.
+func (s *Store) Count(scope view.Scope) (counted view.Tally, items []*view.Item, ok bool) {
+	s.journal.mu.Lock()
+	defer s.journal.mu.Unlock()
+	items, ok = s.share()
+	if scope.All {
+		return maps.Clone(s.tallies.all), items, ok
+	}
+	counted = view.Tally{}
+	for namespace := range scope.Namespaces {
+		for health, count := range s.tallies.within[namespace] {
+			counted.Add(health, count)
+		}
+	}
+	return counted, items, ok
 }
 
 // counted is what a reader knows of the counts.

@@ -75,10 +75,49 @@ func Summarize(plural string, items []*Item) KindSummary {
 		}
 		out.Reasons[index].Count++
 	}
-	slices.SortFunc(out.Reasons, func(a, b ReasonCount) int {
+	out.sort()
+	return out
+}
+
+// SummaryOf does the same with objects that are counted already. It looks at items only until it has an example of each reason.
+func SummaryOf(plural string, counted Tally, items []*Item) KindSummary {
+	out := KindSummary{Kind: plural, Reasons: []ReasonCount{}}
+	missing := map[Health]int{}
+	for health, count := range counted {
+		out.Total += count
+		switch health.State {
+		case HealthFailed:
+			out.Failed += count
+		case HealthPending:
+			out.Pending += count
+		default:
+			out.Ready += count
+			continue
+		}
+		missing[health] = len(out.Reasons)
+		out.Reasons = append(out.Reasons, ReasonCount{Reason: health.Reason, State: health.State, Count: count})
+	}
+	for _, item := range items {
+		if len(missing) == 0 {
+			break
+		}
+		if item.Health.State == HealthReady {
+			continue
+		}
+		if at, wanted := missing[item.Health]; wanted {
+			out.Reasons[at].Example = Named{Namespace: item.Namespace, Name: item.Name}
+			delete(missing, item.Health)
+		}
+	}
+	out.sort()
+	return out
+}
+
+// sort orders the reasons: failed before pending, the most frequent first.
+func (s *KindSummary) sort() {
+	slices.SortFunc(s.Reasons, func(a, b ReasonCount) int {
 		return cmp.Or(strings.Compare(string(a.State), string(b.State)), cmp.Compare(b.Count, a.Count), strings.Compare(a.Reason, b.Reason))
 	})
-	return out
 }
 
 // SortSummaries puts the kind with the most failed objects first, then the one with the most pending ones.
