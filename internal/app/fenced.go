@@ -92,6 +92,49 @@ func (d *fencedDriver) Delete(ctx context.Context, id machine.Identity, how mach
 	return d.Driver.Delete(ctx, id, how)
 }
 
+// Console implements machine.Driver. What is typed changes the machine, so it is checked as well.
+func (d *fencedDriver) Console(ctx context.Context, id machine.Identity) (machine.Console, error) {
+	if err := d.fence.Check(); err != nil {
+		return nil, err
+	}
+	lasting, cancel := context.WithCancel(ctx)
+	at, err := d.Driver.Console(lasting, id)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	go func() {
+		defer cancel()
+		select {
+		case <-d.fence.Deposed():
+		case <-lasting.Done():
+		}
+	}()
+	return &fencedConsole{Console: at, fence: d.fence, leave: cancel}, nil
+}
+
+// fencedConsole ends when another instance holds the lease, and nothing is typed while the fence is closed.
+type fencedConsole struct {
+	machine.Console
+
+	fence *fence.Fence
+	leave context.CancelFunc
+}
+
+// Write implements io.Writer.
+func (c *fencedConsole) Write(typed []byte) (int, error) {
+	if err := c.fence.Check(); err != nil {
+		return 0, err
+	}
+	return c.Console.Write(typed)
+}
+
+// Close implements io.Closer.
+func (c *fencedConsole) Close() error {
+	defer c.leave()
+	return c.Console.Close()
+}
+
 // fencedProvisioner starts and ends runs of tools, and removes what is kept of them, only while the fence is open. A run that has
 // started continues under its supervisor, and the next leader follows it.
 type fencedProvisioner struct {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/gateway/api"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/machine"
@@ -24,6 +25,19 @@ func (r *reach) Output(ctx context.Context, namespace, name string, tail int, fo
 	}
 	out, err := driver.Output(ctx, id, machine.OutputOptions{Tail: tail, Follow: follow})
 	return out, refusal(err)
+}
+
+// Console implements api.Hosts.
+func (r *reach) Console(ctx context.Context, namespace, name string) (api.Console, error) {
+	driver, id, err := r.machine(ctx, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	at, err := driver.Console(ctx, id)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	return at, nil
 }
 
 // machine returns the machine of a VirtualMachine and the driver of its host.
@@ -57,6 +71,14 @@ func refusal(err error) error {
 		problem = noMachine()
 	case errors.Is(err, machine.ErrUnsupported):
 		problem = view.NewProblem(http.StatusNotImplemented, "Unsupported", "The host of this machine cannot do this.")
+	case errors.Is(err, machine.ErrOff):
+		problem = view.NewProblem(http.StatusConflict, "MachineOff", "The machine does not run: it is off or suspended.")
+	case errors.Is(err, machine.ErrConsoleHeld):
+		problem = view.NewProblem(http.StatusConflict, "ConsoleHeld",
+			"The machine has one console, and somebody else has it open. Nobody is thrown out: ask them to leave, or wait.")
+	case errors.Is(err, machine.ErrNoShell):
+		problem = view.NewProblem(http.StatusNotImplemented, "NoShell",
+			"The console of a container is the program /bin/sh of its image, which has none.")
 	case errors.Is(err, machine.ErrBusy):
 		problem = again(http.StatusTooManyRequests, "TooManyRequests", "The host of this machine serves as many readers as it can.")
 	default:

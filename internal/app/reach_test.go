@@ -25,6 +25,9 @@ func TestRefusalsOfHosts(t *testing.T) {
 		machine.ErrNotFound:    "NotYet",
 		machine.ErrUnsupported: "Unsupported",
 		machine.ErrBusy:        "TooManyRequests",
+		machine.ErrOff:         "MachineOff",
+		machine.ErrConsoleHeld: "ConsoleHeld",
+		machine.ErrNoShell:     "NoShell",
 		machine.ErrUnreachable: "HostUnreachable",
 		errors.New("whatever"): "HostUnreachable",
 	} {
@@ -51,9 +54,10 @@ func TestInstanceThatWaitsReachesNothing(t *testing.T) {
 	waiting.machines, waiting.tools = fleet.New(nil, fleet.Options{}), &fencedProvisioner{}
 	for of, want := range map[*reach]view.Code{waiting: "NotLeading", without: "NoHosts"} {
 		_, output := of.Output(t.Context(), "ns", "vm", -1, false)
+		_, console := of.Console(t.Context(), "ns", "vm")
 		_, runs := of.Runs(t.Context(), "prod")
 		_, log := of.RunLog(t.Context(), "prod", "", -1, true)
-		for call, err := range map[string]error{"Output": output, "Runs": runs, "RunLog": log} {
+		for call, err := range map[string]error{"Output": output, "Console": console, "Runs": runs, "RunLog": log} {
 			if problem, ok := errors.AsType[*view.Problem](err); !ok || problem.Code != want {
 				t.Errorf("%s says %v, want %s", call, err, want)
 			}

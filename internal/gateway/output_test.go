@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 
+	"github.com/windlass-operator/windlass/internal/gateway/api"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
@@ -34,6 +34,11 @@ func machineOf(namespace, name string) machine.Identity {
 // Output implements api.Hosts.
 func (h *simulatedHosts) Output(ctx context.Context, namespace, name string, tail int, follow bool) (io.ReadCloser, error) {
 	return h.Driver.Output(ctx, machineOf(namespace, name), machine.OutputOptions{Tail: tail, Follow: follow})
+}
+
+// Console implements api.Hosts.
+func (h *simulatedHosts) Console(ctx context.Context, namespace, name string) (api.Console, error) {
+	return h.Driver.Console(ctx, machineOf(namespace, name))
 }
 
 // Runs implements api.Hosts.
@@ -206,18 +211,5 @@ func TestAttackOutputThatNobodyReads(t *testing.T) {
 		if !followed.Scan() {
 			t.Fatalf("after %d lines: %v", n, followed.Err())
 		}
-	}
-}
-
-// TestConsoleIsInTheMatrixOfRights tells a page whether to offer the output.
-func TestConsoleIsInTheMatrixOfRights(t *testing.T) {
-	t.Parallel()
-	r := newRig(t)
-	ns := r.Namespace(t)
-	token := r.user(t, ns, readsConsole())
-	got := read[view.RightsMatrix](t, r.do(t, http.MethodGet, "/v1/rights?ns="+ns, token, ""))
-	want := view.Actions{"get": false, "list": false, "watch": false, "create": false, "update": false, "patch": false, "delete": false, "output": true}
-	if diff := cmp.Diff(want, got.Namespaces[ns]["virtualmachines"]); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -61,13 +61,19 @@ func (r *room) mayExec(t *testing.T) (revoke func()) {
 // open opens a session. The header is pairs of names and values.
 func (r *room) open(t *testing.T, query string, subprotocol []string, header ...string) (*websocket.Conn, answer, error) {
 	t.Helper()
+	return r.dial(t, "/v1/pods/"+r.ns+"/web/"+query, subprotocol, header...)
+}
+
+// dial opens a WebSocket. The header is pairs of names and values.
+func (r *rig) dial(t *testing.T, path string, subprotocol []string, header ...string) (*websocket.Conn, answer, error) {
+	t.Helper()
 	options := &websocket.DialOptions{Subprotocols: subprotocol, HTTPHeader: http.Header{}, HTTPClient: &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}},
 	}}}
 	for i := 0; i+1 < len(header); i += 2 {
 		options.HTTPHeader.Set(header[i], header[i+1])
 	}
-	socket, response, err := websocket.Dial(t.Context(), r.base+"/v1/pods/"+r.ns+"/web/"+query, options) //nolint:bodyclose // because the library has closed it, or it is the connection of the WebSocket
+	socket, response, err := websocket.Dial(t.Context(), r.base+path, options) //nolint:bodyclose // because the library has closed it, or it is the connection of the WebSocket
 	if err != nil {
 		if response == nil {
 			t.Fatal(err)

@@ -15,6 +15,12 @@ type Consoles interface {
 	// it is closed. A slow reader holds up no machine. ErrNotFound if there is no machine, ErrUnsupported without
 	// Capabilities.Output or if its host does not keep the output of this machine.
 	Output(ctx context.Context, id Identity, options OutputOptions) (io.ReadCloser, error)
+
+	// Console opens a console of a machine that runs: what it prints from now on, and what is typed. It ends with io.EOF when the
+	// machine is off or its program ends, and when ctx ends or it is closed; nothing of it is left on the host then. ErrNotFound if there is
+	// no machine, ErrOff if it does not run, ErrConsoleHeld if somebody else has its only console, ErrNoShell if the console is a shell and it
+	// has none, ErrUnsupported without Capabilities.Console or if this machine has no console.
+	Console(ctx context.Context, id Identity) (Console, error)
 }
 
 // OutputOptions says which part of the output of a machine is read.
@@ -23,4 +29,13 @@ type OutputOptions struct {
 	Tail int
 	// Follow continues with what the machine writes from now on.
 	Follow bool
+}
+
+// Console is a console that is open. What is read is what the machine prints, and what is written is typed. Reading, writing and closing can
+// happen at the same time. A reader that is slow holds up the machine or loses what it prints, as the host has it, and costs no memory.
+type Console interface {
+	io.ReadWriteCloser
+
+	// Resize says how many characters the terminal of the reader has. A console without a size, such as a serial one, ignores it.
+	Resize(ctx context.Context, width, height uint16) error
 }

@@ -128,6 +128,8 @@ type Capabilities struct {
 	Guests bool
 	// Output: the host keeps what machines write to their consoles, and Output reads it.
 	Output bool
+	// Console: Console opens a console for typing.
+	Console bool
 }
 
 // Identity says which VirtualMachine a machine belongs to. Installation and UID decide; the names are for people.

@@ -36,6 +36,10 @@ var (
 	ErrBusy = errors.New("machine busy")
 	// ErrOff: the machine is off, and only one that runs can do this.
 	ErrOff = errors.New("machine is off")
+	// ErrConsoleHeld: the machine has one console, and somebody else has it open.
+	ErrConsoleHeld = errors.New("console is open elsewhere")
+	// ErrNoShell: the console of the machine is a shell, and its image has none.
+	ErrNoShell = errors.New("no shell")
 	// ErrRestartRequired: the change takes effect only at the next start.
 	ErrRestartRequired = errors.New("restart required")
 )

@@ -9,6 +9,7 @@
 //   - sketch.go: the part of a body that the gateway reads; pin.go: what holds a write to the object that its caller has seen
 //   - table.go, events.go, pods.go, kinds.go, overview.go: tables, events, pods, what kinds there are, and routes over all kinds
 //   - text.go: texts that are sent as they come; hosts.go, output.go, runs.go: those that only the manager reaches
+//   - console.go, terminal.go: the console of a machine as a WebSocket
 //   - usage.go: what objects have used; machinehosts.go: the hosts of machines
 //   - objectactions.go, drain.go, download.go: actions on objects; actions.go: how they are decided and written
 //   - operation.go, document.go: how routes are described in OpenAPI; schemas.go: how objects and events are

@@ -21,12 +21,24 @@ type Hosts interface {
 	// with follow what comes, until the machine is off, the context ends or the reader is closed.
 	Output(ctx context.Context, namespace, name string, tail int, follow bool) (io.ReadCloser, error)
 
+	// Console opens a console of the machine of a VirtualMachine, until ctx ends or it is closed.
+	Console(ctx context.Context, namespace, name string) (Console, error)
+
 	// Runs returns the runs of a Cluster that are known, the newest first.
 	Runs(ctx context.Context, cluster string) ([]view.Run, error)
 
 	// RunLog opens the end of the log of a run, or of the newest one if run is empty: the last lines, all of them if tail is negative, and
 	// with follow what comes, until the run ends, the context ends or the reader is closed.
 	RunLog(ctx context.Context, cluster, run string, tail int, follow bool) (io.ReadCloser, error)
+}
+
+// Console is a console of a machine that is open: what is read is what the machine prints, and what is written is typed. Reading, writing
+// and closing can happen at the same time. It ends with io.EOF when the machine is off.
+type Console interface {
+	io.ReadWriteCloser
+
+	// Resize says how many characters the terminal of the reader has.
+	Resize(ctx context.Context, width, height uint16) error
 }
 
 // noHosts is the problem of a request that only the manager's process can answer.

@@ -31,6 +31,7 @@ func (a *API) registerMachines() {
 	output.Description = "It takes the right get on virtualmachines/console. Only the API of the manager's process can answer, because it alone reaches " +
 		"hosts: any other answers 501, and an instance that is not the leader 503."
 	handle(a, output, a.output)
+	a.registerConsole()
 }
 
 // output answers with what a machine has written to its console.

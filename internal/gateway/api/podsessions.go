@@ -7,11 +7,9 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
@@ -79,39 +77,23 @@ func (a *API) registerSessions() {
 	about := "A WebSocket with the subprotocol v5.channel.k8s.io or v4.channel.k8s.io of Kubernetes: the first byte of each message is its channel. " +
 		"0 is stdin, 1 stdout, 2 stderr, 3 the result as a Status, 4 the size of the terminal. A browser in cluster mode sends its token as the " +
 		"subprotocol base64url.bearer.authorization.k8s.io.<token>."
-	upgraded := func() map[int]*huma.Response {
-		return map[int]*huma.Response{
-			http.StatusSwitchingProtocols: {Description: "The connection is a WebSocket", Headers: carries()},
-			http.StatusUpgradeRequired:    problem("The request does not open a WebSocket", http.StatusUpgradeRequired, codeUpgrade),
-		}
-	}
 	exec := operation(a.pods, "exec", http.MethodGet, objectPath(a.pods, execPart), "Run a command in a container", upgraded())
 	exec.Description = about
 	handle(a, exec, func(ctx context.Context, in *execInput) (*huma.StreamResponse, error) {
 		query := in.query()
 		query[commandParameter] = in.Command
-		return a.openSession(ctx, &podSession{of: in.Target, action: "exec", container: in.Container}, &in.Upgrade, query)
+		return a.openSession(ctx, &session{kind: a.pods, of: in.Target, action: "exec", container: in.Container}, &in.Upgrade, query)
 	})
 	attach := operation(a.pods, "attach", http.MethodGet, objectPath(a.pods, attachPart), "Attach to the program of a container", upgraded())
 	attach.Description = about
 	handle(a, attach, func(ctx context.Context, in *attachInput) (*huma.StreamResponse, error) {
-		return a.openSession(ctx, &podSession{of: in.Target, action: "attach", container: in.Container}, &in.Upgrade, in.query())
+		return a.openSession(ctx, &session{kind: a.pods, of: in.Target, action: "attach", container: in.Container}, &in.Upgrade, in.query())
 	})
-}
-
-// podSession is a session with a container of a pod.
-type podSession struct {
-	who *access.Caller
-	of  Target
-	// action is the name of the subresource and of the right.
-	action, container string
-	// needs are the rights that end the session when they are taken away.
-	needs []view.Action
 }
 
 // openSession opens a session as the caller: first the WebSocket of the API server, whose refusal is an answer, and then the caller's. The
 // log has who did it where, and never the command, which may have a secret.
-func (a *API) openSession(ctx context.Context, s *podSession, up *Upgrade, query url.Values) (*huma.StreamResponse, error) {
+func (a *API) openSession(ctx context.Context, s *session, up *Upgrade, query url.Values) (*huma.StreamResponse, error) {
 	var err error
 	if s.who, err = access.CallerOf(ctx); err != nil {
 		return nil, err
@@ -136,34 +118,28 @@ func (a *API) openSession(ctx context.Context, s *podSession, up *Upgrade, query
 	if allowed, err := a.Rights.MayDo(dialing, s.who, &a.pods.Kind, create, s.of.namespace, s.of.name); allowed || err != nil {
 		s.needs = append(s.needs, create)
 	}
-	return &huma.StreamResponse{Body: func(ctx huma.Context) {
-		defer a.Streams.Leave(s.who)
-		request, writer := humago.Unwrap(ctx)
-		a.relay(writer, request, s, server)
-	}}, nil
-}
-
-// auditSession logs who opened a session with which container, or why not.
-func (a *API) auditSession(ctx context.Context, s *podSession, err error) {
-	answer := &access.Result{Status: http.StatusSwitchingProtocols}
-	if err != nil {
-		answer = nil
-	}
-	a.audit(ctx, s.who, a.pods, s.of.namespace, s.of.name, access.Call{Method: http.MethodGet}, answer, err,
-		"action", s.action, "container", s.container)
+	s.subprotocol = server.Subprotocol()
+	return a.begin(s, server), nil
 }
 
 // isSession reports whether the path is one that becomes a WebSocket, and which.
 func isSession(path string) (part string, ok bool) {
-	part = podPart(path)
-	return part, slices.Contains([]string{execPart, attachPart}, part)
+	plural, part := objectPart(path)
+	switch plural {
+	case view.PodsPlural:
+		return part, part == execPart || part == attachPart
+	case view.MachinesPlural:
+		return part, part == consolePart
+	default:
+		return part, false
+	}
 }
 
-// podPart returns the part of a pod's path that follows its name; empty for other paths.
-func podPart(path string) string {
+// objectPart returns the kind of a path, and the part that follows the name of an object in a namespace; empty for other paths.
+func objectPart(path string) (plural, part string) {
 	elements := strings.Split(path, "/")
-	if len(elements) != 6 || elements[1] != "v1" || elements[2] != view.PodsPlural {
-		return ""
+	if len(elements) != 6 || elements[1] != "v1" {
+		return "", ""
 	}
-	return "/" + elements[5]
+	return elements[2], "/" + elements[5]
 }

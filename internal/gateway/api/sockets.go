@@ -17,6 +17,8 @@ import (
 	"golang.org/x/net/http/httpguts"
 	"k8s.io/streaming/pkg/httpstream/wsstream"
 
+	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/relay"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -72,13 +74,55 @@ func (u *Upgrade) offered() []string {
 	})
 }
 
+// session is what is between a caller and what they have opened.
+type session struct {
+	who *access.Caller
+	// of the kind is what was opened, and action is the name of the subresource.
+	kind   *feed.Kind
+	of     Target
+	action string
+	// container of a pod.
+	container string
+	// needs are the rights that end the session when they are taken away.
+	needs []view.Action
+	// subprotocol is the one that both sides speak.
+	subprotocol string
+}
+
+// upgraded describes the answers of a route that becomes a WebSocket.
+func upgraded() map[int]*huma.Response {
+	return map[int]*huma.Response{
+		http.StatusSwitchingProtocols: {Description: "The connection is a WebSocket", Headers: carries()},
+		http.StatusUpgradeRequired:    problem("The request does not open a WebSocket", http.StatusUpgradeRequired, codeUpgrade),
+	}
+}
+
+// begin returns the answer that becomes a WebSocket. The caller has entered their streams, which this leaves.
+func (a *API) begin(s *session, server relay.Server) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		defer a.Streams.Leave(s.who)
+		request, writer := humago.Unwrap(ctx)
+		a.relay(writer, request, s, server)
+	}}
+}
+
+// auditSession logs who opened which session, or why not.
+func (a *API) auditSession(ctx context.Context, s *session, err error) {
+	answer := &access.Result{Status: http.StatusSwitchingProtocols}
+	if err != nil {
+		answer = nil
+	}
+	a.audit(ctx, s.who, s.kind, s.of.namespace, s.of.name, access.Call{Method: http.MethodGet}, answer, err,
+		"action", s.action, "container", s.container)
+}
+
 // relay answers with a WebSocket, and passes its messages on until one side is gone, a right is taken away, or the process stops.
-func (a *API) relay(writer http.ResponseWriter, request *http.Request, s *podSession, server *websocket.Conn) {
+func (a *API) relay(writer http.ResponseWriter, request *http.Request, s *session, server relay.Server) {
 	a.sockets.Add(1)
 	defer a.sockets.Done()
 	// The origin was compared when the caller was authenticated.
 	socket, err := websocket.Accept(writer, request, &websocket.AcceptOptions{
-		Subprotocols: []string{server.Subprotocol()}, InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled,
+		Subprotocols: []string{s.subprotocol}, InsecureSkipVerify: true, CompressionMode: websocket.CompressionDisabled,
 	})
 	if err != nil {
 		_ = server.CloseNow()
@@ -87,11 +131,11 @@ func (a *API) relay(writer http.ResponseWriter, request *http.Request, s *podSes
 	}
 	running, end := context.WithCancelCause(request.Context())
 	defer end(nil)
-	go func() { end(endOf(a.awaitEnd(running, s.who, a.pods, s.of, s.needs...))) }()
+	go func() { end(endOf(a.awaitEnd(running, s.who, s.kind, s.of, s.needs...))) }()
 	ended := relay.Run(running, socket, server, relay.Limits{
 		Message: maxMessage, Write: messageTimeout, Heartbeat: a.Heartbeat, Pong: pongTimeout, Now: a.Now,
 	})
-	a.Log.Info("Session ended", "user", s.who.User.GetName(), "action", s.action, "namespace", s.of.namespace, "name", s.of.name,
+	a.Log.Info("Session ended", "user", s.who.User.GetName(), "action", s.action, "kind", s.kind.GVK.Kind, "namespace", s.of.namespace, "name", s.of.name,
 		"container", s.container, "code", int(ended.Code), "reason", ended.Reason, "request", instance(request.Context()))
 }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -41,11 +42,24 @@ type End struct { //nolint:errname // because most ends are no failures
 // Error implements error.
 func (e *End) Error() string { return fmt.Sprintf("%s (%d)", e.Reason, e.Code) }
 
+// Server is the side that a caller has a session with. A WebSocket is one.
+type Server interface {
+	// Reader returns the next message. Its error ends the session: the caller is told an *End as it is, and the code of a websocket.CloseError.
+	Reader(ctx context.Context) (websocket.MessageType, io.Reader, error)
+	// Write takes a message. Its error ends the session as well.
+	Write(ctx context.Context, kind websocket.MessageType, message []byte) error
+	// SetReadLimit bounds the messages of Reader, in bytes.
+	SetReadLimit(n int64)
+	// CloseNow ends Reader and Write, those under way too.
+	CloseNow() error
+}
+
 // session is a relay that runs.
 type session struct {
 	Limits
 
-	caller, server *websocket.Conn
+	caller *websocket.Conn
+	server Server
 	// reading is since when the relay has been waiting for a message of the caller, in nanoseconds since begun; 0 while it passes one on.
 	reading atomic.Int64
 	begun   time.Time
@@ -56,7 +70,7 @@ type session struct {
 }
 
 // Run passes messages on until one side is gone or the context ends, and closes both. It returns why it ended.
-func Run(ctx context.Context, caller, server *websocket.Conn, limits Limits) *End {
+func Run(ctx context.Context, caller *websocket.Conn, server Server, limits Limits) *End {
 	s := &session{Limits: limits, caller: caller, server: server, begun: limits.Now()}
 	caller.SetReadLimit(limits.Message)
 	server.SetReadLimit(limits.Message)
@@ -135,8 +149,13 @@ func (s *session) fromServer(ctx context.Context) *End {
 	}
 }
 
+// reader is a side that messages are read from.
+type reader interface {
+	Reader(ctx context.Context) (websocket.MessageType, io.Reader, error)
+}
+
 // receive reads one message, as a whole: the API server takes each frame for a message.
-func receive(ctx context.Context, from *websocket.Conn, into *bytes.Buffer) (websocket.MessageType, error) {
+func receive(ctx context.Context, from reader, into *bytes.Buffer) (websocket.MessageType, error) {
 	if into.Cap() > spare {
 		*into = bytes.Buffer{}
 	}
@@ -205,7 +224,10 @@ func tooSlow() *End {
 // serverLeft says why nothing can be read from the API server or sent to it. It closes a session without a code when it has sent the result.
 func serverLeft(err error) *End {
 	closed, ok := errors.AsType[websocket.CloseError](err)
+	end, told := errors.AsType[*End](err)
 	switch {
+	case told:
+		return end
 	case ok && closed.Code != websocket.StatusNoStatusRcvd:
 		return &End{closed.Code, closed.Reason}
 	case ok:

@@ -46,7 +46,7 @@ func (k *Kind) Actions() []Action {
 			Action{Name: "debug", Verb: "patch", Subresource: "ephemeralcontainers"})
 	}
 	if k.Plural == MachinesPlural {
-		out = append(out, ReadConsole())
+		out = append(out, ReadConsole(), OpenConsole())
 	}
 	if k.Plural == ClustersPlural {
 		out = append(out, ReadRuns())
@@ -59,6 +59,9 @@ func ReadLog() Action { return Action{Name: "logs", Verb: verbGet, Subresource: 
 
 // ReadConsole is reading what a machine has written to its console.
 func ReadConsole() Action { return Action{Name: "output", Verb: verbGet, Subresource: "console"} }
+
+// OpenConsole is typing into the console of a machine, and reading what it answers.
+func OpenConsole() Action { return Action{Name: "console", Verb: verbCreate, Subresource: "console"} }
 
 // ReadRuns is reading which runs of a tool a cluster had, and their logs.
 func ReadRuns() Action { return Action{Name: "log", Verb: verbGet, Subresource: "log"} }

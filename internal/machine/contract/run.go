@@ -48,6 +48,7 @@ func Run(t *testing.T, subject Subject) {
 		"stats":   measuring(),
 		"watch":   watching(),
 		"output":  printing(),
+		"console": typing(),
 		"context": cancelling(),
 		"crowd":   crowding(),
 	}

@@ -46,6 +46,9 @@ type Subject struct {
 	Patience time.Duration
 	// Ignore returns the spec of a machine that ignores a soft stop.
 	Ignore func(spec machine.Spec) machine.Spec
+	// Type returns what is typed into the console of a machine, so that it answers the word, and the answer. Default: the word, which the
+	// machine answers with "heard: " in front of it.
+	Type func(word string) (typed, answer string)
 	// Load returns the spec of a machine that uses CPU.
 	Load func(spec machine.Spec) machine.Spec
 }

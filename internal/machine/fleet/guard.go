@@ -133,9 +133,24 @@ func (g guard) Watch(ctx context.Context, installation string) (<-chan machine.E
 // Output implements machine.Driver. Only opening it is bounded; what it returns lasts as long as ctx. At most maxReaders are open on a
 // host at a time.
 func (g guard) Output(ctx context.Context, id machine.Identity, options machine.OutputOptions) (io.ReadCloser, error) {
-	return open(ctx, g, "output", func(ctx context.Context, driver machine.Driver) (io.ReadCloser, error) {
+	reading, end, err := open(ctx, g, "output", func(ctx context.Context, driver machine.Driver) (io.ReadCloser, error) {
 		return driver.Output(ctx, id, options)
 	})
+	if err != nil {
+		return nil, err
+	}
+	return &stream{reading, end}, nil
+}
+
+// Console implements machine.Driver. It is bounded as Output is, and takes one of the same slots.
+func (g guard) Console(ctx context.Context, id machine.Identity) (machine.Console, error) {
+	at, end, err := open(ctx, g, "console", func(ctx context.Context, driver machine.Driver) (machine.Console, error) {
+		return driver.Console(ctx, id)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &console{at, end}, nil
 }
 
 // Prepare implements machine.Driver.

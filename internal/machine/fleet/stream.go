@@ -30,37 +30,54 @@ func (s *stream) Close() error {
 	return s.ReadCloser.Close()
 }
 
-// open opens a stream that lasts until ctx ends or it is closed. Only the opening is bounded.
-func open(ctx context.Context, g guard, name string, do func(context.Context, machine.Driver) (io.ReadCloser, error)) (io.ReadCloser, error) {
+// console is one that is open. Closing it frees its slot.
+type console struct {
+	machine.Console
+
+	end func()
+}
+
+// Close implements io.Closer.
+func (c *console) Close() error {
+	defer c.end()
+	return c.Console.Close()
+}
+
+// open opens a stream that lasts until ctx ends or it is closed, which its closer tells with end. Only the opening is bounded.
+func open[T io.Closer](
+	ctx context.Context, g guard, name string, do func(context.Context, machine.Driver) (T, error),
+) (opened T, end func(), err error) {
+	var none T
 	if err := g.health().Err; err != nil {
-		return nil, err
+		return none, nil, err
 	}
 	select {
 	case g.readers <- struct{}{}:
 	default:
-		return nil, fmt.Errorf("cannot open %s on host %q: %w: %d streams are open", name, g.host.Name, machine.ErrBusy, maxReaders)
+		return none, nil, fmt.Errorf("cannot open %s on host %q: %w: %d streams are open", name, g.host.Name, machine.ErrBusy, maxReaders)
 	}
 	lasting, cancel := context.WithCancel(ctx)
-	end := sync.OnceFunc(func() {
+	end = sync.OnceFunc(func() {
 		cancel()
 		<-g.readers
 	})
 	limit := time.AfterFunc(g.options.Limits.Call, cancel)
 	begin := g.options.Clock.Now()
-	opened, err := do(lasting, g.current())
+	opened, err = do(lasting, g.current())
+	isOpen := err == nil
 	if inTime := limit.Stop(); !inTime && ctx.Err() == nil {
 		err = errors.Join(err, fmt.Errorf("%w: no answer to %s within %s: %w", machine.ErrUnreachable, name, g.options.Limits.Call, context.DeadlineExceeded))
 	}
 	g.options.Measure(g.host.Name, name, g.options.Clock.Since(begin), err)
 	if err != nil {
-		if opened != nil {
+		if isOpen {
 			_ = opened.Close() // whose end does not matter any more
 		}
 		end()
 		if errors.Is(err, machine.ErrUnreachable) {
 			g.suspect()
 		}
-		return nil, err
+		return none, nil, err
 	}
-	return &stream{opened, end}, nil
+	return opened, end, nil
 }

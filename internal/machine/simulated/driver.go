@@ -77,6 +77,7 @@ func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 				Disks:        h.script.Disks,
 				Containers:   true,
 				Output:       true,
+				Console:      true,
 			},
 		}
 		return nil

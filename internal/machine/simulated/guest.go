@@ -94,6 +94,8 @@ type guest struct {
 	meter meter
 	// printed is what was written for the machine.
 	printed *printout
+	// console is the one that was opened last.
+	console *console
 }
 
 func (g *guest) running() bool {

@@ -24,6 +24,7 @@ const (
 	CallStats   Call = "stats"
 	CallWatch   Call = "watch"
 	CallOutput  Call = "output"
+	CallConsole Call = "console"
 	CallPrepare Call = "prepare"
 	CallCreate  Call = "create"
 	CallReplace Call = "replace"
@@ -36,7 +37,7 @@ const (
 
 func allCalls() []Call {
 	return []Call{
-		CallInfo, CallGet, CallList, CallStats, CallWatch, CallOutput, CallPrepare, CallCreate, CallReplace, CallStart, CallStop, CallSuspend,
+		CallInfo, CallGet, CallList, CallStats, CallWatch, CallOutput, CallConsole, CallPrepare, CallCreate, CallReplace, CallStart, CallStop, CallSuspend,
 		CallResize, CallDelete,
 	}
 }
