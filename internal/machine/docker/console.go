@@ -4,13 +4,161 @@
 package docker
 
 import (
+	"bufio"
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Console implements machine.Driver.
-func (*driver) Console(context.Context, machine.Identity) (machine.Console, error) {
-	return nil, fmt.Errorf("cannot open a console: %w", machine.ErrUnsupported)
+const (
+	// shell is the program of a console, and the only one of the image that a console needs.
+	shell = "/bin/sh"
+	// markVariable is in the environment of everything that is started in a console, with a value of its own for each.
+	markVariable = "WINDLASS_CONSOLE"
+	// sweepPatience is how long it may take to end that.
+	sweepPatience = 10 * time.Second
+)
+
+// The exit codes of a program that cannot be started: one that is no program, and one that does not exist.
+const (
+	exitNotExecutable = 126
+	exitNotFound      = 127
+)
+
+// login is what a console runs. The first line says that the shell is there; everything after it is the user's.
+const login = `echo "$` + markVariable + `"; exec ` + shell
+
+// sweep ends every process whose environment has the word in $1, with nothing but what the shell itself can do. A process can start another one
+// while it looks, so it looks several times.
+const sweep = `look() {
+	for process in /proc/[0-9]*; do
+		[ -r "$process/environ" ] || continue
+		while IFS= read -r line || [ -n "$line" ]; do
+			case $line in *"$1"*) kill -KILL "${process#/proc/}" ;; esac
+		done <"$process/environ"
+	done
+}
+{ look "$1"; look "$1"; look "$1"; } 2>/dev/null`
+
+// Console implements machine.Driver: a shell in the container, beside its program, in a terminal of its own. Containers are made without an open
+// stdin, so nobody can type into the program itself.
+func (d *driver) Console(ctx context.Context, id machine.Identity) (machine.Console, error) {
+	found, err := d.only(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if found.State != container.StateRunning {
+		return nil, fmt.Errorf("cannot open a console of machine %q: %w: its container is %s", id.UID, machine.ErrOff, found.State)
+	}
+	mark := rand.Text()
+	made, err := d.api.ExecCreate(ctx, found.ID, client.ExecCreateOptions{
+		TTY: true, AttachStdin: true, AttachStdout: true, AttachStderr: true,
+		Env: []string{markVariable + "=" + mark}, Cmd: []string{shell, "-c", login},
+	})
+	if errdefs.IsConflict(err) { // it has stopped since
+		return nil, fmt.Errorf("cannot open a console of machine %q: %w: %w", id.UID, machine.ErrOff, err)
+	}
+	if err != nil {
+		return nil, explain(ctx, "prepare a console", err)
+	}
+	attached, err := d.api.ExecAttach(ctx, made.ID, client.ExecAttachOptions{TTY: true})
+	if err != nil {
+		return nil, explain(ctx, "open a console", err)
+	}
+	out := &console{
+		ctx: context.WithoutCancel(ctx), api: d.api, container: found.ID, exec: made.ID, mark: mark, conn: attached.Conn, said: attached.Reader,
+	}
+	out.forget = context.AfterFunc(ctx, func() { _ = out.Close() })
+	if err := out.begin(ctx); err != nil {
+		return nil, errors.Join(err, out.Close())
+	}
+	return out, nil
+}
+
+// console is a shell in a container.
+type console struct {
+	// ctx is that of the console, and does not end with it.
+	ctx             context.Context //nolint:containedctx // because an io.Closer has no other way to get one
+	api             *client.Client
+	container, exec string
+	mark            string
+	conn            net.Conn
+	said            *bufio.Reader
+	// forget stops waiting for the end of the context.
+	forget func() bool
+	end    sync.Once
+}
+
+// begin waits for the first line of the shell. What the engine says instead of it is why there is none.
+func (c *console) begin(ctx context.Context) error {
+	line, err := c.said.ReadString('\n') // which the engine bounds: it is ours, or an error of its own
+	if err == nil && strings.TrimSpace(line) == c.mark {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return explain(ctx, "open a console", ctx.Err())
+	}
+	if ended, failure := c.api.ExecInspect(ctx, c.exec, client.ExecInspectOptions{}); failure == nil &&
+		(ended.ExitCode == exitNotExecutable || ended.ExitCode == exitNotFound) {
+		return fmt.Errorf("cannot open a console: %w: the engine cannot run %s in the container", machine.ErrNoShell, shell)
+	}
+	return explain(ctx, "open a console", errors.Join(errors.New("the shell did not begin as expected"), err))
+}
+
+// Read implements io.Reader.
+func (c *console) Read(into []byte) (int, error) { return c.said.Read(into) }
+
+// Write implements io.Writer.
+func (c *console) Write(typed []byte) (int, error) { return c.conn.Write(typed) }
+
+// Resize implements machine.Console.
+func (c *console) Resize(ctx context.Context, width, height uint16) error {
+	_, err := c.api.ExecResize(ctx, c.exec, client.ExecResizeOptions{Width: uint(width), Height: uint(height)})
+	return explain(ctx, "resize a console", err)
+}
+
+// Close implements io.Closer. An engine leaves a process running whose client has gone, so it is ended here.
+func (c *console) Close() error {
+	var err error
+	c.end.Do(func() {
+		c.forget()
+		ctx, cancel := context.WithTimeout(c.ctx, sweepPatience)
+		defer cancel()
+		err = errors.Join(c.conn.Close(), c.sweep(ctx))
+	})
+	return err
+}
+
+// sweep ends everything that was started in the console and waits until that is done. If the container does not run, nothing is left.
+func (c *console) sweep(ctx context.Context) error {
+	made, err := c.api.ExecCreate(ctx, c.container, client.ExecCreateOptions{
+		AttachStdout: true, AttachStderr: true, Cmd: []string{shell, "-c", sweep, shell, markVariable + "=" + c.mark},
+	})
+	if errdefs.IsConflict(err) || errdefs.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return explain(ctx, "end a console", err)
+	}
+	attached, err := c.api.ExecAttach(ctx, made.ID, client.ExecAttachOptions{})
+	if err != nil {
+		return explain(ctx, "end a console", err)
+	}
+	defer attached.Close()
+	stop := context.AfterFunc(ctx, attached.Close)
+	defer stop()
+	_, err = io.Copy(io.Discard, attached.Reader) // it says nothing, and ends
+	return explain(ctx, "end a console", err)
 }

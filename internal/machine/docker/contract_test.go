@@ -60,6 +60,7 @@ func TestContract(t *testing.T) {
 			}
 		},
 		Ignore: func(spec machine.Spec) machine.Spec { spec.Args = append(spec.Args, "-ignore"); return spec },
+		Type:   func(word string) (typed, answer string) { return `echo hea""rd: ` + word, "heard: " + word },
 		Load:   func(spec machine.Spec) machine.Spec { spec.Args = append(spec.Args, "-burn"); return spec },
 	})
 }

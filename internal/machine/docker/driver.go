@@ -68,6 +68,7 @@ func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 			LiveMemory: info.MemoryLimit,
 			Containers: true,
 			Output:     true,
+			Console:    true,
 		},
 	}, nil
 }

@@ -10,10 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/moby/moby/client"
@@ -62,19 +65,31 @@ var layer = sync.OnceValues(func() (archived []byte, err error) { //nolint:goche
 	return archive(path)
 })
 
-// archive returns the program as the only file of an image.
+// archive returns the program as /guest, and the shell of this machine as /bin/sh with its libraries.
 func archive(path string) ([]byte, error) {
-	program, err := os.ReadFile(path)
+	files := map[string]string{"guest": path, "bin/sh": "/bin/sh"}
+	libraries, err := exec.CommandContext(context.Background(), "ldd", "/bin/sh").Output()
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the guest: %w", err)
+		return nil, fmt.Errorf("cannot find the libraries of /bin/sh: %w", err)
+	}
+	for word := range strings.FieldsSeq(string(libraries)) {
+		if filepath.IsAbs(word) {
+			files[strings.TrimPrefix(word, "/")] = word
+		}
 	}
 	var out bytes.Buffer
 	writer := tar.NewWriter(&out)
-	if err := writer.WriteHeader(&tar.Header{Name: "guest", Mode: 0o755, Size: int64(len(program))}); err != nil {
-		return nil, fmt.Errorf("cannot pack the guest: %w", err)
-	}
-	if _, err := writer.Write(program); err != nil {
-		return nil, fmt.Errorf("cannot pack the guest: %w", err)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		content, err := os.ReadFile(files[name])
+		if err != nil {
+			return nil, fmt.Errorf("cannot read a file of the guest: %w", err)
+		}
+		if err := writer.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content))}); err != nil {
+			return nil, fmt.Errorf("cannot pack the guest: %w", err)
+		}
+		if _, err := writer.Write(content); err != nil {
+			return nil, fmt.Errorf("cannot pack the guest: %w", err)
+		}
 	}
 	if err := writer.Close(); err != nil {
 		return nil, fmt.Errorf("cannot pack the guest: %w", err)

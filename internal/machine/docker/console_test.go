@@ -1,0 +1,182 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package docker_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/moby/moby/client"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// screen is what a console has printed so far.
+type screen struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *screen) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *screen) shows(words string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Contains(s.text.String(), words)
+}
+
+// console opens a console, whose screen is filled until it ends.
+func console(t *testing.T, driver machine.Driver, id machine.Identity) (machine.Console, *screen) {
+	t.Helper()
+	at, err := driver.Console(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed, ended := &screen{}, make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(printed, at) // until it is closed
+	}()
+	t.Cleanup(func() {
+		_ = at.Close() // again
+		<-ended
+	})
+	return at, printed
+}
+
+func enter(t *testing.T, at io.Writer, line string) {
+	t.Helper()
+	if _, err := io.WriteString(at, line+"\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// programs returns how many processes the container has.
+func programs(t *testing.T, api *client.Client, container string) int {
+	t.Helper()
+	top, err := api.ContainerTop(t.Context(), container, client.ContainerTopOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(top.Processes)
+}
+
+// TestConsoleLeavesNothingBehind starts programs in a console, in front and behind. All of them end with it, and those of the machine and of
+// another console do not.
+func TestConsoleLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	_, driver, api := shared(t)
+	spec := specOf(newIdentity())
+	spec.Env = []machine.EnvVar{{Name: "TEXT", Value: "of several\nlines"}}
+	made := run(t, driver, spec)
+	if n := programs(t, api, made.ID); n != 1 {
+		t.Fatalf("the machine has %d processes", n)
+	}
+	other, otherScreen := console(t, driver, spec.Identity)
+	at, printed := console(t, driver, spec.Identity)
+	enter(t, at, "(trap '' HUP; /guest -listen :8001; /guest -listen :8001) &")
+	eventually(t, func() bool { return printed.shows("ready") })
+	enter(t, at, "trap '' HUP; echo fore''ground; /guest -listen :8002 -ignore")
+	eventually(t, func() bool { return printed.shows("foreground") && programs(t, api, made.ID) >= 6 })
+	if err := at.Close(); err != nil {
+		t.Error(err)
+	}
+	eventually(t, func() bool { return programs(t, api, made.ID) == 2 })
+	enter(t, other, "echo still the''re")
+	eventually(t, func() bool { return otherScreen.shows("still there") })
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+	eventually(t, func() bool { return programs(t, api, made.ID) == 1 })
+}
+
+// TestConsoleIsResized has the shell tell when its terminal changes.
+func TestConsoleIsResized(t *testing.T) {
+	t.Parallel()
+	_, driver, _ := shared(t)
+	spec := specOf(newIdentity())
+	run(t, driver, spec)
+	at, printed := console(t, driver, spec.Identity)
+	enter(t, at, "trap 'echo other si''ze' WINCH; echo lis''tens")
+	eventually(t, func() bool { return printed.shows("listens") })
+	if err := at.Resize(t.Context(), 132, 43); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool {
+		enter(t, at, "")
+		return printed.shows("other size")
+	})
+	if err := at.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestConsoleEndsWithItsShell ends the shell by hand.
+func TestConsoleEndsWithItsShell(t *testing.T) {
+	t.Parallel()
+	_, driver, _ := shared(t)
+	spec := specOf(newIdentity())
+	run(t, driver, spec)
+	at, err := driver.Console(t.Context(), spec.Identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enter(t, at, "exit 3")
+	if _, err := io.Copy(io.Discard, at); err != nil {
+		t.Errorf("it ends with %v", err)
+	}
+	if err := at.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestConsoleWithoutAShell asks for the console of images whose shell is no program, and leads nowhere.
+func TestConsoleWithoutAShell(t *testing.T) {
+	t.Parallel()
+	_, driver, api := shared(t)
+	for name, header := range map[string]tar.Header{
+		"a file":           {Name: "sh", Mode: 0o644},
+		"a link to nobody": {Name: "sh", Mode: 0o777, Typeflag: tar.TypeSymlink, Linkname: "/nowhere"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := specOf(newIdentity())
+			made := run(t, driver, spec)
+			var archive bytes.Buffer
+			writer := tar.NewWriter(&archive)
+			if err := errors.Join(writer.WriteHeader(&header), writer.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := api.CopyToContainer(t.Context(), made.ID, client.CopyToContainerOptions{DestinationPath: "/bin", Content: &archive}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := driver.Console(t.Context(), spec.Identity); !errors.Is(err, machine.ErrNoShell) {
+				t.Errorf("Console returned %v, want %v", err, machine.ErrNoShell)
+			}
+		})
+	}
+}
+
+// TestConsoleOfAPausedMachine is refused: nobody would answer.
+func TestConsoleOfAPausedMachine(t *testing.T) {
+	t.Parallel()
+	_, driver, api := shared(t)
+	spec := specOf(newIdentity())
+	made := run(t, driver, spec)
+	if _, err := api.ContainerPause(t.Context(), made.ID, client.ContainerPauseOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := driver.Console(t.Context(), spec.Identity); !errors.Is(err, machine.ErrOff) {
+		t.Errorf("Console returned %v, want %v", err, machine.ErrOff)
+	}
+}
