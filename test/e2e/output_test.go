@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coder/websocket"
+
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 )
 
@@ -59,10 +61,38 @@ func TestOutputOfAMachine(t *testing.T) {
 		})
 	}
 	wants(address, token, http.StatusOK, "simulated machine: powered on")
+	typeInto(t, address+"/v1/virtualmachines/default/test-vm/console", token)
 	_, otherAddress, otherToken := c.startWithAPI(t, "--vm-driver=simulated")
 	wants(otherAddress, otherToken, http.StatusServiceUnavailable, "NotLeading")
 	c.remove(t, "vm", "test-vm")
 	wants(address, token, http.StatusNotFound, "NotFound")
 	first.stop()
 	wants(otherAddress, otherToken, http.StatusNotFound, "NotFound")
+}
+
+// typeInto types into the console of a simulated machine until it answers, and leaves.
+func typeInto(t *testing.T, address, token string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	socket, _, err := websocket.Dial(ctx, address, &websocket.DialOptions{ //nolint:bodyclose // because the body is the connection of the WebSocket
+		Subprotocols: []string{"v5.channel.k8s.io"}, HTTPHeader: http.Header{"Authorization": {"Bearer " + token}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = socket.CloseNow() }()
+	if err := socket.Write(ctx, websocket.MessageBinary, []byte("\x00hello\r")); err != nil {
+		t.Fatal(err)
+	}
+	for said := ""; !strings.Contains(said, "heard: hello"); {
+		_, message, err := socket.Read(ctx)
+		if err != nil {
+			t.Fatalf("%v after %q", err, said)
+		}
+		said += string(message[1:])
+	}
+	if err := socket.Close(websocket.StatusNormalClosure, ""); err != nil {
+		t.Errorf("leaving: %v", err)
+	}
 }

@@ -19,22 +19,58 @@ type cases map[string]func(t *testing.T, tr *trial)
 // machines it removes.
 func Run(t *testing.T, subject Subject) {
 	t.Helper()
-	subject.ShortGrace = cmp.Or(subject.ShortGrace, time.Second)
-	subject.Patience = cmp.Or(subject.Patience, patience)
+	info := subject.prepare(t)
+	t.Run("host", func(t *testing.T) { checkInfo(t, info) })
+	t.Run("while the host answers", func(t *testing.T) {
+		for topic, table := range topics() {
+			runAll(t, subject, info, topic, table)
+		}
+	})
+	// No other case can use the host while it is away.
+	for sentence, run := range departing() {
+		t.Run("away/"+sentence, func(t *testing.T) { run(t, newTrial(subject, info)) })
+	}
+}
+
+// RunTopic tests one topic, for a host on which all of them would take too long.
+func RunTopic(t *testing.T, subject Subject, topic string) {
+	t.Helper()
+	info := subject.prepare(t)
+	runAll(t, subject, info, topic, topics()[topic])
+}
+
+// runAll runs the cases of a topic in parallel.
+func runAll(t *testing.T, subject Subject, info machine.Info, topic string, table cases) {
+	t.Helper()
+	for sentence, run := range table {
+		t.Run(topic+"/"+sentence, func(t *testing.T) {
+			t.Parallel()
+			run(t, newTrial(subject, info))
+		})
+	}
+}
+
+// prepare sets the defaults, closes the driver when the test ends, and returns what the host says of itself.
+func (s *Subject) prepare(t *testing.T) machine.Info {
+	t.Helper()
+	s.ShortGrace = cmp.Or(s.ShortGrace, time.Second)
+	s.Patience = cmp.Or(s.Patience, patience)
 	t.Cleanup(func() {
-		if err := subject.Driver.Close(); err != nil {
+		if err := s.Driver.Close(); err != nil {
 			t.Errorf("cannot close the driver: %v", err)
 		}
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	info, err := subject.Driver.Info(ctx)
+	info, err := s.Driver.Info(ctx)
 	if err != nil {
 		t.Fatalf("cannot read the host's info: %v", err)
 	}
-	t.Run("host", func(t *testing.T) { checkInfo(t, info) })
+	return info
+}
 
-	topics := map[string]cases{
+func topics() map[string]cases {
+	return map[string]cases{
 		"create":  creating(),
 		"image":   fetching(),
 		"power":   powering(),
@@ -51,20 +87,6 @@ func Run(t *testing.T, subject Subject) {
 		"console": typing(),
 		"context": cancelling(),
 		"crowd":   crowding(),
-	}
-	t.Run("while the host answers", func(t *testing.T) {
-		for topic, table := range topics {
-			for sentence, run := range table {
-				t.Run(topic+"/"+sentence, func(t *testing.T) {
-					t.Parallel()
-					run(t, newTrial(subject, info))
-				})
-			}
-		}
-	})
-	// No other case can use the host while it is away.
-	for sentence, run := range departing() {
-		t.Run("away/"+sentence, func(t *testing.T) { run(t, newTrial(subject, info)) })
 	}
 }
 

@@ -80,9 +80,9 @@ func (d *driver) Console(ctx context.Context, id machine.Identity) (machine.Cons
 	out := &console{
 		ctx: context.WithoutCancel(ctx), api: d.api, container: found.ID, exec: made.ID, mark: mark, conn: attached.Conn, said: attached.Reader,
 	}
-	out.forget = context.AfterFunc(ctx, func() { _ = out.Close() })
+	out.forget = context.AfterFunc(ctx, func() { _ = out.Close() }) //nolint:contextcheck // because it is for when the context has ended
 	if err := out.begin(ctx); err != nil {
-		return nil, errors.Join(err, out.Close())
+		return nil, errors.Join(err, out.Close()) //nolint:contextcheck // because a console is also closed when its context has ended
 	}
 	return out, nil
 }

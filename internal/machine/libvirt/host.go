@@ -49,6 +49,7 @@ func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 			Disks:        true,
 			Guests:       true,
 			Output:       h.domainType != hypervisorTest,
+			Console:      h.domainType != hypervisorTest,
 		},
 		Emulated: h.domainType == emulatedQEMU,
 	}, nil

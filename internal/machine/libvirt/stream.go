@@ -45,7 +45,7 @@ func (e endpoint) readPart(ctx context.Context, vol libvirt.StorageVol, offset, 
 
 // download reads a part of a volume, on a connection of its own.
 func (e endpoint) download(ctx context.Context, vol libvirt.StorageVol, offset, length int64) ([]byte, error) {
-	s, err := e.dial(ctx, func(conn net.Conn) net.Conn { return &downloadConn{Conn: conn} })
+	s, err := e.dial(ctx, func(conn net.Conn) net.Conn { return &streamConn{Conn: conn, procedure: procedureDownload} })
 	if err != nil {
 		return nil, err
 	}
@@ -65,24 +65,29 @@ const (
 	messageType       = 16
 	messageStatus     = 24
 	procedureDownload = 209
+	typeReply         = 1
 	typeStream        = 3
+	statusOK          = 0
 	statusError       = 1
 	statusContinue    = 2
 	// maxMessage is more than libvirt ever sends in one message.
 	maxMessage = 64 << 20
 )
 
-// downloadConn is a connection for one download. libvirt may send more than one message after the last data of a stream, and the library takes
-// one: the next one would block it forever. So everything after the end of the download is dropped here.
-type downloadConn struct {
+// streamConn is a connection for one stream, which the procedure opens. libvirt may send more than one message after the last data of a stream, and
+// the library takes one: the next one would block it forever. So everything after the end of the stream is dropped here.
+type streamConn struct {
 	net.Conn
 
+	procedure uint32
+	// opened is closed when libvirt has opened the stream. It may be nil.
+	opened  chan struct{}
 	message bytes.Buffer
 	ended   bool
 }
 
 // Read implements net.Conn. The library reads from one goroutine.
-func (c *downloadConn) Read(b []byte) (int, error) {
+func (c *streamConn) Read(b []byte) (int, error) {
 	for c.message.Len() == 0 {
 		if err := c.readMessage(); err != nil {
 			return 0, err
@@ -91,8 +96,8 @@ func (c *downloadConn) Read(b []byte) (int, error) {
 	return c.message.Read(b)
 }
 
-// readMessage reads the next message, and drops it if the download has ended.
-func (c *downloadConn) readMessage() error {
+// readMessage reads the next message, and drops it if the stream has ended.
+func (c *streamConn) readMessage() error {
 	head := make([]byte, messageHead)
 	if _, err := io.ReadFull(c.Conn, head); err != nil {
 		return err
@@ -105,15 +110,19 @@ func (c *downloadConn) readMessage() error {
 	if _, err := io.CopyN(&c.message, c.Conn, length-messageHead); err != nil {
 		return err
 	}
-	if binary.BigEndian.Uint32(head[messageProcedure:]) != procedureDownload {
+	if binary.BigEndian.Uint32(head[messageProcedure:]) != c.procedure {
 		return nil
 	}
 	if c.ended {
 		c.message.Reset()
 	}
-	// The download ends with an error, or with a message of the stream that has no data or does not announce more.
-	status := binary.BigEndian.Uint32(head[messageStatus:])
-	stream := binary.BigEndian.Uint32(head[messageType:]) == typeStream
+	// The stream ends with an error, or with a message of the stream that has no data or does not announce more.
+	status, kind := binary.BigEndian.Uint32(head[messageStatus:]), binary.BigEndian.Uint32(head[messageType:])
+	if kind == typeReply && status == statusOK && c.opened != nil {
+		close(c.opened) // there is one reply
+		c.opened = nil
+	}
+	stream := kind == typeStream
 	c.ended = c.ended || status == statusError || stream && (length == messageHead || status != statusContinue)
 	return nil
 }

@@ -76,8 +76,7 @@ func (d *driver) Info(ctx context.Context) (machine.Info, error) {
 				RootDisk:     true,
 				Disks:        h.script.Disks,
 				Containers:   true,
-				Output:       true,
-				Console:      true,
+				Output:       true, Console: true,
 			},
 		}
 		return nil

@@ -38,7 +38,7 @@ const patience = 2 * time.Minute
 // the daemon and starts another one; guests keep running.
 const boot = `
 dir=$1; shift
-mount --make-rprivate / && mount -t proc none /proc && mount -t tmpfs none /run || exit
+mount --make-rprivate / && mount -t proc none /proc && mount -t tmpfs none /run && mkdir -m 1777 /run/lock || exit
 for place in /etc/libvirt /var/lib/libvirt /var/cache/libvirt /var/log/libvirt; do
 	mkdir -p "$place" && mount --bind "$dir/root$place" "$place" || exit
 done

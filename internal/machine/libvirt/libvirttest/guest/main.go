@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command guest is the first and only program in the virtual machines of tests. It reports its state on the console once a second, and turns the
+// Command guest is the first and only program in the virtual machines of tests. It reports its state on the console once a second, answers what is typed there, and turns the
 // machine off when the power button is pressed, unless the kernel's command line forbids it.
 package main
 
@@ -55,6 +55,7 @@ func live() error {
 		return err
 	}
 	seed := readSeed()
+	go answer()
 	for tick := time.NewTicker(time.Second); ; {
 		fmt.Printf("guest: boot=%d cpus=%d memory=%s seed=%q ready\n", boots, onlineCPUs(), totalMemory(), seed)
 		select {
@@ -63,6 +64,13 @@ func live() error {
 			return nil
 		case <-tick.C:
 		}
+	}
+}
+
+// answer repeats each line that is typed on the console.
+func answer() {
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		fmt.Printf("heard: %s\n", strings.TrimSpace(lines.Text()))
 	}
 }
 
