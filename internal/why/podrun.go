@@ -137,19 +137,6 @@ func (w *podWalk) container(list string, of *corev1.ContainerStatus) *finding {
 	return nil
 }
 
-// waitingCode returns the code for the reason for which a container waits.
-func waitingCode(reason string) Code {
-	switch reason {
-	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable":
-		return CodeImage
-	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
-		return CodeContainerConfig
-	case "CrashLoopBackOff":
-		return CodeCrashLoop
-	}
-	return CodeContainerStarting
-}
-
 // readiness looks for a container that runs and is not ready.
 func (w *podWalk) readiness() *finding {
 	for i := range w.pod.Status.ContainerStatuses {

@@ -72,3 +72,16 @@ func podCondition(pod *corev1.Pod, wanted corev1.PodConditionType) *corev1.PodCo
 	}
 	return nil
 }
+
+// waitingCode returns the code for the reason for which a container waits.
+func waitingCode(reason string) Code {
+	switch reason {
+	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable":
+		return CodeImage
+	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
+		return CodeContainerConfig
+	case "CrashLoopBackOff":
+		return CodeCrashLoop
+	}
+	return CodeContainerStarting
+}

@@ -79,14 +79,6 @@ func (a *API) parts(ctx context.Context, who *access.Caller, at *appTarget) (dep
 	return deployment, service, errors.Join(errDeployment, errService)
 }
 
-func uidOf(object []byte) types.UID {
-	var read sketch
-	if json.Unmarshal(object, &read) != nil {
-		return ""
-	}
-	return read.Metadata.UID
-}
-
 // deletePart deletes the object with the UID. It is not an error if that is already gone.
 func (a *API) deletePart(ctx context.Context, who *access.Caller, k *feed.Kind, namespace, name string, uid types.UID) error {
 	options := metav1.DeleteOptions{

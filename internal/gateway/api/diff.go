@@ -91,15 +91,6 @@ func (a *API) difference(ctx context.Context, k *feed.Kind, of *Target, try func
 	}
 }
 
-// current returns the object as the API server has it for the caller; nothing if it is not there.
-func (a *API) current(ctx context.Context, who *access.Caller, k *feed.Kind, of *Target) ([]byte, error) {
-	answer, err := a.Upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(of.namespace, of.name, "")})
-	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusNotFound {
-		return nil, nil
-	}
-	return bodyOf(answer), err
-}
-
 // versionOf returns the resourceVersion of an object. A dry run has that of the object that it was tried on.
 func versionOf(object []byte) string {
 	var of sketch

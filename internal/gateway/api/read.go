@@ -5,6 +5,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -97,4 +98,24 @@ func bodyOf(answer *access.Result) []byte {
 		return nil
 	}
 	return answer.Body
+}
+
+// mayWrite reports whether a body is worth parsing. Where it says no, the body is sent on unread, so that the API server
+// refuses the caller in its own words.
+func (a *API) mayWrite(ctx context.Context, k *feed.Kind, namespace, name, verb string) bool {
+	who, err := access.CallerOf(ctx)
+	if err != nil {
+		return false
+	}
+	allowed, noAnswer := a.Rights.May(ctx, who, &k.Kind, namespace, name, verb)
+	return allowed || noAnswer != nil
+}
+
+// current returns the object as the API server has it for the caller; nothing if it is not there.
+func (a *API) current(ctx context.Context, who *access.Caller, k *feed.Kind, of *Target) ([]byte, error) {
+	answer, err := a.Upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(of.namespace, of.name, "")})
+	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusNotFound {
+		return nil, nil
+	}
+	return bodyOf(answer), err
 }

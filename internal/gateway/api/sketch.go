@@ -81,3 +81,11 @@ func unreadable(err error) error {
 	}
 	return view.NewProblem(http.StatusBadRequest, "BadRequest", "Cannot parse the body: "+err.Error())
 }
+
+func uidOf(object []byte) types.UID {
+	var read sketch
+	if json.Unmarshal(object, &read) != nil {
+		return ""
+	}
+	return read.Metadata.UID
+}

@@ -104,17 +104,6 @@ func (a *API) create(ctx context.Context, k *feed.Kind, namespace string, in *Cr
 	})
 }
 
-// mayWrite reports whether a body is worth parsing. Where it says no, the body is sent on unread, so that the API server
-// refuses the caller in its own words.
-func (a *API) mayWrite(ctx context.Context, k *feed.Kind, namespace, name, verb string) bool {
-	who, err := access.CallerOf(ctx)
-	if err != nil {
-		return false
-	}
-	allowed, noAnswer := a.Rights.May(ctx, who, &k.Kind, namespace, name, verb)
-	return allowed || noAnswer != nil
-}
-
 func (a *API) delete(ctx context.Context, k *feed.Kind, in *deleteInput) (*huma.StreamResponse, error) {
 	options := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletionPropagation(in.Propagation))}
 	options.SetGroupVersionKind(metav1.Unversioned.WithKind("DeleteOptions"))
