@@ -134,6 +134,10 @@ func TestProgramsGetLinks(t *testing.T) {
 	if w := get(built(t), "/", "Accept", "*/*"); w.Code != http.StatusOK || w.Body.String() != links {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
+	// A browser is told that this depends on what it accepts, so that it does not keep one answer for the other.
+	if vary := get(built(t), "/").Header().Get("Vary"); vary != "Accept" {
+		t.Errorf("the answer varies by %q", vary)
+	}
 	w := get(built(t), "/nothing", "Accept", "application/json")
 	if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), `"code":"NotFound"`) {
 		t.Errorf("%d %s", w.Code, w.Body)
