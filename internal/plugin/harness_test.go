@@ -11,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -75,7 +77,24 @@ func (s *stage) limited(t *testing.T, namespace string, rights ...string) []stri
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	})
+	for _, rule := range role.Rules {
+		for _, verb := range rule.Verbs {
+			s.awaitRight(t, user, authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: rule.APIGroups[0], Resource: rule.Resources[0]})
+		}
+	}
 	return []string{"-n", namespace, "--as", user}
+}
+
+// awaitRight waits until the API server knows of a right, which takes it a moment after the binding was created.
+func (s *stage) awaitRight(t *testing.T, user string, right authorizationv1.ResourceAttributes) {
+	t.Helper()
+	clients, err := kubernetes.NewForConfig(s.Config)
+	must(t, err)
+	testkit.Eventually(t, user+" may "+right.Verb+" "+right.Resource, func() bool {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: &right}}
+		answer, err := clients.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{})
+		return err == nil && answer.Status.Allowed
+	})
 }
 
 // result is what a command has left.

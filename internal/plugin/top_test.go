@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -96,6 +97,8 @@ func TestTopPoolsAndNodes(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "lister-of-" + name}},
 	})
+	s.awaitRight(t, "lister-of-"+name, authorizationv1.ResourceAttributes{Verb: "list", Resource: "nodes"})
+	s.awaitRight(t, "lister-of-"+name, authorizationv1.ResourceAttributes{Verb: "list", Group: nodesv1.SchemeGroupVersion.Group, Resource: "nodepools"})
 	limited := s.run(t, "--as", "lister-of-"+name, "top", "pools")
 	if diff := cmp.Diff("2 - of 8 - - of 16Gi - - of 20 -", line(limited.out, name)); diff != "" {
 		t.Error(diff, limited.err)

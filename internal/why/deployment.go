@@ -6,7 +6,6 @@ package why
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -48,27 +47,6 @@ func uncreated(of *appsv1.Deployment) *finding {
 	found := blameDeployment(of, failure, failure.Message)
 	found.code = refusalOf(failure.Message, found.code)
 	return found
-}
-
-// refusalOf tells the ways in which the API server refuses pods apart, by its fixed words.
-func refusalOf(message string, otherwise Code) Code {
-	for _, known := range []struct {
-		words string
-		code  Code
-	}{
-		{"exceeded quota", CodeQuota},
-		{"must specify", CodeQuota},
-		{"RuntimeClass", CodeRuntimeClassMissing},
-		{"violates PodSecurity", CodeAdmission},
-		{"ValidatingAdmissionPolicy", CodeAdmission},
-		{"admission webhook", CodeAdmission},
-		{"failed calling webhook", CodeAdmission},
-	} {
-		if strings.Contains(message, known.words) && strings.Contains(message, "forbidden") || known.code == CodeAdmission && strings.Contains(message, known.words) {
-			return known.code
-		}
-	}
-	return otherwise
 }
 
 func paused(of *appsv1.Deployment) *finding {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -186,3 +187,24 @@ func orOne(number *int32) int32 {
 }
 
 func decimal(number int32) string { return strconv.Itoa(int(number)) }
+
+// refusalOf tells the ways in which the API server refuses pods apart, by its fixed words.
+func refusalOf(message string, otherwise Code) Code {
+	for _, known := range []struct {
+		words string
+		code  Code
+	}{
+		{"exceeded quota", CodeQuota},
+		{"must specify", CodeQuota},
+		{"RuntimeClass", CodeRuntimeClassMissing},
+		{"violates PodSecurity", CodeAdmission},
+		{"ValidatingAdmissionPolicy", CodeAdmission},
+		{"admission webhook", CodeAdmission},
+		{"failed calling webhook", CodeAdmission},
+	} {
+		if strings.Contains(message, known.words) && strings.Contains(message, "forbidden") || known.code == CodeAdmission && strings.Contains(message, known.words) {
+			return known.code
+		}
+	}
+	return otherwise
+}

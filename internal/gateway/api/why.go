@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	appsv1 "k8s.io/api/apps/v1"
@@ -42,7 +43,10 @@ func (a *API) registerWhy() {
 	}
 	registerExplanation(a, a.pods, a.explainPod)
 	registerExplanation(a, a.deployments, a.explainDeployment)
-	a.registerOwners(kind)
+	registerExplanation(a, kind("replicasets"), ofPods(a, why.ReplicaSet))
+	registerExplanation(a, kind("statefulsets"), ofPods(a, why.StatefulSet))
+	registerExplanation(a, kind("daemonsets"), ofPods(a, why.DaemonSet))
+	registerExplanation(a, kind("jobs"), ofPods(a, why.Job))
 	registerExplanation(a, kind("podsets"), a.explainPodSet)
 	registerExplanation(a, kind("nodepools"), simply(why.NodePool))
 	registerExplanation(a, kind("podbuggertools"), simply(why.PodBuggerTool))
@@ -133,6 +137,16 @@ func (a *API) explainPodSet(ctx context.Context, who *access.Caller, of *appsv1a
 		return out, nil //nolint:nilerr // without a selector Windlass has not looked yet, which the explanation says
 	}
 	return out, a.explainPodOf(ctx, who, out, of.Namespace, byLabels(selector))
+}
+
+// ofPods returns the explainer of a kind that owns its pods itself: it adds the explanation of one of them.
+func ofPods[T any, O objectPointer[T]](a *API, explain func(*T) *why.Explanation) explainer[T] {
+	return func(ctx context.Context, who *access.Caller, object *T) (*why.Explanation, error) {
+		out, of := explain(object), O(object)
+		return out, a.explainPodOf(ctx, who, out, of.GetNamespace(), func(item *view.Item) bool {
+			return slices.Contains(item.Owners, of.GetUID())
+		})
+	}
 }
 
 // byLabels returns what tells the pods of a selector.
