@@ -8,5 +8,6 @@
 //   - cluster.go reaches the cluster as kubectl does, kinds.go knows the kinds, failure.go says in a sentence what went wrong
 //   - streams.go and style.go are the terminal, output.go and columns.go print
 //   - change.go writes what a command changes, consent.go asks before that
+//   - survey.go reads how all objects stand, standing.go says it of one, and source.go reads for explanations
 //   - every command is a file with its name
 package plugin
