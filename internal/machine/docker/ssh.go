@@ -101,10 +101,22 @@ func checkSSH(endpoint *url.URL, files *machine.SSHFiles) error {
 	return nil
 }
 
+// socketPair makes a pair of sockets that no program inherits: macOS cannot do that in one call.
+func socketPair() ([2]int, error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(pair[0])
+		syscall.CloseOnExec(pair[1])
+	}
+	return pair, err
+}
+
 // dial starts an SSH client. Its input and output are one end of a socket pair. The other end is a connection with deadlines, like any
 // other; it outlives ctx.
 func (s *ssh) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	pair, err := socketPair()
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a socket pair: %w", err)
 	}
