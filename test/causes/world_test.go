@@ -136,7 +136,7 @@ func (w *world) startManager(ctx context.Context, account string) (err error) {
 		return err
 	}
 	w.manager, err = w.StartManager(ctx, account, filepath.Join(w.Dir, "manager.log"),
-		"--vm-hosts="+hosts, "--provisioner-path=rke="+tool, "--allowed-provisioners=rke,exec", "--config-root="+w.configs,
+		"--leader-elect=false", "--vm-hosts="+hosts, "--provisioner-path=rke="+tool, "--allowed-provisioners=rke,exec", "--config-root="+w.configs,
 		"--state-dir="+filepath.Join(w.Dir, "state"), "--holder-identity=causes")
 	if err != nil {
 		return err
