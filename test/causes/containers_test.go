@@ -98,7 +98,7 @@ func startFaults() []fault {
 				have(`{apiVersion: v1, kind: Secret, metadata: {name: keys}, stringData: {other: value}}`),
 				onReal(ownImage+`, env: [{name: KEY, valueFrom: {secretKeyRef: {name: keys, key: key}}}]`, ``),
 			},
-			code: why.CodeContainerConfig, evidence: "Pod/web status.containerStatuses[main].state", message: `couldn't find key key`, shows: "couldn't find key",
+			code: why.CodeContainerConfig, evidence: "Pod/web status.containerStatuses[main].state", message: `couldn't find key`, shows: "couldn't find key",
 		},
 		{
 			name: "The pod must not run as root, and its image does", id: "root", steps: []step{onReal(ownImage+`, securityContext: {runAsNonRoot: true}`, ``)},

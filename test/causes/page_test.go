@@ -88,7 +88,7 @@ func (f *fault) line() string {
 	case f.shows != "":
 		then = "the command shows `" + f.plain(f.shows) + "`"
 	}
-	return fmt.Sprintf("| %s | `%s` | `%s` | %s | %s |\n", name, f.plain(f.ask), f.code, f.proof(), then)
+	return "| " + name + " | " + quoted(f.plain(f.ask)) + " | " + quoted(string(f.code)) + " | " + f.proof() + " | " + then + " |\n"
 }
 
 func (f *fault) proof() string {
@@ -99,8 +99,11 @@ func (f *fault) proof() string {
 	if strings.HasSuffix(field, "[*]") {
 		return "the conditions of `" + object + "`"
 	}
-	return fmt.Sprintf("`%s` of `%s`", field, object)
+	return quoted(field) + " of " + quoted(object)
 }
+
+// quoted returns a text as code in Markdown.
+func quoted(text string) string { return "`" + text + "`" }
 
 // plain puts a name in the place of the id.
 func (f *fault) plain(text string) string { return strings.ReplaceAll(text, "$", "NAME") }

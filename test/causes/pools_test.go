@@ -94,8 +94,10 @@ func poolClassFaults() []fault {
 		},
 		{
 			name: "A policy refuses the RuntimeClass", id: "pool-class-refused",
-			steps: []step{refusing("node.k8s.io", "runtimeclasses", "CREATE, UPDATE", "object.metadata.name == '$'"),
-				refused(`{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: $}, handler: runc}`), have(pool(""))},
+			steps: []step{
+				refusing("node.k8s.io", "runtimeclasses", "CREATE, UPDATE", "object.metadata.name == '$'"),
+				refused(`{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: $}, handler: runc}`), have(pool("")),
+			},
 			code: "RuntimeClassRefused", evidence: "NodePool/$ status.conditions[RuntimeClassReady]", message: refusal, shows: refusal,
 		},
 		{

@@ -72,7 +72,7 @@ func serve(t *testing.T, root *console.Console) string {
 	h := testkit.New(t)
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "console-" + h.Namespace(t)}}
 	must(t, h.Live.Create(t.Context(), node))
-	t.Cleanup(func() { _ = h.Live.Delete(context.Background(), node) })
+	t.Cleanup(func() { _ = h.Live.Delete(context.WithoutCancel(t.Context()), node) })
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
 	g, err := gateway.New(t.Context(), gateway.Options{
