@@ -85,7 +85,7 @@ func TestKubeconfig(t *testing.T) {
 	s.steps(t, nil, step{args: "kubeconfig " + name + " --type token", code: exitMisused, err: "kubeconfig/" + name + "-a, kubeconfig/" + name + "-b"})
 }
 
-// TestAttackKubeconfigOfAnother: a status that names a Secret of somebody else gives nothing away, and neither does a merge print a token.
+// TestAttackKubeconfigOfAnother: a status that names a Secret of somebody else gives nothing away, and a merge prints no token.
 func TestAttackKubeconfigOfAnother(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
