@@ -1,7 +1,7 @@
 # Windlass: build it, run it, prove it. `make help` explains every target.
 #
-# Needs Go, GNU make and a POSIX system; nothing is fetched but Go modules. All Go is built with the same flags, so that the
-# modules and the tools share one build cache.
+# Needs Go, GNU make and a POSIX system, and Node for the web console; nothing is fetched but Go modules and npm packages. All Go is
+# built with the same flags, so that the modules and the tools share one build cache.
 
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
