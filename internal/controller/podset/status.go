@@ -111,10 +111,10 @@ func mirror(marks *status.Marks, podSet *appsv1alpha1.PodSet, own *appsv1.Deploy
 // unobserved says why there is nothing to pass on: what the Deployment itself waits for, if it is known.
 func unobserved(own *appsv1.Deployment, outcome flow.Outcome) (reason, message string) {
 	switch waits := outcome.Reason(); {
+	case waits == appsv1alpha1.ReasonDeploymentTerminating, waits == status.ReasonPaused && own == nil:
+		return waits, outcome.Message()
 	case own != nil:
 		return appsv1alpha1.ReasonDeploymentPending, "the Deployment controller has not observed the Deployment"
-	case waits == status.ReasonPaused, waits == appsv1alpha1.ReasonDeploymentTerminating:
-		return waits, outcome.Message()
 	}
 	return appsv1alpha1.ReasonDeploymentPending, "the PodSet has no Deployment"
 }
