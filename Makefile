@@ -65,9 +65,10 @@ build: bin/windlass $(PLUGIN) bin/devcluster bin/noded $(KUBERNETES) ## Build th
 bin/windlass: $(WINDLASS_SOURCES) bin/.console bin/.version
 	go build -ldflags '$(WINDLASS_LDFLAGS)' -o $@ ./cmd/windlass
 
-# The console, which the program contains. Looked at every time, built only when something changed; without Node it is left out.
+# The console, which the program contains. Looked at every time, built only when something changed; without Node, or where its source is
+# not, it is left out.
 bin/.console: always
-	@web/build/make
+	@[[ ! -e web ]] || web/build/make
 
 # Everything that Kubernetes is, in one program. From nothing this takes ten minutes on two cores, afterwards seconds.
 bin/devcluster: $(DEVCLUSTER_SOURCES)
@@ -162,6 +163,11 @@ bench: build $(if $(BENCH),,bench-micro) ## Measure against the floor, as ratios
 fault: build ## Let every write fail in every way, and compare the ends. FAULT="…" passes arguments.
 	@mkdir -p .local
 	@go run ./test/fault -json .local/fault.json $(FAULT)
+
+.PHONY: causes
+causes: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
+causes: build bin/report ## Induce the faults of docs/why-faults.md, and see whether each is explained by its cause. TESTFLAGS="…" passes arguments.
+	@WINDLASS_CAUSES=1 go test -json -count=1 -timeout=30m $(TESTFLAGS) ./test/causes | bin/report
 
 .PHONY: bench-micro
 bench-micro: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// wanted is the variable that asks for the faults.
+// wanted is the variable by which "make causes" asks for the faults.
 const wanted = "WINDLASS_CAUSES"
 
 // sideBySide is how many faults are induced at a time. They wait most of the time.
@@ -40,7 +40,7 @@ func run(m *testing.M) int {
 		return m.Run()
 	}
 	if os.Getenv(wanted) == "" {
-		shared.skip = "takes minutes of two cores: set " + wanted + "=1"
+		shared.skip = "takes minutes of two cores: run \"make causes\""
 		return m.Run()
 	}
 	w, err := newWorld()

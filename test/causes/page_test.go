@@ -34,7 +34,7 @@ An answer is right if
 
 There are %d faults. The test fails if one of them is not answered right:
 
-` + "```sh\nWINDLASS_CAUSES=1 go test ./test/causes -timeout 30m\n```" + `
+` + "```sh\nmake causes\n```" + `
 
 The table is made from its data (` + "`go test ./test/causes -run TestPage -update`" + `).
 "*real*" marks faults that need the real node; elsewhere the test leaves them out. The command of a fault marked "*in a cluster*" reads the log of a manager that runs
