@@ -670,11 +670,11 @@ func TestNodesJoinBySelectorAndBySegment(t *testing.T) {
 	selected, addressed, other := w.node("selected"), w.node("addressed"), w.node("other")
 	testkit.Edit(t, w.Harness, selected, func(n *corev1.Node) { n.Labels[w.name("zone")] = "a" })
 	testkit.EditStatus(t, w.Harness, addressed, func(n *corev1.Node) {
-		n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.77.1.2"}}
+		n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.78.1.2"}}
 	})
 	pool := w.pool("p", label("a", "1"), func(p *nodesv1.NodePool) {
 		p.Spec.NodeSelector = &metav1.LabelSelector{MatchLabels: map[string]string{w.name("zone"): "a"}}
-		p.Spec.NodeCIDRs = []nodesv1.CIDR{"10.77.0.0/16"}
+		p.Spec.NodeCIDRs = []nodesv1.CIDR{"10.78.0.0/16"}
 	})
 	w.converge()
 	for _, n := range []*corev1.Node{selected, addressed} {

@@ -21,6 +21,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
+// segments lets nodes join by their addresses. Tests share the nodes of an API server, so each has a segment of its own.
 func segments(cidrs ...nodesv1.CIDR) func(*nodesv1.NodePool) {
 	return func(p *nodesv1.NodePool) { p.Spec.NodeCIDRs = cidrs }
 }
@@ -77,7 +78,7 @@ func TestPoolGainsASegment(t *testing.T) {
 			nodes := []*corev1.Node{w.node("a", "p"), w.node("b", "p"), w.node("c", "p")}
 			pool := w.pool("p", bound)
 			w.converge()
-			w.relabel(pool, nodes, segments("10.77.0.0/16"), nodesv1.AddressLabel(pool.Name))
+			w.relabel(pool, nodes, segments("10.79.0.0/16"), nodesv1.AddressLabel(pool.Name))
 			w.relabel(pool, nodes, segments(), nodesv1.MemberLabel(pool.Name))
 		})
 	}
