@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   plugins: [react()],
   html: { cspNonce: "NONCE-OF-THE-ANSWER" },
-  test: { include: ["src/**/*.test.ts"] },
+  test: { include: ["src/**/*.test.ts", "build/*.test.mjs"] },
   build: {
     outDir: "../internal/gateway/console/dist/app",
     emptyOutDir: true,

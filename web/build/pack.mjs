@@ -1,9 +1,10 @@
 // Compresses what vite has built, as it is embedded and served, and fails if the first load is too much.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
-const app = new URL("../../internal/gateway/console/dist/app/", import.meta.url).pathname;
+const app = fileURLToPath(new URL("../../internal/gateway/console/dist/app/", import.meta.url));
 const budget = 220 * 1024;
 
 const sizes = new Map();
