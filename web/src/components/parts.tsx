@@ -60,7 +60,7 @@ export function Skeleton({ rows = 5 }: { rows?: number }) {
   }, []);
   if (!late) return null;
   return (
-    <div className="skeleton" role="status">
+    <div className="skeleton" aria-busy="true">
       <span className="sr">{say("app.loading")}</span>
       {Array.from({ length: rows }, (_, row) => <span key={row} className="skel" />)}
     </div>

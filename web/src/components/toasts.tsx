@@ -1,6 +1,7 @@
 import { useEffect, useSyncExternalStore } from "react";
 import { useSay } from "../i18n";
 import { Shape } from "../status/shapes";
+import { announce } from "./announce";
 import { Icon } from "./Icon";
 
 interface Toast {
@@ -24,6 +25,7 @@ export function tell(text: string, failed = false, undo?: () => void): void {
   const toast: Toast = { id: ++last, text, failed };
   if (undo) toast.undo = undo;
   change([...toasts, toast].slice(-3));
+  announce(text);
 }
 
 function dismiss(id: number): void {
@@ -55,5 +57,5 @@ function One({ toast }: { toast: Toast }) {
 
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts);
-  return <div className="toasts" role="status" aria-live="polite">{shown.map((toast) => <One key={toast.id} toast={toast} />)}</div>;
+  return <div className="toasts">{shown.map((toast) => <One key={toast.id} toast={toast} />)}</div>;
 }

@@ -27,6 +27,8 @@ export const frame = {
   "kind.namespaces": "Namespaces",
   "kind.events": "Events",
   "needs.count": "{count} need you",
+  "needs.newly": "Needs you: {kind} {name}, {status}, {reason}.",
+  "needs.manyNewly": "{count} more need you.",
   "ns.label": "Namespace",
   "ns.all": "All namespaces",
   "live.live": "Live",

@@ -28,6 +28,8 @@ export const frame: Record<keyof typeof english, string> = {
   "kind.namespaces": "命名空间",
   "kind.events": "事件",
   "needs.count": "{count} 个需要你处理",
+  "needs.newly": "等你处理：{kind} {name}，{status}，{reason}。",
+  "needs.manyNewly": "又有 {count} 个等你处理。",
   "ns.label": "命名空间",
   "ns.all": "所有命名空间",
   "live.live": "实时",

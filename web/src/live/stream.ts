@@ -69,7 +69,7 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
       clearTimeout(late);
       late = undefined;
       store.hear();
-      // Whoever resumes gets no snapshot; whoever begins is live when theirs is complete.
+      // A stream that resumes gets no snapshot; one that begins is live when its snapshot is complete.
       store.setLink(store.filled ? "live" : "catching-up");
     };
     source.onerror = () => {

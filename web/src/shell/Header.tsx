@@ -17,7 +17,7 @@ export function Live() {
     : link === "cut" || link === "expired" ? say("live.cut", { age: age(heard, Date.now()) })
     : link === "connecting" ? say("live.connecting") : link === "stale" ? say("live.stale") : say("live.catching");
   return (
-    <span className={`live ${link}`} role="status" title={say("live.last", { time: clock(heard, language, now) })}><i aria-hidden="true" />{word}</span>
+    <span className={`live ${link}`} title={say("live.last", { time: clock(heard, language, now) })}><i aria-hidden="true" />{word}</span>
   );
 }
 

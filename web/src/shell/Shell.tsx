@@ -1,5 +1,6 @@
 import { Outlet, useRouterState, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { announce, Announcer } from "../components/announce";
 import { Toasts } from "../components/toasts";
 import { useLanguage } from "../i18n";
 import { useLink } from "../live/hooks";
@@ -8,6 +9,7 @@ import { clock } from "../status/age";
 import { Shape } from "../status/shapes";
 import { Header } from "./Header";
 import { useKeys } from "./keys";
+import { Newly } from "./Newly";
 import { Rail } from "./Rail";
 import { Gate } from "./session";
 
@@ -16,10 +18,12 @@ const Palette = lazy(async () => ({ default: (await import("./Palette")).Palette
 function CutOff() {
   const { say, language } = useLanguage();
   const link = useLink();
-  if (link === "stale") return <div className="banner warn" role="status"><Shape name="attention" />{say("banner.stale")}</div>;
+  const text = link === "stale" ? say("banner.stale") : link === "cut" ? say("banner.cut", { time: clock(new Date(store.heard).toISOString(), language, Date.now()) }) : "";
+  useEffect(() => { if (text !== "") announce(text); }, [text]);
+  if (link === "stale") return <div className="banner warn"><Shape name="attention" />{text}</div>;
   if (link !== "cut") return null;
   return (
-    <div className="banner bad" role="alert"><Shape name="stalled" />{say("banner.cut", { time: clock(new Date(store.heard).toISOString(), language, Date.now()) })}</div>
+    <div className="banner bad"><Shape name="stalled" />{text}</div>
   );
 }
 
@@ -45,6 +49,8 @@ export function Shell() {
       </div>
       {jumping && <Suspense fallback={null}><Palette onClose={() => setJumping(false)} /></Suspense>}
       <Toasts />
+      <Newly namespace={ns} />
+      <Announcer />
     </Gate>
   );
 }

@@ -31,7 +31,7 @@ export function FilterField({ kind, value, wrong, count, more, onChange }: {
           data-filter value={typed} placeholder={say("list.filter")} aria-label={say("list.filterLabel", { kind: say(`kind.${kind.plural}`) })} spellCheck={false} autoComplete="off"
           aria-invalid={wrong !== undefined} aria-describedby="filter-said" onChange={(event) => setTyped(event.target.value)} onKeyDown={press}
         />
-        <span className="dim small nowrap" role="status">{say(more ? "list.more" : "list.total", { shown: count, total: count })}</span>
+        <span className="dim small nowrap">{say(more ? "list.more" : "list.total", { shown: count, total: count })}</span>
       </div>
       {wrong && <p id="filter-said" className="small bad" lang="en">{said}</p>}
     </div>

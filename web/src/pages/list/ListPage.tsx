@@ -1,11 +1,12 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useEffect, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { Refusal } from "../../api/client";
 import type { KubeObject } from "../../api/types";
 import { Command, Failure, Nothing, Skeleton } from "../../components/parts";
 import { useSay } from "../../i18n";
 import { type Kind, kindOf } from "../../kinds/registry";
 import { useHeld, useObjects } from "../../live/hooks";
+import { useTitle } from "../../live/needs";
 import { model } from "../../map/model";
 import { NodeMap } from "../../map/NodeMap";
 import { worst } from "../../status/order";
@@ -22,10 +23,6 @@ export function ListPage() {
   const kind = kindOf(plural);
   if (!kind) return <NotFound />;
   return kind.plural === "events" ? <Events /> : <List key={kind.plural} kind={kind} />;
-}
-
-function useTitle(title: string): void {
-  useEffect(() => { document.title = `${title} · Windlass`; }, [title]);
 }
 
 function Counting({ kind, namespace }: { kind: Kind; namespace: string | undefined }) {

@@ -1,11 +1,12 @@
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useRef } from "react";
+import { lazy, Suspense, useRef } from "react";
 import { Actions } from "../../actions/Actions";
 import type { KubeObject } from "../../api/types";
 import { Panel, Skeleton } from "../../components/parts";
 import { useLanguage, useSay, type Key } from "../../i18n";
 import { type Kind, kindOf } from "../../kinds/registry";
 import { useFilled, useObject } from "../../live/hooks";
+import { useTitle } from "../../live/needs";
 import { clock } from "../../status/age";
 import { StatusMark } from "../../status/shapes";
 import { statusOf, withoutStatus } from "../../status/status";
@@ -51,7 +52,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
   const last = useRef<{ object: KubeObject; gone?: string }>(undefined);
   if (now) last.current = { object: now };
   else if (last.current && !last.current.gone) last.current.gone = new Date().toISOString();
-  useEffect(() => { document.title = `${name} · ${kind.kind} · Windlass`; }, [name, kind]);
+  useTitle(`${name} · ${kind.kind}`);
 
   const object = last.current?.object;
   if (!object) return filled ? <div className="blank"><p className="say">{say("object.gone", { name })}</p><Link className="link" to="/$kind" params={{ kind: kind.plural }}>{say(`kind.${kind.plural}`)}</Link></div> : <Skeleton rows={8} />;
@@ -63,7 +64,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
         {!(kind.plural in withoutStatus) && <StatusMark status={status} />}
         <div className="acts">{now && <Actions kind={kind} object={object} />}</div>
       </div>
-      {!now && <div className="banner warn" role="status">{say("object.deleted", { time: clock(last.current?.gone, language, Date.now()) })}</div>}
+      {!now && <div className="banner warn">{say("object.deleted", { time: clock(last.current?.gone, language, Date.now()) })}</div>}
       <ReasonBox kind={kind} object={object} status={status} />
       <Tabs kind={kind} name={name} tab={tab} />
       <div className={tab === "" || tab === "why" ? "two" : undefined}>

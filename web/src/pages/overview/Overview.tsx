@@ -1,51 +1,29 @@
 import { useSearch } from "@tanstack/react-router";
-import { useEffect, useMemo, useState } from "react";
-import type { KubeObject, Plural } from "../../api/types";
+import { useMemo, useState } from "react";
 import { Panel, Skeleton } from "../../components/parts";
 import { useSay } from "../../i18n";
-import { useFilled, useHeld, useHidden, useNow, useObjects } from "../../live/hooks";
+import { useFilled, useHeld, useHidden, useObjects } from "../../live/hooks";
+import { useMatters, useTitle, useWatched, watched } from "../../live/needs";
 import { model } from "../../map/model";
 import { NodeMap } from "../../map/NodeMap";
-import { matters } from "../../status/order";
 import { statusOf } from "../../status/status";
 import { EventTable } from "../parts/EventTable";
 import { Matters } from "./Matters";
-
-const watched = ["nodes", "nodepools", "podsets", "deployments", "virtualmachines", "clusters", "kubeconfigs", "podbuggertools"] as const satisfies readonly Plural[];
-
-/** All objects whose status counts here. */
-function useAll(namespace: string | undefined): Record<string, readonly KubeObject[]> {
-  const nodes = useObjects("nodes", namespace);
-  const nodepools = useObjects("nodepools", namespace);
-  const podsets = useObjects("podsets", namespace);
-  const deployments = useObjects("deployments", namespace);
-  const virtualmachines = useObjects("virtualmachines", namespace);
-  const clusters = useObjects("clusters", namespace);
-  const kubeconfigs = useObjects("kubeconfigs", namespace);
-  const podbuggertools = useObjects("podbuggertools", namespace);
-  return useMemo(
-    () => ({ nodes, nodepools, podsets, deployments, virtualmachines, clusters, kubeconfigs, podbuggertools }),
-    [nodes, nodepools, podsets, deployments, virtualmachines, clusters, kubeconfigs, podbuggertools],
-  );
-}
 
 export function Overview() {
   const say = useSay();
   const { ns } = useSearch({ from: "__root__" });
   const filled = useFilled();
-  const all = useAll(ns);
-  const now = useNow(10_000);
+  const all = useWatched(ns);
   const [held, setHeld] = useState(false);
-  const found = useMemo(() => matters(all, now), [all, now]);
+  const found = useMatters(all);
   const needs = useHeld(found.needs, held);
   const moves = useHeld(found.moves, held);
   const total = watched.reduce((sum, kind) => sum + (all[kind]?.length ?? 0), 0);
   const ready = useMemo(() => watched.reduce((sum, kind) => sum + (all[kind] ?? []).filter((object) => ["ready", "attention", "stopped"].includes(statusOf(kind, object).name)).length, 0), [all]);
   const count = found.needs.length;
   const title = count === 0 ? say(found.moves.length > 0 ? "overview.none" : "overview.ready") : count === 1 ? say("overview.one") : say("overview.many", { count });
-  useEffect(() => {
-    document.title = `${count > 0 ? `(${count}) ` : ""}${say("nav.overview")} · Windlass`;
-  }, [count, say]);
+  useTitle(say("nav.overview"));
 
   if (!filled) return <Skeleton rows={8} />;
   return (

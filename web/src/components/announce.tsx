@@ -1,0 +1,20 @@
+import { useSyncExternalStore } from "react";
+
+let said = "";
+const calls = new Set<() => void>();
+
+/** Says something to screen readers, when they have finished what they read. The page has one place for it. */
+export function announce(text: string): void {
+  // The same text twice is no change, and would not be read.
+  said = text === said ? `${text}\u00a0` : text;
+  for (const call of calls) call();
+}
+
+function subscribe(call: () => void): () => void {
+  calls.add(call);
+  return () => calls.delete(call);
+}
+
+export function Announcer() {
+  return <div className="unseen" role="status" aria-live="polite">{useSyncExternalStore(subscribe, () => said)}</div>;
+}

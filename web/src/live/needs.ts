@@ -1,0 +1,47 @@
+import { useEffect, useMemo } from "react";
+import type { KubeObject, Plural } from "../api/types";
+import { type Matter, matters } from "../status/order";
+import { useNow, useObjects } from "./hooks";
+
+/** The kinds whose status counts on the overview. */
+export const watched = ["nodes", "nodepools", "podsets", "deployments", "virtualmachines", "clusters", "kubeconfigs", "podbuggertools"] as const satisfies readonly Plural[];
+
+/** All objects whose status counts. */
+export function useWatched(namespace: string | undefined): Record<string, readonly KubeObject[]> {
+  const nodes = useObjects("nodes", namespace);
+  const nodepools = useObjects("nodepools", namespace);
+  const podsets = useObjects("podsets", namespace);
+  const deployments = useObjects("deployments", namespace);
+  const virtualmachines = useObjects("virtualmachines", namespace);
+  const clusters = useObjects("clusters", namespace);
+  const kubeconfigs = useObjects("kubeconfigs", namespace);
+  const podbuggertools = useObjects("podbuggertools", namespace);
+  return useMemo(
+    () => ({ nodes, nodepools, podsets, deployments, virtualmachines, clusters, kubeconfigs, podbuggertools }),
+    [nodes, nodepools, podsets, deployments, virtualmachines, clusters, kubeconfigs, podbuggertools],
+  );
+}
+
+/** What needs somebody, and what moves. */
+export function useMatters(all: Readonly<Record<string, readonly KubeObject[]>>): { needs: Matter[]; moves: Matter[] } {
+  const now = useNow(10_000);
+  return useMemo(() => matters(all, now), [all, now]);
+}
+
+// The title of the window: what the page is called, behind how much needs somebody.
+let page = "";
+let count = 0;
+
+function entitle(): void {
+  document.title = `${count > 0 ? `(${count}) ` : ""}${page === "" ? "" : `${page} · `}Windlass`;
+}
+
+/** Names the page in the title of the window. */
+export function useTitle(title: string): void {
+  useEffect(() => { page = title; entitle(); }, [title]);
+}
+
+/** Counts in the title of the window, on every page, how much needs somebody. */
+export function useCountInTitle(needs: number): void {
+  useEffect(() => { count = needs; entitle(); }, [needs]);
+}
