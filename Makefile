@@ -116,7 +116,7 @@ krew: ## Pack the kubectl plugin for krew into dist/: an archive for each platfo
 .PHONY: clean
 clean: ## Stop and delete all that make run started, and remove what was built.
 	@'$(CURDIR)/config/local/clean'
-	rm -rf bin dist internal/gateway/console/dist/app
+	rm -rf bin dist internal/gateway/console/dist/app web/node_modules web/src/api/schema.d.ts
 
 ##@ Prove
 

@@ -20,7 +20,7 @@ for (const name of readdirSync(join(app, "assets"))) {
 const page = readFileSync(join(app, "index.html"), "utf8");
 const first = [...sizes].filter(([path]) => page.includes(path));
 const total = first.reduce((sum, [, size]) => sum + size, gzipSync(page).length);
-console.log(`first load ${(total / 1024).toFixed(1)} KB of ${budget / 1024} KB, ${sizes.size} files`);
+console.log(`first load ${(total / 1024).toFixed(1)} KB of ${budget / 1024} KB, ${sizes.size === 1 ? "1 file" : `${sizes.size} files`}`);
 if (total > budget) {
   console.error("the first load is over its budget: load something later");
   process.exit(1);
