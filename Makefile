@@ -31,6 +31,8 @@ KUBE_NUMBERS := $(subst ., ,$(KUBE_VERSION:v%=%))
 
 WINDLASS_LDFLAGS := -s -w \
 	-X github.com/windlass-operator/windlass/internal/app.version=$(VERSION)
+# grpcnotrace leaves out pages with traces of gRPC, which nobody serves here and which keep templates, and so every method, in the program.
+WINDLASS_BUILD := go build -tags grpcnotrace -ldflags '$(WINDLASS_LDFLAGS)'
 NODED_LDFLAGS := -s -w \
 	-X github.com/containerd/containerd/v2/version.Version=$(CONTAINERD_VERSION:v%=%)
 DEVCLUSTER_LDFLAGS := $(NODED_LDFLAGS) \
@@ -63,7 +65,7 @@ LINT           := $(TOOL) golangci-lint
 build: bin/windlass $(PLUGIN) bin/devcluster bin/noded $(KUBERNETES) ## Build the operator and a whole Kubernetes into bin/ (the default).
 
 bin/windlass: $(WINDLASS_SOURCES) bin/.console bin/.version
-	go build -ldflags '$(WINDLASS_LDFLAGS)' -o $@ ./cmd/windlass
+	$(WINDLASS_BUILD) -o $@ ./cmd/windlass
 
 # The console, which the program contains. Looked at every time, built only when something changed; without Node, or where its source is
 # not, it is left out.
@@ -110,7 +112,7 @@ PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 krew: ## Pack the kubectl plugin for krew into dist/: an archive for each platform, and the manifest with their checksums.
 	@mkdir -p dist/programs
 	@for on in $(PLATFORMS); do echo "building for $$on"; \
-	   GOOS=$${on%/*} GOARCH=$${on#*/} go build -ldflags '$(WINDLASS_LDFLAGS)' -o "dist/programs/$${on%/*}-$${on#*/}" ./cmd/windlass; done
+	   GOOS=$${on%/*} GOARCH=$${on#*/} $(WINDLASS_BUILD) -o "dist/programs/$${on%/*}-$${on#*/}" ./cmd/windlass; done
 	@go run ./test/krew -version '$(VERSION)' -out dist $(foreach on,$(PLATFORMS),$(on)=dist/programs/$(subst /,-,$(on)))
 
 .PHONY: clean

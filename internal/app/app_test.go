@@ -43,10 +43,10 @@ func TestExecute(t *testing.T) {
 			args: []string{"version"}, out: "windlass v0.0.0-unset (go1",
 		},
 		"the version as a flag": {
-			args: []string{"--version"}, out: "windlass v0.0.0-unset\n",
+			args: []string{"--version"}, out: "windlass version v0.0.0-unset\n",
 		},
 		"the version of the manager": {
-			args: []string{"manager", "--version"}, out: "windlass v0.0.0-unset\n",
+			args: []string{"manager", "--version"}, out: "windlass version v0.0.0-unset\n",
 		},
 		"an unknown command": {
 			args: []string{"controllers"}, code: 2,

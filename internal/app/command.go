@@ -40,11 +40,10 @@ func NewCommand() *cobra.Command {
 		Short: "Turn a Kubernetes cluster into a small private cloud",
 		Long: "Windlass is a Kubernetes operator: it reconciles node pools, pod sets, virtual machines, whole clusters\n" +
 			"and debugging tools, which are resources of the cluster.",
-		Version:       version,
+		Version:       version, // printed in cobra's words: a template would keep every method of every type linked
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetVersionTemplate("windlass {{.Version}}\n")
 	root.SetFlagErrorFunc(commandline.ExplainFlag)
 	root.AddCommand(newManagerCommand(), newGatewayCommand(), newUICommand(), newMachinesCommand(), newVersionCommand(), newSuperviseCommand(),
 		newPodCommand())
@@ -53,18 +52,22 @@ func NewCommand() *cobra.Command {
 
 func newManagerCommand() *cobra.Command {
 	conf := config.Default(controllerNames()...)
+	var onlyVersion bool
 	command := &cobra.Command{
-		Use:     "manager",
-		Short:   "Run the controllers until a signal stops them",
-		Args:    cobra.NoArgs,
-		Version: version,
+		Use:   "manager",
+		Short: "Run the controllers until a signal stops them",
+		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if onlyVersion {
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s version %s\n", cmd.Root().Name(), version)
+				return err
+			}
 			return execute(cmd, &conf, nil)
 		},
 	}
-	command.SetVersionTemplate("windlass {{.Version}}\n")
 	command.Flags().SortFlags = false
 	conf.BindFlags(command.Flags())
+	command.Flags().BoolVar(&onlyVersion, "version", false, "version for manager")
 	complete(command)
 	return command
 }

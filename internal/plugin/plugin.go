@@ -89,7 +89,7 @@ func (p *plugin) newRoot() *cobra.Command {
 	root.SetOut(p.Streams.Out)
 	root.SetErr(p.Streams.Err)
 	root.SetFlagErrorFunc(commandline.ExplainFlag)
-	root.SetUsageTemplate(usageTemplate)
+	root.SetUsageFunc(usage)
 	root.CompletionOptions.DisableDefaultCmd = true
 	p.access.bind(root.PersistentFlags())
 	root.AddCommand(
@@ -115,23 +115,6 @@ func (p *plugin) newRoot() *cobra.Command {
 	p.completeFlags(root)
 	return root
 }
-
-// usageTemplate is cobra's without the flags that all commands have: they are kubectl's, and would bury the others.
-const usageTemplate = `Usage:{{if .Runnable}}
-  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} [command]{{end}}{{if .HasExample}}
-
-Examples:
-{{.Example}}{{end}}{{if .HasAvailableSubCommands}}
-
-Available Commands:{{range .Commands}}{{if .IsAvailableCommand}}
-  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{if .LocalNonPersistentFlags.HasAvailableFlags}}
-
-Flags:
-{{.LocalNonPersistentFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
-
-'kubectl windlass options' lists the flags that every command has, which are those of kubectl.
-`
 
 // newOptionsCommand returns the command that lists the flags of all commands.
 func (p *plugin) newOptionsCommand() *cobra.Command {
