@@ -81,35 +81,24 @@ func Summarize(plural string, items []*Item) KindSummary {
 
 // SummaryOf does the same with objects that are counted already. It looks at items only until it has an example of each reason.
 func SummaryOf(plural string, counted Tally, items []*Item) KindSummary {
-	out := KindSummary{Kind: plural, Reasons: []ReasonCount{}}
+	counts := counted.counts(plural)
+	out := KindSummary{
+		Kind: plural, Total: counts.Total, Ready: counts.Ready, Pending: counts.Pending, Failed: counts.Failed, Reasons: make([]ReasonCount, len(counts.Reasons)),
+	}
 	missing := map[Health]int{}
-	for health, count := range counted {
-		out.Total += count
-		switch health.State {
-		case HealthFailed:
-			out.Failed += count
-		case HealthPending:
-			out.Pending += count
-		default:
-			out.Ready += count
-			continue
-		}
-		missing[health] = len(out.Reasons)
-		out.Reasons = append(out.Reasons, ReasonCount{Reason: health.Reason, State: health.State, Count: count})
+	for i, reason := range counts.Reasons {
+		missing[Health{State: reason.State, Reason: reason.Reason}] = i
+		out.Reasons[i] = ReasonCount{Reason: reason.Reason, State: reason.State, Count: reason.Count}
 	}
 	for _, item := range items {
 		if len(missing) == 0 {
 			break
-		}
-		if item.Health.State == HealthReady {
-			continue
 		}
 		if at, wanted := missing[item.Health]; wanted {
 			out.Reasons[at].Example = Named{Namespace: item.Namespace, Name: item.Name}
 			delete(missing, item.Health)
 		}
 	}
-	out.sort()
 	return out
 }
 

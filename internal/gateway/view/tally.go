@@ -46,16 +46,23 @@ type ReasonTally struct {
 	Count int `json:"count"`
 }
 
-// CountsOf returns the counts of a kind from the tallies of its parts.
+// CountsOf returns the counts of a kind from the tallies of its parts, with the most important reasons.
 func CountsOf(plural string, parts ...Tally) KindCounts {
-	out, sum := KindCounts{Kind: plural}, Tally{}
+	sum := Tally{}
 	for _, part := range parts {
 		for health, count := range part {
 			sum.Add(health, count)
 		}
 	}
-	out.Reasons = make([]ReasonTally, 0, len(sum))
-	for health, count := range sum {
+	out := sum.counts(plural)
+	out.Reasons = out.Reasons[:min(len(out.Reasons), maxReasons)]
+	return out
+}
+
+// counts returns the counts of a kind with all reasons.
+func (t Tally) counts(plural string) KindCounts {
+	out := KindCounts{Kind: plural, Reasons: make([]ReasonTally, 0, len(t))}
+	for health, count := range t {
 		out.Total += count
 		switch health.State {
 		case HealthFailed:
@@ -71,7 +78,6 @@ func CountsOf(plural string, parts ...Tally) KindCounts {
 	slices.SortFunc(out.Reasons, func(a, b ReasonTally) int {
 		return cmp.Or(strings.Compare(string(a.State), string(b.State)), cmp.Compare(b.Count, a.Count), strings.Compare(a.Reason, b.Reason))
 	})
-	out.Reasons = out.Reasons[:min(len(out.Reasons), maxReasons)]
 	return out
 }
 
