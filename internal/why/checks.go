@@ -44,7 +44,9 @@ type finding struct {
 	evidence []Evidence
 	// names are more of what the texts of the code may name.
 	names names
-	at    *metav1.Time
+	// gaveUp is true if Windlass does not try again, and at is when it does.
+	gaveUp bool
+	at     *metav1.Time
 }
 
 // check makes a check, unless an earlier one has failed.
@@ -61,7 +63,7 @@ func (w *walk) check(title string, look func() *finding) {
 	w.failed = true
 	check := Check{
 		Title: title, State: Failed, Code: found.code, Message: sentence(found.message), Evidence: found.evidence,
-		Next: found.code.step(w.explanation.Subject.Kind, w.names.with(found.names)),
+		Next: found.code.step(w.explanation.Subject.Kind, w.names.with(found.names), found.gaveUp),
 	}
 	if check.Next != nil {
 		check.Next.At = found.at

@@ -24,9 +24,9 @@ func Codes(kind string) []Code {
 	return slices.Sorted(maps.Keys(union(all[""], all[kind])))
 }
 
-// step returns what to do about the code for an object of the kind. A reason that is not in the table comes from a newer version
-// or from Kubernetes: its object says more.
-func (c Code) step(kind string, with names) *Step {
+// step returns what to do about the code for an object of the kind. What Windlass has given up does not heal by itself. A reason that
+// is not in the table comes from a newer version or from Kubernetes: its object says more.
+func (c Code) step(kind string, with names, gaveUp bool) *Step {
 	all := table()
 	found, known := all[kind][c]
 	if !known {
@@ -35,7 +35,10 @@ func (c Code) step(kind string, with names) *Step {
 	if !known {
 		found = asks("Read the conditions and the events of the object.", describeCommand)
 	}
-	return &Step{Text: with.fill(found.next), Command: with.fill(found.command), Heals: found.heals}
+	if gaveUp && found.given != nil {
+		found = *found.given
+	}
+	return &Step{Text: with.fill(found.next), Command: with.fill(found.command), Heals: found.heals && !gaveUp}
 }
 
 // fill replaces the placeholders of a text. Values come from names of objects, keys and numbers, none of which a shell reads as

@@ -8,6 +8,7 @@ import clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clu
 // clusterCodes returns the codes of Clusters.
 func clusterCodes() map[Code]row {
 	const edit, show = "kubectl edit {kind} {name}", describeCommand
+	const readAndRepeat = "Read the log and remove the cause, then run the tool again."
 	const retry = `kubectl annotate {kind} {name} clusterprovisioner.rke.io/retry="$(date +%s)" --overwrite`
 	return map[Code]row{
 		clusterprovisionerv1alpha1.ReasonConfigNotFound:        asks("Create the file, the object or the key that the message names.", edit),
@@ -28,12 +29,12 @@ func clusterCodes() map[Code]row {
 		clusterprovisionerv1alpha1.ReasonUnsupportedDocker:     asks("Install a version of Docker that the tool supports.", retry),
 		clusterprovisionerv1alpha1.ReasonPortInUse:             asks("Free the port on the machine that the message names.", retry),
 		clusterprovisionerv1alpha1.ReasonDiskFull:              asks("Free space on the machine that the message names.", retry),
-		clusterprovisionerv1alpha1.ReasonEtcdUnhealthy:         waits("Read the log: the run is repeated.", retry),
-		clusterprovisionerv1alpha1.ReasonImagePull:             waits("Read the log: the run is repeated.", retry),
+		clusterprovisionerv1alpha1.ReasonEtcdUnhealthy:         waits("Read the log: the run is repeated.", retry).gaveUp(readAndRepeat, retry),
+		clusterprovisionerv1alpha1.ReasonImagePull:             waits("Read the log: the run is repeated.", retry).gaveUp(readAndRepeat, retry),
 		clusterprovisionerv1alpha1.ReasonCertMismatch:          asks("Restore the state that fits the cluster into the Secret, or provision again.", show),
 		clusterprovisionerv1alpha1.ReasonStateLost:             asks("Restore the state into the Secret, or provision again.", show),
-		clusterprovisionerv1alpha1.ReasonTimeout:               waits("The run is repeated. Raise timeouts.up if it needs longer.", retry),
-		clusterprovisionerv1alpha1.ReasonInterrupted:           waits("The run is repeated.", retry),
+		clusterprovisionerv1alpha1.ReasonTimeout:               waits("The run is repeated. Raise timeouts.up if it needs longer.", retry).gaveUp("Raise timeouts.up, then run the tool again.", retry),
+		clusterprovisionerv1alpha1.ReasonInterrupted:           waits("The run is repeated.", retry).gaveUp(readAndRepeat, retry),
 		clusterprovisionerv1alpha1.ReasonBinaryMissing:         asks("Install the tool, or name it with --provisioner-path.", managerLog),
 		clusterprovisionerv1alpha1.ReasonUnknown:               asks("No rule knows this failure: read the log.", show),
 		clusterprovisionerv1alpha1.ReasonKubeconfigMissing:     asks("Look at the message: the tool has left no kubeconfig, or it is gone.", show),

@@ -34,15 +34,17 @@ func machineCodes() map[Code]row {
 		cloudnativev1alpha1.ReasonNotAllowed:        asks("Change the spec, or have the administrator allow it in the hosts file.", edit),
 		cloudnativev1alpha1.ReasonUnsupported:       asks("Remove the field that the driver does not support.", edit),
 		cloudnativev1alpha1.ReasonStopped:           waits("Windlass starts the machine again. To keep it off, set runStrategy to Halted.", halt),
-		cloudnativev1alpha1.ReasonCrashed:           waits("Read the last output of the machine: $A and $T are address and token of the manager's HTTP API. The run strategy Halted ends a loop.", lastOutput),
-		cloudnativev1alpha1.ReasonInstanceLost:      waits("Windlass creates the machine again as runStrategy says. With Once, set restartAt; with Halted or Suspended, another strategy.", show),
-		cloudnativev1alpha1.ReasonHeld:              asks("Resume the machine on its host, or set runStrategy to Halted.", halt),
-		cloudnativev1alpha1.ReasonNotSuspended:      asks("Choose what becomes of the machine: only another run strategy starts it, without what was in its memory.", start),
-		cloudnativev1alpha1.ReasonResizePending:     asks("Restart the machine: set restartAt, or updatePolicy to Restart. One that is suspended has to run first.", restart),
-		cloudnativev1alpha1.ReasonSpecChanged:       asks("Restart the machine: set restartAt, or updatePolicy to Restart.", restart),
-		cloudnativev1alpha1.ReasonRecreateRequired:  asks("Create a new VirtualMachine: what the guest is created from has changed.", show),
-		cloudnativev1alpha1.ReasonNoRootDisk:        asks("Remove resource.rootDisk, or use the driver libvirt.", edit),
-		cloudnativev1alpha1.ReasonEmulated:          asks("Enable KVM on the host, if the machine is too slow.", show),
+		cloudnativev1alpha1.ReasonCrashed: waits("Read the last output of the machine: $A and $T are address and token of the manager's HTTP API. The run strategy Halted ends a loop.", lastOutput).gaveUp(
+			"Read the last output of the machine: $A and $T are address and token of the manager's HTTP API. To start the machine again, set restartAt.", lastOutput),
+		cloudnativev1alpha1.ReasonInstanceLost: waits("Windlass creates the machine again.", show).gaveUp(
+			"Set restartAt, if the run strategy is Once, or choose another run strategy: Windlass then creates the machine again.", start),
+		cloudnativev1alpha1.ReasonHeld:             asks("Resume the machine on its host, or set runStrategy to Halted.", halt),
+		cloudnativev1alpha1.ReasonNotSuspended:     asks("Choose what becomes of the machine: only another run strategy starts it, without what was in its memory.", start),
+		cloudnativev1alpha1.ReasonResizePending:    asks("Restart the machine: set restartAt, or updatePolicy to Restart. One that is suspended has to run first.", restart),
+		cloudnativev1alpha1.ReasonSpecChanged:      asks("Restart the machine: set restartAt, or updatePolicy to Restart.", restart),
+		cloudnativev1alpha1.ReasonRecreateRequired: asks("Create a new VirtualMachine: what the guest is created from has changed.", show),
+		cloudnativev1alpha1.ReasonNoRootDisk:       asks("Remove resource.rootDisk, or use the driver libvirt.", edit),
+		cloudnativev1alpha1.ReasonEmulated:         asks("Enable KVM on the host, if the machine is too slow.", show),
 	}
 	for _, step := range []Code{
 		cloudnativev1alpha1.ReasonPending, cloudnativev1alpha1.ReasonProvisioning, cloudnativev1alpha1.ReasonStarting,

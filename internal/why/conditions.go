@@ -135,7 +135,7 @@ func conditionWalk(kind string, of owned, observed int64, again *metav1.Time, mo
 	ready := apimeta.FindStatusCondition(conditions, status.Ready)
 	w.check("Windlass has looked at the object as it is now", func() *finding { return unobserved(kind, of, observed, ready) })
 	cause := causeOf(conditions, ready, all)
-	if rests := apimeta.FindStatusCondition(conditions, status.Paused); cause != nil && rests != nil && rests.Status == metav1.ConditionTrue && heals(kind, cause) {
+	if rests := apimeta.FindStatusCondition(conditions, status.Paused); cause != nil && rests != nil && rests.Status == metav1.ConditionTrue && heals(kind, conditions, cause) {
 		cause = rests // nothing heals by itself while the object is paused
 	}
 	w.conditions(kind, of, again, cause, sortChecks(conditions, all, cause))
@@ -180,9 +180,14 @@ func causeOf(conditions []metav1.Condition, ready *metav1.Condition, all []decla
 }
 
 // heals reports whether the cause goes by itself. Of one that waits for a person, a pause is not to blame.
-func heals(kind string, cause *metav1.Condition) bool {
-	step := Code(cause.Reason).step(kind, names{})
-	return step != nil && step.Heals
+func heals(kind string, conditions []metav1.Condition, cause *metav1.Condition) bool {
+	return Code(cause.Reason).step(kind, names{}, stalls(conditions, cause)).Heals
+}
+
+// stalls reports whether the cause is what Windlass cannot get past.
+func stalls(conditions []metav1.Condition, cause *metav1.Condition) bool {
+	found := apimeta.FindStatusCondition(conditions, status.Stalled)
+	return found != nil && found.Status == metav1.ConditionTrue && found.Reason == cause.Reason
 }
 
 // fine reports whether the condition is as it should be.
@@ -227,10 +232,14 @@ func (w *walk) conditions(kind string, of owned, again *metav1.Time, cause *meta
 }
 
 // blame returns a condition as the cause.
-func blame(kind string, of metav1.Object, condition *metav1.Condition, again *metav1.Time) *finding {
+func blame(kind string, of owned, condition *metav1.Condition, again *metav1.Time) *finding {
 	field := fmt.Sprintf("status.conditions[%s]", condition.Type)
+	gaveUp := stalls(of.GetConditions(), condition)
+	if gaveUp && Code(condition.Reason).step(kind, names{}, false).Heals {
+		again = nil // it is the time of an attempt that does not come
+	}
 	return &finding{
-		code: Code(condition.Reason), message: condition.Message, at: again,
+		code: Code(condition.Reason), message: condition.Message, gaveUp: gaveUp, at: again,
 		evidence: []Evidence{fact(kind, of, field, fmt.Sprintf("%s, %s", condition.Status, condition.Reason))},
 	}
 }

@@ -223,6 +223,55 @@ func TestDeployment(t *testing.T) {
 	}
 }
 
+// What heals by itself as long as Windlass tries again does not once it has given up.
+func TestGivenUp(t *testing.T) {
+	t.Parallel()
+	soon := metav1.NewTime(time.Unix(99, 0))
+	machine := func(reason string, stalled metav1.ConditionStatus, more ...metav1.Condition) *why.Explanation {
+		vm := build.Machine("vm").Obj()
+		vm.Status.ObservedGeneration, vm.Status.StartFailure = 1, &cloudnativev1alpha1.StartFailure{RetryAfter: &soon}
+		vm.Status.Conditions = append(conditions(is("Ready", no, reason, "it is gone"), is("Stalled", stalled, reason, "")), more...)
+		return why.VirtualMachine(vm)
+	}
+	cluster := func(stalled metav1.ConditionStatus) *why.Explanation {
+		of := build.Cluster("prod").Obj()
+		of.Status.ObservedGeneration = 1
+		of.Status.Conditions = conditions(is("Ready", no, "Timeout", "gave up after 3 attempts"), is("Stalled", stalled, "Timeout", ""))
+		return why.Cluster(of)
+	}
+	const start, retry = `kubectl patch virtualmachine vm -n default --type merge -p '{"spec":{"runStrategy":"Always"}}'`,
+		`kubectl annotate clusters.clusterprovisioner.rke.io prod clusterprovisioner.rke.io/retry="$(date +%s)" --overwrite`
+	for sentence, tt := range map[string]struct {
+		got  *why.Explanation
+		want why.Step
+	}{
+		"a lost machine that is created again": {
+			machine("InstanceLost", no), why.Step{Text: "Windlass creates the machine again.", Command: "kubectl describe virtualmachine vm -n default", Heals: true, At: &soon},
+		},
+		"a lost machine that is not": {
+			machine("InstanceLost", yes), why.Step{Text: "Set restartAt, if the run strategy is Once, or choose another run strategy: Windlass then creates the machine again.", Command: start},
+		},
+		"a pause is not to blame for what has been given up": {
+			machine("InstanceLost", yes, is("Paused", yes, "Paused", "")),
+			why.Step{Text: "Set restartAt, if the run strategy is Once, or choose another run strategy: Windlass then creates the machine again.", Command: start},
+		},
+		"a failed run that is repeated": {
+			cluster(no), why.Step{Text: "The run is repeated. Raise timeouts.up if it needs longer.", Command: retry, Heals: true},
+		},
+		"the last failed run": {cluster(yes), why.Step{Text: "Raise timeouts.up, then run the tool again.", Command: retry}},
+		"what waits for a person is looked at again": {
+			machine("DiskLost", yes), why.Step{Text: "Restore the disk on its host: Windlass tries again.", Command: "kubectl describe virtualmachine vm -n default", At: &soon},
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(&tt.want, tt.got.Failure().Next); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // fine are the reasons of conditions that are as they should be, of events, and of conditions that are never a cause.
 func fine() []string {
 	return []string{

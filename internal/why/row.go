@@ -27,10 +27,18 @@ type row struct {
 	next, command string
 	// heals is true if it heals by itself.
 	heals bool
+	// given is the row of the same cause once Windlass has given up, nil where that makes no difference.
+	given *row
 }
 
 // waits returns the row of a cause that heals by itself.
 func waits(next, command string) row { return row{next: next, command: command, heals: true} }
+
+// gaveUp adds what to do about a cause that heals by itself only as long as Windlass tries again.
+func (r row) gaveUp(next, command string) row {
+	r.given = &row{next: next, command: command}
+	return r
+}
 
 // asks returns the row of a cause that waits for a person.
 func asks(next, command string) row { return row{next: next, command: command} }
