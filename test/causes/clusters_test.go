@@ -201,7 +201,7 @@ func kubeconfigFaults() []fault {
 			code: "ConfigPathRefused", evidence: is, message: "/etc/passwd",
 		},
 		{
-			name: "The file of the Kubeconfig is none", id: "access-invalid",
+			name: "The file of the Kubeconfig is not a kubeconfig", id: "access-invalid",
 			steps: []step{file("$/cluster.yml", "nodes: []\n"), file("$/kube_config_cluster.yml", "nonsense\n"), of(`configPath: CONFIGS/$/cluster.yml`)},
 			code:  "KubeconfigInvalid", evidence: is,
 		},

@@ -89,9 +89,9 @@ func secretFaults() []fault {
 			code: "SecretForbidden", evidence: isGuest, message: "rolebinding", shows: "rolebinding",
 		},
 		{
-			name: "The Secret for the registry is none", id: "vm-invalid",
+			name: "The Secret for the registry is not a Docker configuration", id: "vm-invalid",
 			steps: []step{letRead(), have(`{apiVersion: v1, kind: Secret, metadata: {name: registry}, stringData: {.dockerconfigjson: nonsense}}`), have(pulling)},
-			code:  "SecretInvalid", evidence: isGuest, message: "registry", shows: "registry",
+			code:  "SecretInvalid", evidence: isGuest, message: `waiting for a valid Docker configuration in Secret "registry"`, shows: "registry",
 		},
 	}
 }

@@ -43,7 +43,7 @@ func (r *Reconciler) readSecrets(ctx context.Context, vm *cloudnativev1alpha1.Vi
 		}
 		if held.registry, err = registryAuth(raw, cmp.Or(vm.Spec.Image.Name, cloudnativev1alpha1.DefaultImage)); err != nil {
 			return held, &secretError{
-				reason: cloudnativev1alpha1.ReasonSecretInvalid, text: fmt.Sprintf("cannot use Secret %q: %v", ref.Name, err),
+				reason: cloudnativev1alpha1.ReasonSecretInvalid, text: fmt.Sprintf("a valid Docker configuration in Secret %q: %v", ref.Name, err),
 			}
 		}
 	}
