@@ -47,7 +47,7 @@ DEVCLUSTER_LDFLAGS := $(NODED_LDFLAGS) \
 MODULES            := . devcluster tools test/rke test/oidc
 sources             = $(shell find $(1) -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*' \
                       ! -path '*/console/dist/app/*' 2>/dev/null)
-WINDLASS_SOURCES   := $(call sources,api cmd internal) go.mod go.sum
+WINDLASS_SOURCES   := $(call sources,api cmd config internal) go.mod go.sum
 DEVCLUSTER_SOURCES := $(call sources,devcluster)
 KUBERNETES         := $(addprefix bin/k8s/,etcd kube-apiserver kube-controller-manager kube-scheduler kubectl kwok-controller kwokctl \
 	containerd kubelet)

@@ -6,12 +6,9 @@ package app
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"strconv"
 
 	"github.com/go-logr/logr"
 	"golang.org/x/term"
@@ -22,25 +19,17 @@ import (
 	"github.com/windlass-operator/windlass/internal/config"
 )
 
-// newLogger returns the logger of the process, and makes the libraries use it too.
-func newLogger(out io.Writer, format string, verbosity int) (logr.Logger, error) {
-	detail := slog.Level(-verbosity) // logr's levels of detail are slog's levels below Info
+// newLogger returns the logger of the process, and makes the libraries use it too. What it shows can be changed with the verbosity.
+func newLogger(out io.Writer, format string, detail *verbosity) logr.Logger {
 	var handler slog.Handler = slog.NewJSONHandler(out, &slog.HandlerOptions{Level: detail, ReplaceAttr: plain})
 	if format != config.LogJSON {
 		handler = newTextHandler(out, detail, onTerminal(out, os.Getenv))
 	}
 	logger := logr.FromSlogHandler(handler)
 	logger = logger.WithSink(&calm{LogSink: logger.GetSink()})
-
-	// client-go asks klog itself how much it may say.
-	flags := flag.NewFlagSet("klog", flag.ContinueOnError)
-	klog.InitFlags(flags)
-	if err := flags.Set("v", strconv.Itoa(verbosity)); err != nil {
-		return logr.Logger{}, fmt.Errorf("cannot set the verbosity of the log: %w", err)
-	}
 	klog.SetLoggerWithOptions(chatter(logger), klog.ContextualLogger(true))
 	ctrl.SetLogger(chatter(logger))
-	return logger, nil
+	return logger
 }
 
 // onTerminal reports whether a person reads the log as it is written: then it has colours. NO_COLOR and CLICOLOR_FORCE say so as for other

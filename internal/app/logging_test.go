@@ -70,7 +70,7 @@ func TestOnlyATerminalGetsColours(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			colour := onTerminal(&out, func(name string) string { return test.env[name] })
-			logger := logr.FromSlogHandler(newTextHandler(&out, 0, colour))
+			logger := logr.FromSlogHandler(newTextHandler(&out, slog.LevelInfo, colour))
 			logger.Info("Starting")
 			if got := strings.Contains(out.String(), "\x1b["); got != test.want {
 				t.Errorf("colours are %t, want %t: %q", got, test.want, out.String())

@@ -20,7 +20,7 @@ import (
 // textHandler writes the log for people: a line for each record, in columns. The time, the level, the object that it is about, what
 // happened, and the rest as keys and values.
 type textHandler struct {
-	level  slog.Level
+	level  slog.Leveler
 	colour bool
 	// attrs come from With.
 	attrs []slog.Attr
@@ -29,12 +29,14 @@ type textHandler struct {
 	out io.Writer
 }
 
-func newTextHandler(out io.Writer, level slog.Level, colour bool) *textHandler {
+func newTextHandler(out io.Writer, level slog.Leveler, colour bool) *textHandler {
 	return &textHandler{level: level, colour: colour, mu: &sync.Mutex{}, out: out}
 }
 
 // Enabled implements slog.Handler.
-func (h *textHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
+func (h *textHandler) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= h.level.Level()
+}
 
 // WithAttrs implements slog.Handler.
 func (h *textHandler) WithAttrs(attrs []slog.Attr) slog.Handler {

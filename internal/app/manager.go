@@ -49,10 +49,11 @@ func runOn(
 	if err := checkAddresses(ctx, conf); err != nil {
 		return err
 	}
-	logger, err := newLogger(log, conf.LogFormat, conf.Verbosity)
+	detail, err := newVerbosity(conf.Verbosity)
 	if err != nil {
 		return err
 	}
+	logger := newLogger(log, conf.LogFormat, detail)
 	list := enabled(conf.Enabled)
 	if err := preflight(ctx, restConfig, conf, list, logger); err != nil {
 		if ctx.Err() != nil {
@@ -66,7 +67,7 @@ func runOn(
 	}
 	ready := &readiness{}
 	leading := newFence(conf, now)
-	mgr, err := newManager(restConfig, conf, logger, ready, leading)
+	mgr, err := newManager(restConfig, conf, logger, detail, ready, leading)
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func names(list []controller) []string {
 
 // newManager returns a manager without controllers.
 func newManager(
-	restConfig *rest.Config, conf *config.Config, logger logr.Logger, ready *readiness, leading *fence.Fence,
+	restConfig *rest.Config, conf *config.Config, logger logr.Logger, detail *verbosity, ready *readiness, leading *fence.Fence,
 ) (manager.Manager, error) {
 	scheme := kube.NewScheme()
 	lock, err := newLock(restConfig, conf)
@@ -138,7 +139,7 @@ func newManager(
 		RenewDeadline:                       new(renewDeadline),
 		RetryPeriod:                         new(retryPeriod),
 
-		Metrics:                 metricsOptions(restConfig, conf),
+		Metrics:                 metricsOptions(restConfig, conf, &verbosityHandler{verbosity: detail, log: logger}),
 		HealthProbeBindAddress:  conf.HealthProbeBindAddress,
 		PprofBindAddress:        conf.PprofBindAddress,
 		GracefulShutdownTimeout: new(shutdownTimeout),

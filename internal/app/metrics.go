@@ -14,13 +14,18 @@ import (
 	"github.com/windlass-operator/windlass/internal/config"
 )
 
-// metricsOptions says how the metrics are served.
-func metricsOptions(restConfig *rest.Config, conf *config.Config) metricsserver.Options {
+// verbosityPath is Windlass' own: who may change the components of Kubernetes, at /debug/flags/v, does not get this with it, nor the other
+// way round.
+const verbosityPath = "/windlass/verbosity"
+
+// metricsOptions says how the metrics are served. Where callers are asked who they are, those that may can change the verbosity of the log.
+func metricsOptions(restConfig *rest.Config, conf *config.Config, detail http.Handler) metricsserver.Options {
 	options := metricsserver.Options{BindAddress: conf.MetricsBindAddress}
 	if !conf.MetricsSecure {
 		return options
 	}
 	options.SecureServing, options.CertDir = true, conf.MetricsCertDir
+	options.ExtraHandlers = map[string]http.Handler{verbosityPath: detail}
 	// Reviews are created, so the fence of an instance that waits for the leadership would refuse them. They change nothing:
 	// the filter gets a connection without it.
 	options.FilterProvider = func(*rest.Config, *http.Client) (metricsserver.Filter, error) {

@@ -12,8 +12,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/windlass-operator/windlass/internal/config"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
@@ -82,8 +85,8 @@ func TestAttackNoRoleReadsSecretsOfEveryNamespace(t *testing.T) {
 // nothing where tools are processes.
 func TestToolsAsJobsHaveARoleOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	config := filepath.Join(testkit.Root(), "config")
-	raw, err := os.ReadFile(filepath.Join(config, "rbac", "tools-as-jobs", "role.yaml"))
+	shipped := filepath.Join(testkit.Root(), "config")
+	raw, err := os.ReadFile(filepath.Join(shipped, "rbac", "tools-as-jobs", "role.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +103,48 @@ func TestToolsAsJobsHaveARoleOfTheirOwn(t *testing.T) {
 		t.Errorf("%s %s/%s grants (-want +got):\n%s", role.Kind, role.Namespace, role.Name, diff)
 	}
 	for _, applied := range []string{"default", "rbac", "gateway-in-manager"} {
-		raw, err := os.ReadFile(filepath.Join(config, applied, "kustomization.yaml"))
+		raw, err := os.ReadFile(filepath.Join(shipped, applied, "kustomization.yaml"))
 		if err != nil || strings.Contains(string(raw), "tools-as-jobs") {
 			t.Errorf("config/%s grants it, although its tools are processes (%v)", applied, err)
+		}
+	}
+}
+
+// TestWhatCachesReadIsAskedFor holds the rights that are asked for at the start against what the caches read: a cache that may not list
+// never fills.
+func TestWhatCachesReadIsAskedFor(t *testing.T) {
+	t.Parallel()
+	conf := config.Default(controllerNames()...)
+	conf.LeaseLockNamespace = "elsewhere"
+	conf.MetricsSecure, conf.Clusters.ToolRunner = true, config.ToolRunnerJob
+	for _, c := range controllers() {
+		needed, err := neededRights(&conf, []controller{c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := map[string]bool{}
+		for _, one := range needed {
+			asked[one.asked.Verb+" "+resourceOf(&one.asked)] = true
+		}
+		read, err := neededKinds([]controller{c}, kube.NewScheme())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, gvk := range read {
+			plural, _ := apimeta.UnsafeGuessKindToResource(gvk)
+			for _, verb := range []string{"list", "watch"} {
+				if right := verb + " " + plural.GroupResource().String(); !asked[right] {
+					t.Errorf("controller %q reads %s, but nobody asks whether it may %s", c.name, gvk.Kind, right)
+				}
+			}
+		}
+		for _, right := range []string{
+			`get leases.coordination.k8s.io "windlass" in the namespace "elsewhere"`, "create tokenreviews.authentication.k8s.io",
+			`create pods/exec in the namespace "elsewhere"`,
+		} {
+			if !asked[right] {
+				t.Errorf("nobody asks whether the manager may %s", right)
+			}
 		}
 	}
 }

@@ -36,8 +36,8 @@ type cluster struct {
 
 	// manager is a kubeconfig with the rights of the manager's ServiceAccount.
 	manager string
-	// withoutCRDs is how the manager ended before the CRDs were there.
-	withoutCRDs rig.Result
+	// early is what happened to a manager that was started before the CRDs were there.
+	early early
 }
 
 // shared is the cluster, or why there is none.
@@ -90,9 +90,7 @@ func (c *cluster) start(ctx context.Context, args ...string) (err error) {
 	if err := c.Up(ctx, args...); err != nil {
 		return err
 	}
-	c.withoutCRDs = c.Run(ctx, c.Windlass, "manager", "--kubeconfig", c.Admin,
-		"--metrics-bind-address=0", "--health-probe-bind-address=0")
-	if err := c.Install(ctx); err != nil {
+	if err := c.installUnder(ctx); err != nil {
 		return err
 	}
 	_, c.manager, err = c.TakeAccount(ctx, rig.ServiceAccount)

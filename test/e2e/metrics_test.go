@@ -32,7 +32,7 @@ import (
 )
 
 // metricsRoles are what config/monitoring adds to the rights of config/rbac.
-var metricsRoles = filepath.Join(root, "config", "monitoring", "roles.yaml")
+var metricsRoles = filepath.Join(root, "config", "rbac", "metrics", "roles.yaml")
 
 // TestMetricsAreForThoseWhoMayReadThem serves the metrics as config/monitoring does: with the rights that it adds and no other.
 func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
@@ -59,7 +59,8 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 	t.Cleanup(browser.CloseIdleConnections)
 
 	address := freeAddress(t)
-	c.startManager(t, "--metrics-secure", "--metrics-cert-dir", dir, "--metrics-bind-address", address).ready()
+	m := c.startManager(t, "--metrics-secure", "--metrics-cert-dir", dir, "--metrics-bind-address", address).ready()
+	c.verbosityIsForThoseWhoMayChangeIt(t, m, browser, "https://"+address)
 	for account, want := range map[string]int{
 		"windlass-gateway": http.StatusForbidden, // somebody whom the API server knows
 		rig.ServiceAccount: http.StatusOK,        // bound to windlass-metrics-reader above
