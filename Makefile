@@ -103,7 +103,7 @@ bin/.version: always
 	@[[ "$$(cat $@ 2>/dev/null)" == '$(VERSION)' ]] || echo '$(VERSION)' > $@
 
 .PHONY: run
-run: build ## Run everything here: local cluster, samples, operator with its log. DOCKER=1 runs VirtualMachines in Docker.
+run: build ## Run everything here: local cluster, samples, operator with its log. DOCKER=1 runs VirtualMachines in Docker, SHOWCASE=0 leaves out the showcase.
 	@'$(CURDIR)/config/local/run'
 
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
