@@ -16,5 +16,5 @@ function subscribe(call: () => void): () => void {
 }
 
 export function Announcer() {
-  return <div className="unseen" role="status" aria-live="polite">{useSyncExternalStore(subscribe, () => said)}</div>;
+  return <div className="sr" role="status" aria-live="polite">{useSyncExternalStore(subscribe, () => said)}</div>;
 }
