@@ -1,5 +1,6 @@
 import { frame } from "./en-frame";
 import { object } from "./en-object";
+import { terminal } from "./en-terminal";
 
 /** Every text of the console. The other language must have the same keys: a missing one does not compile. */
-export const en = { ...frame, ...object } as const;
+export const en = { ...frame, ...object, ...terminal } as const;

@@ -19,6 +19,7 @@ const Why = lazy(async () => ({ default: (await import("./Why")).Why }));
 const Relatives = lazy(async () => ({ default: (await import("./Relatives")).Relatives }));
 const Yaml = lazy(async () => ({ default: (await import("./Yaml")).Yaml }));
 const Logs = lazy(async () => ({ default: (await import("./Logs")).Logs }));
+const Terminals = lazy(async () => ({ default: (await import("./Terminals")).Terminals }));
 
 export function ClusterObjectPage() {
   const { kind, name } = useParams({ from: "/$kind/$name" });
@@ -33,12 +34,14 @@ export function NamespacedObjectPage() {
 }
 
 const withLogs = ["pods", "podsets", "deployments", "virtualmachines", "clusters"];
+const withTerminal = ["pods", "virtualmachines"];
 
 function tabsOf(kind: Kind): { id: string; key: Key }[] {
   return [
     { id: "", key: "tab.summary" as const },
     ...(kind.explained ? [{ id: "why", key: "tab.why" as const }] : []),
     ...(withLogs.includes(kind.plural) ? [{ id: "logs", key: "tab.logs" as const }] : []),
+    ...(withTerminal.includes(kind.plural) ? [{ id: "terminal", key: "tab.terminal" as const }] : []),
     { id: "events", key: "tab.events" }, { id: "related", key: "tab.related" }, { id: "yaml", key: "tab.yaml" },
   ];
 }
@@ -76,6 +79,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
             {tab === "related" && <Relatives kind={kind} object={object} />}
             {tab === "yaml" && <Yaml kind={kind} namespace={namespace} name={name} />}
             {tab === "logs" && <Logs kind={kind} object={object} />}
+            {tab === "terminal" && <Terminals kind={kind} object={object} />}
           </Suspense>
         </div>
         {(tab === "" || tab === "why") && (

@@ -1,0 +1,22 @@
+/** Terminals. {name} is filled in. */
+export const terminal = {
+  "tab.terminal": "Terminal",
+  "terminal.shell": "Shell in {name}",
+  "terminal.console": "Console",
+  "terminal.open": "Open",
+  "terminal.opening": "Opening",
+  "terminal.again": "Open again",
+  "terminal.leave": "End",
+  "terminal.keys": "Shift Tab leaves it",
+  "terminal.about": "What you type goes to the program. The log of the server says that you opened it, never what you typed.",
+  "terminal.done": "It ended.",
+  "terminal.exited": "It ended with exit code {code}.",
+  "terminal.failed": "It could not run.",
+  "terminal.left": "You ended it.",
+  "terminal.refused": "It could not be opened.",
+  "terminal.stopped": "The server stopped. Open it again.",
+  "terminal.closed": "The connection ended (code {code}).",
+  "terminal.forbidden": "You may not open it: it needs the right create on {right}.",
+  "terminal.notRunning": "Container {name} does not run.",
+  "terminal.off": "The machine does not run: its phase is {phase}.",
+} as const;
