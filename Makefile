@@ -24,6 +24,7 @@ TESTFLAGS ?=
 # devcluster/go.mod says which Kubernetes, kwok and containerd this is; nothing else does.
 
 VERSION      := $(shell git describe --tags --match 'v*' --dirty 2>/dev/null || echo v0.0.0-dev)
+COMMIT       := $(shell git log -1 --format='-revision %H -created %ct' 2>/dev/null)
 KUBE_VERSION := $(shell awk '$$1 == "k8s.io/kubernetes" { print $$2; exit }' devcluster/go.mod)
 KWOK_VERSION := $(shell awk '$$1 == "sigs.k8s.io/kwok" { print $$2; exit }' devcluster/go.mod)
 CONTAINERD_VERSION := $(shell awk '$$1 == "github.com/containerd/containerd/v2" { print $$2; exit }' devcluster/go.mod)
@@ -44,7 +45,7 @@ DEVCLUSTER_LDFLAGS := $(NODED_LDFLAGS) \
 
 # -- What is made of what ----------------------------------------------------------------------------------------------------
 
-MODULES            := . devcluster tools test/rke test/oidc
+MODULES            := . devcluster tools release test/rke test/oidc
 sources             = $(shell find $(1) -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*' \
                       ! -path '*/console/dist/app/*' 2>/dev/null)
 WINDLASS_SOURCES   := $(call sources,api cmd config internal) go.mod go.sum
@@ -108,12 +109,43 @@ run: build ## Run everything here: local cluster, samples, operator with its log
 
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 
+# The program for a platform, such as dist/programs/linux-arm64, as a word of make and as an argument.
+programs   = $(addprefix dist/programs/,$(subst /,-,$(1)))
+program_on = $(foreach on,$(1),$(on)=$(call programs,$(on)))
+
+dist/programs/%: $(WINDLASS_SOURCES) bin/.console bin/.version
+	@mkdir -p $(@D)
+	GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) $(WINDLASS_BUILD) -o $@ ./cmd/windlass
+
 .PHONY: krew
-krew: ## Pack the kubectl plugin for krew into dist/: an archive for each platform, and the manifest with their checksums.
-	@mkdir -p dist/programs
-	@for on in $(PLATFORMS); do echo "building for $$on"; \
-	   GOOS=$${on%/*} GOARCH=$${on#*/} $(WINDLASS_BUILD) -o "dist/programs/$${on%/*}-$${on#*/}" ./cmd/windlass; done
-	@go run ./test/krew -version '$(VERSION)' -out dist $(foreach on,$(PLATFORMS),$(on)=dist/programs/$(subst /,-,$(on)))
+krew: $(call programs,$(PLATFORMS)) ## Pack the kubectl plugin for krew into dist/: an archive for each platform, and the manifest with their checksums.
+	@go run ./test/krew -version '$(VERSION)' -out dist $(call program_on,$(PLATFORMS))
+
+# The name of the image that make image writes, which config/ has too, and the platforms that it is for.
+IMAGE           ?= windlass:dev
+IMAGE_PLATFORMS ?= linux/amd64 linux/arm64
+# What make image-tools puts beside the program, for the platforms of IMAGE_PLATFORMS that it is built for.
+TOOLS           ?= $(shell go env GOOS)/$(shell go env GOARCH)=bin/rke
+
+# Packs what is published.
+bin/release: $(call sources,release)
+	go build -C release -o ../$@ .
+
+release_image = bin/release image -version '$(VERSION)' $(COMMIT) $(if $(wildcard internal/gateway/console/dist/app/index.html),-npm web/package-lock.json)
+
+.PHONY: image
+image: bin/release $(call programs,$(IMAGE_PLATFORMS)) ## Write the image windlass:dev into dist/images/, without an engine. IMAGE="…:tag" names it otherwise.
+	@$(release_image) -ref '$(IMAGE)' -out dist/images/windlass $(call program_on,$(IMAGE_PLATFORMS))
+
+.PHONY: image-tools
+image-tools: IMAGE_PLATFORMS = $(foreach tool,$(TOOLS),$(firstword $(subst =, ,$(tool))))
+image-tools: bin/release bin/rke ## Write the image windlass-tools:dev, which has RKE beside windlass. TOOLS="os/arch=program …" takes others.
+	@$(MAKE) $(call programs,$(IMAGE_PLATFORMS))
+	@$(release_image) -title windlass-tools -ref windlass-tools:dev -out dist/images/windlass-tools $(addprefix -beside ,$(TOOLS)) $(call program_on,$(IMAGE_PLATFORMS))
+
+.PHONY: rootfs
+rootfs: bin/release ## Write the files that the Dockerfile puts beside bin/windlass, into dist/rootfs.
+	@bin/release rootfs
 
 .PHONY: clean
 clean: ## Stop and delete all that make run started, and remove what was built.
@@ -124,10 +156,11 @@ clean: ## Stop and delete all that make run started, and remove what was built.
 
 .PHONY: test
 test: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
-test: build bin/report bin/oidc ## Run all tests: unit, schema, integration and end to end, on a real control plane.
+test: build bin/report bin/oidc bin/release ## Run all tests: unit, schema, integration and end to end, on a real control plane.
 	@{ status=0; \
 	   go test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C devcluster test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
+	   go -C release test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   exit $$status; } | bin/report
 
 .PHONY: test-unit
@@ -141,6 +174,7 @@ bin/report: $(call sources,test/report)
 lint: ## Read the code as .golangci.yml says.
 	$(LINT) run ./...
 	cd devcluster && $(LINT) run --config=../.golangci.yml ./...
+	cd release && $(LINT) run --config=../.golangci.yml ./...
 	cd test/rke && $(LINT) run --config=../../.golangci.yml ./...
 	cd test/oidc && $(LINT) run --config=../../.golangci.yml ./...
 
@@ -150,11 +184,11 @@ verify: verify-generated verify-modules verify-merges verify-console lint ## Che
 
 .PHONY: licences
 licences: ## Check that every dependency has a licence under which it can be used here.
-	@go run ./test/licences . devcluster test/rke test/oidc tools=tool
+	@go run ./test/licences . devcluster release test/rke test/oidc tools=tool
 
 .PHONY: vulnerabilities
 vulnerabilities: ## Look for known vulnerabilities in what is shipped. $GOVULNDB is the database.
-	@for module in . devcluster; do echo "== $$module"; $(TOOL) govulncheck -C $$module ./... || exit 1; done
+	@for module in . devcluster release; do echo "== $$module"; $(TOOL) govulncheck -C $$module ./... || exit 1; done
 
 .PHONY: bench
 bench: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
@@ -201,6 +235,7 @@ generate: ## Generate deepcopy, CRDs, RBAC and apply configurations from the mar
 fmt: ## Format the code.
 	$(LINT) fmt ./...
 	cd devcluster && $(LINT) fmt --config=../.golangci.yml ./...
+	cd release && $(LINT) fmt --config=../.golangci.yml ./...
 
 .PHONY: tidy
 tidy: ## Tidy go.mod and go.sum of every module.

@@ -1,0 +1,22 @@
+// What is published is packed here: images, bills of materials, notes. A module of its own, so that what a packer depends on never decides
+// what the operator is built with.
+module github.com/windlass-operator/windlass/release
+
+go 1.26.0
+
+toolchain go1.26.8
+
+require (
+	github.com/google/go-cmp v0.7.0
+	github.com/google/go-containerregistry v0.21.6
+	github.com/spdx/tools-golang v0.5.7
+	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d
+)
+
+require (
+	github.com/anchore/go-struct-converter v0.1.0 // indirect
+	github.com/klauspost/compress v1.18.6 // indirect
+	github.com/opencontainers/go-digest v1.0.0 // indirect
+	github.com/opencontainers/image-spec v1.1.1 // indirect
+	golang.org/x/sync v0.20.0 // indirect
+)
