@@ -55,6 +55,7 @@ func allowedToRun() []string {
 func reviewed() map[string]string {
 	return map[string]string{
 		"github.com/alecthomas/go-check-sumtype": "COPYING names the two licences that are in files of their own: MIT or the Unlicense",
+		"github.com/spdx/tools-golang":           "LICENSE.code lets everybody choose between two: Apache-2.0 or GPL-2.0-or-later",
 		"github.com/golangci/gofmt":              "a copy of Go's own gofmt, with its BSD-3-Clause in the headers of the files",
 	}
 }
