@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,11 +29,28 @@ func TestManifestsAreAccepted(t *testing.T) {
 	}
 }
 
-// TestPodIsRestricted creates the manager's Pod as a dry run: a Deployment whose pods Pod Security refuses is accepted, and
+// TestComponentsAreAccepted applies all components together, and looks for what they switch off.
+func TestComponentsAreAccepted(t *testing.T) {
+	c := need(t)
+	overlay := filepath.Join("testdata", "components")
+	c.do(t, "apply", "--server-side", "--dry-run=server", "-k", overlay)
+	built := c.do(t, "kustomize", overlay)
+	for part, want := range map[string]bool{
+		"--controllers=*,-podset": true, "windlass-podset-controller": false, "windlass-cluster-controller": true,
+		"--tool-runner=job": true, "--metrics-secure": true, "secretName: docker-certs": true, "secretName: windlass-vm-hosts": true,
+	} {
+		if strings.Contains(built, part) != want {
+			t.Errorf("%q is in the components: %t, want %t", part, !want, want)
+		}
+	}
+}
+
+// TestPodIsRestricted creates the Pods as a dry run, with all components: a Deployment whose pods Pod Security refuses is accepted, and
 // nothing ever runs.
 func TestPodIsRestricted(t *testing.T) {
 	c := need(t)
-	for document := range strings.SplitSeq(c.do(t, "kustomize", filepath.Join(root, "config", "manager")), "\n---\n") {
+	var seen []string
+	for document := range strings.SplitSeq(c.do(t, "kustomize", filepath.Join("testdata", "components")), "\n---\n") {
 		deployment := &appsv1.Deployment{}
 		if err := yaml.Unmarshal([]byte(document), deployment); err != nil {
 			t.Fatal(err)
@@ -40,14 +58,16 @@ func TestPodIsRestricted(t *testing.T) {
 		if deployment.Kind != "Deployment" {
 			continue
 		}
+		seen = append(seen, deployment.Name)
 		pod := &corev1.Pod{ObjectMeta: deployment.Spec.Template.ObjectMeta, Spec: deployment.Spec.Template.Spec}
 		pod.Namespace, pod.Name = deployment.Namespace, "restricted"
 		if err := c.Client.Create(t.Context(), pod, client.DryRunAll); err != nil {
 			t.Error(err)
 		}
-		return
 	}
-	t.Fatal("config/manager has no Deployment")
+	if diff := cmp.Diff([]string{"windlass", "windlass-gateway"}, seen); diff != "" {
+		t.Errorf("Deployments that are shipped (-want +got):\n%s", diff)
+	}
 }
 
 // schema is what "kubectl explain" reads.
