@@ -3,7 +3,14 @@
 
 package plugin
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
 
 // branch is an object in a tree, or many of them in a sentence, and what it owns and uses.
 type branch struct {
@@ -29,4 +36,66 @@ func thereOrNot(k, name string, there bool) *branch {
 		return sentence(moodGood, "%s/%s", k, name)
 	}
 	return sentence(moodBad, "%s/%s  does not exist", k, name)
+}
+
+// one returns the branch of an object that another one names.
+func (c *cluster) one(ctx context.Context, k *kind, namespace, name string) ([]*branch, error) {
+	object := k.object()
+	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
+	switch {
+	case apierrors.IsForbidden(err):
+		return []*branch{sentence(moodUnknown, "%s/%s  you may not get it", k.singular(), name)}, nil
+	case apierrors.IsNotFound(err):
+		return []*branch{thereOrNot(k.singular(), name, false)}, nil
+	case err != nil:
+		return nil, err
+	}
+	return []*branch{branchOf(standingOf(k, object))}, nil
+}
+
+// hidden is the branch of what the caller may not list.
+func hidden(plural string) []*branch {
+	return []*branch{sentence(moodUnknown, "%s  you may not list them", plural)}
+}
+
+// choose returns the objects of a kind that are wanted, the worst first.
+func (c *cluster) choose(
+	ctx context.Context, k *kind, namespace string, wanted func(client.Object) bool, more ...client.ListOption,
+) ([]*branch, error) {
+	var all []*standing
+	page := k.list()
+	err := c.listAll(ctx, page, func() {
+		for _, object := range itemsOf(page) {
+			if wanted(object) {
+				all = append(all, standingOf(k, object))
+			}
+		}
+	}, namespace, more...)
+	if apierrors.IsForbidden(err) {
+		return hidden(k.plural), nil
+	}
+	slices.SortFunc(all, worstFirst)
+	out := make([]*branch, 0, len(all))
+	for _, each := range all {
+		out = append(out, branchOf(each))
+	}
+	return out, err
+}
+
+// maxReady is how many ready objects a tree lists one by one.
+const maxReady = 5
+
+// gathered puts many objects that are ready into one sentence.
+func gathered(all []*branch, plural string) []*branch {
+	ready := 0
+	for _, each := range all {
+		if each.how == moodGood {
+			ready++
+		}
+	}
+	if ready <= maxReady {
+		return all
+	}
+	out := slices.DeleteFunc(all, func(b *branch) bool { return b.how == moodGood })
+	return append(out, sentence(moodGood, "%d %s are ready", ready, plural))
 }

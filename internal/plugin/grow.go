@@ -7,10 +7,10 @@ import (
 	"context"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
@@ -44,28 +44,14 @@ func (c *cluster) grow(ctx context.Context, k *kind, object client.Object) (*bra
 		}
 	case *corev1.Node:
 		root.Children, err = c.poolsOf(ctx, of)
+	case *corev1.Pod:
+		root.Children, err = c.usedBy(ctx, of)
+	case *batchv1.CronJob:
+		root.Children, err = c.ofCronJob(ctx, of)
+	default:
+		root.Children, err = c.ownPods(ctx, object)
 	}
 	return root, err
-}
-
-// one returns the branch of an object that another one names.
-func (c *cluster) one(ctx context.Context, k *kind, namespace, name string) ([]*branch, error) {
-	object := k.object()
-	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
-	switch {
-	case apierrors.IsForbidden(err):
-		return []*branch{sentence(moodUnknown, "%s/%s  you may not get it", k.singular(), name)}, nil
-	case apierrors.IsNotFound(err):
-		return []*branch{thereOrNot(k.singular(), name, false)}, nil
-	case err != nil:
-		return nil, err
-	}
-	return []*branch{branchOf(standingOf(k, object))}, nil
-}
-
-// hidden is the branch of what the caller may not list.
-func hidden(plural string) []*branch {
-	return []*branch{sentence(moodUnknown, "%s  you may not list them", plural)}
 }
 
 // ofPool returns the RuntimeClass, the nodes and the PodSets of a pool.
@@ -114,48 +100,6 @@ func (c *cluster) everywhere() string {
 	return ""
 }
 
-// choose returns the objects of a kind that are wanted, the worst first.
-func (c *cluster) choose(
-	ctx context.Context, k *kind, namespace string, wanted func(client.Object) bool, more ...client.ListOption,
-) ([]*branch, error) {
-	var all []*standing
-	page := k.list()
-	err := c.listAll(ctx, page, func() {
-		for _, object := range itemsOf(page) {
-			if wanted(object) {
-				all = append(all, standingOf(k, object))
-			}
-		}
-	}, namespace, more...)
-	if apierrors.IsForbidden(err) {
-		return hidden(k.plural), nil
-	}
-	slices.SortFunc(all, worstFirst)
-	out := make([]*branch, 0, len(all))
-	for _, each := range all {
-		out = append(out, branchOf(each))
-	}
-	return out, err
-}
-
-// maxReady is how many ready objects a tree lists one by one.
-const maxReady = 5
-
-// gathered puts many objects that are ready into one sentence.
-func gathered(all []*branch, plural string) []*branch {
-	ready := 0
-	for _, each := range all {
-		if each.how == moodGood {
-			ready++
-		}
-	}
-	if ready <= maxReady {
-		return all
-	}
-	out := slices.DeleteFunc(all, func(b *branch) bool { return b.how == moodGood })
-	return append(out, sentence(moodGood, "%d %s are ready", ready, plural))
-}
-
 // ofPodSet returns the pool and the pods of a PodSet.
 func (c *cluster) ofPodSet(ctx context.Context, set *appsv1alpha1.PodSet) ([]*branch, error) {
 	var out []*branch
@@ -165,12 +109,8 @@ func (c *cluster) ofPodSet(ctx context.Context, set *appsv1alpha1.PodSet) ([]*br
 			return nil, err
 		}
 	}
-	selector, err := labels.Parse(set.Status.Selector)
-	if err != nil || selector.Empty() {
-		return out, nil //nolint:nilerr // without a selector Windlass has not looked yet, and there are no pods
-	}
-	pods, err := c.choose(ctx, only("pods")[0], set.Namespace, func(client.Object) bool { return true }, client.MatchingLabelsSelector{Selector: selector})
-	return append(out, gathered(pods, "pods")...), err
+	pods, err := c.ownPods(ctx, set)
+	return append(out, pods...), err
 }
 
 func ofTool(tool *appsv1alpha1.PodBuggerTool) []*branch {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -54,6 +55,11 @@ func kinds() []*kind {
 		of[corev1.Node, corev1.NodeList](corev1.SchemeGroupVersion.WithKind("Node"), nodesPlural, "no"),
 		of[corev1.Pod, corev1.PodList](corev1.SchemeGroupVersion.WithKind("Pod"), "pods", "po").inNamespaces(),
 		of[appsv1.Deployment, appsv1.DeploymentList](appsv1.SchemeGroupVersion.WithKind("Deployment"), "deployments", "deploy").inNamespaces(),
+		of[appsv1.ReplicaSet, appsv1.ReplicaSetList](appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), "replicasets", "rs").inNamespaces(),
+		of[appsv1.StatefulSet, appsv1.StatefulSetList](appsv1.SchemeGroupVersion.WithKind("StatefulSet"), "statefulsets", "sts").inNamespaces(),
+		of[appsv1.DaemonSet, appsv1.DaemonSetList](appsv1.SchemeGroupVersion.WithKind("DaemonSet"), "daemonsets", "ds").inNamespaces(),
+		of[batchv1.Job, batchv1.JobList](batchv1.SchemeGroupVersion.WithKind("Job"), "jobs").inNamespaces(),
+		of[batchv1.CronJob, batchv1.CronJobList](batchv1.SchemeGroupVersion.WithKind("CronJob"), "cronjobs", "cj").inNamespaces(),
 	}
 	for i, k := range out {
 		k.rank = i

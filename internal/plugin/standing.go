@@ -9,17 +9,13 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
-	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
-	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
-	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/status"
-	"github.com/windlass-operator/windlass/internal/why"
 )
 
 // standing is how an object stands, as a row.
@@ -62,6 +58,8 @@ func standingOf(k *kind, object client.Object) *standing {
 		out.ofPod(of)
 	case status.Object:
 		out.ofOurs(of)
+	default:
+		out.ofOwner(object)
 	}
 	if object.GetDeletionTimestamp() != nil && out.how != moodBad {
 		out.State, out.how, out.Since = "Deleting", moodBusy, object.GetDeletionTimestamp()
@@ -99,23 +97,24 @@ func (s *standing) ofOurs(of status.Object) {
 	}
 }
 
-// explained explains an object of Windlass by itself.
-func explained(object client.Object) *why.Explanation {
-	switch of := object.(type) {
-	case *nodesv1.NodePool:
-		return why.NodePool(of)
-	case *appsv1alpha1.PodSet:
-		return why.PodSet(of)
-	case *appsv1alpha1.PodBuggerTool:
-		return why.PodBuggerTool(of)
-	case *cloudnativev1alpha1.VirtualMachine:
-		return why.VirtualMachine(of)
-	case *clusterprovisionerv1alpha1.Cluster:
-		return why.Cluster(of)
-	case *clusterprovisionerv1alpha1.Kubeconfig:
-		return why.Kubeconfig(of)
+// ofOwner reads the status of what owns pods, as its explanation does.
+func (s *standing) ofOwner(of client.Object) {
+	explanation := explained(of)
+	s.Message = explanation.Summary
+	failure := explanation.Failure()
+	switch job, _ := of.(*batchv1.Job); {
+	case failure != nil:
+		s.Ready, s.State, s.how = metav1.ConditionFalse, string(failure.Code), moodBad
+		if failure.Next.Heals {
+			s.how = moodBusy
+		}
+	case job == nil:
+		s.Ready, s.State, s.how = metav1.ConditionTrue, "Ready", moodGood
+	case job.Status.CompletionTime != nil:
+		s.Ready, s.State, s.how, s.Since = metav1.ConditionTrue, "Completed", moodGood, job.Status.CompletionTime
+	default:
+		s.Ready, s.State, s.how, s.Since = metav1.ConditionTrue, "Running", moodGood, job.Status.StartTime
 	}
-	return &why.Explanation{}
 }
 
 func (s *standing) ofNode(node *corev1.Node) {

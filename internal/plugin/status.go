@@ -5,6 +5,7 @@ package plugin
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -16,7 +17,7 @@ type statusAsked struct {
 }
 
 func (p *plugin) newStatusCommand() *cobra.Command {
-	among := only("nodepools", "podsets", "virtualmachines", "clusters", "kubeconfigs", "podbuggertools", "nodes")
+	among := kinds()
 	asked := &statusAsked{}
 	command := &cobra.Command{
 		Use:   "status [KIND[/NAME]]",
@@ -36,6 +37,11 @@ func (p *plugin) newStatusCommand() *cobra.Command {
 	return command
 }
 
+// surveyedKinds are those of the screen that shows everything: what Windlass works on. What else owns pods is shown on request.
+func surveyedKinds() []*kind {
+	return slices.DeleteFunc(kinds(), func(k *kind) bool { return !k.ours && k.plural != nodesPlural })
+}
+
 func (p *plugin) status(ctx context.Context, args []string, among []*kind, asked *statusAsked) error {
 	of := target{}
 	if len(args) > 0 {
@@ -44,6 +50,8 @@ func (p *plugin) status(ctx context.Context, args []string, among []*kind, asked
 			return err
 		}
 		among = []*kind{of.kind}
+	} else {
+		among = surveyedKinds()
 	}
 	if asked.watch && (*asked.output == formatName || asked.output.structured()) {
 		return misused("--watch does not go together with -o %s", *asked.output)

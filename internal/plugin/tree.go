@@ -9,11 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/why"
 )
 
 // statusOfObject shows an object, what it owns and uses, and why it is not ready.
@@ -43,12 +45,17 @@ func (p *plugin) statusOfObject(ctx context.Context, reached *cluster, of target
 // drawTree draws the tree, and below it what to do about a root that is not ready.
 func (p *plugin) drawTree(out io.Writer, root *branch, object client.Object) {
 	p.drawBranch(out, root, "", "")
-	ours, ok := object.(status.Object)
-	if !ok || root.how == moodGood {
+	if root.how == moodGood {
 		return
 	}
-	if failure := explained(ours).Failure(); failure != nil {
+	if failure := explained(object).Failure(); failure != nil {
 		p.writeStep(out, failure.Next, p.style())
+	} else if _, ours := object.(status.Object); !ours {
+		command := "kubectl windlass why " + root.ref()
+		if root.Namespace != "" {
+			command += " -n " + root.Namespace
+		}
+		p.writeStep(out, &why.Step{Text: "Ask for the cause.", Command: command}, p.style())
 	}
 }
 
@@ -69,11 +76,9 @@ func (p *plugin) drawBranch(out io.Writer, b *branch, own, below string) {
 		}
 	}
 	_, _ = fmt.Fprintf(out, "%s%s %s\n", own, look.mark(b.how), line)
-	inner := below
+	inner := below + " "
 	if len(b.Children) > 0 {
-		inner += bar
-	} else {
-		inner += "   "
+		inner = below + strings.TrimRight(bar, " ")
 	}
 	if b.standing != nil && b.Message != "" && b.how != moodGood {
 		message := oneLine(b.Message)

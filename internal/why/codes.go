@@ -14,7 +14,7 @@ func table() map[string]map[Code]row {
 	return map[string]map[Code]row{
 		"": sharedCodes(), kindPod: podCodes(), kindNode: nodeCodes(), kindPool: poolCodes(), kindPodSet: podSetCodes(), kindTool: toolCodes(),
 		kindMachine: machineCodes(), kindCluster: clusterCodes(), kindKubeconfig: kubeconfigCodes(), kindDeployment: deploymentCodes(),
-		kindReplicaSet: replicaSetCodes(), kindStatefulSet: statefulSetCodes(), kindDaemonSet: daemonSetCodes(), kindJob: jobCodes(),
+		kindReplicaSet: replicaSetCodes(), kindStatefulSet: statefulSetCodes(), kindDaemonSet: daemonSetCodes(), kindJob: jobCodes(), kindCronJob: cronJobCodes(),
 	}
 }
 

@@ -54,3 +54,12 @@ func jobCodes() map[Code]row {
 		CodeJobRetries:   waits("If it goes on, read the log of a pod that has failed.", "kubectl logs job/{name}{in}"),
 	})
 }
+
+// cronJobCodes returns the codes of CronJobs.
+func cronJobCodes() map[Code]row {
+	return map[Code]row{
+		CodeCronJobSuspended: asks("Resume it.", `kubectl patch cronjob {name}{in} --type merge -p '{"spec":{"suspend":false}}'`),
+		CodeLastJobFailed:    asks("Correct the cause, or wait for the next time of the schedule.", describeCommand),
+		CodeLastJobWaits:     waits("If it stays, look at the Job.", describeCommand),
+	}
+}

@@ -28,6 +28,7 @@ const (
 	kindStatefulSet = "StatefulSet"
 	kindDaemonSet   = "DaemonSet"
 	kindJob         = "Job"
+	kindCronJob     = "CronJob"
 	kindPool        = "NodePool"
 	kindPodSet      = "PodSet"
 	kindTool        = "PodBuggerTool"

@@ -289,7 +289,7 @@ func fine() []string {
 func TestEveryCauseHasANextStep(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
-	for _, kind := range []string{"Pod", "Node", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "NodePool", "PodSet", "PodBuggerTool", "VirtualMachine", "Cluster", "Kubeconfig"} {
+	for _, kind := range []string{"Pod", "Node", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "NodePool", "PodSet", "PodBuggerTool", "VirtualMachine", "Cluster", "Kubeconfig"} {
 		for _, code := range why.Codes(kind) {
 			known[string(code)] = true
 			testkit.CheckDocumented(t, string(code))

@@ -144,6 +144,67 @@ func TestJob(t *testing.T) {
 	}
 }
 
+func TestCronJob(t *testing.T) {
+	t.Parallel()
+	job := func(change func(*batchv1.Job)) *batchv1.Job {
+		of := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "load-1"}, Status: batchv1.JobStatus{Active: 1, Ready: new(int32(1))}}
+		change(of)
+		return of
+	}
+	ended := func(as batchv1.JobConditionType) *batchv1.Job {
+		return job(func(j *batchv1.Job) {
+			j.Status.Conditions = []batchv1.JobCondition{{Type: as, Status: corev1.ConditionTrue, Reason: "Test", Message: "as the test wants"}}
+		})
+	}
+	now := metav1.Now()
+	tests := map[string]struct {
+		suspend    bool
+		scheduled  *metav1.Time
+		last       *batchv1.Job
+		unseen     string
+		want, next string
+		because    why.Code
+	}{
+		"it has created nothing yet": {want: `CronJob load has not created a Job yet; its schedule is "0 3 * * *".`},
+		"its last Job has completed": {
+			scheduled: &now, last: ended(batchv1.JobComplete), want: `CronJob load waits for the next time of its schedule, "0 3 * * *".`,
+		},
+		"its last Job was removed": {scheduled: &now, want: `CronJob load waits for the next time of its schedule, "0 3 * * *".`},
+		"its last Job runs":        {scheduled: &now, last: job(func(*batchv1.Job) {}), want: "The last Job of CronJob load, load-1, runs."},
+		"its Jobs cannot be read":  {unseen: "you may not list jobs", want: "Nothing that could be looked at explains it."},
+		"it is suspended": {
+			suspend: true, scheduled: &now, last: ended(batchv1.JobFailed), want: "CronJobSuspended: The CronJob is suspended, and creates no Jobs until it is resumed.",
+			next: `kubectl patch cronjob load -n shop --type merge -p '{"spec":{"suspend":false}}'`,
+		},
+		"its last Job has failed": {
+			scheduled: &now, last: ended(batchv1.JobFailed), want: "LastJobFailed: The last Job, load-1, has failed.",
+			next: "kubectl describe cronjob load -n shop", because: why.CodeJobFailed,
+		},
+		"its last Job has no pods": {
+			scheduled: &now, last: job(func(j *batchv1.Job) { j.Status.Active = 0 }), want: "LastJobWaits: The last Job, load-1, makes no progress.",
+			next: "kubectl describe cronjob load -n shop", because: why.CodePodsMissing,
+		},
+	}
+	for sentence, tt := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			of := &batchv1.CronJob{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "load"}, Spec: batchv1.CronJobSpec{Schedule: "0 3 * * *", Suspend: &tt.suspend},
+				Status: batchv1.CronJobStatus{LastScheduleTime: tt.scheduled},
+			}
+			got := why.CronJob(of, tt.last, tt.unseen)
+			checkTold(t, got, tt.want, tt.next)
+			because := why.Code("")
+			if got.Because != nil {
+				because = got.Because.Failure().Code
+			}
+			if because != tt.because {
+				t.Errorf("because of %q, want %q", because, tt.because)
+			}
+		})
+	}
+}
+
 // checkTold compares what an explanation says, and the command of its cause.
 func checkTold(t *testing.T, got *why.Explanation, want, next string) {
 	t.Helper()
