@@ -4,6 +4,7 @@ import "./design/shell.css";
 import "./design/controls.css";
 import "./design/status.css";
 import "./design/panels.css";
+import "./design/list.css";
 import "./design/layers.css";
 import "./design/pictures.css";
 import "./design/detail.css";

@@ -8,18 +8,23 @@ export interface Search {
   ns?: string | undefined;
   /** Filter of a list, as it is typed. */
   q?: string | undefined;
+  /** Its label selector and its field selector. */
+  l?: string | undefined;
+  f?: string | undefined;
   sort?: string | undefined;
+  /** How a list is grouped. */
+  group?: string | undefined;
   /** Object in the drawer. */
   open?: string | undefined;
   /** Tab of an object. */
   tab?: string | undefined;
-  /** Columns that are shown beside the usual ones. */
+  /** Columns that are shown, if they are not the usual ones. */
   cols?: string | undefined;
 }
 
 function search(from: Record<string, unknown>): Search {
   const out: Search = {};
-  for (const name of ["ns", "q", "sort", "open", "tab", "cols"] as const) {
+  for (const name of ["ns", "q", "l", "f", "sort", "group", "open", "tab", "cols"] as const) {
     const value = from[name];
     if (typeof value === "string" && value !== "") out[name] = value;
     else if (typeof value === "number") out[name] = String(value);

@@ -95,6 +95,7 @@ export const frame = {
   "map.waits": "waits for its turn",
   "map.turn": "its turn now",
   "map.leaves": "leaves",
+  "map.leaving": "{pool}, leaves",
   "map.several": "in several pools",
   "map.requested": "requested: the scarcer of CPU and memory",
   "map.taint": "taint",

@@ -96,6 +96,7 @@ export const frame: Record<keyof typeof english, string> = {
   "map.waits": "等待轮到",
   "map.turn": "正在轮到",
   "map.leaves": "正在离开",
+  "map.leaving": "{pool}，离开中",
   "map.several": "在多个池中",
   "map.requested": "已请求：CPU 与内存中较紧的一项",
   "map.taint": "污点",

@@ -1,6 +1,7 @@
 import type { Texts } from "./index";
 import { frame } from "./zh-frame";
+import { list } from "./zh-list";
 import { object } from "./zh-object";
 import { terminal } from "./zh-terminal";
 
-export const zh: Texts = { ...frame, ...object, ...terminal };
+export const zh: Texts = { ...frame, ...list, ...object, ...terminal };

@@ -62,8 +62,17 @@ function told(name: StatusName, by: Condition | undefined, word?: string): Statu
   return out;
 }
 
+/** What has been told of objects as they are: a change is another object, and lists ask for thousands again and again. */
+const judged = new WeakMap<Judged, Status>();
+
 /** The status of an object: the first row of the design's table that holds. */
 export function statusOf(plural: string, object: Judged): Status {
+  let status = judged.get(object);
+  if (!status) judged.set(object, (status = judge(plural, object)));
+  return status;
+}
+
+function judge(plural: string, object: Judged): Status {
   const conditions = conditionsOf(object);
   const find = (type: string) => conditions.find((condition) => condition.type === type);
   const is = (type: string, value = "True") => { const found = find(type); return found?.status === value ? found : undefined; };

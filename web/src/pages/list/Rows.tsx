@@ -1,25 +1,21 @@
-import { Link } from "@tanstack/react-router";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, useLayoutEffect, useMemo, useRef, useState } from "react";
-import type { KubeObject, Table } from "../../api/types";
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { KubeObject } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import { useSay } from "../../i18n";
-import { type Kind, pageOf } from "../../kinds/registry";
+import type { Kind } from "../../kinds/registry";
 import { useObjects } from "../../live/hooks";
-import { keyOf } from "../../live/store";
-import { Shape } from "../../status/shapes";
+import { keyOf, store } from "../../live/store";
 import { type Status, statusOf, withoutStatus } from "../../status/status";
-
-type Column = Table["columnDefinitions"][number];
-type Row = Table["rows"][number];
+import { type Column, type Shown } from "./columns";
+import { Head } from "./Head";
+import { type Line } from "./groups";
+import { Row, type TableRow } from "./Row";
+import type { Selection } from "./selection";
+import type { Sight } from "./useTable";
+import { useWindow } from "./useWindow";
 
 const loud = ["stalled", "unknown", "waiting", "retrying", "attention"];
-/** Beyond so many rows only those in sight are in the page. */
-const virtualFrom = 100;
-
-function isNumber(column: Column): boolean {
-  return column.type === "integer" || column.type === "number" || column.name === "Age";
-}
+const heights = { plain: 33, why: 57 } as const;
 
 /** The cell that gets the shape: the one that says how the object is. */
 function statusColumn(columns: readonly Column[]): number {
@@ -30,123 +26,133 @@ function statusColumn(columns: readonly Column[]): number {
   return 0;
 }
 
-function shownText(cell: unknown): string {
-  return cell === null || cell === undefined || cell === "" ? "<none>" : String(cell);
-}
+/** What a key does with a row; the list does it. */
+export type RowKey = "page" | "drawer" | "close" | "yaml" | "edit" | "scale" | "delete";
+const keys: Readonly<Record<string, RowKey>> = { Enter: "page", " ": "drawer", Escape: "close", y: "yaml", e: "edit", s: "scale", Delete: "delete" };
 
 interface Props {
   kind: Kind;
   columns: readonly Column[];
-  rows: readonly Row[];
-  namespace: string | undefined;
+  shown: readonly Shown[];
+  lines: readonly Line<TableRow>[];
+  total: number;
   sort: string | undefined;
   open: string | undefined;
+  selection: Selection;
+  isGone: (uid: string | undefined) => boolean;
+  groupHead: (group: string, count: number) => ReactNode;
   onSort: (by: string | undefined) => void;
   onOpen: (key: string | undefined) => void;
+  onSelect: (key: string, range: boolean) => void;
+  onSelectAll: () => void;
+  onKey: (what: RowKey, key: string) => void;
+  onMenu: (key: string, anchor: Element) => void;
+  onFold: (group: string) => void;
+  onSight: (sight: Sight) => void;
 }
 
-/** The table of kubectl, with the shape of each object's status and, where something is wrong, its reason below. */
-export function Rows({ kind, columns, rows, namespace, sort, open, onSort, onOpen }: Props) {
-  const say = useSay();
-  const objects: readonly KubeObject[] = useObjects(kind.plural, namespace);
-  const statuses = useMemo(() => new Map(objects.map((object) => [keyOf(object.metadata), statusOf(kind.plural, object)])), [kind, objects]);
-  const shown = useMemo(() => columns.map((column, index) => ({ column, index })).filter(({ column }) => column.priority === 0 && column.name !== "Namespace"), [columns]);
-  const marked = kind.plural in withoutStatus ? -1 : statusColumn(columns);
-  const body = useRef<HTMLTableSectionElement>(null);
-  const [offset, setOffset] = useState(0);
-  useLayoutEffect(() => setOffset(body.current?.offsetTop ?? 0), []);
-  const virtual = rows.length > virtualFrom;
-  const rowHeight = (index: number) => (reasonOf(statuses.get(keyOf(rows[index]?.object.metadata ?? {}))) ? 56 : 33);
-  const window = useVirtualizer({
-    count: virtual ? rows.length : 0, estimateSize: rowHeight, overscan: 12, scrollMargin: offset,
-    getScrollElement: () => document.getElementById("content"),
-  });
-  const inSight = window.getVirtualItems();
-  const before = virtual ? (inSight[0]?.start ?? offset) - offset : 0;
-  const after = virtual ? window.getTotalSize() - ((inSight.at(-1)?.end ?? offset) - offset) : 0;
-  const visible = virtual ? inSight.map((item) => ({ row: rows[item.index], index: item.index })) : rows.map((row, index) => ({ row, index }));
-
-  const press = (event: KeyboardEvent<HTMLTableRowElement>, key: string) => {
-    if (event.target !== event.currentTarget) return;
-    const step = event.key === "j" || event.key === "ArrowDown" ? "next" : event.key === "k" || event.key === "ArrowUp" ? "previous" : "";
-    if (step !== "") {
-      const all = [...(body.current?.querySelectorAll<HTMLElement>("tr[data-key]") ?? [])];
-      all[all.indexOf(event.currentTarget) + (step === "next" ? 1 : -1)]?.focus();
-    } else if (event.key === "Enter") event.currentTarget.querySelector("a")?.click();
-    else if (event.key === " ") onOpen(open === key ? undefined : key);
-    else if (event.key === "Escape" && open) onOpen(undefined);
-    else return;
-    event.preventDefault();
-  };
-
-  return (
-    <div className="panel scroll">
-      <table aria-rowcount={rows.length + 1}>
-        <thead><tr>{shown.map(({ column }) => <Head key={column.name} column={column} sort={sort} onSort={onSort} />)}<th scope="col"><span className="sr">{say("action.more")}</span></th></tr></thead>
-        <tbody ref={body}>
-          {before > 0 && <tr aria-hidden="true"><td className="pad" style={{ height: before }} colSpan={shown.length + 1} /></tr>}
-          {visible.map(({ row, index }) => {
-            if (!row) return null;
-            const metadata: KubeObject["metadata"] = row.object.metadata;
-            const key = keyOf(metadata);
-            const status = statuses.get(key);
-            const reason = reasonOf(status);
-            return (
-              <RowPair key={metadata.uid ?? key} kind={kind} row={row} rowKey={key} index={index} shown={shown} marked={marked} status={status} reason={reason} chosen={open === key} onPress={press} onOpen={onOpen} />
-            );
-          })}
-          {after > 0 && <tr aria-hidden="true"><td className="pad" style={{ height: after }} colSpan={shown.length + 1} /></tr>}
-        </tbody>
-      </table>
-    </div>
-  );
+function objectOf(kind: Kind, row: TableRow): KubeObject | undefined {
+  const { namespace, name = "" }: KubeObject["metadata"] = row.object.metadata;
+  return store.get(kind.plural, namespace, name);
 }
 
-function reasonOf(status: Status | undefined): boolean {
+function hasReason(status: Status | undefined): boolean {
   return status !== undefined && loud.includes(status.name) && (status.reason !== undefined || status.message !== undefined);
 }
 
-/** Only what the server can sort by is a button. */
-function Head({ column, sort, onSort }: { column: Column; sort: string | undefined; onSort: (by: string | undefined) => void }) {
+/** The table of kubectl, with the shape of each object's status and, where something is wrong, its reason below. */
+export function Rows(props: Props) {
+  const { kind, columns, shown, lines, selection, open, onOpen, onSelect, onKey, onSight } = props;
   const say = useSay();
-  const number = isNumber(column) ? "num" : undefined;
-  if (column.name !== "Name" && column.name !== "Age") return <th scope="col" className={number} title={column.description}>{column.name}</th>;
-  const now = column.name === "Name" ? (sort === undefined || sort === "name" ? "ascending" : undefined) : sort === "created" ? "descending" : sort === "-created" ? "ascending" : undefined;
-  const next = column.name === "Name" ? undefined : sort === "-created" ? "created" : "-created";
-  return (
-    <th scope="col" className={number} aria-sort={now}>
-      <button type="button" className={now ? "sort now" : "sort"} aria-label={say("list.sort", { column: column.name })} onClick={() => onSort(next)}>{column.name}{now === "ascending" ? " ↑" : now === "descending" ? " ↓" : ""}</button>
-    </th>
-  );
-}
+  // The objects themselves say how they are; rows are told again when one of them changes.
+  const objects = useObjects(kind.plural);
+  const judged = !(kind.plural in withoutStatus);
+  const marked = judged ? statusColumn(columns) : -1;
+  const body = useRef<HTMLTableSectionElement>(null);
+  const [focused, setFocused] = useState(-1);
+  const places = useMemo(() => lines.flatMap((line, at) => ("row" in line ? [at] : [])), [lines]);
+  const tall = useMemo(() => {
+    void objects;
+    return lines.map((line) => {
+      const object = "row" in line && judged ? objectOf(kind, line.row) : undefined;
+      return object && hasReason(statusOf(kind.plural, object)) ? heights.why : heights.plain;
+    });
+  }, [objects, lines, kind, judged]);
+  const window = useWindow(tall, body, focused < 0 ? -1 : (places[focused] ?? -1));
 
-interface PairProps {
-  kind: Kind; row: Row; rowKey: string; index: number; shown: readonly { column: Column; index: number }[]; marked: number; status: Status | undefined; reason: boolean; chosen: boolean;
-  onPress: (event: KeyboardEvent<HTMLTableRowElement>, key: string) => void; onOpen: (key: string | undefined) => void;
-}
+  const first = lines.slice(window.from).find((line) => "row" in line);
+  const from = first && "row" in first ? first.index : 0;
+  const until = from + window.until - window.from;
+  useEffect(() => onSight({ from, until }), [from, until, onSight]);
 
-function RowPair({ kind, row, rowKey, index, shown, marked, status, reason, chosen, onPress, onOpen }: PairProps) {
-  const say = useSay();
-  const { namespace, name = "" }: KubeObject["metadata"] = row.object.metadata;
-  const cell = (column: Column, value: unknown, at: number) => {
-    if (column.format === "name" || column.name === "Name") {
-      return <Link className="plainlink" to={pageOf(kind.plural, namespace, name)}>{namespace && <span className="ns">{namespace}/</span>}<span className="rowname">{name}</span></Link>;
-    }
-    if (at === marked && status) return <span className={`st ${status.name}`}><Shape name={status.name} />{shownText(value)}{status.name === "paused" && `, ${say("status.paused").toLowerCase()}`}</span>;
-    return <span className={shownText(value) === "<none>" ? "dim" : undefined}>{shownText(value)}</span>;
-  };
+  const wanted = useRef(-1);
+  useEffect(() => {
+    if (wanted.current < 0) return;
+    const row = body.current?.querySelector<HTMLElement>(`tr[aria-rowindex="${wanted.current + 2}"]`);
+    wanted.current = -1;
+    row?.focus({ preventScroll: true });
+    row?.scrollIntoView({ block: "nearest" });
+  });
+  const count = places.length;
+  const latest = useRef({ lines, places, open, count });
+  latest.current = { lines, places, open, count };
+  const keyAt = (index: number) => { const line = latest.current.lines[latest.current.places[index] ?? -1]; return line && "row" in line ? keyOf(line.row.object.metadata) : undefined; };
+  const press = useCallback((event: KeyboardEvent<HTMLTableRowElement>, key: string, index: number) => {
+    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+    const steps: Record<string, number> = { j: index + 1, ArrowDown: index + 1, k: index - 1, ArrowUp: index - 1, Home: 0, End: latest.current.count - 1 };
+    const step = steps[event.key];
+    if (step !== undefined) {
+      const to = Math.max(0, Math.min(latest.current.count - 1, step));
+      const next = keyAt(to);
+      if (event.shiftKey && next !== undefined) { onSelect(key, true); onSelect(next, true); }
+      if (latest.current.open !== undefined && next !== undefined) onOpen(next);
+      wanted.current = to;
+      setFocused(to);
+    } else if (event.key === "x") onSelect(key, false);
+    else if (keys[event.key]) onKey(keys[event.key] ?? "page", key);
+    else return;
+    event.preventDefault();
+  }, [onSelect, onOpen, onKey]);
+  const toggle = useCallback((key: string) => onOpen(latest.current.open === key ? undefined : key), [onOpen]);
+
+  const width = shown.length + 2;
+  const all = count > 0 && selection.keys.size >= count;
   return (
-    <>
-      <tr
-        data-key={rowKey} tabIndex={0} aria-rowindex={index + 2} aria-selected={chosen} className={[chosen ? "sel" : "", reason ? "haswhy" : ""].join(" ").trim() || undefined}
-        onKeyDown={(event) => onPress(event, rowKey)}
-      >
-        {shown.map(({ column, index: at }) => <td key={column.name} className={isNumber(column) ? "num" : undefined}>{cell(column, row.cells[at], at)}</td>)}
-        <td className="num"><button type="button" className="btn quiet icon" aria-label={say("overview.open", { name })} aria-expanded={chosen} onClick={() => onOpen(chosen ? undefined : rowKey)}><Icon name="right" size={14} /></button></td>
-      </tr>
-      {reason && (
-        <tr className={chosen ? "why sel" : "why"}><td colSpan={shown.length + 1}>{status?.reason && <span className="reason">{status.reason} </span>}<span lang="en">{status?.message}</span></td></tr>
-      )}
-    </>
+    <div className="panel scroll" onBlur={(event) => { if (!event.currentTarget.contains(event.relatedTarget)) setFocused(-1); }}>
+      <table aria-rowcount={props.total + 1} aria-multiselectable="true" role="grid">
+        <thead>
+          <tr>
+            <th scope="col" className="pick"><input type="checkbox" aria-label={say("list.selectAll")} checked={all} ref={(box) => { if (box) box.indeterminate = selection.keys.size > 0 && !all; }} onChange={props.onSelectAll} /></th>
+            {shown.map((each) => <Head key={each.name} shown={each} sort={props.sort} onSort={props.onSort} />)}
+            <th scope="col"><span className="sr">{say("action.more")}</span></th>
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {window.pieces.flatMap(({ gap, index: at }) => {
+            const line = lines[at];
+            if (!line) return [];
+            const room = gap > 0 ? [<tr key={`gap${at}`} aria-hidden="true"><td className="pad" style={{ height: gap }} colSpan={width} /></tr>] : [];
+            if (!("row" in line)) {
+              return [...room, (
+                <tr key={`group ${line.group}`} className="group">
+                  <td colSpan={width}><span className="row"><button type="button" className="fold" aria-expanded={line.open} aria-label={line.group} onClick={() => props.onFold(line.group)}><Icon name={line.open ? "down" : "right"} size={14} /></button>{props.groupHead(line.group, line.count)}</span></td>
+                </tr>
+              )];
+            }
+            const { row } = line;
+            const key = keyOf(row.object.metadata);
+            const object = objectOf(kind, row);
+            const status = judged && object ? statusOf(kind.plural, object) : undefined;
+            return [...room, (
+              <Row
+                key={row.object.metadata.uid ?? key} kind={kind} row={row} rowKey={key} index={line.index} shown={shown} marked={marked} status={status} reason={hasReason(status)} object={object}
+                chosen={open === key} selected={selection.keys.has(key)} gone={props.isGone(row.object.metadata.uid)} onKey={press} onFocus={setFocused} onOpen={toggle} onSelect={onSelect} onMenu={props.onMenu}
+              />
+            )];
+          })}
+          {window.rest > 0 && <tr aria-hidden="true"><td className="pad" style={{ height: window.rest }} colSpan={width} /></tr>}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -55,3 +55,45 @@ export function parse(line: string): Filter {
   }
   return { words: found.words.join(" "), labels: found.labels.join(","), fields: found.fields.join(",") };
 }
+
+/** Two filters as one, as when a new token joins those that are there. */
+export function joined(a: Filter, b: Filter): Filter {
+  const both = (first: string, second: string, by: string) => [...new Set([first, second].filter(Boolean))].join(by);
+  return { words: both(a.words, b.words, " "), labels: both(a.labels, b.labels, ","), fields: both(a.fields, b.fields, ",") };
+}
+
+/** The requirements of a selector: a comma within brackets separates values. */
+export function requirements(selector: string): string[] {
+  const out: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (let at = 0; at <= selector.length; at++) {
+    const letter = selector[at];
+    if (letter === "(") depth++;
+    if (letter === ")") depth = Math.max(0, depth - 1);
+    if (at === selector.length || (letter === "," && depth === 0)) {
+      const one = selector.slice(from, at).trim();
+      if (one !== "") out.push(one);
+      from = at + 1;
+    }
+  }
+  return out;
+}
+
+export interface Token {
+  flag: "-l" | "--field-selector";
+  value: string;
+}
+
+export function tokensOf(filter: Filter): Token[] {
+  return [
+    ...requirements(filter.labels).map((value) => ({ flag: "-l", value }) as const),
+    ...requirements(filter.fields).map((value) => ({ flag: "--field-selector", value }) as const),
+  ];
+}
+
+/** A filter without one of its tokens. */
+export function without(filter: Filter, token: Token): Filter {
+  const left = (selector: string) => requirements(selector).filter((each) => each !== token.value).join(",");
+  return token.flag === "-l" ? { ...filter, labels: left(filter.labels) } : { ...filter, fields: left(filter.fields) };
+}

@@ -1,41 +1,118 @@
-import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
+import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useRef } from "react";
 import { query, read } from "../../api/client";
 import type { Plural, Table } from "../../api/types";
 import { store } from "../../live/store";
-import { parse } from "./filter";
+import type { Filter } from "./filter";
 
 /** How many rows come at a time. */
 export const pageSize = 500;
+/** How long changes are collected before the server is asked again, in milliseconds. */
+const collect = 1000;
+
+/** The rows that a reader sees, by their places in the whole list. */
+export interface Sight {
+  from: number;
+  until: number;
+}
+
+/** The pages that have the rows in sight. */
+export function pagesIn(pages: readonly Pick<Table, "rows">[], sight: Sight): number[] {
+  let from = 0;
+  return pages.flatMap((page, index) => {
+    const until = from + page.rows.length;
+    const seen = from <= sight.until && until >= sight.from;
+    from = until;
+    return seen ? [index] : [];
+  });
+}
+
+type Data = InfiniteData<Table, string>;
+
+/**
+ * Reads pages again. A page begins where the one before it ended: where that end has moved, the next page is read as well, so that no
+ * row is missing or there twice.
+ */
+export async function readAgain(data: Data, wanted: readonly number[], page: (token: string) => Promise<Table>): Promise<{ data: Data; read: number[] }> {
+  const pages = [...data.pages];
+  const pageParams = [...data.pageParams];
+  const read: number[] = [];
+  const left = new Set(wanted);
+  for (let index = 0; index < pages.length; index++) {
+    if (!left.has(index)) continue;
+    const now = await page(pageParams[index] ?? "");
+    const end = now.metadata.continue ?? "";
+    pages[index] = now;
+    read.push(index);
+    if (end === "") pages.length = pageParams.length = index + 1;
+    else if (index + 1 < pages.length && end !== pageParams[index + 1]) {
+      pageParams[index + 1] = end;
+      left.add(index + 1);
+    }
+  }
+  return { data: { pages, pageParams }, read };
+}
 
 /**
  * The table of a kind, with the columns of kubectl. The server filters and sorts; the stream says when to ask again, at most once a
- * second. Rows keep their places meanwhile: only cells change.
+ * second, and only for the pages in sight: the others are asked for when somebody scrolls to them.
  */
-export function useTable(plural: Plural, namespace: string | undefined, filter: string, sort: string | undefined) {
+export function useTable(plural: Plural, namespace: string | undefined, filter: Filter, sort: string | undefined, enabled: boolean) {
   const client = useQueryClient();
-  const { words, labels, fields } = parse(filter);
+  const { words, labels, fields } = filter;
   const key = ["table", plural, namespace ?? "", words, labels, fields, sort ?? ""];
-  const known = useRef(key);
-  known.current = key;
+  const sight = useRef<Sight>({ from: 0, until: pageSize });
+  /** How often something has changed, and at which of these each page was read. */
+  const changes = useRef(0);
+  const readAt = useRef<number[]>([]);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const page = (token: string, signal?: AbortSignal) => read<Table>(`/v1/tables/${plural}${query({
+    ns: namespace, q: words, labelSelector: labels, fieldSelector: fields, sort, limit: pageSize, continue: token,
+  })}`, signal ? { signal } : {});
+  const old = (data: Data | undefined) => (data ? pagesIn(data.pages, sight.current).filter((index) => (readAt.current[index] ?? 0) < changes.current) : []);
+
+  const refresh = useRef(() => Promise.resolve(false));
+  refresh.current = async () => {
+    const before = client.getQueryData<Data>(key);
+    const wanted = old(before);
+    if (!before || wanted.length === 0) return false;
+    const at = changes.current;
+    const again = await readAgain(before, wanted, (token) => page(token));
+    for (const index of again.read) readAt.current[index] = at;
+    // A page that has come meanwhile stays; the next look mends it.
+    if (client.getQueryData<Data>(key) === before) client.setQueryData<Data>(key, again.data);
+    return old(again.data).length > 0;
+  };
+
+  const schedule = useCallback((wait: number) => {
+    timer.current ??= setTimeout(() => {
+      const begun = performance.now();
+      const next = (more: boolean) => {
+        timer.current = undefined;
+        // A server that takes long is asked less often.
+        if (more) schedule(Math.min(10_000, Math.max(collect, 3 * (performance.now() - begun))));
+      };
+      refresh.current().then(next, () => next(true));
+    }, wait);
+  }, []);
+
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const again = () => {
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        void client.invalidateQueries({ queryKey: known.current });
-      }, 1000);
-    };
-    const end = store.subscribe(plural, again);
-    return () => { end(); clearTimeout(timer); };
-  }, [client, plural]);
-  return useInfiniteQuery({
-    queryKey: key,
-    initialPageParam: "",
-    placeholderData: keepPreviousData,
-    queryFn: ({ pageParam, signal }) => read<Table>(`/v1/tables/${plural}${query({
-      ns: namespace, q: words, labelSelector: labels, fieldSelector: fields, sort, limit: pageSize, continue: pageParam,
-    })}`, { signal }),
+    const end = store.subscribe(plural, () => { changes.current++; schedule(collect); });
+    return () => { end(); clearTimeout(timer.current); timer.current = undefined; };
+  }, [plural, schedule]);
+
+  const table = useInfiniteQuery({
+    queryKey: key, initialPageParam: "", placeholderData: keepPreviousData, enabled,
+    queryFn: ({ pageParam, signal }) => page(pageParam, signal),
     getNextPageParam: (last) => last.metadata.continue || undefined,
   });
+  const { hasNextPage, isFetching, fetchNextPage } = table;
+  const loaded = table.data?.pages.reduce((sum, each) => sum + each.rows.length, 0) ?? 0;
+  const total = loaded + (table.data?.pages.at(-1)?.metadata.remainingItemCount ?? 0);
+  const look = useCallback((at: Sight) => {
+    sight.current = at;
+    if (hasNextPage && !isFetching && at.until > loaded - pageSize / 2) void fetchNextPage();
+    if (changes.current > 0) schedule(collect / 4);
+  }, [hasNextPage, isFetching, fetchNextPage, loaded, schedule]);
+  return { ...table, loaded, total, look };
 }

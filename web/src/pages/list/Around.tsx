@@ -1,0 +1,54 @@
+import { useMemo } from "react";
+import type { KubeObject } from "../../api/types";
+import { Command, Nothing } from "../../components/parts";
+import { useSay } from "../../i18n";
+import type { Kind } from "../../kinds/registry";
+import { useObjects } from "../../live/hooks";
+import { model } from "../../map/model";
+import { NodeMap } from "../../map/NodeMap";
+import { worst } from "../../status/order";
+import { statusOf, withoutStatus } from "../../status/status";
+
+export function Counting({ kind, namespace }: { kind: Kind; namespace: string | undefined }) {
+  const say = useSay();
+  const objects: readonly KubeObject[] = useObjects(kind.plural, namespace);
+  const bad = useMemo(() => worst(kind.plural, objects)?.count ?? 0, [kind, objects]);
+  const moving = useMemo(() => objects.filter((object) => ["reconciling", "retrying"].includes(statusOf(kind.plural, object).name)).length, [kind, objects]);
+  if (kind.plural in withoutStatus) return <p className="sub">{say("list.total", { total: objects.length })}</p>;
+  const key = bad + moving === 0 ? "list.allReady" : moving === 0 ? "list.bad" : bad === 0 ? "list.moving" : "list.sub";
+  return <p className="sub">{say(key, { total: objects.length, bad, moving })}</p>;
+}
+
+export function NodesMap() {
+  const nodes = useObjects("nodes");
+  const pools = useObjects("nodepools");
+  const pods = useObjects("pods");
+  const shown = useMemo(() => model(nodes, pools, pods, pods.length > 0), [nodes, pools, pods]);
+  if (nodes.length === 0) return null;
+  return <section className="panel spaced"><NodeMap shown={shown} numbers={false} /></section>;
+}
+
+export function Forbidden({ kind, error }: { kind: Kind; error: Error }) {
+  const say = useSay();
+  return (
+    <div className="blank">
+      <h2>{say("forbidden.title", { kind: say(`kind.${kind.plural}`) })}</h2>
+      <p className="say">{say("forbidden.body")}</p>
+      <p className="sub" lang="en">{error.message}</p>
+      <Command text={`kubectl auth can-i list ${kind.plural}`} />
+    </div>
+  );
+}
+
+export function Empty({ kind, filtered, onClear }: { kind: Kind; filtered: boolean; onClear: () => void }) {
+  const say = useSay();
+  const name = say(`kind.${kind.plural}`);
+  if (filtered) return <Nothing>{say("list.noMatch")} <button type="button" className="plain" onClick={onClear}>{say("list.clear")}</button></Nothing>;
+  return (
+    <div className="blank">
+      <p className="say">{say("list.none", { kind: name })}</p>
+      <p className="sub">{say("list.start")}</p>
+      <Command text={`kubectl explain ${kind.kubectl} --recursive`} />
+    </div>
+  );
+}

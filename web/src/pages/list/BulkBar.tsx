@@ -1,0 +1,47 @@
+import { lazy, Suspense, useMemo, useState } from "react";
+import { targetOf } from "../../actions/useOrder";
+import type { KubeObject } from "../../api/types";
+import { Action, Command } from "../../components/parts";
+import { Icon } from "../../components/Icon";
+import { useSay } from "../../i18n";
+import type { Kind } from "../../kinds/registry";
+import { useLink } from "../../live/hooks";
+import { may, useRights } from "../../shell/session";
+import { type Bulk, bulks, together } from "./bulk";
+
+const BulkDialog = lazy(async () => ({ default: (await import("./BulkDialog")).BulkDialog }));
+
+/** What can be done with everything that is selected, with the very command of what the pointer or the focus is on. */
+export function BulkBar({ kind, objects, more, onAll, onClear }: {
+  kind: Kind; objects: readonly KubeObject[]; more: number | undefined; onAll: () => void; onClear: () => void;
+}) {
+  const say = useSay();
+  const link = useLink();
+  const namespaces = new Set(objects.map((object) => object.metadata.namespace));
+  const rights = useRights(namespaces.size === 1 ? [...namespaces][0] : undefined);
+  const offered = useMemo(() => bulks(objects.map((object) => ({ target: targetOf(kind, object), object }))), [kind, objects]);
+  const [at, setAt] = useState<Bulk["key"]>();
+  const [chosen, setChosen] = useState<Bulk>();
+  const shown = offered.find((bulk) => bulk.key === at) ?? offered[0];
+  const lines = shown ? together(shown.deeds.map(({ target, deed }) => ({ target, order: deed.order }))) : [];
+  const refused = (bulk: Bulk) => {
+    if (link === "cut" || link === "expired") return say("action.cut");
+    const forbidden = [...namespaces].some((namespace) => !may(rights, kind.plural, namespace, bulk.right) && namespaces.size === 1);
+    return forbidden ? say("action.refused", { verb: bulk.right, kind: say(`kind.${kind.plural}`) }) : undefined;
+  };
+  return (
+    <section className="bulk" aria-label={say("bulk.bar")}>
+      <div><strong>{say("bulk.selected", { count: objects.length })}</strong>{more !== undefined && <button type="button" className="plain small" onClick={onAll}>{say("bulk.everything", { count: more })}</button>}</div>
+      {lines.length > 0 ? <Command text={lines.length > 2 ? [...lines.slice(0, 2), `# ${say("bulk.rest", { count: lines.length - 2 })}`].join("\n") : lines.join("\n")} /> : <span className="sub">{say("bulk.none")}</span>}
+      <span className="row">
+        {offered.map((bulk) => (
+          <span key={bulk.key} onPointerEnter={() => setAt(bulk.key)} onFocus={() => setAt(bulk.key)}>
+            <Action label={say("bulk.button", { action: say(bulk.key), count: objects.length })} danger={bulk.danger} disabled={refused(bulk)} onClick={() => setChosen(bulk)} />
+          </span>
+        ))}
+        <button type="button" className="btn quiet icon" aria-label={say("bulk.clear")} onClick={onClear}><Icon name="close" size={14} /></button>
+      </span>
+      {chosen && <Suspense fallback={null}><BulkDialog kind={kind} bulk={chosen} onClose={() => setChosen(undefined)} onDone={onClear} /></Suspense>}
+    </section>
+  );
+}

@@ -1,0 +1,173 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { targetOf, useOrder } from "../../actions/useOrder";
+import type { Deed } from "../../actions/list";
+import { deedsOf } from "../../actions/list";
+import type { Target } from "../../actions/commands";
+import { Refusal } from "../../api/client";
+import type { KubeObject } from "../../api/types";
+import { Failure, Segments, Skeleton } from "../../components/parts";
+import { useSay } from "../../i18n";
+import { type Kind, pageOf } from "../../kinds/registry";
+import { useHeld } from "../../live/hooks";
+import { useTitle } from "../../live/needs";
+import { keyOf, store } from "../../live/store";
+import { BulkBar } from "./BulkBar";
+import { allColumns, chosen, remember, remembered, toggled } from "./columns";
+import { Counting, Empty, Forbidden, NodesMap } from "./Around";
+import { Drawer } from "./Drawer";
+import { type Filter, joined, parse } from "./filter";
+import { FilterField } from "./FilterField";
+import { type Grouping, groupings, lines as linesOf } from "./groups";
+import { HostHead, hostOf, useHosts } from "./HostHead";
+import { tooLong } from "./limits";
+import { type RowKey, Rows } from "./Rows";
+import type { TableRow } from "./Row";
+import * as selecting from "./selection";
+import { useTable } from "./useTable";
+
+const ColumnChoice = lazy(async () => ({ default: (await import("./ColumnChoice")).ColumnChoice }));
+const RowMenu = lazy(async () => ({ default: (await import("./RowMenu")).RowMenu }));
+const Confirm = lazy(async () => ({ default: (await import("../../actions/Confirm")).Confirm }));
+
+function objectAt(kind: Kind, key: string): KubeObject | undefined {
+  const slash = key.indexOf("/");
+  return store.get(kind.plural, key.slice(0, slash) || undefined, key.slice(slash + 1));
+}
+
+/** The list of a kind. What it shows is in the address: it can be sent to somebody else, and Back works. */
+export function List({ kind }: { kind: Kind }) {
+  const say = useSay();
+  const navigate = useNavigate();
+  const { ns, q = "", l = "", f = "", sort, open, cols, group: by } = useSearch({ from: "__root__" });
+  const namespace = kind.namespaced ? ns : undefined;
+  const filter = useMemo(() => joined(parse(q), { words: "", labels: l, fields: f }), [q, l, f]);
+  const table = useTable(kind.plural, namespace, filter, sort, tooLong(filter) === undefined);
+  const [pointed, setPointed] = useState(false);
+  const [focused, setFocused] = useState(false);
+  const [selection, setSelection] = useState(selecting.nothing);
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const [menu, setMenu] = useState<{ key: string; anchor: Element }>();
+  const [asked, setAsked] = useState<{ deed: Deed; target: Target }>();
+  const { run } = useOrder();
+  const held = pointed || focused;
+  const pages = useHeld(table.data?.pages, held);
+  const title = say(`kind.${kind.plural}`);
+  useTitle(title);
+
+  const search = useCallback((change: Record<string, string | undefined>) => void navigate({ to: ".", search: (before) => ({ ...before, ...change }), replace: "q" in change }), [navigate]);
+  const onFilter = useCallback((to: Filter) => search({ q: to.words || undefined, l: to.labels || undefined, f: to.fields || undefined }), [search]);
+  const onOpen = useCallback((key: string | undefined) => search({ open: key }), [search]);
+
+  // While the pointer or the focus is there, rows neither come nor go; the cells of those that are shown are the newest.
+  const rows = useMemo(() => pages.shown?.flatMap((page) => page.rows) ?? [], [pages.shown]);
+  const newest = useMemo(() => new Map(table.data?.pages.flatMap((page) => page.rows).map((row) => [row.object.metadata.uid ?? "", row])), [table.data]);
+  const shown = useMemo(() => (held ? rows.map((row) => newest.get(row.object.metadata.uid ?? "") ?? row) : rows), [held, rows, newest]);
+  const gone = pages.stale ? rows.filter((row) => !newest.has(row.object.metadata.uid ?? "")).length : 0;
+  const added = pages.stale ? newest.size - (rows.length - gone) : 0;
+  const stale = pages.stale;
+  const isGone = useCallback((uid: string | undefined) => stale && !newest.has(uid ?? ""), [stale, newest]);
+
+  const groups = groupings(kind.plural, kind.namespaced, namespace);
+  const grouping: Grouping = groups.find((each) => each === by) ?? groups[0] ?? "none";
+  const hosts = useHosts(grouping === "host");
+  const groupOf = useMemo(() => {
+    if (grouping === "none") return undefined;
+    return (row: TableRow) => {
+      const { namespace: of, name = "" }: KubeObject["metadata"] = row.object.metadata;
+      return grouping === "namespace" ? (of ?? "") : hostOf(store.get("virtualmachines", of, name));
+    };
+  }, [grouping]);
+  const lines = useMemo(() => linesOf(shown, groupOf, closed), [shown, groupOf, closed]);
+  const order = useRef<string[]>([]);
+  order.current = useMemo(() => lines.flatMap((line) => ("row" in line ? [keyOf(line.row.object.metadata)] : [])), [lines]);
+
+  const definitions = pages.shown?.[0]?.columnDefinitions;
+  const all = useMemo(() => allColumns(kind.plural, definitions ?? []), [kind, definitions]);
+  const choice = cols ?? remembered(kind.plural);
+  const columns = useMemo(() => chosen(all, choice), [all, choice]);
+  const choose = (to: string | undefined) => { remember(kind.plural, to); search({ cols: to }); };
+
+  const select = useCallback((key: string, range: boolean) => setSelection((before) => (range ? selecting.range(before, order.current, key) : selecting.toggle(before, key))), []);
+  const selectAll = useCallback(() => setSelection((before) => selecting.all(before, order.current)), []);
+  const clear = useCallback(() => setSelection(selecting.nothing), []);
+  useEffect(clear, [clear, kind, namespace, filter]);
+  const picked = useMemo(() => [...selection.keys].map((key) => objectAt(kind, key)).filter((object) => object !== undefined), [selection, kind, table.data]); // eslint-disable-line react-hooks/exhaustive-deps -- objects change with the table
+  const everything = async () => {
+    let more = table;
+    while (more.hasNextPage) more = { ...more, ...(await more.fetchNextPage()) };
+    setSelection({ keys: new Set(more.data?.pages.flatMap((page) => page.rows).map((row) => keyOf(row.object.metadata))), anchor: undefined });
+  };
+
+  const begin = useCallback((deed: Deed, target: Target) => {
+    if (deed.undo && !deed.warning && !deed.danger) void run(deed.order, say(deed.key), target.name, deed.undo);
+    else setAsked({ deed, target });
+  }, [run, say]);
+  const page = useCallback((key: string, tab?: string) => {
+    const slash = key.indexOf("/");
+    void navigate({ to: pageOf(kind.plural, key.slice(0, slash) || undefined, key.slice(slash + 1)), search: { ns, tab } });
+  }, [navigate, kind, ns]);
+  const onKey = useCallback((what: RowKey, key: string) => {
+    const object = objectAt(kind, key);
+    if (what === "page" || what === "scale") page(key);
+    else if (what === "yaml") page(key, "yaml");
+    else if (what === "edit") page(key, "yaml");
+    else if (what === "drawer") search({ open: open === key ? undefined : key });
+    else if (what === "close") { search({ open: undefined }); clear(); }
+    else if (object) {
+      const target = targetOf(kind, object);
+      const deed = deedsOf(target, object).find((each) => each.key === "action.delete");
+      if (deed) setAsked({ deed, target });
+    }
+  }, [kind, open, page, search, clear]);
+  const onMenu = useCallback((key: string, anchor: Element) => setMenu({ key, anchor }), []);
+  const fold = useCallback((group: string) => setClosed((before) => { const next = new Set(before); if (!next.delete(group)) next.add(group); return next; }), []);
+
+  const wrong = table.error instanceof Refusal && [400, 422].includes(table.error.problem.status) ? table.error : undefined;
+  const forbidden = table.error instanceof Refusal && table.error.problem.status === 403 ? table.error : undefined;
+  const count = table.hasNextPage || table.isFetchingNextPage ? say("list.loading", { shown: table.loaded, total: table.total }) : say("list.count", { shown: rows.length, total: table.total });
+  const menuObject = menu && objectAt(kind, menu.key);
+  const filtered = filter.words + filter.labels + filter.fields !== "";
+  return (
+    <div className={open ? "split" : undefined}>
+      <div className="list">
+        <div className="title"><div><h1>{title}</h1><Counting kind={kind} namespace={namespace} /></div></div>
+        {kind.plural === "nodes" && <NodesMap />}
+        <div className="row tools">
+          <FilterField kind={kind} value={filter} wrong={wrong} count={count} onChange={onFilter} />
+          {groups.length > 1 && <Segments label={say("group.label")} value={grouping} options={groups.map((each) => [each, say(`group.by.${each}`)] as const)} onChange={(to) => search({ group: to === groups[0] ? undefined : to })} />}
+          {definitions && <Suspense fallback={null}><ColumnChoice all={all} shown={columns} onToggle={(name) => choose(toggled(all, choice, name))} onReset={() => choose(undefined)} /></Suspense>}
+        </div>
+        {forbidden && <Forbidden kind={kind} error={forbidden} />}
+        {table.error && !wrong && !forbidden && <Failure error={table.error} again={() => void table.refetch()} />}
+        {table.isLoading && <Skeleton rows={8} />}
+        {grouping === "host" && hosts.data?.complete === false && <p className="sub small">{say("host.incomplete")}</p>}
+        {added + gone > 0 && <button type="button" className="plain stale" onClick={pages.show}>{say("list.moved", { added, gone })}</button>}
+        {definitions && rows.length === 0 && !table.isPlaceholderData && <Empty kind={kind} filtered={filtered} onClear={() => onFilter({ words: "", labels: "", fields: "" })} />}
+        {definitions && rows.length > 0 && (
+          <div
+            onPointerEnter={() => setPointed(true)} onPointerLeave={() => setPointed(false)} onFocus={() => setFocused(true)}
+            onBlur={(event) => { if (!event.currentTarget.contains(event.relatedTarget)) setFocused(false); }}
+          >
+            <Rows
+              kind={kind} columns={definitions} shown={columns} lines={lines} total={table.total} sort={sort} open={open} selection={selection} isGone={isGone}
+              groupHead={(name, inside) => (grouping === "host" ? <HostHead name={name} hosts={hosts.data} /> : <><strong>{name}</strong><span>{say("group.count", { count: inside })}</span></>)}
+              onSort={(to) => search({ sort: to })} onOpen={onOpen} onSelect={select} onSelectAll={selectAll} onKey={onKey} onMenu={onMenu} onFold={fold} onSight={table.look}
+            />
+          </div>
+        )}
+        {picked.length > 0 && <BulkBar kind={kind} objects={picked} more={table.hasNextPage && picked.length >= table.loaded ? table.total : undefined} onAll={() => void everything()} onClear={clear} />}
+      </div>
+      {open && <Drawer kind={kind} open={open} rows={shown} onOpen={onOpen} />}
+      {menu && menuObject && (
+        <Suspense fallback={null}>
+          <RowMenu
+            anchor={menu.anchor} target={targetOf(kind, menuObject)} object={menuObject} onDeed={(deed) => begin(deed, targetOf(kind, menuObject))}
+            onDrawer={() => search({ open: menu.key })} onPage={(tab) => page(menu.key, tab)} onClose={() => setMenu(undefined)}
+          />
+        </Suspense>
+      )}
+      {asked && <Suspense fallback={null}><Confirm deed={asked.deed} target={asked.target} onClose={() => setAsked(undefined)} /></Suspense>}
+    </div>
+  );
+}

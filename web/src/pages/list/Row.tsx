@@ -1,0 +1,83 @@
+import { Link } from "@tanstack/react-router";
+import { memo, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
+import type { KubeObject, Table } from "../../api/types";
+import { Icon } from "../../components/Icon";
+import { useSay } from "../../i18n";
+import { type Kind, pageOf } from "../../kinds/registry";
+import { Shape } from "../../status/shapes";
+import type { Status } from "../../status/status";
+import type { Column, Shown } from "./columns";
+import { OwnCell } from "./OwnCell";
+
+export type TableRow = Table["rows"][number];
+
+export function isNumber(column: Column | undefined): boolean {
+  return column !== undefined && (column.type === "integer" || column.type === "number" || column.name === "Age");
+}
+
+function shownText(cell: unknown): string {
+  return cell === null || cell === undefined || cell === "" ? "<none>" : String(cell);
+}
+
+export interface RowProps {
+  kind: Kind;
+  row: TableRow;
+  rowKey: string;
+  index: number;
+  shown: readonly Shown[];
+  marked: number;
+  status: Status | undefined;
+  reason: boolean;
+  object: KubeObject | undefined;
+  chosen: boolean;
+  selected: boolean;
+  gone: boolean;
+  onKey: (event: KeyboardEvent<HTMLTableRowElement>, key: string, index: number) => void;
+  onFocus: (index: number) => void;
+  onOpen: (key: string) => void;
+  onSelect: (key: string, range: boolean) => void;
+  onMenu: (key: string, anchor: Element) => void;
+}
+
+function same(a: RowProps, b: RowProps): boolean {
+  for (const name of ["kind", "rowKey", "index", "shown", "marked", "status", "reason", "object", "chosen", "selected", "gone", "onKey", "onFocus", "onOpen", "onSelect", "onMenu"] as const) {
+    if (a[name] !== b[name]) return false;
+  }
+  return a.row === b.row || a.row.cells.every((cell, at) => cell === b.row.cells[at]);
+}
+
+/** One object, with its reason in a line of its own where something is wrong. Rendered again only when what it shows has changed. */
+export const Row = memo(function Row(props: RowProps) {
+  const { kind, row, rowKey, index, shown, marked, status, reason, object, chosen, selected, gone } = props;
+  const say = useSay();
+  const { namespace, name = "" }: KubeObject["metadata"] = row.object.metadata;
+  const cell = ({ name: column, at, column: definition }: Shown): ReactNode => {
+    if (column === "Name" || definition?.format === "name") {
+      return <Link className="plainlink" to={pageOf(kind.plural, namespace, name)}>{namespace && <span className="ns">{namespace}/</span>}<span className="rowname">{name}</span></Link>;
+    }
+    if (!definition) return <OwnCell column={column} object={object} />;
+    const value = shownText(row.cells[at]);
+    if (gone && at === marked) return <span className="dim">{say("list.gone")}</span>;
+    if (at === marked && status) return <span className={`st ${status.name}`}><Shape name={status.name} />{value}{status.name === "paused" && `, ${say("status.paused").toLowerCase()}`}</span>;
+    return <span className={value === "<none>" ? "dim" : undefined}>{value}</span>;
+  };
+  const click = (event: MouseEvent<HTMLTableRowElement>) => {
+    if (event.target instanceof Element && event.target.closest("a,button,input,label") === null && window.getSelection()?.isCollapsed !== false) props.onOpen(rowKey);
+  };
+  const marks = [chosen ? "sel" : selected ? "picked" : "", reason ? "haswhy" : "", gone ? "gone" : ""].filter(Boolean).join(" ");
+  return (
+    <>
+      <tr
+        data-key={rowKey} tabIndex={0} aria-rowindex={index + 2} aria-selected={selected} className={marks || undefined}
+        onKeyDown={(event) => props.onKey(event, rowKey, index)} onFocus={() => props.onFocus(index)} onClick={click}
+      >
+        <td className="pick"><input type="checkbox" checked={selected} tabIndex={-1} aria-label={say("list.select", { name })} onChange={() => undefined} onClick={(event) => props.onSelect(rowKey, event.shiftKey)} /></td>
+        {shown.map((each) => <td key={each.name} className={isNumber(each.column) ? "num" : undefined}>{cell(each)}</td>)}
+        <td className="num acts"><button type="button" className="btn quiet icon" tabIndex={-1} aria-label={say("row.menu", { name })} aria-haspopup="menu" onClick={(event) => props.onMenu(rowKey, event.currentTarget)}><Icon name="more" size={14} /></button></td>
+      </tr>
+      {reason && (
+        <tr className={`why ${chosen ? "sel" : selected ? "picked" : ""}`.trim()}><td /><td colSpan={shown.length + 1}>{status?.reason && <span className="reason">{status.reason} </span>}<span lang="en">{status?.message}</span></td></tr>
+      )}
+    </>
+  );
+}, same);

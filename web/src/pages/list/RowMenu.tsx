@@ -1,0 +1,42 @@
+import { Menu } from "@base-ui/react/menu";
+import { type Deed, deedsOf } from "../../actions/list";
+import type { Target } from "../../actions/commands";
+import type { KubeObject } from "../../api/types";
+import { useSay } from "../../i18n";
+import { may, useRights } from "../../shell/session";
+import { useLink } from "../../live/hooks";
+
+/** What can be done with the object of a row, beside its button. */
+export function RowMenu({ anchor, target, object, onDeed, onDrawer, onPage, onClose }: {
+  anchor: Element; target: Target; object: KubeObject; onDeed: (deed: Deed) => void; onDrawer: () => void; onPage: (tab: string | undefined) => void; onClose: () => void;
+}) {
+  const say = useSay();
+  const link = useLink();
+  const rights = useRights(target.namespace);
+  const refused = (deed: Deed) => {
+    if (link === "cut" || link === "expired") return say("action.cut");
+    return may(rights, target.kind.plural, target.namespace, deed.right) ? undefined : say("action.refused", { verb: deed.right, kind: say(`kind.${target.kind.plural}`) });
+  };
+  return (
+    <Menu.Root open onOpenChange={(open) => { if (!open) onClose(); }} modal={false}>
+      <Menu.Portal>
+        <Menu.Positioner anchor={anchor} className="over" sideOffset={4} align="end">
+          <Menu.Popup className="pop menu" aria-label={say("row.menu", { name: target.name })}>
+            <Menu.Item onClick={onDrawer}>{say("row.drawer")} <kbd>Space</kbd></Menu.Item>
+            <Menu.Item onClick={() => onPage(undefined)}>{say("drawer.open")} <kbd>Enter</kbd></Menu.Item>
+            <Menu.Item onClick={() => onPage("yaml")}>{say("tab.yaml")} <kbd>Y</kbd></Menu.Item>
+            <Menu.Separator />
+            {deedsOf(target, object).map((deed) => {
+              const reason = refused(deed);
+              return (
+                <Menu.Item key={deed.key} disabled={reason !== undefined} title={reason} className={deed.danger ? "bad" : undefined} onClick={() => onDeed(deed)}>
+                  {say(deed.key)}{deed.key === "action.delete" && <kbd>Del</kbd>}
+                </Menu.Item>
+              );
+            })}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}

@@ -1,0 +1,53 @@
+import { type Order, quoted, type Target } from "../../actions/commands";
+import { type Deed, deedsOf } from "../../actions/list";
+import type { KubeObject } from "../../api/types";
+
+/** One thing that can be done with several objects: the deed of each of them. */
+export interface Bulk {
+  key: Deed["key"];
+  danger: boolean;
+  right: Deed["right"];
+  warning: Deed["warning"];
+  deeds: readonly { target: Target; deed: Deed }[];
+}
+
+/** What can be done with all of the objects: a deed that one of them does not have is not offered. */
+export function bulks(objects: readonly { target: Target; object: KubeObject }[]): Bulk[] {
+  const each = objects.map(({ target, object }) => deedsOf(target, object).map((deed) => ({ target, deed })));
+  return (each[0] ?? []).flatMap(({ deed }): Bulk[] => {
+    const deeds = each.map((of) => of.find((other) => other.deed.key === deed.key)).filter((found) => found !== undefined);
+    return deeds.length === each.length ? [{ key: deed.key, danger: deed.danger === true, right: deed.right, warning: deed.warning, deeds }] : [];
+  });
+}
+
+/** The commands of several orders as kubectl takes them: one for the objects of each namespace. */
+export function together(orders: readonly { target: Target; order: Order }[]): string[] {
+  const groups = new Map<string, { before: string; after: string; names: string[] }>();
+  for (const { target, order } of orders) {
+    const name = quoted(target.name);
+    const words = ` ${order.kubectl} `;
+    const at = words.indexOf(` ${name} `);
+    if (at < 0) {
+      groups.set(order.kubectl, { before: order.kubectl, after: "", names: [] });
+      continue;
+    }
+    const before = words.slice(1, at);
+    const after = words.slice(at + name.length + 2).trimEnd();
+    const group = groups.get(`${before}\n${after}`);
+    if (group) group.names.push(name);
+    else groups.set(`${before}\n${after}`, { before, after, names: [name] });
+  }
+  return [...groups.values()].map(({ before, after, names }) => [before, ...names, after].filter(Boolean).join(" "));
+}
+
+/** Does something for each, a few at a time; each result is told as it is there. */
+export async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>, told: (item: T, failed: Error | undefined) => void, atOnce = 4): Promise<void> {
+  const queue = [...items];
+  const worker = async () => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+      const one = item;
+      await act(one).then(() => told(one, undefined), (cause: unknown) => told(one, cause instanceof Error ? cause : new Error(String(cause))));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+}

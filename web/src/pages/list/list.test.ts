@@ -1,0 +1,86 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { orders, type Target } from "../../actions/commands";
+import { kindOf, type Kind } from "../../kinds/registry";
+import { bulks, eachOf, together } from "./bulk";
+import { allColumns, chosen, type Column, toggled } from "./columns";
+import { joined, parse, requirements, tokensOf, without } from "./filter";
+import { lines } from "./groups";
+import { tooLong } from "./limits";
+import { all, nothing, range, toggle } from "./selection";
+import { offsets, pieces } from "./window";
+
+const column = (name: string, priority = 0): Column => ({ name, priority, type: "string", format: "", description: "" });
+const columns = allColumns("nodes", [column("Name"), column("Namespace"), column("Status"), column("Version", 1)]);
+
+test("columns of lower priority are off until they are chosen, and the usual choice is no choice", () => {
+  expect(chosen(columns, undefined).map((each) => each.name)).toEqual(["Name", "Status", "Pools", "Taints"]);
+  const more = toggled(columns, undefined, "Version");
+  expect(more).toBe("Name,Status,Version,Pools,Taints");
+  expect(toggled(columns, more, "Version")).toBeUndefined();
+  expect(chosen(columns, "Gone").map((each) => each.name)).toEqual(["Name"]);
+});
+
+test("only what is in sight is in the page, and the row with the focus", () => {
+  fc.assert(fc.property(fc.array(fc.constantFrom(32, 56), { maxLength: 300 }), fc.nat(9000), fc.integer({ min: -1, max: 320 }), (heights, top, focused) => {
+    const starts = offsets(heights);
+    const shown = pieces(starts, top, top + 400, focused);
+    const drawn = shown.pieces.reduce((sum, piece) => sum + piece.gap + (heights[piece.index] ?? 0), 0) + shown.rest;
+    expect(drawn).toBe(starts.at(-1));
+    if (focused >= 0 && focused < heights.length) expect(shown.pieces.some((piece) => piece.index === focused)).toBe(true);
+    heights.forEach((height, index) => {
+      const begin = starts[index] ?? 0;
+      if (begin < top + 400 && begin + height > top) expect(shown.pieces.some((piece) => piece.index === index)).toBe(true);
+    });
+  }));
+});
+
+test("a range goes from the row that was chosen last", () => {
+  const order = ["a", "b", "c", "d"];
+  const one = toggle(nothing, "c");
+  expect([...range(one, order, "a").keys].sort()).toEqual(["a", "b", "c"]);
+  expect(all(one, order).keys.size).toBe(4);
+  expect(all(all(one, order), order).keys.size).toBe(0);
+});
+
+test("groups have their line, closed ones only that, and rows of no group come last", () => {
+  const found = lines(["x1", "a1", "a2", "-"], (row) => (row === "-" ? "" : row.charAt(0)), new Set(["x"]));
+  expect(found.map((line) => ("row" in line ? `${line.index} ${line.row}` : `${line.group}:${line.count}`))).toEqual(["a:2", "0 a1", "1 a2", "x:1", ":1", "2 -"]);
+});
+
+test("tokens can be taken away one by one", () => {
+  const filter = joined(parse("web -l 'zone in (a,b)',app=web"), parse("--field-selector a=b -l tier!=db"));
+  expect(tokensOf(filter).map((token) => token.value)).toEqual(["zone in (a,b)", "app=web", "tier!=db", "a=b"]);
+  expect(without(filter, { flag: "-l", value: "app=web" })).toEqual({ words: "web", labels: "zone in (a,b),tier!=db", fields: "a=b" });
+  fc.assert(fc.property(fc.string(), (selector) => { for (const one of requirements(selector)) expect(requirements(one)).toEqual([one]); }));
+});
+
+test("what is too long is said before it is sent", () => {
+  expect(tooLong(parse("a".repeat(257)))).toEqual({ part: "filter.words", length: 257, most: 256 });
+  expect(tooLong(parse("a".repeat(256)))).toBeUndefined();
+});
+
+const known = (plural: string): Kind => { const kind = kindOf(plural); if (!kind) throw new Error(plural); return kind; };
+const machine = (name: string, namespace: string, runStrategy = "Always") => {
+  const target: Target = { kind: known("virtualmachines"), namespace, name, uid: name };
+  return { target, object: { metadata: { name, namespace }, spec: { runStrategy } } };
+};
+
+test("the command for several is one for each namespace", () => {
+  const several = [machine("a", "ci"), machine("b", "ci"), machine("c", "lab")].map(({ target }) => ({ target, order: orders.power(target, "off") }));
+  expect(together(several)).toEqual([
+    `kubectl patch virtualmachine a b -n ci --type=merge -p '{"spec":{"runStrategy":"Halted"}}'`,
+    `kubectl patch virtualmachine c -n lab --type=merge -p '{"spec":{"runStrategy":"Halted"}}'`,
+  ]);
+});
+
+test("only what all of them can do is offered", () => {
+  expect(bulks([machine("a", "ci"), machine("b", "ci")]).map((bulk) => bulk.key)).toContain("action.stop");
+  expect(bulks([machine("a", "ci"), machine("b", "ci", "Halted")]).map((bulk) => bulk.key)).not.toContain("action.stop");
+});
+
+test("each result is told, also of those that fail", async () => {
+  const told: string[] = [];
+  await eachOf([1, 2, 3, 4, 5, 6], async (item) => { await Promise.resolve(); if (item % 2 === 0) throw new Error("no"); }, (item, failed) => told.push(`${item}${failed ? "!" : ""}`), 2);
+  expect(told.sort()).toEqual(["1", "2!", "3", "4!", "5", "6!"]);
+});
