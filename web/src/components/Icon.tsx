@@ -27,6 +27,7 @@ const paths = {
   minus: <path d="M3.5 8h9" />,
   menu: <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />,
   more: <path d="M3.5 8h.1M8 8h.1M12.5 8h.1" />,
+  download: <path d="M8 2.5v7.5M4.8 7 8 10.2 11.2 7M3 13.5h10" />,
   columns: <><rect x="2.5" y="3" width="11" height="10" rx="1" /><path d="M6.2 3v10M9.8 3v10" /></>,
 } satisfies Record<string, ReactElement>;
 

@@ -1,7 +1,8 @@
 import type { Texts } from "./index";
 import { frame } from "./zh-frame";
 import { list } from "./zh-list";
+import { logs } from "./zh-logs";
 import { object } from "./zh-object";
 import { terminal } from "./zh-terminal";
 
-export const zh: Texts = { ...frame, ...list, ...object, ...terminal };
+export const zh: Texts = { ...frame, ...list, ...logs, ...object, ...terminal };

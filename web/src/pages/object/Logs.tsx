@@ -1,67 +1,112 @@
-import { useEffect, useRef, useState } from "react";
-import { objectPath, query, send } from "../../api/client";
+import { useMemo, useState } from "react";
+import { objectPath, query } from "../../api/client";
 import type { KubeObject } from "../../api/types";
-import { Failure, Nothing, Panel } from "../../components/parts";
+import { Nothing, Panel } from "../../components/parts";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
+import { useObject, useObjects } from "../../live/hooks";
+import { LogView } from "../../logs/LogView";
+import type { Source } from "../../logs/useLog";
+import { matches } from "./Summary";
 
 const tail = 500;
-/** How many lines the page keeps; older ones leave. */
-const kept = 5000;
+/** How many logs a page follows at once: a browser has six connections to a server without TLS, and the stream has one. */
+const most = 4;
 
-const paths: Record<string, string> = { virtualmachines: "console/output", clusters: "log" };
-
-/** The log of an object, followed if wanted. Who scrolls up stays where they are. */
+/** The logs of an object: of its containers, of its pods, or what a machine or a tool has printed. */
 export function Logs({ kind, object }: { kind: Kind; object: KubeObject }) {
-  const say = useSay();
   const { namespace, name = "" } = object.metadata;
+  switch (kind.plural) {
+    case "pods": return <PodLogs namespace={namespace} name={name} />;
+    case "services": return <ServiceLogs namespace={namespace} name={name} />;
+    case "virtualmachines": return <Text namespace={namespace} kind={kind} name={name} part="console/output" />;
+    case "clusters": return <Text namespace={namespace} kind={kind} name={name} part="log" />;
+    default: return <MergedLogs kind={kind} namespace={namespace} name={name} />;
+  }
+}
+
+function Text({ kind, namespace, name, part }: { kind: Kind; namespace: string | undefined; name: string; part: string }) {
+  const say = useSay();
   const [following, setFollowing] = useState(true);
-  const [wrap, setWrap] = useState(true);
-  const [lines, setLines] = useState<readonly string[]>([]);
-  const [error, setError] = useState<Error>();
-  const end = useRef<HTMLDivElement>(null);
-  const path = `/v1${objectPath(kind.plural, namespace, name)}/${paths[kind.plural] ?? "logs"}${query({ tailLines: tail, follow: following })}`;
+  const sources: Source[] = [{ path: `/v1${objectPath(kind.plural, namespace, name)}/${part}${query({ tailLines: tail, follow: following })}`, format: "text" }];
+  return <LogView title={say("logs.title")} sub={say("logs.tail", { count: tail })} name={name} sources={sources} following={following} onFollow={setFollowing} />;
+}
 
-  useEffect(() => {
-    const stop = new AbortController();
-    const pull = async () => {
-      const answer = await send(path, { signal: stop.signal });
-      const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
-      let rest = "";
-      for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-        const all = (rest + part.value).split("\n");
-        rest = all.pop() ?? "";
-        if (all.length > 0) setLines((before) => [...before, ...all].slice(-kept));
-      }
-      if (rest !== "") setLines((before) => [...before, rest].slice(-kept));
-    };
-    setLines([]);
-    setError(undefined);
-    pull().catch((cause: unknown) => { if (!stop.signal.aborted) setError(cause instanceof Error ? cause : new Error(String(cause))); });
-    return () => stop.abort();
-  }, [path]);
+function Choice({ names, value, all, onChange }: { names: readonly string[]; value: string; all?: boolean; onChange: (name: string) => void }) {
+  const say = useSay();
+  if (names.length < 2) return null;
+  return (
+    <label className="field choice">
+      <span className="dim">{say("logs.container")}</span>
+      <select value={value} onChange={(event) => onChange(event.target.value)}>
+        {all && <option value="">{say("logs.all")}</option>}
+        {names.map((name) => <option key={name} value={name}>{name}</option>)}
+      </select>
+    </label>
+  );
+}
 
-  useEffect(() => {
-    const box = end.current?.parentElement;
-    if (following && box && box.scrollHeight - box.scrollTop - box.clientHeight < 120) box.scrollTop = box.scrollHeight;
-  }, [lines, following]);
-
-  const aside = (
-    <span className="row">
-      <button type="button" className="btn" aria-pressed={following} onClick={() => setFollowing(!following)}>{following ? say("logs.following") : say("logs.follow")}</button>
-      <button type="button" className="btn" aria-pressed={wrap} onClick={() => setWrap(!wrap)}>{say("logs.wrap")}</button>
-    </span>
+function PodLogs({ namespace, name }: { namespace: string | undefined; name: string }) {
+  const say = useSay();
+  const pod = useObject("pods", namespace, name);
+  const [following, setFollowing] = useState(true);
+  const [previous, setPrevious] = useState(false);
+  const [chosen, setChosen] = useState<string>();
+  const names = [...(pod?.spec?.containers ?? []), ...(pod?.spec?.initContainers ?? []), ...(pod?.spec?.ephemeralContainers ?? [])].map((each) => each.name);
+  const container = chosen ?? pod?.metadata.annotations?.["kubectl.kubernetes.io/default-container"] ?? names[0] ?? "";
+  const restarted = (pod?.status?.containerStatuses?.find((each) => each.name === container)?.restartCount ?? 0) > 0;
+  const sources: Source[] = [{ path: `/v1${objectPath("pods", namespace, name)}/logs${query({ container, tailLines: tail, follow: following && !previous, previous })}`, format: "text" }];
+  const choice = (
+    <>
+      <Choice names={names} value={container} onChange={(to) => { setChosen(to); setPrevious(false); }} />
+      {(restarted || previous) && <button type="button" className="btn" aria-pressed={previous} onClick={() => setPrevious(!previous)}>{say("logs.previous")}</button>}
+    </>
   );
   return (
-    <Panel title={say("logs.title")} sub={say("logs.tail", { count: tail })} flush aside={aside}>
-      {error && <Failure error={error} />}
-      {!error && lines.length === 0 && <Nothing>{say("logs.empty")}</Nothing>}
-      {lines.length > 0 && (
-        <div className={wrap ? "log wraps" : "log"} tabIndex={0} role="log" aria-label={say("logs.title")} aria-live="off" lang="en">
-          {lines.map((line, index) => <div key={index}>{line === "" ? "\u00a0" : line}</div>)}
-          <div ref={end} />
-        </div>
-      )}
-    </Panel>
+    <LogView
+      title={say("logs.title")} sub={say("logs.tail", { count: tail })} name={`${name}-${container}${previous ? "-previous" : ""}`} sources={sources}
+      following={following && !previous} onFollow={setFollowing} choice={choice}
+    />
   );
+}
+
+/** All pods of an owner in one log, merged by the server. */
+function MergedLogs({ kind, namespace, name }: { kind: Kind; namespace: string | undefined; name: string }) {
+  const say = useSay();
+  const podset = useObject("podsets", namespace, name);
+  const deployment = useObject("deployments", namespace, name);
+  const [following, setFollowing] = useState(true);
+  const [container, setContainer] = useState("");
+  const names = ((kind.plural === "podsets" ? podset : deployment)?.spec?.template?.spec?.containers ?? []).map((each) => each.name);
+  const sources: Source[] = [{ path: `/v1${objectPath(kind.plural, namespace, name)}/logs${query({ container, tailLines: tail, follow: following, format: "json" })}`, format: "json" }];
+  return (
+    <LogView
+      title={say("logs.title")} sub={say("logs.merged", { count: tail })} name={name} sources={sources} following={following} onFollow={setFollowing}
+      choice={<Choice names={names} value={container} all onChange={setContainer} />}
+    />
+  );
+}
+
+/** The logs of what a Service leads to: of the Deployments that it selects, and of pods that it selects beside them. */
+function ServiceLogs({ namespace, name }: { namespace: string | undefined; name: string }) {
+  const say = useSay();
+  const service = useObject("services", namespace, name);
+  const deployments = useObjects("deployments", namespace);
+  const pods = useObjects("pods", namespace);
+  const [following, setFollowing] = useState(true);
+  const selector = Object.entries(service?.spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`).join(",");
+  const all = useMemo((): Source[] => {
+    if (selector === "") return [];
+    const chosen = deployments.filter((each) => matches(each.spec?.template.metadata?.labels, selector));
+    const inside = (labels: Record<string, string> | undefined) => chosen.some((each) =>
+      Object.entries(each.spec?.selector.matchLabels ?? {}).every(([key, value]) => labels?.[key] === value));
+    const beside = pods.filter((pod) => matches(pod.metadata.labels, selector) && !inside(pod.metadata.labels));
+    return [
+      ...chosen.map((each): Source => ({ path: `/v1${objectPath("deployments", namespace, each.metadata.name ?? "")}/logs${query({ tailLines: tail, follow: following, format: "json" })}`, format: "json" })),
+      ...beside.map((pod): Source => ({ path: `/v1${objectPath("pods", namespace, pod.metadata.name ?? "")}/logs${query({ tailLines: tail, follow: following })}`, format: "text" })),
+    ];
+  }, [selector, deployments, pods, namespace, following]);
+  if (all.length === 0) return <Panel title={say("logs.title")} flush><Nothing>{say(selector === "" ? "logs.noSelector" : "logs.noPods")}</Nothing></Panel>;
+  const sub = all.length > most ? say("logs.leftOut", { count: all.length - most }) : say("logs.merged", { count: tail });
+  return <LogView title={say("logs.title")} sub={sub} name={name} sources={all.slice(0, most)} following={following} onFollow={setFollowing} />;
 }

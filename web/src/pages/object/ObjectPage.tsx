@@ -33,7 +33,7 @@ export function NamespacedObjectPage() {
   return known?.namespaced ? <ObjectPage key={`${kind}/${namespace}/${name}`} kind={known} namespace={namespace} name={name} /> : <NotFound />;
 }
 
-const withLogs = ["pods", "podsets", "deployments", "virtualmachines", "clusters"];
+const withLogs = ["pods", "podsets", "deployments", "services", "virtualmachines", "clusters"];
 const withTerminal = ["pods", "virtualmachines"];
 
 function tabsOf(kind: Kind): { id: string; key: Key }[] {

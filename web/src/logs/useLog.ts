@@ -1,0 +1,70 @@
+import { useEffect, useMemo, useRef, useState } from "react";
+import { send } from "../api/client";
+import { type Line, parsed, plain, Splitter } from "./lines";
+import { Ring } from "./ring";
+
+/** Where lines come from. */
+export interface Source {
+  path: string;
+  /** One log is text; that of several pods is a JSON document a line. */
+  format: "text" | "json";
+}
+
+/** How much the page keeps of a log. */
+export const kept = { lines: 10_000, characters: 8 * 1024 * 1024 };
+/** How often the page looks at what has come, in milliseconds. */
+const every = 100;
+
+export interface Log {
+  lines: readonly Line[];
+  dropped: number;
+  /** Whether more can come. */
+  open: boolean;
+  error: Error | undefined;
+  hold: (held: boolean) => void;
+  again: () => void;
+}
+
+async function pull(source: Source, signal: AbortSignal, push: (lines: Omit<Line, "id">[]) => void): Promise<void> {
+  const answer = await send(source.path, { signal });
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const splitter = new Splitter();
+  const read = source.format === "json" ? parsed : (line: string) => ({ text: plain(line) });
+  const json = source.format === "json";
+  const take = (lines: string[]) => push(lines.filter((line) => !json || line !== "").map(read));
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) take(splitter.push(part.value));
+  take(splitter.end());
+}
+
+/** Reads logs into one, until they end or the reader leaves. Another choice of sources begins anew. */
+export function useLog(sources: readonly Source[]): Log {
+  const key = JSON.stringify(sources);
+  const [turn, setTurn] = useState(0);
+  const [shown, setShown] = useState<Pick<Log, "lines" | "dropped" | "open" | "error">>({ lines: [], dropped: 0, open: true, error: undefined });
+  const ring = useRef<Ring>(undefined);
+  useEffect(() => {
+    const wanted: Source[] = JSON.parse(key);
+    const into = (ring.current = new Ring(kept.lines, kept.characters));
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let open = wanted.length;
+    let error: Error | undefined;
+    const tell = () => {
+      timer = undefined;
+      if (!stop.signal.aborted) setShown({ lines: into.list(), dropped: into.dropped, open: open > 0, error });
+    };
+    const soon = () => { timer ??= setTimeout(tell, every); };
+    tell();
+    for (const source of wanted) {
+      pull(source, stop.signal, (lines) => { into.push(lines); soon(); })
+        .catch((cause: unknown) => { error = cause instanceof Error ? cause : new Error(String(cause)); })
+        .finally(() => { open--; soon(); });
+    }
+    return () => { stop.abort(); clearTimeout(timer); };
+  }, [key, turn]);
+  return useMemo(() => ({
+    ...shown,
+    hold: (held: boolean) => { if (ring.current) ring.current.held = held; },
+    again: () => setTurn(turn + 1),
+  }), [shown, turn]);
+}
