@@ -8,6 +8,7 @@ import "./design/list.css";
 import "./design/layers.css";
 import "./design/pictures.css";
 import "./design/detail.css";
+import "./design/pool.css";
 import "./design/gate.css";
 import "./design/narrow.css";
 import { CSPProvider } from "@base-ui/react/csp-provider";

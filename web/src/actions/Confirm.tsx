@@ -5,7 +5,7 @@ import { objectPath, read } from "../api/client";
 import type { Description } from "../api/types";
 import { Action, DoesTheSame, Failure } from "../components/parts";
 import { useSay } from "../i18n";
-import { curl, type Target } from "./commands";
+import { curl, type Order, type Target } from "./commands";
 import { type Deed, losesData } from "./list";
 import { useOrder } from "./useOrder";
 
@@ -14,6 +14,7 @@ export function Confirm({ deed, target, onClose }: { deed: Deed; target: Target;
   const say = useSay();
   const { run, busy, failed } = useOrder();
   const [ticked, setTicked] = useState(false);
+  const [order, setOrder] = useState(deed.order);
   const cancel = useRef<HTMLButtonElement>(null);
   const deletes = deed.key === "action.delete";
   const loses = deletes && losesData(target);
@@ -24,7 +25,7 @@ export function Confirm({ deed, target, onClose }: { deed: Deed; target: Target;
   const name = target.namespace ? `${target.namespace}/${target.name}` : target.name;
   const children = (owned.data?.children.length ?? 0) + (owned.data?.leftOut ?? 0);
   const ownsThem = deletes && children > 0 && !["nodes", "nodepools"].includes(target.kind.plural);
-  const act = async () => { if (await run(deed.order, say(deed.key), name, deed.undo)) onClose(); };
+  const act = async () => { if (await run(order, say(deed.key), name, deed.undo)) onClose(); };
   return (
     <Dialog.Root open onOpenChange={(open) => { if (!open) onClose(); }}>
       <Dialog.Portal>
@@ -41,7 +42,8 @@ export function Confirm({ deed, target, onClose }: { deed: Deed; target: Target;
               </ul>
             )}
             {loses && <label className="row"><input type="checkbox" checked={ticked} onChange={(event) => setTicked(event.target.checked)} />{say("confirm.loss", { name })}</label>}
-            <DoesTheSame kubectl={deed.order.kubectl} curl={curl(deed.order)} />
+            {deed.lasting && <Lasting deed={deed} onOrder={setOrder} />}
+            <DoesTheSame kubectl={order.kubectl} curl={curl(order)} />
             {failed && <Failure error={failed} />}
           </div>
           <footer>
@@ -53,5 +55,21 @@ export function Confirm({ deed, target, onClose }: { deed: Deed; target: Target;
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+const hours = [1, 4, 12, 24] as const;
+
+/** How long something lasts: until somebody ends it, or some hours. */
+function Lasting({ deed, onOrder }: { deed: Deed; onOrder: (order: Order) => void }) {
+  const say = useSay();
+  const choose = (value: string) => onOrder(value === "" ? deed.order : (deed.lasting?.(Number(value)) ?? deed.order));
+  return (
+    <label className="row">{say("pause.until")}
+      <span className="field"><select className="bareselect" onChange={(event) => choose(event.target.value)}>
+        <option value="">{say("pause.open")}</option>
+        {hours.map((each) => <option key={each} value={each}>{say("pause.hours", { count: each })}</option>)}
+      </select></span>
+    </label>
   );
 }

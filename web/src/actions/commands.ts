@@ -58,11 +58,16 @@ export const orders = {
       : patch(target, { spec: { template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": new Date().toISOString() } } } } });
     return act(target, "restart", command);
   },
-  pause(target: Target, on: boolean): Order {
-    const spec = target.kind.plural === "deployments" || target.kind.plural === "podsets"
+  pause(target: Target, on: boolean, hours?: number): Order {
+    const inSpec = target.kind.plural === "deployments" || target.kind.plural === "podsets";
+    const until = hours === undefined ? "true" : new Date(Date.now() + hours * 3_600_000).toISOString().replace(/\.\d+Z/, "Z");
+    const command = inSpec
       ? patch(target, { spec: { paused: on } })
-      : `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)}${flagsOf(target)} windlass.io/paused${on ? "=true" : "-"}`;
-    return act(target, on ? "pause" : "resume", spec);
+      : `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)}${flagsOf(target)} windlass.io/paused${on ? `=${until}` : "-"}`;
+    return act(target, on ? "pause" : "resume", command, on && hours !== undefined ? { until } : undefined);
+  },
+  acknowledge(target: Target, generation: number): Order {
+    return act(target, "acknowledge", `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)} --overwrite nodes.lailin.xyz/acknowledge=${generation}`, { generation });
   },
   cordon(target: Target, on: boolean): Order {
     return act(target, on ? "cordon" : "uncordon", `kubectl ${on ? "cordon" : "uncordon"} ${quoted(target.name)}`);

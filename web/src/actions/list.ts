@@ -11,6 +11,8 @@ export interface Deed {
   warning?: Key;
   danger?: boolean;
   order: Order;
+  /** The same for some hours, where it can end by itself. */
+  lasting?: (hours: number) => Order;
   undo?: Order;
 }
 
@@ -37,6 +39,9 @@ export function deedsOf(target: Target, object: KubeObject & Judged): Deed[] {
     const cordoned = Object.getOwnPropertyDescriptor(object.spec ?? {}, "unschedulable")?.value === true;
     out.push({ key: cordoned ? "action.uncordon" : "action.cordon", right: "patch", order: orders.cordon(target, !cordoned), undo: orders.cordon(target, cordoned) });
   }
+  if (plural === "nodepools" && conditionsOf(object).some((condition) => condition.type === "SafetyBrake" && condition.status === "True")) {
+    out.push({ key: "action.acknowledge", right: "patch", warning: "confirm.acknowledge", order: orders.acknowledge(target, object.metadata.generation ?? 0) });
+  }
   if (plural === "clusters") {
     const plan = text(object.status, "plan", "id");
     if (plan) out.push({ key: "action.approve", right: "patch", warning: "confirm.approve", order: orders.approve(target, plan) });
@@ -45,7 +50,7 @@ export function deedsOf(target: Target, object: KubeObject & Judged): Deed[] {
   if (plural === "podsets" || plural === "deployments") out.push({ key: "action.restartPods", right: "patch", warning: "confirm.restartPods", order: orders.restart(target) });
   if (pausable.includes(plural)) {
     const paused = isPaused(object);
-    out.push({ key: paused ? "action.resume" : "action.pause", right: "patch", order: orders.pause(target, !paused), undo: orders.pause(target, paused) });
+    out.push({ key: paused ? "action.resume" : "action.pause", right: "patch", order: orders.pause(target, !paused), ...(paused || plural === "deployments" || plural === "podsets" ? {} : { lasting: (hours) => orders.pause(target, true, hours) }), undo: orders.pause(target, paused) });
   }
   if (deletable.includes(plural)) out.push({ key: "action.delete", right: "delete", danger: true, order: orders.delete(target) });
   return out;

@@ -34,7 +34,8 @@ export async function send(path: string, { method = "GET", body, type = "applica
   const init: RequestInit = { method, credentials: "same-origin", headers: { Accept: "application/json" } };
   if (signal) init.signal = signal;
   if (body !== undefined) {
-    init.body = JSON.stringify(body);
+    // What is text already is sent as it is: YAML, which the server reads.
+    init.body = typeof body === "string" && type.endsWith("yaml") ? body : JSON.stringify(body);
     init.headers = { Accept: "application/json", "Content-Type": type };
   }
   let answer: Response;

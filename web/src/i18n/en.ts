@@ -2,7 +2,8 @@ import { frame } from "./en-frame";
 import { list } from "./en-list";
 import { logs } from "./en-logs";
 import { object } from "./en-object";
+import { pool } from "./en-pool";
 import { terminal } from "./en-terminal";
 
 /** Every text of the console. The other language must have the same keys: a missing one does not compile. */
-export const en = { ...frame, ...list, ...logs, ...object, ...terminal } as const;
+export const en = { ...frame, ...list, ...logs, ...object, ...pool, ...terminal } as const;

@@ -8,11 +8,10 @@ import { useNow, useObject, useObjects } from "../../live/hooks";
 import { age } from "../../status/age";
 import { StatusMark } from "../../status/shapes";
 import { statusOf } from "../../status/status";
-import { model } from "../../map/model";
-import { NodeMap } from "../../map/NodeMap";
 import { ObjectEvents } from "./ObjectEvents";
 import { Origins } from "./Origins";
 import { Plan } from "./Plan";
+import { PoolParts } from "./pool/PoolParts";
 import { Size } from "./Size";
 import { UsagePanel } from "./Usage";
 
@@ -22,7 +21,7 @@ export function Summary({ kind, object }: { kind: Kind; object: KubeObject }) {
   const { namespace, name = "" } = object.metadata;
   return (
     <>
-      {kind.plural === "nodepools" && <Members name={name} />}
+      {kind.plural === "nodepools" && <PoolParts name={name} />}
       {kind.plural === "podsets" && <PodSetParts namespace={namespace} name={name} />}
       {kind.plural === "deployments" && <DeploymentParts namespace={namespace} name={name} />}
       {kind.plural === "nodes" && <><UsagePanel path={`nodes/${encodeURIComponent(name)}`} /><Panel title={say("origins.title")}><Origins name={name} /></Panel><NodePods name={name} /></>}
@@ -31,21 +30,6 @@ export function Summary({ kind, object }: { kind: Kind; object: KubeObject }) {
       <Panel title={say("overview.events")} flush><ObjectEvents kind={kind} namespace={namespace} name={name} brief /></Panel>
     </>
   );
-}
-
-function Members({ name }: { name: string }) {
-  const say = useSay();
-  const nodes = useObjects("nodes");
-  const pools = useObjects("nodepools");
-  const pods = useObjects("pods");
-  const shown = useMemo(() => {
-    const whole = model(nodes, pools, pods, pods.length > 0);
-    const inside = whole.layout.blocks.flatMap((block) => block.spots).filter((spot) => spot.pools.includes(name));
-    const names = new Set(inside.map((spot) => spot.name));
-    return model(nodes.filter((node) => names.has(node.metadata.name ?? "")), pools.filter((pool) => inside.some((spot) => spot.pools.includes(pool.metadata.name ?? ""))), pods, pods.length > 0);
-  }, [nodes, pools, pods, name]);
-  const empty = shown.layout.blocks.length === 0;
-  return <Panel title={say("members.title")} flush>{empty ? <Nothing>{say("members.none")}</Nothing> : <NodeMap shown={shown} numbers={false} />}</Panel>;
 }
 
 function PodSetParts({ namespace, name }: { namespace: string | undefined; name: string }) {

@@ -1,0 +1,158 @@
+import { Dialog } from "@base-ui/react/dialog";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { curl, type Target } from "../../../actions/commands";
+import { useOrder } from "../../../actions/useOrder";
+import { objectPath, read, Refusal, text } from "../../../api/client";
+import type { Objects, Schemas } from "../../../api/types";
+import { Action, DoesTheSame, Failure, Skeleton } from "../../../components/parts";
+import { Icon } from "../../../components/Icon";
+import { useSay } from "../../../i18n";
+import { Shape } from "../../../status/shapes";
+import { fromPreview, fromReport } from "./foreseen";
+import { ForeseenList } from "./ForeseenList";
+import { diffLines } from "./lines";
+import { apply, type PoolSpec, rehearsed, setSpec } from "./orders";
+
+type Pool = Objects["nodepools"];
+const yaml = "application/yaml";
+
+/** The text with the newest version: that of a pool also counts its status, which the controllers write again and again. */
+function withVersion(text: string, version: string | undefined): string {
+  return version === undefined ? text : text.replace(/^( +resourceVersion: ).*$/m, `$1"${version}"`);
+}
+
+/** A change of a pool as it is typed, and 400 ms later what it would do. */
+function usePreview(path: string, typed: string | undefined) {
+  const [asked, setAsked] = useState<string>();
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(typed), 400);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const preview = useQuery({
+    queryKey: ["preview", path, asked], enabled: asked !== undefined, retry: false, staleTime: 0,
+    queryFn: ({ signal }) => read<Schemas["PoolPreview"]>(`/v1${path}/preview`, { method: "POST", body: asked, type: yaml, signal }),
+  });
+  return { preview, current: asked === typed };
+}
+
+/**
+ * A change of a pool: typed, foreseen while it is typed, rehearsed by the controllers with spec.dryRun, and then applied or discarded.
+ * Nothing touches a node before Apply.
+ */
+export function Change({ pool, target, onClose }: { pool: Pool; target: Target; onClose: () => void }) {
+  const say = useSay();
+  const path = objectPath("nodepools", undefined, target.name);
+  const before = useQuery({ queryKey: ["change", target.uid], staleTime: Infinity, gcTime: 0, queryFn: ({ signal }) => text(`/v1${path}/yaml?fields=spec`, signal) });
+  const [typed, setTyped] = useState<string>();
+  const [stage, setStage] = useState<"edit" | "rehearsed">("edit");
+  const [generation, setGeneration] = useState(0);
+  const [original] = useState<PoolSpec>(() => ({ ...pool.spec }));
+  /** The spec as this dialog has last seen or written it: a change of somebody else is never overwritten. */
+  const [known, setKnown] = useState(original);
+  const [ticked, setTicked] = useState(false);
+  const { run, busy, failed } = useOrder();
+  const value = typed ?? before.data;
+  const { preview, current } = usePreview(path, value);
+
+  // The server reads the YAML: what it makes of it is what is written.
+  const planned = useQuery({
+    queryKey: ["planned", path, value], enabled: current && value !== undefined && preview.isSuccess, retry: false,
+    queryFn: ({ signal }) => read<{ after: { spec?: PoolSpec } }>(`/v1${path}/diff?replace=true&uid=${encodeURIComponent(target.uid)}`, { method: "PUT", body: withVersion(value ?? "", pool.metadata.resourceVersion), type: yaml, signal }),
+  });
+  const spec = planned.data?.after.spec;
+  const order = spec && setSpec(target, known, rehearsed(spec));
+  const report = pool.spec?.dryRun === true && (pool.status?.observedGeneration ?? 0) >= generation && (pool.metadata.generation ?? 0) >= generation ? pool.status?.dryRun : undefined;
+  const pods = Math.max(stage === "rehearsed" ? (report?.podsToEvict ?? 0) : 0, preview.data?.podCount ?? 0);
+  const nodes = stage === "rehearsed" && report ? (report.affectedNodes ?? 0) : (preview.data?.changed ?? 0);
+
+  const save = async () => {
+    if (!order || !spec) return;
+    const wanted = (pool.metadata.generation ?? 0) + (pool.spec?.dryRun === true ? 0 : 1);
+    if (await run(order, say("pool.rehearse"), target.name)) {
+      setKnown(rehearsed(spec));
+      setGeneration(wanted);
+      setStage("rehearsed");
+      setTicked(false);
+    }
+  };
+  const finish = async () => { if (await run(apply(target), say("pool.apply"), target.name)) onClose(); };
+  const discard = async () => {
+    if (known === original) onClose();
+    else if (await run(setSpec(target, known, original), say("pool.discard"), target.name)) onClose();
+  };
+  const refusal = preview.error ?? planned.error;
+  const ready = stage === "rehearsed" && report !== undefined && (pods === 0 || ticked);
+  const unchanged = value === before.data;
+  return (
+    <Dialog.Root open onOpenChange={(open) => { if (!open && !busy) onClose(); }}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="scrim" />
+        <Dialog.Popup className="dialog wide">
+          <header className="row between">
+            <div>
+              <Dialog.Title render={<h2 />}>{say("pool.change", { name: target.name })}</Dialog.Title>
+              <p className="sub">{say(stage === "edit" ? "pool.foreseenSub" : report ? "pool.rehearsedSub" : "pool.waits", { count: nodes })}</p>
+            </div>
+            <button type="button" className="btn quiet icon" aria-label={say("drawer.close")} onClick={onClose}><Icon name="close" size={14} /></button>
+          </header>
+          <div className="body">
+            <div className="rehearsal">
+              <section>
+                <h3>{say("pool.yours")}</h3>
+                {before.isPending && <Skeleton />}
+                {before.error && <Failure error={before.error} />}
+                {stage === "edit" && value !== undefined && <textarea className="yamltext" spellCheck={false} aria-label={say("pool.spec")} value={value} rows={Math.min(22, Math.max(10, value.split("\n").length))} onChange={(event) => setTyped(event.target.value)} />}
+                {stage === "rehearsed" && value !== undefined && before.data !== undefined && (
+                  <div className="diff">{diffLines(before.data, value).map((line, index) => <div key={index} className={line.sign === "+" ? "add" : line.sign === "−" ? "del" : undefined}><b>{line.sign.trim()}</b>{line.text}</div>)}</div>
+                )}
+              </section>
+              <section>
+                <h3>{say("pool.onTheNodes")} <span className="dim small">{stage === "rehearsed" ? "status.dryRun" : say("pool.foreseen")}</span></h3>
+                {refusal && stage === "edit" && <Refused error={refusal} />}
+                {stage === "edit" && preview.data && !refusal && <ForeseenList foreseen={fromPreview(preview.data)} />}
+                {stage === "rehearsed" && (report ? <ForeseenList foreseen={fromReport(report)} /> : <p className="sub row"><Shape name="reconciling" />{say("pool.waits")}</p>)}
+                {preview.data && !refusal && <Touched preview={preview.data} />}
+              </section>
+            </div>
+            {preview.data?.braked && <div className="reasonbox heed"><Shape name="waiting" /><div>{say("pool.braked", { count: preview.data.leaving })}</div></div>}
+            {preview.data?.podsHidden && <p className="small sub" lang="en">{preview.data.podsHidden}</p>}
+            {pods > 0 && !refusal && <div className="reasonbox stalled"><Shape name="stalled" /><div><strong>{say("pool.pods", { count: pods })}</strong> {say("pool.podsWhy")}</div></div>}
+            {stage === "edit" ? order && !unchanged && <DoesTheSame kubectl={order.kubectl} curl={curl(order)} /> : <DoesTheSame kubectl={apply(target).kubectl} curl={curl(apply(target))} />}
+            {failed && <Failure error={failed} />}
+          </div>
+          <footer>
+            {pods > 0 && stage === "rehearsed" && <label className="row grow"><input type="checkbox" checked={ticked} onChange={(event) => setTicked(event.target.checked)} />{say("pool.tick", { count: pods })}</label>}
+            {stage === "rehearsed" && <Action label={say("pool.back")} busy={false} onClick={() => setStage("edit")} />}
+            <Action label={say("pool.discard")} onClick={() => void discard()} />
+            {stage === "edit"
+              ? <Action label={say("pool.rehearse")} primary busy={busy} disabled={order && !unchanged && current ? undefined : say(unchanged ? "pool.unchanged" : "pool.unread")} onClick={() => void save()} />
+              : <button type="button" className={`btn solid ${pods > 0 ? "danger" : "primary"}`} aria-disabled={!ready || busy} onClick={() => { if (ready && !busy) void finish(); }}>{say("pool.applyTo", { count: nodes })}</button>}
+          </footer>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+/** What is wrong with what was typed, field by field, in the server's words. */
+function Refused({ error }: { error: Error }) {
+  const errors = error instanceof Refusal ? (error.problem.errors ?? []) : [];
+  return (
+    <div className="reasonbox stalled" role="alert">
+      <Shape name="stalled" />
+      <div lang="en">{errors.length === 0 ? error.message : errors.map((each) => <div key={`${each.location ?? ""}${each.message ?? ""}`}><code>{each.location}</code> {each.message}</div>)}</div>
+    </div>
+  );
+}
+
+function Touched({ preview }: { preview: Schemas["PoolPreview"] }) {
+  const say = useSay();
+  const words = { Joins: "pool.joins", Leaves: "pool.leaves", Stays: "pool.stays" } as const;
+  return (
+    <ul className="touched">
+      {preview.nodes.slice(0, 12).map((node) => <li key={node.name} className={node.membership === "Leaves" ? "leaves" : undefined}><strong>{node.name}</strong><span className="small dim">{say(words[node.membership], { count: node.changes.length })}</span></li>)}
+      {preview.changed > 12 && <li><span className="small dim">{say("bulk.rest", { count: preview.changed - 12 })}</span></li>}
+    </ul>
+  );
+}

@@ -1,0 +1,26 @@
+import { lazy, Suspense, useState } from "react";
+import { targetOf } from "../../../actions/useOrder";
+import { Action } from "../../../components/parts";
+import { useSay } from "../../../i18n";
+import type { Kind } from "../../../kinds/registry";
+import { useLink, useObject } from "../../../live/hooks";
+import { may, useRights } from "../../../shell/session";
+
+const Change = lazy(async () => ({ default: (await import("./Change")).Change }));
+
+/** Opens the rehearsal of a change of the pool. */
+export function ChangeButton({ kind, name }: { kind: Kind; name: string }) {
+  const say = useSay();
+  const link = useLink();
+  const rights = useRights();
+  const pool = useObject("nodepools", undefined, name);
+  const [open, setOpen] = useState(false);
+  if (!pool) return null;
+  const refused = link === "cut" || link === "expired" ? say("action.cut") : may(rights, "nodepools", undefined, "patch") ? undefined : say("action.refused", { verb: "patch", kind: say("kind.nodepools") });
+  return (
+    <>
+      <Action label={say("pool.changeIt")} disabled={refused} onClick={() => setOpen(true)} />
+      {open && <Suspense fallback={null}><Change pool={pool} target={targetOf(kind, pool)} onClose={() => setOpen(false)} /></Suspense>}
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+import { type Order, quoted, type Target } from "../../../actions/commands";
+import { objectPath } from "../../../api/client";
+
+/** The parts of the API's answer that a change of a pool needs. */
+export interface PoolSpec {
+  dryRun?: boolean;
+  [field: string]: unknown;
+}
+
+function patch(target: Target, manager: string, type: "json" | "merge", body: unknown): Order {
+  return {
+    path: `/v1${objectPath("nodepools", undefined, target.name)}?uid=${encodeURIComponent(target.uid)}&fieldManager=windlass-console-${manager}`,
+    method: "PATCH", type: `application/${type === "json" ? "json-patch" : "merge-patch"}+json`, body,
+    kubectl: `kubectl patch nodepool ${quoted(target.name)} --type=${type} -p ${quoted(JSON.stringify(body))}`,
+  };
+}
+
+/** Replaces the spec and nothing else, and only if nobody has changed it since it was as known. */
+export function setSpec(target: Target, known: PoolSpec, spec: PoolSpec): Order {
+  return patch(target, "change", "json", [{ op: "test", path: "/spec", value: known }, { op: "replace", path: "/spec", value: spec }]);
+}
+
+/** The spec with which the pool touches no node, and its status says what it would do. */
+export function rehearsed(spec: PoolSpec): PoolSpec {
+  return { ...spec, dryRun: true };
+}
+
+/** Does what has been rehearsed. */
+export function apply(target: Target): Order {
+  return patch(target, "change", "merge", { spec: { dryRun: null } });
+}
+
+/** Gives a node that leaves its role label back. */
+export function putBack(node: { name: string; uid: string }, pool: string): Order {
+  const label = `node-role.kubernetes.io/${pool}`;
+  return {
+    path: `/v1${objectPath("nodes", undefined, node.name)}?uid=${encodeURIComponent(node.uid)}&fieldManager=windlass-console-put-back`,
+    method: "PATCH", type: "application/merge-patch+json", body: { metadata: { labels: { [label]: "" } } },
+    kubectl: `kubectl label node ${quoted(node.name)} ${label}=`,
+  };
+}

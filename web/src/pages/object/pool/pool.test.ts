@@ -1,0 +1,26 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { fromPreview } from "./foreseen";
+import { diffLines } from "./lines";
+
+test("the same change of several nodes is one line, and what goes stands before what comes", () => {
+  const node = (name: string) => ({
+    name, membership: "Stays" as const, drains: false, conflicts: [{ key: "label c", wants: "1", has: "2" }],
+    changes: [{ key: "label a", before: "1", after: "2" }, { key: "taint edge:NoExecute", after: "yes" }],
+  });
+  const preview = { pool: "p", creates: false, held: false, dryRun: false, members: 2, joining: 0, leaving: 0, changed: 2, braked: false, waiting: 0, pods: [], podCount: 0, nodes: [node("a"), node("b")] };
+  expect(fromPreview(preview as never)).toEqual({
+    labels: [{ sign: "−", text: "a=1", nodes: 2 }, { sign: "+", text: "a=2", nodes: 2 }], annotations: [],
+    taints: [{ sign: "+", text: "edge=yes:NoExecute", nodes: 2 }], lost: ["label c"],
+  });
+});
+
+test("a diff has all lines of both texts in their order", () => {
+  const text = fc.array(fc.constantFrom("a", "b", "c", ""), { minLength: 1 }).map((lines) => lines.join("\n"));
+  fc.assert(fc.property(text, text, (before, after) => {
+    const diff = diffLines(`${before}\n`, `${after}\n`);
+    expect(diff.filter((line) => line.sign !== "+").map((line) => line.text).join("\n")).toBe(before);
+    expect(diff.filter((line) => line.sign !== "−").map((line) => line.text).join("\n")).toBe(after);
+  }));
+  expect(diffLines("a\n", "a\n")).toEqual([{ sign: " ", text: "a" }]);
+});
