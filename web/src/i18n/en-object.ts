@@ -57,7 +57,7 @@ export const object = {
   "origins.pool": "Pool {name}",
   "origins.kubelet": "Kubelet",
   "origins.others": "Others",
-  "origins.lost": "{pools} want another value and go without.",
+  "origins.lost": "Another value is wanted by {pools}, which goes without.",
   "related.title": "Related",
   "related.owners": "Owned by",
   "related.children": "Owns",

@@ -12,6 +12,16 @@ test("each pool's line is in one piece, and pools begin from top to bottom", () 
   expect(pools).toEqual(["gpu", "edge", "worker"]);
 });
 
+test("a block that is in three pools does not cut their lines", () => {
+  const { blocks } = layout([
+    spot("w1", "worker"), spot("f1", "fast", "worker"), spot("fa", "archive", "fast", "worker"), spot("a1", "archive", "worker"), spot("ew", "edge", "worker"), spot("e1", "edge"), spot("eg", "edge", "gpu"), spot("g1", "gpu"),
+  ]);
+  for (const pool of ["archive", "edge", "fast", "gpu", "worker"]) {
+    const of = blocks.map((block) => block.pools.includes(pool));
+    expect(of.slice(of.indexOf(true), of.lastIndexOf(true) + 1), pool).not.toContain(false);
+  }
+});
+
 test("nodes are ordered by zone and then by name within a block", () => {
   const { blocks } = layout([{ name: "b", zone: "z2", pools: ["p"] }, { name: "c", zone: "z1", pools: ["p"] }, { name: "a", zone: "z2", pools: ["p"] }]);
   expect(blocks[0]?.spots.map((each) => each.name)).toEqual(["c", "a", "b"]);

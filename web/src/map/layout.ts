@@ -62,10 +62,52 @@ function chainEnd<S extends Spot>(blocks: readonly Block<S>[]): number {
   return Math.min(best.index, furthest(blocks, best.index).index);
 }
 
+/** How many blocks there may be for every start to be tried: the order is found again whenever a node changes its pools. */
+const triedFrom = 24;
+
+/** An order of blocks that are sorted by name: from a start, always the neighbour that shares most pools with the last one. */
+function arrange<S extends Spot>(sorted: readonly Block<S>[], start: number): Block<S>[] {
+  const left = [...sorted];
+  const blocks = left.splice(start, 1);
+  while (left.length > 0) {
+    const last = blocks.at(-1);
+    let next = -1;
+    let most = 0;
+    left.forEach((block, index) => {
+      const common = last ? shared(block.pools, last.pools) : 0;
+      if (common > most || (common === most && common > 0 && next >= 0 && block.pools.length < (left[next]?.pools.length ?? 0))) {
+        most = common;
+        next = index;
+      }
+    });
+    // A line that has begun goes on before another one begins.
+    if (next < 0) next = left.findIndex((block) => blocks.some((placed) => shared(block.pools, placed.pools) > 0));
+    if (next < 0) next = chainEnd(left);
+    blocks.push(...left.splice(next, 1));
+  }
+  return blocks;
+}
+
+/** In how many pieces the lines of all pools are. */
+function pieces<S extends Spot>(blocks: readonly Block<S>[]): number {
+  return blocks.reduce((sum, block, index) => sum + block.pools.filter((pool) => !blocks[index - 1]?.pools.includes(pool)).length, 0);
+}
+
+/** The order with the fewest pieces: from the end of the longest chain, or from another block if that is better. */
+function best<S extends Spot>(sorted: readonly Block<S>[]): Block<S>[] {
+  if (sorted.length === 0) return [];
+  let found = arrange(sorted, chainEnd(sorted));
+  const least = new Set(sorted.flatMap((block) => block.pools)).size;
+  for (let start = 0; start < sorted.length && sorted.length <= triedFrom && pieces(found) > least; start++) {
+    const other = arrange(sorted, start);
+    if (pieces(other) < pieces(found)) found = other;
+  }
+  return found;
+}
+
 /**
  * Puts nodes with the same pools into blocks, and blocks into an order in which the line of each pool is in one piece where that is
- * possible: from the end of the longest chain, always the neighbour that shares most pools with the last one. The order depends on the
- * sets of pools alone, so that health moves nothing. Nodes of no pool come last.
+ * possible. The order depends on the sets of pools alone, so that health moves nothing. Nodes of no pool come last.
  */
 export function layout<S extends Spot>(spots: readonly S[]): Layout<S> {
   const groups = new Map<string, { pools: string[]; spots: S[] }>();
@@ -79,26 +121,7 @@ export function layout<S extends Spot>(spots: readonly S[]): Layout<S> {
   for (const group of groups.values()) group.spots.sort((a, b) => byName(a.zone, b.zone) || byName(a.name, b.name));
   const none = groups.get("");
   groups.delete("");
-  const left: Block<S>[] = [...groups.entries()].sort((a, b) => byName(a[0], b[0])).map((entry) => entry[1]);
-  const blocks: Block<S>[] = [];
-  while (left.length > 0) {
-    const last = blocks.at(-1);
-    let next = -1;
-    let most = 0;
-    if (last) {
-      left.forEach((block, index) => {
-        const common = shared(block.pools, last.pools);
-        if (common > most || (common === most && common > 0 && next >= 0 && block.pools.length < (left[next]?.pools.length ?? 0))) {
-          most = common;
-          next = index;
-        }
-      });
-      // A line that has begun goes on before another one begins.
-      if (next < 0) next = left.findIndex((block) => blocks.some((placed) => shared(block.pools, placed.pools) > 0));
-    }
-    if (next < 0) next = chainEnd(left);
-    blocks.push(...left.splice(next, 1));
-  }
+  const blocks = best<S>([...groups.entries()].sort((a, b) => byName(a[0], b[0])).map((entry) => entry[1]));
   const pools: string[] = [];
   for (const block of blocks) {
     for (const pool of [...block.pools].sort((a, b) => begins(blocks, a) - begins(blocks, b) || ends(blocks, a) - ends(blocks, b) || byName(a, b))) {

@@ -21,6 +21,8 @@ test.each([
   ["unknown", "virtualmachines", object("a", [{ ...waits, status: "Unknown" }], { phase: "Unknown" })],
   ["retrying", "virtualmachines", object("a", [waits, { type: "Reconciling" }], { startFailure: { reason: "Crashed" } })],
   ["attention", "virtualmachines", object("a", [ready, { type: "RestartRequired", reason: "ResizePending" }])],
+  ["attention", "virtualmachines", object("a", [waits, { type: "Stalled", reason: "ResizePending" }, { type: "RestartRequired", reason: "ResizePending" }])],
+  ["stalled", "virtualmachines", object("a", [waits, { type: "Stalled", reason: "NoCapacity" }, { type: "RestartRequired", reason: "ResizePending" }])],
   ["stalled", "nodes", object("a", [{ ...waits }])],
   ["attention", "nodes", object("a", [ready, { type: "DiskPressure" }])],
 ] as const)("%s", (name, plural, of) => expect(statusOf(plural, of).name).toBe(name));

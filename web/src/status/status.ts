@@ -87,6 +87,9 @@ function judge(plural: string, object: Judged): Status {
   const approval = conditions.find((condition) => condition.reason && approvals.has(condition.reason) && condition.status !== "Unknown");
   if (approval) return told("waiting", approval, word);
   const stalled = is("Stalled");
+  // It runs, and what it waits for is a restart at a time that its owner chooses.
+  const restart = is("RestartRequired");
+  if (restart && stalled?.reason === restart.reason) return told("attention", restart, word);
   if (stalled) return told("stalled", better(ready, stalled), word);
   const paused = is("Paused");
   if (paused) return told("paused", paused, word);

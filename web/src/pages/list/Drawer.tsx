@@ -46,7 +46,7 @@ export function Drawer({ kind, open, rows, onOpen }: { kind: Kind; open: string;
         <button type="button" className="btn quiet icon" aria-label={say("drawer.next")} aria-disabled={!after} onClick={() => { if (after) onOpen(after); }}><Icon name="right" /></button>
         <button type="button" className="btn quiet icon" aria-label={say("drawer.close")} onClick={() => onOpen(undefined)}><Icon name="close" /></button>
       </header>
-      <div className="scroll">
+      <div className="scroll" role="group" aria-label={name} tabIndex={0}>
         {!judged && <p className="sub">{say("object.gone", { name })}</p>}
         {judged && status && (
           <>

@@ -82,7 +82,7 @@ function PodTable({ pods, named = false }: { pods: readonly Objects["pods"][]; n
   return (
     <Panel title={say("pods.title")} sub={String(pods.length)} flush>
       {pods.length === 0 ? <Nothing>{say("list.none", { kind: "Pods" })}</Nothing> : (
-        <div className="scroll">
+        <div className="scroll" role="group" aria-label={say("pods.title")} tabIndex={0}>
           <table>
             <thead><tr><th scope="col">Name</th><th scope="col" className="num">Ready</th><th scope="col">Status</th><th scope="col" className="num">Restarts</th><th scope="col" className="num">Age</th><th scope="col">Node</th></tr></thead>
             <tbody>

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { objectPath, read } from "../../api/client";
 import type { Explanation } from "../../api/types";
 import { Nothing } from "../../components/parts";
-import { useSay } from "../../i18n";
+import { useLanguage, useSay } from "../../i18n";
 import { kindOf, pageOf } from "../../kinds/registry";
 import { useNow } from "../../live/hooks";
 import { age } from "../../status/age";
@@ -24,21 +24,23 @@ function Next({ plural, namespace, name }: { plural: string; namespace: string |
 }
 
 function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
-  const say = useSay();
+  const { say, language } = useLanguage();
   const now = useNow(10_000);
   const { plural, status, objects } = matter;
   const kind = kindOf(plural);
+  // Chinese has a word for most kinds, which is the same for one and for many.
+  const kindName = kind && language === "zh" ? say(`kind.${kind.plural}`) : (kind?.kind ?? plural);
   const [first] = objects;
   const namespace = first?.metadata.namespace;
   const name = first?.metadata.name ?? "";
   const to = pageOf(plural, namespace, name);
   return (
     <li>
-      <span><StatusMark status={status} /></span>
+      <span><StatusMark status={status} word={plural === "virtualmachines" ? say(`status.${status.name}`) : undefined} /></span>
       <div>
         <div className="obj">
           <span>
-            <span className="kind">{kind?.kind ?? plural}</span>{" "}
+            <span className="kind">{kindName}</span>{" "}
             {objects.length > 1
               ? <Link className="name" to="/$kind" params={{ kind: plural }}>{say("overview.objects", { count: objects.length, kind: kind ? say(`kind.${kind.plural}`) : plural })}</Link>
               : <Link className="name" to={to}>{namespace && <span className="ns">{namespace}/</span>}{name}</Link>}

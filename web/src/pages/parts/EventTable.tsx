@@ -24,7 +24,7 @@ export function EventTable({ events, limit, object = true }: { events: readonly 
   const { shown } = useHeld(newest, held);
   if (shown.length === 0) return <Nothing>{say("events.none")}</Nothing>;
   return (
-    <div className="scroll" onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)}>
+    <div className="scroll" role="group" aria-label={say("tab.events")} tabIndex={0} onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)}>
       <table>
         <thead><tr>
           <th scope="col">{say("events.seen")}</th><th scope="col">{say("events.type")}</th>{object && <th scope="col">{say("events.object")}</th>}
