@@ -41,23 +41,18 @@ type controller struct {
 func controllers() map[string]controller {
 	const (
 		events  = "an event that repeats is patched: it takes minutes"
-		streams = "an API server that cannot stream lists is asked for them"
 		orphans = "an object is read once more before its machine is removed: it takes minutes"
 	)
 	return map[string]controller{
 		"nodepool": {live: livePools, unseen: map[string]string{
-			"update nodepools/finalizers.nodes.lailin.xyz":                        whenOwned,
-			"patch events.events.k8s.io":                                          events,
-			"list mutatingadmissionpolicies.admissionregistration.k8s.io":         streams,
-			"list mutatingadmissionpolicybindings.admissionregistration.k8s.io":   streams,
-			"list validatingadmissionpolicies.admissionregistration.k8s.io":       streams,
-			"list validatingadmissionpolicybindings.admissionregistration.k8s.io": streams,
+			"update nodepools/finalizers.nodes.lailin.xyz": whenOwned,
+			"patch events.events.k8s.io":                   events,
 		}},
 		"podset": {live: livePodSets, unseen: map[string]string{
 			"update podsets/finalizers.apps.jicki.cn": whenOwned,
 			"patch events.events.k8s.io":              events,
 		}},
-		"podbuggertool": {live: liveTools, unseen: map[string]string{"patch events.events.k8s.io": events, "list pods": streams}},
+		"podbuggertool": {live: liveTools, unseen: map[string]string{"patch events.events.k8s.io": events}},
 		"virtualmachine": {
 			args: []string{"--vm-driver=simulated"}, live: liveMachines,
 			unseen: map[string]string{"patch events.events.k8s.io": events, "get virtualmachines.cloudnative.tw": orphans},
