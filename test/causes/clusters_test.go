@@ -153,9 +153,9 @@ func afterFaults() []fault {
 		{
 			name: "The tool did not reach a machine", id: "skipped",
 			steps: []step{
-				file("$/up.sh", "echo 'WARN[0001] Failed to set up SSH tunneling for host [$.invalid]: timeout'\ncp admin kube_config_cluster.yml\necho '{}' > cluster.rkestate\n"), file("$/remove.sh", "true\n"),
 				file("$/cluster.yml", "cluster_name: $\nnodes:\n- {address: $.invalid, user: ubuntu, role: [controlplane, worker, etcd]}\n"), adminKubeconfig("$/admin"),
-				have(`{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Cluster, metadata: {name: $}, spec: {configPath: CONFIGS/$/cluster.yml, deletionPolicy: Orphan, retry: {attempts: 1}}}`),
+				have(`{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Cluster, metadata: {name: $}, spec: {configPath: CONFIGS/$/cluster.yml, deletionPolicy: Orphan, retry: {attempts: 1}, ` +
+					`provisioner: exec, exec: {up: [/bin/sh, -c, "echo 'WARN[0001] Failed to set up SSH tunneling for host [$.invalid]: timeout'; cp {dir}/admin {dir}/kubeconfig"], remove: [/bin/true], kubeconfigFile: kubeconfig}}}`),
 			},
 			code: "NodesSkipped", evidence: "Cluster/$ status.conditions[Degraded]", message: "$.invalid",
 		},
@@ -167,8 +167,9 @@ func afterFaults() []fault {
 		{
 			name: "Another Cluster has the file", id: "config-taken", ask: "clusters/$",
 			steps: []step{
-				file("$/up.sh", "exit 1\n"), file("$/cluster.yml", "nodes: []\n"),
-				have(`{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Cluster, metadata: {name: $-first}, spec: {configPath: CONFIGS/$/cluster.yml, deletionPolicy: Orphan, retry: {attempts: 1}}}`),
+				file("$/cluster.yml", "nodes: []\n"),
+				have(`{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Cluster, metadata: {name: $-first}, spec: {configPath: CONFIGS/$/cluster.yml, deletionPolicy: Orphan, retry: {attempts: 1}, ` +
+					`provisioner: exec, exec: {up: [/bin/false], remove: [/bin/true]}}}`),
 				until("cluster/$-first", "status.conditions[Ready]", "Unknown"),
 				have(`{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Cluster, metadata: {name: $}, spec: {configPath: CONFIGS/$/cluster.yml, deletionPolicy: Orphan}}`),
 			},

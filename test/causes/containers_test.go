@@ -11,7 +11,7 @@ import (
 
 // onReal is a pod on the real node whose container has more of its spec, and more of the pod's.
 func onReal(container, spec string) step {
-	return have(`{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {nodeName: ` + realNode + `, terminationGracePeriodSeconds: 1, ` + spec +
+	return have(`{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {nodeName: ` + nodeName + `, terminationGracePeriodSeconds: 1, ` + spec +
 		`containers: [{name: main, imagePullPolicy: IfNotPresent, ` + container + `}]}}`)
 }
 
@@ -21,7 +21,7 @@ const ownImage = `image: ` + appImage
 func containerFaults() []fault {
 	faults := slices.Concat(imageFaults(), crashFaults(), startFaults())
 	for i := range faults {
-		faults[i].ask, faults[i].real = "pods/$/web", true
+		faults[i].ask, faults[i].needs = "pods/$/web", realNode
 	}
 	return faults
 }
@@ -38,7 +38,7 @@ func imageFaults() []fault {
 		},
 		{
 			name: "The image is not on the node and must not be pulled", id: "image-never",
-			steps: []step{have(`{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {nodeName: ` + realNode + `, containers: [{name: main, image: "causes.invalid/other:1", imagePullPolicy: Never}]}}`)},
+			steps: []step{have(`{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {nodeName: ` + nodeName + `, containers: [{name: main, image: "causes.invalid/other:1", imagePullPolicy: Never}]}}`)},
 			code:  why.CodeImage, evidence: "Pod/web status.containerStatuses[main].state", message: "ErrImageNeverPull", shows: "ErrImageNeverPull",
 		},
 		{
@@ -133,7 +133,7 @@ func startFaults() []fault {
 		{
 			name: "The runtime of the node lacks the handler", id: "real-handler-missing",
 			steps: []step{have(`{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: $}, handler: gvisor}`), onReal(ownImage, `runtimeClassName: $, `)},
-			code:  why.CodeHandlerMissing, evidence: "Node/" + realNode + " status.runtimeHandlers", message: "gvisor", shows: "runc",
+			code:  why.CodeHandlerMissing, evidence: "Node/" + nodeName + " status.runtimeHandlers", message: "gvisor", shows: "runc",
 		},
 	}
 }

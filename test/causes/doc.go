@@ -7,6 +7,7 @@
 // proves it, and what the command of the next step has to show. The tables have a file per kind, and docs/why-faults.md is made
 // from them.
 //
-// All faults share one control plane with a real scheduler, simulated nodes, and where the machine can have one a real node. They run side
-// by side, so each has a namespace, pools, nodes and hosts of its own, named after it, and every pod selects its nodes.
+// All faults share one control plane with a real scheduler and simulated nodes, and one manager. Some need a part that not every machine
+// has: a real node, a Docker Engine, a tool that makes real clusters; those only "make causes" induces. They run side by side, so each
+// has a namespace, pools, nodes and hosts of its own, named after it, and every pod selects its nodes.
 package causes

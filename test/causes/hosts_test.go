@@ -4,11 +4,13 @@
 package causes
 
 // hostsFile has the hosts of all faults of VirtualMachines. Each is for the namespace of its fault, so that no other machine is placed there.
-func hostsFile() string {
+func (w *world) hostsFile() string {
 	return `hosts:
 - {name: vm-elsewhere, driver: simulated, endpoint: "simulated://", namespaces: [vm-elsewhere-owner]}
 - {name: vm-dead, driver: docker, endpoint: "unix:///causes/no-such.sock", namespaces: [vm-dead]}
 - {name: vm-small, driver: simulated, endpoint: "simulated://?cpu=2&memory=4Gi", namespaces: [vm-small]}
+- {name: vm-many-slow, driver: simulated, endpoint: "simulated://?cpu=1&memory=8Gi", namespaces: [vm-many]}
+- {name: vm-many-small, driver: simulated, endpoint: "simulated://?cpu=8&memory=1Gi", namespaces: [vm-many]}
 - {name: vm-sized, driver: simulated, endpoint: "simulated://", capacity: {cpu: 2, memory: 4Gi}, namespaces: [vm-sized]}
 - {name: vm-grows, driver: simulated, endpoint: "simulated://", capacity: {cpu: 2, memory: 4Gi}, namespaces: [vm-grows]}
 - {name: vm-image, driver: simulated, endpoint: "simulated://", namespaces: [vm-image]}
@@ -29,14 +31,5 @@ func hostsFile() string {
 - {name: vm-forbidden, driver: simulated, endpoint: "simulated://", namespaces: [vm-forbidden]}
 - {name: vm-invalid, driver: simulated, endpoint: "simulated://", namespaces: [vm-invalid]}
 - {name: vm-slow, driver: simulated, endpoint: "simulated://?latency.create=10m", namespaces: [vm-slow]}
-`
+` + w.dockerHosts()
 }
-
-// scriptedTool stands in for RKE: what it does is in a script for each action beside the configuration.
-const scriptedTool = `#!/bin/sh
-[ "$1" = --version ] && { echo "rke version v1.8.0"; exit 0; }
-action=$1
-for config; do :; done
-cd "$(dirname "$config")" || exit 1
-. "./$action.sh"
-`

@@ -57,6 +57,11 @@ func placementFaults() []fault {
 			code: "NoCapacity", evidence: isGuest, message: "memory",
 		},
 		{
+			name: "Each of two hosts lacks something", id: "vm-many",
+			steps: []step{have(`{apiVersion: cloudnative.tw/v1alpha1, kind: VirtualMachine, metadata: {name: guest}, spec: {driver: simulated, image: {name: example}, resource: {cpu: 2, memory: 2Gi}}}`)},
+			code:  "NoCapacity", evidence: isGuest, message: "vm-many-slow",
+		},
+		{
 			name: "The machine says no size, and the host is shared out", id: "vm-sized", steps: []step{machine(`resource: {cpu: 1}`)},
 			code: "NoCapacity", evidence: isGuest, message: "memory",
 		},

@@ -4,6 +4,7 @@
 package causes
 
 import (
+	"context"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,9 +12,15 @@ import (
 	"github.com/windlass-operator/windlass/internal/why"
 )
 
-// paused is the change that pauses an object of Windlass.
+// paused pauses an object of Windlass, and waits until Windlass has seen that.
 func paused(what string) step {
-	return change(what, `metadata: {annotations: {windlass.io/paused: "true"}}`)
+	pause, seen := change(what, `metadata: {annotations: {windlass.io/paused: "true"}}`), until(what, "status.conditions[Paused]", "True")
+	return step{"pause " + what, func(ctx context.Context, r *trial) error {
+		if err := pause.take(ctx, r); err != nil {
+			return err
+		}
+		return seen.take(ctx, r)
+	}}
 }
 
 // empty waits until the pool is ready and has no member.
@@ -93,6 +100,11 @@ func chosenFaults() []fault {
 	}
 }
 
+// careful gives the pool a label, which it writes to its members only while all of them are ready.
+func careful() step {
+	return change("nodepool/$", `spec: {labels: {causes.example/speed: fast}, rollout: {maxConcurrent: 1, maxUnavailable: 0}}`)
+}
+
 // four are members, and then steps.
 func four(then ...step) []step {
 	return slices.Concat([]step{have(pool("")), node("$-a"), node("$-b"), node("$-c"), node("$-d"), until("nodepool/$", "status.syncedNodeCount", "4")}, then)
@@ -131,7 +143,7 @@ func heldFaults() []fault {
 		{
 			name: "The batch of the node has not come", id: "node-batch",
 			steps: []step{
-				node("$-a"), node("$-z", notReady), have(pool(`, labels: {causes.example/speed: fast}, rollout: {maxConcurrent: 1, maxUnavailable: 0}`)),
+				node("$-a"), node("$-z", notReady), have(pool("")), until("nodepool/$", "status.syncedNodeCount", "2"), careful(),
 				until("nodepool/$", "status.conditions[RolledOut]", "TooManyUnavailable"),
 			},
 			code: why.CodeWaitsForBatch, evidence: "NodePool/$ status.rollout.nodes", message: "waits for its batch", shows: "waitingNodeCount",
@@ -158,7 +170,6 @@ func heldFaults() []fault {
 			steps: []step{
 				have(pool("")), have(`{apiVersion: nodes.lailin.xyz/v1, kind: NodePool, metadata: {name: $-other}, spec: {nodeSelector: {matchLabels: {fault: $}}, labels: {causes.example/speed: slow}}}`),
 				empty(), until("nodepool/$-other", "status.conditions[Ready]", "NoNodes"), paused("nodepool/$-other"),
-				until("nodepool/$-other", "status.conditions[Paused]", "True"),
 				node("$-a", taint("nodes.lailin.xyz/uninitialized")), until("nodepool/$", "status.nodeCount", "1"), until("node/$-a", "metadata.annotations", "$"),
 			},
 			code: why.CodeNodeClosed, evidence: "Node/$-a spec.taints", message: "$-other", shows: "nodes.lailin.xyz/uninitialized",

@@ -10,6 +10,17 @@ import (
 	"github.com/windlass-operator/windlass/internal/why"
 )
 
+// anyPod and inThePool are pods that the API server is asked about.
+const (
+	anyPod    = `{apiVersion: v1, kind: Pod, metadata: {name: asked}, spec: {containers: [{name: main, image: causes.invalid/app:1, resources: {limits: {memory: 2Gi}}}]}}`
+	inThePool = `{apiVersion: v1, kind: Pod, metadata: {name: asked}, spec: {runtimeClassName: $, containers: [{name: main, image: causes.invalid/app:1}]}}`
+)
+
+// noPods is a quota that the API server knows of.
+func noPods() []step {
+	return []step{have(`{apiVersion: v1, kind: ResourceQuota, metadata: {name: none}, spec: {hard: {pods: "0"}}}`), refused("exceeded quota", anyPod)}
+}
+
 // deployment is a Deployment with more of its spec, and of that of its pods.
 func deployment(spec, podSpec, container string) step {
 	return have(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {selector: {matchLabels: {app: web}}, ` + spec +
@@ -23,19 +34,40 @@ func ownerFaults() []fault {
 
 // otherOwnerFaults are of what is no Deployment.
 func otherOwnerFaults() []fault {
-	const noPods = `{apiVersion: v1, kind: ResourceQuota, metadata: {name: none}, spec: {hard: {pods: "0"}}}`
 	const template = `template: {metadata: {labels: {app: web}}, spec: {restartPolicy: RESTART, nodeSelector: {fault: $}, containers: [{name: main, image: "causes.invalid/app:1"}]}}`
 	always, never := strings.Replace(template, "RESTART", "Always", 1), strings.Replace(template, "RESTART", "Never", 1)
 	return []fault{
 		{
 			name: "The quota of the namespace allows no pod of a ReplicaSet", id: "replicaset-quota", ask: "replicasets/$/web",
-			steps: []step{have(noPods), have(`{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web}, spec: {replicas: 1, selector: {matchLabels: {app: web}}, ` + always + `}}`)},
+			steps: append(noPods(), have(`{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web}, spec: {replicas: 1, selector: {matchLabels: {app: web}}, `+always+`}}`)),
 			code:  why.CodeQuota, evidence: "ReplicaSet/web status.conditions[ReplicaFailure]", message: "exceeded quota: none", shows: "none",
 		},
 		{
 			name: "The quota of the namespace allows no pod of a StatefulSet", id: "statefulset-quota", ask: "statefulsets/$/web",
-			steps: []step{have(noPods), have(`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {serviceName: web, selector: {matchLabels: {app: web}}, ` + always + `}}`)},
+			steps: append(noPods(), have(`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {serviceName: web, selector: {matchLabels: {app: web}}, `+always+`}}`)),
 			code:  why.CodePodsMissing, evidence: "StatefulSet/web status.replicas", shows: "exceeded quota: none",
+		},
+		{
+			name: "No node matches the selector of a DaemonSet", id: "daemonset-no-node", ask: "daemonsets/$/web",
+			steps: []step{have(`{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: web}, spec: {selector: {matchLabels: {app: web}}, ` + always + `}}`)},
+			code:  why.CodeNoNodeChosen, evidence: "DaemonSet/web status.desiredNumberScheduled", message: "choose no node", shows: "LABELS",
+		},
+		{
+			name: "The pod of a DaemonSet keeps its template until somebody deletes it", id: "daemonset-on-delete", ask: "daemonsets/$/web",
+			steps: []step{
+				node("$-a"), have(`{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: web}, spec: {updateStrategy: {type: OnDelete}, selector: {matchLabels: {app: web}}, ` + always + `}}`),
+				until("daemonset/web", "status.numberAvailable", "1"), change("daemonset/web", `spec: {template: {metadata: {annotations: {causes.example/version: "2"}}}}`),
+			},
+			code: why.CodeWaitsForDeletion, evidence: "DaemonSet/web spec.updateStrategy.type", message: "keep the old template", shows: "web",
+		},
+		{
+			name: "The update of a StatefulSet stops at its partition", id: "statefulset-partition", ask: "statefulsets/$/web",
+			steps: []step{
+				node("$-a"), have(`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {serviceName: web, updateStrategy: {rollingUpdate: {partition: 1}}, ` +
+					`selector: {matchLabels: {app: web}}, ` + always + `}}`),
+				until("statefulset/web", "status.availableReplicas", "1"), change("statefulset/web", `spec: {template: {metadata: {annotations: {causes.example/version: "2"}}}}`),
+			},
+			code: why.CodePartitioned, evidence: "StatefulSet/web spec.updateStrategy.rollingUpdate.partition", message: "partition of the update is 1",
 		},
 		{
 			name: "A Job is suspended", id: "job-suspended", ask: "jobs/$/web",
@@ -43,8 +75,8 @@ func otherOwnerFaults() []fault {
 			code:  why.CodeJobSuspended, evidence: "Job/web spec.suspend", cures: true,
 		},
 		{
-			name: "A Job has failed as often as it may", id: "job-failed", ask: "jobs/$/web", real: true,
-			steps: []step{have(`{apiVersion: batch/v1, kind: Job, metadata: {name: web}, spec: {backoffLimit: 0, template: {spec: {restartPolicy: Never, nodeName: ` + realNode +
+			name: "A Job has failed as often as it may", id: "job-failed", ask: "jobs/$/web", needs: realNode,
+			steps: []step{have(`{apiVersion: batch/v1, kind: Job, metadata: {name: web}, spec: {backoffLimit: 0, template: {spec: {restartPolicy: Never, nodeName: ` + nodeName +
 				`, containers: [{name: main, imagePullPolicy: Never, args: [exit, "6"], ` + ownImage + `}]}}}}`), until("job/web", "status.conditions[Failed]", "True")},
 			code: why.CodeJobFailed, evidence: "Job/web status.conditions[Failed]", message: "BackoffLimitExceeded", top: true,
 		},
@@ -56,23 +88,24 @@ func refusedFaults() []fault {
 	return []fault{
 		{
 			name: "The quota of the namespace allows no pod", id: "quota", ask: "deployments/$/web",
-			steps: []step{have(`{apiVersion: v1, kind: ResourceQuota, metadata: {name: none}, spec: {hard: {pods: "0"}}}`), deployment("", onNodes+", ", "")},
+			steps: append(noPods(), deployment("", onNodes+", ", "")),
 			code:  why.CodeQuota, evidence: failure, message: "exceeded quota: none", shows: "none",
 		},
 		{
 			name: "The quota asks for requests that the pods do not have", id: "quota-requests", ask: "deployments/$/web",
-			steps: []step{have(`{apiVersion: v1, kind: ResourceQuota, metadata: {name: cpu}, spec: {hard: {requests.cpu: "4"}}}`), deployment("", onNodes+", ", "")},
+			steps: []step{have(`{apiVersion: v1, kind: ResourceQuota, metadata: {name: cpu}, spec: {hard: {requests.cpu: "4"}}}`), refused("must specify requests.cpu", anyPod), deployment("", onNodes+", ", "")},
 			code:  why.CodeQuota, evidence: failure, message: "must specify requests.cpu", shows: "requests.cpu",
 		},
 		{
 			name: "Pod Security refuses the pods", id: "pod-security", ask: "deployments/$/web",
-			steps: []step{change("namespace/$", `metadata: {labels: {pod-security.kubernetes.io/enforce: restricted}}`), deployment("", onNodes+", ", "")},
+			steps: []step{change("namespace/$", `metadata: {labels: {pod-security.kubernetes.io/enforce: restricted}}`), refused("violates PodSecurity", anyPod), deployment("", onNodes+", ", "")},
 			code:  why.CodeAdmission, evidence: failure, message: "violates PodSecurity", shows: "violates PodSecurity",
 		},
 		{
 			name: "The namespace may not use the pool", id: "not-allowed", ask: "deployments/$/web",
 			steps: []step{
 				have(pool(`, allowedNamespaces: {from: Selector, selector: {matchLabels: {team: ml}}}`)), until("nodepool/$", "status.conditions[AdmissionReady]", "True"),
+				refused("team=ml", inThePool),
 				deployment("", inPool+", ", ""),
 			},
 			code: why.CodeAdmission, evidence: failure, message: "team=ml", shows: "team=ml",
@@ -80,7 +113,7 @@ func refusedFaults() []fault {
 		{
 			name: "A policy of the cluster refuses the pods", id: "policy", ask: "deployments/$/web",
 			steps: []step{
-				refusing("", "pods", "CREATE", "object.metadata.namespace == '$'"), refused(`{apiVersion: v1, kind: Pod, metadata: {name: web, namespace: $}, spec: {containers: [{name: main, image: none}]}}`),
+				refusing("", "pods", "CREATE", "object.metadata.namespace == '$'"), refused(refusal, `{apiVersion: v1, kind: Pod, metadata: {name: web, namespace: $}, spec: {containers: [{name: main, image: none}]}}`),
 				deployment("", onNodes+", ", ""),
 			},
 			code: why.CodeAdmission, evidence: failure, message: refusal, shows: refusal,
@@ -91,7 +124,7 @@ func refusedFaults() []fault {
 				have(`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: $}, webhooks: [{name: pods.causes.example, ` +
 					`namespaceSelector: {matchLabels: {fault: $}}, rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}], ` +
 					`clientConfig: {url: "https://127.0.0.1:1/"}, sideEffects: None, admissionReviewVersions: [v1], timeoutSeconds: 1}]}`),
-				deployment("", onNodes+", ", ""),
+				refused("pods.causes.example", anyPod), deployment("", onNodes+", ", ""),
 			},
 			code: why.CodeAdmission, evidence: failure, message: "pods.causes.example", shows: "pods.causes.example",
 		},
@@ -109,6 +142,7 @@ func refusedFaults() []fault {
 			name: "The pods are larger than a LimitRange allows", id: "limit-range", ask: "deployments/$/web",
 			steps: []step{
 				have(`{apiVersion: v1, kind: LimitRange, metadata: {name: small}, spec: {limits: [{type: Container, max: {cpu: 1}}]}}`),
+				refused("maximum cpu usage", asking("asked", onNodes, "cpu: 2")),
 				deployment("", onNodes+", ", `, resources: {limits: {cpu: 2}}`),
 			},
 			code: "FailedCreate", evidence: failure, message: "maximum cpu usage per Container is 1", shows: "maximum cpu usage",

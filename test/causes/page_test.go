@@ -22,8 +22,8 @@ const preface = `# How good are the answers?
 
 [Why is it like that?](guide/why.md) explains an object by a list of checks, of which the first failed one names the cause. ` + "`test/causes`" + `
 measures that: it induces the faults below on real parts, and asks for the explanation as a user would. The parts are an API server with its
-controllers and its scheduler, simulated nodes, a real node with a kubelet and a container runtime for what only these tell, simulated machines, and
-scripted provisioning tools.
+controllers and its scheduler, simulated nodes, a real node with a kubelet and a container runtime for what only these tell, simulated machines, machines in
+a real Docker Engine, scripted provisioning tools, and a real one that makes real control planes.
 
 An answer is right if
 
@@ -32,13 +32,13 @@ An answer is right if
 - the command of the next step, pasted into a shell as it is, succeeds, and shows the cause or removes it;
 - for the kinds of Windlass, the engine, the condition, the event, the HTTP API and the plugin of kubectl say it in the same words.
 
-There are %d faults. The test fails if one of them is not answered right:
+There are %d faults, of which %d need no more than a control plane. The test fails if one of them is not answered right:
 
 ` + "```sh\nmake causes\n```" + `
 
 The table is made from its data (` + "`go test ./test/causes -run TestPage -update`" + `).
-"*real*" marks faults that need the real node; elsewhere the test leaves them out. The command of a fault marked "*in a cluster*" reads the log of a manager that runs
-in the cluster, which that of the test does not: it is not run.
+A mark in brackets names the real part that a fault needs; a machine without that part leaves the fault out. The command of a fault marked "*in a cluster*" reads
+the log of a manager that runs in the cluster, which that of the test does not: it is not run.
 `
 
 // TestPage: the table in the documentation has all faults.
@@ -61,23 +61,26 @@ func TestPage(t *testing.T) {
 
 // pageOf returns the page with a table for each kind.
 func pageOf(all []table) string {
-	count := 0
+	count, plain := 0, 0
 	text := &strings.Builder{}
 	for _, of := range all {
 		count += len(of.faults)
 		fmt.Fprintf(text, "\n## %s\n\n| fault | asked | code | proved by | then |\n|---|---|---|---|---|\n", of.kind)
 		for i := range of.faults {
 			text.WriteString(of.faults[i].line())
+			if of.faults[i].needs == "" {
+				plain++
+			}
 		}
 	}
-	return fmt.Sprintf(preface, count) + text.String()
+	return fmt.Sprintf(preface, count, plain) + text.String()
 }
 
 // line is the fault in the table.
 func (f *fault) line() string {
 	name := f.name
-	if f.real {
-		name += " *(real)*"
+	if f.needs != "" {
+		name += " *(" + string(f.needs) + ")*"
 	}
 	then := "the command runs"
 	switch {

@@ -45,6 +45,7 @@ func podFaults() []fault {
 
 // poolPodFaults are of pods that chose a pool.
 func poolPodFaults() []fault {
+	const labelled = `{apiVersion: v1, kind: Pod, metadata: {name: web, labels: {nodes.lailin.xyz/pool: $}}, spec: {containers: [{name: main, image: causes.invalid/app:1}]}}`
 	return []fault{
 		{
 			name: "The pool has no member", id: "pool-empty", steps: []step{have(pool("")), until("nodepool/$", "status.conditions[Ready]", "NoNodes"), have(pod("web", inPool))},
@@ -60,9 +61,8 @@ func poolPodFaults() []fault {
 		},
 		{
 			name: "The pod chose the pool by label, and its members are cordoned", id: "pool-label-cordoned",
-			steps: []step{have(pool("")), node("$-a", cordoned), node("$-b", cordoned), ready(), have(
-				`{apiVersion: v1, kind: Pod, metadata: {name: web, labels: {nodes.lailin.xyz/pool: $}}, spec: {containers: [{name: main, image: causes.invalid/app:1}]}}`)},
-			ask: "pods/$/web", code: "PoolCordoned", evidence: "Node/$-a spec.unschedulable", message: "all 2", shows: "SchedulingDisabled",
+			steps: []step{have(pool("")), node("$-a", cordoned), node("$-b", cordoned), ready(), admitted(labelled, "spec.nodeSelector", "/$:"), have(labelled)},
+			ask:   "pods/$/web", code: "PoolCordoned", evidence: "Node/$-a spec.unschedulable", message: "all 2", shows: "SchedulingDisabled",
 		},
 		{
 			name: "Somebody tainted the member of the pool", id: "pool-tainted", steps: []step{have(pool("")), node("$-a", taint("example.com/mine")), ready(), have(pod("web", inPool))},
@@ -114,7 +114,7 @@ func poolPodFaults() []fault {
 			name: "The pool was paused before its node came", id: "pool-paused",
 			steps: []step{
 				have(pool(", labels: {causes.example/speed: fast}")), until("nodepool/$", "status.conditions[Ready]", "NoNodes"),
-				change("nodepool/$", `metadata: {annotations: {windlass.io/paused: "true"}}`), node("$-a"), have(pod("web", inPool)),
+				paused("nodepool/$"), node("$-a"), have(pod("web", inPool)),
 			},
 			ask: "pods/$/web", code: "PoolPaused", evidence: "Node/$-a metadata.labels", message: "pool $ is paused", shows: "windlass.io/paused",
 		},
@@ -122,7 +122,7 @@ func poolPodFaults() []fault {
 			name: "The pool went into dry run before its node came", id: "pool-dry-run",
 			steps: []step{
 				have(pool(", labels: {causes.example/speed: fast}")), until("nodepool/$", "status.conditions[Ready]", "NoNodes"),
-				change("nodepool/$", `spec: {dryRun: true}`), node("$-a"), have(pod("web", inPool)),
+				change("nodepool/$", `spec: {dryRun: true}`), until("nodepool/$", "status.observedGeneration", "2"), node("$-a"), have(pod("web", inPool)),
 			},
 			ask: "pods/$/web", code: "PoolPaused", evidence: "Node/$-a metadata.labels", message: "pool $ is in dry run", shows: "Dry Run",
 		},
@@ -137,7 +137,7 @@ func poolPodFaults() []fault {
 		{
 			name: "The RuntimeClass of the pod was deleted", id: "class-missing",
 			steps: []step{
-				have(`{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: $}, handler: runc}`), have(pod("web", inPool+`, schedulingGates: [{name: causes.example/wait}]`)),
+				have(`{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: $}, handler: runc}`), have(pod("web", inPool+`, `+onNodes+`, schedulingGates: [{name: causes.example/wait}]`)),
 				remove("runtimeclass/$"), change("pod/web", `spec: {schedulingGates: null}`),
 			},
 			ask: "pods/$/web", code: why.CodeRuntimeClassMissing, evidence: "Pod/web spec.runtimeClassName", shows: "NAME",

@@ -35,7 +35,7 @@ func podSetPoolFaults() []fault {
 		},
 		{
 			name: "The namespace may not use the pool", id: "set-not-allowed",
-			steps: []step{have(pool(`, allowedNamespaces: {from: Selector, selector: {matchLabels: {team: ml}}}`)), until("nodepool/$", "status.conditions[AdmissionReady]", "True"), empty(), podSet(ofPool, "", "")},
+			steps: []step{have(pool(`, allowedNamespaces: {from: Selector, selector: {matchLabels: {team: ml}}}`)), until("nodepool/$", "status.conditions[AdmissionReady]", "True"), empty(), refused("team=ml", inThePool), podSet(ofPool, "", "")},
 			code:  "PoolNotAllowed", evidence: is, message: "team=ml", shows: "fault=$",
 		},
 		{
@@ -120,7 +120,7 @@ func podSetOwnFaults() []fault {
 		},
 		{
 			name: "A quota refuses the pods of the PodSet", id: "set-quota",
-			steps: []step{have(`{apiVersion: v1, kind: ResourceQuota, metadata: {name: none}, spec: {hard: {pods: "0"}}}`), podSet(onePod, onNodes+", ", "")},
+			steps: append(noPods(), podSet(onePod, onNodes+", ", "")),
 			code:  "FailedCreate", evidence: "PodSet/web status.conditions[ReplicaFailure]", message: "exceeded quota: none", shows: "none",
 		},
 		{
@@ -155,6 +155,7 @@ func podSetOwnFaults() []fault {
 // toolFaults keep PodBuggerTools from being ready.
 func toolFaults() []fault {
 	const is = "PodBuggerTool/shell status.conditions[*]"
+	const hostPod = `{apiVersion: v1, kind: Pod, metadata: {name: asked}, spec: {hostNetwork: true, containers: [{name: main, image: causes.invalid/app:1}]}}`
 	tool := func(spec string) step {
 		return have(`{apiVersion: apps.jicki.cn/v1alpha1, kind: PodBuggerTool, metadata: {name: shell}, spec: {label: app=web, image: causes.invalid/tool:1` + spec + `}}`)
 	}
@@ -167,7 +168,7 @@ func toolFaults() []fault {
 		},
 		{
 			name: "Pod Security refuses the tool", id: "tool-refused",
-			steps: with(change("namespace/$", `metadata: {labels: {pod-security.kubernetes.io/enforce: baseline}}`), tool(", securityContext: {capabilities: {add: [SYS_ADMIN]}}")),
+			steps: with(change("namespace/$", `metadata: {labels: {pod-security.kubernetes.io/enforce: baseline}}`), refused("violates PodSecurity", hostPod), tool(", securityContext: {capabilities: {add: [SYS_ADMIN]}}")),
 			code:  "ToolRefused", evidence: is, message: "violates PodSecurity", shows: "violates PodSecurity",
 		},
 		{
@@ -185,9 +186,9 @@ func toolFaults() []fault {
 			code:  "Paused", evidence: "PodBuggerTool/shell status.conditions[Paused]", message: "windlass.io/paused", cures: true,
 		},
 		{
-			name: "The image of the tool cannot be pulled", id: "tool-failed", real: true,
+			name: "The image of the tool cannot be pulled", id: "tool-failed", needs: realNode,
 			steps: []step{
-				have(`{apiVersion: v1, kind: Pod, metadata: {name: web, labels: {app: web}}, spec: {nodeName: ` + realNode + `, terminationGracePeriodSeconds: 1, containers: [{name: main, imagePullPolicy: Never, ` + ownImage + `}]}}`),
+				have(`{apiVersion: v1, kind: Pod, metadata: {name: web, labels: {app: web}}, spec: {nodeName: ` + nodeName + `, terminationGracePeriodSeconds: 1, containers: [{name: main, imagePullPolicy: Never, ` + ownImage + `}]}}`),
 				running("web"),
 				have(`{apiVersion: apps.jicki.cn/v1alpha1, kind: PodBuggerTool, metadata: {name: shell}, spec: {label: app=web, image: "127.0.0.1:1/none:1"}}`),
 			},

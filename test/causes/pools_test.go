@@ -52,7 +52,7 @@ func poolNodeFaults() []fault {
 		},
 		{
 			name: "More members are not ready than the rollout allows", id: "pool-unavailable",
-			steps: []step{node("$-a"), node("$-z", notReady), have(pool(`, labels: {causes.example/speed: fast}, rollout: {maxConcurrent: 1, maxUnavailable: 0}`))},
+			steps: []step{node("$-a"), node("$-z", notReady), have(pool("")), until("nodepool/$", "status.syncedNodeCount", "2"), careful()},
 			code:  "TooManyUnavailable", evidence: "NodePool/$ status.conditions[RolledOut]", message: "not Ready are 1", shows: "$-z",
 		},
 		{
@@ -78,7 +78,7 @@ func poolNodeFaults() []fault {
 			name: "The API server refuses a change of the member", id: "pool-node-refused",
 			steps: []step{
 				node("$-a"), refusing("", "nodes", "CREATE, UPDATE", "object.metadata.name.startsWith('$') && has(object.metadata.annotations) && 'nodes.lailin.xyz/applied' in object.metadata.annotations"),
-				refused(`{apiVersion: v1, kind: Node, metadata: {name: $-b, annotations: {nodes.lailin.xyz/applied: "{}"}}}`), have(pool("")), until("nodepool/$", "status.nodeCount", "1"),
+				refused(refusal, `{apiVersion: v1, kind: Node, metadata: {name: $-b, annotations: {nodes.lailin.xyz/applied: "{}"}}}`), have(pool("")), until("nodepool/$", "status.nodeCount", "1"),
 			},
 			code: "SyncingNodes", evidence: "NodePool/$ status.conditions[NodesSynced]", message: "$-a", shows: refusal,
 		},
@@ -96,7 +96,7 @@ func poolClassFaults() []fault {
 			name: "A policy refuses the RuntimeClass", id: "pool-class-refused",
 			steps: []step{
 				refusing("node.k8s.io", "runtimeclasses", "CREATE, UPDATE", "object.metadata.name == '$'"),
-				refused(`{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: $}, handler: runc}`), have(pool("")),
+				refused(refusal, `{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: $}, handler: runc}`), have(pool("")),
 			},
 			code: "RuntimeClassRefused", evidence: "NodePool/$ status.conditions[RuntimeClassReady]", message: refusal, shows: refusal,
 		},

@@ -22,12 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
-	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
-	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
-	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/testkit/build"
-	"github.com/windlass-operator/windlass/internal/why"
 )
 
 // step is a part of what makes a fault. It is repeated until it succeeds.
@@ -72,18 +67,39 @@ func have(manifest string) step {
 	}}
 }
 
-// refused waits until an admission policy of the fault refuses an object: the API server takes a moment to read the policy.
-func refused(manifest string) step {
+// refused waits until an admission policy of the fault refuses an object, with a text: the API server takes a moment to read the policy.
+func refused(text, manifest string) step {
 	return step{"see that the API server refuses " + manifest, func(ctx context.Context, r *trial) error {
 		object := &unstructured.Unstructured{}
 		if err := yaml.Unmarshal([]byte(r.fill(manifest)), &object.Object); err != nil {
 			return err
 		}
+		if object.GetKind() == "Pod" {
+			object.SetNamespace(r.fault.id)
+		}
 		err := r.Client.Create(ctx, object, client.DryRunAll)
-		if err != nil && strings.Contains(err.Error(), refusal) {
+		if err != nil && strings.Contains(err.Error(), text) {
 			return nil
 		}
 		return errors.Join(errors.New("it does not"), err)
+	}}
+}
+
+// admitted waits until the API server gives a pod a field when it is created: it takes a moment to read the policy that does.
+func admitted(manifest, path, value string) step {
+	return step{"see what the API server makes of " + manifest, func(ctx context.Context, r *trial) error {
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(r.fill(manifest)), &object.Object); err != nil {
+			return err
+		}
+		object.SetNamespace(r.fault.id)
+		if err := r.Client.Create(ctx, object, client.DryRunAll); err != nil {
+			return err
+		}
+		if got := field(object, path); !strings.Contains(got, r.fill(value)) {
+			return fmt.Errorf("%s is %q", path, got)
+		}
+		return nil
 	}}
 }
 
@@ -164,72 +180,6 @@ func (r *trial) object(what string) (*unstructured.Unstructured, error) {
 		object.SetNamespace(r.fault.id)
 	}
 	return object, nil
-}
-
-type kind struct {
-	version, kind string
-	namespaced    bool
-}
-
-func kinds() map[string]kind {
-	return map[string]kind{
-		"pod":          {"v1", "Pod", true},
-		"node":         {"v1", "Node", false},
-		"namespace":    {"v1", "Namespace", false},
-		"pv":           {"v1", "PersistentVolume", false},
-		"pvc":          {"v1", "PersistentVolumeClaim", true},
-		"secret":       {"v1", "Secret", true},
-		"pdb":          {"policy/v1", "PodDisruptionBudget", true},
-		"deployment":   {"apps/v1", "Deployment", true},
-		"job":          {"batch/v1", "Job", true},
-		"runtimeclass": {"node.k8s.io/v1", "RuntimeClass", false},
-		"nodepool":     {nodesv1.SchemeGroupVersion.String(), "NodePool", false},
-		"podset":       {appsv1alpha1.SchemeGroupVersion.String(), "PodSet", true},
-		"tool":         {appsv1alpha1.SchemeGroupVersion.String(), "PodBuggerTool", true},
-		"vm":           {cloudnativev1alpha1.SchemeGroupVersion.String(), "VirtualMachine", true},
-		"cluster":      {clusterprovisionerv1alpha1.SchemeGroupVersion.String(), "Cluster", false},
-		"kubeconfig":   {clusterprovisionerv1alpha1.SchemeGroupVersion.String(), "Kubeconfig", false},
-	}
-}
-
-// owned is an object with conditions that Windlass writes.
-type owned interface {
-	client.Object
-
-	GetConditions() []metav1.Condition
-}
-
-// engine explains a kind of Windlass.
-type engine struct {
-	object func() owned
-	why    func(owned) *why.Explanation
-}
-
-func engineOf[T any, P interface {
-	*T
-	owned
-}](explain func(P) *why.Explanation) engine {
-	return engine{
-		object: func() owned { return P(new(T)) },
-		why: func(of owned) *why.Explanation {
-			made, ok := of.(P)
-			if !ok {
-				return &why.Explanation{} // which names no cause
-			}
-			return explain(made)
-		},
-	}
-}
-
-func engines() map[string]engine {
-	return map[string]engine{
-		"NodePool":       engineOf(why.NodePool),
-		"PodSet":         engineOf(why.PodSet),
-		"PodBuggerTool":  engineOf(why.PodBuggerTool),
-		"VirtualMachine": engineOf(why.VirtualMachine),
-		"Cluster":        engineOf(why.Cluster),
-		"Kubeconfig":     engineOf(why.Kubeconfig),
-	}
 }
 
 // firstPod returns the name of the first pod of the namespace.

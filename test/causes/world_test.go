@@ -6,6 +6,7 @@ package causes
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/windlass-operator/windlass/internal/why"
@@ -21,13 +23,15 @@ import (
 )
 
 const (
-	// realNode is the node with a kubelet, and appImage the image that it has.
-	realNode = "causes-real"
+	// nodeName is the node with a kubelet, and appImage the image that it has.
+	nodeName = "causes-real"
 	appImage = "causes.invalid/app:1"
 	// interval is how often something is asked again.
 	interval = 500 * time.Millisecond
 	// patience is how long a fault may take to show, on a machine that has much else to do.
 	patience = 4 * time.Minute
+	// long is what is worth a line in the log.
+	long = 20 * time.Second
 )
 
 // world is a cluster with a manager that serves the HTTP API.
@@ -35,25 +39,43 @@ type world struct {
 	rig.Cluster
 
 	manager *rig.Manager
-	gateway *rig.Process
+	// engine has the machines of the faults on Docker, and doomed that of the fault that stops it.
+	engine, doomed engine
 	// base is the URL of the HTTP API, and token that of a user with all rights.
 	base, token string
-	// lacking says why there is no real node, empty if there is one.
-	lacking string
+	// all is true if all faults are induced, and lacking says of what they need why it is not there.
+	all     bool
+	lacking map[part]string
 	// plugin is the program under the name by which kubectl finds it.
 	plugin string
 	// configs is the directory for configurations of Clusters.
 	configs string
 }
 
-// newWorld returns a world that has not been started, or an error if a program that it needs has not been built.
-func newWorld() (*world, error) {
+// startWorld starts a world for the test, or skips the test if a program that it needs has not been built.
+func startWorld(t *testing.T) *world {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a whole cluster, which -short leaves out")
+	}
+	if !everything() {
+		t.Skip("takes minutes of two cores: run \"make causes\"")
+	}
 	programs, err := rig.FindPrograms()
 	if err != nil {
-		return nil, err
+		t.Skip(err)
 	}
-	w := &world{Cluster: rig.Cluster{Programs: programs, Name: "causes"}}
-	return w, rig.CheckBuilt(w.Windlass, w.Devcluster, w.Kubectl)
+	if err := rig.CheckBuilt(programs.Windlass, programs.Devcluster, programs.Kubectl); err != nil {
+		t.Skip(err)
+	}
+	w := &world{Cluster: rig.Cluster{Programs: programs, Name: "causes"}, all: everything(), lacking: map[part]string{}}
+	t.Cleanup(w.stop)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	if err := w.start(ctx); err != nil {
+		t.Fatalf("cannot start the cluster of the tests: %v", err)
+	}
+	return w
 }
 
 func (w *world) start(ctx context.Context) error {
@@ -63,8 +85,8 @@ func (w *world) start(ctx context.Context) error {
 	if err := w.Install(ctx); err != nil {
 		return err
 	}
-	if w.lacking == "" {
-		if err := w.importApp(ctx); err != nil {
+	if w.all {
+		if err := w.startParts(ctx); err != nil {
 			return err
 		}
 	}
@@ -72,14 +94,7 @@ func (w *world) start(ctx context.Context) error {
 	if err := os.Symlink(w.Windlass, w.plugin); err != nil {
 		return err
 	}
-	_, account, err := w.TakeAccount(ctx, rig.ServiceAccount)
-	if err != nil {
-		return err
-	}
-	if err := w.startManager(ctx, account); err != nil {
-		return err
-	}
-	if err := w.startGateway(ctx); err != nil {
+	if err := w.startManager(ctx); err != nil {
 		return err
 	}
 	made := w.sh(ctx, "kubectl create serviceaccount reader -n default && "+
@@ -87,13 +102,27 @@ func (w *world) start(ctx context.Context) error {
 	if made.Code != 0 {
 		return fmt.Errorf("cannot make a user: %s", made.Err)
 	}
+	var err error
 	w.token, err = w.Token(ctx, "default", "reader")
 	return err
 }
 
-// up starts the control plane, with a real node where the machine can have one.
+// startParts gives the real node its image, and starts the engines of Docker.
+func (w *world) startParts(ctx context.Context) error {
+	if w.lacking[realNode] == "" {
+		if err := w.importApp(ctx); err != nil {
+			return err
+		}
+	}
+	return w.startEngines(ctx)
+}
+
+// up starts the control plane, with a real node if it is needed and the machine can have one.
 func (w *world) up(ctx context.Context) error {
-	err := w.Up(ctx, "--name", w.Name, "--nodes", "1", "--real-node="+realNode)
+	if !w.all {
+		return w.Up(ctx, "--name", w.Name, "--nodes", "1")
+	}
+	err := w.Up(ctx, "--name", w.Name, "--nodes", "1", "--real-node="+nodeName)
 	if err == nil {
 		return nil
 	}
@@ -101,7 +130,7 @@ func (w *world) up(ctx context.Context) error {
 	if !refused {
 		return err
 	}
-	w.lacking = "a real node needs " + strings.TrimSpace(reason)
+	w.lacking[realNode] = "a real node needs " + strings.TrimSpace(reason)
 	if err := w.Down(ctx); err != nil {
 		return err
 	}
@@ -122,41 +151,35 @@ func (w *world) importApp(ctx context.Context) error {
 	return nil
 }
 
-// startManager starts the manager with the hosts and tools of all faults, and waits until it is ready.
-func (w *world) startManager(ctx context.Context, account string) (err error) {
+// startManager starts the manager with the hosts and tools of all faults, and waits until it is ready and serves the HTTP API, which
+// reaches the hosts.
+func (w *world) startManager(ctx context.Context) (err error) {
+	if bound := w.Run(ctx, w.Kubectl, "apply", "-f", filepath.Join(w.Root, "config", "gateway-in-manager", "role_binding.yaml")); bound.Code != 0 {
+		return fmt.Errorf("cannot let the manager serve the HTTP API: %s", bound.Err)
+	}
+	_, account, err := w.TakeAccount(ctx, rig.ServiceAccount)
+	if err != nil {
+		return err
+	}
 	w.configs = filepath.Join(w.Dir, "configs")
 	if err := os.Mkdir(w.configs, 0o700); err != nil {
 		return err
 	}
-	hosts, tool := filepath.Join(w.Dir, "hosts.yaml"), filepath.Join(w.Dir, "tool")
-	if err := os.WriteFile(hosts, []byte(hostsFile()), 0o600); err != nil {
-		return err
-	}
-	if err := os.WriteFile(tool, []byte(scriptedTool), 0o700); err != nil {
+	hosts, session := filepath.Join(w.Dir, "hosts.yaml"), filepath.Join(w.Dir, "session")
+	if err := os.WriteFile(hosts, []byte(w.hostsFile()), 0o600); err != nil {
 		return err
 	}
 	w.manager, err = w.StartManager(ctx, account, filepath.Join(w.Dir, "manager.log"),
-		"--leader-elect=false", "--vm-hosts="+hosts, "--provisioner-path=rke="+tool, "--allowed-provisioners=rke,exec", "--config-root="+w.configs,
-		"--state-dir="+filepath.Join(w.Dir, "state"), "--holder-identity=causes")
+		"--leader-elect=false", "--vm-hosts="+hosts, "--provisioner-path=rke="+w.Devcluster, "--allowed-provisioners=rke,exec", "--config-root="+w.configs,
+		"--state-dir="+filepath.Join(w.Dir, "state"), "--holder-identity=causes",
+		"--gateway-bind-address=127.0.0.1:0", "--gateway-plaintext", "--gateway-session-file="+session, "--gateway-requests-per-second=0")
 	if err != nil {
 		return err
 	}
-	return w.manager.Ready(ctx, interval)
-}
-
-// startGateway serves the HTTP API, and waits until it does.
-func (w *world) startGateway(ctx context.Context) error {
-	_, account, err := w.TakeAccount(ctx, "windlass-gateway")
-	if err != nil {
+	if err := w.manager.Ready(ctx, interval); err != nil {
 		return err
 	}
-	session := filepath.Join(w.Dir, "session")
-	command := w.Command(context.WithoutCancel(ctx), w.Windlass, "gateway", "--kubeconfig", account, "--metrics-bind-address=0", "--health-probe-bind-address=0",
-		"--bind-address=127.0.0.1:0", "--plaintext", "--session-file="+session, "--requests-per-second=0")
-	if w.gateway, err = rig.Start("windlass gateway", filepath.Join(w.Dir, "gateway.log"), command); err != nil {
-		return err
-	}
-	return w.gateway.Until(ctx, interval, func(context.Context) error {
+	return w.manager.Until(ctx, interval, func(context.Context) error {
 		url, err := os.ReadFile(session)
 		w.base, _, _ = strings.Cut(strings.TrimSpace(string(url)), "/?")
 		return err
@@ -166,19 +189,23 @@ func (w *world) startGateway(ctx context.Context) error {
 func (w *world) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	if w.gateway != nil {
-		if _, err := w.gateway.End(syscall.SIGTERM, time.Minute); err != nil {
+	complain := func(err error) {
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}
 	if w.manager != nil {
-		if _, err := w.manager.End(syscall.SIGTERM, time.Minute); err != nil {
-			fmt.Fprintln(os.Stderr, err)
+		_, err := w.manager.End(syscall.SIGTERM, time.Minute)
+		complain(err)
+	}
+	complain(w.engine.close())
+	complain(w.doomed.close())
+	if w.Dir != "" { // also the clusters that the tool has made
+		if done := w.Run(ctx, w.Devcluster, "down", "--all"); done.Code != 0 {
+			complain(errors.New(done.Err))
 		}
 	}
-	if err := w.Down(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	}
+	complain(w.Down(ctx))
 }
 
 // sh runs a command as somebody would who pastes it into a shell, as the administrator. An editor changes nothing. As in the guides, A and T are
