@@ -202,7 +202,7 @@ fault: build ## Let every write fail in every way, and compare the ends. FAULT="
 
 .PHONY: causes
 causes: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
-causes: build bin/report ## Induce the faults of docs/why-faults.md, and see whether each is explained by its cause. TESTFLAGS="…" passes arguments.
+causes: build bin/report ## Induce all faults of docs/why-faults.md, also those on real parts, and see whether each is explained by its cause. TESTFLAGS="…" passes arguments.
 	@WINDLASS_CAUSES=1 go test -json -count=1 -timeout=30m $(TESTFLAGS) ./test/causes | bin/report
 
 .PHONY: bench-micro

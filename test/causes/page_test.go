@@ -32,7 +32,8 @@ An answer is right if
 - the command of the next step, pasted into a shell as it is, succeeds, and shows the cause or removes it;
 - for the kinds of Windlass, the engine, the condition, the event, the HTTP API and the plugin of kubectl say it in the same words.
 
-There are %d faults, of which %d need no more than a control plane. The test fails if one of them is not answered right:
+There are %d faults. The test fails if one of them is not answered right. ` + "`make test` induces the %d that need no more than a control plane," + `
+and this all of them:
 
 ` + "```sh\nmake causes\n```" + `
 

@@ -58,9 +58,6 @@ func startWorld(t *testing.T) *world {
 	if testing.Short() {
 		t.Skip("needs a whole cluster, which -short leaves out")
 	}
-	if !everything() {
-		t.Skip("takes minutes of two cores: run \"make causes\"")
-	}
 	programs, err := rig.FindPrograms()
 	if err != nil {
 		t.Skip(err)
