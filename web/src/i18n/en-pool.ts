@@ -1,5 +1,16 @@
-/** The page of a NodePool, and the rehearsal of a change. {name} is filled in. */
+/** The node map, the page of a NodePool, and the rehearsal of a change. {name} is filled in. */
 export const pool = {
+  "map.others": "{count} others",
+  "map.cells": "1 cell = {count} nodes",
+  "map.by": "Lines",
+  "map.by.pools": "Pools",
+  "map.by.zones": "Zones",
+  "map.by.sizes": "Sizes",
+  "map.worst": "The worst of {count} nodes",
+  "map.usedOf": "{used} of {all} requested",
+  "map.zone": "Zone",
+  "map.lost": "loses a key",
+  "map.greys": "requested: under half, under 90 %, more",
   "pool.members": "{count} nodes, {shared} in several pools, {leaving} more leave",
   "pool.inTable": "All in the table",
   "pool.rollout": "Rollout",

@@ -1,7 +1,18 @@
 import type { pool as english } from "./en-pool";
 
-/** The page of a NodePool, and the rehearsal of a change. */
+/** The node map, the page of a NodePool, and the rehearsal of a change. */
 export const pool: Record<keyof typeof english, string> = {
+  "map.others": "另外 {count} 个",
+  "map.cells": "1 格 = {count} 个节点",
+  "map.by": "按什么分行",
+  "map.by.pools": "节点池",
+  "map.by.zones": "可用区",
+  "map.by.sizes": "规格",
+  "map.worst": "{count} 个节点中最差的一个",
+  "map.usedOf": "已请求 {used}，共 {all}",
+  "map.zone": "可用区",
+  "map.lost": "失去了键",
+  "map.greys": "已请求：不足一半、不足 90%、更多",
   "pool.members": "{count} 个节点，{shared} 个同属多个节点池，另有 {leaving} 个正在离开",
   "pool.inTable": "在表格中查看全部",
   "pool.rollout": "逐批变更",

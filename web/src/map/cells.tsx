@@ -29,21 +29,30 @@ function path(cells: readonly Cell[]): string {
   return cells.map((cell) => `M${cell.x} ${cell.y}h${cell.width}v${cell.height}h-${cell.width}z`).join("");
 }
 
-/** Many nodes as a few shapes, one for each state: thousands of elements would be slow. */
-export function ManyCells({ cells }: { cells: readonly Cell[] }) {
+function isLeaving(cell: Cell): boolean {
+  return Object.values(cell.node.ties).includes("leaves");
+}
+
+/** Some hundred nodes as a few shapes, one for each state: each has its gauge, and no name. */
+export function MediumCells({ cells }: { cells: readonly Cell[] }) {
   const bad = cells.filter((cell) => cell.node.notReady);
-  const off = cells.filter((cell) => !cell.node.notReady && cell.node.cordoned);
-  const rest = cells.filter((cell) => !cell.node.notReady && !cell.node.cordoned);
-  const full = rest.filter((cell) => (cell.node.level ?? 0) >= 0.9);
-  const half = rest.filter((cell) => (cell.node.level ?? 0) >= 0.5 && (cell.node.level ?? 0) < 0.9);
-  const low = rest.filter((cell) => (cell.node.level ?? 0) < 0.5);
+  const well = cells.filter((cell) => !cell.node.notReady);
+  const gauge = well.filter((cell) => (cell.node.level ?? 0) > 0).map((cell) => {
+    const tall = Math.max(1, Math.round((cell.height - 1) * (cell.node.level ?? 0)));
+    return { ...cell, x: cell.x + 0.5, y: cell.y + cell.height - tall - 0.5, width: cell.width - 1, height: tall };
+  });
+  const frames = well.filter((cell) => !cell.node.unknown && !isLeaving(cell));
   return (
     <>
-      <path d={path(low)} fill="var(--level)" fillOpacity=".5" stroke="var(--edge)" strokeWidth=".5" />
-      <path d={path(half)} fill="var(--level)" stroke="var(--edge)" strokeWidth=".5" />
-      <path d={path(full)} fill="var(--member)" />
-      <path d={path(off)} fill="var(--bg)" stroke="var(--ink)" />
+      <path d={path(well)} fill="var(--bg)" />
+      <path d={path(gauge)} fill="var(--level)" />
+      <path d={gauge.map((cell) => `M${cell.x} ${cell.y}h${cell.width}`).join("")} stroke="var(--edge)" />
+      <path d={path(well.filter((cell) => cell.node.cordoned))} fill="url(#hatch)" />
+      <path d={path(frames)} fill="none" stroke="var(--edge)" />
+      <path d={path(well.filter((cell) => !frames.includes(cell)))} fill="none" stroke="var(--edge)" strokeDasharray="3 2" />
+      <path d={well.filter((cell) => cell.node.pressure).map((cell) => `M${cell.x + 7} ${cell.y + 1.5}l6 11h-12z`).join("")} fill="var(--bg)" stroke="var(--warn)" strokeWidth="1.5" strokeLinejoin="round" />
       <path d={path(bad)} fill="var(--bad)" stroke="var(--bad)" />
+      <path d={bad.map((cell) => `M${cell.x + 7} ${cell.y + 3}v5M${cell.x + 7} ${cell.y + 10.4}v.6`).join("")} stroke="var(--bg)" strokeWidth="1.6" strokeLinecap="round" />
     </>
   );
 }

@@ -1,18 +1,22 @@
 import type { Objects } from "../api/types";
-import { quantity } from "../status/quantity";
+import { cores, gibi, quantity } from "../status/quantity";
 import { conditionsOf } from "../status/status";
 import { layout, type Layout, type Spot } from "./layout";
+import { type Requests, requestsByNode } from "./requests";
+import { type Tie, tiesOf } from "./ties";
 
 type Node = Objects["nodes"];
 type Pool = Objects["nodepools"];
 type Pod = Objects["pods"];
 
-/** How a node stands to a pool. */
-export type Tie = "has" | "waits" | "turn" | "leaves";
+/** What the lines of the map are. */
+export type By = "pools" | "zones" | "sizes";
 
 export interface MapNode extends Spot {
   node: Node;
   ties: Readonly<Record<string, Tie>>;
+  /** Pools that lose a key here. */
+  lost: readonly string[];
   notReady: boolean;
   unknown: boolean;
   cordoned: boolean;
@@ -20,11 +24,14 @@ export interface MapNode extends Spot {
   taint: "" | "hard" | "soft";
   /** The scarcer of CPU and memory that is requested, from 0 to 1; undefined where pods may not be listed. */
   level: number | undefined;
+  cpu: { requested: number; allocatable: number };
+  memory: { requested: number; allocatable: number };
 }
 
-export interface PoolRow {
+export interface LineRow {
   name: string;
-  pool: Pool;
+  /** The pool of the line, where the lines are pools. */
+  pool: Pool | undefined;
   ready: number;
   total: number;
   cpu: { requested: number; allocatable: number };
@@ -35,93 +42,100 @@ export interface PoolRow {
 
 export interface NodeMapModel {
   layout: Layout<MapNode>;
-  rows: readonly PoolRow[];
+  rows: readonly LineRow[];
   measured: boolean;
 }
 
-export interface Requests { cpu: number; memory: number }
+/** What is the same about a node until it changes. */
+interface Fixed { zone: string; size: string; cpu: number; memory: number; notReady: boolean; unknown: boolean; pressure: boolean; taint: MapNode["taint"] }
 
-/** What the pods of each node request. Pods that have ended hold nothing. */
-export function requestsByNode(pods: readonly Pod[]): Map<string, Requests> {
-  const out = new Map<string, Requests>();
-  for (const pod of pods) {
-    const name = pod.spec?.nodeName;
-    if (!name || pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed") continue;
-    const sum = out.get(name) ?? { cpu: 0, memory: 0 };
-    for (const container of pod.spec?.containers ?? []) {
-      sum.cpu += quantity(container.resources?.requests?.["cpu"]);
-      sum.memory += quantity(container.resources?.requests?.["memory"]);
-    }
-    out.set(name, sum);
-  }
-  return out;
-}
+const fixed = new WeakMap<Node, Fixed>();
 
-/** The pools of a node, by its labels: the member label once it carries the pool, the role label while it waits for that. */
-export function tiesOf(node: Node, pools: readonly Pool[]): Record<string, Tie> {
-  const labels = node.metadata.labels ?? {};
-  const name = node.metadata.name ?? "";
-  const out: Record<string, Tie> = {};
-  for (const pool of pools) {
-    const of = pool.metadata.name ?? "";
-    const member = pool.status?.memberLabel ?? `nodepool.node-restriction.kubernetes.io/${of}`;
-    if (pool.status?.draining?.some((draining) => draining.node === name)) out[of] = "leaves";
-    else if (pool.status?.rollout?.nodes?.includes(name)) out[of] = "turn";
-    else if (member in labels) out[of] = "has";
-    else if (`node-role.kubernetes.io/${of}` in labels) out[of] = "waits";
-  }
-  return out;
-}
-
-function allocatable(node: Node, of: "cpu" | "memory"): number {
-  return quantity(node.status?.allocatable?.[of]);
-}
-
-function toMapNode(node: Node, pools: readonly Pool[], requests: Requests | undefined, measured: boolean): MapNode {
+function fixedOf(node: Node): Fixed {
+  let out = fixed.get(node);
+  if (out) return out;
   const conditions = conditionsOf(node);
   const ready = conditions.find((condition) => condition.type === "Ready");
-  const ties = tiesOf(node, pools);
-  const taints = node.spec?.taints ?? [];
-  const cordon = node.spec?.unschedulable === true;
-  const ours = taints.filter((taint) => !taint.key.startsWith("node.kubernetes.io/"));
-  const share = (of: "cpu" | "memory") => { const all = allocatable(node, of); return all > 0 ? (requests?.[of] ?? 0) / all : 0; };
-  return {
-    node, ties, name: node.metadata.name ?? "", zone: node.metadata.labels?.["topology.kubernetes.io/zone"] ?? "", pools: Object.keys(ties),
-    notReady: ready?.status !== "True", unknown: ready?.status === "Unknown", cordoned: cordon,
+  const ours = (node.spec?.taints ?? []).filter((taint) => !taint.key.startsWith("node.kubernetes.io/"));
+  const cpu = quantity(node.status?.allocatable?.["cpu"]);
+  const memory = quantity(node.status?.allocatable?.["memory"]);
+  out = {
+    zone: node.metadata.labels?.["topology.kubernetes.io/zone"] ?? "", size: `${cores(cpu)} CPU, ${gibi(memory)}`, cpu, memory,
+    notReady: ready?.status !== "True", unknown: ready?.status === "Unknown",
     pressure: conditions.some((condition) => condition.type.endsWith("Pressure") && condition.status === "True"),
     taint: ours.some((taint) => taint.effect !== "PreferNoSchedule") ? "hard" : ours.length > 0 ? "soft" : "",
-    level: measured ? Math.min(1, Math.max(share("cpu"), share("memory"))) : undefined,
+  };
+  fixed.set(node, out);
+  return out;
+}
+
+function toMapNode(node: Node, pools: readonly Pool[], requests: Requests | undefined, measured: boolean, by: By): MapNode {
+  const of = fixedOf(node);
+  const group = by === "zones" ? of.zone : of.size;
+  const { ties, lost } = by === "pools" ? tiesOf(node, pools) : { ties: group === "" ? {} : { [group]: "has" as const }, lost: [] };
+  const share = (used: number | undefined, all: number) => (all > 0 ? (used ?? 0) / all : 0);
+  return {
+    node, ties, lost, name: node.metadata.name ?? "", zone: of.zone, pools: Object.keys(ties),
+    notReady: of.notReady, unknown: of.unknown, cordoned: node.spec?.unschedulable === true, pressure: of.pressure, taint: of.taint,
+    level: measured ? Math.min(1, Math.max(share(requests?.cpu, of.cpu), share(requests?.memory, of.memory))) : undefined,
+    cpu: { requested: requests?.cpu ?? 0, allocatable: of.cpu }, memory: { requested: requests?.memory ?? 0, allocatable: of.memory },
   };
 }
 
-function rowOf(pool: Pool, nodes: readonly MapNode[], requests: Map<string, Requests>): PoolRow {
-  const name = pool.metadata.name ?? "";
-  const row: PoolRow = {
-    name, pool, ready: 0, total: 0, cpu: { requested: 0, allocatable: 0 }, memory: { requested: 0, allocatable: 0 }, free: undefined,
-  };
-  for (const each of nodes) {
-    const tie = each.ties[name];
-    if (tie === undefined || tie === "leaves") continue;
-    row.total++;
-    if (each.notReady) continue;
-    row.ready++;
-    const used = requests.get(each.name) ?? { cpu: 0, memory: 0 };
-    const free = { cpu: allocatable(each.node, "cpu") - used.cpu, memory: allocatable(each.node, "memory") - used.memory };
-    row.cpu.requested += used.cpu;
-    row.cpu.allocatable += allocatable(each.node, "cpu");
-    row.memory.requested += used.memory;
-    row.memory.allocatable += allocatable(each.node, "memory");
-    if (!each.cordoned && (row.free === undefined || free.cpu > row.free.cpu || (free.cpu === row.free.cpu && free.memory > row.free.memory))) row.free = free;
+function add(row: LineRow, node: MapNode): void {
+  row.total++;
+  if (node.notReady) return;
+  row.ready++;
+  row.cpu.requested += node.cpu.requested;
+  row.cpu.allocatable += node.cpu.allocatable;
+  row.memory.requested += node.memory.requested;
+  row.memory.allocatable += node.memory.allocatable;
+  const free = { cpu: node.cpu.allocatable - node.cpu.requested, memory: node.memory.allocatable - node.memory.requested };
+  if (!node.cordoned && (row.free === undefined || free.cpu > row.free.cpu || (free.cpu === row.free.cpu && free.memory > row.free.memory))) row.free = free;
+}
+
+function rowsOf(names: readonly (readonly [string, Pool | undefined])[], spots: readonly MapNode[]): LineRow[] {
+  const rows = new Map<string, LineRow>();
+  for (const [name, pool] of names) rows.set(name, { name, pool, ready: 0, total: 0, cpu: { requested: 0, allocatable: 0 }, memory: { requested: 0, allocatable: 0 }, free: undefined });
+  for (const spot of spots) {
+    for (const name of spot.pools) {
+      const row = rows.get(name);
+      if (row && spot.ties[name] !== "leaves") add(row, spot);
+    }
   }
-  return row;
+  return [...rows.values()];
+}
+
+interface Placed { spots: readonly MapNode[]; placed: Layout<MapNode> }
+/** The layouts of the maps that are in the page: few, the newest first. */
+let recent: readonly Placed[] = [];
+
+function sameGroups(a: readonly MapNode[], b: readonly MapNode[]): boolean {
+  return a.length === b.length && a.every((spot, at) => {
+    const other = b[at];
+    return other?.name === spot.name && other.zone === spot.zone && other.pools.length === spot.pools.length && other.pools.every((pool, index) => pool === spot.pools[index]);
+  });
+}
+
+/** The layout, in the order that it had before if nothing has changed that it depends on: health and requests move nothing. */
+function place(spots: readonly MapNode[]): Layout<MapNode> {
+  const before = recent.find((each) => sameGroups(each.spots, spots));
+  const now = before && new Map(spots.map((spot) => [spot.name, spot]));
+  const placed = before && now
+    ? { pools: before.placed.pools, blocks: before.placed.blocks.map((block) => ({ pools: block.pools, spots: block.spots.map((spot) => now.get(spot.name) ?? spot) })) }
+    : layout(spots);
+  recent = [{ spots, placed }, ...recent.filter((each) => each !== before)].slice(0, 4);
+  return placed;
 }
 
 /** Everything that the map shows, from the objects. */
-export function model(nodes: readonly Node[], pools: readonly Pool[], pods: readonly Pod[], measured: boolean): NodeMapModel {
+export function model(nodes: readonly Node[], pools: readonly Pool[], pods: readonly Pod[], measured: boolean, by: By = "pools"): NodeMapModel {
   const requests = requestsByNode(pods);
-  const spots = nodes.map((node) => toMapNode(node, pools, requests.get(node.metadata.name ?? ""), measured));
-  const placed = layout(spots);
-  const order = (name: string) => { const at = placed.pools.indexOf(name); return at < 0 ? placed.pools.length : at; };
-  const rows = pools.map((pool) => rowOf(pool, spots, requests)).sort((a, b) => order(a.name) - order(b.name) || a.name.localeCompare(b.name));
-  return { layout: placed, rows, measured };
+  const spots = nodes.map((node) => toMapNode(node, pools, requests.get(node.metadata.name ?? ""), measured, by));
+  const there = place(spots);
+  const order = new Map(there.pools.map((name, index) => [name, index]));
+  const names: (readonly [string, Pool | undefined])[] = by === "pools" ? pools.map((pool) => [pool.metadata.name ?? "", pool]) : there.pools.map((name) => [name, undefined]);
+  const at = (name: string) => order.get(name) ?? there.pools.length;
+  const rows = rowsOf(names, spots).sort((a, b) => at(a.name) - at(b.name) || a.name.localeCompare(b.name));
+  return { layout: there, rows, measured };
 }

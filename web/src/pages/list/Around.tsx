@@ -1,11 +1,12 @@
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import type { KubeObject } from "../../api/types";
-import { Command, Nothing } from "../../components/parts";
+import { Command, Nothing, Segments } from "../../components/parts";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
 import { useObjects } from "../../live/hooks";
-import { model } from "../../map/model";
+import type { By } from "../../map/model";
 import { NodeMap } from "../../map/NodeMap";
+import { useNodeMap } from "../../map/useNodeMap";
 import { worst } from "../../status/order";
 import { statusOf, withoutStatus } from "../../status/status";
 
@@ -19,13 +20,18 @@ export function Counting({ kind, namespace }: { kind: Kind; namespace: string | 
   return <p className="sub">{say(key, { total: objects.length, bad, moving })}</p>;
 }
 
+/** The map above the list of nodes, by pool, zone or size. */
 export function NodesMap() {
-  const nodes = useObjects("nodes");
-  const pools = useObjects("nodepools");
-  const pods = useObjects("pods");
-  const shown = useMemo(() => model(nodes, pools, pods, pods.length > 0), [nodes, pools, pods]);
-  if (nodes.length === 0) return null;
-  return <section className="panel spaced"><NodeMap shown={shown} numbers={false} /></section>;
+  const say = useSay();
+  const [by, setBy] = useState<By>("pools");
+  const shown = useNodeMap(by);
+  if (shown.layout.blocks.length === 0) return null;
+  return (
+    <section className="panel spaced">
+      <div className="mapby"><Segments label={say("map.by")} value={by} options={(["pools", "zones", "sizes"] as const).map((each) => [each, say(`map.by.${each}`)] as const)} onChange={setBy} /></div>
+      <NodeMap shown={shown} numbers={false} />
+    </section>
+  );
 }
 
 export function Forbidden({ kind, error }: { kind: Kind; error: Error }) {

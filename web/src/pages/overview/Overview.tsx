@@ -4,8 +4,8 @@ import { Panel, Skeleton } from "../../components/parts";
 import { useSay } from "../../i18n";
 import { useFilled, useHeld, useHidden, useObjects } from "../../live/hooks";
 import { useMatters, useTitle, useWatched, watched } from "../../live/needs";
-import { model } from "../../map/model";
 import { NodeMap } from "../../map/NodeMap";
+import { useNodeMap } from "../../map/useNodeMap";
 import { statusOf } from "../../status/status";
 import { EventTable } from "../parts/EventTable";
 import { Matters } from "./Matters";
@@ -45,15 +45,12 @@ export function Overview() {
 
 function Capacity() {
   const say = useSay();
-  const nodes = useObjects("nodes");
-  const pools = useObjects("nodepools");
-  const pods = useObjects("pods");
   const hidden = useHidden();
-  const shown = useMemo(() => model(nodes, pools, pods, !hidden.includes("pods")), [nodes, pools, pods, hidden]);
+  const shown = useNodeMap();
   const spots = shown.layout.blocks.flatMap((block) => block.spots);
   if (hidden.includes("nodes")) return null;
   const sub = say("map.sub", {
-    nodes: spots.length, pools: pools.length, shared: spots.filter((spot) => spot.pools.length > 1).length, none: spots.filter((spot) => spot.pools.length === 0).length,
+    nodes: spots.length, pools: shown.rows.length, shared: spots.filter((spot) => spot.pools.length > 1).length, none: spots.filter((spot) => spot.pools.length === 0).length,
   });
   return <Panel title={say("map.title")} sub={sub} flush>{spots.length === 0 ? <p className="nothing">{say("map.empty")}</p> : <NodeMap shown={shown} />}</Panel>;
 }

@@ -6,8 +6,9 @@ import { Action, Nothing, Panel } from "../../../components/parts";
 import { useLanguage, useSay } from "../../../i18n";
 import { kindOf, pageOf } from "../../../kinds/registry";
 import { useLink, useNow, useObject, useObjects } from "../../../live/hooks";
-import { type MapNode, model } from "../../../map/model";
+import type { MapNode } from "../../../map/model";
 import { NodeMap } from "../../../map/NodeMap";
+import { useNodeMap } from "../../../map/useNodeMap";
 import { may, useRights } from "../../../shell/session";
 import { clock } from "../../../status/age";
 import { Shape } from "../../../status/shapes";
@@ -24,30 +25,27 @@ const usualTimeout = 600;
 /** What a pool does: its members, the change that goes round, the nodes that leave, and what it would do while it rehearses. */
 export function PoolParts({ name }: { name: string }) {
   const pool = useObject("nodepools", undefined, name);
-  const nodes = useObjects("nodes");
   const pools = useObjects("nodepools");
-  const pods = useObjects("pods");
-  const members = useMemo(() => {
-    const whole = model(nodes, pools, pods, pods.length > 0);
-    return whole.layout.blocks.flatMap((block) => block.spots).filter((spot) => spot.pools.includes(name));
-  }, [nodes, pools, pods, name]);
+  const whole = useNodeMap();
+  const members = useMemo(() => whole.layout.blocks.flatMap((block) => block.spots).filter((spot) => spot.pools.includes(name)), [whole, name]);
   if (!pool) return null;
   return (
     <>
       {pool.spec?.dryRun === true && <Rehearsing pool={pool} />}
-      <Members name={name} members={members} pools={pools} pods={pods} />
+      <Members name={name} members={members} pools={pools} />
       <Rollout pool={pool} name={name} members={members} />
       {pool.status?.draining?.map((draining) => <Drain key={draining.uid} pool={pool} draining={draining} />)}
     </>
   );
 }
 
-function Members({ name, members, pools, pods }: { name: string; members: readonly MapNode[]; pools: readonly Pool[]; pods: readonly Objects["pods"][] }) {
+function Members({ name, members, pools }: { name: string; members: readonly MapNode[]; pools: readonly Pool[] }) {
   const say = useSay();
-  const shown = useMemo(() => {
-    const near = new Set(members.flatMap((member) => member.pools));
-    return model(members.map((member) => member.node), pools.filter((pool) => near.has(pool.metadata.name ?? "")), pods, pods.length > 0);
-  }, [members, pools, pods]);
+  const near = useMemo(() => {
+    const names = new Set(members.flatMap((member) => member.pools));
+    return { nodes: members.map((member) => member.node), pools: pools.filter((pool) => names.has(pool.metadata.name ?? "")) };
+  }, [members, pools]);
+  const shown = useNodeMap("pools", near.nodes, near.pools);
   const leaving = members.filter((member) => member.ties[name] === "leaves").length;
   const shared = members.filter((member) => member.pools.length > 1).length;
   const sub = say("pool.members", { count: members.length - leaving, shared, leaving });

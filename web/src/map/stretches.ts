@@ -1,0 +1,46 @@
+import type { Geometry } from "./geometry";
+import type { Tie } from "./ties";
+
+export interface Stretch {
+  x: number;
+  width: number;
+  tie: Tie;
+  /** Where a pool loses a key on it, if it does. */
+  lost?: number;
+}
+
+const rank: Readonly<Record<Tie, number>> = { has: 0, waits: 1, turn: 2, leaves: 3 };
+
+/**
+ * The line of some pools: pieces with the same tie. Where cells are large each node has its own; else a column of a block has what most
+ * needs to be seen of its nodes.
+ */
+export function stretches(drawn: Geometry, names: ReadonlySet<string>): Stretch[] {
+  const out: Stretch[] = [];
+  const push = (x: number, width: number, tie: Tie, lost: number | undefined) => {
+    const before = out.at(-1);
+    // Neighbours with the same tie are one piece; those that wait are told one by one where there is room.
+    if (before?.tie === tie && x - before.x - before.width < 4 && (drawn.size !== "large" || tie !== "waits") && lost === undefined && before.lost === undefined) before.width = x + width - before.x;
+    else out.push(lost === undefined ? { x, width, tie } : { x, width, tie, lost });
+  };
+  for (const band of drawn.bands) {
+    if (!band.pools.some((pool) => names.has(pool))) continue;
+    for (let first = band.first; first < band.first + band.cells; first += band.rows) {
+      const column = drawn.cells.slice(first, Math.min(first + band.rows, band.first + band.cells));
+      let tie: Tie | undefined;
+      let lost = false;
+      for (const { nodes } of column) {
+        for (const node of nodes) {
+          for (const pool of node.pools) {
+            const one = names.has(pool) ? node.ties[pool] : undefined;
+            if (one && (tie === undefined || rank[one] > rank[tie])) tie = one;
+          }
+          lost ||= node.lost.some((pool) => names.has(pool));
+        }
+      }
+      const cell = column[0];
+      if (cell && tie) push(cell.x, cell.width, tie, lost ? cell.x + cell.width / 2 : undefined);
+    }
+  }
+  return out;
+}
