@@ -42,10 +42,12 @@ func (p *plugin) newWhyCommand() *cobra.Command {
 		bare = append(bare, what)
 		flags.String(what, "", "of a node: who has set the "+what+" with this `key`")
 	}
-	command.MarkFlagsMutuallyExclusive(bare...)
 	command.RunE = func(cmd *cobra.Command, args []string) error {
 		for _, what := range bare {
 			if flag := flags.Lookup(what); flag.Changed {
+				if asked.key != "" {
+					return misused("ask for one of --%s at a time", strings.Join(bare, ", --"))
+				}
 				asked.key = flag.Value.String()
 				if what != "taint" || strings.Contains(asked.key, ":") {
 					asked.key = what + " " + asked.key

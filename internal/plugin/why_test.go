@@ -39,6 +39,9 @@ func TestWhyOfANodeAndAPool(t *testing.T) {
 	if got := s.run(t, "why", "nodepool/"+name, "--label", "a"); got.code != exitMisused {
 		t.Errorf("--label of a pool: %+v", got)
 	}
+	if got := s.run(t, "why", "node/"+name, "--label", "a", "--taint", "b"); got.code != exitMisused || !strings.HasPrefix(got.err, "windlass: ask for one of --label,") {
+		t.Errorf("--label and --taint: %+v", got)
+	}
 	if got := s.run(t, "why", "nodepool/nothing-"+name); got.code != exitPrevented || got.err != `windlass: nodepool "nothing-`+name+"\" does not exist\n" {
 		t.Errorf("a pool that does not exist: %+v", got)
 	}
