@@ -46,10 +46,12 @@ func (c *cluster) one(ctx context.Context, k *kind, namespace, name string) ([]*
 	case apierrors.IsForbidden(err):
 		return []*branch{sentence(moodUnknown, "%s/%s  you may not get it", k.singular(), name)}, nil
 	case apierrors.IsNotFound(err):
+		c.sawOne(k, namespace, name, nil)
 		return []*branch{thereOrNot(k.singular(), name, false)}, nil
 	case err != nil:
 		return nil, err
 	}
+	c.sawOne(k, namespace, name, object)
 	return []*branch{branchOf(standingOf(k, object))}, nil
 }
 
@@ -74,6 +76,7 @@ func (c *cluster) choose(
 	if apierrors.IsForbidden(err) {
 		return hidden(k.plural), nil
 	}
+	c.saw(k, page.GetResourceVersion(), namespace, wanted, all, more...)
 	slices.SortFunc(all, worstFirst)
 	out := make([]*branch, 0, len(all))
 	for _, each := range all {

@@ -83,6 +83,8 @@ type cluster struct {
 	namespace string
 	// chosen is true if -n was given.
 	chosen bool
+	// sights are what was looked at, for those who watch; nil where nobody does.
+	sights *[]*sight
 }
 
 // cluster returns how to reach the cluster. It sends no request.

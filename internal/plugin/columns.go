@@ -6,6 +6,7 @@ package plugin
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,6 +18,8 @@ type column struct {
 	wide bool
 	// flexible columns are cut where the table is wider than the terminal, the last one first.
 	flexible bool
+	// spare columns are left out where the table is wider than the terminal even so, that with the lowest number first. 0: never.
+	spare int
 }
 
 // cell is a text of a table, and what it tells.
@@ -61,7 +64,15 @@ const minFlexible = 12
 // write writes the table. A width of 0 is no limit: nothing is cut in a pipe.
 func (t *table) write(out io.Writer, look style, width int, wide bool) error {
 	shown := t.shown(wide)
-	widths := t.widths(shown, width)
+	widths, total := t.widths(shown, width)
+	for !wide && width > 0 && total > width {
+		least := t.mostSpare(shown)
+		if least < 0 {
+			break
+		}
+		shown = slices.Delete(shown, least, least+1)
+		widths, total = t.widths(shown, width)
+	}
 	if err := t.line(out, shown, widths, func(at int) cell { return cell{text: t.columns[at].title} }, look); err != nil {
 		return err
 	}
@@ -83,10 +94,21 @@ func (t *table) shown(wide bool) []int {
 	return out
 }
 
-// widths returns the widths of the columns: of their longest text, or less where the terminal has less.
-func (t *table) widths(shown []int, limit int) map[int]int {
+// mostSpare returns which of the columns is left out first, -1 if none may be.
+func (t *table) mostSpare(shown []int) int {
+	out := -1
+	for i, at := range shown {
+		if spare := t.columns[at].spare; spare > 0 && (out < 0 || spare < t.columns[shown[out]].spare) {
+			out = i
+		}
+	}
+	return out
+}
+
+// widths returns the widths of the columns and of the line: of their longest text, or less where the terminal has less.
+func (t *table) widths(shown []int, limit int) (of map[int]int, total int) {
 	out := map[int]int{}
-	total := -gap
+	total = -gap
 	for _, at := range shown {
 		longest := utf8.RuneCountInString(t.columns[at].title)
 		for _, row := range t.rows {
@@ -104,7 +126,7 @@ func (t *table) widths(shown []int, limit int) map[int]int {
 		out[at] -= cut
 		total -= cut
 	}
-	return out
+	return out, total
 }
 
 func (t *table) line(out io.Writer, shown []int, widths map[int]int, cellAt func(int) cell, look style) error {

@@ -19,6 +19,9 @@ import (
 
 // explain says in a sentence what has prevented a command.
 func (p *plugin) explain(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "interrupted"
+	}
 	if answer, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		return explainAnswer(answer, err)
 	}
@@ -39,8 +42,6 @@ func explainRequest(request *url.Error) string {
 		because = deeper.Err
 	}
 	switch {
-	case errors.Is(request, context.Canceled):
-		return "interrupted"
 	case request.Timeout():
 		return fmt.Sprintf("the API server at %s has not answered in time: is the cluster running?", server)
 	}

@@ -83,12 +83,8 @@ func (c *cluster) poolOf(ctx context.Context, pod *corev1.Pod) ([]*branch, error
 		return []*branch{sentence(moodUnknown, "nodepools  %s", because)}, nil
 	}
 	name := why.PoolOf(pod, func(name string) bool { return pools[name] != nil })
-	switch chosen := pools[name]; {
-	case name == "":
+	if name == "" {
 		return nil, nil
-	case chosen == nil:
-		return []*branch{thereOrNot("nodepool", name, false)}, nil
-	default:
-		return []*branch{branchOf(standingOf(only("nodepools")[0], chosen.NodePool))}, nil
 	}
+	return c.one(ctx, only("nodepools")[0], "", name)
 }

@@ -5,7 +5,9 @@ package plugin
 
 import (
 	"bytes"
+	"context"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,7 +24,18 @@ import (
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+// TestMain runs the tests, or the plugin itself in a process that a test has started on a terminal.
+func TestMain(m *testing.M) {
+	if os.Getenv(asPlugin) == "" {
+		testkit.Main(m)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(Execute(ctx, Options{Streams: OSStreams(), Now: time.Now, Getenv: os.Getenv}, os.Args[1:]))
+}
+
+// asPlugin is the variable that makes the program of the tests the plugin.
+const asPlugin = "WINDLASS_TEST_AS_PLUGIN"
 
 // stage is a real API server and a kubeconfig for it.
 type stage struct {

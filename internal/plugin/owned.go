@@ -58,6 +58,7 @@ func podsOf(object client.Object) (*ownedPods, error) {
 
 // jobsOf returns the Jobs of a CronJob, the last one first.
 func (c *cluster) jobsOf(ctx context.Context, of *batchv1.CronJob) ([]*batchv1.Job, error) {
+	k := only("jobs")[0]
 	var out []*batchv1.Job
 	page := &batchv1.JobList{}
 	err := c.listAll(ctx, page, func() {
@@ -68,6 +69,11 @@ func (c *cluster) jobsOf(ctx context.Context, of *batchv1.CronJob) ([]*batchv1.J
 		}
 		page.Items = nil // the next page must not overwrite these
 	}, of.Namespace)
+	shown := make([]*standing, 0, len(out))
+	for _, job := range out {
+		shown = append(shown, standingOf(k, job))
+	}
+	c.saw(k, page.ResourceVersion, of.Namespace, func(job client.Object) bool { return metav1.IsControlledBy(job, of) }, shown)
 	slices.SortFunc(out, func(a, b *batchv1.Job) int {
 		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(b.Name, a.Name))
 	})

@@ -200,6 +200,38 @@ func TestColumnsFitTheTerminal(t *testing.T) {
 	}
 }
 
+func TestColumnsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	made := &table{columns: []column{{title: "NAME"}, {title: "OF", spare: 2}, {title: "AGE", spare: 1}, {title: "WHY", flexible: true, spare: 3}}}
+	made.add(plain("web", "shop", "3d", "because of something long")...)
+	for width, want := range map[int]string{
+		0: "NAME   OF     AGE   WHY\nweb    shop   3d    because of something long\n", 32: "NAME   OF     AGE   WHY\nweb    shop   3d    because of…\n",
+		31: "NAME   OF     WHY\nweb    shop   because of somet…\n", 20: "NAME   WHY\nweb    because of s…\n", 9: "NAME\nweb\n", 2: "NAME\nweb\n",
+	} {
+		var out strings.Builder
+		must(t, made.write(&out, style{}, width, false))
+		if diff := cmp.Diff(want, out.String()); diff != "" {
+			t.Errorf("%d columns: %s", width, diff)
+		}
+	}
+}
+
+func TestLinesFitTheTerminal(t *testing.T) {
+	t.Parallel()
+	red := colourRed + "abcdef" + colourOff
+	for of, want := range map[string]string{
+		"abcde": "abcde", "abcdef": "abcd…", "✔✔✔✔✔": "✔✔✔✔✔", red: colourRed + "abcd…" + colourOff, colourRed + "abcde" + colourOff: colourRed + "abcde" + colourOff,
+		"abc" + colourRed + "de" + colourOff + "f": "abc" + colourRed + "d…" + colourOff, "": "",
+	} {
+		if diff := cmp.Diff([]string{want}, fit([]string{of}, 5, 9)); diff != "" {
+			t.Errorf("%q: %s", of, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"a", "… and 3 more lines"}, fit([]string{"a", "b", "c", "d"}, 80, 3)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestStyleFollowsTheTerminal(t *testing.T) {
 	t.Parallel()
 	of := func(width int, env ...string) style {

@@ -8,12 +8,15 @@ import (
 	"time"
 )
 
-// repeat does something now and after every pause, until it is done or the caller leaves.
+// repeat does something now and after every pause, until it is done. It returns the cause if the caller leaves before.
 func repeat(ctx context.Context, pause time.Duration, do func() (done bool, err error)) error {
 	ticks := time.NewTicker(pause)
 	defer ticks.Stop()
 	for {
-		if done, err := do(); done || err != nil {
+		switch done, err := do(); {
+		case ctx.Err() != nil && !done:
+			return context.Cause(ctx) // what has failed has failed because of that
+		case done || err != nil:
 			return err
 		}
 		select {
@@ -22,4 +25,12 @@ func repeat(ctx context.Context, pause time.Duration, do func() (done bool, err 
 		case <-ticks.C:
 		}
 	}
+}
+
+// unlessLeft returns what has ended a view, nothing if a person has: that is how views end.
+func unlessLeft(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }

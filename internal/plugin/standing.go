@@ -181,5 +181,5 @@ func age(since *metav1.Time, now time.Time) string {
 	}
 }
 
-// oneLine puts a text into one line.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+// oneLine puts a text into one line, which does not steer a terminal.
+func oneLine(text string) string { return printable(strings.Join(strings.Fields(text), " ")) }

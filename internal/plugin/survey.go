@@ -38,6 +38,8 @@ type found struct {
 	unseen   string
 	// version is that of the last list, to watch from, and namespace where it was listed.
 	version, namespace string
+	// lost is why it cannot be read at present.
+	lost string
 }
 
 // surveyed is how a kind was read, of all kinds.

@@ -4,6 +4,7 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"strings"
 	"time"
@@ -91,25 +92,37 @@ func (p *plugin) top(ctx context.Context, of *kind, asked *topAsked) error {
 		}
 		return p.printValue(*asked.output, found.items)
 	}
-	draw := func() (done bool, err error) {
-		found, err := look()
-		if err != nil {
-			return false, err
-		}
-		if asked.watch && p.Streams.terminal() {
-			p.printf("%s", redraw)
-		}
-		width := 0
-		if p.Streams.terminal() {
-			width, _ = p.Streams.Size()
-		}
-		return !asked.watch, found.table.write(p.Streams.Out, p.style(), width, *asked.output == formatWide)
+	if asked.watch {
+		return p.watchTop(ctx, look, asked)
 	}
-	if err := repeat(ctx, asked.interval, draw); !asked.watch || ctx.Err() == nil {
+	found, err := look()
+	if err != nil {
 		return err
 	}
-	return nil // the caller has left, which is how a watch ends
+	return found.table.write(p.Streams.Out, p.style(), p.width(), *asked.output == formatWide)
 }
 
-// redraw goes to the corner of the terminal and clears it.
-const redraw = "\x1b[H\x1b[2J"
+// watchTop shows a ranking again and again, each time whole, until the context ends.
+func (p *plugin) watchTop(ctx context.Context, look func() (*ranking, error), asked *topAsked) error {
+	view := &screen{streams: &p.Streams}
+	defer view.leave()
+	return unlessLeft(ctx, repeat(ctx, asked.interval, func() (done bool, err error) {
+		found, err := look()
+		switch {
+		case err != nil && view.began() && ctx.Err() == nil:
+			view.lose(p.explain(err))
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+		var text bytes.Buffer
+		if err := found.table.write(&text, p.style(), p.width(), *asked.output == formatWide); err != nil {
+			return false, err
+		}
+		if !p.Streams.terminal() {
+			view.lines = nil // so that every table in a pipe is whole
+		}
+		view.show(text.String())
+		return false, nil
+	}))
+}

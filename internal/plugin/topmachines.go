@@ -44,14 +44,14 @@ func (p *plugin) topMachines(ctx context.Context, reached *cluster, everywhere b
 		return cmp.Or(cmp.Compare(coresOf(b.Usage), coresOf(a.Usage)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	out := &ranking{items: items, table: &table{columns: []column{
-		{title: "NAMESPACE", wide: !everywhere},
+		{title: "NAMESPACE", wide: !everywhere, spare: 5},
 		{title: "NAME"},
-		{title: "PHASE"},
-		{title: "CPU"},
+		{title: "PHASE", spare: 4},
+		{title: "CPU", spare: 3},
 		{title: "CPU%"},
-		{title: "MEMORY"},
+		{title: "MEMORY", spare: 2},
 		{title: "MEMORY%"},
-		{title: "SAMPLED"},
+		{title: "SAMPLED", spare: 1},
 	}}}
 	for _, vm := range items {
 		cells := append(plain(vm.Namespace, vm.Name, string(vm.Phase)), p.usageCells(vm.Usage)...)

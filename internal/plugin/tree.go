@@ -4,14 +4,11 @@
 package plugin
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-operator/windlass/internal/status"
@@ -95,33 +92,3 @@ func (p *plugin) drawBranch(out io.Writer, b *branch, own, below string) {
 		}
 	}
 }
-
-// watchTree draws the tree again when it has changed.
-func (p *plugin) watchTree(ctx context.Context, reached *cluster, of target) error {
-	view := &screen{streams: &p.Streams}
-	err := every(ctx, rereadAfter, func() error {
-		object, err := reached.read(ctx, of)
-		if view.shown != nil && apierrors.IsNotFound(err) {
-			return errGone
-		}
-		if err != nil {
-			return err
-		}
-		root, err := reached.grow(ctx, of.kind, object)
-		if err != nil {
-			return err
-		}
-		var text bytes.Buffer
-		p.drawTree(&text, root, object)
-		view.show(text.String())
-		return nil
-	})
-	if errors.Is(err, errGone) {
-		view.show(fmt.Sprintf("%s/%s  Gone\n", of.singular(), of.name))
-		return nil
-	}
-	return err
-}
-
-// errGone ends the watch of an object that was deleted.
-var errGone = errors.New("it does not exist any more")

@@ -6,7 +6,6 @@ package plugin
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -18,66 +17,15 @@ import (
 )
 
 const (
-	// rereadAfter is how often a tree is read again, and how long a kind is left alone whose list failed.
+	// rereadAfter is how long is waited before something is read again that could not be read.
 	rereadAfter = 2 * time.Second
 	// settleAfter is how long changes are gathered before they are drawn.
 	settleAfter = 100 * time.Millisecond
+	// agesAfter is how often a terminal is drawn anew without a change: ages grow, and windows are resized.
+	agesAfter = 5 * time.Second
 	// aboveRows is what a screen has besides rows.
 	aboveRows = 6
 )
-
-// screen shows a text again and again: in place on a terminal, and in a pipe only the lines that are new.
-type screen struct {
-	streams *Streams
-	shown   []string
-}
-
-// show shows the text, unless nothing has changed.
-func (s *screen) show(text string) {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if slices.Equal(lines, s.shown) {
-		return
-	}
-	if !s.streams.terminal() {
-		for _, line := range lines {
-			if !slices.Contains(s.shown, line) {
-				_, _ = fmt.Fprintln(s.streams.Out, line)
-			}
-		}
-		s.shown = lines
-		return
-	}
-	var out strings.Builder
-	if s.shown == nil {
-		out.WriteString("\x1b[2J") // the screen is cleared once; afterwards lines are overwritten, which does not flicker
-	}
-	out.WriteString("\x1b[H")
-	for _, line := range lines {
-		out.WriteString(line + "\x1b[K\r\n")
-	}
-	out.WriteString("\x1b[J")
-	_, _ = fmt.Fprint(s.streams.Out, out.String())
-	s.shown = lines
-}
-
-// every does something now, and again after each interval until the context ends, which is no error.
-func every(ctx context.Context, interval time.Duration, do func() error) error {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		if err := do(); err != nil {
-			if ctx.Err() != nil {
-				return nil // the person has ended it
-			}
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
-	}
-}
 
 // change is what has become of a kind, or of one object of it.
 type change struct {
@@ -87,6 +35,8 @@ type change struct {
 	one *standing
 	// gone is true if the object does not exist any more.
 	gone bool
+	// lost is why the kind cannot be read at present.
+	lost string
 }
 
 // watchStatus shows how everything stands until the context ends.
@@ -98,19 +48,29 @@ func (p *plugin) watchStatus(ctx context.Context, reached *cluster, among []*kin
 	changes := make(chan change)
 	for _, k := range among {
 		if read[k].version != "" {
-			go reached.follow(ctx, k, read[k], changes)
+			go p.follow(ctx, reached, k, read[k], changes)
 		}
 	}
 	view, told := &screen{streams: &p.Streams}, map[string]string{}
+	defer view.leave()
+	ages := p.ages()
+	defer ages.Stop()
 	for {
-		if !p.Streams.terminal() {
-			p.tellChanges(read.sum(among), told)
-		} else if err := p.redraw(view, read.sum(among), len(among) == 1, asked); err != nil {
+		text, err := p.redrawn(told, read.sum(among), len(among) == 1, asked)
+		if err != nil {
 			return err
+		}
+		if because := read.lost(among); because != "" {
+			view.text = text
+			view.lose(because)
+		} else {
+			view.show(text)
 		}
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-ages.C:
+			continue
 		case one := <-changes:
 			read.apply(one)
 		}
@@ -118,15 +78,25 @@ func (p *plugin) watchStatus(ctx context.Context, reached *cluster, among []*kin
 	}
 }
 
-// redraw draws a screen.
-func (p *plugin) redraw(view *screen, sum *survey, all bool, asked *statusAsked) error {
+// ages tells when to draw a terminal anew. A pipe is told changes only.
+func (p *plugin) ages() *time.Ticker {
+	out := time.NewTicker(agesAfter)
+	if !p.Streams.terminal() {
+		out.Stop()
+	}
+	return out
+}
+
+// redrawn returns the text for a screen. A pipe is told what has changed instead.
+func (p *plugin) redrawn(told map[string]string, sum *survey, all bool, asked *statusAsked) (string, error) {
+	if !p.Streams.terminal() {
+		p.tellChanges(sum, told)
+		return "", nil
+	}
 	var text bytes.Buffer
 	_, height := p.Streams.Size()
-	if err := p.drawSurvey(&text, sum, all, *asked.output == formatWide, max(1, height-aboveRows)); err != nil {
-		return err
-	}
-	view.show(text.String())
-	return nil
+	err := p.drawSurvey(&text, sum, all, *asked.output == formatWide, max(1, height-aboveRows))
+	return text.String(), err
 }
 
 // tellChanges prints a line for each object that stands otherwise than it was told before. Of nodes that are ready nothing is told at first.
@@ -180,8 +150,11 @@ func (s surveyed) settle(ctx context.Context, changes <-chan change) {
 
 // apply enters a change.
 func (s surveyed) apply(c change) {
-	if c.all != nil {
-		s[c.of] = c.all
+	if c.all != nil || c.lost != "" {
+		if c.all != nil {
+			s[c.of] = c.all
+		}
+		s[c.of].lost = c.lost
 		return
 	}
 	of := s[c.of]
@@ -196,8 +169,18 @@ func (s surveyed) apply(c change) {
 	}
 }
 
+// lost returns why some of the kinds cannot be read at present, empty if all can.
+func (s surveyed) lost(of []*kind) string {
+	for _, k := range of {
+		if s[k].lost != "" {
+			return s[k].lost
+		}
+	}
+	return ""
+}
+
 // follow sends what changes of a kind until the context ends. A watch that ends begins anew with a list, as the API server asks for.
-func (c *cluster) follow(ctx context.Context, k *kind, from *found, changes chan<- change) {
+func (p *plugin) follow(ctx context.Context, reached *cluster, k *kind, from *found, changes chan<- change) {
 	send := func(one change) {
 		select {
 		case changes <- one:
@@ -205,26 +188,32 @@ func (c *cluster) follow(ctx context.Context, k *kind, from *found, changes chan
 		}
 	}
 	for ctx.Err() == nil {
-		c.followOnce(ctx, k, from, send)
-		_ = every(ctx, rereadAfter, func() error {
-			again, err := c.readKind(ctx, k)
+		reached.followOnce(ctx, k, from, send)
+		// It ends with the context only.
+		_ = repeat(ctx, rereadAfter, func() (done bool, err error) {
+			again, err := reached.readKind(ctx, k)
 			if err != nil {
-				return nil //nolint:nilerr // because the API server may come back, and the screen shows what was last seen
+				send(change{of: k, lost: p.explain(err)})
+				return false, nil
 			}
 			from = again
 			send(change{of: k, all: again})
-			return errNotReady // ends the repetition
+			return true, nil
 		})
 	}
 }
 
 // followOnce sends changes until the watch ends.
 func (c *cluster) followOnce(ctx context.Context, k *kind, from *found, send func(change)) {
-	watching, err := c.Watch(ctx, k.list(), client.InNamespace(from.namespace), &client.ListOptions{
-		Raw: &metav1.ListOptions{ResourceVersion: from.version, AllowWatchBookmarks: true},
-	})
+	options := &client.ListOptions{Namespace: from.namespace, Raw: &metav1.ListOptions{ResourceVersion: from.version, AllowWatchBookmarks: true}}
+	c.eachChange(ctx, k, options, func(object client.Object, gone bool) { send(change{of: k, one: standingOf(k, object), gone: gone}) })
+}
+
+// eachChange calls a function for each change until the watch ends.
+func (c *cluster) eachChange(ctx context.Context, k *kind, options *client.ListOptions, do func(object client.Object, gone bool)) {
+	watching, err := c.Watch(ctx, k.list(), options)
 	if err != nil {
-		return
+		return // who reads again sees why
 	}
 	defer watching.Stop()
 	for event := range watching.ResultChan() {
@@ -233,7 +222,7 @@ func (c *cluster) followOnce(ctx context.Context, k *kind, from *found, send fun
 			return
 		}
 		if event.Type != watch.Bookmark {
-			send(change{of: k, one: standingOf(k, object), gone: event.Type == watch.Deleted})
+			do(object, event.Type == watch.Deleted)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (p *plugin) printExplanation(of *why.Explanation, asked *whyAsked) {
 		if step != of {
 			p.printf("\n%s\n", look.bold("Because of "+strings.ToLower(step.Subject.Kind)+" "+step.Subject.Name+":"))
 		}
-		p.printf("%s\n", look.bold(step.Summary))
+		p.printf("%s\n", look.bold(printable(step.Summary)))
 		p.printChecks(step, look, asked)
 	}
 	if asked.verbose && len(of.Origins) > 0 {
@@ -37,7 +37,7 @@ func (p *plugin) printChecks(of *why.Explanation, look style, asked *whyAsked) {
 		check := &of.Checks[i]
 		p.printf("  %s %s\n", look.mark(moodOf(check.State)), check.Title)
 		if check.Message != "" && (check.State == why.Failed || asked.verbose) && check.Message != of.Summary {
-			p.printf("      %s\n", check.Message)
+			p.printf("      %s\n", printable(check.Message))
 		}
 		if check.State != why.Failed {
 			continue
@@ -47,7 +47,7 @@ func (p *plugin) printChecks(of *why.Explanation, look style, asked *whyAsked) {
 		}
 		for _, proof := range check.Evidence {
 			if asked.verbose {
-				p.printf("      %s %s: %s = %s\n", strings.ToLower(proof.Object.Kind), proof.Object.Name, proof.Field, proof.Value)
+				p.printf("      %s %s: %s = %s\n", strings.ToLower(proof.Object.Kind), proof.Object.Name, proof.Field, printable(proof.Value))
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func (p *plugin) printOrigins(of *why.Explanation, look style) {
 	}
 	for i := range of.Origins {
 		origin := &of.Origins[i]
-		p.printf("%s = %s\n  %s\n", look.bold(origin.Key), origin.Value, origin.Message)
+		p.printf("%s = %s\n  %s\n", look.bold(origin.Key), printable(origin.Value), printable(origin.Message))
 	}
 }
 

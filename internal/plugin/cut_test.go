@@ -1,0 +1,132 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+// cable is a way to the API server that can be cut.
+type cable struct {
+	net.Listener
+
+	to    string
+	mu    sync.Mutex
+	isCut bool
+	open  map[net.Conn]bool
+}
+
+func newCable(t *testing.T, to string) *cable {
+	t.Helper()
+	server, err := url.Parse(to)
+	must(t, err)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(t, err)
+	out := &cable{Listener: listener, to: server.Host, open: map[net.Conn]bool{}}
+	t.Cleanup(func() {
+		_ = listener.Close()
+		out.cut(true)
+	})
+	go func() {
+		for {
+			from, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go out.carry(from)
+		}
+	}()
+	return out
+}
+
+// cut ends all connections, and new ones at once, until it is mended.
+func (c *cable) cut(yes bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.isCut = yes
+	for each := range c.open {
+		_ = each.Close()
+	}
+}
+
+func (c *cable) carry(from net.Conn) {
+	to, err := net.Dial("tcp", c.to) //nolint:noctx // it ends with the connection
+	if err != nil {
+		_ = from.Close()
+		return
+	}
+	c.mu.Lock()
+	c.open[from], c.open[to] = true, true
+	isCut := c.isCut
+	c.mu.Unlock()
+	if isCut {
+		c.cut(true)
+	}
+	go func() { _, _ = io.Copy(from, to); _ = from.Close() }()
+	_, _ = io.Copy(to, from)
+	_ = to.Close()
+}
+
+// TestWatchSurvivesACut: a view says that the API server does not answer, shows what it has seen, and goes on when it answers.
+func TestWatchSurvivesACut(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	namespace := s.Namespace(t)
+	podSet(t, s, namespace, "web")
+	way := newCable(t, s.Config.Host)
+	config := rest.CopyConfig(s.Config)
+	config.Host = "https://" + way.Addr().String()
+	far := &stage{Harness: s.Harness, kubeconfig: kubeconfigFor(t, config, namespace)}
+	const gone = "cannot reach the API server at https://127.0.0.1"
+	views := map[string]*liveOutput{
+		"the tree":              far.watching(t, 100, "status", "podset/web", "--watch"),
+		"the list":              far.watching(t, 100, "status", "podsets", "-n", namespace, "--watch"),
+		"the tree in a pipe":    far.watching(t, 0, "status", "podset/web", "--watch"),
+		"the list in a pipe":    far.watching(t, 0, "status", "podsets", "-n", namespace, "--watch"),
+		"the ranking":           far.watching(t, 100, "top", "pools", "--watch", "--interval", "1s"),
+		"the ranking in a pipe": far.watching(t, 0, "top", "pools", "--watch", "--interval", "1s"),
+	}
+	for name, view := range views {
+		want := "PoolNotFound"
+		if strings.Contains(name, "ranking") {
+			want = "NAME"
+		}
+		testkit.Eventually(t, name+" is drawn", func() bool { return strings.Contains(view.String(), want) })
+	}
+	way.cut(true)
+	for name, view := range views {
+		testkit.Eventually(t, name+" says that it is cut", func() bool { return strings.Contains(view.String(), gone) })
+	}
+	set := &appsv1alpha1.PodSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
+	testkit.EditStatus(t, s.Harness, set, func(of *appsv1alpha1.PodSet) {
+		of.Status.Conditions = ready(metav1.ConditionTrue, status.ReasonReady, "All is well.")[:1]
+	})
+	way.cut(false)
+	for name, view := range views {
+		testkit.Eventually(t, name+" goes on", func() bool {
+			text := view.String()
+			after := text[strings.LastIndex(text, gone):]
+			switch {
+			case strings.HasSuffix(name, "in a pipe"):
+				return strings.Contains(after, "it answers again")
+			case name == "the ranking":
+				return strings.Contains(after, toCorner+"NAME")
+			default:
+				return strings.Contains(after, "Ready"+colourOff) || strings.Contains(after, "1/1")
+			}
+		})
+	}
+}
