@@ -131,17 +131,37 @@ TOOLS           ?= $(shell go env GOOS)/$(shell go env GOARCH)=bin/rke
 bin/release: $(call sources,release)
 	go build -C release -o ../$@ .
 
-release_image = bin/release image -version '$(VERSION)' $(COMMIT) $(if $(wildcard internal/gateway/console/dist/app/index.html),-npm web/package-lock.json)
+release_of  = -version '$(VERSION)' $(COMMIT)
+release_npm = $(if $(wildcard internal/gateway/console/dist/app/index.html),-npm web/package-lock.json)
 
 .PHONY: image
 image: bin/release $(call programs,$(IMAGE_PLATFORMS)) ## Write the image windlass:dev into dist/images/, without an engine. IMAGE="…:tag" names it otherwise.
-	@$(release_image) -ref '$(IMAGE)' -out dist/images/windlass $(call program_on,$(IMAGE_PLATFORMS))
+	@bin/release image $(release_of) $(release_npm) -ref '$(IMAGE)' -out dist/images/windlass $(call program_on,$(IMAGE_PLATFORMS))
 
 .PHONY: image-tools
 image-tools: IMAGE_PLATFORMS = $(foreach tool,$(TOOLS),$(firstword $(subst =, ,$(tool))))
 image-tools: bin/release bin/rke ## Write the image windlass-tools:dev, which has RKE beside windlass. TOOLS="os/arch=program …" takes others.
 	@$(MAKE) $(call programs,$(IMAGE_PLATFORMS))
-	@$(release_image) -title windlass-tools -ref windlass-tools:dev -out dist/images/windlass-tools $(addprefix -beside ,$(TOOLS)) $(call program_on,$(IMAGE_PLATFORMS))
+	@bin/release image $(release_of) $(release_npm) -title windlass-tools -ref windlass-tools:dev -out dist/images/windlass-tools $(addprefix -beside ,$(TOOLS)) $(call program_on,$(IMAGE_PLATFORMS))
+
+# What make dist writes, and where the images will be found.
+RELEASE  := dist/release
+REGISTRY ?= ghcr.io/windlass-operator
+since     = $(shell git describe --tags --abbrev=0 --match 'v*' HEAD^ 2>/dev/null)
+
+.PHONY: dist
+dist: bin/release bin/k8s/kubectl $(call programs,$(PLATFORMS)) ## Write everything that a release consists of into dist/release. The same commit gives the same bytes.
+	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
+	@bin/release archive $(release_of) $(release_npm) -out $(RELEASE) $(call program_on,$(PLATFORMS))
+	@go run ./test/krew -version '$(VERSION)' -out $(RELEASE) $(call program_on,$(PLATFORMS))
+	@bin/release image $(release_of) $(release_npm) -ref '$(REGISTRY)/windlass:$(VERSION)' -out $(RELEASE)/windlass-image $(call program_on,$(IMAGE_PLATFORMS))
+	@rm -r $(RELEASE)/windlass-image # the archive has the same
+	@for part in default:install gateway:gateway; do \
+	   bin/k8s/kubectl kustomize "config/$${part%:*}" | sed 's|image: windlass:dev$$|image: $(REGISTRY)/windlass:$(VERSION)|' > "$(RELEASE)/$${part#*:}.yaml"; done
+	@if [[ -e charts/windlass/Chart.yaml ]]; then bin/release chart $(release_of) -out $(RELEASE) charts/windlass; fi
+	@git log --format='%h %s' $(addsuffix ..,$(since))HEAD | bin/release notes $(release_of) > $(RELEASE)/CHANGES.md
+	@bin/release sums $(RELEASE)
+	@cat $(RELEASE)/SHA256SUMS
 
 .PHONY: rootfs
 rootfs: bin/release ## Write the files that the Dockerfile puts beside bin/windlass, into dist/rootfs.

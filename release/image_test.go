@@ -37,8 +37,8 @@ func self(t *testing.T) string {
 	return path
 }
 
-// pack writes an image for the platforms into a folder. It has this test as its program, and on linux/amd64 once more beside it.
-func pack(t *testing.T, dir string, platforms ...string) string {
+// packImage writes an image for the platforms into a folder. It has this test as its program, and on linux/amd64 once more beside it.
+func packImage(t *testing.T, dir string, platforms ...string) string {
 	t.Helper()
 	out := filepath.Join(dir, "windlass")
 	args := []string{
@@ -70,7 +70,7 @@ func index(t *testing.T, out string) v1.ImageIndex {
 
 func TestImage(t *testing.T) {
 	t.Parallel()
-	out := pack(t, t.TempDir(), "linux/amd64", "linux/arm64")
+	out := packImage(t, t.TempDir(), "linux/amd64", "linux/arm64")
 	images := index(t, out)
 	list, err := images.IndexManifest()
 	must(t, err)
@@ -138,7 +138,7 @@ func contents(t *testing.T, image v1.Image) map[string]string {
 // TestAttestation follows the bill of materials as tools do: from its entry in the index to the image that it is of.
 func TestAttestation(t *testing.T) {
 	t.Parallel()
-	out := pack(t, t.TempDir(), "linux/amd64", "linux/arm64")
+	out := packImage(t, t.TempDir(), "linux/amd64", "linux/arm64")
 	images := index(t, out)
 	list, err := images.IndexManifest()
 	must(t, err)
@@ -175,19 +175,19 @@ func TestAttestation(t *testing.T) {
 func TestSameBytes(t *testing.T) {
 	t.Parallel()
 	first, second := t.TempDir(), t.TempDir()
-	pack(t, second, "linux/s390x")
+	packImage(t, second, "linux/s390x")
 	must(t, os.Remove(filepath.Join(second, "windlass-linux-s390x.docker.tar")))
 	must(t, os.Remove(filepath.Join(second, "windlass-linux-s390x.spdx.json")))
 	for _, dir := range []string{first, second} {
-		pack(t, dir, "linux/amd64", "linux/arm64")
+		packImage(t, dir, "linux/amd64", "linux/arm64")
 	}
-	if diff := cmp.Diff(sums(t, first), sums(t, second)); diff != "" {
+	if diff := cmp.Diff(sumsOf(t, first), sumsOf(t, second)); diff != "" {
 		t.Errorf("the second time other files are written (-first +second):\n%s", diff)
 	}
 }
 
-// sums are the checksums of the files in a folder.
-func sums(t *testing.T, dir string) map[string]string {
+// sumsOf are the checksums of the files in a folder.
+func sumsOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	must(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {

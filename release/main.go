@@ -5,6 +5,10 @@
 //
 //	release image -out dist/images/windlass -ref windlass:dev -revision … -created … linux/amd64=bin/windlass …
 //	release rootfs -out dist/rootfs
+//	release archive -out dist/release -version v1.2.3 linux/amd64=bin/windlass …
+//	release chart -out dist/release -version v1.2.3 charts/windlass
+//	git log --format='%h %s' | release notes -version v1.2.3
+//	release sums dist/release
 //
 // What it writes depends on its arguments and its input alone: the same commit gives the same bytes.
 package main
@@ -14,7 +18,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,16 +36,18 @@ func main() {
 
 // commands are what the program can do, by the first argument.
 func commands() map[string]func(out io.Writer, flags *flag.FlagSet, args []string) error {
-	return map[string]func(io.Writer, *flag.FlagSet, []string) error{"image": image, "rootfs": rootfs}
+	return map[string]func(io.Writer, *flag.FlagSet, []string) error{
+		"archive": archive, "chart": chart, "image": image, "notes": changes, "rootfs": rootfs, "sums": sums,
+	}
 }
 
 func run(out io.Writer, args []string) error {
 	if len(args) == 0 {
-		return errors.New("a command is missing: image or rootfs")
+		return errors.New("a command is missing: " + strings.Join(slices.Sorted(maps.Keys(commands())), ", "))
 	}
 	command, ok := commands()[args[0]]
 	if !ok {
-		return fmt.Errorf("the command %q is unknown: use image or rootfs", args[0])
+		return fmt.Errorf("the command %q is unknown: use one of %s", args[0], strings.Join(slices.Sorted(maps.Keys(commands())), ", "))
 	}
 	flags := flag.NewFlagSet("release "+args[0], flag.ContinueOnError)
 	return command(out, flags, args[1:])

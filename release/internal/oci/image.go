@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/windlass-operator/windlass/release/internal/pack"
 )
 
 // Main is where the program of an image is.
@@ -57,8 +59,8 @@ func (s *Spec) Image(p *Platform) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	contents := [][]entry{files, {own}}
-	var beside []entry
+	contents := [][]pack.Entry{files, {own}}
+	var beside []pack.Entry
 	for _, to := range slices.Sorted(maps.Keys(p.Beside)) {
 		one, err := program(to, p.Beside[to])
 		if err != nil {

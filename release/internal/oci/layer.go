@@ -4,7 +4,6 @@
 package oci
 
 import (
-	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"fmt"
@@ -13,18 +12,12 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/windlass-operator/windlass/release/internal/pack"
 )
 
 // Nobody is the user and the group of the images: the one whom distroless images call nonroot.
 const Nobody = 65532
-
-// entry is a file of a layer, or a directory if its name ends with a slash.
-type entry struct {
-	name    string
-	content []byte
-	mode    int64
-	owner   int
-}
 
 // layer is packed once, however often its size, digest and content are asked for.
 type layer struct {
@@ -33,43 +26,24 @@ type layer struct {
 }
 
 // newLayer packs entries. It takes every time from its caller, so the same entries give the same bytes.
-func newLayer(created time.Time, entries []entry) (*layer, error) {
-	var raw, packed bytes.Buffer
-	archive := tar.NewWriter(&raw)
-	for _, e := range entries {
-		header := &tar.Header{
-			Typeflag: tar.TypeReg, Name: e.name, Size: int64(len(e.content)), Mode: e.mode, Uid: e.owner, Gid: e.owner, ModTime: created,
-			Format: tar.FormatPAX,
-		}
-		if e.name[len(e.name)-1] == '/' {
-			header.Typeflag = tar.TypeDir
-		}
-		if err := archive.WriteHeader(header); err != nil {
-			return nil, fmt.Errorf("cannot pack %q: %w", e.name, err)
-		}
-		if _, err := archive.Write(e.content); err != nil {
-			return nil, fmt.Errorf("cannot pack %q: %w", e.name, err)
-		}
+func newLayer(created time.Time, entries []pack.Entry) (*layer, error) {
+	raw, err := pack.Tar(created, entries)
+	if err != nil {
+		return nil, err
 	}
-	if err := archive.Close(); err != nil {
-		return nil, fmt.Errorf("cannot pack a layer: %w", err)
+	packed, err := pack.Gzip(raw)
+	if err != nil {
+		return nil, err
 	}
-	zipped := gzip.NewWriter(&packed)
-	if _, err := zipped.Write(raw.Bytes()); err != nil {
-		return nil, fmt.Errorf("cannot compress a layer: %w", err)
-	}
-	if err := zipped.Close(); err != nil {
-		return nil, fmt.Errorf("cannot compress a layer: %w", err)
-	}
-	diffID, _, err := v1.SHA256(&raw)
+	diffID, _, err := v1.SHA256(bytes.NewReader(raw))
 	if err != nil {
 		return nil, fmt.Errorf("cannot hash a layer: %w", err)
 	}
-	digest, _, err := v1.SHA256(bytes.NewReader(packed.Bytes()))
+	digest, _, err := v1.SHA256(bytes.NewReader(packed))
 	if err != nil {
 		return nil, fmt.Errorf("cannot hash a layer: %w", err)
 	}
-	return &layer{packed: packed.Bytes(), digest: digest, diffID: diffID}, nil
+	return &layer{packed: packed, digest: digest, diffID: diffID}, nil
 }
 
 func (l *layer) Digest() (v1.Hash, error)          { return l.digest, nil }

@@ -13,31 +13,33 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/x509roots/fallback/bundle"
+
+	"github.com/windlass-operator/windlass/release/internal/pack"
 )
 
 // base are the files of an image besides its programs: who its user is, whom it trusts, and where it may write.
-func base(licence string) ([]entry, error) {
+func base(licence string) ([]pack.Entry, error) {
 	text, err := os.ReadFile(licence)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the licence: %w", err)
 	}
-	return []entry{
-		{name: "etc/", mode: 0o755},
-		{name: "etc/group", mode: 0o644, content: fmt.Appendf(nil, "root:x:0:\nnonroot:x:%d:\n", Nobody)},
-		{name: "etc/passwd", mode: 0o644, content: fmt.Appendf(nil,
+	return []pack.Entry{
+		{Name: "etc/", Mode: 0o755},
+		{Name: "etc/group", Mode: 0o644, Content: fmt.Appendf(nil, "root:x:0:\nnonroot:x:%d:\n", Nobody)},
+		{Name: "etc/passwd", Mode: 0o644, Content: fmt.Appendf(nil,
 			"root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:%d:%[1]d:nonroot:/var/lib/windlass:/sbin/nologin\n", Nobody)},
-		{name: "etc/ssl/", mode: 0o755},
-		{name: "etc/ssl/certs/", mode: 0o755},
-		{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, content: roots()},
-		{name: "licenses/", mode: 0o755},
-		{name: "licenses/LICENSE", mode: 0o644, content: text},
-		{name: "tmp/", mode: 0o1777},
-		{name: "usr/", mode: 0o755},
-		{name: "usr/local/", mode: 0o755},
-		{name: "usr/local/bin/", mode: 0o755},
-		{name: "var/", mode: 0o755},
-		{name: "var/lib/", mode: 0o755},
-		{name: "var/lib/windlass/", mode: 0o700, owner: Nobody},
+		{Name: "etc/ssl/", Mode: 0o755},
+		{Name: "etc/ssl/certs/", Mode: 0o755},
+		{Name: "etc/ssl/certs/ca-certificates.crt", Mode: 0o644, Content: roots()},
+		{Name: "licenses/", Mode: 0o755},
+		{Name: "licenses/LICENSE", Mode: 0o644, Content: text},
+		{Name: "tmp/", Mode: 0o1777},
+		{Name: "usr/", Mode: 0o755},
+		{Name: "usr/local/", Mode: 0o755},
+		{Name: "usr/local/bin/", Mode: 0o755},
+		{Name: "var/", Mode: 0o755},
+		{Name: "var/lib/", Mode: 0o755},
+		{Name: "var/lib/windlass/", Mode: 0o700, Owner: Nobody},
 	}, nil
 }
 
@@ -60,14 +62,14 @@ func WriteRootfs(dir, licence string) error {
 		return err
 	}
 	for _, e := range entries {
-		to := filepath.Join(dir, filepath.FromSlash(e.name))
-		if strings.HasSuffix(e.name, "/") {
+		to := filepath.Join(dir, filepath.FromSlash(e.Name))
+		if strings.HasSuffix(e.Name, "/") {
 			err = os.MkdirAll(to, 0o755)
 		} else {
-			err = os.WriteFile(to, e.content, 0o600)
+			err = os.WriteFile(to, e.Content, 0o600)
 		}
 		if err == nil {
-			err = os.Chmod(to, fileMode(e.mode)) // which no umask changes
+			err = os.Chmod(to, fileMode(e.Mode)) // which no umask changes
 		}
 		if err != nil {
 			return fmt.Errorf("cannot write the files of an image: %w", err)
@@ -86,10 +88,10 @@ func fileMode(mode int64) os.FileMode {
 }
 
 // program is an entry for a program that everybody may run.
-func program(to, from string) (entry, error) {
+func program(to, from string) (pack.Entry, error) {
 	content, err := os.ReadFile(from)
 	if err != nil {
-		return entry{}, fmt.Errorf("cannot read a program: %w", err)
+		return pack.Entry{}, fmt.Errorf("cannot read a program: %w", err)
 	}
-	return entry{name: strings.TrimPrefix(path.Clean("/"+to), "/"), mode: 0o755, content: content}, nil
+	return pack.Entry{Name: strings.TrimPrefix(path.Clean("/"+to), "/"), Mode: 0o755, Content: content}, nil
 }
