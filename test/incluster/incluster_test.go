@@ -1,0 +1,32 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package incluster
+
+import "testing"
+
+// TestInCluster installs Windlass as a team does, and lives through an ordinary week with it.
+func TestInCluster(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.do(t, "create", "namespace", "windlass-system")
+	s.certificate(t)
+	s.install(t, "dev")
+	for _, step := range []struct {
+		sentence string
+		prove    func(t *testing.T)
+	}{
+		{"two managers and two gateways run", func(t *testing.T) { t.Helper(); s.bothRun(t, "dev") }},
+		{"they run confined", s.confined},
+		{"a pool and a pod set work", s.poolAndPodSet},
+		{"the HTTP API serves with the certificate of the Secret", s.gatewayServes},
+		{"the other manager takes over from a deleted leader", s.takeover},
+		{"evictions leave one manager", s.evictions},
+		{"an upgrade leaves no pool unattended", s.upgrade},
+		{"nothing was refused, and nothing crashed", s.nothingWentWrong},
+	} {
+		if !t.Run(step.sentence, step.prove) {
+			return // each step stands on the one before
+		}
+	}
+}

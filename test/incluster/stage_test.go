@@ -1,0 +1,217 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package incluster runs what is shipped where it belongs: the image of make image, as Pods of the shipped manifests, on a real node with
+// kubelet, containerd and runc. What a dry run accepts can still not run; here it has to.
+package incluster
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net/netip"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/windlass-operator/windlass/test/rig"
+)
+
+const (
+	// patience bounds every wait: the machine may be busy with anything.
+	patience     = 3 * time.Minute
+	pollInterval = 200 * time.Millisecond
+	// node is the name of the real node.
+	node = "real"
+	// host is the name of the API server in Pods, which is in its certificate.
+	host = "kubernetes.default.svc"
+	// served is the name in the gateway's certificate.
+	served = "windlass-gateway.windlass-system.svc"
+)
+
+// stage is a cluster with a real node.
+type stage struct {
+	rig.Cluster
+
+	// server is the address of the API server, machine that of this machine as pods see it.
+	server  string
+	machine netip.Addr
+	port    int
+	// authority is the certificate of the gateway, as PEM.
+	authority []byte
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start starts a cluster with a real node that has the images, or skips the test where the machine cannot have one.
+func start(t *testing.T) *stage {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a whole cluster, which -short leaves out")
+	}
+	programs, err := rig.FindPrograms()
+	must(t, err)
+	packer := filepath.Join(programs.Root, "bin", "release")
+	if err := rig.CheckBuilt(programs.Windlass, programs.Devcluster, programs.Kubectl, packer); err != nil {
+		t.Skip(err)
+	}
+	s := &stage{Cluster: rig.Cluster{Programs: programs, Name: "incluster"}}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	err = s.Up(ctx, "--name", s.Name, "--nodes=0", "--real-node="+node)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+		defer cancel()
+		if err := s.Down(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		if _, reason, refused := strings.Cut(err.Error(), "a real node needs "); refused {
+			t.Skipf("a real node needs %s", strings.TrimSpace(reason))
+		}
+		t.Fatal(err)
+	}
+	at, err := url.Parse(s.Config.Host)
+	must(t, err)
+	s.server = at.Host
+	s.machine, err = s.gateway()
+	must(t, err)
+	s.port = s.forward(t, s.toServer)
+	s.importImages(t, packer)
+	return s
+}
+
+// importImages writes the image as make image does, and gives it to the node under two tags, as two versions. An import takes the archive's own
+// name from whatever had it, so that name is another.
+func (s *stage) importImages(t *testing.T, packer string) {
+	t.Helper()
+	dir := t.TempDir()
+	image, shell := filepath.Join(dir, "windlass"), filepath.Join(dir, "sh")
+	pack := exec.CommandContext(t.Context(), packer, "image", "-out", image, "-ref", "packed.invalid/windlass:1", "-licence", filepath.Join(s.Root, "LICENSE"), "-created", "1700000000",
+		"linux/"+runtime.GOARCH+"="+s.Windlass)
+	if out, err := pack.CombinedOutput(); err != nil {
+		t.Fatalf("cannot write the image: %v\n%s", err, out)
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", shell, filepath.Join(s.Root, "test", "e2e", "testdata", "sh"))
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("cannot build the program of the pod sets: %v\n%s", err, out)
+	}
+	for ref, from := range map[string]string{
+		"windlass:dev": "--file=" + image + ".tar", "windlass:next": "--file=" + image + ".tar", "busybox:1": "--binary=" + shell,
+	} {
+		if done := s.Run(t.Context(), s.Devcluster, "image", "import", "--name", s.Name, "--ref", ref, from); done.Code != 0 {
+			t.Fatalf("cannot import the image %s: %s", ref, done.Err)
+		}
+	}
+}
+
+// do runs kubectl as the administrator and returns what it printed.
+func (s *stage) do(t *testing.T, args ...string) string {
+	t.Helper()
+	done := s.Run(t.Context(), s.Kubectl, args...)
+	if done.Code != 0 {
+		t.Fatalf("kubectl %s: exit code %d: %s", strings.Join(args, " "), done.Code, done.Err)
+	}
+	return done.Out
+}
+
+// apply applies a manifest.
+func (s *stage) apply(t *testing.T, manifest string) {
+	t.Helper()
+	command := s.Command(t.Context(), s.Kubectl, "apply", "--server-side", "-f", "-")
+	command.Stdin = strings.NewReader(manifest)
+	if done := rig.Finish(command); done.Code != 0 {
+		t.Fatalf("kubectl apply: exit code %d: %s\n%s", done.Code, done.Err, manifest)
+	}
+}
+
+// eventually waits until a check succeeds.
+func (s *stage) eventually(t *testing.T, what string, check func(ctx context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := rig.Until(ctx, pollInterval, check); err != nil {
+		t.Fatalf("%s: not so after %s: %v\n%s", what, patience, err, s.evidence(context.WithoutCancel(t.Context())))
+	}
+}
+
+// evidence is what a person would look at next.
+func (s *stage) evidence(ctx context.Context) string {
+	var out strings.Builder
+	for _, args := range [][]string{
+		{"get", "pods", "-A", "-o", "wide"},
+		{"get", "events", "-n", rig.Namespace, "--sort-by=.lastTimestamp"},
+		{"logs", "-n", rig.Namespace, "--tail=40", "--prefix", "-l", "app.kubernetes.io/name=windlass"},
+	} {
+		done := s.Run(ctx, s.Kubectl, args...)
+		out.WriteString(done.Out + done.Err)
+	}
+	return out.String()
+}
+
+// certificate makes a certificate for the gateway, which trusts itself, and puts it into a Secret.
+func (s *stage) certificate(t *testing.T) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: served}, DNSNames: []string{served}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	must(t, err)
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	must(t, err)
+	s.authority = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "tls.crt"), s.authority, 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "tls.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
+	s.do(t, "create", "secret", "tls", "windlass-gateway-tls", "-n", rig.Namespace, "--cert="+filepath.Join(dir, "tls.crt"), "--key="+filepath.Join(dir, "tls.key"))
+}
+
+// overlay is what a team writes for its cluster. The first patch takes the place of kube-proxy, which the node does not have; the second is
+// the one of the guide.
+const overlay = `apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [%[1]s/config/default, %[1]s/config/gateway]
+images: [{name: windlass, newTag: %[2]s}]
+patches:
+- target: {kind: Deployment}
+  patch: |-
+    - {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: KUBERNETES_SERVICE_HOST, value: %[3]s}}
+    - {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: KUBERNETES_SERVICE_PORT, value: "%[4]d"}}
+    - {op: add, path: /spec/template/spec/hostAliases, value: [{ip: %[5]s, hostnames: [%[3]s]}]}
+- target: {kind: Deployment, name: windlass-gateway}
+  patch: |-
+    - {op: add, path: /spec/template/spec/containers/0/args/-, value: --tls-cert-file=/tls/tls.crt}
+    - {op: add, path: /spec/template/spec/containers/0/args/-, value: --tls-private-key-file=/tls/tls.key}
+    - {op: add, path: /spec/template/spec/containers/0/volumeMounts, value: [{name: tls, mountPath: /tls, readOnly: true}]}
+    - {op: add, path: /spec/template/spec/volumes, value: [{name: tls, secret: {secretName: windlass-gateway-tls}}]}
+`
+
+// install applies the manifests with a version of the image.
+func (s *stage) install(t *testing.T, tag string) {
+	t.Helper()
+	dir := t.TempDir()
+	up, err := filepath.Rel(dir, s.Root)
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), fmt.Appendf(nil, overlay, up, tag, host, s.port, s.machine), 0o600))
+	s.do(t, "apply", "--server-side", "-k", dir)
+}
