@@ -25,6 +25,7 @@ func mapper() apimeta.RESTMapper {
 	for _, k := range kinds() {
 		add(k.gvk, k.plural, k.namespaced)
 	}
+	add(nodeMetrics, nodesPlural, false)
 	core := corev1.SchemeGroupVersion
 	add(core.WithKind("Namespace"), "namespaces", false)
 	add(core.WithKind("Secret"), "secrets", true)

@@ -6,6 +6,8 @@ package plugin
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -26,6 +28,17 @@ type topAsked struct {
 type ranking struct {
 	table *table
 	items any
+	// unseen are parts of sentences: what is not known.
+	unseen []string
+}
+
+// write writes it for people.
+func (r *ranking) write(out io.Writer, p *plugin, wide bool) error {
+	if err := r.table.write(out, p.style(), p.width(), wide); err != nil || len(r.unseen) == 0 {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "\nNot seen: %s.\n", strings.Join(r.unseen, "; "))
+	return err
 }
 
 // topKinds are the words after top.
@@ -40,7 +53,8 @@ func (p *plugin) newTopCommand() *cobra.Command {
 		Use:   "top machines|pools|nodes",
 		Short: "Show what uses most: VirtualMachines, NodePools or nodes",
 		Long: "Shows VirtualMachines by the CPU that they use, as their status has it: it is written when the usage has changed by ten points, and\n" +
-			"every few minutes. NodePools and nodes are shown by what pods request of what is allocatable.",
+			"every few minutes. NodePools and nodes are shown by what pods request of what is allocatable, and where the cluster serves\n" +
+			"metrics.k8s.io by what they really use.",
 		Example: "  kubectl windlass top machines -n shop\n" +
 			"  kubectl windlass top pools --watch",
 		Args:              cobra.ExactArgs(1),
@@ -90,6 +104,9 @@ func (p *plugin) top(ctx context.Context, of *kind, asked *topAsked) error {
 		if err != nil {
 			return err
 		}
+		for _, because := range found.unseen {
+			p.note("not seen: %s", because)
+		}
 		return p.printValue(*asked.output, found.items)
 	}
 	if asked.watch {
@@ -99,7 +116,7 @@ func (p *plugin) top(ctx context.Context, of *kind, asked *topAsked) error {
 	if err != nil {
 		return err
 	}
-	return found.table.write(p.Streams.Out, p.style(), p.width(), *asked.output == formatWide)
+	return found.write(p.Streams.Out, p, *asked.output == formatWide)
 }
 
 // watchTop shows a ranking again and again, each time whole, until the context ends.
@@ -116,7 +133,7 @@ func (p *plugin) watchTop(ctx context.Context, look func() (*ranking, error), as
 			return false, err
 		}
 		var text bytes.Buffer
-		if err := found.table.write(&text, p.style(), p.width(), *asked.output == formatWide); err != nil {
+		if err := found.write(&text, p, *asked.output == formatWide); err != nil {
 			return false, err
 		}
 		if !p.Streams.terminal() {

@@ -4,6 +4,10 @@
 package plugin
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
@@ -84,6 +89,7 @@ func TestTopPoolsAndNodes(t *testing.T) {
 		"top nodes": {name + "-a": "3800m of 4 95% 0 of 8Gi 0% 1 of 10 10%", name + "-b": "0 of 4 0% 0 of 8Gi 0% 0 of 10 0%"},
 	} {
 		got := s.run(t, strings.Fields(args)...)
+		has(t, got.out, "\nNot seen: what nodes use: this cluster does not serve metrics.k8s.io.\n")
 		for of, wanted := range want {
 			if diff := cmp.Diff(wanted, line(got.out, of)); diff != "" {
 				t.Errorf("%s: %s%s", args, diff, got.err)
@@ -103,5 +109,49 @@ func TestTopPoolsAndNodes(t *testing.T) {
 	if diff := cmp.Diff("2 - of 8 - - of 16Gi - - of 20 -", line(limited.out, name)); diff != "" {
 		t.Error(diff, limited.err)
 	}
-	has(t, limited.err, "you may not list pods in all namespaces: what pods request is not counted")
+	has(t, limited.out, "\nNot seen: what pods request: you may not list pods in all namespaces; what nodes use: you may not list nodes.metrics.k8s.io.\n")
+}
+
+// TestTopOfWhatIsUsed: where a metrics server answers, top says what nodes and pools really use; where it cannot, it says why.
+func TestTopOfWhatIsUsed(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	name := s.Namespace(t)
+	node := build.Node(name + "-a").Member(name).Obj()
+	s.Create(t, build.Pool(name).Obj(), node)
+	s.reread(t, node)
+	node.Status = build.Node("").Allocatable("cpu", "4", "memory", "8Gi", "pods", "10").Obj().Status
+	must(t, s.Live.Status().Update(t.Context(), node))
+	server, err := url.Parse(s.Config.Host)
+	must(t, err)
+	transport, err := rest.TransportFor(s.Config)
+	must(t, err)
+	for _, tt := range []struct {
+		code         int
+		answer, want string
+	}{
+		{http.StatusOK, `{"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1beta1","metadata":{},"items":[{"kind":"NodeMetrics","apiVersion":"metrics.k8s.io/v1beta1",` +
+			`"metadata":{"name":"` + name + `-a"},"usage":{"cpu":"3800000000n","memory":"1048576Ki"}}]}`, "3800m (95%)   1Gi (12%)"},
+		{http.StatusOK, `{"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1beta1","metadata":{},"items":[{"kind":"NodeMetrics","apiVersion":"metrics.k8s.io/v1beta1",` +
+			`"metadata":{"name":"` + name + `-a"},"usage":{"cpu":"much"}}]}`, "Not seen: what nodes use: metrics.k8s.io has answered something else"},
+		{http.StatusServiceUnavailable, "", "Not seen: what nodes use: the server of metrics.k8s.io does not answer."},
+	} {
+		proxy := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(server) }}
+		listens := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasPrefix(r.URL.Path, "/apis/metrics.k8s.io/") {
+				proxy.ServeHTTP(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(tt.code)
+			_, _ = w.Write([]byte(tt.answer))
+		}))
+		config := kubeconfigFor(t, &rest.Config{Host: listens.URL}, "")
+		for _, what := range []string{"nodes", "pools"} {
+			if got := run(t, options{}, "--kubeconfig", config, "top", what); got.code != exitFine || got.err != "" || !strings.Contains(got.out, tt.want) {
+				t.Errorf("%d %s: want %q, got %+v", tt.code, what, tt.want, got)
+			}
+		}
+		listens.Close()
+	}
 }

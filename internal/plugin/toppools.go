@@ -26,6 +26,8 @@ type filled struct {
 	// Allocatable is what pods may request, and Requested what they do; nil if the caller may not list all pods.
 	Allocatable corev1.ResourceList `json:"allocatable"`
 	Requested   corev1.ResourceList `json:"requested,omitempty"`
+	// Used is what nodes really use, as metrics.k8s.io says; nil where nobody knows.
+	Used corev1.ResourceList `json:"used,omitempty"`
 }
 
 // topNodes ranks nodes by the CPU that pods request of them.
@@ -34,15 +36,16 @@ func (p *plugin) topNodes(ctx context.Context, reached *cluster) (*ranking, erro
 	if err != nil {
 		return nil, err
 	}
-	taken, err := p.takenOf(ctx, reached)
+	taken, err := reached.takenOf(ctx)
 	if err != nil {
 		return nil, err
 	}
 	items := []filled{}
 	for i := range nodes {
-		items = append(items, filled{Name: nodes[i].Name, Allocatable: nodes[i].Status.Allocatable, Requested: taken.of(nodes[i].Name)})
+		name := nodes[i].Name
+		items = append(items, filled{Name: name, Allocatable: nodes[i].Status.Allocatable, Requested: taken.of(name), Used: taken.used[name]})
 	}
-	return rankedFilled(items, false), nil
+	return rankedFilled(items, false, taken), nil
 }
 
 // topPools ranks pools by the CPU that pods request of their members.
@@ -55,7 +58,7 @@ func (p *plugin) topPools(ctx context.Context, reached *cluster) (*ranking, erro
 	if err != nil {
 		return nil, err
 	}
-	taken, err := p.takenOf(ctx, reached)
+	taken, err := reached.takenOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -65,29 +68,35 @@ func (p *plugin) topPools(ctx context.Context, reached *cluster) (*ranking, erro
 		if taken.known {
 			item.Requested = corev1.ResourceList{}
 		}
+		if taken.used != nil {
+			item.Used = corev1.ResourceList{}
+		}
 		for j := range nodes {
 			if _, member := nodes[j].Labels[cmp.Or(pools[i].Status.MemberLabel, pools[i].MemberLabel())]; member {
 				item.Nodes++
 				addTo(item.Allocatable, nodes[j].Status.Allocatable)
 				addTo(item.Requested, taken.of(nodes[j].Name))
+				addTo(item.Used, taken.used[nodes[j].Name])
 			}
 		}
 		items = append(items, item)
 	}
-	return rankedFilled(items, true), nil
+	return rankedFilled(items, true, taken), nil
 }
 
 // rankedFilled orders by the share of the CPU that is requested, and makes the table.
-func rankedFilled(items []filled, pools bool) *ranking {
+func rankedFilled(items []filled, pools bool, taken *taken) *ranking {
 	slices.SortFunc(items, func(a, b filled) int {
 		return cmp.Or(cmp.Compare(b.percent(corev1.ResourceCPU), a.percent(corev1.ResourceCPU)), cmp.Compare(a.Name, b.Name))
 	})
-	out := &ranking{items: items, table: &table{columns: []column{{title: "NAME"}}}}
+	out := &ranking{items: items, unseen: taken.unseen, table: &table{columns: []column{{title: "NAME"}}}}
 	if pools {
-		out.table.columns = append(out.table.columns, column{title: "NODES"})
+		out.table.columns = append(out.table.columns, column{title: "NODES", spare: 5})
 	}
-	for _, title := range []string{"CPU", "CPU%", "MEMORY", "MEMORY%", "PODS", "PODS%"} {
-		out.table.columns = append(out.table.columns, column{title: title})
+	out.table.columns = append(out.table.columns, column{title: "CPU", spare: 4}, column{title: "CPU%"}, column{title: "MEMORY", spare: 3},
+		column{title: "MEMORY%", spare: 7}, column{title: "PODS", spare: 1}, column{title: "PODS%", spare: 2})
+	if taken.used != nil {
+		out.table.columns = append(out.table.columns, column{title: "CPU USED", spare: 8}, column{title: "MEMORY USED", spare: 6})
 	}
 	for i := range items {
 		cells := plain(items[i].Name)
@@ -97,8 +106,26 @@ func rankedFilled(items []filled, pools bool) *ranking {
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
 			cells = append(cells, items[i].cells(name)...)
 		}
+		if taken.used != nil {
+			cells = append(cells, items[i].used(corev1.ResourceCPU), items[i].used(corev1.ResourceMemory))
+		}
 		out.table.add(cells...)
 	}
+	return out
+}
+
+// used is what is really used of a resource, and its share.
+func (f *filled) used(name corev1.ResourceName) cell {
+	amount, known := f.Used[name]
+	allocatable := f.Allocatable[name]
+	if !known || allocatable.IsZero() {
+		return cell{text: "-"}
+	}
+	out := share(100 * amount.AsApproximateFloat64() / allocatable.AsApproximateFloat64())
+	if name == corev1.ResourceCPU { // which is measured in billionths of a core
+		amount = *resource.NewMilliQuantity(amount.MilliValue(), resource.DecimalSI)
+	}
+	out.text = amountOf(name, amount) + " (" + out.text + ")"
 	return out
 }
 
@@ -132,11 +159,15 @@ func amountOf(name corev1.ResourceName, amount resource.Quantity) string {
 	return amount.String()
 }
 
-// taken is what pods request of nodes.
+// taken is what pods request of nodes, and what the nodes use.
 type taken struct {
 	// known is false if the caller may not list all pods.
 	known  bool
 	byNode map[string]corev1.ResourceList
+	// used is what nodes really use, nil where nobody knows.
+	used map[string]corev1.ResourceList
+	// unseen are parts of sentences: what could not be counted.
+	unseen []string
 }
 
 // of returns what pods request of a node, nil if that is not known.
@@ -151,13 +182,13 @@ func (t *taken) of(node string) corev1.ResourceList {
 }
 
 // takenOf adds up what pods request, page by page, and says so if the caller may not see all pods.
-func (p *plugin) takenOf(ctx context.Context, reached *cluster) (*taken, error) {
+func (c *cluster) takenOf(ctx context.Context) (*taken, error) {
 	active := fields.AndSelectors(
 		fields.OneTermNotEqualSelector("status.phase", string(corev1.PodSucceeded)), fields.OneTermNotEqualSelector("status.phase", string(corev1.PodFailed)),
 		fields.OneTermNotEqualSelector("spec.nodeName", ""))
 	out := &taken{known: true, byNode: map[string]corev1.ResourceList{}}
 	page := &corev1.PodList{}
-	err := reached.listAll(ctx, page, func() {
+	err := c.listAll(ctx, page, func() {
 		for i := range page.Items {
 			spec := &page.Items[i].Spec
 			if out.byNode[spec.NodeName] == nil {
@@ -167,9 +198,14 @@ func (p *plugin) takenOf(ctx context.Context, reached *cluster) (*taken, error) 
 		}
 	}, "", client.MatchingFieldsSelector{Selector: active})
 	because, err := unseen(err, "pods in all namespaces")
+	if err != nil {
+		return nil, err
+	}
 	if because != "" {
-		p.note("%s: what pods request is not counted", because)
-		return &taken{}, nil
+		out.known, out.unseen = false, append(out.unseen, "what pods request: "+because)
+	}
+	if out.used, because, err = c.usedByNode(ctx); because != "" {
+		out.unseen = append(out.unseen, because)
 	}
 	return out, err
 }
