@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
@@ -144,6 +145,8 @@ func (p *plugin) namespaces(ctx context.Context) []string {
 	if err != nil {
 		return nil
 	}
+	ctx, stop := context.WithTimeout(ctx, offerWithin)
+	defer stop()
 	list := &corev1.NamespaceList{}
 	if reached.List(ctx, list, client.Limit(maxOffered)) != nil {
 		return nil
@@ -155,8 +158,11 @@ func (p *plugin) namespaces(ctx context.Context) []string {
 	return names
 }
 
-// maxOffered is how many names a shell is offered.
-const maxOffered = 500
+// maxOffered is how many names a shell is offered, and offerWithin how long a person who has pressed Tab waits for a cluster.
+const (
+	maxOffered  = 500
+	offerWithin = 2 * time.Second
+)
 
 // completeObjects returns a function for the shell that offers kinds, and after a slash the objects of the kind.
 func (p *plugin) completeObjects(among []*kind) func(ctx context.Context, typed string) []string {
@@ -173,22 +179,25 @@ func (p *plugin) completeObjects(among []*kind) func(ctx context.Context, typed 
 		if err != nil {
 			return nil
 		}
-		return p.objectNames(ctx, found, word)
+		return p.objectNames(ctx, found, word+"/")
 	}
 }
 
-func (p *plugin) objectNames(ctx context.Context, k *kind, word string) []string {
+// objectNames returns the names of objects after a beginning.
+func (p *plugin) objectNames(ctx context.Context, k *kind, before string) []string {
 	reached, err := p.cluster()
 	if err != nil {
 		return nil
 	}
+	ctx, stop := context.WithTimeout(ctx, offerWithin)
+	defer stop()
 	list := metadataList(k)
 	if reached.List(ctx, list, client.InNamespace(reached.within(k)), client.Limit(maxOffered)) != nil {
 		return nil
 	}
 	out := make([]string, 0, len(list.Items))
 	for i := range list.Items {
-		out = append(out, word+"/"+list.Items[i].Name)
+		out = append(out, before+list.Items[i].Name)
 	}
 	return out
 }

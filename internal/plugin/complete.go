@@ -9,7 +9,15 @@ import "github.com/spf13/cobra"
 func (p *plugin) takesObject(command *cobra.Command, among []*kind) {
 	offer := p.completeObjects(among)
 	command.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
+		switch len(args) {
+		case 0:
+		case 1: // the kind and the name are two words
+			found, err := kindOf(args[0], among)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return p.objectNames(cmd.Context(), found, ""), cobra.ShellCompDirectiveNoFileComp
+		default:
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return offer(cmd.Context(), typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace

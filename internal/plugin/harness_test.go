@@ -29,9 +29,13 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asPlugin) == "" {
 		testkit.Main(m)
 	}
+	args := os.Args[1:]
+	if strings.HasPrefix(filepath.Base(os.Args[0]), "kubectl_complete-") {
+		args = CompletionArgs(args)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	os.Exit(Execute(ctx, Options{Streams: OSStreams(), Now: time.Now, Getenv: os.Getenv}, os.Args[1:]))
+	os.Exit(Execute(ctx, Options{Streams: OSStreams(), Now: time.Now, Getenv: os.Getenv}, args))
 }
 
 // asPlugin is the variable that makes the program of the tests the plugin.
