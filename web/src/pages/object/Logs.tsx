@@ -7,7 +7,7 @@ import type { Kind } from "../../kinds/registry";
 import { useObject, useObjects } from "../../live/hooks";
 import { LogView } from "../../logs/LogView";
 import type { Source } from "../../logs/useLog";
-import { matches } from "./Summary";
+import { matches } from "./selector";
 
 const tail = 500;
 /** How many logs a page follows at once: a browser has six connections to a server without TLS, and the stream has one. */

@@ -10,7 +10,7 @@ import { kindOf } from "../../kinds/registry";
 import { useLink } from "../../live/hooks";
 
 /** The stepper: changes are local until Enter or Apply; Esc returns. What is typed stays when the object changes meanwhile. */
-export function Size({ plural, object, size, available, updated }: { plural: "podsets" | "deployments"; object: KubeObject; size: number; available: number; updated: number }) {
+export function Size({ plural, object, size, available, updated, room }: { plural: "podsets" | "deployments"; object: KubeObject; size: number; available: number; updated: number; room?: { pool: string; pods: number } | undefined }) {
   const say = useSay();
   const link = useLink();
   const [wanted, setWanted] = useState<number>();
@@ -46,7 +46,7 @@ export function Size({ plural, object, size, available, updated }: { plural: "po
         <Bars value={value} available={available} />
         {wanted !== undefined && <Action label={say("size.apply", { size: value })} disabled={disabled} busy={busy} onClick={apply} />}
       </div>
-      <p className="small sub">{disabled ?? say("size.keys")}</p>
+      <p className="small sub">{room && value > room.pods && <span className="warn">{say("size.room", { pods: room.pods, pool: room.pool })} </span>}{disabled ?? say("size.keys")}</p>
       <DoesTheSame kubectl={order.kubectl} curl={curl(order)} />
     </Panel>
   );

@@ -1,0 +1,78 @@
+import { Fragment, useMemo } from "react";
+import { Link } from "@tanstack/react-router";
+import type { Objects } from "../../api/types";
+import { Nothing, Panel } from "../../components/parts";
+import { useSay } from "../../i18n";
+import { pageOf } from "../../kinds/registry";
+import { useNow, useObjects } from "../../live/hooks";
+import { requestsOf } from "../../map/requests";
+import { tiesOf } from "../../map/ties";
+import { age } from "../../status/age";
+import { cores, gibi } from "../../status/quantity";
+import { StatusMark } from "../../status/shapes";
+import { statusOf } from "../../status/status";
+
+/** The pools of each node. */
+function usePools(wanted: boolean): (node: string) => [string, string][] {
+  const nodes = useObjects("nodes");
+  const pools = useObjects("nodepools");
+  return useMemo(() => {
+    const byName = new Map(wanted ? nodes.map((node) => [node.metadata.name, node]) : []);
+    return (name: string) => { const node = byName.get(name); return node ? Object.entries(tiesOf(node, pools).ties) : []; };
+  }, [wanted, nodes, pools]);
+}
+
+/** Pods with what kubectl prints of them, and why one waits; with the pools of their nodes, or with what they request of a node. */
+export function PodTable({ pods, named = false, pools = false }: { pods: readonly Objects["pods"][]; named?: boolean; pools?: boolean }) {
+  const say = useSay();
+  const now = useNow(10_000);
+  const poolsOf = usePools(pools);
+  const sorted = useMemo(() => [...pods].sort((a, b) => (a.metadata.name ?? "").localeCompare(b.metadata.name ?? "")), [pods]);
+  const sum = useMemo(() => pods.map(requestsOf).reduce((all, one) => ({ cpu: all.cpu + one.cpu, memory: all.memory + one.memory }), { cpu: 0, memory: 0 }), [pods]);
+  const sub = named ? say("pods.requested", { count: pods.length, cpu: cores(sum.cpu), memory: gibi(sum.memory) }) : String(pods.length);
+  const width = 5 + (named ? 2 : 1) + (pools ? 1 : 0);
+  return (
+    <Panel title={say("pods.title")} sub={sub} flush>
+      {pods.length === 0 ? <Nothing>{say("list.none", { kind: "Pods" })}</Nothing> : (
+        <div className="scroll">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Name</th><th scope="col" className="num">Ready</th><th scope="col">Status</th><th scope="col" className="num">Restarts</th><th scope="col" className="num">Age</th>
+                {named ? <><th scope="col" className="num">CPU</th><th scope="col" className="num">{say("map.memory")}</th></> : <th scope="col">Node</th>}
+                {pools && <th scope="col">{say("pods.pools")}</th>}
+              </tr>
+            </thead>
+            <tbody>
+              {sorted.map((pod) => {
+                const { namespace, name = "" } = pod.metadata;
+                const containers = pod.status?.containerStatuses ?? [];
+                const node = pod.spec?.nodeName;
+                const status = statusOf("pods", pod);
+                const waits = status.name !== "ready" && status.message !== undefined;
+                const requests = requestsOf(pod);
+                const there = pools && node ? poolsOf(node) : [];
+                return (
+                  <Fragment key={pod.metadata.uid ?? name}>
+                    <tr className={waits ? "haswhy" : undefined}>
+                      <td><Link className="plainlink" to={pageOf("pods", namespace, name)}><code>{named && namespace ? `${namespace}/` : ""}{name}</code></Link></td>
+                      <td className="num">{containers.filter((each) => each.ready).length}/{pod.spec?.containers.length ?? 0}</td>
+                      <td><StatusMark status={status} /></td>
+                      <td className="num">{containers.reduce((total, each) => total + each.restartCount, 0)}</td>
+                      <td className="num">{age(pod.metadata.creationTimestamp, now)}</td>
+                      {named
+                        ? <><td className="num">{requests.cpu > 0 ? cores(requests.cpu) : <span className="dim">&lt;none&gt;</span>}</td><td className="num">{requests.memory > 0 ? gibi(requests.memory) : <span className="dim">&lt;none&gt;</span>}</td></>
+                        : <td>{node ? <Link className="plainlink" to={pageOf("nodes", undefined, node)}>{node}</Link> : <span className="dim">&lt;none&gt;</span>}</td>}
+                      {pools && <td><span className="row tight">{there.map(([pool, tie]) => <span key={pool} className={tie === "leaves" ? "chip gone" : "chip"}>{tie === "leaves" ? say("map.leaving", { pool }) : pool}</span>)}{node && there.length === 0 && <span className="chip gone">{say("map.noPool")}</span>}</span></td>}
+                    </tr>
+                    {waits && <tr className="why"><td colSpan={width}><span className="reason">{status.reason} </span><span lang="en">{status.message}</span></td></tr>}
+                  </Fragment>
+                );
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Panel>
+  );
+}
