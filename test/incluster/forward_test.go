@@ -5,6 +5,7 @@ package incluster
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,7 +48,9 @@ func (s *stage) gateway() (netip.Addr, error) {
 
 // forward listens for pods, and passes their connections on to what listens on the loopback interface only. It is what kube-proxy is
 // elsewhere. The address is there only while a pod is, so it is bound before.
-func (s *stage) forward(t *testing.T, dial func(ctx context.Context) (net.Conn, error)) (port int) {
+//
+// With a configuration of TLS the connections from pods are ended here, as an engine does that asks for certificates.
+func (s *stage) forward(t *testing.T, config *tls.Config, dial func(ctx context.Context) (net.Conn, error)) (port int) {
 	t.Helper()
 	listener := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var option error
@@ -66,6 +69,9 @@ func (s *stage) forward(t *testing.T, dial func(ctx context.Context) (net.Conn, 
 			from, err := on.Accept()
 			if err != nil {
 				return
+			}
+			if config != nil {
+				from = tls.Server(from, config)
 			}
 			running.Go(func() { pass(ctx, from, dial) })
 		}

@@ -3,14 +3,25 @@
 
 package incluster
 
-import "testing"
+import (
+	"os"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard())
+	os.Exit(m.Run())
+}
 
 // TestInCluster installs Windlass as a team does, and lives through an ordinary week with it.
 func TestInCluster(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.do(t, "create", "namespace", "windlass-system")
-	s.certificate(t)
+	s.secrets(t)
 	s.install(t, "dev")
 	for _, step := range []struct {
 		sentence string
@@ -20,6 +31,7 @@ func TestInCluster(t *testing.T) {
 		{"they run confined", s.confined},
 		{"a pool and a pod set work", s.poolAndPodSet},
 		{"the HTTP API serves with the certificate of the Secret", s.gatewayServes},
+		{"a machine runs on a Docker host that asks for certificates", s.machineRuns},
 		{"the other manager takes over from a deleted leader", s.takeover},
 		{"evictions leave one manager", s.evictions},
 		{"an upgrade leaves no pool unattended", s.upgrade},

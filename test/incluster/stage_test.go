@@ -25,17 +25,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/windlass-operator/windlass/internal/machine/docker/dockertest"
 	"github.com/windlass-operator/windlass/test/rig"
 )
 
 const (
 	// patience bounds every wait: the machine may be busy with anything.
-	patience     = 3 * time.Minute
+	patience     = 5 * time.Minute
 	pollInterval = 200 * time.Millisecond
 	// node is the name of the real node.
 	node = "real"
 	// host is the name of the API server in Pods, which is in its certificate.
 	host = "kubernetes.default.svc"
+	// engine is the name of the Docker host in Pods.
+	engine = "engine.test"
 	// served is the name in the gateway's certificate.
 	served = "windlass-gateway.windlass-system.svc"
 )
@@ -48,8 +51,11 @@ type stage struct {
 	server  string
 	machine netip.Addr
 	port    int
-	// authority is the certificate of the gateway, as PEM.
-	authority []byte
+	// authority is that of the gateway's certificate.
+	authority *x509.CertPool
+	// docker is an engine, nil where none can run, and enginePort the one at which pods reach it.
+	docker     *dockertest.Daemon
+	enginePort int
 }
 
 func must(t *testing.T, err error) {
@@ -93,7 +99,7 @@ func start(t *testing.T) *stage {
 	s.server = at.Host
 	s.machine, err = s.gateway()
 	must(t, err)
-	s.port = s.forward(t, s.toServer)
+	s.port = s.forward(t, nil, s.toServer)
 	s.importImages(t, packer)
 	return s
 }
@@ -166,38 +172,66 @@ func (s *stage) evidence(ctx context.Context) string {
 	return out.String()
 }
 
-// certificate makes a certificate for the gateway, which trusts itself, and puts it into a Secret.
-func (s *stage) certificate(t *testing.T) {
+// certificate writes a certificate for a name, which is its own authority, and its key into a folder.
+func certificate(t *testing.T, dir, cert, key, name string) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	made, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(t, err)
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: served}, DNSNames: []string{served}, IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
-	raw, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	raw, err := x509.CreateCertificate(rand.Reader, template, template, made.Public(), made)
 	must(t, err)
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	secret, err := x509.MarshalPKCS8PrivateKey(made)
 	must(t, err)
-	s.authority = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})
-	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "tls.crt"), s.authority, 0o600))
-	must(t, os.WriteFile(filepath.Join(dir, "tls.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
-	s.do(t, "create", "secret", "tls", "windlass-gateway-tls", "-n", rig.Namespace, "--cert="+filepath.Join(dir, "tls.crt"), "--key="+filepath.Join(dir, "tls.key"))
+	must(t, os.WriteFile(filepath.Join(dir, cert), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, key), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600))
 }
 
-// overlay is what a team writes for its cluster. The first patch takes the place of kube-proxy, which the node does not have; the second is
-// the one of the guide.
+// trust returns a pool with one authority.
+func trust(t *testing.T, path string) *x509.CertPool {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	must(t, err)
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(raw) {
+		t.Fatalf("%s is not a certificate", path)
+	}
+	return pool
+}
+
+// secrets makes the Secrets that the manifests name: the certificate of the gateway, and that of a client of the engine.
+func (s *stage) secrets(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	certificate(t, dir, "tls.crt", "tls.key", served)
+	s.authority = trust(t, in("tls.crt"))
+	s.do(t, "create", "secret", "tls", "windlass-gateway-tls", "-n", rig.Namespace, "--cert="+in("tls.crt"), "--key="+in("tls.key"))
+	certificate(t, dir, "cert.pem", "key.pem", "windlass")
+	certificate(t, dir, "ca.pem", "engine.pem", engine)
+	s.enginePort = s.serveEngine(t, in("ca.pem"), in("engine.pem"), trust(t, in("cert.pem")))
+	s.do(t, "create", "secret", "generic", "docker-certs", "-n", rig.Namespace,
+		"--from-file="+in("ca.pem"), "--from-file="+in("cert.pem"), "--from-file="+in("key.pem"))
+}
+
+// overlay is what a team writes for its cluster. The first patch takes the place of kube-proxy, which the node does not have; the second says
+// where the engine is, and the third is the one of the guide.
 const overlay = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources: [%[1]s/config/default, %[1]s/config/gateway]
+components: [%[1]s/config/components/docker-certs]
 images: [{name: windlass, newTag: %[2]s}]
 patches:
 - target: {kind: Deployment}
   patch: |-
     - {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: KUBERNETES_SERVICE_HOST, value: %[3]s}}
     - {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: KUBERNETES_SERVICE_PORT, value: "%[4]d"}}
-    - {op: add, path: /spec/template/spec/hostAliases, value: [{ip: %[5]s, hostnames: [%[3]s]}]}
+    - {op: add, path: /spec/template/spec/hostAliases, value: [{ip: %[5]s, hostnames: [%[3]s, %[6]s]}]}
+- target: {kind: Deployment, name: windlass}
+  patch: |-
+    - {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: DOCKER_HOST, value: "tcp://%[6]s:%[7]d"}}
 - target: {kind: Deployment, name: windlass-gateway}
   patch: |-
     - {op: add, path: /spec/template/spec/containers/0/args/-, value: --tls-cert-file=/tls/tls.crt}
@@ -212,6 +246,6 @@ func (s *stage) install(t *testing.T, tag string) {
 	dir := t.TempDir()
 	up, err := filepath.Rel(dir, s.Root)
 	must(t, err)
-	must(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), fmt.Appendf(nil, overlay, up, tag, host, s.port, s.machine), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), fmt.Appendf(nil, overlay, up, tag, host, s.port, s.machine, engine, s.enginePort), 0o600))
 	s.do(t, "apply", "--server-side", "-k", dir)
 }

@@ -6,7 +6,6 @@ package incluster
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 	"io"
 	"net"
@@ -141,7 +140,7 @@ spec:
       terminationGracePeriodSeconds: 1
       containers: [{name: main, image: "busybox:1", imagePullPolicy: IfNotPresent, command: [sh]}]
 `)
-	s.do(t, "wait", "--for=condition=Ready", "--timeout=180s", "podset/job")
+	s.do(t, "wait", "--for=condition=Ready", "--timeout=300s", "podset/job")
 }
 
 // attended changes the pool, and waits until the node has the change.
@@ -170,11 +169,7 @@ spec: {labels: {example.com/week: %q}, handler: runc}
 func (s *stage) gatewayServes(t *testing.T) {
 	t.Helper()
 	token := strings.TrimSpace(s.do(t, "create", "token", "windlass-gateway", "-n", rig.Namespace))
-	trusted := x509.NewCertPool()
-	if !trusted.AppendCertsFromPEM(s.authority) {
-		t.Fatal("the certificate is not one")
-	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, ServerName: served, MinVersion: tls.VersionTLS13}}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: s.authority, ServerName: served, MinVersion: tls.VersionTLS13}}
 	defer transport.CloseIdleConnections()
 	pods, err := s.pods(t.Context(), "gateway")
 	must(t, err)
@@ -285,7 +280,7 @@ func (s *stage) upgrade(t *testing.T) {
 	t.Logf("%d changes of the pool arrived, the slowest after %s", changes, longest.Round(time.Millisecond))
 	s.bothRun(t, "next")
 	s.attended(t, "after")
-	s.do(t, "wait", "--for=condition=Ready", "--timeout=180s", "podset/job")
+	s.do(t, "wait", "--for=condition=Ready", "--timeout=300s", "podset/job")
 }
 
 // nothingWentWrong reads what is left of the logs.
