@@ -198,6 +198,16 @@ func kubeconfigFaults() []fault {
 			code: "ClusterNotReady", evidence: is, message: "$-of", shows: "$-of",
 		},
 		{
+			name: "A ServiceAccount in the cluster with the name of the token's belongs to somebody else", id: "access-token",
+			steps: []step{
+				file("$/cluster.yml", "nodes: []\n"), adminKubeconfig("$/admin"), have(`{apiVersion: v1, kind: ServiceAccount, metadata: {name: windlass-$, namespace: kube-system}}`),
+				have(`{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Cluster, metadata: {name: $-of}, spec: {configPath: CONFIGS/$/cluster.yml, deletionPolicy: Orphan, retry: {attempts: 1}, ` +
+					`provisioner: exec, exec: {up: [/bin/sh, -c, "cp {dir}/admin {dir}/kubeconfig"], remove: [/bin/true], kubeconfigFile: kubeconfig}}}`),
+				until("cluster/$-of", "status.conditions[Ready]", "True"), of(`clusterRef: {name: $-of}, type: ServiceAccountToken`),
+			},
+			code: "TokenRefused", evidence: is, message: "windlass-$",
+		},
+		{
 			name: "The file of the Kubeconfig is outside of the directory", id: "access-path", steps: []step{of(`configPath: /etc/passwd`)},
 			code: "ConfigPathRefused", evidence: is, message: "/etc/passwd",
 		},

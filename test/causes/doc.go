@@ -8,6 +8,6 @@
 // from them.
 //
 // All faults share one control plane with a real scheduler and simulated nodes, and one manager. Some need a part that not every machine
-// has: a real node, a Docker Engine, a tool that makes real clusters; those only "make causes" induces. They run side by side, so each
-// has a namespace, pools, nodes and hosts of its own, named after it, and every pod selects its nodes.
+// has: a real node, a Docker Engine, a libvirtd, a tool that makes real clusters; those only "make causes" induces. They run side by
+// side, so each has a namespace, pools, nodes and hosts of its own, named after it, and every pod selects its nodes.
 package causes

@@ -48,6 +48,7 @@ type part string
 const (
 	realNode        part = "real node"
 	realEngine      part = "Docker"
+	realLibvirt     part = "libvirt"
 	realProvisioner part = "devcluster"
 )
 
@@ -67,7 +68,7 @@ func tables() []table {
 		{"NodePools", poolFaults()},
 		{"PodSets", podSetFaults()},
 		{"PodBuggerTools", toolFaults()},
-		{"VirtualMachines", slices.Concat(machineFaults(), dockerFaults())},
+		{"VirtualMachines", slices.Concat(machineFaults(), dockerFaults(), libvirtFaults())},
 		{"Clusters and Kubeconfigs", slices.Concat(clusterFaults(), provisionerFaults())},
 	}
 }

@@ -7,6 +7,7 @@ package causes
 func (w *world) hostsFile() string {
 	return `hosts:
 - {name: vm-elsewhere, driver: simulated, endpoint: "simulated://", namespaces: [vm-elsewhere-owner]}
+- {name: vm-other-driver, driver: simulated, endpoint: "simulated://", namespaces: [vm-other-driver]}
 - {name: vm-dead, driver: docker, endpoint: "unix:///causes/no-such.sock", namespaces: [vm-dead]}
 - {name: vm-small, driver: simulated, endpoint: "simulated://?cpu=2&memory=4Gi", namespaces: [vm-small]}
 - {name: vm-many-slow, driver: simulated, endpoint: "simulated://?cpu=1&memory=8Gi", namespaces: [vm-many]}
@@ -31,5 +32,5 @@ func (w *world) hostsFile() string {
 - {name: vm-forbidden, driver: simulated, endpoint: "simulated://", namespaces: [vm-forbidden]}
 - {name: vm-invalid, driver: simulated, endpoint: "simulated://", namespaces: [vm-invalid]}
 - {name: vm-slow, driver: simulated, endpoint: "simulated://?latency.create=10m", namespaces: [vm-slow]}
-` + w.dockerHosts()
+` + w.dockerHosts() + w.libvirtHosts()
 }

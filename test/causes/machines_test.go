@@ -39,9 +39,9 @@ func placementFaults() []fault {
 			code: "HostNotConfigured", evidence: isGuest, message: "vm-nowhere", elsewhere: "the log of a manager in the cluster",
 		},
 		{
-			name: "There is no host with the driver", id: "vm-no-driver",
-			steps: []step{have(`{apiVersion: cloudnative.tw/v1alpha1, kind: VirtualMachine, metadata: {name: guest}, spec: {driver: libvirt, image: {name: pool/volume}, ` + small + `}}`)},
-			code:  "HostNotConfigured", evidence: isGuest, message: "libvirt", elsewhere: "the log of a manager in the cluster",
+			name: "The host has another driver than the machine asks for", id: "vm-other-driver",
+			steps: []step{have(`{apiVersion: cloudnative.tw/v1alpha1, kind: VirtualMachine, metadata: {name: guest}, spec: {driver: libvirt, host: $, image: {name: pool/volume}, ` + small + `}}`)},
+			code:  "HostNotConfigured", evidence: isGuest, message: "has driver simulated, not libvirt", elsewhere: "the log of a manager in the cluster",
 		},
 		{
 			name: "The host is for other namespaces", id: "vm-elsewhere", steps: []step{machine(small)},

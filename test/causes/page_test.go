@@ -23,7 +23,7 @@ const preface = `# How good are the answers?
 [Why is it like that?](guide/why.md) explains an object by a list of checks, of which the first failed one names the cause. ` + "`test/causes`" + `
 measures that: it induces the faults below on real parts, and asks for the explanation as a user would. The parts are an API server with its
 controllers and its scheduler, simulated nodes, a real node with a kubelet and a container runtime for what only these tell, simulated machines, machines in
-a real Docker Engine, scripted provisioning tools, and a real one that makes real control planes.
+a real Docker Engine and a real libvirt, scripted provisioning tools, and a real one that makes real control planes.
 
 An answer is right if
 

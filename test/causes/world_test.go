@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/windlass-operator/windlass/internal/machine/libvirt/libvirttest"
 	"github.com/windlass-operator/windlass/internal/why"
 	"github.com/windlass-operator/windlass/test/rig"
 )
@@ -41,6 +42,7 @@ type world struct {
 	manager *rig.Manager
 	// engine has the machines of the faults on Docker, and doomed that of the fault that stops it.
 	engine, doomed engine
+	libvirt        *libvirttest.Daemon
 	// base is the URL of the HTTP API, and token that of a user with all rights.
 	base, token string
 	// all is true if all faults are induced, and lacking says of what they need why it is not there.
@@ -104,14 +106,17 @@ func (w *world) start(ctx context.Context) error {
 	return err
 }
 
-// startParts gives the real node its image, and starts the engines of Docker.
+// startParts gives the real node its image, and starts the engines of Docker and libvirt.
 func (w *world) startParts(ctx context.Context) error {
 	if w.lacking[realNode] == "" {
 		if err := w.importApp(ctx); err != nil {
 			return err
 		}
 	}
-	return w.startEngines(ctx)
+	if err := w.startEngines(ctx); err != nil {
+		return err
+	}
+	return w.startLibvirt(ctx)
 }
 
 // up starts the control plane, with a real node if it is needed and the machine can have one.
@@ -197,6 +202,7 @@ func (w *world) stop() {
 	}
 	complain(w.engine.close())
 	complain(w.doomed.close())
+	complain(w.closeLibvirt())
 	if w.Dir != "" { // also the clusters that the tool has made
 		if done := w.Run(ctx, w.Devcluster, "down", "--all"); done.Code != 0 {
 			complain(errors.New(done.Err))
