@@ -140,7 +140,7 @@ image: bin/release $(call programs,$(IMAGE_PLATFORMS)) ## Write the image windla
 
 .PHONY: image-tools
 image-tools: IMAGE_PLATFORMS = $(foreach tool,$(TOOLS),$(firstword $(subst =, ,$(tool))))
-image-tools: bin/release bin/rke ## Write the image windlass-tools:dev, which has RKE beside windlass. TOOLS="os/arch=program …" takes others.
+image-tools: bin/release $(if $(findstring =bin/rke,$(TOOLS)),bin/rke) ## Write the image windlass-tools:dev, which has RKE beside windlass. TOOLS="os/arch=program …" takes others.
 	@$(MAKE) $(call programs,$(IMAGE_PLATFORMS))
 	@bin/release image $(release_of) $(release_npm) -title windlass-tools -ref windlass-tools:dev -out dist/images/windlass-tools $(addprefix -beside ,$(TOOLS)) $(call program_on,$(IMAGE_PLATFORMS))
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package incluster runs what is shipped where it belongs: the image of make image, as Pods of the shipped manifests, on a real node with
-// kubelet, containerd and runc. What a dry run accepts can still not run; here it has to.
+// kubelet, containerd and runc. What a dry run accepts can still not run; here it has to. The node has neither a kube-proxy, whose place a
+// forwarder of the test takes, nor a network plugin that enforces NetworkPolicies: that these hold is not proved here.
 package incluster
 
 import (
