@@ -110,3 +110,21 @@ func TestMissingRightsAreNamed(t *testing.T) {
 		t.Errorf("without one right: exit code %d and\n%s, want 1 and\n%s", got.Code, got.Err, want)
 	}
 }
+
+// TestCheckSaysWhatAManagerWouldSay runs the command of "helm test".
+func TestCheckSaysWhatAManagerWouldSay(t *testing.T) {
+	c := need(t)
+	want := "The API server at " + c.Config.Host + " serves and grants what these controllers need: [podset]\n"
+	if got := c.Run(t.Context(), c.Windlass, "check", "--kubeconfig", c.manager, "--controllers=podset"); got.Code != 0 || got.Out != want {
+		t.Errorf("exit code %d, %q and %q, want 0 and %q", got.Code, got.Out, got.Err, want)
+	}
+	_, gateway, err := c.TakeAccount(t.Context(), "windlass-gateway")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lacks = `controller "podset" needs the right to create, patch deployments.apps`
+	got := c.Run(t.Context(), c.Windlass, "check", "--kubeconfig", gateway, "--controllers=podset")
+	if got.Code != 1 || !strings.Contains(got.Err, lacks) || got.Out != "" {
+		t.Errorf("with an account that lacks rights: exit code %d, %q and %q, want 1 and %q", got.Code, got.Out, got.Err, lacks)
+	}
+}
