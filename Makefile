@@ -45,7 +45,7 @@ DEVCLUSTER_LDFLAGS := $(NODED_LDFLAGS) \
 
 # -- What is made of what ----------------------------------------------------------------------------------------------------
 
-MODULES            := . devcluster tools release test/rke test/oidc
+MODULES            := . devcluster tools tools/chart release test/rke test/oidc
 sources             = $(shell find $(1) -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*' \
                       ! -path '*/console/dist/app/*' 2>/dev/null)
 WINDLASS_SOURCES   := $(call sources,api cmd config internal) go.mod go.sum
@@ -180,6 +180,7 @@ test: build bin/report bin/oidc bin/release ## Run all tests: unit, schema, inte
 	@{ status=0; \
 	   go test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C devcluster test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
+	   go -C tools/chart test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C release test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   exit $$status; } | bin/report
 
@@ -197,6 +198,7 @@ lint: ## Read the code as .golangci.yml says.
 	cd release && $(LINT) run --config=../.golangci.yml ./...
 	cd test/rke && $(LINT) run --config=../../.golangci.yml ./...
 	cd test/oidc && $(LINT) run --config=../../.golangci.yml ./...
+	cd tools/chart && $(LINT) run --config=../../.golangci.yml ./...
 
 .PHONY: verify
 .NOTPARALLEL: verify # a linter must not read what is just being generated
@@ -204,7 +206,7 @@ verify: verify-generated verify-modules verify-merges verify-console lint ## Che
 
 .PHONY: licences
 licences: ## Check that every dependency has a licence under which it can be used here.
-	@go run ./test/licences . devcluster release test/rke test/oidc tools=tool
+	@go run ./test/licences . devcluster release test/rke test/oidc tools=tool tools/chart
 
 .PHONY: vulnerabilities
 vulnerabilities: ## Look for known vulnerabilities in what is shipped. $GOVULNDB is the database.
@@ -244,12 +246,18 @@ role = $(CONTROLLER_GEN) rbac:roleName=windlass-$(1)-controller $(patsubst %,pat
 	output:rbac:dir=config/rbac/controllers/$(1)
 
 .PHONY: generate
-generate: ## Generate deepcopy, CRDs, RBAC and apply configurations from the markers in api/ and internal/.
+generate: ## Generate deepcopy, CRDs, RBAC, apply configurations and chart from the markers in api/ and internal/.
 	@find api -name 'zz_generated.*.go' -delete
 	@rm -rf api/*/*/applyconfiguration config/crd/bases/*.yaml
 	$(CONTROLLER_GEN) object applyconfiguration crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=config/crd/bases
 	@go run ./test/explain config/crd/bases/*.yaml
 	@$(foreach name,$(CONTROLLERS),$(call role,$(name)) &&) true
+	@go -C tools/chart run . generate
+
+.PHONY: manifests
+manifests: ## Write dist/install.yaml: config/default in one file, for "kubectl apply --server-side".
+	@mkdir -p dist
+	@go -C tools/chart run . install > dist/install.yaml
 
 .PHONY: fmt
 fmt: ## Format the code.
@@ -270,8 +278,8 @@ help: ## Explain the targets.
 # -- Parts of verify ---------------------------------------------------------------------------------------------------------
 
 # Every generated file with its content; --others too, because a file that nobody added is as stale as one that changed.
-GENERATED = find api config/crd/bases config/rbac -type f \
-	\( -name 'zz_generated.*' -o -path '*/applyconfiguration/*' -o -path 'config/*' \) -exec sha256sum {} + | sort -k2
+GENERATED = find api config/crd/bases config/rbac charts/windlass/templates/generated -type f \
+	\( -name 'zz_generated.*' -o -path '*/applyconfiguration/*' -o -path 'config/*' -o -path 'charts/*' \) -exec sha256sum {} + | sort -k2
 
 .PHONY: verify-generated
 verify-generated:
