@@ -10,6 +10,8 @@ import "./design/pictures.css";
 import "./design/detail.css";
 import "./design/pool.css";
 import "./design/gate.css";
+import "./design/edit.css";
+import "./design/form.css";
 import "./design/narrow.css";
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";

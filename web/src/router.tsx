@@ -40,11 +40,14 @@ const list = createRoute({
 const clusterObject = createRoute({
   getParentRoute: () => root, path: "/$kind/$name", component: lazyRouteComponent(() => import("./pages/object/ObjectPage"), "ClusterObjectPage"),
 });
+const create = createRoute({
+  getParentRoute: () => root, path: "/create/$form", component: lazyRouteComponent(() => import("./pages/create/CreatePage"), "CreatePage"),
+});
 const object = createRoute({
   getParentRoute: () => root, path: "/$kind/$namespace/$name", component: lazyRouteComponent(() => import("./pages/object/ObjectPage"), "NamespacedObjectPage"),
 });
 
-export const router = createRouter({ routeTree: root.addChildren([overview, list, clusterObject, object]), defaultPreload: "intent" });
+export const router = createRouter({ routeTree: root.addChildren([overview, list, create, clusterObject, object]), defaultPreload: "intent" });
 
 declare module "@tanstack/react-router" {
   interface Register {

@@ -2,10 +2,12 @@ import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { objectPath, read } from "../api/client";
-import type { Description } from "../api/types";
+import type { Description, KubeObject } from "../api/types";
 import { Action, DoesTheSame, Failure } from "../components/parts";
 import { useSay } from "../i18n";
-import { curl, type Order, type Target } from "./commands";
+import { useObject } from "../live/hooks";
+import { curl, orders, type Order, type Target } from "./commands";
+import { deletionOf, type Fate } from "./fate";
 import { type Deed, losesData } from "./list";
 import { useOrder } from "./useOrder";
 
@@ -17,14 +19,12 @@ export function Confirm({ deed, target, onClose }: { deed: Deed; target: Target;
   const [order, setOrder] = useState(deed.order);
   const cancel = useRef<HTMLButtonElement>(null);
   const deletes = deed.key === "action.delete";
-  const loses = deletes && losesData(target);
-  const owned = useQuery({
-    queryKey: ["describe", target.kind.plural, target.namespace ?? "", target.name], enabled: deletes,
-    queryFn: ({ signal }) => read<Description>(`/v1${objectPath(target.kind.plural, target.namespace, target.name)}/describe`, { signal }),
-  });
+  const object: KubeObject | undefined = useObject(target.kind.plural, target.namespace, target.name);
+  const deletion = deletes && object ? deletionOf(target.kind.plural, object) : undefined;
+  const loss = deletion?.loss;
+  const loses = deletes && (loss !== undefined || (!object && losesData(target)));
   const name = target.namespace ? `${target.namespace}/${target.name}` : target.name;
-  const children = (owned.data?.children.length ?? 0) + (owned.data?.leftOut ?? 0);
-  const ownsThem = deletes && children > 0 && !["nodes", "nodepools"].includes(target.kind.plural);
+  const policy = deletion?.keepable;
   const act = async () => { if (await run(order, say(deed.key), name, deed.undo)) onClose(); };
   return (
     <Dialog.Root open onOpenChange={(open) => { if (!open) onClose(); }}>
@@ -34,19 +34,17 @@ export function Confirm({ deed, target, onClose }: { deed: Deed; target: Target;
           <header><Dialog.Title render={<h2 />}>{deletes ? say("delete.title", { name }) : `${say(deed.key)}: ${name}`}</Dialog.Title></header>
           <div className="body">
             {deed.warning && <p>{say(deed.warning)}</p>}
-            {deletes && (
-              <ul className="fate">
-                <li><span className="bad" aria-label={say("confirm.gone")} role="img">✕</span>{say("delete.self", { kind: target.kind.kind, name })}</li>
-                {ownsThem && <li><span className="bad" aria-label={say("confirm.gone")} role="img">✕</span>{say("delete.owned", { count: children })}</li>}
-                <li><span className="ok" aria-label={say("confirm.stays")} role="img">✓</span>{say("delete.images")}</li>
-              </ul>
-            )}
-            {loses && <label className="row"><input type="checkbox" checked={ticked} onChange={(event) => setTicked(event.target.checked)} />{say("confirm.loss", { name })}</label>}
+            {deletion?.about && <p className="sub">{say(deletion.about)}</p>}
+            {deletes && <Fates target={target} name={name} fates={deletion?.fates ?? []} />}
             {deed.lasting && <Lasting deed={deed} onOrder={setOrder} />}
             <DoesTheSame kubectl={order.kubectl} curl={curl(order)} />
+            {policy && (
+              <p className="small sub">{say("delete.keep", { policy })} <button type="button" className="plain" onClick={() => void run(orders.keep(target, policy), say("delete.kept", { policy }), name)}>{say("delete.keepNow")}</button></p>
+            )}
             {failed && <Failure error={failed} />}
           </div>
           <footer>
+            {loses && <label className="row tick"><input type="checkbox" checked={ticked} onChange={(event) => setTicked(event.target.checked)} />{loss ? say(loss.key, loss.values) : say("confirm.loss", { name })}</label>}
             <button type="button" className="btn" ref={cancel} onClick={onClose}>{say("action.cancel")}</button>
             {deletes
               ? <button type="button" className="btn danger solid" aria-disabled={busy || (loses && !ticked)} onClick={() => { if (!busy && (!loses || ticked)) void act(); }}>{say("action.delete")} {target.name}</button>
@@ -55,6 +53,29 @@ export function Confirm({ deed, target, onClose }: { deed: Deed; target: Target;
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+/** What goes and what stays, with what the API server says that the object owns. */
+function Fates({ target, name, fates }: { target: Target; name: string; fates: readonly Fate[] }) {
+  const say = useSay();
+  const owned = useQuery({
+    queryKey: ["describe", target.kind.plural, target.namespace ?? "", target.name],
+    queryFn: ({ signal }) => read<Description>(`/v1${objectPath(target.kind.plural, target.namespace, target.name)}/describe`, { signal }),
+  });
+  const children = (owned.data?.children.length ?? 0) + (owned.data?.leftOut ?? 0);
+  const owns = children > 0 && !["nodes", "nodepools"].includes(target.kind.plural);
+  const all = [
+    { goes: true, text: say("delete.self", { kind: target.kind.kind, name }) },
+    ...(owns ? [{ goes: true, text: say("delete.more", { count: children }) }] : []),
+    ...fates.map((fate) => ({ goes: fate.goes, text: say(fate.key, fate.values) })),
+  ].sort((one, other) => Number(other.goes) - Number(one.goes));
+  return (
+    <ul className="fate">
+      {all.map(({ goes, text }) => (
+        <li key={text}>{goes ? <span className="bad" aria-label={say("confirm.gone")} role="img">✕</span> : <span className="ok" aria-label={say("confirm.stays")} role="img">✓</span>}{text}</li>
+      ))}
+    </ul>
   );
 }
 

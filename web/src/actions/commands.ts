@@ -84,6 +84,13 @@ export const orders = {
       kubectl: `kubectl scale ${target.kind.kubectl} ${quoted(target.name)}${flagsOf(target)} --replicas=${replicas}`,
     };
   },
+  /** Has the object leave what it stands for as it is, when it is deleted. */
+  keep(target: Target, policy: "Retain" | "Orphan"): Order {
+    return {
+      path: `${at(target)}?uid=${encodeURIComponent(target.uid)}&fieldManager=windlass-console-keep`, method: "PATCH", type: "application/merge-patch+json",
+      body: { spec: { deletionPolicy: policy } }, kubectl: patch(target, { spec: { deletionPolicy: policy } }),
+    };
+  },
   delete(target: Target): Order {
     return {
       path: `${at(target)}?uid=${encodeURIComponent(target.uid)}`, method: "DELETE",

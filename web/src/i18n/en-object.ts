@@ -119,7 +119,6 @@ export const object = {
   "confirm.stays": "stays",
   "delete.title": "Delete {name}?",
   "delete.self": "{kind} {name}",
-  "delete.owned": "{count} objects that it owns",
   "delete.images": "images, Secrets and what it does not own",
   "plan.title": "Plan {id}",
   "plan.sub": "waits for your approval",

@@ -1,3 +1,6 @@
+import { deletion } from "./en-delete";
+import { edit } from "./en-edit";
+import { forms } from "./en-forms";
 import { frame } from "./en-frame";
 import { list } from "./en-list";
 import { logs } from "./en-logs";
@@ -6,4 +9,4 @@ import { pool } from "./en-pool";
 import { terminal } from "./en-terminal";
 
 /** Every text of the console. The other language must have the same keys: a missing one does not compile. */
-export const en = { ...frame, ...list, ...logs, ...object, ...pool, ...terminal } as const;
+export const en = { ...deletion, ...edit, ...forms, ...frame, ...list, ...logs, ...object, ...pool, ...terminal } as const;

@@ -120,7 +120,6 @@ export const object: Record<keyof typeof english, string> = {
   "confirm.stays": "保留",
   "delete.title": "删除 {name}？",
   "delete.self": "{kind} {name}",
-  "delete.owned": "它拥有的 {count} 个对象",
   "delete.images": "镜像、Secret 和不属于它的对象",
   "plan.title": "计划 {id}",
   "plan.sub": "等待你批准",

@@ -50,6 +50,7 @@ function Crumbs() {
   const [plural = "", ...rest] = path.split("/").slice(1).map(decodeURIComponent);
   const kind = kindOf(plural);
   if (plural === "") return <div className="crumbs"><b>{say("nav.overview")}</b></div>;
+  if (plural === "create") return <Making route={rest[0] ?? ""} />;
   return (
     <nav className="crumbs" aria-label={path}>
       {rest.length === 0
@@ -60,6 +61,13 @@ function Crumbs() {
       ))}
     </nav>
   );
+}
+
+/** The page of a form: under the list of what it makes. */
+function Making({ route }: { route: string }) {
+  const say = useSay();
+  const kind = kindOf(route === "apps" ? "deployments" : route);
+  return <div className="crumbs">{kind && <Link to="/$kind" params={{ kind: kind.plural }}>{say(`kind.${kind.plural}`)}</Link>}<span className="crumb"><span aria-hidden="true">/</span><b>{say("create.crumb")}</b></span></div>;
 }
 
 export function Header({ namespace, onJump, onMenu }: { namespace: string | undefined; onJump: () => void; onMenu: () => void }) {

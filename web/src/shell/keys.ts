@@ -25,6 +25,8 @@ export function useKeys(onJump: () => void): void {
         if (filter) { event.preventDefault(); filter.focus(); }
       } else if (event.key === "?") {
         onJump();
+      } else if (!led && event.key === "n") {
+        document.querySelector<HTMLElement>("[data-new]")?.click();
       } else if (led && event.key === "o") {
         void navigate({ to: "/" });
       } else if (led) {

@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { read, Refusal, send, whenSignedOut } from "../api/client";
 import type { Login, Rights } from "../api/types";
 import { useLink } from "../live/hooks";
+import { forgetDrafts } from "../editor/draft";
 import { store } from "../live/store";
 import { shareStream } from "../live/share";
 import { Failure } from "../components/parts";
@@ -53,5 +54,6 @@ export function Gate({ children }: { children: ReactNode }) {
 export async function signOut(): Promise<void> {
   await send("/v1/session", { method: "DELETE" });
   store.clear();
+  forgetDrafts();
   window.location.assign("/");
 }

@@ -12,6 +12,7 @@ import { type Kind, pageOf } from "../../kinds/registry";
 import { useHeld } from "../../live/hooks";
 import { useTitle } from "../../live/needs";
 import { keyOf, store } from "../../live/store";
+import { NewButton } from "../create/NewButton";
 import { BulkBar } from "./BulkBar";
 import { allColumns, chosen, remember, remembered, toggled } from "./columns";
 import { Counting, Empty, Forbidden, NodesMap } from "./Around";
@@ -131,7 +132,7 @@ export function List({ kind }: { kind: Kind }) {
   return (
     <div className={open ? "split" : undefined}>
       <div className="list">
-        <div className="title"><div><h1>{title}</h1><Counting kind={kind} namespace={namespace} /></div></div>
+        <div className="title"><div><h1>{title}</h1><Counting kind={kind} namespace={namespace} /></div><div className="acts"><NewButton kind={kind} namespace={namespace} /></div></div>
         {kind.plural === "nodes" && <NodesMap />}
         <div className="row tools">
           <FilterField kind={kind} value={filter} wrong={wrong} count={count} onChange={onFilter} />

@@ -18,7 +18,7 @@ import { Summary } from "./Summary";
 
 const Why = lazy(async () => ({ default: (await import("./Why")).Why }));
 const Relatives = lazy(async () => ({ default: (await import("./Relatives")).Relatives }));
-const Yaml = lazy(async () => ({ default: (await import("./Yaml")).Yaml }));
+const EditPage = lazy(async () => ({ default: (await import("../edit/EditPage")).EditPage }));
 const Logs = lazy(async () => ({ default: (await import("./Logs")).Logs }));
 const Terminals = lazy(async () => ({ default: (await import("./Terminals")).Terminals }));
 
@@ -61,6 +61,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
   const object = last.current?.object;
   if (!object) return filled ? <div className="blank"><p className="say">{say("object.gone", { name })}</p><Link className="link" to="/$kind" params={{ kind: kind.plural }}>{say(`kind.${kind.plural}`)}</Link></div> : <Skeleton rows={8} />;
   const status = statusOf(kind.plural, object);
+  if (tab === "yaml") return <Suspense fallback={<Skeleton />}><EditPage kind={kind} namespace={namespace} name={name} /></Suspense>;
   return (
     <>
       <div className="title">
@@ -78,7 +79,6 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
             {tab === "why" && <Why kind={kind} object={object} />}
             {tab === "events" && <Panel title={say("tab.events")} flush><ObjectEvents kind={kind} namespace={namespace} name={name} /></Panel>}
             {tab === "related" && <Relatives kind={kind} object={object} />}
-            {tab === "yaml" && <Yaml kind={kind} namespace={namespace} name={name} />}
             {tab === "logs" && <Logs kind={kind} object={object} />}
             {tab === "terminal" && <Terminals kind={kind} object={object} />}
           </Suspense>

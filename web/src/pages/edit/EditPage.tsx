@@ -1,0 +1,130 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo, useState } from "react";
+import { objectPath, query, read, text as readText } from "../../api/client";
+import type { KubeObject } from "../../api/types";
+import { Failure, Segments, Skeleton } from "../../components/parts";
+import { tell } from "../../components/toasts";
+import { CodeEditor } from "../../editor/CodeEditor";
+import { editable, type Fields, same } from "../../editor/json";
+import { linesOf, marksOf } from "../../editor/lines";
+import { editableText, pathAt, rangeOf } from "../../editor/text";
+import { pathOf } from "../../editor/path";
+import { FormView } from "../../forms/FormView";
+import { formOf } from "../../forms/registry";
+import { useLanguage } from "../../i18n";
+import type { Kind } from "../../kinds/registry";
+import { useLink, useObject } from "../../live/hooks";
+import { may, useRights } from "../../shell/session";
+import { clock } from "../../status/age";
+import { StatusMark } from "../../status/shapes";
+import { statusOf, withoutStatus } from "../../status/status";
+import { Changed } from "./Changed";
+import { EditFoot } from "./EditFoot";
+import { FieldHelpLine } from "./FieldHelpLine";
+import { Outcome } from "./Outcome";
+import { useEditing } from "./useEditing";
+
+/** Kinds that the API writes. The others are shown. */
+const writable = ["clusters", "deployments", "kubeconfigs", "namespaces", "nodepools", "nodes", "podbuggertools", "podsets", "services", "virtualmachines"];
+type Whole = KubeObject & Fields;
+
+/** The YAML of an object, to read and to change. */
+export function EditPage({ kind, namespace, name }: { kind: Kind; namespace: string | undefined; name: string }) {
+  const path = `/v1${objectPath(kind.plural, namespace, name)}`;
+  const first = useQuery({ queryKey: ["edit", path], queryFn: ({ signal }) => read<Whole>(`${path}?consistent=true`, { signal }), staleTime: Infinity, gcTime: 0 });
+  // An object that is asked for again while somebody types must not take the editor away.
+  if (first.data) return <Editor key={first.data.metadata.uid} kind={kind} first={first.data} />;
+  return first.error ? <Failure error={first.error} again={() => void first.refetch()} /> : <Skeleton rows={12} />;
+}
+
+function Editor({ kind, first }: { kind: Kind; first: Whole }) {
+  const { say, language } = useLanguage();
+  const navigate = useNavigate();
+  const link = useLink();
+  const { namespace, name = "" } = first.metadata;
+  const edit = useEditing(kind, first);
+  const rights = useRights(namespace);
+  const live: KubeObject | undefined = useObject(kind.plural, namespace, name);
+  const server = useServer(edit.path, first, live);
+  const [cursor, setCursor] = useState(0);
+  const [shown, setShown] = useState<"yaml" | "form" | "all">("yaml");
+  const form = formOf(kind.plural);
+  const allowed = may(rights, kind.plural, namespace, "patch");
+  const readOnly = !writable.includes(kind.plural) || !allowed;
+
+  const marks = useMemo(() => marksOf(linesOf(editableText(edit.base), edit.text)), [edit.base, edit.text]);
+  const mistakes = useMemo(() => [
+    ...edit.said.mistakes,
+    ...(edit.problem?.problem.errors ?? []).filter((error) => error.location).map((error) => ({
+      ...rangeOf(edit.said.doc, pathOf(error.location ?? "", edit.said.object)), message: error.message, location: error.location ?? "",
+    })),
+  ], [edit.said, edit.problem]);
+  const field = useMemo(() => pathAt(edit.said.doc, cursor), [edit.said, cursor]);
+  const moved = !same(editable(server.object), edit.base);
+  useEffect(() => { if (moved && edit.pristine) edit.adopt(server.object); }, [moved, edit, server.object]);
+
+  const blocked = readOnly ? say(allowed ? "edit.readOnly" : "action.refused", { verb: "patch", kind: say(`kind.${kind.plural}`) })
+    : link === "cut" || link === "expired" ? say("action.cut")
+    : edit.said.mistakes.length > 0 ? say("edit.mistakes", { count: edit.said.mistakes.length })
+    : edit.problem && edit.problem.problem.status >= 400 && edit.problem.problem.status < 500 ? say("edit.refused")
+    : edit.open.length > 0 ? say("edit.undecided", { count: edit.open.length })
+    : edit.sent.length === 0 ? say("edit.nothing")
+    : edit.trying ? say("edit.trying") : undefined;
+  const { save } = edit;
+  const store = useCallback(() => {
+    if (blocked !== undefined) return;
+    void save().then((after) => { if (after) { server.put(after); tell(say("edit.saved", { name })); } });
+  }, [blocked, save, server, say, name]);
+  const leave = () => {
+    edit.discard(server.object);
+    void navigate({ to: ".", search: (before) => ({ ...before, tab: undefined }) });
+  };
+
+  return (
+    <div className="edit">
+      <div className="top">
+        <h1 className="objname"><span className="kind">{kind.kind}</span> {namespace && <span className="ns">{namespace}/</span>}{name}</h1>
+        {live && !(kind.plural in withoutStatus) && <StatusMark status={statusOf(kind.plural, live)} />}
+        <span className="grow" />
+        <Segments label={say("edit.view")} value={shown} onChange={setShown} options={[["yaml", "YAML"], ...(form ? [["form", say("edit.form")] as const] : []), ["all", say("edit.all")]]} />
+      </div>
+      <div className="l">
+        {shown === "all" && <Everything path={edit.path} />}
+        {shown === "form" && form && <div className="scroll"><FormView form={form} text={edit.text} onText={edit.setText} errors={edit.problem?.problem.errors ?? []} existing /></div>}
+        {shown === "yaml" && (
+          <>
+            <CodeEditor value={edit.text} label={say("edit.label", { name })} readOnly={readOnly} marks={marks} mistakes={mistakes} onChange={edit.setText} onCursor={setCursor} onSave={store} />
+            <FieldHelpLine kind={kind} path={field} />
+          </>
+        )}
+      </div>
+      <div className="r">
+        {moved && !edit.pristine && <Changed since={clock(server.since, language, Date.now())} before={edit.base} now={server.object} onAdopt={() => edit.adopt(server.object)} />}
+        {!live && server.gone && <div className="banner warn" role="status">{say("object.deleted", { time: clock(server.since, language, Date.now()) })}</div>}
+        <Outcome kind={kind} edit={edit} target={first.metadata} />
+      </div>
+      <EditFoot edit={edit} blocked={blocked} mistakes={mistakes} onSave={store} onCancel={leave} />
+    </div>
+  );
+}
+
+/** The newest that the server has: asked for again when the stream says that the object is another one. */
+function useServer(path: string, first: Whole, live: KubeObject | undefined) {
+  const [state, setState] = useState<{ object: Fields; since: string }>({ object: first, since: "" });
+  const seen = useMemo(() => JSON.stringify(live === undefined ? null : editable(JSON.parse(JSON.stringify(live)))), [live]);
+  const newest = useQuery({ queryKey: ["edited", path, seen], queryFn: ({ signal }) => read<Whole>(`${path}?consistent=true`, { signal }), enabled: live !== undefined, gcTime: 0, staleTime: Infinity });
+  const put = useCallback((object: Fields) => setState({ object, since: new Date().toISOString() }), []);
+  useEffect(() => {
+    if (newest.data) setState((before) => (same(editable(before.object), editable(newest.data)) ? before : { object: newest.data, since: new Date().toISOString() }));
+  }, [newest.data]);
+  return { ...state, put, gone: live === undefined };
+}
+
+function Everything({ path }: { path: string }) {
+  const { say } = useLanguage();
+  const yaml = useQuery({ queryKey: ["yaml", path], queryFn: ({ signal }) => readText(`${path}/yaml${query({ managedFields: true })}`, signal) });
+  if (yaml.error) return <Failure error={yaml.error} again={() => void yaml.refetch()} />;
+  if (!yaml.data) return <Skeleton rows={12} />;
+  return <CodeEditor value={yaml.data} label={say("edit.all")} readOnly onChange={() => undefined} onCursor={() => undefined} onSave={() => undefined} />;
+}

@@ -1,0 +1,126 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { objectPath, query, read, Refusal } from "../../api/client";
+import type { KubeObject, Schemas } from "../../api/types";
+import { type Choice, type Conflict, conflictsOf, without } from "../../editor/conflicts";
+import { draftOf, keepDraft } from "../../editor/draft";
+import { editable, type Fields, type Path, spoken } from "../../editor/json";
+import { type Edit, editsOf, patchOf } from "../../editor/patch";
+import { editableText, merged, reading } from "../../editor/text";
+import type { Kind } from "../../kinds/registry";
+import { useLater } from "./useLater";
+
+/** Who owns what is saved here. */
+export const manager = "windlass-console-editor";
+type Difference = Schemas["Difference"];
+
+/** What somebody has typed, against which object: both are kept until it is saved. */
+interface State {
+  text: string;
+  base: Fields;
+}
+
+function stateOf(key: string, uid: string, object: Fields): State {
+  const kept = draftOf(key);
+  const base = kept && kept.uid === uid ? reading(kept.base).object : undefined;
+  return kept && base ? { text: kept.text, base } : { text: editableText(object), base: editable(object) };
+}
+
+/** The names of two paths that are the same field. */
+function choiceOf(choices: ReadonlyMap<string, Choice>, path: Path): Choice | undefined {
+  return choices.get(spoken(path));
+}
+
+/** Editing one object: what is typed, what that changes, what the server says about it, and what others have done meanwhile. */
+export function useEditing(kind: Kind, first: KubeObject & Fields) {
+  const { namespace, name = "", uid = "" } = first.metadata;
+  const path = `/v1${objectPath(kind.plural, namespace, name)}`;
+  const key = `${kind.plural}/${namespace ?? ""}/${name}`;
+  const client = useQueryClient();
+  const [state, setState] = useState(() => stateOf(key, uid, first));
+  const [choices, setChoices] = useState<ReadonlyMap<string, Choice>>(new Map());
+  const [met, setMet] = useState<readonly Conflict[]>([]);
+  const [saving, setSaving] = useState(false);
+  const [refused, setRefused] = useState<Refusal>();
+  const latest = useRef(state);
+  latest.current = state;
+
+  const { text, base } = state;
+  const said = useMemo(() => reading(text), [text]);
+  const edits = useMemo(() => (said.object ? editsOf(base, said.object) : []), [base, said]);
+  const pristine = edits.length === 0 && text === editableText(base);
+  useEffect(() => keepDraft(key, pristine ? undefined : { text, base: editableText(base), uid }), [key, pristine, text, base, uid]);
+
+  const left = useMemo(() => met.filter(({ edit }) => choiceOf(choices, edit.path) === "leave").map(({ edit }) => edit.path), [met, choices]);
+  const sent = useMemo(() => without(edits, left), [edits, left]);
+  // By what they say: the same edits, computed anew, are nothing to ask about again.
+  const words = JSON.stringify(sent);
+  const later = useLater(words);
+  const settled = later === words;
+  const asked = useMemo(() => JSON.parse(later) as Edit[], [later]);
+  const parameters = query({ uid, fieldManager: manager });
+  const tried = useQuery({
+    queryKey: ["diff", path, asked], enabled: asked.length > 0 && settled, retry: 1, gcTime: 0,
+    queryFn: ({ signal }) => read<Difference>(`${path}/diff${parameters}`, { method: "PATCH", body: patchOf(asked), type: "application/json-patch+json", signal }),
+  });
+  const difference = asked.length > 0 && settled ? tried.data : undefined;
+  useEffect(() => {
+    if (!difference) return;
+    const found = conflictsOf(asked, difference.changes, difference.before as Fields | undefined);
+    setMet((before) => [...found, ...before.filter(({ edit }) => !asked.some((each) => spoken(each.path) === spoken(edit.path)))]);
+  }, [difference, asked]);
+
+  const conflicts = useMemo(() => met.filter(({ edit }) => edits.some((each) => spoken(each.path) === spoken(edit.path))), [met, edits]);
+  const open = conflicts.filter(({ edit }) => choiceOf(choices, edit.path) === undefined);
+  const problem = refused ?? (asked.length > 0 && settled && tried.error instanceof Refusal ? tried.error : undefined);
+
+  const setText = useCallback((now: string) => {
+    setRefused(undefined);
+    setState((before) => (before.text === now ? before : { ...before, text: now }));
+  }, []);
+  /** Takes over what the server has, around what is typed. */
+  const adopt = useCallback((object: Fields) => {
+    setRefused(undefined);
+    setState((before) => {
+      const now = editable(object);
+      return { text: before.text === editableText(before.base) ? editableText(object) : merged(before.text, before.base, now).text, base: now };
+    });
+  }, []);
+  const discard = useCallback((object: Fields) => {
+    setRefused(undefined);
+    setState({ text: editableText(object), base: editable(object) });
+    setChoices(new Map());
+    setMet([]);
+  }, []);
+
+  /** Sends the changes. The text stays as it is; what has become of the object is put around it. */
+  const save = async (): Promise<Fields | undefined> => {
+    const typed = said.object;
+    if (!typed) return undefined;
+    setSaving(true);
+    setRefused(undefined);
+    try {
+      const after = await read<Fields>(path + parameters, { method: "PATCH", body: patchOf(sent), type: "application/json-patch+json" });
+      // What the server filled in, and what was left to others, goes around what was typed since.
+      const now = editable(after);
+      setState({ base: now, text: merged(latest.current.text, typed, now).text });
+      setChoices(new Map());
+      setMet([]);
+      void client.invalidateQueries({ queryKey: ["why"] });
+      return after;
+    } catch (cause) {
+      setRefused(cause instanceof Refusal ? cause : new Refusal({ type: "about:blank", code: "Unreadable", title: String(cause), status: 0 }));
+      return undefined;
+    } finally {
+      setSaving(false);
+    }
+  };
+  const choose = useCallback((of: Conflict, choice: Choice) => setChoices((before) => new Map(before).set(spoken(of.edit.path), choice)), []);
+
+  return {
+    key, path, parameters, text, base, said, edits, sent, pristine, difference, conflicts, open, choices, problem, saving, setText, adopt, discard, save, choose,
+    trying: asked.length > 0 && (!settled || tried.isFetching), triedAt: tried.dataUpdatedAt,
+  };
+}
+
+export type Editing = ReturnType<typeof useEditing>;
