@@ -4,6 +4,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -122,12 +123,19 @@ func (w *podWalk) container(list string, of *corev1.ContainerStatus) *finding {
 	case state.Waiting != nil:
 		code := waitingCode(state.Waiting.Reason)
 		message := fmt.Sprintf("container %s waits: %s", of.Name, state.Waiting.Reason)
-		if ended := of.LastTerminationState.Terminated; code == CodeCrashLoop && ended != nil {
+		if ended := of.LastTerminationState.Terminated; code == CodeCrashLoop && ended != nil && neverRan(ended) {
+			code, message = CodeContainerConfig, fmt.Sprintf("container %s cannot be started: %s", of.Name, cmp.Or(ended.Message, ended.Reason))
+		} else if code == CodeCrashLoop && ended != nil {
 			message = describeEnd(of.Name, ended) + fmt.Sprintf(" and is started again after a pause; it was restarted %d times", of.RestartCount)
 		} else if state.Waiting.Message != "" {
 			message += ": " + state.Waiting.Message
 		}
 		return &finding{code: code, message: message, names: more, evidence: []Evidence{w.fact(field, "waiting, "+state.Waiting.Reason)}}
+	case state.Terminated != nil && neverRan(state.Terminated):
+		return &finding{
+			code: CodeContainerConfig, message: fmt.Sprintf("container %s cannot be started: %s", of.Name, cmp.Or(state.Terminated.Message, state.Terminated.Reason)), names: more,
+			evidence: []Evidence{w.fact(field, "terminated, "+state.Terminated.Reason)},
+		}
 	case state.Terminated != nil && state.Terminated.ExitCode != 0:
 		return &finding{
 			code: CodeCrashLoop, message: describeEnd(of.Name, state.Terminated), names: more,
@@ -135,6 +143,11 @@ func (w *podWalk) container(list string, of *corev1.ContainerStatus) *finding {
 		}
 	}
 	return nil
+}
+
+// neverRan reports whether the program of the container could not even be started: it has no log that tells why, its runtime does.
+func neverRan(ended *corev1.ContainerStateTerminated) bool {
+	return ended.Reason == "StartError" || ended.Reason == "ContainerCannotRun"
 }
 
 // readiness looks for a container that runs and is not ready.
