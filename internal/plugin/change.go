@@ -65,7 +65,7 @@ type edit[O client.Object] struct {
 
 // actsOn completes a command that makes one change of the object that its arguments name.
 func actsOn[O client.Object](p *plugin, command *cobra.Command, with *changing, among []*kind, asked func(of target) (*edit[O], error)) *cobra.Command {
-	command.Args = cobra.RangeArgs(1, 2)
+	command.Args = takes(1, 2)
 	command.RunE = func(cmd *cobra.Command, args []string) error {
 		of, err := objectOf(args, among)
 		if err != nil {

@@ -30,7 +30,7 @@ func (p *plugin) newCompletionCommand() *cobra.Command {
 		Short: "Print a script that completes the arguments of kubectl-windlass in a shell",
 		Long: completionText + "The script of this command is for those who call kubectl-windlass directly. For bash:\n\n" +
 			"  source <(kubectl windlass completion bash)",
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args:      cobra.MatchAll(takes(1, 1), cobra.OnlyValidArgs),
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, out := cmd.Root(), p.Streams.Out

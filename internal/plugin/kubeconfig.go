@@ -36,7 +36,7 @@ func (p *plugin) newKubeconfigCommand() *cobra.Command {
 		Example: "  kubectl windlass kubeconfig east > east.kubeconfig\n" +
 			"  kubectl windlass kubeconfig east --type token --merge\n" +
 			"  kubectl --context east get nodes",
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 	}
 	flags := command.Flags()
 	flags.StringVar(&asked.of, "type", typeAdmin, "admin, or token for one of a ServiceAccount that expires: the `kind` of credential")

@@ -44,7 +44,7 @@ func (p *plugin) newLogsCommand() *cobra.Command {
 			"it has ended.",
 		Example: "  kubectl windlass logs cluster/east\n" +
 			"  kubectl windlass logs cluster/east --follow",
-		Args: cobra.RangeArgs(1, 2),
+		Args: takes(1, 2),
 	}
 	flags := command.Flags()
 	flags.StringVar(&asked.home, "windlass-namespace", defaultHome, "`name` of the namespace that Windlass runs in")

@@ -3,7 +3,12 @@
 
 package plugin
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 // misuse is an error about how a command was called. Errors before a command begins are such errors as well.
 type misuse struct{ error }
@@ -13,3 +18,17 @@ func (m misuse) Unwrap() error { return m.error }
 
 // misused returns an error about how a command was called.
 func misused(format string, args ...any) error { return misuse{fmt.Errorf(format, args...)} }
+
+// takes returns a check of the number of arguments, which says how the command is called.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		call := command.CommandPath() + strings.TrimPrefix(command.Use, command.Name())
+		switch {
+		case len(args) < least:
+			return misused("an argument is missing: the call is %s", call)
+		case len(args) > most:
+			return misused("%q is an argument too many: the call is %s", args[most], call)
+		}
+		return nil
+	}
+}

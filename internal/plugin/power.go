@@ -46,7 +46,7 @@ func (p *plugin) newPowerCommand() *cobra.Command {
 		Example: "  kubectl windlass power on vm/web\n" +
 			"  kubectl windlass power off vm/web --hard\n" +
 			"  kubectl windlass power restart vm/web -n shop",
-		Args: cobra.RangeArgs(2, 3),
+		Args: takes(2, 3),
 	}
 	asked.changing = addChange(command).addConsent(command)
 	flags := command.Flags()

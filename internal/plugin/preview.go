@@ -42,8 +42,10 @@ func (p *plugin) newPreviewCommand() *cobra.Command {
 	}
 	output := addOutput(command)
 	command.Flags().StringVarP(&file, "filename", "f", "", "`file` with the NodePool; - for standard input")
-	_ = command.MarkFlagRequired("filename") // it fails only for a flag that does not exist
 	command.RunE = func(cmd *cobra.Command, _ []string) error {
+		if file == "" {
+			return misused("give the file with the NodePool with -f")
+		}
 		given, err := p.readPool(file)
 		if err != nil {
 			return err

@@ -89,6 +89,9 @@ func (s *standing) ofOurs(of status.Object) {
 		s.how, s.State = moodGood, "Ready"
 		if status.IsPaused(of) {
 			s.State, s.how = "Paused", moodBusy
+			if c := apimeta.FindStatusCondition(of.GetConditions(), status.Paused); c != nil {
+				s.Since = c.LastTransitionTime.DeepCopy()
+			}
 		}
 	case stalled || !apimeta.IsStatusConditionTrue(of.GetConditions(), status.Reconciling):
 		s.how = moodBad

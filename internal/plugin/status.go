@@ -12,8 +12,8 @@ import (
 
 // statusAsked is what a call of the command asks.
 type statusAsked struct {
-	watch, exitCode bool
-	output          *format
+	watch, exitCode, everywhere bool
+	output                      *format
 }
 
 func (p *plugin) newStatusCommand() *cobra.Command {
@@ -27,11 +27,12 @@ func (p *plugin) newStatusCommand() *cobra.Command {
 		Example: "  kubectl windlass status\n" +
 			"  kubectl windlass status virtualmachines -n shop\n" +
 			"  kubectl windlass status nodepool/gpu --watch",
-		Args: cobra.MaximumNArgs(2),
+		Args: takes(0, 2),
 		RunE: func(cmd *cobra.Command, args []string) error { return p.status(cmd.Context(), args, among, asked) },
 	}
 	asked.output = addOutput(command)
 	command.Flags().BoolVarP(&asked.watch, "watch", "w", false, "redraw when something changes; in a pipe, print what changes")
+	command.Flags().BoolVarP(&asked.everywhere, "all-namespaces", "A", false, "look into all namespaces, which is the default without -n")
 	command.Flags().BoolVar(&asked.exitCode, "exit-code", false, "exit with 3 if something is not ready")
 	p.takesObject(command, among)
 	return command
@@ -56,10 +57,14 @@ func (p *plugin) status(ctx context.Context, args []string, among []*kind, asked
 	if asked.watch && (*asked.output == formatName || asked.output.structured()) {
 		return misused("--watch does not go together with -o %s", *asked.output)
 	}
+	if asked.everywhere && of.name != "" {
+		return misused("-A is for lists: give the namespace of %s with -n", of.name)
+	}
 	reached, err := p.cluster()
 	if err != nil {
 		return err
 	}
+	reached.chosen = reached.chosen && !asked.everywhere
 	switch {
 	case of.name != "" && asked.watch:
 		return p.watchTree(ctx, reached, of)

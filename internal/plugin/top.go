@@ -57,7 +57,7 @@ func (p *plugin) newTopCommand() *cobra.Command {
 			"metrics.k8s.io by what they really use.",
 		Example: "  kubectl windlass top machines -n shop\n" +
 			"  kubectl windlass top pools --watch",
-		Args:              cobra.ExactArgs(1),
+		Args:              takes(1, 1),
 		ValidArgsFunction: cobra.FixedCompletions([]string{"machines", "pools", "nodes"}, cobra.ShellCompDirectiveNoFileComp),
 	}
 	asked.output = addOutput(command)

@@ -31,7 +31,7 @@ func (p *plugin) newWhyCommand() *cobra.Command {
 			"  kubectl windlass why pod/web-0 -n shop -v\n" +
 			"  kubectl windlass why node/worker-1 --pool gpu\n" +
 			"  kubectl windlass why node/worker-1 --label example.com/gpu",
-		Args: cobra.RangeArgs(1, 2),
+		Args: takes(1, 2),
 	}
 	asked.output = addOutput(command)
 	flags := command.Flags()

@@ -42,6 +42,18 @@ func TestWhyOfANodeAndAPool(t *testing.T) {
 	if got := s.run(t, "why", "node/"+name, "--label", "a", "--taint", "b"); got.code != exitMisused || !strings.HasPrefix(got.err, "windlass: ask for one of --label,") {
 		t.Errorf("--label and --taint: %+v", got)
 	}
+	for args, want := range map[string]string{
+		"why": "an argument is missing: the call is kubectl windlass why KIND/NAME\n", "status a b c": `"c" is an argument too many: the call is kubectl windlass status`,
+		"preview":          "give the file with the NodePool with -f",
+		"status node/a -A": "-A is for lists",
+	} {
+		if got := s.run(t, strings.Fields(args)...); got.code != exitMisused || !strings.HasPrefix(got.err, "windlass: "+want) {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+	if got := s.run(t, "status", "nodes", "-A", "-n", "nothing"); got.code != exitFine {
+		t.Errorf("-A: %+v", got)
+	}
 	if got := s.run(t, "why", "nodepool/nothing-"+name); got.code != exitPrevented || got.err != `windlass: nodepool "nothing-`+name+"\" does not exist\n" {
 		t.Errorf("a pool that does not exist: %+v", got)
 	}
