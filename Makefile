@@ -232,6 +232,11 @@ bench-micro: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 bench-micro: ## Run the micro-benchmarks that docs/performance.md quotes, five rounds.
 	@go test -run '^$$' -bench '^Benchmark(Aggregate|NewPlan)$$' -benchmem -count=5 ./internal/membership ./internal/controller/nodepool
 
+.PHONY: bench-console
+bench-console: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
+bench-console: build ## Measure how smoothly the console runs with 10,000 rows and 5,000 nodes while 100 objects change each second.
+	@WINDLASS_BENCH_CONSOLE=1 go test -v -count=1 -timeout 60m -run '^TestSmooth$$' ./test/console/lists
+
 .PHONY: fault-sensitivity
 fault-sensitivity: build ## Plant defects one at a time, and see whether make fault finds each of them.
 	@go run ./test/fault -sensitivity

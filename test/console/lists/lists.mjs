@@ -1,0 +1,186 @@
+// Visits lists, the map and a pool: node lists.mjs CHROMIUM URL NAMESPACE. Waits for states and never for times; what is wrong is printed,
+// and the exit code is 1 then.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const require = createRequire(new URL("../../../web/package.json", import.meta.url));
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+const [executablePath, url, namespace] = process.argv.slice(2);
+const origin = new URL(url).origin;
+const patience = 120_000;
+const wrong = [];
+const right = (holds, what) => { if (!holds) wrong.push(what); };
+
+let browser;
+try {
+  browser = await chromium.launch({
+    executablePath, timeout: patience,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+} catch (error) {
+  console.log(String(error));
+  process.exit(75);
+}
+
+let page;
+const look = async (where) => {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }));
+  for (const each of found.violations) wrong.push(`axe, ${where}: ${each.id}: ${each.help}: ${each.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
+};
+const open = async (path) => {
+  await page.goto(origin + path);
+  await page.locator(".live.live").waitFor();
+};
+const read = (path) => page.evaluate(async (at) => (await fetch(at)).json(), path);
+const row = (name) => page.locator(`tr[data-key="${namespace}/${name}"]`);
+// Asked again until it holds: what is written is seen a moment later.
+const until = async (what, holds) => {
+  const end = Date.now() + patience;
+  while (Date.now() < end) {
+    if (await holds()) return;
+    await page.waitForTimeout(200);
+  }
+  throw new Error(`not within ${patience} ms: ${what}`);
+};
+
+async function machines() {
+  await open("/virtualmachines");
+  for (const host of ["hypervisor", "rack-1", "rack-2"]) await page.locator("tr.group", { hasText: host }).waitFor();
+  await page.locator("tr.group", { hasText: "rack-2" }).getByText("does not answer").waitFor();
+  await page.locator("tr.group", { hasText: "rack-1" }).getByText("6 CPU").waitFor();
+  await page.getByRole("button", { name: "rack-1" }).click();
+  await row("runner-01").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "rack-1" }).click();
+  await row("runner-01").waitFor();
+
+  // By keyboard: X selects, Shift and the arrow extend, and the bar shows the very command.
+  await row("runner-04").focus();
+  await page.keyboard.press("x");
+  await page.keyboard.press("Shift+ArrowDown");
+  const bar = page.getByRole("region", { name: "What is selected" });
+  await bar.getByText("2 selected").waitFor();
+  await bar.getByRole("button", { name: "Pause 2" }).hover();
+  await bar.getByText(`kubectl annotate virtualmachine runner-04 runner-05 -n ${namespace} windlass.io/paused=true`).waitFor();
+  await look("machines, two selected");
+  await bar.getByRole("button", { name: "Pause 2" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText(`${namespace}/runner-05`).waitFor();
+  await look("dialog for two");
+  await dialog.getByRole("button", { name: "Pause 2" }).click();
+  await dialog.waitFor({ state: "detached" });
+  for (const name of ["runner-04", "runner-05"]) {
+    const machine = await read(`/v1/virtualmachines/${namespace}/${name}`);
+    right(machine.metadata.annotations?.["windlass.io/paused"] === "true", `${name} is not paused`);
+  }
+
+  // The row's menu has what its buttons have.
+  await row("runner-01").getByRole("button", { name: "Actions of runner-01" }).click();
+  await page.getByRole("menuitem", { name: "Stop" }).waitFor();
+  await page.keyboard.press("Escape");
+
+  // What is deleted while nobody is in the list goes; while the pointer is there it stays, and a line says so.
+  await row("runner-03").hover();
+  await page.evaluate((at) => fetch(at, { method: "DELETE" }), `/v1/virtualmachines/${namespace}/runner-02`);
+  await page.getByRole("button", { name: "0 new, 1 gone" }).waitFor();
+  right(await row("runner-02").count() === 1, "a row went away under the pointer");
+  await page.getByRole("button", { name: "0 new, 1 gone" }).click();
+  await row("runner-02").waitFor({ state: "detached" });
+}
+
+async function columnsAndFilter() {
+  await open("/virtualmachines?group=none");
+  await row("runner-01").waitFor();
+  right(await page.getByRole("columnheader", { name: "Host" }).count() === 0, "a column of lower priority is shown at first");
+  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("checkbox", { name: "Host" }).check();
+  await page.getByRole("columnheader", { name: "Host" }).waitFor();
+  await page.waitForURL(/cols=/);
+  await open("/virtualmachines");
+  await page.getByRole("columnheader", { name: "Host" }).waitFor();
+
+  const field = page.getByRole("textbox", { name: "Filter Virtual machines" });
+  await field.fill("-l app=none");
+  await field.press("Enter");
+  await page.getByText("Nothing matches the filter.").waitFor();
+  await page.getByRole("button", { name: "Take app=none away" }).click();
+  await row("runner-01").waitFor();
+  await field.fill("-l a=b=c");
+  await field.press("Enter");
+  await page.locator("#filter-said.bad").waitFor();
+  right(await page.locator(".token").getByText("a=b=c").count() === 1, "a wrong selector is not kept");
+  await page.getByRole("button", { name: "Take a=b=c away" }).click();
+  let sent = 0;
+  page.on("request", (request) => { if (request.url().length > 400 && request.url().includes("/v1/tables/")) sent++; });
+  await field.fill("x".repeat(300));
+  await page.getByText("300 characters, and the API takes 256").waitFor();
+  await page.waitForURL(/q=x{300}/);
+  right(sent === 0, "a filter that is too long is sent");
+}
+
+async function map() {
+  await open("/nodes");
+  const stop = page.getByRole("application");
+  await stop.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.locator(".cellpop").waitFor();
+  await look("map with a cell");
+  await page.keyboard.press("Enter");
+  await page.getByRole("complementary", { name: /^Node / }).waitFor();
+  await page.getByRole("button", { name: "Zones" }).click();
+  await page.locator(".pl", { hasText: "zone-a" }).waitFor();
+}
+
+async function rehearsal() {
+  await open("/nodepools/rehearsed");
+  await until("the pool has put its label on the node", async () => (await read("/v1/nodes/rehearsed-01")).metadata.labels["example.com/uplink"] === "lte");
+  await page.getByRole("button", { name: "Change" }).click();
+  const dialog = page.getByRole("dialog");
+  const text = dialog.getByRole("textbox");
+  await text.waitFor();
+  await text.fill((await text.inputValue()).replace("lte", "fibre"));
+  await dialog.getByText("example.com/uplink=fibre").first().waitFor();
+  right((await read("/v1/nodepools/rehearsed")).spec.labels["example.com/uplink"] === "lte", "the preview has written the pool");
+  await dialog.getByRole("button", { name: "Rehearse" }).click();
+  await dialog.getByText("No node has been touched").waitFor();
+  await look("rehearsal");
+  const pool = await read("/v1/nodepools/rehearsed");
+  right(pool.spec.dryRun === true, "the rehearsal is no dry run");
+  right((await read("/v1/nodes/rehearsed-01")).metadata.labels["example.com/uplink"] === "lte", "the rehearsal has touched a node");
+  await dialog.getByRole("button", { name: /^Apply to 1/ }).click();
+  await dialog.waitFor({ state: "detached" });
+  await until("the node has the new value", async () => (await read("/v1/nodes/rehearsed-01")).metadata.labels["example.com/uplink"] === "fibre");
+
+  // Discarded: the pool is as it was before.
+  await page.getByRole("button", { name: "Change" }).click();
+  await text.waitFor();
+  await text.fill((await text.inputValue()).replace("fibre", "copper"));
+  await dialog.getByText("example.com/uplink=copper").first().waitFor();
+  await dialog.getByRole("button", { name: "Rehearse" }).click();
+  await dialog.getByText("No node has been touched").waitFor();
+  await dialog.getByRole("button", { name: "Discard" }).click();
+  await dialog.waitFor({ state: "detached" });
+  const after = await read("/v1/nodepools/rehearsed");
+  right(after.spec.dryRun !== true && after.spec.labels["example.com/uplink"] === "fibre", `a change that is discarded is not: ${JSON.stringify(after.spec)}`);
+}
+
+try {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-GB", reducedMotion: "reduce" });
+  context.setDefaultTimeout(patience);
+  page = await context.newPage();
+  page.on("pageerror", (error) => wrong.push(`error in the page: ${error}`));
+  page.on("console", (message) => { if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) wrong.push(`console: ${message.text()}`); });
+  await page.goto(url);
+  await page.locator(".live.live").waitFor();
+  for (const part of [machines, columnsAndFilter, map, rehearsal]) {
+    await part().catch((error) => wrong.push(`${part.name}: ${error}`));
+  }
+} catch (error) {
+  wrong.push(String(error));
+} finally {
+  await browser.close();
+}
+for (const each of wrong) console.log(each);
+process.exit(wrong.length > 0 ? 1 : 0);

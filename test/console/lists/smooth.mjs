@@ -1,0 +1,87 @@
+// Measures how smoothly the console runs while much changes: node smooth.mjs CHROMIUM URL. The browser's own trace says how long its main
+// thread was busy; requestAnimationFrame says when frames could be drawn. A measurement, and no test: it asserts nothing.
+import { createRequire } from "node:module";
+
+const require = createRequire(new URL("../../../web/package.json", import.meta.url));
+const { chromium } = require("playwright-core");
+
+const [executablePath, url] = process.argv.slice(2);
+const origin = new URL(url).origin;
+const seconds = 10;
+
+const browser = await chromium.launch({
+  executablePath, timeout: 120_000,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-GB" });
+context.setDefaultTimeout(300_000);
+const page = await context.newPage();
+await page.goto(url);
+await page.locator(".live.live").waitFor();
+
+const at = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+
+// Tasks of the main thread of the page, in milliseconds. Tasks within tasks are counted once.
+function tasksOf(trace) {
+  const main = trace.traceEvents.filter((event) => event.name === "thread_name" && event.args?.name === "CrRendererMain").map((event) => `${event.pid}/${event.tid}`);
+  const tasks = trace.traceEvents.filter((event) => event.ph === "X" && event.name === "RunTask" && main.includes(`${event.pid}/${event.tid}`));
+  const busiest = new Map();
+  for (const task of tasks) busiest.set(`${task.pid}/${task.tid}`, [...(busiest.get(`${task.pid}/${task.tid}`) ?? []), task.dur / 1000]);
+  return [...busiest.values()].sort((a, b) => b.reduce((x, y) => x + y, 0) - a.reduce((x, y) => x + y, 0))[0] ?? [];
+}
+
+async function measure(name, moves) {
+  await browser.startTracing(page, { categories: ["toplevel", "disabled-by-default-devtools.timeline", "devtools.timeline"] });
+  const frames = page.evaluate((ms) => new Promise((done) => {
+    const times = [];
+    const end = performance.now() + ms;
+    const frame = (now) => { times.push(now); if (now < end) requestAnimationFrame(frame); else done(times); };
+    requestAnimationFrame(frame);
+  }), seconds * 1000);
+  await moves();
+  const times = await frames;
+  const trace = JSON.parse((await browser.stopTracing()).toString());
+  const gaps = times.slice(1).map((time, index) => time - times[index]).sort((a, b) => a - b);
+  const tasks = tasksOf(trace).sort((a, b) => a - b);
+  const whole = times.at(-1) - times[0];
+  const busy = tasks.reduce((sum, each) => sum + each, 0);
+  console.log(JSON.stringify({
+    what: name, framesPerSecond: Number(((1000 * (times.length - 1)) / whole).toFixed(1)), gapP95: Number(at(gaps, 0.95).toFixed(1)), gapP99: Number(at(gaps, 0.99).toFixed(1)),
+    late: gaps.filter((gap) => gap > 25).length, frames: gaps.length, longestTask: Number((tasks.at(-1) ?? 0).toFixed(1)), busyPercent: Number(((100 * busy) / whole).toFixed(0)),
+  }));
+}
+
+// Scrolls for as long as is measured, 60 times a second.
+const scroll = () => page.evaluate((ms) => new Promise((done) => {
+  const content = document.getElementById("content");
+  const end = performance.now() + ms;
+  const step = (now) => { content.scrollTop += 40; if (now < end - 300) requestAnimationFrame(step); else done(undefined); };
+  requestAnimationFrame(step);
+}), seconds * 1000);
+const wait = () => page.waitForTimeout(seconds * 1000);
+
+try {
+  await page.goto(`${origin}/deployments`);
+  await page.locator("tr[data-key]").first().waitFor();
+  // All pages of the list, as somebody has them who has scrolled to its end.
+  while ((await page.locator(".filter .dim").first().innerText()).includes("loading")) {
+    await page.evaluate(() => { const content = document.getElementById("content"); content.scrollTop = content.scrollHeight; });
+    await page.waitForTimeout(200);
+  }
+  console.log(`rows: ${await page.locator(".filter .dim").first().innerText()}`);
+  await page.evaluate(() => { document.getElementById("content").scrollTop = 0; });
+  await measure("list, still", wait);
+  await measure("list, scrolled", scroll);
+  await page.goto(`${origin}/nodes`);
+  await page.locator(".mapcanvas canvas").waitFor();
+  await page.locator("tr[data-key]").first().waitFor();
+  await page.waitForTimeout(3000);
+  await measure("map and list of nodes, still", wait);
+  await measure("map, pointer over it", async () => {
+    const box = await page.locator(".mapstop").boundingBox();
+    const end = Date.now() + seconds * 1000 - 300;
+    for (let x = 0; Date.now() < end; x = (x + 7) % Math.floor(box.width)) await page.mouse.move(box.x + x, box.y + box.height - 60);
+  });
+} finally {
+  await browser.close();
+}
