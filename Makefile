@@ -208,6 +208,13 @@ verify: verify-generated verify-modules verify-merges verify-console lint ## Che
 licences: ## Check that every dependency has a licence under which it can be used here.
 	@go run ./test/licences . devcluster release test/rke test/oidc tools=tool tools/chart
 
+.PHONY: screenshots
+screenshots: export WINDLASS_PICTURES := $(CURDIR)/.local/pictures
+screenshots: build ## Take the pictures of docs/pictures anew, from the showcase. .local/pictures/all has one of every page.
+	@rm -rf .local/pictures && mkdir -p .local/pictures docs/pictures
+	@go test -count=1 -timeout=30m -run '^TestShowcase$$' -v ./test/console
+	@cp .local/pictures/*.png docs/pictures/
+
 .PHONY: vulnerabilities
 vulnerabilities: ## Look for known vulnerabilities in what is shipped. $GOVULNDB is the database.
 	@for module in . devcluster release; do echo "== $$module"; $(TOOL) govulncheck -C $$module ./... || exit 1; done
