@@ -48,9 +48,27 @@ function patch(target: Target, spec: object): string {
 }
 
 export const orders = {
-  power(target: Target, state: "on" | "off" | "restart"): Order {
-    const spec = state === "on" ? { runStrategy: "Always" } : state === "off" ? { runStrategy: "Halted" } : { restartAt: new Date().toISOString().replace(/\.\d+Z/, "Z") };
+  power(target: Target, state: "on" | "off" | "restart" | "suspend" | "resume"): Order {
+    const strategy = { on: "Always", resume: "Always", off: "Halted", suspend: "Suspended" } as const;
+    const spec = state !== "restart" ? { runStrategy: strategy[state] } : { restartAt: new Date().toISOString().replace(/\.\d+Z/, "Z") };
     return act(target, "power", patch(target, { spec }), { state });
+  },
+  /** Writes a part of the spec, under the name of its button and to the object that the reader sees. */
+  merge(target: Target, button: string, spec: object): Order {
+    return {
+      path: `${at(target)}?uid=${encodeURIComponent(target.uid)}&fieldManager=windlass-console-${button}`, method: "PATCH", body: { spec }, type: "application/merge-patch+json",
+      kubectl: patch(target, { spec }),
+    };
+  },
+  strategy(target: Target, runStrategy: string): Order {
+    return orders.merge(target, "power", { runStrategy });
+  },
+  /** Plans a restart, or takes it back. */
+  restartAt(target: Target, time: Date | undefined): Order {
+    return orders.merge(target, "power", { restartAt: time ? time.toISOString().replace(/\.\d+Z/, "Z") : null });
+  },
+  resize(target: Target, size: { cpu?: string; memory?: string }): Order {
+    return act(target, "resize", patch(target, { spec: { resource: size } }), size);
   },
   restart(target: Target): Order {
     const command = target.kind.plural === "deployments"

@@ -29,8 +29,11 @@ export function deedsOf(target: Target, object: KubeObject & Judged): Deed[] {
   const out: Deed[] = [];
   if (plural === "virtualmachines") {
     const off = text(object.spec, "runStrategy") === "Halted";
+    const suspended = text(object.spec, "runStrategy") === "Suspended";
     if (off) out.push({ key: "action.start", right: "patch", order: orders.power(target, "on"), undo: orders.power(target, "off") });
+    else if (suspended) out.push({ key: "action.wake", right: "patch", order: orders.power(target, "resume"), undo: orders.power(target, "suspend") });
     else {
+      out.push({ key: "action.suspend", right: "patch", order: orders.power(target, "suspend"), undo: orders.power(target, "resume") });
       out.push({ key: "action.stop", right: "patch", warning: "confirm.stop", order: orders.power(target, "off"), undo: orders.power(target, "on") });
       out.push({ key: "action.restart", right: "patch", warning: "confirm.restart", order: orders.power(target, "restart") });
     }
@@ -43,8 +46,6 @@ export function deedsOf(target: Target, object: KubeObject & Judged): Deed[] {
     out.push({ key: "action.acknowledge", right: "patch", warning: "confirm.acknowledge", order: orders.acknowledge(target, object.metadata.generation ?? 0) });
   }
   if (plural === "clusters") {
-    const plan = text(object.status, "plan", "id");
-    if (plan) out.push({ key: "action.approve", right: "patch", warning: "confirm.approve", order: orders.approve(target, plan) });
     if (text(object.status, "nextRetryTime")) out.push({ key: "action.retry", right: "patch", order: orders.retry(target) });
   }
   if (plural === "podsets" || plural === "deployments") out.push({ key: "action.restartPods", right: "patch", warning: "confirm.restartPods", order: orders.restart(target) });

@@ -101,9 +101,25 @@ const services: Of<"services"> = ({ spec }) => [
   fact("fact.selector", Object.entries(spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`).join(","), { code: true }),
 ];
 
-const kubeconfigs: Of<"kubeconfigs"> = ({ status }) => [fact("fact.server", status?.server, { code: true }), fact("fact.expires", status?.expiresAt)];
+const kubeconfigs: Of<"kubeconfigs"> = ({ spec, status }) => [
+  fact("fact.type", spec?.type ?? "Admin"),
+  fact("fact.cluster", spec?.clusterRef?.name, spec?.clusterRef ? { to: pageOf("clusters", undefined, spec.clusterRef.name) } : {}),
+  fact("fact.role", spec?.type === "ServiceAccountToken" ? spec.clusterRole : undefined),
+  fact("fact.account", status?.serviceAccount, { code: true }),
+  fact("fact.server", status?.server, { code: true }),
+  fact("fact.secret", status?.secretRef && `${status.secretRef.namespace}/${status.secretRef.name}`, { code: true }),
+  fact("fact.expires", status?.expiresAt),
+];
 
-const all: { [K in Plural]?: Of<K> } = { nodes, nodepools, podsets, deployments, pods, virtualmachines, clusters, services, kubeconfigs };
+const podbuggertools: Of<"podbuggertools"> = ({ spec }) => [
+  fact("fact.image", spec?.image),
+  fact("fact.command", (spec?.command ?? ["sh"]).join(" "), { code: true }),
+  fact("fact.selector", spec?.label ?? Object.entries(spec?.selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`).join(","), { code: true }),
+  fact("fact.target", spec?.targetContainer),
+  fact("fact.most", spec?.maxPods ?? 50),
+];
+
+const all: { [K in Plural]?: Of<K> } = { nodes, nodepools, podsets, deployments, pods, virtualmachines, clusters, services, kubeconfigs, podbuggertools };
 
 /** The facts about an object that its page shows. Nothing is made up: what is not there is left out. */
 export function factsOf(plural: Plural, object: KubeObject): Fact[] {

@@ -6,12 +6,17 @@ import type { Kind } from "../../kinds/registry";
 import { useObject, useObjects } from "../../live/hooks";
 import { ObjectEvents } from "./ObjectEvents";
 import { Origins } from "./Origins";
-import { Plan } from "./Plan";
+import { Kubeconfigs, OneKubeconfig } from "./cluster/Kubeconfigs";
+import { Operation } from "./cluster/Operation";
+import { Plan } from "./cluster/Plan";
 import { PodSetParts } from "./podset/PodSetParts";
 import { PodTable } from "./PodTable";
 import { PoolParts } from "./pool/PoolParts";
 import { matches } from "./selector";
 import { Size } from "./Size";
+import { ToolPods } from "./ToolPods";
+import { quantity } from "../../status/quantity";
+import { Machine } from "./machine/Machine";
 import { UsagePanel } from "./Usage";
 
 /** The main column of an object: what its kind has to show, then its events. */
@@ -23,12 +28,19 @@ export function Summary({ kind, object }: { kind: Kind; object: KubeObject }) {
       {kind.plural === "nodepools" && <PoolParts name={name} />}
       {kind.plural === "podsets" && <PodSetParts namespace={namespace} name={name} />}
       {kind.plural === "deployments" && <DeploymentParts namespace={namespace} name={name} />}
-      {kind.plural === "nodes" && <><UsagePanel path={`nodes/${encodeURIComponent(name)}`} /><section className="panel"><div className="body"><Origins name={name} /></div></section><NodePods name={name} /></>}
-      {kind.plural === "virtualmachines" && <UsagePanel path={`virtualmachines/${encodeURIComponent(namespace ?? "")}/${encodeURIComponent(name)}`} />}
-      {kind.plural === "clusters" && <Plan name={name} />}
+      {kind.plural === "nodes" && <><NodeUsage name={name} /><section className="panel"><div className="body"><Origins name={name} /></div></section><NodePods name={name} /></>}
+      {kind.plural === "virtualmachines" && <Machine namespace={namespace ?? ""} name={name} />}
+      {kind.plural === "clusters" && <><Plan name={name} /><Operation name={name} /><Kubeconfigs cluster={name} /></>}
+      {kind.plural === "kubeconfigs" && <OneKubeconfig name={name} />}
+      {kind.plural === "podbuggertools" && <ToolPods namespace={namespace ?? ""} name={name} />}
       <Panel title={say("overview.events")} flush><ObjectEvents kind={kind} namespace={namespace} name={name} brief /></Panel>
     </>
   );
+}
+
+function NodeUsage({ name }: { name: string }) {
+  const allocatable = useObject("nodes", undefined, name)?.status?.allocatable;
+  return <UsagePanel path={`nodes/${encodeURIComponent(name)}`} limits={{ cpu: quantity(allocatable?.["cpu"]) || undefined, memory: quantity(allocatable?.["memory"]) || undefined }} />;
 }
 
 function DeploymentParts({ namespace, name }: { namespace: string | undefined; name: string }) {

@@ -1,64 +1,79 @@
 import { useQuery } from "@tanstack/react-query";
-import { read } from "../../api/client";
+import { lazy, Suspense, useMemo, useState } from "react";
+import { query, read } from "../../api/client";
 import type { Usage } from "../../api/types";
-import { Failure, Nothing, Panel } from "../../components/parts";
-import { useLanguage, useSay } from "../../i18n";
+import type { Mark } from "../../charts/Plot";
+import { extremes, type Sample } from "../../charts/series";
+import { Failure, Nothing, Panel, Segments } from "../../components/parts";
+import { useLanguage } from "../../i18n";
 import { clock } from "../../status/age";
 import { gibi } from "../../status/quantity";
 
-type Point = Usage["series"][number];
+const Plot = lazy(async () => ({ default: (await import("../../charts/Plot")).Plot }));
 
-/** What an object has used, a point a minute. A line ends where samples end; nothing is drawn between. */
-export function UsagePanel({ path }: { path: string }) {
-  const say = useSay();
-  const usage = useQuery({
-    queryKey: ["usage", path], refetchInterval: 30_000, retry: false,
-    queryFn: ({ signal }) => read<Usage>(`/v1/usage/${path}`, { signal }),
+export interface Limits {
+  cpu?: number | undefined;
+  memory?: number | undefined;
+}
+
+const spans = ["1", "6", "24", "168"] as const;
+const hour = 3_600_000;
+
+/** What an object has used in the last hours. What is older than the server's memory is Prometheus's to know. */
+export function UsagePanel({ path, limits = {}, marks = none }: { path: string; limits?: Limits; marks?: readonly Mark[] }) {
+  const { say, language } = useLanguage();
+  const [hours, setHours] = useState<(typeof spans)[number]>("1");
+  const usage = useQuery<Usage>({
+    queryKey: ["usage", path, hours], refetchInterval: 30_000, retry: false, placeholderData: (before) => before,
+    queryFn: ({ signal }) => read(`/v1/usage/${path}${query({ hours })}`, { signal }),
   });
+  const { data } = usage;
+  const until = usage.dataUpdatedAt;
+  const from = until - Number(hours) * hour;
+  const known = useMemo(() => {
+    const of = (value: (point: Usage["series"][number]) => number): Sample[] =>
+      (data?.series ?? []).map((point) => ({ time: Date.parse(point.time), value: value(point) })).filter((sample) => sample.time >= from);
+    return { cpu: of((point) => point.cpuCores), memory: of((point) => point.memoryBytes) };
+  }, [data, from]);
+  const first = known.cpu[0];
+  const short = data?.incomplete === true && first !== undefined && first.time > from + hour / 10;
+  const sub = short ? say("usage.since", { time: clock(new Date(first.time).toISOString(), language, until) }) : undefined;
+  const common = { interval: (data?.intervalSeconds ?? 60) * 1000, from, until, marks };
   return (
-    <Panel title={say("usage.title")} sub={say("usage.sub")}>
+    <Panel title={say("usage.title")} sub={sub} aside={<Segments label={say("usage.span")} value={hours} options={spans.map((each) => [each, say(each === "168" ? "usage.week" : "usage.hours", { count: each })] as const)} onChange={setHours} />}>
       {usage.error && <Failure error={usage.error} />}
-      {usage.data && usage.data.series.length === 0 && <Nothing>{usage.data.measured ? say("usage.none") : say("usage.unmeasured")}</Nothing>}
-      {usage.data && usage.data.series.length > 0 && (
+      {data && !usage.error && known.cpu.length === 0 && <Nothing>{data.measured ? say("usage.none") : say("usage.unmeasured")}</Nothing>}
+      {known.cpu.length > 0 && (
         <div className="charts">
-          <Chart title={say("usage.cpu")} points={usage.data.series} of={(point) => point.cpuCores} show={(value) => say("usage.cores", { value: value.toFixed(2) })} />
-          <Chart title={say("usage.memory")} points={usage.data.series} of={(point) => point.memoryBytes} show={gibi} />
+          <Chart title={say("usage.cpu")} samples={known.cpu} limit={limits.cpu} show={coresText} {...common} />
+          <Chart title={say("usage.memory")} samples={known.memory} limit={limits.memory} show={gibi} {...common} />
         </div>
       )}
     </Panel>
   );
 }
 
-const width = 320;
-const height = 96;
-/** Points further apart than this have a gap between them, in milliseconds. */
-const gap = 10 * 60_000;
+const none: readonly Mark[] = [];
 
-function Chart({ title, points, of, show }: { title: string; points: readonly Point[]; of: (point: Point) => number; show: (value: number) => string }) {
+function coresText(value: number): string {
+  return value.toFixed(value >= 10 ? 0 : value >= 1 ? 1 : 2).replace(/\.0+$/, "");
+}
+
+function Chart({ title, samples, limit, show, ...more }: {
+  title: string; samples: readonly Sample[]; limit: number | undefined; show: (value: number) => string; interval: number; from: number; until: number; marks: readonly Mark[];
+}) {
   const { say, language } = useLanguage();
-  const times = points.map((point) => Date.parse(point.time));
-  const from = times[0] ?? 0;
-  const until = Math.max(times.at(-1) ?? 1, from + 60_000);
-  const values = points.map(of);
-  const top = Math.max(...values, Number.EPSILON) * 1.15;
-  const x = (time: number) => ((time - from) / (until - from)) * width;
-  const y = (value: number) => height - (value / top) * height;
-  const path = values.map((value, index) => {
-    const time = times[index] ?? 0;
-    const before = times[index - 1];
-    return `${before === undefined || time - before > gap ? "M" : "L"}${x(time).toFixed(1)} ${y(value).toFixed(1)}`;
-  }).join("");
-  const now = values.at(-1) ?? 0;
-  const spoken = say("usage.spoken", { what: title, now: show(now), min: show(Math.min(...values)), max: show(Math.max(...values)) });
+  const found = extremes(samples);
+  if (!found) return null;
+  const spoken = say("usage.spoken", { what: title, now: show(found.now), min: show(found.min), max: show(found.max) });
   return (
     <figure className="chart">
-      <figcaption className="row between"><span className="strong">{title}</span><span>{show(now)}</span></figcaption>
-      <svg viewBox={`-2 -4 ${width + 8} ${height + 8}`} role="img" aria-label={spoken} preserveAspectRatio="none">
-        <path d={`M0 ${height}H${width}`} stroke="var(--edge)" />
-        <path d={path} fill="none" stroke="var(--member)" strokeWidth="1.5" strokeLinejoin="round" vectorEffect="non-scaling-stroke" />
-        <circle cx={x(times.at(-1) ?? 0)} cy={y(now)} r="2.5" fill="var(--member)" />
-      </svg>
-      <div className="row between small dim"><span>{clock(points[0]?.time, language, Date.now())}</span><span>{show(Math.max(...values))} max</span><span>{clock(points.at(-1)?.time, language, Date.now())}</span></div>
+      <figcaption className="row">
+        <span className="strong grow">{title}</span>
+        {limit ? <span>{Math.round((100 * found.now) / limit)} %</span> : null}
+        <span className="dim small">{limit ? say("usage.of", { value: show(found.now), limit: show(limit) }) : show(found.now)}</span>
+      </figcaption>
+      <Suspense fallback={<div className="plotroom" />}><Plot samples={samples} limit={limit} show={show} language={language} spoken={spoken} {...more} /></Suspense>
     </figure>
   );
 }
