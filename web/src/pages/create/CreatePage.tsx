@@ -108,7 +108,7 @@ function Coming({ form, object, make, errors }: { form: Form; object: Fields; ma
       {problem && errors.length === 0 && (
         <div className="reasonbox stalled flat" role="alert"><Shape name="stalled" /><div><span className="reason">{problem.problem.code}</span><div lang="en">{problem.message}</div></div><span /></div>
       )}
-      {make.said.object && <DoesTheSame kubectl={order.kubectl} curl={curl(order)} />}
+      {make.said.object && (answer || !form.parts) && <DoesTheSame kubectl={order.kubectl} curl={curl(order)} />}
       {form.note && (textAt(object, "nodePool") !== "" || textAt(object, "spec", "nodePool") !== "" || !form.namespaced) && <p className="small sub">{say(form.note, { pool: textAt(object, "nodePool") || textAt(object, "spec", "nodePool") })}</p>}
     </div>
   );
