@@ -16,11 +16,13 @@ export function age(since: string | null | undefined, now: number): string {
   return `${Math.floor(days / 365)}y`;
 }
 
-/** The time of day of today, else the date with it, in the reader's zone and language. */
+/** The time of day of today, else the date with it, and the year of another one, in the reader's zone and language. */
 export function clock(at: string | null | undefined, language: string, now: number): string {
   const time = at ? new Date(at) : undefined;
   if (!time || Number.isNaN(time.getTime())) return "?";
   const sameDay = new Date(now).toDateString() === time.toDateString();
   const options: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false };
-  return new Intl.DateTimeFormat(language, sameDay ? options : { ...options, month: "short", day: "numeric" }).format(time);
+  const date: Intl.DateTimeFormatOptions = { ...options, month: "short", day: "numeric" };
+  if (new Date(now).getFullYear() !== time.getFullYear()) date.year = "numeric";
+  return new Intl.DateTimeFormat(language, sameDay ? options : date).format(time);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Condition } from "../api/types";
-import { age } from "./age";
+import { age, clock } from "./age";
 import { matters } from "./order";
 import { quantity } from "./quantity";
 import { statusOf } from "./status";
@@ -20,6 +20,8 @@ test.each([
   ["waiting", "nodepools", object("a", [{ ...waits, reason: "TooManyLeaving" }, { type: "Stalled" }])],
   ["unknown", "virtualmachines", object("a", [{ ...waits, status: "Unknown" }], { phase: "Unknown" })],
   ["retrying", "virtualmachines", object("a", [waits, { type: "Reconciling" }], { startFailure: { reason: "Crashed" } })],
+  ["ready", "virtualmachines", object("a", [ready], { phase: "Active", startFailure: { reason: "Crashed" } })],
+  ["retrying", "virtualmachines", object("a", [ready, { type: "Reconciling" }], { startFailure: { reason: "Crashed" } })],
   ["attention", "virtualmachines", object("a", [ready, { type: "RestartRequired", reason: "ResizePending" }])],
   ["attention", "virtualmachines", object("a", [waits, { type: "Stalled", reason: "ResizePending" }, { type: "RestartRequired", reason: "ResizePending" }])],
   ["stalled", "virtualmachines", object("a", [waits, { type: "Stalled", reason: "NoCapacity" }, { type: "RestartRequired", reason: "ResizePending" }])],
@@ -46,3 +48,9 @@ test.each([[0, "0s"], [119, "119s"], [125, "2m5s"], [600, "10m"], [3 * 3600, "3h
 });
 
 test.each([["100m", 0.1], ["2", 2], ["1Gi", 2 ** 30], ["1.5G", 1.5e9], ["", 0], ["x", 0]])("the quantity %s", (text, value) => expect(quantity(text)).toBeCloseTo(value));
+
+test("a time of another year has its year, one of this year has none", () => {
+  const now = Date.parse("2026-06-15T12:00:00Z");
+  expect(clock("2036-06-20T12:00:00Z", "en", now)).toContain("2036");
+  expect(clock("2026-06-20T12:00:00Z", "en", now)).not.toContain("2026");
+});

@@ -97,7 +97,9 @@ function judge(plural: string, object: Judged): Status {
   const reconciling = is("Reconciling");
   const behind = (number(object.status, "observedGeneration") ?? 0) < (object.metadata.generation ?? 0);
   if (phase === "Unknown" || (ready?.status === "Unknown" && !reconciling && !behind)) return told("unknown", ready, word);
-  if (text(object.status, "startFailure", "reason") || text(object.status, "nextRetryTime")) return told("retrying", better(ready, reconciling), word);
+  // A failure stays on record for a while after a start that went well: then nothing is tried again.
+  const failed = text(object.status, "startFailure", "reason") || text(object.status, "nextRetryTime");
+  if (failed && (reconciling || ready?.status !== "True")) return told("retrying", better(ready, reconciling), word);
   if (ready && ready.status !== "True" && (reconciling || behind)) return told("reconciling", better(ready, reconciling), word);
   if (ready && behind) return told("reconciling", reconciling ?? ready, word);
   const note = noted.map((type) => is(type)).find((found) => found);
