@@ -31,7 +31,10 @@ type verbosity struct {
 func newVerbosity(level int) (*verbosity, error) {
 	v := &verbosity{klog: flag.NewFlagSet("klog", flag.ContinueOnError)}
 	klog.InitFlags(v.klog)
-	return v, v.set(level)
+	if err := v.set(level); err != nil {
+		return nil, err
+	}
+	return v, nil
 }
 
 // Level implements slog.Leveler: logr's levels of detail are slog's levels below Info.

@@ -82,7 +82,7 @@ func newRoot(stdin *os.File) *cobra.Command {
 		Args:          usageArgs(cobra.NoArgs),
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetVersionTemplate("{{.Version}}")
+	root.SetVersionTemplate("{{.Version}}") //nolint:forbidigo // because the components of Kubernetes, which are linked here, run templates anyway
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().StringVar(&opts.dir, "dir", defaultDir(), "state directory; can also be set with DEVCLUSTER_DIR")
 	root.AddCommand(
