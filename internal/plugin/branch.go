@@ -38,20 +38,20 @@ func thereOrNot(k, name string, there bool) *branch {
 	return sentence(moodBad, "%s/%s  does not exist", k, name)
 }
 
-// one returns the branch of an object that another one names.
-func (c *cluster) one(ctx context.Context, k *kind, namespace, name string) ([]*branch, error) {
+// one returns the branch of an object without a namespace that another one names.
+func (c *cluster) one(ctx context.Context, k *kind, name string) ([]*branch, error) {
 	object := k.object()
-	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)
+	err := c.Get(ctx, client.ObjectKey{Name: name}, object)
 	switch {
 	case apierrors.IsForbidden(err):
 		return []*branch{sentence(moodUnknown, "%s/%s  you may not get it", k.singular(), name)}, nil
 	case apierrors.IsNotFound(err):
-		c.sawOne(k, namespace, name, nil)
+		c.sawOne(k, "", name, nil)
 		return []*branch{thereOrNot(k.singular(), name, false)}, nil
 	case err != nil:
 		return nil, err
 	}
-	c.sawOne(k, namespace, name, object)
+	c.sawOne(k, "", name, object)
 	return []*branch{branchOf(standingOf(k, object))}, nil
 }
 

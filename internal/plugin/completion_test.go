@@ -74,7 +74,7 @@ func TestKubectlCompletes(t *testing.T) {
 		"top ":          "machines\n",
 	} {
 		args := append([]string{"__complete", "windlass"}, strings.Split(typed, " ")...)
-		command := exec.CommandContext(t.Context(), kubectl, args...) //nolint:gosec // the kubectl of the tests
+		command := exec.CommandContext(t.Context(), kubectl, args...)
 		command.Env = []string{asPlugin + "=1", "PATH=" + folder, "HOME=" + folder, "KUBECONFIG=" + s.kubeconfig}
 		out, err := command.Output()
 		must(t, err)

@@ -41,8 +41,7 @@ func explainRequest(request *url.Error) string {
 	if deeper, ok := errors.AsType[*net.OpError](because); ok {
 		because = deeper.Err
 	}
-	switch {
-	case request.Timeout():
+	if request.Timeout() {
 		return fmt.Sprintf("the API server at %s has not answered in time: is the cluster running?", server)
 	}
 	return fmt.Sprintf("cannot reach the API server at %s: %s: is the cluster running?", server, because)

@@ -40,7 +40,7 @@ func (c *cluster) grow(ctx context.Context, k *kind, object client.Object) (*bra
 		root.Children, err = c.kubeconfigsOf(ctx, of)
 	case *clusterprovisionerv1alpha1.Kubeconfig:
 		if of.Spec.ClusterRef != nil {
-			root.Children, err = c.one(ctx, only("clusters")[0], "", of.Spec.ClusterRef.Name)
+			root.Children, err = c.one(ctx, only("clusters")[0], of.Spec.ClusterRef.Name)
 		}
 	case *corev1.Node:
 		root.Children, err = c.poolsOf(ctx, of)
@@ -105,7 +105,7 @@ func (c *cluster) ofPodSet(ctx context.Context, set *appsv1alpha1.PodSet) ([]*br
 	var out []*branch
 	if set.Spec.NodePool != "" {
 		var err error
-		if out, err = c.one(ctx, only("nodepools")[0], "", set.Spec.NodePool); err != nil {
+		if out, err = c.one(ctx, only("nodepools")[0], set.Spec.NodePool); err != nil {
 			return nil, err
 		}
 	}

@@ -47,7 +47,7 @@ func (c *cluster) usedBy(ctx context.Context, pod *corev1.Pod) ([]*branch, error
 		return nil, err
 	}
 	if pod.Spec.NodeName != "" {
-		node, err := c.one(ctx, only(nodesPlural)[0], "", pod.Spec.NodeName)
+		node, err := c.one(ctx, only(nodesPlural)[0], pod.Spec.NodeName)
 		if err != nil {
 			return nil, err
 		}
@@ -86,5 +86,5 @@ func (c *cluster) poolOf(ctx context.Context, pod *corev1.Pod) ([]*branch, error
 	if name == "" {
 		return nil, nil
 	}
-	return c.one(ctx, only("nodepools")[0], "", name)
+	return c.one(ctx, only("nodepools")[0], name)
 }

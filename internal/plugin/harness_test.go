@@ -29,13 +29,18 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asPlugin) == "" {
 		testkit.Main(m)
 	}
+	os.Exit(beThePlugin())
+}
+
+// beThePlugin runs the plugin with the arguments of this process, and returns its exit code.
+func beThePlugin() int {
 	args := os.Args[1:]
 	if strings.HasPrefix(filepath.Base(os.Args[0]), "kubectl_complete-") {
 		args = CompletionArgs(args)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	os.Exit(Execute(ctx, Options{Streams: OSStreams(), Now: time.Now, Getenv: os.Getenv}, args))
+	return Execute(ctx, Options{Streams: OSStreams(), Now: time.Now, Getenv: os.Getenv}, args)
 }
 
 // asPlugin is the variable that makes the program of the tests the plugin.

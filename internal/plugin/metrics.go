@@ -22,20 +22,20 @@ func (c *cluster) usedByNode(ctx context.Context) (map[string]corev1.ResourceLis
 	out := map[string]corev1.ResourceList{}
 	page := &unstructured.UnstructuredList{}
 	page.SetGroupVersionKind(nodeMetrics.GroupVersion().WithKind(nodeMetrics.Kind + "List"))
-	var broken error
+	var broken string
 	err := c.listAll(ctx, page, func() {
 		for i := range page.Items {
 			of := &page.Items[i]
 			usage, _, err := unstructured.NestedStringMap(of.Object, "usage")
 			if err != nil {
-				broken = err
+				broken = err.Error()
 				continue
 			}
 			used := corev1.ResourceList{}
 			for name, text := range usage {
 				amount, err := resource.ParseQuantity(text)
 				if err != nil {
-					broken = err
+					broken = err.Error()
 					continue
 				}
 				used[corev1.ResourceName(name)] = amount
@@ -50,8 +50,11 @@ func (c *cluster) usedByNode(ctx context.Context) (map[string]corev1.ResourceLis
 		return nil, "what nodes use: the server of metrics.k8s.io does not answer", nil
 	case apierrors.IsForbidden(err):
 		return nil, "what nodes use: you may not list nodes.metrics.k8s.io", nil
-	case broken != nil:
-		return nil, fmt.Sprintf("what nodes use: metrics.k8s.io has answered something else: %s", printable(broken.Error())), nil
+	case err != nil:
+		return nil, "", err
 	}
-	return out, "", err
+	if broken != "" {
+		return nil, fmt.Sprintf("what nodes use: metrics.k8s.io has answered something else: %s", printable(broken)), nil
+	}
+	return out, "", nil
 }

@@ -29,8 +29,8 @@ func repeat(ctx context.Context, pause time.Duration, do func() (done bool, err 
 
 // unlessLeft returns what has ended a view, nothing if a person has: that is how views end.
 func unlessLeft(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }

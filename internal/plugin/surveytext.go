@@ -37,7 +37,10 @@ func (p *plugin) drawSurvey(out io.Writer, sum *survey, all, wide bool, height i
 // drawRows draws the objects. Nodes that are ready are only counted: there are thousands of them.
 func (p *plugin) drawRows(out io.Writer, sum *survey, all, wide bool, height int) error {
 	rows := &table{columns: []column{
-		{title: "  OBJECT"}, {title: "NAMESPACE", wide: !sum.namespaced(), spare: 3}, {title: "STATE"}, {title: "SINCE", spare: 1},
+		{title: "  OBJECT"},
+		{title: "NAMESPACE", wide: !sum.namespaced(), spare: 3},
+		{title: "STATE"},
+		{title: "SINCE", spare: 1},
 		{title: "WHY", flexible: true, spare: 2},
 	}}
 	look, hidden := p.style(), 0

@@ -45,10 +45,10 @@ func onTerminal(t *testing.T, width, height int, env []string, args ...string) *
 	must(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
 	slave, err := os.OpenFile(filepath.Join("/dev/pts", strconv.Itoa(number)), os.O_RDWR|syscall.O_NOCTTY, 0)
 	must(t, err)
-	must(t, unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(height), Col: uint16(width)})) //nolint:gosec // small numbers of the test
+	must(t, unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(height), Col: uint16(width)}))
 	out := &terminal{master: master, ended: make(chan error, 1), width: width, height: height}
 	out.clear(0)
-	command := exec.CommandContext(t.Context(), os.Args[0], args...) //nolint:gosec // the program of the tests
+	command := exec.CommandContext(t.Context(), os.Args[0], args...)
 	command.Env = append([]string{asPlugin + "=1", "TERM=xterm", "LANG=C.UTF-8", "HOME=" + t.TempDir()}, env...)
 	command.Stdin, command.Stdout, command.Stderr = slave, slave, slave
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -79,7 +79,7 @@ func (s *terminal) read() {
 // draw does what a terminal does with a text. It returns the beginning of what is not complete yet.
 func (s *terminal) draw(text string) string {
 	for text != "" {
-		if strings.HasPrefix("\x1b[", text[:1]) && len(text) < 2 || !utf8.FullRuneInString(text) {
+		if text == "\x1b" || !utf8.FullRuneInString(text) {
 			return text
 		}
 		if strings.HasPrefix(text, "\x1b[") {

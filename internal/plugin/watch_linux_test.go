@@ -4,6 +4,7 @@
 package plugin
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,9 +32,9 @@ func TestWatchOnATerminal(t *testing.T) {
 		{40, 24, nil, []string{"status", "podset/web"}},
 		{30, 6, nil, []string{"status", "podsets"}},
 	} {
-		args := append(tt.args, "--kubeconfig", s.kubeconfig, "-n", namespace, "--watch")
+		args := slices.Concat(tt.args, []string{"--kubeconfig", s.kubeconfig, "-n", namespace, "--watch"})
 		on := onTerminal(t, tt.width, tt.height, tt.env, args...)
-		name := strings.Join(append(tt.env, tt.args...), " ")
+		name := strings.Join(slices.Concat(tt.env, tt.args), " ")
 		drawn := func(yes bool) {
 			t.Helper()
 			defer func() {
