@@ -50,7 +50,7 @@ func storagePool() step {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
-		_, err := r.libvirt.Dial(r.T, "qemu:///system").StoragePoolCreateXML(
+		_, err := r.libvirt.Dial(r.T, "qemu:///system").StoragePoolCreateXML( //nolint:contextcheck // because the connection is the test's
 			"<pool type='dir'><name>"+r.fault.id+"</name><target><path>"+dir+"</path></target></pool>", 0)
 		return err
 	}}

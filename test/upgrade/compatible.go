@@ -133,32 +133,44 @@ func narrowed(before, now field) []string {
 	if before.Default != now.Default {
 		say("its default was %q, is %q", before.Default, now.Default)
 	}
-	for _, value := range before.Enum {
-		if len(now.Enum) > 0 && !slices.Contains(now.Enum, value) {
-			say("does not take %s any more", value)
-		}
-	}
-	if len(before.Enum) == 0 && len(now.Enum) > 0 {
-		say("takes only %v now", now.Enum)
-	}
 	for _, name := range slices.Sorted(maps.Keys(now.Texts)) {
 		if before.Texts[name] != now.Texts[name] {
 			say("its %s was %q, is %q", name, before.Texts[name], now.Texts[name])
 		}
 	}
+	for _, rule := range now.Rules {
+		if !slices.Contains(before.Rules, rule) {
+			say("has a new rule: %s", rule)
+		}
+	}
+	return slices.Concat(out, fewer(before.Enum, now.Enum), tighter(before, now))
+}
+
+// fewer returns which values of an enumeration are not taken any more.
+func fewer(before, now []string) []string {
+	var out []string
+	for _, value := range before {
+		if len(now) > 0 && !slices.Contains(now, value) {
+			out = append(out, fmt.Sprintf("does not take %s any more", value))
+		}
+	}
+	if len(before) == 0 && len(now) > 0 {
+		out = append(out, fmt.Sprintf("takes only %v now", now))
+	}
+	return out
+}
+
+// tighter returns which limits leave less room than before.
+func tighter(before, now field) []string {
+	var out []string
 	for _, name := range slices.Sorted(maps.Keys(now.AtMost)) {
 		if was, limited := before.AtMost[name]; !limited || now.AtMost[name] < was {
-			say("its %s is lower: %v", name, now.AtMost[name])
+			out = append(out, fmt.Sprintf("its %s is lower: %v", name, now.AtMost[name]))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(now.AtLeast)) {
 		if was, limited := before.AtLeast[name]; !limited || now.AtLeast[name] > was {
-			say("its %s is higher: %v", name, now.AtLeast[name])
-		}
-	}
-	for _, rule := range now.Rules {
-		if !slices.Contains(before.Rules, rule) {
-			say("has a new rule: %s", rule)
+			out = append(out, fmt.Sprintf("its %s is higher: %v", name, now.AtLeast[name]))
 		}
 	}
 	return out

@@ -16,7 +16,7 @@ import (
 )
 
 // release rewrites what the last release has promised: a release runs it, and nothing else.
-var release = flag.Bool("release", false, "write testdata/previous.txt from the CRDs of now") //nolint:gochecknoglobals // a flag of the test
+var release = flag.Bool("release", false, "write testdata/previous.txt from the CRDs of now")
 
 // The types of CRDs, under shorter names.
 type (
