@@ -57,7 +57,7 @@ func paletted(picture image.Image) *image.Paletted {
 			colour := coarse(picture.At(x, y))
 			index, known := nearest[colour]
 			if !known {
-				index = uint8(palette.Index(colour)) //nolint:gosec // a palette has at most 256 colours
+				index = uint8(palette.Index(colour))
 				nearest[colour] = index
 			}
 			out.SetColorIndex(x, y, index)

@@ -15,6 +15,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 // TestLists acts on several machines at once, groups them by host, chooses columns, filters, and rehearses a change of a pool.
 // lists.mjs says what it looks at.
 func TestLists(t *testing.T) {
+	t.Parallel()
 	chromium := stage.Browser(t)
 	w := furnish(t, testkit.New(t))
 	w.rehearse(t)

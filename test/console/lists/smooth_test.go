@@ -37,6 +37,7 @@ const (
 // TestSmooth measures how smoothly the console runs with 10,000 rows and 5,000 nodes while 100 objects change each second: "make
 // bench-console". It takes minutes and asserts nothing, so it is not run with the other tests.
 func TestSmooth(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("WINDLASS_BENCH_CONSOLE") == "" {
 		t.Skip("measures: make bench-console")
 	}

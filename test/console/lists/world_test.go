@@ -23,6 +23,7 @@ import (
 // which one pod waits. No controller runs, so everything stays as it is put here.
 type world struct {
 	*testkit.Harness
+
 	namespace string
 }
 

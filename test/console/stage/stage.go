@@ -31,46 +31,46 @@ const unstarted = 75
 const patience = 15 * time.Minute
 
 // Browser returns the path of a browser that can be driven, or skips the test.
-func Browser(t testing.TB) string {
-	t.Helper()
+func Browser(tb testing.TB) string {
+	tb.Helper()
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("needs chromium, in which the console is opened")
+		tb.Skip("needs chromium, in which the console is opened")
 	}
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("needs node, which drives the browser")
+		tb.Skip("needs node, which drives the browser")
 	}
 	if _, err := os.Stat(filepath.Join(testkit.Root(), "web", "node_modules", "playwright-core")); err != nil {
-		t.Skip("needs the packages of web/, which make build fetches from npm")
+		tb.Skip("needs the packages of web/, which make build fetches from npm")
 	}
 	return chromium
 }
 
 // Serve starts what "windlass ui" serves for the harness' API server, and returns its URL.
-func Serve(t testing.TB, h *testkit.Harness) string {
-	t.Helper()
+func Serve(tb testing.TB, h *testkit.Harness) string {
+	tb.Helper()
 	root, err := console.New()
-	must(t, err)
+	must(tb, err)
 	if !root.Built() {
-		t.Skip("needs the console: make build builds it where there is a Node")
+		tb.Skip("needs the console: make build builds it where there is a Node")
 	}
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
-	g, err := gateway.New(t.Context(), gateway.Options{
+	listener, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	must(tb, err)
+	g, err := gateway.New(tb.Context(), gateway.Options{
 		Config: h.Config, Listener: listener, Plaintext: true, Session: true, Root: root, Now: time.Now, Log: logr.Discard(),
 	})
-	must(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
+	must(tb, err)
+	ctx, cancel := context.WithCancel(tb.Context())
 	done := make(chan error, 1)
 	go func() { done <- g.Start(ctx) }()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		cancel()
-		must(t, <-done)
+		must(tb, <-done)
 	})
 	for g.Ready(nil) != nil {
 		select {
-		case <-t.Context().Done():
-			t.Fatal("the stores are not in step")
+		case <-tb.Context().Done():
+			tb.Fatal("the stores are not in step")
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
@@ -78,24 +78,24 @@ func Serve(t testing.TB, h *testkit.Harness) string {
 }
 
 // Visit runs a script of the test's folder with the browser, the URL and further arguments, and returns what it printed.
-func Visit(t testing.TB, script, chromium, url string, arguments ...string) []byte {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+func Visit(tb testing.TB, script, chromium, url string, arguments ...string) []byte {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), patience)
 	defer cancel()
 	command := exec.CommandContext(ctx, "node", append([]string{script, chromium, url}, arguments...)...)
 	out, err := command.CombinedOutput()
 	if failure, ended := errors.AsType[*exec.ExitError](err); ended && failure.ExitCode() == unstarted {
-		t.Skipf("needs a browser that starts: %s", out)
+		tb.Skipf("needs a browser that starts: %s", out)
 	}
 	if err != nil {
-		t.Errorf("%v\n%s", err, out)
+		tb.Errorf("%v\n%s", err, out)
 	}
 	return out
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
