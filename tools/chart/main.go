@@ -19,7 +19,7 @@ import (
 const root = "../.."
 
 // generated is where the templates are that nobody writes by hand.
-var generated = filepath.Join(root, "charts", "windlass", "templates", "generated")
+const generated = root + "/charts/windlass/templates/generated"
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {

@@ -103,9 +103,9 @@ func decode(t *testing.T, manifest string) objects {
 	}
 }
 
-// comparable drops from objects what only one of the two ways can have: the labels by which Helm's users know a release, the policy of
+// common drops from objects what only one of the two ways can have: the labels by which Helm's users know a release, the policy of
 // keeping, and the Namespace, which "helm install --create-namespace" makes.
-func comparable(t *testing.T, of objects) objects {
+func common(t *testing.T, of objects) objects {
 	t.Helper()
 	for id, content := range of {
 		object := unstructured.Unstructured{Object: content}
@@ -159,7 +159,7 @@ func TestTheChartIsConfig(t *testing.T) {
 		"everything":           {allValues, all},
 		"two controllers less": {`{controllers: {podset: {enabled: false}, cluster: {enabled: false}}}`, []string{"without-podset", "without-cluster"}},
 	}
-	for _, name := range controllers {
+	for _, name := range controllers() {
 		tests["without "+name] = struct {
 			values     string
 			components []string
@@ -173,8 +173,8 @@ func TestTheChartIsConfig(t *testing.T) {
 				t.Fatal(err)
 			}
 			from, err := overlay(test.components)
-			want := comparable(t, built(t, from, err))
-			got := comparable(t, decode(t, manifest))
+			want := common(t, built(t, from, err))
+			got := common(t, decode(t, manifest))
 			for _, id := range slices.Sorted(maps.Keys(want)) {
 				if diff := cmp.Diff(want[id], got[id]); diff != "" {
 					t.Errorf("%s differs (-config +chart):\n%s", id, diff)
@@ -196,8 +196,8 @@ func TestPrometheusObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	from, err := build(filepath.Join(root, "config", "monitoring", "prometheus"))
-	want := comparable(t, built(t, from, err))
-	got := comparable(t, decode(t, with))
+	want := common(t, built(t, from, err))
+	got := common(t, decode(t, with))
 	for id := range got {
 		if want[id] == nil {
 			delete(got, id)

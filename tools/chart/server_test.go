@@ -184,11 +184,11 @@ func TestEveryObjectIsApplied(t *testing.T) {
 	if len(all.Hooks) != 1 {
 		t.Errorf("there are %d hooks, want the one of helm test", len(all.Hooks))
 	}
-	manifest := all.Manifest
+	manifests := []string{all.Manifest}
 	for _, hook := range all.Hooks {
-		manifest += "\n---\n" + hook.Manifest
+		manifests = append(manifests, hook.Manifest)
 	}
-	for id, content := range decode(t, manifest) {
+	for id, content := range decode(t, strings.Join(manifests, "\n---\n")) {
 		object := &unstructured.Unstructured{Object: content}
 		if err := r.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("chart"), client.ForceOwnership); err != nil {
 			t.Errorf("%s: %v", id, err)

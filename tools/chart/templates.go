@@ -13,8 +13,10 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 )
 
-// controllers are the names of --controllers.
-var controllers = []string{"nodepool", "podset", "podbuggertool", "virtualmachine", "cluster", "kubeconfig"}
+// controllers returns the names of --controllers.
+func controllers() []string {
+	return []string{"nodepool", "podset", "podbuggertool", "virtualmachine", "cluster", "kubeconfig"}
+}
 
 // part is a file of templates: objects of config/, and when they are rendered.
 type part struct {
@@ -71,7 +73,7 @@ func parts() ([]part, error) {
 	out = append(out, part{file: "rbac.yaml", objects: only(rbac, func(object *resource.Resource) bool {
 		return object.GetKind() != "Namespace" && !strings.HasSuffix(component(object), "-controller") // which Helm creates, or a file of its own has
 	})})
-	for _, name := range controllers {
+	for _, name := range controllers() {
 		out = append(out, part{
 			file: "controller-" + name + ".yaml", when: ".Values.controllers." + name + ".enabled",
 			objects: only(rbac, func(object *resource.Resource) bool { return component(object) == name+"-controller" }),
@@ -153,15 +155,13 @@ func template(object *resource.Resource, keep bool) (string, error) {
 func inMetadata(text, key, lines string) string {
 	head, metadata, _ := strings.Cut(text, "\nmetadata:\n")
 	ours, rest := metadata, ""
-	for i, line := 0, ""; i < len(metadata); i += len(line) {
-		line = metadata[i:]
-		if end := strings.IndexByte(line, '\n'); end >= 0 {
-			line = line[:end+1]
-		}
+	at := 0
+	for line := range strings.Lines(metadata) {
 		if !strings.HasPrefix(line, " ") {
-			ours, rest = metadata[:i], metadata[i:]
+			ours, rest = metadata[:at], metadata[at:]
 			break
 		}
+		at += len(line)
 	}
 	before, after, found := strings.Cut("\n"+ours, "\n  "+key+":\n")
 	if !found {
