@@ -61,9 +61,6 @@ func (r *trial) sameWords(ctx context.Context, subject why.Object) error {
 
 // samePlugin asks the plugin of kubectl.
 func (r *trial) samePlugin(ctx context.Context, subject why.Object, cause *why.Check) error {
-	if subject.Kind == "PodSet" {
-		return nil // which the plugin does not explain
-	}
 	args := []string{"why", strings.ToLower(subject.Kind) + "/" + subject.Name, "-o", "json"}
 	if subject.Namespace != "" {
 		args = append(args, "-n", subject.Namespace)
