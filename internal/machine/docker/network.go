@@ -142,11 +142,20 @@ func noAddresses(err error) bool {
 	return strings.Contains(text, "address pool") || strings.Contains(text, "fully subnetted")
 }
 
-// single removes all networks with the name but the oldest: engines before 25.0 accept a name twice, so two managers can both make it.
+// single removes all networks with the name but one: engines before 25.0 accept a name twice, so two managers can both make it. The oldest
+// stays, unless a younger one is in use: which is the older one is only known when both are there, and a container can be faster.
 func (d *driver) single(ctx context.Context, name string, id machine.Identity) error {
 	found, err := d.ours(ctx, name, id)
-	for _, younger := range found[min(1, len(found)):] {
-		err = errors.Join(err, d.removeNetwork(ctx, younger))
+	left := len(found)
+	for _, youngest := range slices.Backward(found) {
+		if left == 1 {
+			break
+		}
+		gone, removeErr := d.removeNetwork(ctx, youngest)
+		err = errors.Join(err, removeErr)
+		if gone {
+			left--
+		}
 	}
 	return err
 }
@@ -187,18 +196,23 @@ func (d *driver) disconnect(ctx context.Context, id machine.Identity) error {
 	}
 	d.networks.set(name, false)
 	for _, n := range found {
-		err = errors.Join(err, d.removeNetwork(ctx, n))
+		_, removeErr := d.removeNetwork(ctx, n)
+		err = errors.Join(err, removeErr)
 	}
 	return err
 }
 
-// removeNetwork removes a network that no container uses.
-func (d *driver) removeNetwork(ctx context.Context, n network.Summary) error {
-	_, err := d.api.NetworkRemove(ctx, n.ID, client.NetworkRemoveOptions{})
-	if errdefs.IsNotFound(err) || errdefs.IsPermissionDenied(err) || errdefs.IsConflict(err) { // gone, or in use
-		return nil
+// removeNetwork removes a network that no container uses, and reports whether it is gone.
+func (d *driver) removeNetwork(ctx context.Context, n network.Summary) (gone bool, err error) {
+	_, err = d.api.NetworkRemove(ctx, n.ID, client.NetworkRemoveOptions{})
+	switch {
+	case err == nil, errdefs.IsNotFound(err):
+		return true, nil
+	case errdefs.IsPermissionDenied(err), errdefs.IsConflict(err): // in use
+		return false, nil
+	default:
+		return false, explain(ctx, fmt.Sprintf("remove network %q", n.Name), err)
 	}
-	return explain(ctx, fmt.Sprintf("remove network %q", n.Name), err)
 }
 
 // reconnect makes the network of a container that cannot start without it, and reports whether it did. The network is gone if another

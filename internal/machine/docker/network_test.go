@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
 
 	"github.com/windlass-operator/windlass/internal/machine"
@@ -175,6 +176,46 @@ func TestManagersShareTheNetworkOfANamespace(t *testing.T) {
 	all.Wait()
 	if names := networksOf(t, api, first.Installation); len(names) > 0 {
 		t.Errorf("the networks %v are left", names)
+	}
+}
+
+// Two managers made the network at the same moment. What one of them took for the only one had the later time, and a container was in it
+// before the other one appeared: neither could be removed, so no other machine of the namespace started.
+func TestMachineStartsWhereTheYoungerOfTwoNetworksIsInUse(t *testing.T) {
+	t.Parallel()
+	_, driver, api := shared(t)
+	id := newIdentity()
+	user := run(t, driver, specOf(neighbour(id, "elsewhere")))
+	removeAtEnd(t, driver, id)
+	name := "windlass-" + id.Installation + "-" + id.Namespace
+	options := client.NetworkCreateOptions{Driver: "bridge", Labels: map[string]string{
+		"cloudnative.tw/installation": id.Installation, "cloudnative.tw/vm-namespace": id.Namespace,
+	}}
+	if _, err := api.NetworkCreate(t.Context(), name, options); err != nil {
+		t.Fatal(err)
+	}
+	younger, err := api.NetworkCreate(t.Context(), name, options)
+	if errdefs.IsConflict(err) {
+		t.Skip("the engine takes each name of a network only once")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.NetworkConnect(t.Context(), younger.ID, client.NetworkConnectOptions{Container: user.ID}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		options := client.NetworkDisconnectOptions{Container: user.ID, Force: true}
+		if _, err := api.NetworkDisconnect(context.WithoutCancel(t.Context()), younger.ID, options); err != nil {
+			t.Error(err)
+		}
+	})
+	create(t, driver, specOf(id))
+	if err := driver.Start(t.Context(), id); err != nil {
+		t.Error(err)
+	}
+	if names := networksOf(t, api, id.Installation); len(names) != 2 {
+		t.Errorf("two namespaces have the networks %v", names)
 	}
 }
 

@@ -16,12 +16,18 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
+// maxReconnects bounds how often a start makes the network of its container again. Another manager can remove it between two attempts,
+// with each of its machines of the namespace once.
+const maxReconnects = 3
+
 // startConnected starts a container that is off. If its network is gone, it makes the network first.
 func (d *driver) startConnected(ctx context.Context, found []container.Summary) error {
-	failure := d.start(ctx, found)
-	again, err := d.reconnect(ctx, found[0], failure)
-	if !again {
-		return errors.Join(failure, err)
+	for range maxReconnects {
+		failure := d.start(ctx, found)
+		again, err := d.reconnect(ctx, found[0], failure)
+		if !again {
+			return errors.Join(failure, err)
+		}
 	}
 	return d.start(ctx, found)
 }
