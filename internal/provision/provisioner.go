@@ -31,7 +31,8 @@ type Provisioner interface { //nolint:interfacebloat // the one caller starts, f
 	// Version returns the version that the tool reports, in one line. It returns ErrToolMissing if it is not installed.
 	Version(ctx context.Context, tool Tool) (string, error)
 
-	// Changed sends the cluster of a run that has made progress or has ended. A slow reader misses repetitions, but no run.
+	// Changed sends the cluster of a run that has made progress or has ended, and a cluster whose Start returned ErrLimit when there is a
+	// slot for it. A slow reader misses repetitions, but no run.
 	Changed() <-chan string
 }
 

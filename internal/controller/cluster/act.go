@@ -211,7 +211,7 @@ func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 	case errors.Is(err, provision.ErrPathRefused):
 		return flow.Stall(clusterprovisionerv1alpha1.ReasonConfigPathRefused, err)
 	case errors.Is(err, provision.ErrLimit):
-		return flow.Wait(clusterprovisionerv1alpha1.ReasonQueued, "a run of another Cluster to end", lookAgain/3)
+		return flow.Wait(clusterprovisionerv1alpha1.ReasonQueued, "a run of another Cluster to end", lookAgain)
 	case errors.Is(err, provision.ErrBusy):
 		return flow.Wait(reasonFor(next.action), "another run of the tool to end", lookAgain/3)
 	case errors.Is(err, provision.ErrDiskFull):

@@ -17,6 +17,7 @@ func repeating() cases {
 	return cases{
 		"a run happens once, and every manager finds it": happensOnce,
 		"runs are limited across clusters":               limits,
+		"a cluster that found no slot is told of one":    callsTheNext,
 		"a cluster without a run has nothing":            hasNothing,
 	}
 }
@@ -61,13 +62,23 @@ func limits(t *testing.T, tr *trial) {
 	}
 	tr.cancel(t)
 	tr.until(t, "there is room again", func() bool { return tr.Start(t.Context(), tr.part(partWork, "up-1", other(third))) == nil })
-	for _, cluster := range []string{tr.own, second.Cluster, third.Cluster} {
-		tr.until(t, "the run of "+cluster+" has ended", func() bool {
-			_ = tr.Cancel(t.Context(), cluster) // again while it is just starting
-			run, err := tr.Observe(t.Context(), cluster)
-			return err == nil && run.Phase != provision.Running
-		})
+	tr.end(t, tr.own, second.Cluster, third.Cluster)
+}
+
+func callsTheNext(t *testing.T, tr *trial) {
+	second, third := tr.part(partHang, "up-1"), tr.part(partWork, "up-1")
+	second.Place, third.Place = tr.subject.Place(t), tr.subject.Place(t)
+	tr.start(t, tr.part(partHang, "up-1"))
+	tr.start(t, second)
+	if err := tr.Start(t.Context(), third); !errors.Is(err, provision.ErrLimit) {
+		t.Fatalf("a third run: %v", err)
 	}
+	tr.cancel(t)
+	tr.told(t, third.Cluster)
+	if err := tr.Start(t.Context(), third); err != nil {
+		t.Errorf("it was told of a slot, and there is none: %v", err)
+	}
+	tr.end(t, tr.own, second.Cluster, third.Cluster)
 }
 
 func hasNothing(t *testing.T, tr *trial) {

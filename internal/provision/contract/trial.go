@@ -112,6 +112,35 @@ func (tr *trial) cancel(t *testing.T) {
 	tr.until(t, "the run is told to end", func() bool { return tr.Cancel(t.Context(), tr.own) == nil })
 }
 
+// told waits until the cluster is sent to Changed.
+func (tr *trial) told(t *testing.T, cluster string) {
+	t.Helper()
+	deadline := time.NewTimer(tr.subject.Patience)
+	defer deadline.Stop()
+	for {
+		select {
+		case changed := <-tr.Changed():
+			if changed == cluster {
+				return
+			}
+		case <-deadline.C:
+			t.Fatalf("nobody was told of cluster %q", cluster)
+		}
+	}
+}
+
+// end ends the runs of clusters.
+func (tr *trial) end(t *testing.T, clusters ...string) {
+	t.Helper()
+	for _, cluster := range clusters {
+		tr.until(t, "the run of "+cluster+" has ended", func() bool {
+			_ = tr.Cancel(t.Context(), cluster) // again while it is just starting
+			run, err := tr.Observe(t.Context(), cluster)
+			return err == nil && run.Phase != provision.Running
+		})
+	}
+}
+
 // until waits until something holds.
 func (tr *trial) until(t *testing.T, what string, holds func() bool) {
 	t.Helper()

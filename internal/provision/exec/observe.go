@@ -150,6 +150,7 @@ func (r *Runner) Forget(_ context.Context, cluster string) error {
 	if err := os.RemoveAll(files.dir); err != nil {
 		return fmt.Errorf("cannot remove directory %q: %w", files.dir, err)
 	}
+	r.queue.Leave(cluster)
 	return nil
 }
 

@@ -45,6 +45,10 @@ type Options struct {
 type Runner struct {
 	options Options
 	changed chan string
+	// ended has an element if a run of this process has ended since Watch looked last.
+	ended chan struct{}
+	// queue holds the clusters that found no slot.
+	queue provision.Queue
 
 	// mu is held for a whole call, so that others see all of its steps or none.
 	mu sync.Mutex
@@ -60,7 +64,7 @@ func New(options Options) (*Runner, error) {
 	if err := os.MkdirAll(root, dirMode); err != nil {
 		return nil, fmt.Errorf("cannot make directory %q: %w", root, err)
 	}
-	return &Runner{options: options, changed: make(chan string, 64)}, nil
+	return &Runner{options: options, changed: make(chan string, 64), ended: make(chan struct{}, 1)}, nil
 }
 
 // of returns the layout of a cluster. Its UID becomes the name of a directory.
@@ -96,9 +100,13 @@ func (r *Runner) Start(ctx context.Context, wanted provision.Request) error {
 	if known, err := read(files.record(), &last); err == nil && known && last.ID == wanted.ID {
 		return nil // it has ended, or was interrupted
 	}
-	if count, err := r.count(); err != nil || count > r.options.Limit {
-		return errors.Join(err, limit(count > r.options.Limit))
+	if count, err := r.count(); err != nil {
+		return err
+	} else if count > r.options.Limit {
+		r.queue.Join(wanted.Cluster)
+		return provision.ErrLimit
 	}
+	r.queue.Leave(wanted.Cluster)
 	endRemains(last)
 	argv, err := r.prepare(files, wanted)
 	if err != nil {
@@ -113,13 +121,6 @@ func (r *Runner) Start(ctx context.Context, wanted provision.Request) error {
 		return err
 	}
 	return r.launch(ctx, files, lock, asked, private{PrivateKey: wanted.PrivateKey, Secrets: wanted.Secrets})
-}
-
-func limit(reached bool) error {
-	if reached {
-		return provision.ErrLimit
-	}
-	return nil
 }
 
 // underWay answers for a lock that is held, by the supervisor of this very run or of another.
@@ -229,7 +230,13 @@ func (r *Runner) launch(ctx context.Context, files layout, lock *os.File, asked 
 		_ = out.Close()
 		return fmt.Errorf("cannot start the supervisor: %w", err)
 	}
-	go func() { _ = command.Wait() }()
+	go func() {
+		_ = command.Wait()
+		select {
+		case r.ended <- struct{}{}:
+		default:
+		}
+	}()
 	if err := send(out, secrets); err != nil {
 		return fmt.Errorf("cannot send the secrets to the supervisor: %w", err)
 	}
@@ -261,47 +268,74 @@ func (r *Runner) Changed() <-chan string { return r.changed }
 // lookEvery is how often the logs and locks of runs are checked.
 const lookEvery = 500 * time.Millisecond
 
-// Watch sends the clusters whose run has made progress or has ended to Changed, until ctx ends. That includes the runs that an earlier
-// process started.
+// Watch sends the clusters whose run has made progress or has ended to Changed, and those that there is a slot for, until ctx ends. That
+// includes the runs that an earlier process started.
 func (r *Runner) Watch(ctx context.Context) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	seen := map[string]string{}
+	seen := map[string]look{}
+	var called []string
 	for {
 		now := r.look()
 		for cluster, state := range now {
-			if seen[cluster] != state {
-				select {
-				case r.changed <- cluster:
-					seen[cluster] = state
-				default: // the reader is slow: try again next time
-				}
+			if seen[cluster] != state && r.tell(cluster) {
+				seen[cluster] = state
 			}
 		}
-		maps.DeleteFunc(seen, func(cluster, _ string) bool { _, there := now[cluster]; return !there })
+		maps.DeleteFunc(seen, func(cluster string, _ look) bool { _, there := now[cluster]; return !there })
+		called = append(called, r.queue.Call(r.options.Limit-slotsIn(now), time.Now())...)
+		called = slices.DeleteFunc(called, r.tell)
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-r.ended:
 		case <-tick.C:
 		}
 	}
 }
 
-// look returns, for each cluster, what changes when its run does: whether it is under way, and how much it has printed.
-func (r *Runner) look() map[string]string {
+// tell sends a cluster to Changed, and reports whether it could: a slow reader is told the next time.
+func (r *Runner) tell(cluster string) bool {
+	select {
+	case r.changed <- cluster:
+		return true
+	default:
+		return false
+	}
+}
+
+// look is what changes when a run does: whether it is under way, and how much it has printed.
+type look struct {
+	busy    bool
+	printed int64
+}
+
+// look returns what is to be seen of the run of each cluster.
+func (r *Runner) look() map[string]look {
 	clusters, err := os.ReadDir(r.options.Root)
 	if err != nil {
 		return nil
 	}
-	states := make(map[string]string, len(clusters))
+	looks := make(map[string]look, len(clusters))
 	for _, cluster := range clusters {
 		files := layout{dir: filepath.Join(r.options.Root, cluster.Name())}
-		busy, _ := held(files.lock())
-		size := int64(0)
+		var now look
+		now.busy, _ = held(files.lock())
 		if info, err := os.Stat(files.log()); err == nil {
-			size = info.Size()
+			now.printed = info.Size()
 		}
-		states[cluster.Name()] = fmt.Sprint(busy, size)
+		looks[cluster.Name()] = now
 	}
-	return states
+	return looks
+}
+
+// slotsIn counts the runs that are under way.
+func slotsIn(looks map[string]look) int {
+	count := 0
+	for _, now := range looks {
+		if now.busy {
+			count++
+		}
+	}
+	return count
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,7 +23,7 @@ import (
 const followEvery = 2 * time.Second
 
 // Watch follows the runs that are under way, also those that an earlier process started, until ctx ends: it stores what they leave, and
-// sends their clusters to Changed. It asks nothing while there are no runs.
+// sends their clusters to Changed, and those that there is a slot for. It asks nothing while there are no runs.
 func (r *Runner) Watch(ctx context.Context) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
@@ -30,18 +31,21 @@ func (r *Runner) Watch(ctx context.Context) error {
 	defer following.Wait()
 	asked := &inFlight{}
 	var known map[types.UID]string
+	var called []string
 	for {
 		jobs, err := r.list(ctx)
 		if err == nil {
 			known = r.compare(known, jobs)
+			called = append(called, r.queue.Call(r.options.Limit-slotsIn(jobs), r.options.Now())...)
 		}
+		called = slices.DeleteFunc(called, r.send)
 		for i := range jobs {
 			if of := &jobs[i]; !over(of) && asked.begin(of.UID) {
 				following.Go(func() { defer asked.end(of.UID); r.follow(ctx, of) })
 			}
 		}
 		next := tick.C
-		if err == nil && len(jobs) == 0 {
+		if err == nil && len(jobs) == 0 && len(called) == 0 {
 			next = nil
 		}
 		select {
@@ -96,6 +100,7 @@ func (r *Runner) follow(ctx context.Context, of *batchv1.Job) {
 	}
 	if r.settle(ctx, of, told) == nil {
 		r.tell(cluster, "ended "+of.Name)
+		r.wake()
 	}
 }
 
@@ -160,14 +165,30 @@ func obstacle(pod *corev1.Pod) string {
 
 // tell sends a cluster to Changed, unless that was sent for the same state.
 func (r *Runner) tell(cluster, state string) {
-	if !r.progress.differs(cluster, state) {
-		return
-	}
-	select {
-	case r.changed <- cluster:
-	default: // the reader is slow: try again next time
+	if r.progress.differs(cluster, state) && !r.send(cluster) {
 		r.progress.differs(cluster, "")
 	}
+}
+
+// send sends a cluster to Changed, and reports whether it could: a slow reader is told the next time.
+func (r *Runner) send(cluster string) bool {
+	select {
+	case r.changed <- cluster:
+		return true
+	default:
+		return false
+	}
+}
+
+// slotsIn counts the Jobs that hold a slot.
+func slotsIn(jobs []batchv1.Job) int {
+	count := 0
+	for i := range jobs {
+		if holdsSlot(&jobs[i]) {
+			count++
+		}
+	}
+	return count
 }
 
 // inFlight are the Jobs that are being asked: a node that does not answer delays nobody else.

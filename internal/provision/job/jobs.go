@@ -71,6 +71,9 @@ func (r *Runner) delete(ctx context.Context, of *batchv1.Job) error {
 // over reports whether a Job has ended.
 func over(of *batchv1.Job) bool { return whyOver(of) != "" }
 
+// holdsSlot reports whether the Job counts against the limit.
+func holdsSlot(of *batchv1.Job) bool { return !over(of) && of.DeletionTimestamp.IsZero() }
+
 // whyOver says how a Job has ended, empty if it has not.
 func whyOver(of *batchv1.Job) string {
 	for _, condition := range of.Status.Conditions {

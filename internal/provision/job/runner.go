@@ -41,8 +41,10 @@ type Options struct {
 type Runner struct {
 	options Options
 	changed chan string
-	// woken has an element if a run has started that nobody follows yet.
+	// woken has an element if a run has started that nobody follows yet, or one has ended.
 	woken chan struct{}
+	// queue holds the clusters that found no slot.
+	queue provision.Queue
 
 	// mu is held while the Secret and the Job of a run change, so that others see both or none.
 	mu sync.Mutex
@@ -74,8 +76,12 @@ func (r *Runner) Start(ctx context.Context, wanted provision.Request) error {
 		return nil // it is under way, has ended, or was interrupted
 	}
 	if err := r.makeWay(ctx, wanted, kept); err != nil {
+		if errors.Is(err, provision.ErrLimit) {
+			r.queue.Join(wanted.Cluster)
+		}
 		return err
 	}
+	r.queue.Leave(wanted.Cluster)
 	next := &run{cluster: wanted.Cluster, name: wanted.Name, id: wanted.ID, action: wanted.Action}
 	if next.request, err = pack(requestFor(wanted)); err != nil {
 		return fmt.Errorf("cannot pass configuration and state of %q to its Pod: %w", wanted.Name, err)
@@ -89,11 +95,16 @@ func (r *Runner) Start(ctx context.Context, wanted provision.Request) error {
 	if err := r.write(ctx, next); err != nil {
 		return err
 	}
+	r.wake()
+	return nil
+}
+
+// wake has Watch look at once.
+func (r *Runner) wake() {
 	select {
 	case r.woken <- struct{}{}:
 	default:
 	}
-	return nil
 }
 
 // imageFor returns the image of the request's tool, or why Windlass has none.
@@ -131,7 +142,7 @@ func (r *Runner) makeWay(ctx context.Context, wanted provision.Request, kept *ru
 		switch {
 		case found.Name == jobName(wanted.Cluster, wanted.ID): // it was created, and nobody noted that
 		case found.Labels[runLabel] != wanted.Cluster:
-			if !over(found) && found.DeletionTimestamp.IsZero() {
+			if holdsSlot(found) {
 				others++
 			}
 		case over(found), kept.settled(found):
@@ -229,6 +240,7 @@ func (r *Runner) Forget(ctx context.Context, cluster string) error {
 	if err != nil {
 		return err
 	}
+	r.queue.Leave(cluster)
 	none := provision.Request{Place: provision.Place{Cluster: cluster}}
 	if err := r.makeWay(ctx, none, kept); err != nil && !errors.Is(err, provision.ErrLimit) {
 		return err
