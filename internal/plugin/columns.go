@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // column is a column of a table.
@@ -30,12 +29,12 @@ type cell struct {
 	mark mood
 }
 
-// width is how many letters the cell needs.
+// width is how many columns of a terminal the cell needs.
 func (c cell) width() int {
 	if c.mark != moodNone {
-		return utf8.RuneCountInString(c.text) + 2
+		return widthOf(c.text) + 2
 	}
-	return utf8.RuneCountInString(c.text)
+	return widthOf(c.text)
 }
 
 // plain returns cells that tell nothing by their colour.
@@ -53,7 +52,13 @@ type table struct {
 	rows    [][]cell
 }
 
-func (t *table) add(cells ...cell) { t.rows = append(t.rows, cells) }
+// add adds a row. Whatever is in a cell, it is one line.
+func (t *table) add(cells ...cell) {
+	for i := range cells {
+		cells[i].text = oneLine(cells[i].text)
+	}
+	t.rows = append(t.rows, cells)
+}
 
 // gap separates columns, as kubectl does.
 const gap = 3
@@ -110,7 +115,7 @@ func (t *table) widths(shown []int, limit int) (of map[int]int, total int) {
 	out := map[int]int{}
 	total = -gap
 	for _, at := range shown {
-		longest := utf8.RuneCountInString(t.columns[at].title)
+		longest := widthOf(t.columns[at].title)
 		for _, row := range t.rows {
 			longest = max(longest, row[at].width())
 		}
@@ -134,27 +139,16 @@ func (t *table) line(out io.Writer, shown []int, widths map[int]int, cellAt func
 	for i, at := range shown {
 		c := cellAt(at)
 		text := cut(c.text, widths[at])
-		room := widths[at] - utf8.RuneCountInString(text)
+		room := widths[at] - widthOf(text)
 		if c.mark != moodNone {
-			line.WriteString(look.mark(c.mark) + " ")
+			line.WriteString(string(look.mark(c.mark)) + " ")
 			room -= 2
 		}
-		line.WriteString(look.paint(c.how, text))
+		line.WriteString(string(look.paint(c.how, text)))
 		if i < len(shown)-1 {
 			line.WriteString(strings.Repeat(" ", room+gap))
 		}
 	}
 	_, err := fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
 	return err
-}
-
-// cut shortens a text to a number of letters.
-func cut(text string, width int) string {
-	if utf8.RuneCountInString(text) <= width {
-		return text
-	}
-	if width < 2 {
-		return string([]rune(text)[:max(0, width)])
-	}
-	return strings.TrimRight(string([]rune(text)[:width-1]), " ") + "…"
 }

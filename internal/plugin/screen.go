@@ -117,14 +117,14 @@ func cutColoured(line string, width int) string {
 				continue
 			}
 		}
-		_, size := utf8.DecodeRuneInString(line[at:])
-		if bare == width-1 && utf8.RuneCountInString(uncoloured(line[at:])) > 1 {
+		r, size := utf8.DecodeRuneInString(line[at:])
+		if next := bare + widthOfRune(r); next >= width && bare+widthOf(uncoloured(line[at:])) > width {
 			if colour {
 				return line[:at] + "…" + colourOff
 			}
 			return line[:at] + "…"
 		}
-		bare++
+		bare += widthOfRune(r)
 		at += size
 	}
 	return line
