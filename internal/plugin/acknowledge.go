@@ -28,7 +28,7 @@ func (p *plugin) newAcknowledgeCommand() *cobra.Command {
 			of: of, done: "acknowledged",
 			ask: func(pool *nodesv1.NodePool) (shown, question string) {
 				held := apimeta.FindStatusCondition(pool.Status.Conditions, nodesv1.ConditionSafetyBrake).Message
-				return printable(held) + "\n", fmt.Sprintf("Let these nodes leave NodePool %s?", pool.Name)
+				return string(folded(held, "  ")) + "\n", fmt.Sprintf("Let these nodes leave NodePool %s?", pool.Name)
 			},
 			make: func(pool *nodesv1.NodePool) error {
 				if seen == 0 {

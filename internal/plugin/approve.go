@@ -43,7 +43,7 @@ func planOf(cluster *clusterprovisionerv1alpha1.Cluster) (shown, question string
 	plan := cluster.Status.Plan
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "Plan %s of Cluster %s:\n", plan.ID, cluster.Name)
-	for line := range strings.Lines(printable(plan.Summary)) {
+	for line := range strings.Lines(plan.Summary) {
 		fmt.Fprintf(out, "  %s\n", strings.TrimRight(line, "\n"))
 	}
 	if plan.Destructive {

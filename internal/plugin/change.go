@@ -133,9 +133,7 @@ func decideOn[O client.Object](ctx context.Context, p *plugin, with *changing, d
 		return nil //nolint:nilerr // because it comes up again when the change is made, and is told then
 	}
 	shown, question := do.ask(object)
-	if _, err := fmt.Fprint(p.Streams.Err, shown); err != nil {
-		return err
-	}
+	say(p.Streams.Err, "%s", painted(printable(shown)))
 	return p.consent(ctx, with, question)
 }
 
@@ -202,7 +200,7 @@ func (p *plugin) tellCommand(of target, object client.Object, patch []byte) erro
 	if of.namespaced {
 		within = " -n " + object.GetNamespace()
 	}
-	_, err = fmt.Fprintf(p.Streams.Err, "kubectl patch %s %s%s --type merge -p '%s'\n",
+	say(p.Streams.Err, "kubectl patch %s %s%s --type merge -p '%s'\n",
 		of.qualified(), object.GetName(), within, strings.ReplaceAll(string(body), "'", `'\''`))
-	return err
+	return nil
 }

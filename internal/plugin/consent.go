@@ -7,7 +7,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 )
@@ -26,9 +25,7 @@ func (p *plugin) consent(ctx context.Context, with *changing, question string) e
 	case !p.Streams.Interactive:
 		return misused("this needs a consent, and standard input is no terminal where it could be asked for: look first, then give --yes")
 	}
-	if _, err := fmt.Fprintf(p.Streams.Err, "%s [y/N] ", question); err != nil {
-		return err
-	}
+	say(p.Streams.Err, "%s [y/N] ", question)
 	answers := make(chan string, 1)
 	go func() { // a read from a terminal cannot be interrupted: if the caller leaves, the process ends with it
 		line, _ := bufio.NewReader(io.LimitReader(p.Streams.In, maxAnswer)).ReadString('\n') // the end of the input is a no

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -69,8 +70,11 @@ func (p *plugin) kubeconfig(ctx context.Context, argument string, asked *kubecon
 		return err
 	}
 	content, err := reached.kubeconfigContent(ctx, found)
-	if err != nil || !asked.merge {
-		p.printf("%s", content)
+	if err != nil {
+		return err
+	}
+	if !asked.merge {
+		_, err = io.WriteString(p.Streams.Out, p.shown(string(content)))
 		return err
 	}
 	name := found.Name

@@ -6,6 +6,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -93,11 +94,8 @@ func (p *plugin) logs(ctx context.Context, of target, asked *logsAsked) error {
 		return fmt.Errorf("no run of cluster %q has ended: kubectl windlass why cluster/%s says what it waits for", cluster.Name, cluster.Name)
 	}
 	text := provision.LastLines(provision.Redact(kept[at].Log), asked.tail) // others can have written the ConfigMap
-	if p.Streams.terminal() {
-		text = printable(text)
-	}
-	p.printf("%s", text)
-	return nil
+	_, err = io.WriteString(p.Streams.Out, p.shown(text))
+	return err
 }
 
 // awaitRun waits for the end of a run, and tells its stages.
@@ -138,5 +136,5 @@ func stageOf(run *clusterprovisionerv1alpha1.Operation) string {
 	if run.Stage == "" {
 		return string(run.Action)
 	}
-	return fmt.Sprintf("%s: %s", run.Action, printable(run.Stage))
+	return fmt.Sprintf("%s: %s", run.Action, run.Stage)
 }

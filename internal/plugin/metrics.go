@@ -54,7 +54,7 @@ func (c *cluster) usedByNode(ctx context.Context) (map[string]corev1.ResourceLis
 		return nil, "", err
 	}
 	if broken != "" {
-		return nil, fmt.Sprintf("what nodes use: metrics.k8s.io has answered something else: %s", printable(broken)), nil
+		return nil, fmt.Sprintf("what nodes use: metrics.k8s.io has answered something else: %s", broken), nil
 	}
 	return out, "", nil
 }

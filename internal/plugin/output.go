@@ -61,7 +61,7 @@ func (p *plugin) printValue(as format, value any) error {
 		text, err = yaml.Marshal(value)
 	} else {
 		text, err = json.MarshalIndent(value, "", "    ")
-		text = append(text, '\n')
+		text = append(escaped(text), '\n')
 	}
 	if err != nil {
 		return fmt.Errorf("cannot encode the output: %w", err)
@@ -77,11 +77,6 @@ func (p *plugin) width() int {
 	}
 	width, _ := p.Streams.Size()
 	return width
-}
-
-// printf prints a line or a part of one.
-func (p *plugin) printf(text string, args ...any) {
-	_, _ = fmt.Fprintf(p.Streams.Out, text, args...)
 }
 
 // nameOf returns how kubectl calls an object with -o name.

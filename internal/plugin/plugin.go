@@ -59,13 +59,13 @@ func Execute(ctx context.Context, options Options, args []string) int {
 	}
 	for line := range strings.Lines(commandline.InOneLine(p.explain(err))) {
 		if line = strings.TrimSpace(line); line != "" {
-			_, _ = fmt.Fprintf(p.Streams.Err, "windlass: %s\n", line)
+			p.note("%s", line)
 		}
 	}
 	if _, misused := errors.AsType[misuse](err); p.began && !misused {
 		return exitPrevented
 	}
-	_, _ = fmt.Fprintf(p.Streams.Err, "See '%s --help'.\n", called.CommandPath())
+	say(p.Streams.Err, "See '%s --help'.\n", called.CommandPath())
 	return exitMisused
 }
 

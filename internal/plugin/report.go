@@ -213,6 +213,6 @@ func (b *bundle) logs(ctx context.Context, from *cluster, core corev1client.Pods
 			TailLines: new(int64(maxLogLines)), LimitBytes: new(int64(maxLogBytes)),
 		}).DoRaw(ctx)
 		b.missed("the log of "+name, err)
-		b.add("manager/"+name+".log", []byte(provision.Redact(string(log))))
+		b.add("manager/"+name+".log", []byte(printable(provision.Redact(string(log)))))
 	}
 }

@@ -6,7 +6,6 @@ package plugin
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -183,6 +182,3 @@ func age(since *metav1.Time, now time.Time) string {
 		return fmt.Sprintf("%dd", int(passed.Hours()/24))
 	}
 }
-
-// oneLine puts a text into one line, which does not steer a terminal.
-func oneLine(text string) string { return printable(strings.Join(strings.Fields(text), " ")) }

@@ -20,6 +20,9 @@ const (
 	moodBad
 )
 
+// painted is a text for the terminal: what it quotes is printable, so that nothing but its own colours and symbols steers.
+type painted string
+
 // style is how texts look: plain in a pipe, with colours and symbols on a terminal.
 type style struct{ colours, symbols bool }
 
@@ -42,7 +45,7 @@ const (
 )
 
 // paint gives a text the colour of a mood.
-func (s style) paint(how mood, text string) string {
+func (s style) paint(how mood, text string) painted {
 	switch how {
 	case moodGood:
 		return s.with(colourGreen, text)
@@ -53,22 +56,23 @@ func (s style) paint(how mood, text string) string {
 	case moodUnknown:
 		return s.dim(text)
 	default:
-		return text
+		return folded(text, "  ")
 	}
 }
 
-func (s style) dim(text string) string  { return s.with(colourDim, text) }
-func (s style) bold(text string) string { return s.with(colourBold, text) }
+func (s style) dim(text string) painted  { return s.with(colourDim, text) }
+func (s style) bold(text string) painted { return s.with(colourBold, text) }
 
-func (s style) with(colour, text string) string {
+func (s style) with(colour, text string) painted {
+	text = string(folded(text, "  "))
 	if !s.colours || text == "" {
-		return text
+		return painted(text)
 	}
-	return colour + text + colourOff
+	return painted(colour + text + colourOff)
 }
 
 // mark is the symbol of a mood in its colour. All have the same width.
-func (s style) mark(how mood) string {
+func (s style) mark(how mood) painted {
 	plain, symbol := " ", " "
 	switch how {
 	case moodGood:

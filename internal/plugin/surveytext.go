@@ -18,18 +18,18 @@ func (p *plugin) drawSurvey(out io.Writer, sum *survey, all, wide bool, height i
 		if count.Ready < count.All {
 			how = moodBusy
 		}
-		counts = append(counts, look.paint(how, fmt.Sprintf("%d/%d", count.Ready, count.All))+" "+count.of.plural)
+		counts = append(counts, string(look.paint(how, fmt.Sprintf("%d/%d", count.Ready, count.All)))+" "+count.of.plural)
 	}
 	if len(counts) > 0 {
-		_, _ = fmt.Fprintf(out, "Ready: %s\n", strings.Join(counts, ", "))
+		say(out, "Ready: %s\n", painted(strings.Join(counts, ", ")))
 	} else {
-		_, _ = fmt.Fprintln(out, "There is nothing to show.")
+		say(out, "There is nothing to show.\n")
 	}
 	if err := p.drawRows(out, sum, all, wide, height); err != nil {
 		return err
 	}
 	if len(sum.Unseen) > 0 {
-		_, _ = fmt.Fprintf(out, "\nNot seen: %s.\n", strings.Join(sum.Unseen, "; "))
+		say(out, "\nNot seen: %s.\n", oneLine(strings.Join(sum.Unseen, "; ")))
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (p *plugin) drawRows(out io.Writer, sum *survey, all, wide bool, height int
 		}
 		message := ""
 		if each.how != moodGood || wide {
-			message = oneLine(each.Message)
+			message = each.Message
 		}
 		rows.add(cell{text: each.ref(), mark: each.how}, cell{text: each.Namespace}, cell{text: each.State, how: each.how},
 			cell{text: age(each.Since, p.Now())}, cell{text: message})
@@ -62,12 +62,12 @@ func (p *plugin) drawRows(out io.Writer, sum *survey, all, wide bool, height int
 	if len(rows.rows) == 0 {
 		return nil
 	}
-	_, _ = fmt.Fprintln(out)
+	say(out, "\n")
 	if err := rows.write(out, look, p.width(), wide); err != nil {
 		return err
 	}
 	if hidden > 0 {
-		_, _ = fmt.Fprintf(out, "… and %d more\n", hidden)
+		say(out, "… and %d more\n", hidden)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ package plugin
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -34,11 +33,13 @@ type ranking struct {
 
 // write writes it for people.
 func (r *ranking) write(out io.Writer, p *plugin, wide bool) error {
-	if err := r.table.write(out, p.style(), p.width(), wide); err != nil || len(r.unseen) == 0 {
+	if err := r.table.write(out, p.style(), p.width(), wide); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "\nNot seen: %s.\n", strings.Join(r.unseen, "; "))
-	return err
+	if len(r.unseen) > 0 {
+		say(out, "\nNot seen: %s.\n", oneLine(strings.Join(r.unseen, "; ")))
+	}
+	return nil
 }
 
 // topKinds are the words after top.

@@ -5,7 +5,6 @@ package plugin
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"strings"
 
@@ -56,23 +55,28 @@ func (p *plugin) drawTree(out io.Writer, root *branch, object client.Object) {
 	}
 }
 
+// lineOf is the first line of a branch.
+func (p *plugin) lineOf(b *branch) painted {
+	if b.standing == nil {
+		return painted(strings.ReplaceAll(printable(b.Text), "\n", " "))
+	}
+	look, line := p.style(), painted(oneLine(b.ref()))
+	if b.State != "" {
+		line += "  " + look.paint(b.how, oneLine(b.State))
+	}
+	if since := age(b.Since, p.Now()); since != "" && b.how != moodGood {
+		line += look.dim(" for " + since)
+	}
+	return line
+}
+
 // drawBranch draws a branch after its own indent, and its children after theirs.
 func (p *plugin) drawBranch(out io.Writer, b *branch, own, below string) {
 	look, tee, corner, bar := p.style(), "|- ", "`- ", "|  "
 	if look.symbols {
 		tee, corner, bar = "├─ ", "└─ ", "│  "
 	}
-	line := b.Text
-	if b.standing != nil {
-		line = b.ref()
-		if b.State != "" {
-			line += "  " + look.paint(b.how, b.State)
-		}
-		if since := age(b.Since, p.Now()); since != "" && b.how != moodGood {
-			line += look.dim(" for " + since)
-		}
-	}
-	_, _ = fmt.Fprintf(out, "%s%s %s\n", own, look.mark(b.how), line)
+	say(out, "%s%s %s\n", own, look.mark(b.how), p.lineOf(b))
 	inner := below + " "
 	if len(b.Children) > 0 {
 		inner = below + strings.TrimRight(bar, " ")
@@ -80,9 +84,9 @@ func (p *plugin) drawBranch(out io.Writer, b *branch, own, below string) {
 	if b.standing != nil && b.Message != "" && b.how != moodGood {
 		message := oneLine(b.Message)
 		if width := p.width(); width > 0 {
-			message = cut(message, max(minFlexible, width-len([]rune(inner))-1))
+			message = cut(message, max(minFlexible, width-widthOf(inner)-1))
 		}
-		_, _ = fmt.Fprintf(out, "%s %s\n", inner, message)
+		say(out, "%s %s\n", inner, message)
 	}
 	for i, child := range b.Children {
 		if i < len(b.Children)-1 {

@@ -121,11 +121,11 @@ func (p *plugin) tellChanges(sum *survey, told map[string]string) {
 
 // line is how an object stands, without times: those change always.
 func (s *standing) line() string {
-	out := s.ref()
+	out := oneLine(s.ref())
 	if s.Namespace != "" {
 		out += " -n " + s.Namespace
 	}
-	out += "  " + s.State
+	out += "  " + oneLine(s.State)
 	if s.how != moodGood && s.Message != "" {
 		out += "  " + oneLine(s.Message)
 	}

@@ -4,7 +4,6 @@
 package plugin
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -23,7 +22,7 @@ func (p *plugin) printExplanation(of *why.Explanation, asked *whyAsked) {
 		if step != of {
 			p.printf("\n%s\n", look.bold("Because of "+strings.ToLower(step.Subject.Kind)+" "+step.Subject.Name+":"))
 		}
-		p.printf("%s\n", look.bold(printable(step.Summary)))
+		p.printf("%s\n", look.bold(step.Summary))
 		p.printChecks(step, look, asked)
 	}
 	if asked.verbose && len(of.Origins) > 0 {
@@ -37,7 +36,7 @@ func (p *plugin) printChecks(of *why.Explanation, look style, asked *whyAsked) {
 		check := &of.Checks[i]
 		p.printf("  %s %s\n", look.mark(moodOf(check.State)), check.Title)
 		if check.Message != "" && (check.State == why.Failed || asked.verbose) && check.Message != of.Summary {
-			p.printf("      %s\n", printable(check.Message))
+			p.printf("      %s\n", folded(check.Message, "      "))
 		}
 		if check.State != why.Failed {
 			continue
@@ -47,7 +46,7 @@ func (p *plugin) printChecks(of *why.Explanation, look style, asked *whyAsked) {
 		}
 		for _, proof := range check.Evidence {
 			if asked.verbose {
-				p.printf("      %s %s: %s = %s\n", strings.ToLower(proof.Object.Kind), proof.Object.Name, proof.Field, printable(proof.Value))
+				p.printf("      %s %s: %s = %s\n", strings.ToLower(proof.Object.Kind), proof.Object.Name, proof.Field, folded(proof.Value, "        "))
 			}
 		}
 	}
@@ -58,19 +57,18 @@ func (p *plugin) printChecks(of *why.Explanation, look style, asked *whyAsked) {
 
 // writeStep writes what to do about the cause.
 func (p *plugin) writeStep(out io.Writer, step *why.Step, look style) {
-	printf := func(text string, args ...any) { _, _ = fmt.Fprintf(out, text, args...) }
 	if step == nil {
 		return
 	}
-	printf("\n%s %s\n", look.bold("Next:"), step.Text)
+	say(out, "\n%s %s\n", look.bold("Next:"), folded(step.Text, "      "))
 	switch {
 	case step.At != nil && step.At.After(p.Now()):
-		printf("      Windlass tries again in %s.\n", step.At.Sub(p.Now()).Round(time.Second))
+		say(out, "      Windlass tries again in %s.\n", step.At.Sub(p.Now()).Round(time.Second))
 	case step.Heals:
-		printf("      It heals by itself.\n")
+		say(out, "      It heals by itself.\n")
 	}
 	if step.Command != "" {
-		printf("\n  %s\n", step.Command)
+		say(out, "\n  %s\n", step.Command)
 	}
 }
 
@@ -81,7 +79,7 @@ func (p *plugin) printOrigins(of *why.Explanation, look style) {
 	}
 	for i := range of.Origins {
 		origin := &of.Origins[i]
-		p.printf("%s = %s\n  %s\n", look.bold(origin.Key), printable(origin.Value), printable(origin.Message))
+		p.printf("%s = %s\n  %s\n", look.bold(oneLine(origin.Key)), folded(origin.Value, "    "), origin.Message)
 	}
 }
 
