@@ -26,7 +26,7 @@ func Node(node *corev1.Node, pools membership.Pools, because string) *Explanatio
 		if isReady(node) {
 			return nil
 		}
-		return &finding{code: CodeNodeNotReady, message: fmt.Sprintf("node %s is not ready", node.Name), evidence: []Evidence{notReady(node)}}
+		return &finding{code: CodeNodeNotReady, message: unready(node), evidence: []Evidence{notReady(node)}}
 	})
 	w.check("The node is not short of resources", func() *finding { return pressed(node) })
 	w.check("The node is not cordoned", func() *finding {

@@ -159,7 +159,13 @@ func TestNode(t *testing.T) {
 		"a node in order":    {node: follower(), pools: poolsOf(keeper()), want: "Node a is ready and accepts pods."},
 		"a node in no pool":  {node: build.Node("a").Ready(corev1.ConditionTrue), pools: poolsOf(keeper()), want: "Node a is ready and accepts pods."},
 		"a node that is off": {node: follower().Ready(corev1.ConditionUnknown), pools: poolsOf(keeper()), want: "NodeNotReady: Node a is not ready."},
-		"a cordoned node":    {node: follower().Cordoned(), pools: poolsOf(keeper()), want: "NodeCordoned: Node a is cordoned: it accepts no new pods."},
+		"a node whose kubelet is silent": {
+			node: follower().With(func(n *corev1.Node) {
+				n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, Message: "Kubelet stopped posting node status."}}
+			}),
+			pools: poolsOf(keeper()), want: "NodeNotReady: Node a is not ready: Kubelet stopped posting node status.",
+		},
+		"a cordoned node": {node: follower().Cordoned(), pools: poolsOf(keeper()), want: "NodeCordoned: Node a is cordoned: it accepts no new pods."},
 		"a full disk": {
 			node: follower().With(func(n *corev1.Node) {
 				n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue, Message: "90%"})

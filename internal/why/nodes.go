@@ -67,6 +67,17 @@ func isReady(node *corev1.Node) bool {
 	})
 }
 
+// unready says that a node is not ready, in the words of the kubelet, or of the controller that misses it.
+func unready(node *corev1.Node) string {
+	text := fmt.Sprintf("node %s is not ready", node.Name)
+	for i := range node.Status.Conditions {
+		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady && c.Message != "" {
+			text += ": " + c.Message
+		}
+	}
+	return text
+}
+
 // isSynced reports whether the node carries the labels that the RuntimeClass of the pool selects.
 func isSynced(pool *membership.Pool, node *corev1.Node) bool {
 	if _, joined := node.Labels[cmp.Or(pool.Status.MemberLabel, pool.MemberLabel())]; !joined {

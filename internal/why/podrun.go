@@ -44,7 +44,7 @@ func (w *podWalk) node() {
 		if isReady(node) {
 			return nil
 		}
-		return &finding{code: CodeNodeNotReady, message: fmt.Sprintf("node %s is not ready", node.Name), evidence: []Evidence{notReady(node)}}
+		return &finding{code: CodeNodeNotReady, message: unready(node), evidence: []Evidence{notReady(node)}}
 	})
 	if w.around.Class == nil {
 		return
