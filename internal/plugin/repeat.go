@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
+// rereadAfter is how long is waited before something is read again that could not be read.
+const rereadAfter = 2 * time.Second
+
 // repeat does something now and after every pause, until it is done. It returns the cause if the caller leaves before.
-func repeat(ctx context.Context, pause time.Duration, do func() (done bool, err error)) error {
-	ticks := time.NewTicker(pause)
-	defer ticks.Stop()
+func repeat(ctx context.Context, lasting time.Duration, do func() (done bool, err error)) error {
 	for {
 		switch done, err := do(); {
 		case ctx.Err() != nil && !done:
@@ -19,11 +20,31 @@ func repeat(ctx context.Context, pause time.Duration, do func() (done bool, err 
 		case done || err != nil:
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if !pause(ctx, lasting) {
 			return context.Cause(ctx)
-		case <-ticks.C:
 		}
+	}
+}
+
+// persist reads until nothing fails, and says meanwhile what does. It returns the cause if the caller leaves before.
+func (p *plugin) persist(ctx context.Context, lost func(because string), read func() error) error {
+	return repeat(ctx, rereadAfter, func() (done bool, err error) {
+		if err = read(); err != nil && ctx.Err() == nil { // a person who leaves is not told that something has failed
+			lost(p.explain(err))
+		}
+		return err == nil, nil
+	})
+}
+
+// pause waits, and reports whether the caller is still there.
+func pause(ctx context.Context, lasting time.Duration) bool {
+	timer := time.NewTimer(lasting)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
 	}
 }
 

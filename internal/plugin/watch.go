@@ -17,8 +17,6 @@ import (
 )
 
 const (
-	// rereadAfter is how long is waited before something is read again that could not be read.
-	rereadAfter = 2 * time.Second
 	// settleAfter is how long changes are gathered before they are drawn.
 	settleAfter = 100 * time.Millisecond
 	// agesAfter is how often a terminal is drawn anew without a change: ages grow, and windows are resized.
@@ -189,17 +187,13 @@ func (p *plugin) follow(ctx context.Context, reached *cluster, k *kind, from *fo
 	}
 	for ctx.Err() == nil {
 		reached.followOnce(ctx, k, from, send)
-		// It ends with the context only.
-		_ = repeat(ctx, rereadAfter, func() (done bool, err error) {
-			again, err := reached.readKind(ctx, k)
-			if err != nil {
-				send(change{of: k, lost: p.explain(err)})
-				return false, nil
-			}
-			from = again
-			send(change{of: k, all: again})
-			return true, nil
+		err := p.persist(ctx, func(because string) { send(change{of: k, lost: because}) }, func() (err error) {
+			from, err = reached.readKind(ctx, k)
+			return err
 		})
+		if err == nil {
+			send(change{of: k, all: from})
+		}
 	}
 }
 

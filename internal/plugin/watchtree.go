@@ -27,22 +27,24 @@ type grown struct {
 func (p *plugin) watchTree(ctx context.Context, reached *cluster, of target) error {
 	view := &screen{streams: &p.Streams}
 	defer view.leave()
-	for ctx.Err() == nil {
-		next, err := reached.growNow(ctx, of)
-		switch {
-		case err != nil && (ctx.Err() != nil || !view.began()):
-			return unlessLeft(ctx, err)
-		case apierrors.IsNotFound(err):
+	next, err := reached.growNow(ctx, of)
+	for err == nil {
+		p.showUntilItChanges(ctx, reached, view, next)
+		gone := false
+		err = p.persist(ctx, view.lose, func() (err error) {
+			next, err = reached.growNow(ctx, of)
+			gone = apierrors.IsNotFound(err)
+			if gone {
+				return nil
+			}
+			return err
+		})
+		if gone {
 			view.show(fmt.Sprintf("%s/%s  Gone\n", of.singular(), of.name))
 			return nil
-		case err != nil:
-			view.lose(p.explain(err))
-			pause(ctx, rereadAfter)
-		default:
-			p.showUntilItChanges(ctx, reached, view, next)
 		}
 	}
-	return nil
+	return unlessLeft(ctx, err)
 }
 
 // growNow reads the tree of an object, and remembers what it has looked at.
@@ -101,20 +103,10 @@ func (c *cluster) awaitOther(ctx context.Context, of *sight, changed chan<- stru
 		}
 	})
 	if !other {
-		pause(ctx, rereadAfter) // the API server ends watches, and some callers may not watch
+		_ = pause(ctx, rereadAfter) // the API server ends watches, and some callers may not watch
 	}
 	select {
 	case changed <- struct{}{}:
 	default:
-	}
-}
-
-// pause waits, or until the context ends.
-func pause(ctx context.Context, lasting time.Duration) {
-	timer := time.NewTimer(lasting)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }
