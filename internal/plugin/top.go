@@ -27,6 +27,7 @@ type topAsked struct {
 type ranking struct {
 	table *table
 	items any
+	names []string
 	// unseen are parts of sentences: what is not known.
 	unseen []string
 }
@@ -77,7 +78,7 @@ func (p *plugin) newTopCommand() *cobra.Command {
 			return err
 		case asked.interval < minInterval:
 			return misused("--interval must be at least %s", minInterval)
-		case asked.watch && asked.output.structured():
+		case asked.watch && (asked.output.structured() || *asked.output == formatName):
 			return misused("--watch is for people: leave it out with -o %s", *asked.output)
 		}
 		return p.top(cmd.Context(), of, asked)
@@ -100,15 +101,12 @@ func (p *plugin) top(ctx context.Context, of *kind, asked *topAsked) error {
 			return p.topNodes(ctx, reached)
 		}
 	}
-	if asked.output.structured() {
+	if asked.output.structured() || *asked.output == formatName {
 		found, err := look()
 		if err != nil {
 			return err
 		}
-		for _, because := range found.unseen {
-			p.note("not seen: %s", because)
-		}
-		return p.printValue(*asked.output, found.items)
+		return p.printRanking(of, found, *asked.output)
 	}
 	if asked.watch {
 		return p.watchTop(ctx, look, asked)
@@ -118,6 +116,20 @@ func (p *plugin) top(ctx context.Context, of *kind, asked *topAsked) error {
 		return err
 	}
 	return found.write(p.Streams.Out, p, *asked.output == formatWide)
+}
+
+// printRanking prints a ranking for programs.
+func (p *plugin) printRanking(of *kind, found *ranking, as format) error {
+	for _, because := range found.unseen {
+		p.note("not seen: %s", because)
+	}
+	if as != formatName {
+		return p.printValue(as, found.items)
+	}
+	for _, name := range found.names {
+		p.printf("%s\n", of.name(name))
+	}
+	return nil
 }
 
 // watchTop shows a ranking again and again, each time whole, until the context ends.

@@ -48,7 +48,9 @@ func TestTopMachines(t *testing.T) {
 		t.Error(diff)
 	}
 	has(t, run(t, at, append(args, "vm", "-o", "json")...).out, `"cpuCores": 1.848`, `"name": "idle"`)
+	has(t, run(t, at, append(args, "machines", "-o", "name")...).out, "virtualmachine.cloudnative.tw/web\nvirtualmachine.cloudnative.tw/idle\n")
 	s.steps(t, []string{"-n", busy.Namespace},
+		step{args: "top machines --watch -o name", code: exitMisused, err: "--watch is for people"},
 		step{args: "top pods", code: exitMisused, err: "this command does not work on pods"},
 		step{args: "top machines --watch -o json", code: exitMisused, err: "--watch is for people"},
 		step{args: "top machines --interval 1ms", code: exitMisused, err: "at least 1s"},
@@ -96,6 +98,7 @@ func TestTopPoolsAndNodes(t *testing.T) {
 			}
 		}
 	}
+	has(t, s.run(t, "top", "nodes", "-o", "name").out, "node/"+name+"-a\n")
 	s.Create(t, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{
 		{Verbs: []string{"list"}, APIGroups: []string{""}, Resources: []string{"nodes"}},
 		{Verbs: []string{"list"}, APIGroups: []string{nodesv1.SchemeGroupVersion.Group}, Resources: []string{"nodepools"}},

@@ -54,6 +54,7 @@ func (p *plugin) topMachines(ctx context.Context, reached *cluster, everywhere b
 		{title: "SAMPLED", spare: 1},
 	}}}
 	for _, vm := range items {
+		out.names = append(out.names, vm.Name)
 		cells := append(plain(vm.Namespace, vm.Name, string(vm.Phase)), p.usageCells(vm.Usage)...)
 		out.table.add(cells...)
 	}

@@ -99,6 +99,7 @@ func rankedFilled(items []filled, pools bool, taken *taken) *ranking {
 		out.table.columns = append(out.table.columns, column{title: "CPU USED", spare: 8}, column{title: "MEMORY USED", spare: 6})
 	}
 	for i := range items {
+		out.names = append(out.names, items[i].Name)
 		cells := plain(items[i].Name)
 		if pools {
 			cells = append(cells, cell{text: strconv.Itoa(items[i].Nodes)})
