@@ -5,75 +5,16 @@ package plugin
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/windlass-operator/windlass/internal/kube"
 )
-
-// access is how to reach the cluster: what the flags of kubectl say, else what the kubeconfig says.
-type access struct {
-	kubeconfig string
-	overrides  clientcmd.ConfigOverrides
-}
-
-// flagKubeconfig names the kubeconfig.
-const flagKubeconfig = "kubeconfig"
-
-// bind adds the flags of kubectl under their names.
-func (a *access) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&a.kubeconfig, flagKubeconfig, "", "`file` with clusters, users and contexts")
-	names := clientcmd.RecommendedConfigOverrideFlags("")
-	names.AuthOverrideFlags.Username.LongName, names.AuthOverrideFlags.Password.LongName = "", "" // as in kubectl
-	names.ClusterOverrideFlags.APIServer.ShortName = "s"
-	for text, flag := range map[string]*clientcmd.FlagInfo{
-		"`name` of the context of the kubeconfig":                          &names.CurrentContext,
-		"`name` of the cluster of the kubeconfig":                          &names.ContextOverrideFlags.ClusterName,
-		"`name` of the user of the kubeconfig":                             &names.ContextOverrideFlags.AuthInfoName,
-		"`name` of the namespace":                                          &names.ContextOverrideFlags.Namespace,
-		"`URL` of the API server":                                          &names.ClusterOverrideFlags.APIServer,
-		"`name` that the certificate of the API server must have":          &names.ClusterOverrideFlags.TLSServerName,
-		"`file` with the certificate of the authority":                     &names.ClusterOverrideFlags.CertificateAuthority,
-		"do not check the certificate of the API server: insecure":         &names.ClusterOverrideFlags.InsecureSkipTLSVerify,
-		"`URL` of a proxy":                                                 &names.ClusterOverrideFlags.ProxyURL,
-		"ask for answers without compression":                              &names.ClusterOverrideFlags.DisableCompression,
-		"`file` with a client certificate":                                 &names.AuthOverrideFlags.ClientCertificate,
-		"`file` with the key of the client certificate":                    &names.AuthOverrideFlags.ClientKey,
-		"bearer `token`":                                                   &names.AuthOverrideFlags.Token,
-		"`name` of a user to act as":                                       &names.AuthOverrideFlags.Impersonate,
-		"`UID` of a user to act as":                                        &names.AuthOverrideFlags.ImpersonateUID,
-		"`name` of a group to act as; can be repeated":                     &names.AuthOverrideFlags.ImpersonateGroups,
-		"how long one request may take, as in 30s; `duration` 0: no limit": &names.Timeout,
-	} {
-		flag.Description = text
-	}
-	clientcmd.BindOverrideFlags(&a.overrides, flags, names)
-}
-
-func (a *access) loader() clientcmd.ClientConfig {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = a.kubeconfig
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &a.overrides)
-}
-
-// contexts returns the contexts of the kubeconfig.
-func (a *access) contexts() []string {
-	raw, err := a.loader().RawConfig()
-	if err != nil {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(raw.Contexts))
-}
 
 // cluster is a cluster that is reached with the rights of the caller.
 type cluster struct {
@@ -90,6 +31,9 @@ type cluster struct {
 
 // cluster returns how to reach the cluster. It sends no request.
 func (p *plugin) cluster() (*cluster, error) {
+	if err := p.access.actAs(); err != nil {
+		return nil, err
+	}
 	loader := p.access.loader()
 	config, err := loader.ClientConfig()
 	if err != nil {
@@ -101,24 +45,13 @@ func (p *plugin) cluster() (*cluster, error) {
 	}
 	config.UserAgent = "kubectl-windlass/" + p.Version
 	config.QPS = -1 // the API server's own priority and fairness orders better
-	config.WarningHandler = rest.NewWarningWriter(p.Streams.Err, rest.WarningWriterOptions{Deduplicate: true})
+	warnings := rest.NewWarningWriter(p.Streams.Err, rest.WarningWriterOptions{Deduplicate: true})
+	config.WarningHandler, p.access.warned = warnings, warnings.WarningCount
 	through, err := client.NewWithWatch(config, client.Options{Scheme: kube.NewScheme(), Mapper: mapper()})
 	if err != nil {
 		return nil, fmt.Errorf("cannot use the kubeconfig: %w", err)
 	}
 	return &cluster{WithWatch: through, config: config, namespace: namespace, chosen: p.access.overrides.Context.Namespace != ""}, nil
-}
-
-// unusable says why there is no cluster.
-func (a *access) unusable(err error) error {
-	switch {
-	case clientcmd.IsEmptyConfig(err):
-		return errors.New("there is no cluster to talk to: give a kubeconfig with --kubeconfig, or set KUBECONFIG")
-	case a.kubeconfig != "":
-		return fmt.Errorf("cannot use kubeconfig %q: %w", a.kubeconfig, err)
-	default:
-		return fmt.Errorf("cannot use the kubeconfig: %w", err)
-	}
 }
 
 // within returns the namespace of an object of the kind.

@@ -50,16 +50,22 @@ func TestShellIsOfferedObjects(t *testing.T) {
 	}
 }
 
+// kubectl returns the path of kubectl.
+func kubectl(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(cmp.Or(os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(testkit.Root(), "bin", "k8s")), "kubectl")
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("needs kubectl: %v", err)
+	}
+	return path
+}
+
 // TestKubectlCompletes: kubectl itself finds the program and passes on what it answers.
 func TestKubectlCompletes(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	name := s.Namespace(t)
 	s.Create(t, build.Pool(name).Obj())
-	kubectl := filepath.Join(cmp.Or(os.Getenv("KUBEBUILDER_ASSETS"), filepath.Join(testkit.Root(), "bin", "k8s")), "kubectl")
-	if _, err := os.Stat(kubectl); err != nil {
-		t.Skipf("needs kubectl: %v", err)
-	}
 	program, err := os.Executable()
 	must(t, err)
 	folder := t.TempDir()
@@ -74,7 +80,7 @@ func TestKubectlCompletes(t *testing.T) {
 		"top ":          "machines\n",
 	} {
 		args := append([]string{"__complete", "windlass"}, strings.Split(typed, " ")...)
-		command := exec.CommandContext(t.Context(), kubectl, args...)
+		command := exec.CommandContext(t.Context(), kubectl(t), args...)
 		command.Env = []string{asPlugin + "=1", "PATH=" + folder, "HOME=" + folder, "KUBECONFIG=" + s.kubeconfig}
 		out, err := command.Output()
 		must(t, err)

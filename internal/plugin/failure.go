@@ -38,6 +38,10 @@ func explainRequest(request *url.Error) string {
 		server = parsed.Scheme + "://" + parsed.Host
 	}
 	because := request.Err
+	if cause, ok := strings.CutPrefix(because.Error(), "getting credentials: "); ok {
+		cause, _, _ = strings.Cut(cause, "\n") // what follows are general advices
+		return fmt.Sprintf("cannot get the credentials that the kubeconfig asks for: %s", cause)
+	}
 	if deeper, ok := errors.AsType[*net.OpError](because); ok {
 		because = deeper.Err
 	}

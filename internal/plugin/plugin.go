@@ -52,6 +52,9 @@ func Execute(ctx context.Context, options Options, args []string) int {
 	root.SetArgs(args)
 	called, err := root.ExecuteContextC(ctx)
 	if err == nil {
+		err = p.access.check()
+	}
+	if err == nil {
 		return exitFine
 	}
 	if errors.Is(err, errNotReady) {

@@ -5,6 +5,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/url"
 	"os"
@@ -144,6 +145,10 @@ func TestFailuresAreSentences(t *testing.T) {
 		"interrupted": {err: request(context.Canceled), want: "interrupted"},
 		"too late": {
 			err: request(context.DeadlineExceeded), want: "the API server at https://10.0.0.1:6443 has not answered in time: is the cluster running?",
+		},
+		"the program for credentials is missing": {
+			err:  request(errors.New("getting credentials: exec: executable aws not found\n\nIt looks like you are trying to use a plugin\n")),
+			want: "cannot get the credentials that the kubeconfig asks for: exec: executable aws not found",
 		},
 		"not logged in": {
 			err:  apierrors.NewUnauthorized("Unauthorized"),
