@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -30,7 +31,7 @@ func IsPaused(obj client.Object) bool {
 }
 
 // PausedUntil returns the time at which the pause ends by itself, and whether it does.
-func PausedUntil(obj client.Object) (time.Time, bool) {
+func PausedUntil(obj metav1.Object) (time.Time, bool) {
 	until, err := time.Parse(time.RFC3339, obj.GetAnnotations()[PausedAnnotation])
 	return until, err == nil
 }

@@ -47,6 +47,8 @@ type finding struct {
 	// gaveUp is true if Windlass does not try again, and at is when it does.
 	gaveUp bool
 	at     *metav1.Time
+	// ends is true for a pause that ends by itself, at that time.
+	ends bool
 }
 
 // check makes a check, unless an earlier one has failed.
@@ -65,8 +67,9 @@ func (w *walk) check(title string, look func() *finding) {
 		Title: title, State: Failed, Code: found.code, Message: sentence(found.message), Evidence: found.evidence,
 		Next: found.code.step(w.explanation.Subject.Kind, w.names.with(found.names), found.gaveUp),
 	}
-	if check.Next != nil {
-		check.Next.At = found.at
+	check.Next.At = found.at
+	if found.ends {
+		check.Next.Text, check.Next.Heals = pauseEnds, true
 	}
 	w.explanation.Checks = append(w.explanation.Checks, check)
 }

@@ -14,6 +14,9 @@ const (
 	CodeDeleting Code = "Deleting"
 )
 
+// pauseEnds is what to do about a pause that has an end, of an object or of its pool.
+const pauseEnds = "The pause ends by itself. To end it now, remove the annotation."
+
 // sharedCodes returns the codes of all kinds.
 func sharedCodes() map[Code]row {
 	return map[Code]row{

@@ -239,10 +239,23 @@ func blame(kind string, of owned, condition *metav1.Condition, again *metav1.Tim
 	if gaveUp && Code(condition.Reason).step(kind, names{}, false).Heals {
 		again = nil // it is the time of an attempt that does not come
 	}
-	return &finding{
+	found := &finding{
 		code: Code(condition.Reason), message: condition.Message, gaveUp: gaveUp, at: again,
 		evidence: []Evidence{fact(kind, of, field, fmt.Sprintf("%s, %s", condition.Status, condition.Reason))},
 	}
+	if condition.Reason == status.ReasonPaused {
+		found.at, found.ends = pauseEnd(of)
+	}
+	return found
+}
+
+// pauseEnd returns when the pause of an object ends by itself, and whether it does.
+func pauseEnd(of metav1.Object) (*metav1.Time, bool) {
+	until, ends := status.PausedUntil(of)
+	if !ends {
+		return nil, false
+	}
+	return &metav1.Time{Time: until}, true
 }
 
 // leaving is the cause of an object that is being deleted, if nothing else is.

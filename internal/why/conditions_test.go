@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,6 +92,7 @@ func TestConditions(t *testing.T) {
 		got        *why.Explanation
 		want, next string
 		at         *metav1.Time
+		heals      bool // it has to
 	}{
 		"a machine that is ready": {got: why.VirtualMachine(machine(is("Ready", yes, "Ready", ""))), want: "VirtualMachine vm is ready."},
 		"a machine that crashes": {
@@ -124,6 +126,18 @@ func TestConditions(t *testing.T) {
 		"a cause that only Ready has": {
 			got:  why.PodSet(set(is("Ready", no, "PoolCordoned", "waiting for 1 of 3 pods to be available: all 2 ready nodes of pool gpu are cordoned: a, b"), is("Available", no, "MinimumReplicasUnavailable", ""))),
 			want: "PoolCordoned: Waiting for 1 of 3 pods to be available: all 2 ready nodes of pool gpu are cordoned: a, b.", next: "kubectl get nodes -l node-role.kubernetes.io/gpu",
+		},
+		"an object that is paused for a time": {
+			got: why.PodSet(func() *appsv1alpha1.PodSet {
+				of := set(is("Ready", yes, "Ready", ""), is("Paused", yes, "Paused", "until then"))
+				of.Annotations = map[string]string{"windlass.io/paused": "1970-01-01T00:01:39Z"}
+				return of
+			}()),
+			want: "Paused: Until then.", next: "kubectl annotate podset web -n shop windlass.io/paused-", at: &soon, heals: true,
+		},
+		"a machine that is paused for good while an attempt is due": {
+			got:  why.VirtualMachine(machine(is("Ready", no, "Crashed", "exit code 1"), is("Paused", yes, "Paused", "Windlass rests"))),
+			want: "Paused: Windlass rests.", next: "kubectl annotate virtualmachine vm -n default windlass.io/paused-",
 		},
 		"a paused object": {
 			got:  why.PodSet(set(is("Ready", yes, "Ready", ""), is("Paused", yes, "Paused", "windlass.io/paused is set"))),
@@ -166,6 +180,9 @@ func TestConditions(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.at, failure.Next.At); diff != "" {
 				t.Errorf("the time (-want +got):\n%s", diff)
+			}
+			if tt.heals && (!failure.Next.Heals || !strings.Contains(failure.Next.Text, "by itself")) {
+				t.Errorf("it has to heal by itself: %+v", failure.Next)
 			}
 		})
 	}

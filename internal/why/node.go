@@ -64,7 +64,10 @@ func unsynced(node *corev1.Node, pools membership.Pools) *finding {
 	plan := membership.NewPlan(node, pools)
 	for _, name := range slices.Concat(plan.Members, plan.Leaving) {
 		if failure := Membership(node, pools, name).Failure(); failure != nil {
-			return &finding{code: failure.Code, message: failure.Message, evidence: failure.Evidence, names: poolNames(pools[name])}
+			return &finding{
+				code: failure.Code, message: failure.Message, evidence: failure.Evidence, names: poolNames(pools[name]),
+				at: failure.Next.At, ends: failure.Next.At != nil && failure.Code == CodePoolHolds,
+			}
 		}
 	}
 	return nil
@@ -245,8 +248,9 @@ func (m *memberWalk) held() *finding {
 	case !m.pool.Holds(), m.isMember() && m.complete():
 		return nil
 	case status.IsPaused(m.pool.NodePool):
+		at, ends := pauseEnd(m.pool)
 		return &finding{
-			code: CodePoolHolds, message: fmt.Sprintf("pool %s is paused: it changes no node", m.pool.Name),
+			code: CodePoolHolds, message: fmt.Sprintf("pool %s is paused: it changes no node", m.pool.Name), at: at, ends: ends,
 			evidence: []Evidence{m.ofPool("metadata.annotations["+status.PausedAnnotation+"]", m.pool.Annotations[status.PausedAnnotation])},
 		}
 	case m.pool.Spec.DryRun:

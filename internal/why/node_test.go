@@ -148,6 +148,22 @@ func TestMembership(t *testing.T) {
 	}
 }
 
+// TestNodeWhosePoolIsPausedForATime: the explanations of the node, alone and with the pool, know when the pause ends.
+func TestNodeWhosePoolIsPausedForATime(t *testing.T) {
+	t.Parallel()
+	end := metav1.NewTime(time.Unix(99, 0).UTC())
+	pools := poolsOf(keeper(func(b *build.PoolBuilder) { b.Annotation("windlass.io/paused", "1970-01-01T00:01:39Z") }))
+	node := build.Node("a").Ready(corev1.ConditionTrue).Role("gpu").Obj()
+	for name, got := range map[string]*why.Explanation{"alone": why.Node(node, pools, ""), "with the pool": why.Membership(node, pools, "gpu")} {
+		want := &why.Step{
+			Text: "The pause ends by itself. To end it now, remove the annotation.", Command: "kubectl annotate nodepool gpu windlass.io/paused-", Heals: true, At: &end,
+		}
+		if diff := cmp.Diff(want, got.Failure().Next); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestNode(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
