@@ -20,13 +20,13 @@ import (
 )
 
 // newLogger returns the logger of the process, and makes the libraries use it too. What it shows can be changed with the verbosity.
-func newLogger(out io.Writer, format string, detail *verbosity) logr.Logger {
+func newLogger(out io.Writer, conf *config.Config, detail *verbosity) logr.Logger {
 	var handler slog.Handler = slog.NewJSONHandler(out, &slog.HandlerOptions{Level: detail, ReplaceAttr: plain})
-	if format != config.LogJSON {
+	if conf.LogFormat != config.LogJSON {
 		handler = newTextHandler(out, detail, onTerminal(out, os.Getenv))
 	}
 	logger := logr.FromSlogHandler(handler)
-	logger = logger.WithSink(&calm{LogSink: logger.GetSink()})
+	logger = logger.WithSink(&calm{LogSink: logger.GetSink(), forUser: conf.OnlyGateway && conf.Gateway.Session})
 	klog.SetLoggerWithOptions(chatter(logger), klog.ContextualLogger(true))
 	ctrl.SetLogger(chatter(logger))
 	return logger
@@ -74,11 +74,16 @@ func (s *quieter) WithName(name string) logr.LogSink {
 }
 
 // calm shows errors that belong to normal operation only with -v=1.
-type calm struct{ logr.LogSink }
+type calm struct {
+	logr.LogSink
+
+	// forUser is true if the process acts as a person, who need not be allowed to list everything: the browser shows what is missing.
+	forUser bool
+}
 
 // Error implements logr.LogSink.
 func (s *calm) Error(err error, message string, keysAndValues ...any) {
-	if !ordinary(err) {
+	if !ordinary(err) && !(s.forUser && apierrors.IsForbidden(err)) {
 		s.LogSink.Error(err, message, keysAndValues...)
 		return
 	}
@@ -96,10 +101,10 @@ func ordinary(err error) bool {
 
 // WithValues implements logr.LogSink.
 func (s *calm) WithValues(keysAndValues ...any) logr.LogSink {
-	return &calm{LogSink: s.LogSink.WithValues(keysAndValues...)}
+	return &calm{LogSink: s.LogSink.WithValues(keysAndValues...), forUser: s.forUser}
 }
 
 // WithName implements logr.LogSink.
 func (s *calm) WithName(name string) logr.LogSink {
-	return &calm{LogSink: s.LogSink.WithName(name)}
+	return &calm{LogSink: s.LogSink.WithName(name), forUser: s.forUser}
 }

@@ -55,6 +55,26 @@ INFO  windlass                         A pod pod=web none="" signal="chan int"
 	}
 }
 
+// TestWhatAUserMayNotListIsNoError: "kubectl windlass ui" runs with the rights of a person, and said so again and again on their terminal.
+func TestWhatAUserMayNotListIsNoError(t *testing.T) {
+	t.Parallel()
+	err := fmt.Errorf("failed to list nodes: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("no")))
+	for forUser, want := range map[bool]int{true: 0, false: 2} {
+		var out bytes.Buffer
+		logger := logr.FromSlogHandler(newTextHandler(&out, slog.LevelInfo, false))
+		logger = logger.WithSink(&calm{LogSink: logger.GetSink(), forUser: forUser})
+		logger.Error(err, "Failed to watch")
+		logger.WithName("a").WithValues("b", "c").Error(err, "Failed to watch")
+		if got := strings.Count(out.String(), "\n"); got != want {
+			t.Errorf("for a user %t: %q", forUser, out.String())
+		}
+		logger.Error(errors.New("no route to host"), "Failed to watch")
+		if got := strings.Count(out.String(), "\n"); got != want+1 {
+			t.Errorf("for a user %t: another error is not told: %q", forUser, out.String())
+		}
+	}
+}
+
 func TestOnlyATerminalGetsColours(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -53,7 +53,7 @@ func runOn(
 	if err != nil {
 		return err
 	}
-	logger := newLogger(log, conf.LogFormat, detail)
+	logger := newLogger(log, conf, detail)
 	list := enabled(conf.Enabled)
 	if err := preflight(ctx, restConfig, conf, list, logger); err != nil {
 		if ctx.Err() != nil {
