@@ -12,6 +12,7 @@ import (
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/testkit/build"
+	"github.com/windlass-operator/windlass/internal/why"
 )
 
 func TestWhyOfANodeAndAPool(t *testing.T) {
@@ -70,4 +71,39 @@ func TestWhyWithFewRights(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	has(t, got.err, "you may not get resource nodes")
+}
+
+// TestNextStepsOfAChain: of an object and the one that it waits for, each step for a person is shown, and one that heals by itself only where
+// nothing below it explains more.
+func TestNextStepsOfAChain(t *testing.T) {
+	t.Parallel()
+	failed := func(name string, heals bool) *why.Explanation {
+		return &why.Explanation{Subject: why.Object{Kind: "Pod", Name: name}, Summary: name, Checks: []why.Check{
+			{Title: "It runs", State: why.Failed, Message: name, Next: &why.Step{Text: "Correct " + name + ".", Heals: heals}},
+		}}
+	}
+	fine := &why.Explanation{Subject: why.Object{Kind: "Pod", Name: "fine"}, Summary: "fine", Checks: []why.Check{{Title: "It runs", State: why.Passed}}}
+	for name, test := range map[string]struct {
+		of, because *why.Explanation
+		want        []string
+	}{
+		"one":                     {failed("a", true), nil, []string{"a"}},
+		"both wait for a person":  {failed("a", false), failed("b", false), []string{"a", "b"}},
+		"the first heals":         {failed("a", true), failed("b", false), []string{"b"}},
+		"the second is explained": {failed("a", true), fine, []string{"a"}},
+	} {
+		var out strings.Builder
+		p := &plugin{Options: Options{Streams: Streams{Out: &out}, Getenv: func(string) string { return "" }}}
+		test.of.Because = test.because
+		p.printExplanation(test.of, &whyAsked{})
+		var got []string
+		for line := range strings.Lines(out.String()) {
+			if of, ok := strings.CutPrefix(line, "Next: Correct "); ok {
+				got = append(got, strings.TrimSuffix(of, ".\n"))
+			}
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s\n%s", name, diff, out.String())
+		}
+	}
 }

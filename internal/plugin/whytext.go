@@ -50,7 +50,8 @@ func (p *plugin) printChecks(of *why.Explanation, look style, asked *whyAsked) {
 			}
 		}
 	}
-	if failure := of.Failure(); failure != nil && of.Because == nil {
+	// What heals by itself when the object below does is left to that.
+	if failure := of.Failure(); failure != nil && (of.Because == nil || of.Because.Cause() == nil || !failure.Next.Heals) {
 		p.writeStep(p.Streams.Out, failure.Next, look)
 	}
 }
