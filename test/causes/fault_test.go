@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -78,13 +79,22 @@ func tables() []table {
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	w := startWorld(t)
+	var wanted int
+	var played atomic.Int32
+	t.Cleanup(func() {
+		if int(played.Load()) == wanted { // and not only those of a -run
+			w.words.compared(t)
+		}
+	})
 	for _, of := range tables() {
 		for _, f := range of.faults {
 			if f.needs != "" && !w.all {
 				continue
 			}
+			wanted++
 			t.Run(f.id, func(t *testing.T) {
 				t.Parallel()
+				played.Add(1)
 				if lacking := w.lacking[f.needs]; lacking != "" {
 					t.Skip(lacking)
 				}

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"testing"
 	"unicode"
 	"unicode/utf8"
 
@@ -52,20 +54,20 @@ func (r *trial) sameWords(ctx context.Context, subject why.Object) error {
 	}
 	conditions := object.GetConditions()
 	if !slices.ContainsFunc(conditions, func(c metav1.Condition) bool {
-		return words(c.Message) == words(cause.Message) && c.Reason == string(cause.Code)
+		return wordsOf(c.Message) == wordsOf(cause.Message) && c.Reason == string(cause.Code)
 	}) {
 		return fmt.Errorf("no condition has the words %q: %+v", cause.Message, conditions)
 	}
 	return r.sameEvent(ctx, object, cause)
 }
 
-// samePlugin asks the plugin of kubectl.
+// samePlugin asks the plugin of kubectl, for programs and for people.
 func (r *trial) samePlugin(ctx context.Context, subject why.Object, cause *why.Check) error {
-	args := []string{"why", strings.ToLower(subject.Kind) + "/" + subject.Name, "-o", "json"}
+	args := []string{"why", strings.ToLower(subject.Kind) + "/" + subject.Name}
 	if subject.Namespace != "" {
 		args = append(args, "-n", subject.Namespace)
 	}
-	done := r.world.Run(ctx, r.plugin, args...)
+	done := r.world.Run(ctx, r.plugin, append(args, "-o", "json")...)
 	if done.Code != 0 {
 		return fmt.Errorf("the plugin: exit code %d: %s", done.Code, done.Err)
 	}
@@ -73,11 +75,25 @@ func (r *trial) samePlugin(ctx context.Context, subject why.Object, cause *why.C
 	if err := json.Unmarshal([]byte(done.Out), told); err != nil {
 		return err
 	}
-	if failure := told.Failure(); failure == nil || failure.Code != cause.Code || failure.Message != cause.Message {
+	failure := told.Failure()
+	if failure == nil || failure.Code != cause.Code || failure.Message != cause.Message || failure.Next.Text != cause.Next.Text || failure.Next.Command != cause.Next.Command {
 		return fmt.Errorf("the plugin says %s, want %q", done.Out, cause.Message)
+	}
+	shown := unfolded(r.world.Run(ctx, r.plugin, args...).Out)
+	parts := []string{cause.Message}
+	if told.Because == nil || told.Because.Cause() == nil || !cause.Next.Heals { // otherwise the step is that of the object below
+		parts = append(parts, cause.Next.Text, cause.Next.Command)
+	}
+	for _, part := range parts {
+		if !strings.Contains(shown, unfolded(part)) {
+			return fmt.Errorf("the plugin shows %q, want %q in it", shown, part)
+		}
 	}
 	return nil
 }
+
+// unfolded is a text in one line: the plugin indents the further lines of a message.
+func unfolded(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // sameEvent looks at the events with the reason of the cause: one has its words, before which the cause can say what Windlass waits for. What
 // changes while work goes on is not told again, so numbers can differ.
@@ -95,10 +111,28 @@ func (r *trial) sameEvent(ctx context.Context, object client.Object, cause *why.
 	told := func(note string) bool {
 		return strings.Contains(numberless(cause.Message), numberless(note)) || causeIn(cause.Message) == causeIn(note)
 	}
-	if len(notes) > 0 && !slices.ContainsFunc(notes, told) {
+	if len(notes) == 0 {
+		r.words.without.Add(1)
+		return nil
+	}
+	if !slices.ContainsFunc(notes, told) {
 		return fmt.Errorf("the events say %q, want %q", notes, cause.Message)
 	}
+	r.words.with.Add(1)
 	return nil
+}
+
+// words counts the causes that have an event to compare, and those that have none: nobody is told of what they have done themselves, such as
+// a pause, nor of what is on its way.
+type words struct{ with, without atomic.Int32 }
+
+// compared fails the test if few causes had an event: then the comparison says nothing.
+func (w *words) compared(t *testing.T) {
+	with, without := w.with.Load(), w.without.Load()
+	t.Logf("%d causes had an event with the same words, %d had none", with, without)
+	if with < without {
+		t.Error("too few causes had an event")
+	}
 }
 
 func eventNamespace(object client.Object) string {
@@ -108,8 +142,8 @@ func eventNamespace(object client.Object) string {
 	return metav1.NamespaceDefault
 }
 
-// words is a message without the capital letter and the full stop of a sentence.
-func words(message string) string {
+// wordsOf is a message without the capital letter and the full stop of a sentence.
+func wordsOf(message string) string {
 	message = strings.TrimSuffix(strings.TrimSpace(message), ".")
 	first, size := utf8.DecodeRuneInString(message)
 	return string(unicode.ToLower(first)) + message[size:]
@@ -126,5 +160,5 @@ func causeIn(message string) string {
 }
 
 func numberless(message string) string {
-	return strings.ToLower(number.ReplaceAllString(words(message), "0"))
+	return strings.ToLower(number.ReplaceAllString(wordsOf(message), "0"))
 }

@@ -52,6 +52,8 @@ type world struct {
 	plugin string
 	// configs is the directory for configurations of Clusters.
 	configs string
+	// words are what was compared.
+	words words
 }
 
 // startWorld starts a world for the test, or skips the test if a program that it needs has not been built.
