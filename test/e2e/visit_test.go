@@ -17,7 +17,7 @@ import (
 	"github.com/windlass-operator/windlass/test/guide"
 )
 
-// TestFirstVisit does what the README says, twice in a row, and ends in ways that nobody plans. After "make clean", nothing is left.
+// TestFirstVisit does what the tour says, twice in a row, and ends in ways that nobody plans. After "make clean", nothing is left.
 func TestFirstVisit(t *testing.T) {
 	need(t)
 	v := newVisitor(t, true)
@@ -25,7 +25,7 @@ func TestFirstVisit(t *testing.T) {
 
 	terminal, screen := v.start(`make run 2>&1 | tee "$HOME/tee.log"`)
 	if difference := guide.Match(v.shown("make run"), withoutPorts(screen)); difference != "" {
-		t.Errorf("the first screen is not as in the README: %s", difference)
+		t.Errorf("the first screen is not as in the tour: %s", difference)
 	}
 	if above, _, _ := strings.Cut(screen, "NAMESPACE"); strings.Count(above, "\n") > 10 {
 		t.Errorf("more than ten lines come before the table:\n%s", above)

@@ -204,20 +204,20 @@ func (v *visitor) files() []string {
 	return slices.Sorted(slices.Values(names))
 }
 
-// readme returns the blocks of the README.
-func (v *visitor) readme() guide.Page {
+// guide returns the blocks of the tour.
+func (v *visitor) guide() guide.Page {
 	v.t.Helper()
-	page, err := guide.Read(filepath.Join(v.Root, "README.md"))
+	page, err := guide.Read(filepath.Join(v.Root, "docs", "guide", "tour.md"))
 	if err != nil {
 		v.t.Fatal(err)
 	}
 	return page
 }
 
-// shown returns what the README shows as the output of a command.
+// shown returns what the tour shows as the output of a command.
 func (v *visitor) shown(command string) string {
 	v.t.Helper()
-	for _, block := range v.readme().Blocks {
+	for _, block := range v.guide().Blocks {
 		if block.Language != "console" {
 			continue
 		}
@@ -231,16 +231,16 @@ func (v *visitor) shown(command string) string {
 			}
 		}
 	}
-	v.t.Fatalf("the README does not show the output of %q", command)
+	v.t.Fatalf("the tour does not show the output of %q", command)
 	return ""
 }
 
-// tour pastes the blocks of the README into another terminal, each as a whole, after the line that the screen tells to paste first.
+// tour pastes the blocks of the tour into another terminal, each as a whole, after the line that the screen tells to paste first.
 func (v *visitor) tour(screen string) {
 	v.t.Helper()
 	_, paste, _ := strings.Cut(screen, "\n  export ")
 	paste, _, _ = strings.Cut(paste, "\n")
-	for _, block := range v.readme().Blocks {
+	for _, block := range v.guide().Blocks {
 		if block.NotRun != "" || block.Language != "console" {
 			continue
 		}
@@ -258,7 +258,7 @@ func (v *visitor) tour(screen string) {
 		command.Dir = v.Dir // the visitor need not be in the checkout
 		done := rig.Finish(command)
 		if difference := guide.Match(want.String(), done.Out); done.Code != 0 || difference != "" {
-			v.t.Errorf("README.md:%d: exit code %d: %s\n%sthe output is:\n%s", block.Line, done.Code, done.Err, difference, done.Out)
+			v.t.Errorf("tour.md:%d: exit code %d: %s\n%sthe output is:\n%s", block.Line, done.Code, done.Err, difference, done.Out)
 		}
 	}
 }
