@@ -45,7 +45,7 @@ DEVCLUSTER_LDFLAGS := $(NODED_LDFLAGS) \
 
 # -- What is made of what ----------------------------------------------------------------------------------------------------
 
-MODULES            := . devcluster tools tools/chart release test/rke test/oidc
+MODULES            := . devcluster tools tools/chart tools/site release test/rke test/oidc
 sources             = $(shell find $(1) -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*' \
                       ! -path '*/console/dist/app/*' 2>/dev/null)
 WINDLASS_SOURCES   := $(call sources,api cmd config internal) go.mod go.sum
@@ -170,7 +170,7 @@ rootfs: bin/release ## Write the files that the Dockerfile puts beside bin/windl
 .PHONY: clean
 clean: ## Stop and delete all that make run started, and remove what was built.
 	@'$(CURDIR)/config/local/clean'
-	rm -rf bin dist internal/gateway/console/dist/app web/node_modules web/src/api/schema.d.ts
+	rm -rf bin dist internal/gateway/console/dist/app web/node_modules tools/site/node_modules web/src/api/schema.d.ts
 
 ##@ Prove
 
@@ -181,6 +181,7 @@ test: build bin/report bin/oidc bin/release ## Run all tests: unit, schema, inte
 	   go test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C devcluster test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C tools/chart test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
+	   go -C tools/site test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C release test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   exit $$status; } | bin/report
 
@@ -199,14 +200,19 @@ lint: ## Read the code as .golangci.yml says.
 	cd test/rke && $(LINT) run --config=../../.golangci.yml ./...
 	cd test/oidc && $(LINT) run --config=../../.golangci.yml ./...
 	cd tools/chart && $(LINT) run --config=../../.golangci.yml ./...
+	cd tools/site && $(LINT) run --config=../../.golangci.yml ./...
 
 .PHONY: verify
 .NOTPARALLEL: verify # a linter must not read what is just being generated
-verify: verify-generated verify-modules verify-merges verify-console lint ## Check that generated files and go.mod are fresh, and lint.
+verify: verify-generated verify-modules verify-merges verify-console docs lint ## Check that generated files and go.mod are fresh, and lint.
+
+.PHONY: docs
+docs: ## Write the site of docs/ into dist/site, with a search where there is Node. A link that leads nowhere fails.
+	@tools/site/make
 
 .PHONY: licences
 licences: ## Check that every dependency has a licence under which it can be used here.
-	@go run ./test/licences . devcluster release test/rke test/oidc tools=tool tools/chart
+	@go run ./test/licences . devcluster release test/rke test/oidc tools=tool tools/chart tools/site
 
 .PHONY: screenshots
 screenshots: export WINDLASS_PICTURES := $(CURDIR)/.local/pictures
@@ -258,13 +264,14 @@ role = $(CONTROLLER_GEN) rbac:roleName=windlass-$(1)-controller $(patsubst %,pat
 	output:rbac:dir=config/rbac/controllers/$(1)
 
 .PHONY: generate
-generate: ## Generate deepcopy, CRDs, RBAC, apply configurations and chart from the markers in api/ and internal/.
+generate: ## Generate deepcopy, CRDs, RBAC, apply configurations, chart and docs/reference from the markers in api/ and internal/.
 	@find api -name 'zz_generated.*.go' -delete
 	@rm -rf api/*/*/applyconfiguration config/crd/bases/*.yaml
 	$(CONTROLLER_GEN) object applyconfiguration crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=config/crd/bases
 	@go run ./test/explain config/crd/bases/*.yaml
 	@$(foreach name,$(CONTROLLERS),$(call role,$(name)) &&) true
 	@go -C tools/chart run . generate
+	@go -C tools/site run . reference
 
 .PHONY: manifests
 manifests: ## Write dist/install.yaml: config/default in one file, for "kubectl apply --server-side".
@@ -290,8 +297,8 @@ help: ## Explain the targets.
 # -- Parts of verify ---------------------------------------------------------------------------------------------------------
 
 # Every generated file with its content; --others too, because a file that nobody added is as stale as one that changed.
-GENERATED = find api config/crd/bases config/rbac charts/windlass/templates/generated -type f \
-	\( -name 'zz_generated.*' -o -path '*/applyconfiguration/*' -o -path 'config/*' -o -path 'charts/*' \) -exec sha256sum {} + | sort -k2
+GENERATED = find api config/crd/bases config/rbac charts/windlass/templates/generated docs/reference -type f \
+	\( -name 'zz_generated.*' -o -path '*/applyconfiguration/*' -o -path 'config/*' -o -path 'charts/*' -o -path 'docs/*' \) -exec sha256sum {} + | sort -k2
 
 .PHONY: verify-generated
 verify-generated:
