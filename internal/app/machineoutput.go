@@ -58,7 +58,19 @@ func (r *reach) machine(ctx context.Context, namespace, name string) (machine.Dr
 		return nil, machine.Identity{}, view.NewProblem(http.StatusConflict, "NotYet",
 			fmt.Sprintf("Host %q is not configured. The condition Ready says more.", at.Host))
 	}
-	return driver, machine.Identity{Installation: r.installation, UID: string(vm.UID), Namespace: vm.Namespace, Name: vm.Name}, nil
+	id := machine.Identity{Installation: r.installation, UID: string(kube.MachineUIDOf(&vm)), Namespace: vm.Namespace, Name: vm.Name}
+	if id.UID == string(vm.UID) {
+		return driver, id, nil
+	}
+	// The status names the machine, after a restore: it must be that of an object of this name.
+	found, err := driver.Get(ctx, id)
+	switch {
+	case err != nil:
+		return nil, machine.Identity{}, refusal(err)
+	case found.Identity != id:
+		return nil, machine.Identity{}, noMachine()
+	}
+	return driver, id, nil
 }
 
 // refusal turns what a driver says into a problem. Its words can name addresses, so they go to the log only.

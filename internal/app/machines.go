@@ -4,6 +4,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,8 @@ func addMachines(ctx context.Context, mgr manager.Manager, t tools) error {
 	if err := mgr.GetAPIReader().Get(ctx, client.ObjectKey{Name: metav1.NamespaceSystem}, &system); err != nil {
 		return fmt.Errorf("cannot read namespace %q, which identifies the cluster: %w", metav1.NamespaceSystem, err)
 	}
-	conf, log, installation := t.conf.Machines, t.log, string(system.UID)
+	conf, log := t.conf.Machines, t.log
+	installation := cmp.Or(conf.Installation, string(system.UID))
 	configured, problem := machineHosts(&conf, os.Getenv, os.ReadFile)
 	if problem != nil {
 		// The other controllers do not need hosts. The conditions of the machines report the problem, too.

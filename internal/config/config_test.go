@@ -56,13 +56,13 @@ func TestFlags(t *testing.T) {
 				"--gateway-oidc-issuer-url=https://i", "--gateway-oidc-client-id=c", "--gateway-oidc-client-secret-file=s",
 				"--gateway-oidc-redirect-url=https://w/v1/session/oidc/callback", "--gateway-oidc-ca-file=a", "--gateway-prometheus-url=https://p", "--gateway-prometheus-token-file=t", "--gateway-prometheus-ca-file=q",
 				"--gateway-oidc-scopes=x,y", "--gateway-connections-per-address=5",
-				"--vm-driver=libvirt", "--vm-hosts=h", "--orphan-policy=delete", "--orphan-grace=1m", "--usage-in-status=off",
+				"--vm-driver=libvirt", "--vm-hosts=h", "--installation=i", "--orphan-policy=delete", "--orphan-grace=1m", "--usage-in-status=off",
 				"--vm-sample-period=5s",
 				"--allowed-provisioners=rke,exec", "--provisioner-path=rke=/r", "--config-root=/c", "--config-namespaces=a,b", "--state-dir=/s",
 				"--max-concurrent-operations=9", "--tool-isolation=required", "--tool-runner=job", "--tool-images=rke=r:1,exec=e",
 			},
 			want: func(c *Config) {
-				c.Machines = Machines{"libvirt", "h", "delete", time.Minute, "off", 5 * time.Second}
+				c.Machines = Machines{"libvirt", "h", "i", "delete", time.Minute, "off", 5 * time.Second}
 				c.Kubeconfig, c.Controllers = "k", []string{"*", "-podset"}
 				c.LeaseLockName, c.LeaseLockNamespace, c.HolderIdentity = "l", "ns", "me"
 				c.Threads, c.MetricsBindAddress, c.HealthProbeBindAddress = 2, "0", ":9"
@@ -295,7 +295,9 @@ func TestValidate(t *testing.T) {
 			modify: func(c *Config) { c.Controllers, c.OnlyGateway, c.LeaderElect = nil, true, false },
 		},
 		"what is not known of machines is told": {
-			modify: func(c *Config) { c.Machines = Machines{"fake", "", "keep", -time.Second, "always", time.Millisecond} },
+			modify: func(c *Config) {
+				c.Machines = Machines{"fake", "", "", "keep", -time.Second, "always", time.Millisecond}
+			},
 			want: []string{
 				`--vm-driver "fake" is not known: there are docker, libvirt, simulated`, `--orphan-policy "keep" is not known`,
 				`--usage-in-status "always" is not known`, "--orphan-grace is -1s", "--vm-sample-period is 1ms",

@@ -23,6 +23,10 @@ type Machines struct {
 	// Hosts is the path of a file that lists the hosts. Default: empty, the one host of Driver.
 	Hosts string
 
+	// Installation identifies the machines of this installation on hosts that others share. Default: empty, the UID of the namespace
+	// kube-system of the cluster.
+	Installation string
+
 	// OrphanPolicy says what becomes of machines of this installation that no VirtualMachine stands for: report or delete.
 	// Default: report.
 	OrphanPolicy string
@@ -63,6 +67,9 @@ func (m *Machines) BindHostFlags(fs *pflag.FlagSet) {
 
 func (m *Machines) bindFlags(fs *pflag.FlagSet) {
 	m.BindHostFlags(fs)
+	fs.StringVar(&m.Installation, "installation", m.Installation,
+		"`UID` of the namespace kube-system of the cluster whose machines are managed, after a restore into another cluster\n"+
+			"(default: that of this cluster)")
 	fs.StringVar(&m.OrphanPolicy, "orphan-policy", m.OrphanPolicy,
 		"what becomes of machines that no VirtualMachine stands for: `report|delete`")
 	fs.DurationVar(&m.OrphanGrace, "orphan-grace", m.OrphanGrace, "`duration` for which such a machine is watched before it is deleted")

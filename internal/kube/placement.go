@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
@@ -34,6 +35,15 @@ func PlacementOf(vm *cloudnativev1alpha1.VirtualMachine) Placement {
 // IsTentative reports whether vm has a place and nothing was created there, as the status says. Objects of earlier versions do not.
 func IsTentative(vm *cloudnativev1alpha1.VirtualMachine) bool {
 	return PlacementOf(vm).Host != "" && vm.Status.Server.Tentative
+}
+
+// MachineUIDOf returns the UID under which the host knows the machine of vm: that which the status names, after a restore from a backup, or that
+// of vm. The right to edit vm does not include the status.
+func MachineUIDOf(vm *cloudnativev1alpha1.VirtualMachine) types.UID {
+	if server := vm.Status.Server; server != nil && server.UID != "" {
+		return types.UID(server.UID)
+	}
+	return vm.UID
 }
 
 // FormerPlacementOf returns where an earlier version recorded the machine of vm: in an annotation, which editors can write, so it is

@@ -45,26 +45,26 @@ type RetainedList struct {
 
 // Add records that the machine of vm stays where it is. ErrTooManyRetained if too many do already.
 func (l *RetainedList) Add(ctx context.Context, vm *cloudnativev1alpha1.VirtualMachine, at Placement) error {
-	entry := fmt.Sprintf("%s %s/%s", at, vm.Namespace, vm.Name)
+	uid, entry := string(MachineUIDOf(vm)), fmt.Sprintf("%s %s/%s", at, vm.Namespace, vm.Name)
 	list, err := l.read(ctx)
 	if err != nil {
 		return err
 	}
-	if _, listed := list[string(vm.UID)]; !listed {
+	if _, listed := list[uid]; !listed {
 		if err := roomFor(vm.Namespace, list); err != nil {
 			return err
 		}
 	}
-	err = l.write(ctx, map[string]any{string(vm.UID): entry})
+	err = l.write(ctx, map[string]any{uid: entry})
 	if !apierrors.IsNotFound(err) {
 		return err
 	}
 	err = l.Client.Create(ctx, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: retainedName},
-		Data:       map[string]string{string(vm.UID): entry},
+		Data:       map[string]string{uid: entry},
 	}, patch.FieldOwner, client.DisableReadYourWritesConsistency)
 	if apierrors.IsAlreadyExists(err) {
-		return l.write(ctx, map[string]any{string(vm.UID): entry})
+		return l.write(ctx, map[string]any{uid: entry})
 	}
 	return err
 }

@@ -132,7 +132,7 @@ const (
 	ReasonHostNotConfigured = "HostNotConfigured"
 	// ReasonHostNotAllowed says that the manager's configuration keeps the named host, or all hosts of the driver, from the namespace.
 	ReasonHostNotAllowed = "HostNotAllowed"
-	// ReasonHostMismatch says that the spec names another host or driver than those of the machine.
+	// ReasonHostMismatch says that the spec or the status names another host, driver or machine than those of the object.
 	ReasonHostMismatch = "HostMismatch"
 	// ReasonInstanceLost says that the machine has disappeared and Windlass did not remove it.
 	ReasonInstanceLost = "InstanceLost"

@@ -82,6 +82,12 @@ type Server struct {
 	// +kubebuilder:validation:MaxLength=253
 	ID string `json:"id,omitempty"`
 
+	// UID is that under which the host knows the machine. Absent: that of the VirtualMachine, which is another one after the VirtualMachine
+	// was restored from a backup.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	UID string `json:"uid,omitempty"`
+
 	// Name is the machine's name on its host.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512

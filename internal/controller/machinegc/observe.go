@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
@@ -62,7 +63,7 @@ func (c *Collector) owner(ctx context.Context, found machine.Observed) (string, 
 	var vm cloudnativev1alpha1.VirtualMachine
 	key := types.NamespacedName{Namespace: found.Namespace, Name: found.Name}
 	err := c.options.Client.Get(ctx, key, &vm, client.UnsafeDisableDeepCopy)
-	if err != nil || string(vm.UID) != found.UID {
+	if err != nil || string(kube.MachineUIDOf(&vm)) != found.UID {
 		vm = cloudnativev1alpha1.VirtualMachine{}
 		err = c.options.Live.Get(ctx, key, &vm)
 	}
@@ -73,7 +74,7 @@ func (c *Collector) owner(ctx context.Context, found machine.Observed) (string, 
 		return "", true, fmt.Errorf("cannot read VirtualMachine %q: %w", key, err)
 	}
 	if vm.Status.Server == nil {
-		return "", string(vm.UID) == found.UID, nil
+		return "", string(kube.MachineUIDOf(&vm)) == found.UID, nil
 	}
-	return vm.Status.Server.State, string(vm.UID) == found.UID, nil
+	return vm.Status.Server.State, string(kube.MachineUIDOf(&vm)) == found.UID, nil
 }

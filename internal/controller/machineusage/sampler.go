@@ -169,7 +169,7 @@ func (s *Sampler) take(
 	fresh := map[types.UID]machine.Usage{}
 	for i := range machines {
 		uid := machines[i].UID
-		later, running := counters[string(uid)]
+		later, running := counters[string(kube.MachineUIDOf(&machines[i]))]
 		if !running {
 			continue
 		}

@@ -142,7 +142,7 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 // lookAtOperation returns the progress of the operation, nil for none. One whose end is in the status already is acknowledged.
 func (r *Reconciler) lookAtOperation(pass *scope) *operation.Progress {
 	key := client.ObjectKeyFromObject(pass.Object)
-	op := r.operations.Look(key, pass.Object.UID)
+	op := r.operations.Look(key, kube.MachineUIDOf(pass.Object))
 	events, told := r.unconfirmed.take(pass.Object, op)
 	if !told {
 		return op
@@ -175,6 +175,10 @@ func (r *Reconciler) host(vm *cloudnativev1alpha1.VirtualMachine, at kube.Placem
 func look(ctx context.Context, driver machine.Driver, vm *cloudnativev1alpha1.VirtualMachine, seen *observation) flow.Outcome {
 	found, err := driver.Get(ctx, seen.spec.Identity)
 	switch {
+	case err == nil && (found.Namespace != vm.Namespace || found.Name != vm.Name):
+		seen.hostProblem = new(flow.Stall(cloudnativev1alpha1.ReasonHostMismatch, fmt.Errorf(
+			"host %q has machine %q, which status.server.uid names, for another VirtualMachine: somebody who may write the status must remove that field",
+			seen.at.Host, found.UID)))
 	case err == nil:
 		seen.looked, seen.found = true, &found
 	case errors.Is(err, machine.ErrNotFound):

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
@@ -30,7 +31,7 @@ type secrets struct {
 
 // identity returns whose machine it is.
 func identity(vm *cloudnativev1alpha1.VirtualMachine, installation string) machine.Identity {
-	return machine.Identity{Installation: installation, UID: string(vm.UID), Namespace: vm.Namespace, Name: vm.Name}
+	return machine.Identity{Installation: installation, UID: string(kube.MachineUIDOf(vm)), Namespace: vm.Namespace, Name: vm.Name}
 }
 
 // specOf translates the spec for a driver, with all defaults.

@@ -100,7 +100,7 @@ func serverOf(vm *cloudnativev1alpha1.VirtualMachine, seen observation) *cloudna
 		return kept
 	}
 	if was != nil {
-		where.StartedAt = was.StartedAt
+		where.UID, where.StartedAt = was.UID, was.StartedAt
 	}
 	found := seen.found
 	if found == nil {

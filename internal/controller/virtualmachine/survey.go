@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/fleet"
 	"github.com/windlass-operator/windlass/internal/machine/placement"
@@ -92,7 +93,7 @@ func (r *Reconciler) listMachines(ctx context.Context, hosts []string) []machine
 	return out
 }
 
-// objects returns the UIDs of all VirtualMachines.
+// objects returns the UIDs under which hosts know the machines of all VirtualMachines.
 func (r *Reconciler) objects(ctx context.Context) (map[types.UID]bool, error) {
 	var list cloudnativev1alpha1.VirtualMachineList
 	if err := r.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
@@ -100,7 +101,7 @@ func (r *Reconciler) objects(ctx context.Context) (map[types.UID]bool, error) {
 	}
 	out := make(map[types.UID]bool, len(list.Items))
 	for i := range list.Items {
-		out[list.Items[i].UID] = true
+		out[kube.MachineUIDOf(&list.Items[i])] = true
 	}
 	return out, nil
 }

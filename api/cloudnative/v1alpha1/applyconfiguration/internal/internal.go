@@ -217,6 +217,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: tentative
       type:
         scalar: boolean
+    - name: uid
+      type:
+        scalar: string
     - name: usage
       type:
         namedType: com.github.windlass-operator.windlass.api.cloudnative.v1alpha1.Usage

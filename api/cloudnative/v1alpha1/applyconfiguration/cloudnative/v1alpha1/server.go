@@ -14,6 +14,9 @@ import (
 type ServerApplyConfiguration struct {
 	// ID identifies the machine on its host: the ID of a container or a domain.
 	ID *string `json:"id,omitempty"`
+	// UID is that under which the host knows the machine. Absent: that of the VirtualMachine, which is another one after the VirtualMachine
+	// was restored from a backup.
+	UID *string `json:"uid,omitempty"`
 	// Name is the machine's name on its host.
 	Name *string `json:"name,omitempty"`
 	// Driver runs the machine.
@@ -51,6 +54,14 @@ func Server() *ServerApplyConfiguration {
 // If called multiple times, the ID field is set to the value of the last call.
 func (b *ServerApplyConfiguration) WithID(value string) *ServerApplyConfiguration {
 	b.ID = &value
+	return b
+}
+
+// WithUID sets the UID field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the UID field is set to the value of the last call.
+func (b *ServerApplyConfiguration) WithUID(value string) *ServerApplyConfiguration {
+	b.UID = &value
 	return b
 }
 
