@@ -240,6 +240,10 @@ causes: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 causes: build bin/report ## Induce all faults of docs/why-faults.md, also those on real parts, and see whether each is explained by its cause. TESTFLAGS="…" passes arguments.
 	@WINDLASS_CAUSES=1 go test -json -count=1 -timeout=30m $(TESTFLAGS) ./test/causes | bin/report
 
+.PHONY: handover
+handover: build ## Hand objects of all kinds to another version, to a standby, and through a backup to an empty cluster. TESTFLAGS="…" passes arguments.
+	@WINDLASS_HANDOVER=1 go test -v -count=1 -timeout=60m $(TESTFLAGS) ./test/handover
+
 .PHONY: bench-micro
 bench-micro: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 bench-micro: ## Run the micro-benchmarks that docs/performance.md quotes, five rounds.

@@ -45,8 +45,8 @@ func NewCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(commandline.ExplainFlag)
-	root.AddCommand(newManagerCommand(), newGatewayCommand(), newCheckCommand(), newUICommand(), newMachinesCommand(), newVersionCommand(),
-		newSuperviseCommand(), newPodCommand())
+	root.AddCommand(newManagerCommand(), newGatewayCommand(), newCheckCommand(), newUICommand(), newMachinesCommand(), newRestoreCommand(),
+		newVersionCommand(), newSuperviseCommand(), newPodCommand())
 	return root
 }
 

@@ -1,0 +1,129 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package restore
+
+import (
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+)
+
+// renamed is the new UID of each old one.
+type renamed map[types.UID]types.UID
+
+// order says which objects are created, and in which order: an owner comes before what it owns.
+func order() []schema.GroupKind {
+	return []schema.GroupKind{
+		{Kind: "Namespace"},
+		nodesv1.SchemeGroupVersion.WithKind("NodePool").GroupKind(),
+		clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Cluster").GroupKind(),
+		clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Kubeconfig").GroupKind(),
+		cloudnativev1alpha1.SchemeGroupVersion.WithKind("VirtualMachine").GroupKind(),
+		appsv1alpha1.SchemeGroupVersion.WithKind("PodSet").GroupKind(),
+		appsv1alpha1.SchemeGroupVersion.WithKind("PodBuggerTool").GroupKind(),
+		{Kind: "Secret"},
+		{Kind: "ConfigMap"},
+	}
+}
+
+// isMade reports whether a cluster makes the object by itself.
+func isMade(object *unstructured.Unstructured) bool {
+	switch object.GetKind() {
+	case "Secret":
+		kind, _, _ := unstructured.NestedString(object.Object, "type")
+		return kind == "kubernetes.io/service-account-token" || kind == "helm.sh/release.v1"
+	case "ConfigMap":
+		return object.GetName() == "kube-root-ca.crt"
+	default:
+		return false
+	}
+}
+
+// fresh returns the object as it can be created.
+func fresh(saved *unstructured.Unstructured, now renamed) *unstructured.Unstructured {
+	out := saved.DeepCopy()
+	delete(out.Object, "status")
+	metadata := map[string]any{"name": saved.GetName()}
+	if namespace := saved.GetNamespace(); namespace != "" {
+		metadata["namespace"] = namespace
+	}
+	out.Object["metadata"] = metadata
+	out.SetLabels(now.inValues(saved.GetLabels()))
+	out.SetAnnotations(saved.GetAnnotations())
+	out.SetFinalizers(saved.GetFinalizers())
+	var owners []metav1.OwnerReference
+	for _, owner := range saved.GetOwnerReferences() {
+		if uid, ok := now[owner.UID]; ok { // an owner that was not restored would take the object with it
+			owner.UID = uid
+			owners = append(owners, owner)
+		}
+	}
+	out.SetOwnerReferences(owners)
+	return out
+}
+
+// inValues returns the labels with new UIDs.
+func (r renamed) inValues(labels map[string]string) map[string]string {
+	out := maps.Clone(labels)
+	for key, value := range out {
+		if uid, ok := r[types.UID(value)]; ok {
+			out[key] = string(uid)
+		}
+	}
+	return out
+}
+
+// statusOf returns the saved status for an object that was created from it, nil if there was none.
+func statusOf(saved, created *unstructured.Unstructured, now renamed) map[string]any {
+	was, ok := saved.Object["status"].(map[string]any)
+	if !ok || len(was) == 0 {
+		return nil
+	}
+	generations := map[int64]int64{saved.GetGeneration(): created.GetGeneration()}
+	status, _ := now.in(was, generations).(map[string]any)
+	if server, ok := status["server"].(map[string]any); ok && saved.GetKind() == "VirtualMachine" {
+		server["uid"] = string(saved.GetUID())
+		if of, _, _ := unstructured.NestedString(was, "server", "uid"); of != "" { // it was restored before
+			server["uid"] = of
+		}
+	}
+	return status
+}
+
+// in returns a value with new UIDs and generations. A generation that is not the present one of the backup was observed of a spec that is not
+// there any more: then nothing was observed of this one.
+func (r renamed) in(value any, generations map[int64]int64) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(value))
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			if was, ok := value[key].(int64); ok && key == "observedGeneration" {
+				out[key] = generations[was]
+				continue
+			}
+			out[key] = r.in(value[key], generations)
+		}
+		return out
+	case []any:
+		out := make([]any, len(value))
+		for i := range value {
+			out[i] = r.in(value[i], generations)
+		}
+		return out
+	case string:
+		if uid, ok := r[types.UID(value)]; ok {
+			return string(uid)
+		}
+	}
+	return value
+}

@@ -1,0 +1,201 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package restore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Restorer restores a backup.
+type Restorer struct {
+	Client client.Client
+	Out    io.Writer
+	Now    func() time.Time
+	// Lease is that of the managers of this cluster.
+	Lease client.ObjectKey
+}
+
+// Read reads the objects of a file, which kubectl has written as YAML or JSON.
+func Read(from io.Reader) ([]*unstructured.Unstructured, error) {
+	decoder := yaml.NewYAMLOrJSONDecoder(from, 4096)
+	var out []*unstructured.Unstructured
+	for {
+		var document runtime.RawExtension
+		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err == nil && len(document.Raw) > 0 {
+			out, err = appendTo(out, document.Raw)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the backup: %w", err)
+		}
+	}
+}
+
+// appendTo adds the object of a document, or the objects of its list.
+func appendTo(out []*unstructured.Unstructured, document []byte) ([]*unstructured.Unstructured, error) {
+	object, _, err := unstructured.UnstructuredJSONScheme.Decode(document, nil, nil)
+	if err != nil {
+		return out, err
+	}
+	switch object := object.(type) {
+	case *unstructured.UnstructuredList:
+		for i := range object.Items {
+			out = append(out, &object.Items[i])
+		}
+	case *unstructured.Unstructured:
+		out = append(out, object)
+	}
+	return out, nil
+}
+
+// Restore creates what the backup has and the cluster has not, and then writes the statuses. Before it creates anything it fails if a manager runs.
+func (r *Restorer) Restore(ctx context.Context, saved []*unstructured.Unstructured) error {
+	if err := r.nobodyLeads(ctx); err != nil {
+		return err
+	}
+	now, err := r.nodes(ctx, saved)
+	if err != nil {
+		return err
+	}
+	var made []pair
+	for _, kind := range order() {
+		for _, object := range saved {
+			if object.GroupVersionKind().GroupKind() != kind || isMade(object) {
+				continue
+			}
+			created, err := r.create(ctx, object, now)
+			if err != nil {
+				return err
+			}
+			if created != nil {
+				made = append(made, pair{object, created})
+			}
+		}
+	}
+	for _, one := range made {
+		if err := r.writeStatus(ctx, one, now); err != nil {
+			return err
+		}
+	}
+	return r.conclude(saved)
+}
+
+// pair is an object of the backup and what was made of it.
+type pair struct{ saved, created *unstructured.Unstructured }
+
+// nobodyLeads returns an error if an instance holds the Lease and has renewed it in time.
+func (r *Restorer) nobodyLeads(ctx context.Context) error {
+	lease := &coordinationv1.Lease{}
+	err := r.Client.Get(ctx, r.Lease, lease)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read the Lease %q, which says whether a manager runs: %w", r.Lease, err)
+	}
+	spec := &lease.Spec
+	if spec.HolderIdentity == nil || *spec.HolderIdentity == "" || spec.RenewTime == nil || spec.LeaseDurationSeconds == nil {
+		return nil
+	}
+	if valid := time.Duration(*spec.LeaseDurationSeconds) * time.Second; r.Now().Sub(spec.RenewTime.Time) > valid {
+		return nil
+	}
+	return fmt.Errorf("cannot restore while a manager runs, because it would make anew what is not restored yet: %q holds the Lease %q; "+
+		"scale the Deployment to 0 and try again", *spec.HolderIdentity, r.Lease)
+}
+
+// nodes returns the new UIDs of the nodes, which are not restored: they join by themselves.
+func (r *Restorer) nodes(ctx context.Context, saved []*unstructured.Unstructured) (renamed, error) {
+	now := renamed{}
+	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NodeList"}}
+	if err := r.Client.List(ctx, list); err != nil {
+		return nil, fmt.Errorf("cannot list nodes: %w", err)
+	}
+	uids := make(map[string]types.UID, len(list.Items))
+	for i := range list.Items {
+		uids[list.Items[i].Name] = list.Items[i].UID
+	}
+	for _, object := range saved {
+		if uid, ok := uids[object.GetName()]; ok && object.GetKind() == "Node" {
+			now[object.GetUID()] = uid
+		}
+	}
+	return now, nil
+}
+
+// create creates an object, and notes its UID. It returns nil if there is no status to write: the object was there already, and has one.
+func (r *Restorer) create(ctx context.Context, saved *unstructured.Unstructured, now renamed) (*unstructured.Unstructured, error) {
+	name := fmt.Sprintf("%s %q", saved.GetKind(), client.ObjectKeyFromObject(saved))
+	object := fresh(saved, now)
+	err := r.Client.Create(ctx, object)
+	exists := apierrors.IsAlreadyExists(err)
+	if exists {
+		err = r.Client.Get(ctx, client.ObjectKeyFromObject(saved), object)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot restore %s: %w", name, err)
+	}
+	now[saved.GetUID()] = object.GetUID()
+	if !exists {
+		return object, r.say("%s created", name)
+	}
+	if saved.GetKind() == "Namespace" {
+		return nil, nil
+	}
+	if status, ok := object.Object["status"].(map[string]any); ok && len(status) == 0 || saved.Object["status"] != nil && !ok {
+		return object, r.say("%s is there without a status", name) // an earlier restore was broken off
+	}
+	return nil, r.say("%s is there already, and stays as it is", name)
+}
+
+// writeStatus writes the status of an object that has none.
+func (r *Restorer) writeStatus(ctx context.Context, one pair, now renamed) error {
+	status := statusOf(one.saved, one.created, now)
+	if status == nil || one.saved.GetKind() == "Namespace" {
+		return nil
+	}
+	body, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": one.created.GetUID(), "resourceVersion": one.created.GetResourceVersion()}, "status": status,
+	})
+	if err != nil {
+		return fmt.Errorf("cannot encode a status: %w", err)
+	}
+	err = r.Client.Status().Patch(ctx, one.created, client.RawPatch(types.MergePatchType, body))
+	if err != nil {
+		return fmt.Errorf("cannot restore the status of %s %q: %w", one.saved.GetKind(), client.ObjectKeyFromObject(one.saved), err)
+	}
+	return nil
+}
+
+// conclude says how the manager must be started, if the backup has machines.
+func (r *Restorer) conclude(saved []*unstructured.Unstructured) error {
+	for _, object := range saved {
+		if object.GetKind() == "Namespace" && object.GetName() == metav1.NamespaceSystem {
+			return r.say("Start the manager with --installation=%s, so that it finds its machines.", object.GetUID())
+		}
+	}
+	return r.say("The backup does not have the Namespace kube-system. Start the manager with --installation and the UID that this had, or it does not find its machines.")
+}
+
+func (r *Restorer) say(format string, values ...any) error {
+	_, err := fmt.Fprintf(r.Out, format+"\n", values...)
+	return err
+}
