@@ -39,7 +39,7 @@ export const frame: Record<keyof typeof english, string> = {
   "live.cut": "已断开 {age}",
   "live.last": "最近变化 {time}",
   "banner.stale": "集群的 API server 没有响应。你看到的可能是旧内容；会自动再次询问。",
-  "banner.cut": "数据流已断开。你看到的是 {time} 的内容。数值保留，时长停住，恢复之前不能更改。",
+  "banner.cut": "{time} 起与 API 断开连接。",
   "signedin.session": "本机会话",
   "signedin.until": "到 {time} 为止",
   "signout": "退出登录",
@@ -151,4 +151,6 @@ export const frame: Record<keyof typeof english, string> = {
   "facts.shell": "命令行",
   "facts.labels": "标签",
   "facts.noLabels": "无",
+  "banner.cutSub": "你看到的是那时的内容。时长停住，恢复之前不能更改。",
+  "banner.retry": "立即重试",
 };

@@ -4,12 +4,13 @@ import { follow, receive } from "./stream";
 
 type WatchEvent = Schemas["WatchEvent"];
 
-/** What tabs of a browser tell each other. Only the one that has the stream sends anything but a greeting. */
+/** What tabs of a browser tell each other. Only the one that has the stream sends anything but a greeting and a wish to try again. */
 type Message =
   | { type: "hello"; from: string }
   | { type: "state"; to: string; state: State; link: LinkState }
   | { type: "event"; event: WatchEvent }
-  | { type: "link"; link: LinkState };
+  | { type: "link"; link: LinkState; lost: number }
+  | { type: "retry" };
 
 const name = "windlass.stream";
 
@@ -34,28 +35,31 @@ export function shareStream(store: LiveStore): () => void {
 
   const lead = () => {
     leads = true;
-    const end = follow(store, (event) => {
+    const stream = follow(store, (event) => {
       post({ type: "event", event });
       if (event.type !== "complete") return;
       for (const to of waiting) welcome(to);
       waiting = [];
     });
-    const unlink = store.subscribe("link", () => post({ type: "link", link: store.link }));
-    stop = () => { end(); unlink(); };
+    store.retry = stream.retry;
+    const unlink = store.subscribe("link", () => post({ type: "link", link: store.link, lost: store.lost }));
+    stop = () => { stream.stop(); unlink(); };
   };
 
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     if (leads) {
       if (data.type === "hello") welcome(data.from);
+      else if (data.type === "retry") store.retry();
       return;
     }
     if (data.type === "event") receive(store, data.event);
-    else if (data.type === "link") store.setLink(data.link);
+    else if (data.type === "link") store.setLink(data.link, data.lost);
     else if (data.type === "state" && data.to === me) {
       store.load(data.state);
       store.setLink(data.link);
     }
   };
+  store.retry = () => post({ type: "retry" });
   post({ type: "hello", from: me });
   // Held for as long as this tab is there.
   const held = () => {

@@ -44,6 +44,10 @@ export class LiveStore {
   link: LinkState = "connecting";
   /** When the last event came, in milliseconds. */
   heard = Date.now();
+  /** Since when the stream is cut: what is shown is from then. */
+  lost = 0;
+  /** Tries to connect at once, where the stream is cut. */
+  retry: () => void = () => undefined;
   /** Whether there has been a whole snapshot. */
   filled = false;
   counts: readonly Counts[] = [];
@@ -130,9 +134,10 @@ export class LiveStore {
     this.heard = Date.now();
   }
 
-  setLink(link: LinkState): void {
+  setLink(link: LinkState, lost = Date.now()): void {
     if (this.link === link) return;
     this.link = link;
+    this.lost = lost;
     this.#touch("link");
   }
 

@@ -58,8 +58,9 @@ export function receive(store: LiveStore, event: WatchEvent): void {
  * Follows all kinds until it is stopped. A browser reconnects by itself and says what it has seen last; after an answer that ends the
  * stream for good, such as 401 or 429, a new one is opened.
  */
-export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () => undefined): () => void {
+export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () => undefined): { stop: () => void; retry: () => void } {
   let source: EventSource;
+  let lost: number | undefined;
   let late: ReturnType<typeof setTimeout> | undefined;
   let again: ReturnType<typeof setTimeout> | undefined;
 
@@ -67,13 +68,14 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
     source = new EventSource(path);
     source.onopen = () => {
       clearTimeout(late);
-      late = undefined;
+      late = lost = undefined;
       store.hear();
       // A stream that resumes gets no snapshot; one that begins is live when its snapshot is complete.
       store.setLink(store.filled ? "live" : "catching-up");
     };
     source.onerror = () => {
-      late ??= setTimeout(() => store.setLink("cut"), patience);
+      const since = (lost ??= Date.now());
+      late ??= setTimeout(() => store.setLink("cut", since), patience);
       if (source.readyState === EventSource.CLOSED && store.link !== "expired") again = setTimeout(connect, 2000);
     };
     for (const name of names) {
@@ -87,9 +89,9 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
   };
 
   connect();
-  return () => {
-    clearTimeout(late);
+  const end = () => {
     clearTimeout(again);
     source.close();
   };
+  return { stop: () => { clearTimeout(late); end(); }, retry: () => { end(); connect(); } };
 }

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useRouterState } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useEffect, useMemo, useReducer } from "react";
 import { Icon } from "../components/Icon";
 import { useLanguage, useSay } from "../i18n";
 import { kindOf } from "../kinds/registry";
@@ -12,9 +12,16 @@ export function Live() {
   const { say, language } = useLanguage();
   const link = useLink();
   const now = useNow();
+  // The time since the cut goes on while the ages of what is shown stand still.
+  const [, again] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    if (link !== "cut" && link !== "expired") return undefined;
+    const timer = setInterval(again, 1000);
+    return () => clearInterval(timer);
+  }, [link]);
   const heard = new Date(store.heard).toISOString();
   const word = link === "live" ? say("live.live")
-    : link === "cut" || link === "expired" ? say("live.cut", { age: age(heard, Date.now()) })
+    : link === "cut" || link === "expired" ? say("live.cut", { age: age(new Date(store.lost).toISOString(), Date.now()) })
     : link === "connecting" ? say("live.connecting") : link === "stale" ? say("live.stale") : say("live.catching");
   return (
     <span className={`live ${link}`} title={say("live.last", { time: clock(heard, language, now) })}><i aria-hidden="true" />{word}</span>

@@ -18,12 +18,12 @@ const Palette = lazy(async () => ({ default: (await import("./Palette")).Palette
 function CutOff() {
   const { say, language } = useLanguage();
   const link = useLink();
-  const text = link === "stale" ? say("banner.stale") : link === "cut" ? say("banner.cut", { time: clock(new Date(store.heard).toISOString(), language, Date.now()) }) : "";
+  const text = link === "stale" ? say("banner.stale") : link === "cut" ? say("banner.cut", { time: clock(new Date(store.lost).toISOString(), language, Date.now()) }) : "";
   useEffect(() => { if (text !== "") announce(text); }, [text]);
   if (link === "stale") return <div className="banner warn"><Shape name="attention" />{text}</div>;
   if (link !== "cut") return null;
   return (
-    <div className="banner bad"><Shape name="stalled" />{text}</div>
+    <div className="banner bad"><Shape name="stalled" /><span className="grow"><strong>{text}</strong> {say("banner.cutSub")}</span><button type="button" className="btn" onClick={() => store.retry()}>{say("banner.retry")}</button></div>
   );
 }
 
