@@ -21,6 +21,17 @@ export function useObject<K extends Plural>(kind: K, namespace: string | undefin
   );
 }
 
+/** An object as it is, or as it was when it was last there, with the time at which it went. */
+export function useLast(kind: Plural, namespace: string | undefined, name: string): { object: KubeObject | undefined; gone: string | undefined } {
+  const now: KubeObject | undefined = useObject(kind, namespace, name);
+  const key = `${kind}/${namespace ?? ""}/${name}`;
+  const last = useRef<{ key: string; object: KubeObject; gone?: string }>(undefined);
+  if (now) last.current = { key, object: now };
+  else if (last.current?.key !== key) last.current = undefined;
+  else last.current.gone ??= new Date().toISOString();
+  return { object: last.current?.object, gone: last.current?.gone };
+}
+
 export function useCounts(): readonly Counts[] {
   return useSyncExternalStore(useCallback((call: () => void) => store.subscribe("counts", call), []), () => store.counts);
 }

@@ -1,11 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
-import type { KubeObject, Table } from "../../api/types";
+import type { Table } from "../../api/types";
 import { Icon } from "../../components/Icon";
-import { useSay } from "../../i18n";
+import { useLanguage } from "../../i18n";
 import { type Kind, pageOf } from "../../kinds/registry";
-import { useObject } from "../../live/hooks";
+import { useLast } from "../../live/hooks";
 import { keyOf } from "../../live/store";
+import { clock } from "../../status/age";
 import { StatusMark } from "../../status/shapes";
 import { statusOf, withoutStatus } from "../../status/status";
 import { Actions } from "../../actions/Actions";
@@ -15,11 +16,11 @@ import { ObjectEvents } from "../object/ObjectEvents";
 
 /** One object beside the list, which stays usable. It never closes by itself. */
 export function Drawer({ kind, open, rows, onOpen }: { kind: Kind; open: string; rows: readonly Table["rows"][number][]; onOpen: (key: string | undefined) => void }) {
-  const say = useSay();
+  const { say, language } = useLanguage();
   const slash = open.indexOf("/");
   const namespace = slash > 0 ? open.slice(0, slash) : undefined;
   const name = open.slice(slash + 1);
-  const object = useObject(kind.plural, namespace, name);
+  const { object: judged, gone } = useLast(kind.plural, namespace, name);
   const keys = rows.map((row) => keyOf({ ...row.object.metadata }));
   const at = keys.indexOf(keyOf({ namespace, name }));
   const before = at > 0 ? keys[at - 1] : undefined;
@@ -34,7 +35,6 @@ export function Drawer({ kind, open, rows, onOpen }: { kind: Kind; open: string;
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);
   }, [before, after, onOpen]);
-  const judged: KubeObject | undefined = object;
   const status = judged && statusOf(kind.plural, judged);
   return (
     <aside className="drawer" aria-label={`${kind.kind} ${name}`}>
@@ -50,6 +50,7 @@ export function Drawer({ kind, open, rows, onOpen }: { kind: Kind; open: string;
         {!judged && <p className="sub">{say("object.gone", { name })}</p>}
         {judged && status && (
           <>
+            {gone && <p className="banner warn" role="status">{say("object.deleted", { time: clock(gone, language, Date.now()) })}</p>}
             <ReasonBox kind={kind} object={judged} status={status} />
             <Facts kind={kind} object={judged} />
             {kind.plural === "nodes" && <Origins name={name} />}
@@ -59,7 +60,7 @@ export function Drawer({ kind, open, rows, onOpen }: { kind: Kind; open: string;
         )}
       </div>
       <footer>
-        {judged && <Actions kind={kind} object={judged} />}
+        {judged && !gone && <Actions kind={kind} object={judged} />}
         <span className="grow" />
         <Link className="btn quiet" to={pageOf(kind.plural, namespace, name)}>{say("drawer.open")}<Icon name="right" size={14} /></Link>
       </footer>

@@ -1,11 +1,12 @@
 import { Link } from "@tanstack/react-router";
-import { memo, type KeyboardEvent, type MouseEvent, type ReactNode } from "react";
+import { memo, type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from "react";
 import type { KubeObject, Table } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import { useSay } from "../../i18n";
 import { type Kind, pageOf } from "../../kinds/registry";
 import { Shape } from "../../status/shapes";
 import type { Status } from "../../status/status";
+import { Age, Cell, tint } from "./Cell";
 import type { Column, Shown } from "./columns";
 import { OwnCell } from "./OwnCell";
 
@@ -32,6 +33,8 @@ export interface RowProps {
   chosen: boolean;
   selected: boolean;
   gone: boolean;
+  /** Whether it has come while the list was open, and was not shown before. */
+  fresh: boolean;
   onKey: (event: KeyboardEvent<HTMLTableRowElement>, key: string, index: number) => void;
   onFocus: (index: number) => void;
   onOpen: (key: string) => void;
@@ -48,7 +51,7 @@ function same(a: RowProps, b: RowProps): boolean {
 
 /** One object, with its reason in a line of its own where something is wrong. Rendered again only when what it shows has changed. */
 export const Row = memo(function Row(props: RowProps) {
-  const { kind, row, rowKey, index, shown, marked, status, reason, object, chosen, selected, gone } = props;
+  const { kind, row, rowKey, index, shown, marked, status, reason, object, chosen, selected, gone, fresh } = props;
   const say = useSay();
   const { namespace, name = "" }: KubeObject["metadata"] = row.object.metadata;
   const cell = ({ name: column, at, column: definition }: Shown): ReactNode => {
@@ -56,6 +59,8 @@ export const Row = memo(function Row(props: RowProps) {
       return <Link className="plainlink" to={pageOf(kind.plural, namespace, name)}>{namespace && <span className="ns">{namespace}/</span>}<span className="rowname">{name}</span></Link>;
     }
     if (!definition) return <OwnCell column={column} object={object} />;
+    const { creationTimestamp: created }: KubeObject["metadata"] = row.object.metadata;
+    if (column === "Age" && created) return <Age since={created} />;
     const value = shownText(row.cells[at]);
     if (gone && at === marked) return <span className="dim">{say("list.gone")}</span>;
     if (at === marked && status) return <span className={`st ${status.name}`}><Shape name={status.name} />{value}{status.name === "paused" && `, ${say("status.paused").toLowerCase()}`}</span>;
@@ -64,15 +69,18 @@ export const Row = memo(function Row(props: RowProps) {
   const click = (event: MouseEvent<HTMLTableRowElement>) => {
     if (event.target instanceof Element && event.target.closest("a,button,input,label") === null && window.getSelection()?.isCollapsed !== false) props.onOpen(rowKey);
   };
+  const line = useRef<HTMLTableRowElement>(null);
+  const came = useRef(fresh);
+  useEffect(() => { if (came.current) for (const each of line.current?.cells ?? []) tint(each); }, []);
   const marks = [chosen ? "sel" : selected ? "picked" : "", reason ? "haswhy" : "", gone ? "gone" : ""].filter(Boolean).join(" ");
   return (
     <>
       <tr
-        data-key={rowKey} tabIndex={0} aria-rowindex={index + 2} aria-selected={selected} className={marks || undefined}
+        ref={line} data-key={rowKey} tabIndex={0} aria-rowindex={index + 2} aria-selected={selected} className={marks || undefined}
         onKeyDown={(event) => props.onKey(event, rowKey, index)} onFocus={() => props.onFocus(index)} onClick={click}
       >
         <td className="pick"><input type="checkbox" checked={selected} tabIndex={-1} aria-label={say("list.select", { name })} onChange={() => undefined} onClick={(event) => props.onSelect(rowKey, event.shiftKey)} /></td>
-        {shown.map((each) => <td key={each.name} className={isNumber(each.column) ? "num" : undefined}>{cell(each)}</td>)}
+        {shown.map((each) => <Cell key={each.name} value={each.at < 0 ? undefined : row.cells[each.at]} quiet={each.name === "Age"} className={isNumber(each.column) ? "num" : undefined}>{cell(each)}</Cell>)}
         <td className="num acts"><button type="button" className="btn quiet icon" tabIndex={-1} aria-label={say("row.menu", { name })} aria-haspopup="menu" onClick={(event) => props.onMenu(rowKey, event.currentTarget)}><Icon name="more" size={14} /></button></td>
       </tr>
       {reason && (

@@ -113,6 +113,14 @@ export function Rows(props: Props) {
     else return;
     event.preventDefault();
   }, [onSelect, onOpen, onKey]);
+  // A row that was there when the list was opened is not new, nor is one that was seen and comes back into sight.
+  const [opened] = useState(() => Date.now());
+  const seen = useRef(new Set<string>());
+  const isFresh = (row: TableRow): boolean => {
+    const { uid = "", creationTimestamp }: KubeObject["metadata"] = row.object.metadata;
+    return creationTimestamp !== undefined && creationTimestamp !== null && Date.parse(creationTimestamp) >= opened && !seen.current.has(uid);
+  };
+  useEffect(() => { for (const line of lines) if ("row" in line && line.row.object.metadata.uid) seen.current.add(line.row.object.metadata.uid); }, [lines]);
   const toggle = useCallback((key: string) => onOpen(latest.current.open === key ? undefined : key), [onOpen]);
 
   const width = shown.length + 2;
@@ -146,7 +154,7 @@ export function Rows(props: Props) {
             return [...room, (
               <Row
                 key={row.object.metadata.uid ?? key} kind={kind} row={row} rowKey={key} index={line.index} shown={shown} marked={marked} status={status} reason={hasReason(status)} object={object}
-                chosen={open === key} selected={selection.keys.has(key)} gone={props.isGone(row.object.metadata.uid)} onKey={press} onFocus={setFocused} onOpen={toggle} onSelect={onSelect} onMenu={props.onMenu}
+                chosen={open === key} selected={selection.keys.has(key)} gone={props.isGone(row.object.metadata.uid)} fresh={isFresh(row)} onKey={press} onFocus={setFocused} onOpen={toggle} onSelect={onSelect} onMenu={props.onMenu}
               />
             )];
           })}

@@ -1,11 +1,10 @@
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useRef } from "react";
+import { lazy, Suspense } from "react";
 import { Actions } from "../../actions/Actions";
-import type { KubeObject } from "../../api/types";
 import { Panel, Skeleton } from "../../components/parts";
 import { useLanguage, useSay, type Key } from "../../i18n";
 import { type Kind, kindOf } from "../../kinds/registry";
-import { useFilled, useObject } from "../../live/hooks";
+import { useFilled, useLast } from "../../live/hooks";
 import { useTitle } from "../../live/needs";
 import { clock } from "../../status/age";
 import { StatusMark } from "../../status/shapes";
@@ -52,13 +51,10 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
   const { say, language } = useLanguage();
   const filled = useFilled();
   const { tab = "" } = useSearch({ from: "__root__" });
-  const now: KubeObject | undefined = useObject(kind.plural, namespace, name);
-  const last = useRef<{ object: KubeObject; gone?: string }>(undefined);
-  if (now) last.current = { object: now };
-  else if (last.current && !last.current.gone) last.current.gone = new Date().toISOString();
+  const { object, gone } = useLast(kind.plural, namespace, name);
+  const now = gone === undefined;
   useTitle(`${name} · ${kind.kind}`);
 
-  const object = last.current?.object;
   if (!object) return filled ? <div className="blank"><p className="say">{say("object.gone", { name })}</p><Link className="link" to="/$kind" params={{ kind: kind.plural }}>{say(`kind.${kind.plural}`)}</Link></div> : <Skeleton rows={8} />;
   const status = statusOf(kind.plural, object);
   if (tab === "yaml") return <Suspense fallback={<Skeleton />}><EditPage kind={kind} namespace={namespace} name={name} /></Suspense>;
@@ -69,7 +65,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
         {!(kind.plural in withoutStatus) && <StatusMark status={status} />}
         <div className="acts">{now && kind.plural === "nodepools" && <ChangeButton kind={kind} name={name} />}{now && <Actions kind={kind} object={object} />}</div>
       </div>
-      {!now && <div className="banner warn">{say("object.deleted", { time: clock(last.current?.gone, language, Date.now()) })}</div>}
+      {!now && <div className="banner warn">{say("object.deleted", { time: clock(gone, language, Date.now()) })}</div>}
       <ReasonBox kind={kind} object={object} status={status} />
       <Tabs kind={kind} name={name} tab={tab} />
       <div className={tab === "" || tab === "why" ? "two" : undefined}>
