@@ -39,4 +39,12 @@ export const list = {
   "row.menu": "Actions of {name}",
   "list.gone": "gone",
   "row.drawer": "Open beside the list",
+  "forbidden.says": "The API server says:",
+  "forbidden.grant": "What an administrator can do",
+  "forbidden.opens": "The role lets you read and change nothing. This page opens by itself within ten seconds of it.",
+  "forbidden.instead": "What you may see",
+  "forbidden.read": "read everywhere",
+  "forbidden.readIn": "read in {where}",
+  "forbidden.write": "read and write everywhere",
+  "forbidden.writeIn": "read and write in {where}",
 } as const;

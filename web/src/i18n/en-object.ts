@@ -138,7 +138,6 @@ export const object = {
   "palette.open": "open",
   "palette.close": "close",
   "forbidden.title": "You may not see {kind}",
-  "forbidden.body": "The API server does not let you list them. An administrator can grant it; the page then opens by itself.",
   "error.title": "This could not be read",
   "error.again": "Try again",
   "page.notFound": "There is no such page.",

@@ -41,4 +41,12 @@ export const list: Record<keyof typeof english, string> = {
   "row.menu": "{name} 的操作",
   "list.gone": "已消失",
   "row.drawer": "在列表旁打开",
+  "forbidden.says": "API server 的答复：",
+  "forbidden.grant": "管理员可以这样做",
+  "forbidden.opens": "该角色只能读取，不能更改。授权后十秒内本页会自动打开。",
+  "forbidden.instead": "你可以查看的内容",
+  "forbidden.read": "可在所有命名空间读取",
+  "forbidden.readIn": "可在 {where} 中读取",
+  "forbidden.write": "可在所有命名空间读写",
+  "forbidden.writeIn": "可在 {where} 中读写",
 };

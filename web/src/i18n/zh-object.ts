@@ -139,7 +139,6 @@ export const object: Record<keyof typeof english, string> = {
   "palette.open": "打开",
   "palette.close": "关闭",
   "forbidden.title": "你不能查看{kind}",
-  "forbidden.body": "API server 不允许你列出它们。管理员可以授权；授权后页面会自行打开。",
   "error.title": "无法读取",
   "error.again": "再试一次",
   "page.notFound": "没有这个页面。",

@@ -34,18 +34,6 @@ export function NodesMap() {
   );
 }
 
-export function Forbidden({ kind, error }: { kind: Kind; error: Error }) {
-  const say = useSay();
-  return (
-    <div className="blank">
-      <h2>{say("forbidden.title", { kind: say(`kind.${kind.plural}`) })}</h2>
-      <p className="say">{say("forbidden.body")}</p>
-      <p className="sub" lang="en">{error.message}</p>
-      <Command text={`kubectl auth can-i list ${kind.plural}`} />
-    </div>
-  );
-}
-
 export function Empty({ kind, filtered, onClear }: { kind: Kind; filtered: boolean; onClear: () => void }) {
   const say = useSay();
   const name = say(`kind.${kind.plural}`);

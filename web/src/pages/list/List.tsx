@@ -15,11 +15,12 @@ import { keyOf, store } from "../../live/store";
 import { NewButton } from "../create/NewButton";
 import { BulkBar } from "./BulkBar";
 import { allColumns, chosen, remember, remembered, toggled } from "./columns";
-import { Counting, Empty, Forbidden, NodesMap } from "./Around";
+import { Counting, Empty, NodesMap } from "./Around";
 import { Drawer } from "./Drawer";
 import { type Filter, joined, parse } from "./filter";
 import { FilterField } from "./FilterField";
 import { type Grouping, groupings, lines as linesOf } from "./groups";
+import { Forbidden } from "./Forbidden";
 import { HostHead, hostOf, useHosts } from "./HostHead";
 import { tooLong } from "./limits";
 import { type RowKey, Rows } from "./Rows";
@@ -132,14 +133,14 @@ export function List({ kind }: { kind: Kind }) {
   return (
     <div className={open ? "split" : undefined}>
       <div className="list">
-        <div className="title"><div><h1>{title}</h1><Counting kind={kind} namespace={namespace} /></div><div className="acts"><NewButton kind={kind} namespace={namespace} /></div></div>
-        {kind.plural === "nodes" && <NodesMap />}
-        <div className="row tools">
+        <div className="title"><div><h1>{title}</h1>{!forbidden && <Counting kind={kind} namespace={namespace} />}</div><div className="acts"><NewButton kind={kind} namespace={namespace} /></div></div>
+        {kind.plural === "nodes" && !forbidden && <NodesMap />}
+        {!forbidden && <div className="row tools">
           <FilterField kind={kind} value={filter} wrong={wrong} count={count} onChange={onFilter} />
           {groups.length > 1 && <Segments label={say("group.label")} value={grouping} options={groups.map((each) => [each, say(`group.by.${each}`)] as const)} onChange={(to) => search({ group: to === groups[0] ? undefined : to })} />}
           {definitions && <Suspense fallback={null}><ColumnChoice all={all} shown={columns} onToggle={(name) => choose(toggled(all, choice, name))} onReset={() => choose(undefined)} /></Suspense>}
-        </div>
-        {forbidden && <Forbidden kind={kind} error={forbidden} />}
+        </div>}
+        {forbidden && <Forbidden kind={kind} namespace={namespace} error={forbidden} />}
         {table.error && !wrong && !forbidden && <Failure error={table.error} again={() => void table.refetch()} />}
         {table.isLoading && <Skeleton rows={8} />}
         {grouping === "host" && hosts.data?.complete === false && <p className="sub small">{say("host.incomplete")}</p>}

@@ -1,6 +1,6 @@
 import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef } from "react";
-import { query, read } from "../../api/client";
+import { query, read, Refusal } from "../../api/client";
 import type { Plural, Table } from "../../api/types";
 import { store } from "../../live/store";
 import type { Filter } from "./filter";
@@ -9,6 +9,8 @@ import type { Filter } from "./filter";
 export const pageSize = 500;
 /** How long changes are collected before the server is asked again, in milliseconds. */
 const collect = 1000;
+/** How often a list that the caller may not see is asked for again. */
+const shut = 5000;
 
 /** The rows that a reader sees, by their places in the whole list. */
 export interface Sight {
@@ -105,6 +107,8 @@ export function useTable(plural: Plural, namespace: string | undefined, filter: 
     queryKey: key, initialPageParam: "", placeholderData: keepPreviousData, enabled,
     queryFn: ({ pageParam, signal }) => page(pageParam, signal),
     getNextPageParam: (last) => last.metadata.continue || undefined,
+    // A page that somebody may not see opens by itself when they may.
+    refetchInterval: ({ state }) => (state.error instanceof Refusal && state.error.problem.status === 403 ? shut : false),
   });
   const { hasNextPage, isFetching, fetchNextPage } = table;
   const loaded = table.data?.pages.reduce((sum, each) => sum + each.rows.length, 0) ?? 0;
