@@ -143,4 +143,5 @@ export const object = {
   "page.notFound": "There is no such page.",
   "page.home": "Go to the overview",
   "yaml.sub": "as the API server has it, without managedFields",
+  "action.stale": "The API server does not answer: what you see may be old.",
 } as const;

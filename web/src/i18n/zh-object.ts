@@ -144,4 +144,5 @@ export const object: Record<keyof typeof english, string> = {
   "page.notFound": "没有这个页面。",
   "page.home": "前往总览",
   "yaml.sub": "API server 中的内容，不含 managedFields",
+  "action.stale": "API server 没有响应：你看到的可能是旧内容。",
 };

@@ -2,21 +2,19 @@ import { useSyncExternalStore } from "react";
 import { age } from "../status/age";
 import { store } from "./store";
 
-let now = Date.now();
+let now = store.time;
 let timer: ReturnType<typeof setInterval> | undefined;
 const calls = new Set<() => void>();
 
 function tick(): void {
-  // Ages stand still while the stream is cut: they are those of what is shown.
-  if (store.link === "cut") return;
-  now = Date.now();
+  now = store.time;
   for (const call of calls) call();
 }
 
 /** One timer for all ages of the page. */
 function subscribe(call: () => void): () => void {
   if (calls.size === 0) {
-    if (store.link !== "cut") now = Date.now();
+    now = store.time;
     timer = setInterval(tick, 1000);
   }
   calls.add(call);

@@ -55,11 +55,11 @@ export function useFilled(): boolean {
   );
 }
 
-/** The time, which moves once a second, and stands still while the stream is cut: ages then are those of what is shown. */
+/** The time, which moves once a second, and stands still where nothing new comes: ages then are those of what is shown. */
 export function useNow(every = 1000): number {
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(() => store.time);
   useEffect(() => {
-    const timer = setInterval(() => { if (store.link !== "cut") setNow(Date.now()); }, every);
+    const timer = setInterval(() => setNow(store.time), every);
     return () => clearInterval(timer);
   }, [every]);
   return now;

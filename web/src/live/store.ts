@@ -130,6 +130,11 @@ export class LiveStore {
     this.complete();
   }
 
+  /** The time of what is shown: it stands still where nothing new comes. */
+  get time(): number {
+    return this.link === "cut" || this.link === "stale" ? this.lost : Date.now();
+  }
+
   hear(): void {
     this.heard = Date.now();
   }

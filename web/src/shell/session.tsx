@@ -48,7 +48,8 @@ export function Gate({ children }: { children: ReactNode }) {
     await client.invalidateQueries();
     setEnded(false);
   };
-  return <>{session.data && children}{!signedIn && <SignIn ended={ended} onDone={() => void enter()} />}</>;
+  // What is behind the sign-in stays as it was, and nobody gets into it.
+  return <>{session.data && <div className="behind" inert={!signedIn}>{children}</div>}{!signedIn && <SignIn ended={ended} onDone={() => void enter()} />}</>;
 }
 
 export async function signOut(): Promise<void> {

@@ -12,7 +12,7 @@ import { type Errors, FormView } from "../../forms/FormView";
 import { formAt } from "../../forms/registry";
 import { useSay } from "../../i18n";
 import { pageOf } from "../../kinds/registry";
-import { useLink } from "../../live/hooks";
+import { useCut } from "../../live/useCut";
 import { useTitle } from "../../live/needs";
 import { may, useRights } from "../../shell/session";
 import { Shape } from "../../status/shapes";
@@ -31,7 +31,7 @@ export function CreatePage() {
 function Creating({ form, namespace }: { form: Form; namespace: string }) {
   const say = useSay();
   const navigate = useNavigate();
-  const link = useLink();
+  const cut = useCut();
   const [shown, setShown] = useState<"form" | "yaml">("form");
   const make = useCreating(form, namespace);
   const rights = useRights(form.namespaced ? make.namespace || namespace : undefined);
@@ -45,7 +45,7 @@ function Creating({ form, namespace }: { form: Form; namespace: string }) {
   ], [make.said, errors]);
   const count = make.said.mistakes.length + errors.length;
   const blocked = !may(rights, form.list, form.namespaced ? make.namespace || namespace : undefined, "create") ? say("action.refused", { verb: "create", kind: say(`kind.${form.list}`) })
-    : link === "cut" || link === "expired" ? say("action.cut")
+    : cut ? cut
     : count > 0 ? say(count === 1 ? "create.wrongOne" : "create.wrong", { count })
     : make.problem && make.problem.problem.status >= 400 && make.problem.problem.status < 500 ? say("edit.refused")
     : make.untouched ? say("create.fill")

@@ -14,7 +14,8 @@ import { FormView } from "../../forms/FormView";
 import { formOf } from "../../forms/registry";
 import { useLanguage } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
-import { useLink, useObject } from "../../live/hooks";
+import { useObject } from "../../live/hooks";
+import { useCut } from "../../live/useCut";
 import { may, useRights } from "../../shell/session";
 import { clock } from "../../status/age";
 import { StatusMark } from "../../status/shapes";
@@ -41,7 +42,7 @@ export function EditPage({ kind, namespace, name }: { kind: Kind; namespace: str
 function Editor({ kind, first }: { kind: Kind; first: Whole }) {
   const { say, language } = useLanguage();
   const navigate = useNavigate();
-  const link = useLink();
+  const cut = useCut();
   const { namespace, name = "" } = first.metadata;
   const edit = useEditing(kind, first);
   const rights = useRights(namespace);
@@ -65,7 +66,7 @@ function Editor({ kind, first }: { kind: Kind; first: Whole }) {
   useEffect(() => { if (moved && edit.pristine) edit.adopt(server.object); }, [moved, edit, server.object]);
 
   const blocked = readOnly ? say(allowed ? "edit.readOnly" : "action.refused", { verb: "patch", kind: say(`kind.${kind.plural}`) })
-    : link === "cut" || link === "expired" ? say("action.cut")
+    : cut ? cut
     : edit.said.mistakes.length > 0 ? say("edit.mistakes", { count: edit.said.mistakes.length })
     : edit.problem && edit.problem.problem.status >= 400 && edit.problem.problem.status < 500 ? say("edit.refused")
     : edit.open.length > 0 ? say("edit.undecided", { count: edit.open.length })

@@ -5,7 +5,7 @@ import { Action, Command } from "../../components/parts";
 import { Icon } from "../../components/Icon";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
-import { useLink } from "../../live/hooks";
+import { useCut } from "../../live/useCut";
 import { may, useRights } from "../../shell/session";
 import { type Bulk, bulks, together } from "./bulk";
 
@@ -16,7 +16,7 @@ export function BulkBar({ kind, objects, more, onAll, onClear }: {
   kind: Kind; objects: readonly KubeObject[]; more: number | undefined; onAll: () => void; onClear: () => void;
 }) {
   const say = useSay();
-  const link = useLink();
+  const cut = useCut();
   const namespaces = new Set(objects.map((object) => object.metadata.namespace));
   const rights = useRights(namespaces.size === 1 ? [...namespaces][0] : undefined);
   const offered = useMemo(() => bulks(objects.map((object) => ({ target: targetOf(kind, object), object }))), [kind, objects]);
@@ -25,7 +25,7 @@ export function BulkBar({ kind, objects, more, onAll, onClear }: {
   const shown = offered.find((bulk) => bulk.key === at) ?? offered[0];
   const lines = shown ? together(shown.deeds.map(({ target, deed }) => ({ target, order: deed.order }))) : [];
   const refused = (bulk: Bulk) => {
-    if (link === "cut" || link === "expired") return say("action.cut");
+    if (cut) return cut;
     const forbidden = [...namespaces].some((namespace) => !may(rights, kind.plural, namespace, bulk.right) && namespaces.size === 1);
     return forbidden ? say("action.refused", { verb: bulk.right, kind: say(`kind.${kind.plural}`) }) : undefined;
   };

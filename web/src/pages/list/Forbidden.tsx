@@ -21,7 +21,7 @@ export function Forbidden({ kind, namespace, error }: { kind: Kind; namespace: s
     <div className="blank">
       <div className="reasonbox shut">
         <Icon name="lock" size={14} />
-        <div><strong>{say("forbidden.title", { kind: say(`kind.${kind.plural}`) })}</strong><div className="sub">{say("forbidden.says")} <span lang="en">{error.message}</span></div></div>
+        <div><h2>{say("forbidden.title", { kind: say(`kind.${kind.plural}`) })}</h2><div className="sub">{say("forbidden.says")} <span lang="en">{error.message}</span></div></div>
         <span />
       </div>
       {login && (

@@ -4,17 +4,17 @@ import type { Target } from "../../actions/commands";
 import type { KubeObject } from "../../api/types";
 import { useSay } from "../../i18n";
 import { may, useRights } from "../../shell/session";
-import { useLink } from "../../live/hooks";
+import { useCut } from "../../live/useCut";
 
 /** What can be done with the object of a row, beside its button. */
 export function RowMenu({ anchor, target, object, onDeed, onDrawer, onPage, onClose }: {
   anchor: Element; target: Target; object: KubeObject; onDeed: (deed: Deed) => void; onDrawer: () => void; onPage: (tab: string | undefined) => void; onClose: () => void;
 }) {
   const say = useSay();
-  const link = useLink();
+  const cut = useCut();
   const rights = useRights(target.namespace);
   const refused = (deed: Deed) => {
-    if (link === "cut" || link === "expired") return say("action.cut");
+    if (cut) return cut;
     return may(rights, target.kind.plural, target.namespace, deed.right) ? undefined : say("action.refused", { verb: deed.right, kind: say(`kind.${target.kind.plural}`) });
   };
   return (

@@ -7,12 +7,12 @@ import { Action, DoesTheSame, Panel } from "../../components/parts";
 import { Icon } from "../../components/Icon";
 import { useSay } from "../../i18n";
 import { kindOf } from "../../kinds/registry";
-import { useLink } from "../../live/hooks";
+import { useCut } from "../../live/useCut";
 
 /** The stepper: changes are local until Enter or Apply; Esc returns. What is typed stays when the object changes meanwhile. */
 export function Size({ plural, object, size, available, updated, room }: { plural: "podsets" | "deployments"; object: KubeObject; size: number; available: number; updated: number; room?: { pool: string; pods: number } | undefined }) {
   const say = useSay();
-  const link = useLink();
+  const cut = useCut();
   const [wanted, setWanted] = useState<number>();
   const value = wanted ?? size;
   const kind = kindOf(plural);
@@ -22,7 +22,7 @@ export function Size({ plural, object, size, available, updated, room }: { plura
   if (!kind) return null;
   const target = targetOf(kind, object);
   const order = orders.scale(target, value);
-  const disabled = link === "cut" ? say("action.cut") : may(rights, plural, target.namespace, "scale") ? undefined : say("action.refused", { verb: "scale", kind: say(`kind.${plural}`) });
+  const disabled = cut ?? (may(rights, plural, target.namespace, "scale") ? undefined : say("action.refused", { verb: "scale", kind: say(`kind.${plural}`) }));
   const apply = () => {
     if (wanted === undefined || disabled) return;
     run(order, say("action.scale"), target.name, orders.scale(target, size)).then((done) => { if (done) setWanted(undefined); }, () => undefined);

@@ -4,7 +4,8 @@ import { objectPath, query } from "../../api/client";
 import type { KubeObject } from "../../api/types";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
-import { useLink, useObject } from "../../live/hooks";
+import { useObject } from "../../live/hooks";
+import { useCut } from "../../live/useCut";
 import { may, useRights } from "../../shell/session";
 import { TerminalPanel } from "../../terminal/TerminalPanel";
 
@@ -17,9 +18,9 @@ export function Terminals({ kind, object }: { kind: Kind; object: KubeObject }) 
 /** Why the caller cannot open one now, if so. */
 function useHindrance(plural: "pods" | "virtualmachines", namespace: string, right: string): string | undefined {
   const say = useSay();
-  const link = useLink();
+  const cut = useCut();
   const rights = useRights(namespace);
-  if (link === "cut" || link === "expired") return say("action.cut");
+  if (cut) return cut;
   return may(rights, plural, namespace, right) ? undefined : say("terminal.forbidden", { right: right === "exec" ? "pods/exec" : "virtualmachines/console" });
 }
 

@@ -8,7 +8,8 @@ import { save } from "../../../components/save";
 import { tell } from "../../../components/toasts";
 import { useLanguage, useSay } from "../../../i18n";
 import { pageOf } from "../../../kinds/registry";
-import { useLink, useObject, useObjects } from "../../../live/hooks";
+import { useObject, useObjects } from "../../../live/hooks";
+import { useCut } from "../../../live/useCut";
 import { clock } from "../../../status/age";
 import { conditionsOf } from "../../../status/status";
 
@@ -42,10 +43,10 @@ function useDownload(): { get: (name: string, uid: string) => Promise<void>; bus
 /** The button of one Kubeconfig, and the refusal of the server if there is one. */
 export function Download({ of }: { of: Kubeconfig }) {
   const say = useSay();
-  const link = useLink();
+  const cut = useCut();
   const { get, busy, failed } = useDownload();
   const { name = "", uid = "" } = of.metadata;
-  const disabled = link === "cut" || link === "expired" ? say("action.cut") : isIssued(of) ? undefined : say("kubeconfig.notYet");
+  const disabled = cut ?? (isIssued(of) ? undefined : say("kubeconfig.notYet"));
   return (
     <>
       <Action label={say("kubeconfig.download")} disabled={disabled} busy={busy} onClick={() => void get(name, uid)} />

@@ -3,7 +3,8 @@ import { targetOf } from "../../../actions/useOrder";
 import { Action } from "../../../components/parts";
 import { useSay } from "../../../i18n";
 import type { Kind } from "../../../kinds/registry";
-import { useLink, useObject } from "../../../live/hooks";
+import { useObject } from "../../../live/hooks";
+import { useCut } from "../../../live/useCut";
 import { may, useRights } from "../../../shell/session";
 
 const Change = lazy(async () => ({ default: (await import("./Change")).Change }));
@@ -11,12 +12,12 @@ const Change = lazy(async () => ({ default: (await import("./Change")).Change })
 /** Opens the rehearsal of a change of the pool. */
 export function ChangeButton({ kind, name }: { kind: Kind; name: string }) {
   const say = useSay();
-  const link = useLink();
+  const cut = useCut();
   const rights = useRights();
   const pool = useObject("nodepools", undefined, name);
   const [open, setOpen] = useState(false);
   if (!pool) return null;
-  const refused = link === "cut" || link === "expired" ? say("action.cut") : may(rights, "nodepools", undefined, "patch") ? undefined : say("action.refused", { verb: "patch", kind: say("kind.nodepools") });
+  const refused = cut ?? (may(rights, "nodepools", undefined, "patch") ? undefined : say("action.refused", { verb: "patch", kind: say("kind.nodepools") }));
   return (
     <>
       <Action label={say("pool.changeIt")} disabled={refused} onClick={() => setOpen(true)} />

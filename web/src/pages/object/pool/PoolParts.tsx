@@ -5,7 +5,8 @@ import type { Objects } from "../../../api/types";
 import { Action, Nothing, Panel } from "../../../components/parts";
 import { useLanguage, useSay } from "../../../i18n";
 import { kindOf, pageOf } from "../../../kinds/registry";
-import { useLink, useNow, useObject, useObjects } from "../../../live/hooks";
+import { useNow, useObject, useObjects } from "../../../live/hooks";
+import { useCut } from "../../../live/useCut";
 import type { MapNode } from "../../../map/model";
 import { NodeMap } from "../../../map/NodeMap";
 import { useNodeMap } from "../../../map/useNodeMap";
@@ -92,7 +93,7 @@ function span(seconds: number): string {
 function Drain({ pool, draining }: { pool: Pool; draining: NonNullable<NonNullable<Pool["status"]>["draining"]>[number] }) {
   const { say, language } = useLanguage();
   const now = useNow();
-  const link = useLink();
+  const cut = useCut();
   const rights = useRights();
   const { run, busy } = useOrder();
   const name = pool.metadata.name ?? "";
@@ -105,7 +106,7 @@ function Drain({ pool, draining }: { pool: Pool; draining: NonNullable<NonNullab
   // Only what is a member by its role label can be put back by it.
   const byRole = pool.spec?.nodeSelector === undefined && (pool.spec?.nodeCIDRs ?? []).length === 0;
   const back = node && byRole ? putBack({ name: draining.node, uid: node.metadata.uid ?? "" }, name) : undefined;
-  const refused = link === "cut" ? say("action.cut") : may(rights, "nodes", undefined, "patch") ? undefined : say("action.refused", { verb: "patch", kind: say("kind.nodes") });
+  const refused = cut ?? (may(rights, "nodes", undefined, "patch") ? undefined : say("action.refused", { verb: "patch", kind: say("kind.nodes") }));
   const at = clock(draining.startTime, language, now);
   return (
     <Panel
