@@ -24,7 +24,7 @@ export function Actions({ kind, object }: { kind: Kind; object: KubeObject }) {
   return (
     <>
       {deedsOf(target, object).map((each) => (
-        <Action key={each.key} label={say(each.key)} danger={each.danger === true} disabled={reason(each)} onClick={() => setDeed(each)} />
+        <Action key={each.key} name={each.key} label={say(each.key)} danger={each.danger === true} disabled={reason(each)} onClick={() => setDeed(each)} />
       ))}
       {deed && <Suspense fallback={null}><Confirm deed={deed} target={target} onClose={() => setDeed(undefined)} /></Suspense>}
     </>

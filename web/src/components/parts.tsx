@@ -88,13 +88,13 @@ export function Nothing({ children }: { children: ReactNode }) {
 }
 
 /** A button that stays focusable while it is disabled, and says why. */
-export function Action({ label, onClick, disabled, danger, primary, busy }: {
-  label: string; onClick: () => void; disabled?: string | undefined; danger?: boolean; primary?: boolean; busy?: boolean;
+export function Action({ label, name, onClick, disabled, danger, primary, busy }: {
+  label: string; name?: string; onClick: () => void; disabled?: string | undefined; danger?: boolean; primary?: boolean; busy?: boolean;
 }) {
   const off = disabled !== undefined || busy === true;
   return (
     <button
-      type="button" className={`btn${danger ? " danger" : ""}${primary ? " primary" : ""}`} aria-disabled={off} title={disabled}
+      type="button" className={`btn${danger ? " danger" : ""}${primary ? " primary" : ""}`} aria-disabled={off} title={disabled} data-deed={name}
       onClick={() => { if (!off) onClick(); }}
     >
       {busy && <span className="arc" aria-hidden="true" />}{label}

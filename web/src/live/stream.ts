@@ -44,7 +44,7 @@ export function receive(store: LiveStore, event: WatchEvent): void {
       store.setLink("expired");
       return;
     case "stale":
-      if (store.link !== "cut") store.setLink("stale");
+      store.setLink("stale");
       return;
     case "fresh":
       if (store.link === "stale") store.setLink("live");

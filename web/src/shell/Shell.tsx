@@ -13,6 +13,7 @@ import { Newly } from "./Newly";
 import { Rail } from "./Rail";
 import { Gate } from "./session";
 
+const KeyHelp = lazy(async () => ({ default: (await import("./KeyHelp")).KeyHelp }));
 const Palette = lazy(async () => ({ default: (await import("./Palette")).Palette }));
 
 function CutOff() {
@@ -34,7 +35,9 @@ export function Shell() {
   const [jumping, setJumping] = useState(false);
   const [menu, setMenu] = useState(false);
   const jump = useCallback(() => setJumping(true), []);
-  useKeys(jump);
+  const [helping, setHelping] = useState(false);
+  const help = useCallback(() => setHelping(true), []);
+  useKeys(jump, help);
   useEffect(() => setMenu(false), [path]);
   return (
     <Gate>
@@ -48,6 +51,7 @@ export function Shell() {
         </main>
       </div>
       {jumping && <Suspense fallback={null}><Palette onClose={() => setJumping(false)} /></Suspense>}
+      {helping && <Suspense fallback={null}><KeyHelp onClose={() => setHelping(false)} /></Suspense>}
       <Toasts />
       <Newly namespace={ns} />
       <Announcer />

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { Table } from "../../api/types";
 import { Icon } from "../../components/Icon";
+import { isKey } from "../../components/letters";
 import { useLanguage } from "../../i18n";
 import { type Kind, pageOf } from "../../kinds/registry";
 import { useLast } from "../../live/hooks";
@@ -27,8 +28,8 @@ export function Drawer({ kind, open, rows, onOpen }: { kind: Kind; open: string;
   const after = at >= 0 ? keys[at + 1] : undefined;
   useEffect(() => {
     const press = (event: globalThis.KeyboardEvent) => {
-      if (event.target instanceof HTMLElement && ["INPUT", "TEXTAREA", "SELECT"].includes(event.target.tagName)) return;
-      if (event.key === "Escape" && !document.querySelector("[role=dialog],[role=alertdialog]")) onOpen(undefined);
+      if (!isKey(event)) return;
+      if (event.key === "Escape") onOpen(undefined);
       if (event.key === "[" && before) onOpen(before);
       if (event.key === "]" && after) onOpen(after);
     };

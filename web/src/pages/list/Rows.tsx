@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { KubeObject } from "../../api/types";
 import { Icon } from "../../components/Icon";
+import { isKey, lettersOn } from "../../components/letters";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
 import { useObjects } from "../../live/hooks";
@@ -99,6 +100,7 @@ export function Rows(props: Props) {
   const keyAt = (index: number) => { const line = latest.current.lines[latest.current.places[index] ?? -1]; return line && "row" in line ? keyOf(line.row.object.metadata) : undefined; };
   const press = useCallback((event: KeyboardEvent<HTMLTableRowElement>, key: string, index: number) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key.length === 1 && event.key !== " " && !lettersOn()) return;
     const steps: Record<string, number> = { j: index + 1, ArrowDown: index + 1, k: index - 1, ArrowUp: index - 1, Home: 0, End: latest.current.count - 1 };
     const step = steps[event.key];
     if (step !== undefined) {
@@ -113,6 +115,21 @@ export function Rows(props: Props) {
     else return;
     event.preventDefault();
   }, [onSelect, onOpen, onKey]);
+  // J and K begin at the object that is open, or at the first row.
+  useEffect(() => {
+    const begin = (event: globalThis.KeyboardEvent) => {
+      if ((event.key !== "j" && event.key !== "k") || !isKey(event) || (event.target instanceof Element && event.target.closest("tr[data-key], .mapstop"))) return;
+      const at = latest.current.places.findIndex((place) => { const line = latest.current.lines[place]; return line && "row" in line && keyOf(line.row.object.metadata) === latest.current.open; });
+      if (latest.current.count === 0) return;
+      wanted.current = at < 0 ? 0 : Math.max(0, Math.min(latest.current.count - 1, at + (event.key === "j" ? 1 : -1)));
+      const next = keyAt(wanted.current);
+      if (at >= 0 && next !== undefined) onOpen(next);
+      setFocused(wanted.current);
+      event.preventDefault();
+    };
+    document.addEventListener("keydown", begin);
+    return () => document.removeEventListener("keydown", begin);
+  }, [onOpen]);
   // A row that was there when the list was opened is not new, nor is one that was seen and comes back into sight.
   const [opened] = useState(() => Date.now());
   const seen = useRef(new Set<string>());

@@ -14,6 +14,7 @@ import { Conditions, Facts, InTheShell, Labels, ReasonBox } from "./Aside";
 import { ObjectEvents } from "./ObjectEvents";
 import { ChangeButton } from "./pool/ChangeButton";
 import { Summary } from "./Summary";
+import { useObjectKeys } from "./useObjectKeys";
 
 const Why = lazy(async () => ({ default: (await import("./Why")).Why }));
 const Relatives = lazy(async () => ({ default: (await import("./Relatives")).Relatives }));
@@ -54,6 +55,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
   const { object, gone } = useLast(kind.plural, namespace, name);
   const now = gone === undefined;
   useTitle(`${name} · ${kind.kind}`);
+  useObjectKeys(now && object !== undefined && tab !== "yaml" && tab !== "terminal");
 
   if (!object) return filled ? <div className="blank"><p className="say">{say("object.gone", { name })}</p><Link className="link" to="/$kind" params={{ kind: kind.plural }}>{say(`kind.${kind.plural}`)}</Link></div> : <Skeleton rows={8} />;
   const status = statusOf(kind.plural, object);

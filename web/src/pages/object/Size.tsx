@@ -40,7 +40,7 @@ export function Size({ plural, object, size, available, updated, room }: { plura
       <div className="row wrap sizing">
         <span className="step">
           <button type="button" aria-label={say("size.less")} onClick={() => setWanted(Math.max(0, value - 1))}><Icon name="minus" /></button>
-          <input inputMode="numeric" aria-label={say("size.value")} value={value} onChange={(event) => { const typed = Number(event.target.value); if (Number.isInteger(typed) && typed >= 0 && typed < 100_000) setWanted(typed); }} onKeyDown={press} />
+          <input data-size="" inputMode="numeric" aria-label={say("size.value")} value={value} onChange={(event) => { const typed = Number(event.target.value); if (Number.isInteger(typed) && typed >= 0 && typed < 100_000) setWanted(typed); }} onKeyDown={press} />
           <button type="button" aria-label={say("size.more")} onClick={() => setWanted(value + 1)}><Icon name="plus" /></button>
         </span>
         <Bars value={value} available={available} />
