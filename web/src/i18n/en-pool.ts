@@ -86,4 +86,6 @@ export const pool = {
   "pause.until": "It ends",
   "pause.open": "when somebody resumes it",
   "pause.hours": "after {count} h",
+  "map.titleZones": "Capacity by zone",
+  "map.titleSizes": "Capacity by size",
 } as const;

@@ -88,4 +88,6 @@ export const pool: Record<keyof typeof english, string> = {
   "pause.until": "何时结束",
   "pause.open": "有人恢复时",
   "pause.hours": "{count} 小时后",
+  "map.titleZones": "按可用区的容量",
+  "map.titleSizes": "按大小的容量",
 };

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { useSay } from "../i18n";
 import { whenThemeChanges } from "../design/colours";
 import { colours, paint } from "./canvas";
@@ -11,22 +11,44 @@ import { stretches } from "./stretches";
 
 export const lineHeight = 40;
 const close = 22;
+/** Between the names of lines, and between lines, where the map is turned. */
+const stair = 16;
+const beside = 18;
+const phone = window.matchMedia("(max-width: 639px)");
 
 function LineOf({ drawn, line, y }: { drawn: Geometry; line: Line; y: number }) {
   const parts = useMemo(() => stretches(drawn, line.names), [drawn, line.names]);
+  const long = drawn.turned ? drawn.height : drawn.width;
   return (
     <>
-      <path d={`M0 ${y}H${drawn.width}`} stroke="var(--line)" />
+      <path d={`M0 ${y}H${long}`} stroke="var(--line)" />
       {parts.map((part) => {
         if (part.tie === "leaves") return <path key={part.x} d={`M${part.x} ${y}h${part.width}`} stroke="var(--member)" strokeWidth="2" strokeDasharray="4 3" />;
         if (part.tie === "waits") return <rect key={part.x} x={part.x + 0.75} y={y - 3} width={Math.max(1, part.width - 1.5)} height="6" fill="var(--bg)" stroke="var(--member)" strokeWidth="1.5" />;
         return <rect key={part.x} x={part.x} y={y - 4} width={part.width} height="8" shapeRendering="crispEdges" fill={part.tie === "turn" ? "var(--accent)" : "var(--member)"} />;
       })}
       {parts.filter((part) => part.lost !== undefined).map((part) => (
-        <g key={`lost${part.x}`} transform={`translate(${(part.lost ?? 0) - 7} ${y - 8})`}><path d="M7 1.6 12.9 12H1.1z" fill="var(--bg)" stroke="var(--warn)" strokeWidth="1.5" strokeLinejoin="round" /><path d="M7 5.4v3M7 10v.2" stroke="var(--warn)" strokeWidth="1.5" strokeLinecap="round" /></g>
+        <g key={`lost${part.x}`} transform={`translate(${part.lost ?? 0} ${y - 1}) rotate(${drawn.turned ? -90 : 0}) translate(-7 -7)`}><path d="M7 1.6 12.9 12H1.1z" fill="var(--bg)" stroke="var(--warn)" strokeWidth="1.5" strokeLinejoin="round" /><path d="M7 5.4v3M7 10v.2" stroke="var(--warn)" strokeWidth="1.5" strokeLinecap="round" /></g>
       ))}
     </>
   );
+}
+
+/** The lines of a map that is turned: from top to bottom beside the cells, their names above them as a staircase. */
+function TurnedLines({ drawn, lines, top, step }: { drawn: Geometry; lines: readonly Line[]; top: number; step: number }) {
+  const say = useSay();
+  return lines.map((line, index) => (
+    <g key={line.key}>
+      <text x={index * step + 2} y={index * stair + 12} fontWeight="600">{line.row?.name ?? say("map.others", { count: line.others })}</text>
+      <path d={`M${index * step + 8.5} ${index * stair + stair}V${top}`} stroke="var(--line)" />
+      <g transform={`translate(${index * step + 8.5} ${top}) matrix(0 1 1 0 0 0)`}><LineOf drawn={drawn} line={line} y={0} /></g>
+    </g>
+  ));
+}
+
+/** Whether the window is as narrow as a phone. */
+function useNarrow(): boolean {
+  return useSyncExternalStore((call) => { phone.addEventListener("change", call); return () => phone.removeEventListener("change", call); }, () => phone.matches);
 }
 
 function useWidth(): [React.RefObject<HTMLDivElement | null>, number] {
@@ -58,10 +80,12 @@ export function Drawing({ shown, lines, label, opened, onOpen }: Props) {
   const [ref, width] = useWidth();
   const stop = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState(-1);
-  const drawn = useMemo(() => geometry(shown.layout, width), [shown.layout, width]);
+  const turned = useNarrow();
+  const apart = Math.min(beside, 120 / Math.max(1, lines.length));
+  const drawn = useMemo(() => geometry(shown.layout, width, turned, turned ? lines.length * apart + 4 : 0), [shown.layout, width, turned, lines.length, apart]);
   const cell: Cell | undefined = drawn.cells[at];
   const step = drawn.size === "small" ? close : lineHeight;
-  const top = drawn.turned ? 0 : lines.length * step + 8;
+  const top = drawn.turned ? lines.length * stair : lines.length * step + 8;
   const height = top + drawn.height + (drawn.turned ? 0 : 18);
   const press = (event: KeyboardEvent) => {
     if (event.key.startsWith("Arrow") || event.key === "Home" || event.key === "End") setAt(stepFrom(drawn, at, event.key));
@@ -90,15 +114,17 @@ export function Drawing({ shown, lines, label, opened, onOpen }: Props) {
       >
         <svg className="map" width={Math.max(drawn.width, 1)} height={height} aria-hidden="true">
           <defs><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0v5" stroke="var(--ink-2)" strokeWidth="1.4" /></pattern></defs>
-          {!drawn.turned && drawn.bands.filter((band) => band.pools.length > 1).map((band) => <rect key={band.x} x={band.x - 3} y="0" width={band.width + 6} height={top + drawn.height} fill="var(--band)" />)}
-          {!drawn.turned && lines.map((line, index) => <LineOf key={line.key} drawn={drawn} line={line} y={index * step + step / 2} />)}
+          {drawn.bands.filter((band) => band.pools.length > 1).map((band) => (drawn.turned
+            ? <rect key={band.first} x="0" y={top + band.y - 22} width={drawn.width} height={band.height + 24} fill="var(--band)" />
+            : <rect key={band.first} x={band.x - 3} y="0" width={band.width + 6} height={top + drawn.height} fill="var(--band)" />))}
+          {drawn.turned ? <TurnedLines drawn={drawn} lines={lines} top={top} step={apart} /> : lines.map((line, index) => <LineOf key={line.key} drawn={drawn} line={line} y={index * step + step / 2} />)}
           <g transform={`translate(0 ${top})`}>
             {drawn.size === "large" && drawn.cells.map((each) => <LargeCell key={each.node.name} cell={each} chosen={each === cell || each.node.name === opened} />)}
             {drawn.size === "medium" && <MediumCells cells={drawn.cells} />}
             {drawn.size !== "large" && drawn.cells.filter((each) => each === cell || (opened !== undefined && each.nodes.some((node) => node.name === opened))).map((each) => <rect key={each.node.name} x={each.x - 1.5} y={each.y - 1.5} width={each.width + 3} height={each.height + 3} fill="none" stroke="var(--accent)" strokeWidth="2" />)}
           </g>
           {drawn.turned
-            ? drawn.bands.map((band) => <text key={band.first} className="t2" x="0" y={band.y - 8}>{caption(band)}</text>)
+            ? drawn.bands.map((band) => <text key={band.first} className="t2" x={band.x} y={top + band.y - 8}>{caption(band)}</text>)
             : drawn.bands.map((band) => { const text = drawn.size === "large" ? band.label : String(band.count); return <text key={band.first} className="t3" x={band.x} y={top + drawn.height + 12}>{text.length * 6 <= band.width + 8 ? text : ""}</text>; })}
         </svg>
         {drawn.size === "small" && <div className="mapcanvas" style={{ top }}><Small drawn={drawn} /></div>}

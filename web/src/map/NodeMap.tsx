@@ -5,7 +5,7 @@ import { cores, gibi } from "../status/quantity";
 import { Shape } from "../status/shapes";
 import { statusOf } from "../status/status";
 import { Drawing } from "./Drawing";
-import { geometry, sizeOf } from "./geometry";
+import { cellsFor, sizeOf } from "./geometry";
 import { Legend } from "./Legend";
 import type { LineRow, NodeMapModel } from "./model";
 import { type Line, linesOf } from "./rows";
@@ -35,13 +35,18 @@ function Numbers({ row, measured }: { row: LineRow; measured: boolean }) {
   );
 }
 
+/** What keeps pods from the nodes of a pool: in the tooltip of its line, because cells are too small for it. */
+function taintsOf(pool: NonNullable<LineRow["pool"]>): string | undefined {
+  return pool.spec?.taints?.map((taint) => `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`).join("\n");
+}
+
 function Name({ line }: { line: Line }) {
   const say = useSay();
   if (line.row?.pool) {
     return (
       <div className="pl">
         <Shape name={statusOf("nodepools", line.row.pool).name} />
-        <Link to="/$kind/$name" params={{ kind: "nodepools", name: line.row.name }} className="name">{line.row.name}</Link>
+        <Link to="/$kind/$name" params={{ kind: "nodepools", name: line.row.name }} className="name" title={taintsOf(line.row.pool)}>{line.row.name}</Link>
         <span className="total dim">{line.total}</span>
       </div>
     );
@@ -57,7 +62,7 @@ export function NodeMap({ shown, numbers = true }: { shown: NodeMapModel; number
   const lines = useMemo(() => linesOf(shown.rows), [shown.rows]);
   const nodes = useMemo(() => shown.layout.blocks.flatMap((block) => block.spots), [shown.layout]);
   const size = sizeOf(nodes.length);
-  const { each } = useMemo(() => geometry(shown.layout, 640), [shown.layout]);
+  const each = cellsFor(nodes.length);
   const label = say("map.label", { nodes: nodes.length, notReady: nodes.filter((node) => node.notReady).length });
   const open = (name: string) => void navigate({ to: "/$kind", params: { kind: "nodes" }, search: (before) => ({ ...before, tab: undefined, open: `/${name}` }) });
   return (

@@ -31,11 +31,11 @@ export function paint(canvas: HTMLCanvasElement, width: number, height: number, 
       if (!node.notReady && !node.cordoned && grey(node.level) === name) to.fillRect(Math.floor(x), y, side - 1, side - 1);
     }
   }
-  to.strokeStyle = of.ink;
   for (const { node, x, y, width: side } of cells) {
     if (node.notReady || !(node.cordoned || Object.values(node.ties).includes("leaves"))) continue;
     to.clearRect(Math.floor(x), y, side, side);
-    if (node.cordoned) to.strokeRect(Math.floor(x) + 0.5, y + 0.5, side - 2, side - 2);
+    to.strokeStyle = node.cordoned ? of.ink : of.edge;
+    to.strokeRect(Math.floor(x) + 0.5, y + 0.5, side - 2, side - 2);
   }
   to.fillStyle = of.warn;
   for (const { node, x, y, width: side } of cells) {

@@ -48,13 +48,16 @@ export const shapes = {
 } as const;
 /** Above so many nodes a cell stands for several. */
 const most = 8000;
-/** Below so many pixels the map is turned. */
-const narrow = 420;
 /** Room for the words above a block that is turned. */
 const caption = 24;
 
 export function sizeOf(count: number): Size {
   return count <= 64 ? "large" : count <= 800 ? "medium" : "small";
+}
+
+/** How many nodes a cell stands for. */
+export function cellsFor(count: number): number {
+  return Math.max(1, Math.ceil(count / most));
 }
 
 function badness(node: MapNode): number {
@@ -82,21 +85,20 @@ function rowsFor(counts: readonly number[], shape: (typeof shapes)[Size], room: 
   return rows;
 }
 
-/** Where every cell is, for a width that the map may have. */
-export function geometry(layout: Layout<MapNode>, room: number): Geometry {
+/** Where every cell is, for a width that the map may have; turned, its cells begin beside the lines of the pools. */
+export function geometry(layout: Layout<MapNode>, room: number, turned = false, left = 0): Geometry {
   const count = layout.blocks.reduce((sum, block) => sum + block.spots.length, 0);
   const size = sizeOf(count);
-  const each = Math.max(1, Math.ceil(count / most));
+  const each = cellsFor(count);
   const shape = shapes[size];
-  const turned = room < narrow && layout.blocks.length > 0;
   const counts = layout.blocks.map((block) => Math.ceil(block.spots.length / each));
   const between = shape.between * Math.max(0, counts.length - 1);
   const wide = size !== "large" ? shape.height : turned ? 34 : Math.max(20, Math.min(48, Math.floor((room - between) / Math.max(1, count)) - shape.gap));
-  const across = Math.max(1, Math.floor((room + shape.gap) / (wide + shape.gap)));
+  const across = Math.max(1, Math.floor((room - left + shape.gap) / (wide + shape.gap)));
   const rows = turned ? across : rowsFor(counts, shape, room);
   const cells: Cell[] = [];
   const bands: Band[] = [];
-  let x = 0.5;
+  let x = left + 0.5;
   let y = 0;
   let height = 0;
   layout.blocks.forEach((block) => {

@@ -25,8 +25,9 @@ const many = (count: number) => Array.from({ length: count }, (_, at) => node(`n
 const ab = [pool("a"), pool("b")];
 
 test.each([20, 400, 5000])("each of %d cells is found where it is drawn, and arrows lead to cells", (count) => {
-  for (const room of [390, 640, 1100]) {
-    const drawn = geometry(model(many(count), ab, [], false).layout, room);
+  for (const [room, turned] of [[358, true], [640, false], [1100, false]] as const) {
+    const drawn = geometry(model(many(count), ab, [], false).layout, room, turned, turned ? 40 : 0);
+    expect(Math.max(...drawn.cells.map((cell) => cell.x + cell.width))).toBeLessThanOrEqual(Math.max(drawn.width, room) + 1);
     drawn.cells.forEach((cell, at) => expect(cellAt(drawn, cell.x + cell.width / 2, cell.y + cell.height / 2)).toBe(at));
     expect(drawn.cells.flatMap((cell) => cell.nodes)).toHaveLength(count);
     expect(stepFrom(drawn, 0, "ArrowLeft")).toBe(0);
@@ -73,4 +74,9 @@ test("health moves nothing, and zones are lines as well", () => {
   const after = model(nodes.map((each, at) => (at === 3 ? node(each.metadata.name ?? "", ["a"], false) : each)), ab, [], false).layout.blocks.flatMap((block) => block.spots.map((spot) => spot.name));
   expect(after).toEqual(before);
   expect(model([node("a", []), node("bb", [])], [], [], false, "zones").rows.map((row) => row.name)).toEqual(["z0", "z1"]);
+});
+
+test.each([false, true])("the line of a pool goes on over the room between its blocks, turned: %s", (turned) => {
+  const drawn = geometry(model([node("a-1", ["a"]), node("ab-1", ["a", "b"]), node("b-1", ["b"])], ab, [], false).layout, 640, turned, 40);
+  for (const name of ["a", "b"]) expect(stretches(drawn, new Set([name]))).toHaveLength(1);
 });

@@ -2,6 +2,7 @@ import type { Geometry } from "./geometry";
 import type { Tie } from "./ties";
 
 export interface Stretch {
+  /** Where it begins and how long it is: from left to right, or from top to bottom where the map is turned. */
   x: number;
   width: number;
   tie: Tie;
@@ -17,14 +18,20 @@ const rank: Readonly<Record<Tie, number>> = { has: 0, waits: 1, turn: 2, leaves:
  */
 export function stretches(drawn: Geometry, names: ReadonlySet<string>): Stretch[] {
   const out: Stretch[] = [];
+  /** The block that a pool is in as well as in the one before it: its line goes on over the room between them. */
+  let joined = false;
   const push = (x: number, width: number, tie: Tie, lost: number | undefined) => {
     const before = out.at(-1);
     // Neighbours with the same tie are one piece; those that wait are told one by one where there is room.
-    if (before?.tie === tie && x - before.x - before.width < 4 && (drawn.size !== "large" || tie !== "waits") && lost === undefined && before.lost === undefined) before.width = x + width - before.x;
+    if (before?.tie === tie && (joined || x - before.x - before.width < 4) && (drawn.size !== "large" || tie !== "waits") && lost === undefined && before.lost === undefined) before.width = x + width - before.x;
     else out.push(lost === undefined ? { x, width, tie } : { x, width, tie, lost });
   };
+  let last: Geometry["bands"][number] | undefined;
   for (const band of drawn.bands) {
-    if (!band.pools.some((pool) => names.has(pool))) continue;
+    const there = band.pools.some((pool) => names.has(pool));
+    joined = there && last !== undefined && band.pools.some((pool) => names.has(pool) && last?.pools.includes(pool));
+    last = band;
+    if (!there) continue;
     for (let first = band.first; first < band.first + band.cells; first += band.rows) {
       const column = drawn.cells.slice(first, Math.min(first + band.rows, band.first + band.cells));
       let tie: Tie | undefined;
@@ -39,7 +46,9 @@ export function stretches(drawn: Geometry, names: ReadonlySet<string>): Stretch[
         }
       }
       const cell = column[0];
-      if (cell && tie) push(cell.x, cell.width, tie, lost ? cell.x + cell.width / 2 : undefined);
+      if (!cell || !tie) continue;
+      const [begin, long] = drawn.turned ? [cell.y, cell.height] : [cell.x, cell.width];
+      push(begin, long, tie, lost ? begin + long / 2 : undefined);
     }
   }
   return out;

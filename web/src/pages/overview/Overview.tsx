@@ -1,9 +1,10 @@
 import { useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { Panel, Skeleton } from "../../components/parts";
+import { Panel, Segments, Skeleton } from "../../components/parts";
 import { useSay } from "../../i18n";
 import { useFilled, useHeld, useHidden, useObjects } from "../../live/hooks";
 import { useMatters, useTitle, useWatched, watched } from "../../live/needs";
+import type { By } from "../../map/model";
 import { NodeMap } from "../../map/NodeMap";
 import { useNodeMap } from "../../map/useNodeMap";
 import { statusOf } from "../../status/status";
@@ -46,13 +47,15 @@ export function Overview() {
 function Capacity() {
   const say = useSay();
   const hidden = useHidden();
-  const shown = useNodeMap();
+  const [by, setBy] = useState<By>("pools");
+  const shown = useNodeMap(by);
   const spots = shown.layout.blocks.flatMap((block) => block.spots);
   if (hidden.includes("nodes")) return null;
-  const sub = say("map.sub", {
+  const choice = <Segments label={say("map.by")} value={by} options={(["pools", "zones", "sizes"] as const).map((each) => [each, say(`map.by.${each}`)] as const)} onChange={setBy} />;
+  const sub = by !== "pools" ? String(spots.length) : say("map.sub", {
     nodes: spots.length, pools: shown.rows.length, shared: spots.filter((spot) => spot.pools.length > 1).length, none: spots.filter((spot) => spot.pools.length === 0).length,
   });
-  return <Panel title={say("map.title")} sub={sub} flush>{spots.length === 0 ? <p className="nothing">{say("map.empty")}</p> : <NodeMap shown={shown} />}</Panel>;
+  return <Panel title={say(by === "pools" ? "map.title" : by === "zones" ? "map.titleZones" : "map.titleSizes")} sub={sub} aside={spots.length > 0 && choice} flush>{spots.length === 0 ? <p className="nothing">{say("map.empty")}</p> : <NodeMap shown={shown} />}</Panel>;
 }
 
 function RecentEvents({ namespace }: { namespace: string | undefined }) {
