@@ -152,4 +152,7 @@ export const frame = {
   "facts.shell": "In the shell",
   "facts.labels": "Labels",
   "facts.noLabels": "none",
+  "overview.create": "Create",
+  "overview.onHost": "{count} on host {host}",
+  "overview.holds": "It holds up the rollout of pool {pools}.",
 } as const;

@@ -153,4 +153,7 @@ export const frame: Record<keyof typeof english, string> = {
   "facts.noLabels": "无",
   "banner.cutSub": "你看到的是那时的内容。时长停住，恢复之前不能更改。",
   "banner.retry": "立即重试",
+  "overview.create": "新建",
+  "overview.onHost": "主机 {host} 上的 {count} 个",
+  "overview.holds": "它阻碍了节点池 {pools} 的逐批变更。",
 };

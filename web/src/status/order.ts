@@ -1,4 +1,5 @@
 import type { KubeObject } from "../api/types";
+import { heldUpBy } from "./holds";
 import { type Status, type StatusName, statusOf } from "./status";
 
 /** A row of the overview: one object, or several with the same trouble. */
@@ -6,6 +7,8 @@ export interface Matter {
   plural: string;
   status: Status;
   objects: readonly KubeObject[];
+  /** The pools whose rollout it holds up. */
+  holds?: readonly string[];
 }
 
 /** How long something must be unknown before it needs somebody, in milliseconds. */
@@ -28,31 +31,32 @@ function nameOf(object: KubeObject | undefined): string {
 }
 
 /**
- * What needs somebody, and what moves: the worst first, then what has most objects, then the oldest. Objects of a kind with the same
+ * What needs somebody, and what moves: the worst first, then what holds up most others, what has most objects, and the oldest. Objects of a kind with the same
  * reason and message are one row.
  */
 export function matters(kinds: Readonly<Record<string, readonly KubeObject[]>>, now: number): { needs: Matter[]; moves: Matter[] } {
-  const groups = new Map<string, { plural: string; status: Status; objects: KubeObject[] }>();
+  const groups = new Map<string, { plural: string; status: Status; objects: KubeObject[]; holds: string[] }>();
   for (const [plural, objects] of Object.entries(kinds)) {
     for (const object of objects) {
       const status = statusOf(plural, object);
       if (!needs.includes(status.name) && !moves.includes(status.name)) continue;
       if (isOwned(plural, object)) continue;
       if (status.name === "unknown" && now - since(status) < unknownFor) continue;
-      const key = [plural, status.name, status.reason, status.message ?? nameOf(object)].join("\n");
+      const holds = plural === "nodes" && status.name === "stalled" ? heldUpBy(object, kinds["nodepools"] ?? []) : [];
+      const key = [plural, status.name, status.reason, status.message ?? nameOf(object), ...holds].join("\n");
       const group = groups.get(key);
       if (group) {
         group.objects.push(object);
         if (since(status) < since(group.status)) group.status = status;
       } else {
-        groups.set(key, { plural, status, objects: [object] });
+        groups.set(key, { plural, status, objects: [object], holds });
       }
     }
   }
   const all = [...groups.values()];
   const sorted = (names: readonly StatusName[]) =>
     all.filter((matter) => names.includes(matter.status.name)).sort((a, b) =>
-      names.indexOf(a.status.name) - names.indexOf(b.status.name) || b.objects.length - a.objects.length ||
+      names.indexOf(a.status.name) - names.indexOf(b.status.name) || b.holds.length - a.holds.length || b.objects.length - a.objects.length ||
       since(a.status) - since(b.status) || a.plural.localeCompare(b.plural) || nameOf(a.objects[0]).localeCompare(nameOf(b.objects[0])));
   return { needs: sorted(needs), moves: sorted(moves) };
 }

@@ -54,3 +54,13 @@ test("a time of another year has its year, one of this year has none", () => {
   expect(clock("2036-06-20T12:00:00Z", "en", now)).toContain("2036");
   expect(clock("2026-06-20T12:00:00Z", "en", now)).not.toContain("2026");
 });
+
+test("a node that holds up a rollout comes before others, and says so", () => {
+  const pool = object("p", [waits, { type: "Reconciling", reason: "TooManyUnavailable" }]);
+  pool.status.conditions = [{ type: "Ready", status: "False", reason: "TooManyUnavailable", message: "waits" }, { type: "Reconciling", status: "True" }];
+  const bad = { ...waits, message: "gone" };
+  const member = object("b", [{ ...bad }]);
+  const nodes = [object("a", [{ ...bad, message: "other" }]), { ...member, metadata: { ...member.metadata, labels: { "nodepool.node-restriction.kubernetes.io/p": "" } } }];
+  const { needs } = matters({ nodes, nodepools: [pool] }, Date.now());
+  expect(needs.map(({ objects, holds }) => [objects[0]?.metadata.name, holds])).toEqual([["b", ["p"]], ["a", []]]);
+});

@@ -10,6 +10,7 @@ import { useNow } from "../../live/hooks";
 import { age } from "../../status/age";
 import type { Matter } from "../../status/order";
 import { StatusMark } from "../../status/shapes";
+import { text } from "../../status/status";
 
 const atFirst = 6;
 
@@ -34,6 +35,8 @@ function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
   const namespace = first?.metadata.namespace;
   const name = first?.metadata.name ?? "";
   const to = pageOf(plural, namespace, name);
+  const hosts = new Set(plural === "virtualmachines" ? objects.map((object) => text(Object.getOwnPropertyDescriptor(object, "status")?.value, "server", "host")) : []);
+  const [host] = hosts.size === 1 ? hosts : [];
   return (
     <li>
       <span><StatusMark status={status} word={plural === "virtualmachines" ? say(`status.${status.name}`) : undefined} /></span>
@@ -42,13 +45,14 @@ function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
           <span>
             <span className="kind">{kindName}</span>{" "}
             {objects.length > 1
-              ? <Link className="name" to="/$kind" params={{ kind: plural }}>{say("overview.objects", { count: objects.length, kind: kind ? say(`kind.${kind.plural}`) : plural })}</Link>
+              ? <Link className="name" to="/$kind" params={{ kind: plural }}>{host ? say("overview.onHost", { count: objects.length, host }) : say("overview.objects", { count: objects.length, kind: kind ? say(`kind.${kind.plural}`) : plural })}</Link>
               : <Link className="name" to={to}>{namespace && <span className="ns">{namespace}/</span>}{name}</Link>}
           </span>
           {status.reason && <span className="reason">{status.reason}</span>}
         </div>
         {status.message && <div className="say" lang="en">{status.message}</div>}
-        {explained && kind?.explained && <Next plural={plural} namespace={namespace} name={name} />}
+        {matter.holds && matter.holds.length > 0 && <div className="say">{say("overview.holds", { pools: matter.holds.join(", ") })}</div>}
+        {explained && status.name !== "ready" && kind?.explained && <Next plural={plural} namespace={namespace} name={name} />}
         <Link className="link" to={to} search={kind?.explained ? { tab: "why" } : {}}>{say("overview.open", { name })}</Link>
       </div>
       <span className="age">{status.since ? age(status.since, now) : ""}</span>

@@ -1,4 +1,4 @@
-import { useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { Panel, Segments, Skeleton } from "../../components/parts";
 import { useSay } from "../../i18n";
@@ -9,7 +9,9 @@ import { NodeMap } from "../../map/NodeMap";
 import { useNodeMap } from "../../map/useNodeMap";
 import { statusOf } from "../../status/status";
 import { EventTable } from "../parts/EventTable";
+import { CreateMenu } from "./CreateMenu";
 import { Matters } from "./Matters";
+import { useLingering } from "./useLingering";
 
 export function Overview() {
   const say = useSay();
@@ -18,7 +20,7 @@ export function Overview() {
   const all = useWatched(ns);
   const [held, setHeld] = useState(false);
   const found = useMatters(all);
-  const needs = useHeld(found.needs, held);
+  const needs = useHeld(useLingering(found.needs, all), held);
   const moves = useHeld(found.moves, held);
   const total = watched.reduce((sum, kind) => sum + (all[kind]?.length ?? 0), 0);
   const ready = useMemo(() => watched.reduce((sum, kind) => sum + (all[kind] ?? []).filter((object) => ["ready", "attention", "stopped"].includes(statusOf(kind, object).name)).length, 0), [all]);
@@ -29,7 +31,7 @@ export function Overview() {
   if (!filled) return <Skeleton rows={8} />;
   return (
     <>
-      <div className="title"><div><h1>{title}</h1><p className="sub">{say(found.moves.length > 0 ? "overview.sub" : "overview.subStill", { ready, total, moving: found.moves.length })}</p></div></div>
+      <div className="title"><div><h1>{title}</h1><p className="sub">{say(found.moves.length > 0 ? "overview.sub" : "overview.subStill", { ready, total, moving: found.moves.length })}</p></div><div className="acts"><CreateMenu namespace={ns} /></div></div>
       <div className="grid halves" onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)} onFocus={() => setHeld(true)} onBlur={() => setHeld(false)}>
         <Panel title={say("overview.needs")} sub={needs.shown.length > 0 ? say("overview.needsSub", { count: needs.shown.length }) : undefined} flush>
           <Matters matters={needs.shown} nothing={say("overview.nothing")} explained />
@@ -62,7 +64,7 @@ function RecentEvents({ namespace }: { namespace: string | undefined }) {
   const say = useSay();
   const events = useObjects("events", namespace);
   return (
-    <Panel title={say("overview.events")} flush aside={<a className="link small" href="/events">{say("overview.allEvents")}</a>}>
+    <Panel title={say("overview.events")} flush aside={<Link className="link small" to="/$kind" params={{ kind: "events" }} search={{ ns: namespace }}>{say("overview.allEvents")}</Link>}>
       <EventTable events={events} limit={8} />
     </Panel>
   );

@@ -1,0 +1,20 @@
+import { useEffect, useState } from "react";
+import type { KubeObject } from "../../api/types";
+import { linger, type Shown } from "../../status/linger";
+import type { Matter } from "../../status/order";
+import { statusOf } from "../../status/status";
+
+/** What needs somebody, with what was solved a moment ago still in its place. */
+export function useLingering(needs: readonly Matter[], all: Readonly<Record<string, readonly KubeObject[]>>): readonly Shown[] {
+  const [shown, setShown] = useState<readonly Shown[]>(needs);
+  const next = Math.min(...shown.map((row) => row.until ?? Infinity));
+  useEffect(() => {
+    const isReady = (plural: string, uid: string) => (all[plural] ?? []).some((object) => object.metadata.uid === uid && ["ready", "attention", "stopped"].includes(statusOf(plural, object).name));
+    const renew = () => setShown((before) => linger(before, needs, isReady, Date.now()));
+    renew();
+    if (next === Infinity) return undefined;
+    const timer = setTimeout(renew, Math.max(0, next - Date.now()));
+    return () => clearTimeout(timer);
+  }, [needs, all, next]);
+  return shown;
+}
