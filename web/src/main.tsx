@@ -13,6 +13,8 @@ import "./design/gate.css";
 import "./design/edit.css";
 import "./design/form.css";
 import "./design/narrow.css";
+import "./design/cards.css";
+import "./design/forced.css";
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";

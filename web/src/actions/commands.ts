@@ -98,7 +98,7 @@ export const orders = {
   },
   scale(target: Target, replicas: number): Order {
     return {
-      path: `${at(target)}/scale`, method: "PATCH", body: { replicas },
+      path: `${at(target)}/scale?uid=${encodeURIComponent(target.uid)}&fieldManager=windlass-console-scale`, method: "PATCH", body: { replicas },
       kubectl: `kubectl scale ${target.kind.kubectl} ${quoted(target.name)}${flagsOf(target)} --replicas=${replicas}`,
     };
   },

@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { Refusal } from "../api/client";
 import { useSay } from "../i18n";
 import { Icon } from "./Icon";
+import { wordsOf } from "./words";
 
 export function Panel({ title, sub, aside, children, flush }: { title: string; sub?: string | undefined; aside?: ReactNode; children: ReactNode; flush?: boolean }) {
   return (
@@ -25,7 +26,7 @@ export function Command({ text }: { text: string }) {
   return (
     <div className="cmd">
       <span className="p" aria-hidden="true">$</span>
-      <code className="c">{text}</code>
+      <code className="c">{wordsOf(text).map((word, at) => (word.trim() === "" || word.includes("\n") ? word : <span key={at} className="a">{word}</span>))}</code>
       <button type="button" className="copy" onClick={copy} aria-label={copied ? say("copied") : say("copy")} title={copied ? say("copied") : say("copy")}>
         <Icon name={copied ? "check" : "copy"} size={14} />
       </button>
@@ -98,7 +99,7 @@ export function Action({ label, name, onClick, disabled, danger, primary, busy }
       onClick={() => { if (!off) onClick(); }}
     >
       {busy && <span className="arc" aria-hidden="true" />}{label}
-      {disabled && <span className="sr">{disabled}</span>}
+      {disabled && <span className="whynot">{disabled}</span>}
     </button>
   );
 }

@@ -9,8 +9,8 @@ import { CellPopover } from "./Popover";
 import type { Line } from "./rows";
 import { stretches } from "./stretches";
 
-export const lineHeight = 40;
-const close = 22;
+/** How far lines are from each other: with numbers beside them, without, and where cells are small. */
+const apart = { numbers: 40, bare: 26, small: 22 } as const;
 /** Between the names of lines, and between lines, where the map is turned. */
 const stair = 16;
 const beside = 18;
@@ -27,8 +27,8 @@ function LineOf({ drawn, line, y }: { drawn: Geometry; line: Line; y: number }) 
         if (part.tie === "waits") return <rect key={part.x} x={part.x + 0.75} y={y - 3} width={Math.max(1, part.width - 1.5)} height="6" fill="var(--bg)" stroke="var(--member)" strokeWidth="1.5" />;
         return <rect key={part.x} x={part.x} y={y - 4} width={part.width} height="8" shapeRendering="crispEdges" fill={part.tie === "turn" ? "var(--accent)" : "var(--member)"} />;
       })}
-      {parts.filter((part) => part.lost !== undefined).map((part) => (
-        <g key={`lost${part.x}`} transform={`translate(${part.lost ?? 0} ${y - 1}) rotate(${drawn.turned ? -90 : 0}) translate(-7 -7)`}><path d="M7 1.6 12.9 12H1.1z" fill="var(--bg)" stroke="var(--warn)" strokeWidth="1.5" strokeLinejoin="round" /><path d="M7 5.4v3M7 10v.2" stroke="var(--warn)" strokeWidth="1.5" strokeLinecap="round" /></g>
+      {parts.flatMap((part) => part.lost).map((at) => (
+        <g key={`lost${at}`} transform={`translate(${at} ${y - 1}) rotate(${drawn.turned ? -90 : 0}) translate(-7 -7)`}><path d="M7 1.6 12.9 12H1.1z" fill="var(--bg)" stroke="var(--warn)" strokeWidth="1.5" strokeLinejoin="round" /><path d="M7 5.4v3M7 10v.2" stroke="var(--warn)" strokeWidth="1.5" strokeLinecap="round" /></g>
       ))}
     </>
   );
@@ -72,19 +72,19 @@ function Small({ drawn }: { drawn: Geometry }) {
   return <canvas ref={canvas} style={{ width: drawn.width, height: drawn.height }} aria-hidden="true" />;
 }
 
-interface Props { shown: NodeMapModel; lines: readonly Line[]; label: string; opened: string | undefined; onOpen: (name: string) => void }
+interface Props { shown: NodeMapModel; bare: boolean; lines: readonly Line[]; label: string; opened: string | undefined; onOpen: (name: string) => void }
 
 /** The map is one tab stop: arrows move, Enter opens the node, Escape leaves the cell. What a cell is stands beside it, never over it. */
-export function Drawing({ shown, lines, label, opened, onOpen }: Props) {
+export function Drawing({ shown, bare, lines, label, opened, onOpen }: Props) {
   const say = useSay();
   const [ref, width] = useWidth();
   const stop = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState(-1);
   const turned = useNarrow();
-  const apart = Math.min(beside, 120 / Math.max(1, lines.length));
-  const drawn = useMemo(() => geometry(shown.layout, width, turned, turned ? lines.length * apart + 4 : 0), [shown.layout, width, turned, lines.length, apart]);
+  const between = Math.min(beside, 120 / Math.max(1, lines.length));
+  const drawn = useMemo(() => geometry(shown.layout, width, turned, turned ? lines.length * between + 4 : 0), [shown.layout, width, turned, lines.length, between]);
   const cell: Cell | undefined = drawn.cells[at];
-  const step = drawn.size === "small" ? close : lineHeight;
+  const step = drawn.size === "small" ? apart.small : bare ? apart.bare : apart.numbers;
   const top = drawn.turned ? lines.length * stair : lines.length * step + 8;
   const height = top + drawn.height + (drawn.turned ? 0 : 18);
   const press = (event: KeyboardEvent) => {
@@ -117,7 +117,7 @@ export function Drawing({ shown, lines, label, opened, onOpen }: Props) {
           {drawn.bands.filter((band) => band.pools.length > 1).map((band) => (drawn.turned
             ? <rect key={band.first} x="0" y={top + band.y - 22} width={drawn.width} height={band.height + 24} fill="var(--band)" />
             : <rect key={band.first} x={band.x - 3} y="0" width={band.width + 6} height={top + drawn.height} fill="var(--band)" />))}
-          {drawn.turned ? <TurnedLines drawn={drawn} lines={lines} top={top} step={apart} /> : lines.map((line, index) => <LineOf key={line.key} drawn={drawn} line={line} y={index * step + step / 2} />)}
+          {drawn.turned ? <TurnedLines drawn={drawn} lines={lines} top={top} step={between} /> : lines.map((line, index) => <LineOf key={line.key} drawn={drawn} line={line} y={index * step + step / 2} />)}
           <g transform={`translate(0 ${top})`}>
             {drawn.size === "large" && drawn.cells.map((each) => <LargeCell key={each.node.name} cell={each} chosen={each === cell || each.node.name === opened} />)}
             {drawn.size === "medium" && <MediumCells cells={drawn.cells} />}

@@ -69,12 +69,12 @@ export function NodeMap({ shown, numbers = true }: { shown: NodeMapModel; number
     <>
       <div className={`pgrid ${size}${numbers ? "" : " bare"}`}>
         <div className="hd">{say("map.pool")}</div><div className="hd" />
-        {numbers && <div className="pm hd"><span className="num">{say("map.ready")}</span><span>{say("map.cpu")}</span><span>{say("map.memory")}</span><span className="num free">{say("map.free")}</span></div>}
+        {numbers && <div className="pm hd"><span className="num">{say("map.ready")}</span><span>{say("map.cpu")}</span><span>{say("map.memoryGi")}</span><span className="num free">{say("map.free")}</span></div>}
         <div className="plines">
           {lines.map((line) => <Name key={line.key} line={line} />)}
           <div className="small dim cellnote">{each > 1 ? say("map.cells", { count: each }) : say("map.cell")}</div>
         </div>
-        <Drawing shown={shown} lines={lines} label={label} opened={opened?.replace(/^\//, "")} onOpen={open} />
+        <Drawing shown={shown} bare={!numbers} lines={lines} label={label} opened={opened?.replace(/^\//, "")} onOpen={open} />
         {numbers && <div className="pnumbers">{lines.map((line) => (line.row ? <Numbers key={line.key} row={line.row} measured={shown.measured} /> : <div key={line.key} className="pm" />))}<div className="small dim mapnote">{say("map.note")}</div></div>}
       </div>
       <Legend nodes={nodes} measured={shown.measured} size={size} />

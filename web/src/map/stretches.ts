@@ -6,8 +6,8 @@ export interface Stretch {
   x: number;
   width: number;
   tie: Tie;
-  /** Where a pool loses a key on it, if it does. */
-  lost?: number;
+  /** Where a pool loses a key on it. */
+  lost: number[];
 }
 
 const rank: Readonly<Record<Tie, number>> = { has: 0, waits: 1, turn: 2, leaves: 3 };
@@ -23,8 +23,9 @@ export function stretches(drawn: Geometry, names: ReadonlySet<string>): Stretch[
   const push = (x: number, width: number, tie: Tie, lost: number | undefined) => {
     const before = out.at(-1);
     // Neighbours with the same tie are one piece; those that wait are told one by one where there is room.
-    if (before?.tie === tie && (joined || x - before.x - before.width < 4) && (drawn.size !== "large" || tie !== "waits") && lost === undefined && before.lost === undefined) before.width = x + width - before.x;
-    else out.push(lost === undefined ? { x, width, tie } : { x, width, tie, lost });
+    if (before?.tie === tie && (joined || x - before.x - before.width < 4) && (drawn.size !== "large" || tie !== "waits")) before.width = x + width - before.x;
+    else out.push({ x, width, tie, lost: [] });
+    if (lost !== undefined) out.at(-1)?.lost.push(lost);
   };
   let last: Geometry["bands"][number] | undefined;
   for (const band of drawn.bands) {

@@ -3,21 +3,37 @@ import type { KubeObject } from "../../api/types";
 import { Command, Nothing, Segments } from "../../components/parts";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
-import { useObjects } from "../../live/hooks";
+import { useFilled, useObjects } from "../../live/hooks";
 import type { By } from "../../map/model";
 import { NodeMap } from "../../map/NodeMap";
 import { useNodeMap } from "../../map/useNodeMap";
 import { worst } from "../../status/order";
 import { statusOf, withoutStatus } from "../../status/status";
+import { hostOf } from "./HostHead";
 
+/** What there is of a kind, in a sentence. */
 export function Counting({ kind, namespace }: { kind: Kind; namespace: string | undefined }) {
   const say = useSay();
   const objects: readonly KubeObject[] = useObjects(kind.plural, namespace);
-  const bad = useMemo(() => worst(kind.plural, objects)?.count ?? 0, [kind, objects]);
-  const moving = useMemo(() => objects.filter((object) => ["reconciling", "retrying"].includes(statusOf(kind.plural, object).name)).length, [kind, objects]);
-  if (kind.plural in withoutStatus) return <p className="sub">{say("list.total", { total: objects.length })}</p>;
-  const key = bad + moving === 0 ? "list.allReady" : moving === 0 ? "list.bad" : bad === 0 ? "list.moving" : "list.sub";
-  return <p className="sub">{say(key, { total: objects.length, bad, moving })}</p>;
+  const pools = useObjects("nodepools");
+  const machines = useObjects("virtualmachines", namespace);
+  const filled = useFilled();
+  const sums = useMemo(() => {
+    const of = (...names: readonly string[]) => objects.filter((object) => names.includes(statusOf(kind.plural, object).name)).length;
+    return { bad: worst(kind.plural, objects)?.count ?? 0, moving: of("reconciling", "retrying", "deleting"), stopped: of("stopped") };
+  }, [kind, objects]);
+  const total = objects.length;
+  if (!filled) return null;
+  if (total === 0) return <p className="sub">{say("list.zero")}</p>;
+  const rest = [
+    ...(sums.bad > 0 ? [say("list.bad", { count: sums.bad })] : []), ...(sums.moving > 0 ? [say("list.moving", { count: sums.moving })] : []), ...(sums.stopped > 0 ? [say("list.off", { count: sums.stopped })] : []),
+  ];
+  const cordoned = kind.plural === "nodes" ? objects.filter((object) => Object.getOwnPropertyDescriptor(Object.getOwnPropertyDescriptor(object, "spec")?.value ?? {}, "unschedulable")?.value === true).length : 0;
+  if (cordoned > 0) rest.push(say("list.cordoned", { count: cordoned }));
+  const hosts = kind.plural === "virtualmachines" ? new Set(machines.map(hostOf).filter(Boolean)).size : 0;
+  const first = kind.plural === "nodes" && pools.length > 0 ? say("list.inPools", { total, pools: pools.length }) : hosts > 0 ? say("list.onHosts", { total, hosts }) : say("list.total", { total });
+  if (kind.plural in withoutStatus) return <p className="sub">{first}</p>;
+  return <p className="sub">{[first, ...(sums.bad + sums.moving === 0 ? [say("list.allReady")] : []), ...rest].join(say("list.comma"))}</p>;
 }
 
 /** The map above the list of nodes, by pool, zone or size. */

@@ -15,7 +15,7 @@ export function tint(element: Element): void {
 }
 
 /** A cell that flashes when what it says has changed. What is quiet never does: ages and usage. */
-export function Cell({ value, quiet, className, children }: { value: unknown; quiet: boolean; className: string | undefined; children: ReactNode }) {
+export function Cell({ name, value, quiet, className, children }: { name: string; value: unknown; quiet: boolean; className: string | undefined; children: ReactNode }) {
   const cell = useRef<HTMLTableCellElement>(null);
   const before = useRef({ value, at: -every });
   useEffect(() => {
@@ -25,7 +25,7 @@ export function Cell({ value, quiet, className, children }: { value: unknown; qu
     before.current = { value, at: due ? now : before.current.at };
     if (due && !quiet && cell.current) tint(cell.current);
   }, [value, quiet]);
-  return <td ref={cell} className={className}>{children}</td>;
+  return <td ref={cell} className={className} data-label={name}>{children}</td>;
 }
 
 /** An age as kubectl prints it, which goes on; the full time is in its tooltip. */

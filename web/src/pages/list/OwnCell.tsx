@@ -2,12 +2,10 @@ import type { KubeObject } from "../../api/types";
 import { store } from "../../live/store";
 import { tiesOf } from "../../map/ties";
 import { useSay } from "../../i18n";
-import { UsageCell } from "./UsageCell";
 
-/** A cell of a column that the console adds: the pools of a node and its taints, or what a machine uses. */
+/** A cell of a column that the console adds: the pools of a node, and its taints. */
 export function OwnCell({ column, object }: { column: string; object: KubeObject | undefined }) {
   const say = useSay();
-  if (object && (column === "CPU" || column === "Memory")) return <UsageCell column={column} object={object} />;
   const node = object && store.get("nodes", undefined, object.metadata.name ?? "");
   if (!node) return null;
   if (column === "Pools") {

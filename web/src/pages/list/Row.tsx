@@ -8,6 +8,7 @@ import { Shape } from "../../status/shapes";
 import type { Status } from "../../status/status";
 import { Age, Cell, tint } from "./Cell";
 import type { Column, Shown } from "./columns";
+import { UsageCell } from "./UsageCell";
 import { OwnCell } from "./OwnCell";
 
 export type TableRow = Table["rows"][number];
@@ -18,6 +19,11 @@ export function isNumber(column: Column | undefined): boolean {
 
 function shownText(cell: unknown): string {
   return cell === null || cell === undefined || cell === "" ? "<none>" : String(cell);
+}
+
+/** Names and the status have places of their own where rows are two lines. */
+function classOf({ name, at, column }: Shown, marked: number): string | undefined {
+  return name === "Name" ? "nm" : at >= 0 && at === marked ? "mark" : isNumber(column) ? "num" : undefined;
 }
 
 export interface RowProps {
@@ -62,6 +68,7 @@ export const Row = memo(function Row(props: RowProps) {
     const { creationTimestamp: created }: KubeObject["metadata"] = row.object.metadata;
     if (column === "Age" && created) return <Age since={created} />;
     const value = shownText(row.cells[at]);
+    if (kind.plural === "virtualmachines" && (column === "CPU" || column === "Memory")) return <UsageCell column={column} value={value} namespace={namespace} name={name} />;
     if (gone && at === marked) return <span className="dim">{say("list.gone")}</span>;
     if (at === marked && status) return <span className={`st ${status.name}`}><Shape name={status.name} />{value}{status.name === "paused" && `, ${say("status.paused").toLowerCase()}`}</span>;
     return <span className={value === "<none>" ? "dim" : undefined}>{value}</span>;
@@ -80,7 +87,7 @@ export const Row = memo(function Row(props: RowProps) {
         onKeyDown={(event) => props.onKey(event, rowKey, index)} onFocus={() => props.onFocus(index)} onClick={click}
       >
         <td className="pick"><input type="checkbox" checked={selected} tabIndex={-1} aria-label={say("list.select", { name })} onChange={() => undefined} onClick={(event) => props.onSelect(rowKey, event.shiftKey)} /></td>
-        {shown.map((each) => <Cell key={each.name} value={each.at < 0 ? undefined : row.cells[each.at]} quiet={each.name === "Age"} className={isNumber(each.column) ? "num" : undefined}>{cell(each)}</Cell>)}
+        {shown.map((each) => <Cell key={each.name} name={each.name} value={each.at < 0 ? undefined : row.cells[each.at]} quiet={each.name === "Age" || (kind.plural === "virtualmachines" && (each.name === "CPU" || each.name === "Memory"))} className={classOf(each, marked)}>{cell(each)}</Cell>)}
         <td className="num acts"><button type="button" className="btn quiet icon" tabIndex={-1} aria-label={say("row.menu", { name })} aria-haspopup="menu" onClick={(event) => props.onMenu(rowKey, event.currentTarget)}><Icon name="more" size={14} /></button></td>
       </tr>
       {reason && (

@@ -1,4 +1,5 @@
 import { Menu } from "@base-ui/react/menu";
+import { useState } from "react";
 import { type Deed, deedsOf } from "../../actions/list";
 import type { Target } from "../../actions/commands";
 import type { KubeObject } from "../../api/types";
@@ -13,6 +14,8 @@ export function RowMenu({ anchor, target, object, onDeed, onDrawer, onPage, onCl
   const say = useSay();
   const cut = useCut();
   const rights = useRights(target.namespace);
+  const [deeds] = useState(() => deedsOf(target, object));
+  const [at, setAt] = useState<Deed>();
   const refused = (deed: Deed) => {
     if (cut) return cut;
     return may(rights, target.kind.plural, target.namespace, deed.right) ? undefined : say("action.refused", { verb: deed.right, kind: say(`kind.${target.kind.plural}`) });
@@ -26,14 +29,15 @@ export function RowMenu({ anchor, target, object, onDeed, onDrawer, onPage, onCl
             <Menu.Item onClick={() => onPage(undefined)}>{say("drawer.open")} <kbd>Enter</kbd></Menu.Item>
             <Menu.Item onClick={() => onPage("yaml")}>{say("tab.yaml")} <kbd>Y</kbd></Menu.Item>
             <Menu.Separator />
-            {deedsOf(target, object).map((deed) => {
+            {deeds.map((deed) => {
               const reason = refused(deed);
               return (
-                <Menu.Item key={deed.key} disabled={reason !== undefined} title={reason} className={deed.danger ? "bad" : undefined} onClick={() => onDeed(deed)}>
+                <Menu.Item key={deed.key} onPointerMove={() => setAt(deed)} onFocus={() => setAt(deed)} disabled={reason !== undefined} title={reason} className={deed.danger ? "bad" : undefined} onClick={() => onDeed(deed)}>
                   {say(deed.key)}{deed.key === "action.delete" && <kbd>Del</kbd>}
                 </Menu.Item>
               );
             })}
+            {deeds.length > 0 && <p className="menucmd"><span className="dim">{say("same.title")}</span> <code>{(at ?? deeds[0])?.order.kubectl}</code></p>}
           </Menu.Popup>
         </Menu.Positioner>
       </Menu.Portal>

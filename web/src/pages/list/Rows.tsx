@@ -144,7 +144,7 @@ export function Rows(props: Props) {
   const all = count > 0 && selection.keys.size >= count;
   return (
     <div className="panel scroll" onBlur={(event) => { if (!event.currentTarget.contains(event.relatedTarget)) setFocused(-1); }}>
-      <table aria-rowcount={props.total + 1} aria-multiselectable="true" role="grid">
+      <table className="cards" aria-rowcount={props.total + 1} aria-multiselectable="true" role="grid">
         <thead>
           <tr>
             <th scope="col" className="pick"><input type="checkbox" aria-label={say("list.selectAll")} checked={all} ref={(box) => { if (box) box.indeterminate = selection.keys.size > 0 && !all; }} onChange={props.onSelectAll} /></th>

@@ -10,7 +10,7 @@ export interface Shown {
 }
 
 /** Columns that the console adds after those of kubectl. */
-export const ours: Readonly<Record<string, readonly string[]>> = { nodes: ["Pools", "Taints"], virtualmachines: ["CPU", "Memory"] };
+export const ours: Readonly<Record<string, readonly string[]>> = { nodes: ["Pools", "Taints"] };
 
 /** Always shown, and in the name already. */
 const fixed = "Name";

@@ -35,7 +35,7 @@ export function PodTable({ pods, named = false, pools = false }: { pods: readonl
     <Panel title={say("pods.title")} sub={sub} flush>
       {pods.length === 0 ? <Nothing>{say("list.none", { kind: "Pods" })}</Nothing> : (
         <div className="scroll">
-          <table>
+          <table className="cards">
             <thead>
               <tr>
                 <th scope="col">Name</th><th scope="col" className="num">Ready</th><th scope="col">Status</th><th scope="col" className="num">Restarts</th><th scope="col" className="num">Age</th>
@@ -55,14 +55,14 @@ export function PodTable({ pods, named = false, pools = false }: { pods: readonl
                 return (
                   <Fragment key={pod.metadata.uid ?? name}>
                     <tr className={waits ? "haswhy" : undefined}>
-                      <td><Link className="plainlink" to={pageOf("pods", namespace, name)}><code>{named && namespace ? `${namespace}/` : ""}{name}</code></Link></td>
-                      <td className="num">{containers.filter((each) => each.ready).length}/{pod.spec?.containers.length ?? 0}</td>
-                      <td><StatusMark status={status} /></td>
-                      <td className="num">{containers.reduce((total, each) => total + each.restartCount, 0)}</td>
-                      <td className="num">{age(pod.metadata.creationTimestamp, now)}</td>
+                      <td className="nm"><Link className="plainlink" to={pageOf("pods", namespace, name)}><code>{named && namespace ? `${namespace}/` : ""}{name}</code></Link></td>
+                      <td className="num" data-label="Ready">{containers.filter((each) => each.ready).length}/{pod.spec?.containers.length ?? 0}</td>
+                      <td className="mark"><StatusMark status={status} /></td>
+                      <td className="num" data-label="Restarts">{containers.reduce((total, each) => total + each.restartCount, 0)}</td>
+                      <td className="num" data-label="Age">{age(pod.metadata.creationTimestamp, now)}</td>
                       {named
-                        ? <><td className="num">{requests.cpu > 0 ? cores(requests.cpu) : <span className="dim">&lt;none&gt;</span>}</td><td className="num">{requests.memory > 0 ? gibi(requests.memory) : <span className="dim">&lt;none&gt;</span>}</td></>
-                        : <td>{node ? <Link className="plainlink" to={pageOf("nodes", undefined, node)}>{node}</Link> : <span className="dim">&lt;none&gt;</span>}</td>}
+                        ? <><td className="num" data-label="CPU">{requests.cpu > 0 ? cores(requests.cpu) : <span className="dim">&lt;none&gt;</span>}</td><td className="num" data-label={say("map.memory")}>{requests.memory > 0 ? gibi(requests.memory) : <span className="dim">&lt;none&gt;</span>}</td></>
+                        : <td data-label="Node">{node ? <Link className="plainlink" to={pageOf("nodes", undefined, node)}>{node}</Link> : <span className="dim">&lt;none&gt;</span>}</td>}
                       {pools && <td><span className="row tight">{there.map(([pool, tie]) => <span key={pool} className={tie === "leaves" ? "chip gone" : "chip"}>{tie === "leaves" ? say("map.leaving", { pool }) : pool}</span>)}{node && there.length === 0 && <span className="chip gone">{say("map.noPool")}</span>}</span></td>}
                     </tr>
                     {waits && <tr className="why"><td colSpan={width}><span className="reason">{status.reason} </span><span lang="en">{status.message}</span></td></tr>}

@@ -25,7 +25,7 @@ export function EventTable({ events, limit, object = true }: { events: readonly 
   if (shown.length === 0) return <Nothing>{say("events.none")}</Nothing>;
   return (
     <div className="scroll" role="group" aria-label={say("tab.events")} tabIndex={0} onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)}>
-      <table>
+      <table className="cards events">
         <thead><tr>
           <th scope="col">{say("events.seen")}</th><th scope="col">{say("events.type")}</th>{object && <th scope="col">{say("events.object")}</th>}
           <th scope="col">{say("events.reason")}</th><th scope="col">{say("events.message")}</th>
@@ -38,9 +38,9 @@ export function EventTable({ events, limit, object = true }: { events: readonly 
             const count = event.series?.count ?? event.count ?? 1;
             return (
               <tr key={event.metadata.uid ?? `${event.metadata.namespace ?? ""}/${event.metadata.name ?? ""}`}>
-                <td className="sub">{clock(seen(event), language, now)}</td>
+                <td className="sub mark">{clock(seen(event), language, now)}</td>
                 <td>{event.type === "Warning" ? <span className="st attention warn"><Shape name="attention" size={12} />{say("events.warning")}</span> : <span className="dim">{say("events.normal")}</span>}</td>
-                {object && <td><span className="kind">{of.kind}</span> {kind ? <Link className="plainlink" to={pageOf(kind.plural, of.namespace, of.name ?? "")}>{name}</Link> : name}</td>}
+                {object && <td className="nm"><span className="kind">{of.kind}</span> {kind ? <Link className="plainlink" to={pageOf(kind.plural, of.namespace, of.name ?? "")}>{name}</Link> : name}</td>}
                 <td className="reason">{event.reason}</td>
                 <td className="wraps" lang="en">{event.message}{count > 1 && <span className="dim"> ×{count}</span>}</td>
               </tr>
