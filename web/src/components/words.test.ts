@@ -7,5 +7,5 @@ test("what is in quotes stays together", () => {
 });
 
 test("nothing is lost, whatever the line is", () => {
-  fc.assert(fc.property(fc.string(), (line) => expect(wordsOf(line).join("")).toBe(line)));
+  fc.assert(fc.property(fc.string(), (line) => wordsOf(line).join("") === line));
 });

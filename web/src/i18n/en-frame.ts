@@ -157,8 +157,9 @@ export const frame = {
   "map.memoryGi": "Memory, Gi",
   "list.zero": "None yet",
   "list.inPools": "{total} nodes in {pools} pools",
-  "list.onHosts": "{total} on {hosts} hosts",
+  "list.onHosts": "{total} on {hosts}",
   "list.off": "{count} off as wanted",
   "list.cordoned": "{count} cordoned",
   "list.comma": ", ",
+  "list.hosts": "{count} hosts",
 } as const;

@@ -144,4 +144,9 @@ export const object = {
   "page.home": "Go to the overview",
   "yaml.sub": "as the API server has it, without managedFields",
   "action.stale": "The API server does not answer: what you see may be old.",
+  "palette.do": "Do",
+  "palette.filters": "Filter",
+  "palette.filter": "{kind} with {words}",
+  "palette.tab": "in a new tab",
+  "palette.more": "There are more: type more of the name.",
 } as const;

@@ -158,8 +158,9 @@ export const frame: Record<keyof typeof english, string> = {
   "map.memoryGi": "内存，Gi",
   "list.zero": "暂无",
   "list.inPools": "{pools} 个节点池中的 {total} 个节点",
-  "list.onHosts": "{hosts} 台主机上的 {total} 台",
+  "list.onHosts": "{hosts} 上的 {total} 台",
   "list.off": "{count} 个按要求停止",
   "list.cordoned": "{count} 个不可调度",
   "list.comma": "，",
+  "list.hosts": "{count} 台主机",
 };

@@ -145,4 +145,9 @@ export const object: Record<keyof typeof english, string> = {
   "page.home": "前往总览",
   "yaml.sub": "API server 中的内容，不含 managedFields",
   "action.stale": "API server 没有响应：你看到的可能是旧内容。",
+  "palette.do": "操作",
+  "palette.filters": "过滤",
+  "palette.filter": "含 {words} 的{kind}",
+  "palette.tab": "在新标签页打开",
+  "palette.more": "还有更多：继续输入名称。",
 };

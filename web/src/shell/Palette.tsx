@@ -2,15 +2,23 @@ import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useDeferredValue, useState } from "react";
+import type { Target } from "../actions/commands";
+import { type Deed, deedsOf } from "../actions/list";
+import { targetOf } from "../actions/useOrder";
 import { query, read } from "../api/client";
-import type { Schemas } from "../api/types";
+import type { KubeObject, Schemas } from "../api/types";
 import { Icon, isIcon } from "../components/Icon";
-import { useSay } from "../i18n";
+import { type Say, useSay } from "../i18n";
 import { kindOf, kinds, pageOf } from "../kinds/registry";
+import { store } from "../live/store";
 import { Shape } from "../status/shapes";
 
 interface Entry {
   to: string;
+  /** What of the list it opens; of an object nothing. */
+  search?: { q: string };
+  /** What it does, where it does something: asked for first. */
+  deed?: { deed: Deed; target: Target };
   name: string;
   about: string;
   mark: "ready" | "reconciling" | "stalled" | string;
@@ -18,8 +26,21 @@ interface Entry {
 
 const marks = { ready: "ready", pending: "reconciling", failed: "stalled" } as const;
 
+/** What can be done with the first objects that were found, from what the page knows of them. */
+function doing(items: readonly Schemas["FoundItem"][], say: Say): Entry[] {
+  return items.slice(0, 3).flatMap((item): Entry[] => {
+    const kind = kindOf(item.kind);
+    const object: KubeObject | undefined = kind && store.get(kind.plural, item.namespace, item.name);
+    if (!kind || !object) return [];
+    const target = targetOf(kind, object);
+    return deedsOf(target, object).filter((deed) => !deed.danger).slice(0, 2).map((deed) => (
+      { to: pageOf(kind.plural, item.namespace, item.name), deed: { deed, target }, name: `${say(deed.key)} ${kind.kind} ${item.namespace ? `${item.namespace}/` : ""}${item.name}`, about: "", mark: kind.plural }
+    ));
+  }).slice(0, 4);
+}
+
 /** Search over everything. The arrows choose, Enter opens, and what was typed is forgotten when it closes. */
-export function Palette({ onClose }: { onClose: () => void }) {
+export function Palette({ onDeed, onClose }: { onDeed: (deed: Deed, target: Target) => void; onClose: () => void }) {
   const say = useSay();
   const navigate = useNavigate();
   const [words, setWords] = useState("");
@@ -37,13 +58,18 @@ export function Palette({ onClose }: { onClose: () => void }) {
     to: pageOf(item.kind, item.namespace, item.name), name: item.namespace ? `${item.namespace}/${item.name}` : item.name,
     about: [kindOf(item.kind)?.kind ?? item.kind, item.reason].filter(Boolean).join(", "), mark: marks[item.state],
   }));
-  const all = [...objects, ...pages];
+  const does = wanted === "" ? [] : doing(found.data?.items ?? [], say);
+  const filters: Entry[] = wanted === "" ? [] : [...new Set((found.data?.items ?? []).map((item) => item.kind))].slice(0, 3).map((plural) => (
+    { to: `/${plural}`, search: { q: wanted }, name: say("palette.filter", { kind: kindOf(plural) ? say(`kind.${kindOf(plural)?.plural ?? "nodes"}`) : plural, words: wanted }), about: "", mark: "search" }
+  ));
+  const all = [...objects, ...does, ...filters, ...pages];
   const chosen = Math.min(at, all.length - 1);
 
   const go = (entry: Entry | undefined) => {
     if (!entry) return;
     onClose();
-    void navigate({ to: entry.to });
+    if (entry.deed) onDeed(entry.deed.deed, entry.deed.target);
+    else void navigate({ to: entry.to, search: ({ ns }) => ({ ns, ...entry.search }) });
   };
   const press = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown") setAt(Math.min(chosen + 1, all.length - 1));
@@ -54,10 +80,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
     event.preventDefault();
   };
   const list = (entries: Entry[], from: number) => entries.map((entry, index) => (
-    <div key={entry.to} id={`found-${from + index}`} role="option" tabIndex={-1} aria-selected={from + index === chosen} className="entry"
+    <div key={`${entry.to} ${entry.name}`} id={`found-${from + index}`} role="option" tabIndex={-1} aria-selected={from + index === chosen} className="entry"
       onClick={() => go(entry)} onKeyDown={press} onPointerMove={() => setAt(from + index)}>
       {entry.mark === "ready" || entry.mark === "reconciling" || entry.mark === "stalled" ? <Shape name={entry.mark} /> : isIcon(entry.mark) && <Icon name={entry.mark} />}
-      <span className="strong">{entry.name}</span><span className="dim">{entry.about}</span>
+      <span className={entry.deed || entry.search ? undefined : "strong"}>{entry.name}</span><span className="dim grow">{entry.about}</span>{from + index === chosen && <kbd>Enter</kbd>}
     </div>
   ));
 
@@ -75,11 +101,14 @@ export function Palette({ onClose }: { onClose: () => void }) {
           </div>
           <div id="found" role="listbox" aria-label={say("palette.label")} className="found">
             {objects.length > 0 && <div role="group" aria-label={say("palette.goto")}><h3>{say("palette.goto")}</h3>{list(objects, 0)}</div>}
-            {pages.length > 0 && <div role="group" aria-label={say("palette.pages")}><h3>{say("palette.pages")}</h3>{list(pages, objects.length)}</div>}
+            {found.data?.more && objects.length > 0 && <p className="nothing small">{say("palette.more")}</p>}
+            {does.length > 0 && <div role="group" aria-label={say("palette.do")}><h3>{say("palette.do")}</h3>{list(does, objects.length)}</div>}
+            {filters.length > 0 && <div role="group" aria-label={say("palette.filters")}><h3>{say("palette.filters")}</h3>{list(filters, objects.length + does.length)}</div>}
+            {pages.length > 0 && <div role="group" aria-label={say("palette.pages")}><h3>{say("palette.pages")}</h3>{list(pages, objects.length + does.length + filters.length)}</div>}
           </div>
           {all.length === 0 && !found.isFetching && <p className="nothing">{say("palette.none")}</p>}
           <footer>
-            <span><kbd>↑</kbd> <kbd>↓</kbd> {say("palette.choose")}</span><span><kbd>Enter</kbd> {say("palette.open")}</span><span><kbd>Esc</kbd> {say("palette.close")}</span>
+            <span><kbd>↑</kbd> <kbd>↓</kbd> {say("palette.choose")}</span><span><kbd>Enter</kbd> {say("palette.open")}</span><span><kbd>Ctrl</kbd> <kbd>Enter</kbd> {say("palette.tab")}</span><span><kbd>Esc</kbd> {say("palette.close")}</span>
           </footer>
         </Dialog.Popup>
       </Dialog.Portal>

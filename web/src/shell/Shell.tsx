@@ -1,5 +1,7 @@
 import { Outlet, useRouterState, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import type { Target } from "../actions/commands";
+import type { Deed } from "../actions/list";
 import { announce, Announcer } from "../components/announce";
 import { Toasts } from "../components/toasts";
 import { useLanguage } from "../i18n";
@@ -13,6 +15,7 @@ import { Newly } from "./Newly";
 import { Rail } from "./Rail";
 import { Gate } from "./session";
 
+const Confirm = lazy(async () => ({ default: (await import("../actions/Confirm")).Confirm }));
 const KeyHelp = lazy(async () => ({ default: (await import("./KeyHelp")).KeyHelp }));
 const Palette = lazy(async () => ({ default: (await import("./Palette")).Palette }));
 
@@ -35,6 +38,7 @@ export function Shell() {
   const [jumping, setJumping] = useState(false);
   const [menu, setMenu] = useState(false);
   const jump = useCallback(() => setJumping(true), []);
+  const [asked, setAsked] = useState<{ deed: Deed; target: Target }>();
   const [helping, setHelping] = useState(false);
   const help = useCallback(() => setHelping(true), []);
   useKeys(jump, help);
@@ -50,7 +54,8 @@ export function Shell() {
           <Suspense fallback={null}><Outlet /></Suspense>
         </main>
       </div>
-      {jumping && <Suspense fallback={null}><Palette onClose={() => setJumping(false)} /></Suspense>}
+      {jumping && <Suspense fallback={null}><Palette onDeed={(deed, target) => setAsked({ deed, target })} onClose={() => setJumping(false)} /></Suspense>}
+      {asked && <Suspense fallback={null}><Confirm deed={asked.deed} target={asked.target} onClose={() => setAsked(undefined)} /></Suspense>}
       {helping && <Suspense fallback={null}><KeyHelp onClose={() => setHelping(false)} /></Suspense>}
       <Toasts />
       <Newly namespace={ns} />

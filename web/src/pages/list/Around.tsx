@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 import type { KubeObject } from "../../api/types";
-import { Command, Nothing, Segments } from "../../components/parts";
+import { Segments } from "../../components/parts";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
 import { useFilled, useObjects } from "../../live/hooks";
@@ -30,8 +30,8 @@ export function Counting({ kind, namespace }: { kind: Kind; namespace: string | 
   ];
   const cordoned = kind.plural === "nodes" ? objects.filter((object) => Object.getOwnPropertyDescriptor(Object.getOwnPropertyDescriptor(object, "spec")?.value ?? {}, "unschedulable")?.value === true).length : 0;
   if (cordoned > 0) rest.push(say("list.cordoned", { count: cordoned }));
-  const hosts = kind.plural === "virtualmachines" ? new Set(machines.map(hostOf).filter(Boolean)).size : 0;
-  const first = kind.plural === "nodes" && pools.length > 0 ? say("list.inPools", { total, pools: pools.length }) : hosts > 0 ? say("list.onHosts", { total, hosts }) : say("list.total", { total });
+  const hosts = kind.plural === "virtualmachines" ? [...new Set(machines.map(hostOf).filter(Boolean))].sort() : [];
+  const first = kind.plural === "nodes" && pools.length > 0 ? say("list.inPools", { total, pools: pools.length }) : hosts.length > 0 ? say("list.onHosts", { total, hosts: hosts.length > 3 ? say("list.hosts", { count: hosts.length }) : hosts.join(", ") }) : say("list.total", { total });
   if (kind.plural in withoutStatus) return <p className="sub">{first}</p>;
   return <p className="sub">{[first, ...(sums.bad + sums.moving === 0 ? [say("list.allReady")] : []), ...rest].join(say("list.comma"))}</p>;
 }
@@ -47,18 +47,5 @@ export function NodesMap() {
       <div className="mapby"><Segments label={say("map.by")} value={by} options={(["pools", "zones", "sizes"] as const).map((each) => [each, say(`map.by.${each}`)] as const)} onChange={setBy} /></div>
       <NodeMap shown={shown} numbers={false} />
     </section>
-  );
-}
-
-export function Empty({ kind, filtered, onClear }: { kind: Kind; filtered: boolean; onClear: () => void }) {
-  const say = useSay();
-  const name = say(`kind.${kind.plural}`);
-  if (filtered) return <Nothing>{say("list.noMatch")} <button type="button" className="plain" onClick={onClear}>{say("list.clear")}</button></Nothing>;
-  return (
-    <div className="blank">
-      <p className="say">{say("list.none", { kind: name })}</p>
-      <p className="sub">{say("list.start")}</p>
-      <Command text={`kubectl explain ${kind.kubectl} --recursive`} />
-    </div>
   );
 }

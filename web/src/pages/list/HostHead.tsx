@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useMemo, useRef } from "react";
 import { read } from "../../api/client";
 import type { Objects, Schemas } from "../../api/types";
 import { useSay } from "../../i18n";
 import { useObjects } from "../../live/hooks";
+import { keyOf } from "../../live/store";
 import { cores, gibi } from "../../status/quantity";
 import { StatusMark } from "../../status/shapes";
 import { conditionsOf } from "../../status/status";
@@ -15,6 +16,21 @@ export function hostOf(machine: Objects["virtualmachines"] | undefined): string 
 /** The hosts of the machines that the caller may list, as the API adds them up. */
 export function useHosts(wanted: boolean) {
   return useQuery({ queryKey: ["hosts"], enabled: wanted, refetchInterval: 10_000, retry: false, queryFn: ({ signal }) => read<Schemas["HostList"]>("/v1/hosts", { signal }) });
+}
+
+const nowhere: ReadonlyMap<string, string> = new Map();
+
+/** The host of each machine, by its key: another map only when one of them is elsewhere. */
+export function useHostsOf(wanted: boolean): ReadonlyMap<string, string> {
+  const machines = useObjects("virtualmachines");
+  const last = useRef(nowhere);
+  return useMemo(() => {
+    if (!wanted) return nowhere;
+    const now = new Map(machines.map((machine) => [keyOf(machine.metadata), hostOf(machine)]));
+    const before = last.current;
+    if (before.size !== now.size || [...now].some(([key, host]) => before.get(key) !== host)) last.current = now;
+    return last.current;
+  }, [wanted, machines]);
 }
 
 /** A host: what it has given away, and whether it answers, as its machines say. Nobody tells how large it is, so there is no share. */

@@ -15,13 +15,14 @@ import { keyOf, store } from "../../live/store";
 import { NewButton } from "../create/NewButton";
 import { BulkBar } from "./BulkBar";
 import { allColumns, chosen, remember, remembered, toggled } from "./columns";
-import { Counting, Empty, NodesMap } from "./Around";
+import { Counting, NodesMap } from "./Around";
 import { Drawer } from "./Drawer";
+import { Empty } from "./Empty";
 import { type Filter, joined, parse } from "./filter";
 import { FilterField } from "./FilterField";
 import { type Grouping, groupings, lines as linesOf } from "./groups";
 import { Forbidden } from "./Forbidden";
-import { HostHead, hostOf, useHosts } from "./HostHead";
+import { HostHead, useHosts, useHostsOf } from "./HostHead";
 import { tooLong } from "./limits";
 import { type RowKey, Rows } from "./Rows";
 import type { TableRow } from "./Row";
@@ -73,13 +74,14 @@ export function List({ kind }: { kind: Kind }) {
   const groups = groupings(kind.plural, kind.namespaced, namespace);
   const grouping: Grouping = groups.find((each) => each === by) ?? groups[0] ?? "none";
   const hosts = useHosts(grouping === "host");
+  const hostsOf = useHostsOf(grouping === "host");
   const groupOf = useMemo(() => {
     if (grouping === "none") return undefined;
     return (row: TableRow) => {
       const { namespace: of, name = "" }: KubeObject["metadata"] = row.object.metadata;
-      return grouping === "namespace" ? (of ?? "") : hostOf(store.get("virtualmachines", of, name));
+      return grouping === "namespace" ? (of ?? "") : (hostsOf.get(keyOf({ namespace: of, name })) ?? "");
     };
-  }, [grouping]);
+  }, [grouping, hostsOf]);
   const lines = useMemo(() => linesOf(shown, groupOf, closed), [shown, groupOf, closed]);
   const order = useRef<string[]>([]);
   order.current = useMemo(() => lines.flatMap((line) => ("row" in line ? [keyOf(line.row.object.metadata)] : [])), [lines]);
@@ -145,7 +147,7 @@ export function List({ kind }: { kind: Kind }) {
         {table.isLoading && <Skeleton rows={8} />}
         {grouping === "host" && hosts.data?.complete === false && <p className="sub small">{say("host.incomplete")}</p>}
         {added + gone > 0 && <button type="button" className="plain stale" onClick={pages.show}>{say("list.moved", { added, gone })}</button>}
-        {definitions && rows.length === 0 && !table.isPlaceholderData && <Empty kind={kind} filtered={filtered} onClear={() => onFilter({ words: "", labels: "", fields: "" })} />}
+        {definitions && rows.length === 0 && !table.isPlaceholderData && <Empty kind={kind} namespace={namespace} filtered={filtered} onClear={() => onFilter({ words: "", labels: "", fields: "" })} />}
         {definitions && rows.length > 0 && (
           <div
             onPointerEnter={() => setPointed(true)} onPointerLeave={() => setPointed(false)} onFocus={() => setFocused(true)}
