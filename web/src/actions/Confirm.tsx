@@ -6,6 +6,7 @@ import type { Description, KubeObject } from "../api/types";
 import { Action, DoesTheSame, Failure } from "../components/parts";
 import { useSay } from "../i18n";
 import { useObject } from "../live/hooks";
+import { store } from "../live/store";
 import { curl, orders, type Order, type Target } from "./commands";
 import { deletionOf, type Fate } from "./fate";
 import { type Deed, losesData } from "./list";
@@ -27,7 +28,7 @@ export function Confirm({ deed, target, onClose }: { deed: Deed; target: Target;
   const policy = deletion?.keepable;
   const act = async () => { if (await run(order, say(deed.key), name, deed.undo)) onClose(); };
   return (
-    <Dialog.Root open onOpenChange={(open) => { if (!open) onClose(); }}>
+    <Dialog.Root open onOpenChange={(open) => { if (!open && !store.ended) onClose(); }}>
       <Dialog.Portal>
         <Dialog.Backdrop className="scrim" />
         <Dialog.Popup className="dialog" initialFocus={cancel}>

@@ -12,11 +12,13 @@ export interface Mark {
 }
 
 const height = 132;
+/** Steps of an axis of bytes: 4 Gi and 8 Gi, and not 4.7 Gi. */
+const powers = Array.from({ length: 51 }, (_, at) => 2 ** at);
 
 /** A line over time: y from 0, the limit dashed, and what happened. Its figures and its sentence stand beside it. */
-export function Plot({ samples, interval, from, until, limit, marks, show, language, spoken }: {
+export function Plot({ samples, interval, from, until, limit, marks, show, binary, language, spoken }: {
   samples: readonly Sample[]; interval: number; from: number; until: number; limit: number | undefined; marks: readonly Mark[];
-  show: (value: number) => string; language: string; spoken: string;
+  show: (value: number) => string; binary: boolean; language: string; spoken: string;
 }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -63,7 +65,7 @@ export function Plot({ samples, interval, from, until, limit, marks, show, langu
         scales: { x: { time: true, range: [from / 1000, until / 1000] }, y: { range: [0, topOf(samples, limit)] } },
         axes: [
           { ...axis, size: 22, gap: 6, space: 90, grid: { show: false }, values: (_, ticks) => ticks.map((tick) => clock.format(tick * 1000)) },
-          { ...axis, size: 52, gap: 6, space: 36, grid: { stroke: of.line, width: 1 }, values: (_, ticks) => ticks.map(show) },
+          { ...axis, size: 52, gap: 6, space: 36, ...(binary ? { incrs: powers } : {}), grid: { stroke: of.line, width: 1 }, values: (_, ticks) => ticks.map(show) },
         ],
         series: [{}, { stroke: of.member, width: 1.5, fill: `color-mix(in srgb, ${of.level} 50%, transparent)`, points: { show: false }, spanGaps: false }],
         hooks: { draw: [around] },
@@ -75,6 +77,6 @@ export function Plot({ samples, interval, from, until, limit, marks, show, langu
     watcher.observe(box);
     const end = whenThemeChanges(again);
     return () => { end(); watcher.disconnect(); plot.destroy(); };
-  }, [samples, interval, from, until, limit, marks, show, language]);
+  }, [samples, interval, from, until, limit, marks, show, binary, language]);
   return <div className="plot" ref={place} role="img" aria-label={spoken} />;
 }

@@ -88,4 +88,6 @@ export const pool = {
   "pause.hours": "after {count} h",
   "map.titleZones": "Capacity by zone",
   "map.titleSizes": "Capacity by size",
+  "pool.wants": "Wants on its nodes",
+  "pool.softer": "Use NoSchedule instead",
 } as const;

@@ -90,4 +90,6 @@ export const pool: Record<keyof typeof english, string> = {
   "pause.hours": "{count} 小时后",
   "map.titleZones": "按可用区的容量",
   "map.titleSizes": "按大小的容量",
+  "pool.wants": "对节点的要求",
+  "pool.softer": "改用 NoSchedule",
 };

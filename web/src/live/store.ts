@@ -130,6 +130,11 @@ export class LiveStore {
     this.complete();
   }
 
+  /** Whether somebody has to sign in again: what is open then stays open behind it. */
+  get ended(): boolean {
+    return this.link === "expired";
+  }
+
   /** The time of what is shown: it stands still where nothing new comes. */
   get time(): number {
     return this.link === "cut" || this.link === "stale" ? this.lost : Date.now();

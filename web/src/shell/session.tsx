@@ -36,7 +36,7 @@ export function Gate({ children }: { children: ReactNode }) {
   const session = useQuery({ queryKey: ["session"], queryFn: () => read<Login>("/v1/session"), retry: false, staleTime: Infinity });
   const signedIn = session.data !== undefined && !ended;
 
-  useEffect(() => whenSignedOut(() => setEnded(true)), []);
+  useEffect(() => whenSignedOut(() => { store.setLink("expired"); setEnded(true); }), []);
   useEffect(() => { if (link === "expired") setEnded(true); }, [link]);
   useEffect(() => (signedIn ? shareStream(store) : undefined), [signedIn]);
 

@@ -7,6 +7,7 @@ import { Action, DoesTheSame } from "../../components/parts";
 import { tell } from "../../components/toasts";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
+import { store } from "../../live/store";
 import { Shape } from "../../status/shapes";
 import { type Bulk, eachOf, together } from "./bulk";
 
@@ -49,7 +50,7 @@ export function BulkDialog({ kind, bulk, onClose, onDone }: { kind: Kind; bulk: 
   const listed = ended || busy ? [...deeds].sort((a, b) => rank(results.get(a.target.uid)) - rank(results.get(b.target.uid))) : deeds;
   const off = busy || (loses && !ticked);
   return (
-    <Dialog.Root open onOpenChange={(open) => { if (!open && !busy) onClose(); }}>
+    <Dialog.Root open onOpenChange={(open) => { if (!open && !busy && !store.ended) onClose(); }}>
       <Dialog.Portal>
         <Dialog.Backdrop className="scrim" />
         <Dialog.Popup className="dialog" initialFocus={cancel}>

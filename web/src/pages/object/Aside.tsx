@@ -7,7 +7,7 @@ import { flagsOf, quoted } from "../../actions/commands";
 import { useLanguage, useSay } from "../../i18n";
 import { factsOf } from "../../kinds/facts";
 import type { Kind } from "../../kinds/registry";
-import { useNow } from "../../live/hooks";
+import { useNow, useObject } from "../../live/hooks";
 import { age, clock } from "../../status/age";
 import { Shape } from "../../status/shapes";
 import { conditionsOf, conditionStatus, type Status } from "../../status/status";
@@ -88,6 +88,23 @@ export function Conditions({ object, status }: { object: KubeObject; status: Sta
           );
         })}
       </ul>
+    </section>
+  );
+}
+
+/** What a pool wants on its nodes, as one writes it for kubectl. */
+export function Wants({ name }: { name: string }) {
+  const say = useSay();
+  const pool = useObject("nodepools", undefined, name);
+  const { labels = {}, taints = [] } = pool?.spec ?? {};
+  const keys = [
+    ...Object.entries(labels).map(([key, value]) => ({ key, value })), ...taints.map((taint) => ({ key: `taint ${taint.key}`, value: `${taint.value ?? ""}:${taint.effect}` })),
+  ];
+  if (keys.length === 0) return null;
+  return (
+    <section>
+      <h2>{say("pool.wants")}</h2>
+      <div className="who"><ul>{keys.map(({ key, value }) => <li key={key + value} className="pool"><code className="mono">{key}<span className="v">{value === "" || value.startsWith(":") ? value : `=${value}`}</span></code></li>)}</ul></div>
     </section>
   );
 }

@@ -10,8 +10,8 @@ import { clock } from "../../status/age";
 import { StatusMark } from "../../status/shapes";
 import { statusOf, withoutStatus } from "../../status/status";
 import { NotFound } from "../NotFound";
-import { Conditions, Facts, InTheShell, Labels, ReasonBox } from "./Aside";
-import { ObjectEvents } from "./ObjectEvents";
+import { Conditions, Facts, InTheShell, Labels, ReasonBox, Wants } from "./Aside";
+import { ObjectEvents, useObjectEvents } from "./ObjectEvents";
 import { ChangeButton } from "./pool/ChangeButton";
 import { Summary } from "./Summary";
 import { useObjectKeys } from "./useObjectKeys";
@@ -69,7 +69,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
       </div>
       {!now && <div className="banner warn">{say("object.deleted", { time: clock(gone, language, Date.now()) })}</div>}
       <ReasonBox kind={kind} object={object} status={status} />
-      <Tabs kind={kind} name={name} tab={tab} />
+      <Tabs kind={kind} namespace={namespace} name={name} tab={tab} />
       <div className={tab === "" || tab === "why" ? "two" : undefined}>
         <div>
           <Suspense fallback={<Skeleton />}>
@@ -83,6 +83,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
         </div>
         {(tab === "" || tab === "why") && (
           <div className="aside">
+            {kind.plural === "nodepools" && <Wants name={name} />}
             <Facts kind={kind} object={object} />
             <Conditions object={object} status={status} />
             <Labels object={object} />
@@ -94,12 +95,13 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
   );
 }
 
-function Tabs({ kind, name, tab }: { kind: Kind; name: string; tab: string }) {
+function Tabs({ kind, namespace, name, tab }: { kind: Kind; namespace: string | undefined; name: string; tab: string }) {
   const say = useSay();
+  const events = useObjectEvents(kind, namespace, name).length;
   return (
     <nav className="tabs" aria-label={say("object.tabs", { name })}>
       {tabsOf(kind).map(({ id, key }) => (
-        <Link key={id} to="." search={(before) => ({ ...before, tab: id === "" ? undefined : id })} activeOptions={{ exact: true, includeSearch: true }} data-chosen={id === tab} aria-current={id === tab ? "page" : undefined}>{say(key)}</Link>
+        <Link key={id} to="." search={(before) => ({ ...before, tab: id === "" ? undefined : id })} activeOptions={{ exact: true, includeSearch: true }} data-chosen={id === tab} aria-current={id === tab ? "page" : undefined}>{say(key)}{id === "events" && events > 0 && <span>{events}</span>}</Link>
       ))}
     </nav>
   );

@@ -45,8 +45,8 @@ export function UsagePanel({ path, limits = {}, marks = none }: { path: string; 
       {data && !usage.error && known.cpu.length === 0 && <Nothing>{data.measured ? say("usage.none") : say("usage.unmeasured")}</Nothing>}
       {known.cpu.length > 0 && (
         <div className="charts">
-          <Chart title={say("usage.cpu")} samples={known.cpu} limit={limits.cpu} show={coresText} {...common} />
-          <Chart title={say("usage.memory")} samples={known.memory} limit={limits.memory} show={gibi} {...common} />
+          <Chart title={say("usage.cpu")} samples={known.cpu} limit={limits.cpu} show={coresText} binary={false} {...common} />
+          <Chart title={say("usage.memory")} samples={known.memory} limit={limits.memory} show={gibi} binary {...common} />
         </div>
       )}
     </Panel>
@@ -60,7 +60,7 @@ function coresText(value: number): string {
 }
 
 function Chart({ title, samples, limit, show, ...more }: {
-  title: string; samples: readonly Sample[]; limit: number | undefined; show: (value: number) => string; interval: number; from: number; until: number; marks: readonly Mark[];
+  title: string; samples: readonly Sample[]; limit: number | undefined; show: (value: number) => string; binary: boolean; interval: number; from: number; until: number; marks: readonly Mark[];
 }) {
   const { say, language } = useLanguage();
   const found = extremes(samples);

@@ -1,5 +1,5 @@
 import { Link, useSearch } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { Panel, Segments, Skeleton } from "../../components/parts";
 import { useSay } from "../../i18n";
 import { useFilled, useHeld, useHidden, useObjects } from "../../live/hooks";
@@ -9,9 +9,10 @@ import { NodeMap } from "../../map/NodeMap";
 import { useNodeMap } from "../../map/useNodeMap";
 import { statusOf } from "../../status/status";
 import { EventTable } from "../parts/EventTable";
-import { CreateMenu } from "./CreateMenu";
 import { Matters } from "./Matters";
 import { useLingering } from "./useLingering";
+
+const CreateMenu = lazy(async () => ({ default: (await import("./CreateMenu")).CreateMenu }));
 
 export function Overview() {
   const say = useSay();
@@ -31,7 +32,7 @@ export function Overview() {
   if (!filled) return <Skeleton rows={8} />;
   return (
     <>
-      <div className="title"><div><h1>{title}</h1><p className="sub">{say(found.moves.length > 0 ? "overview.sub" : "overview.subStill", { ready, total, moving: found.moves.length })}</p></div><div className="acts"><CreateMenu namespace={ns} /></div></div>
+      <div className="title"><div><h1>{title}</h1><p className="sub">{say(found.moves.length > 0 ? "overview.sub" : "overview.subStill", { ready, total, moving: found.moves.length })}</p></div><div className="acts"><Suspense fallback={null}><CreateMenu namespace={ns} /></Suspense></div></div>
       <div className="grid halves" onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)} onFocus={() => setHeld(true)} onBlur={() => setHeld(false)}>
         <Panel title={say("overview.needs")} sub={needs.shown.length > 0 ? say("overview.needsSub", { count: needs.shown.length }) : undefined} flush>
           <Matters matters={needs.shown} nothing={say("overview.nothing")} explained />

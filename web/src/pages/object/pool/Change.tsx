@@ -8,6 +8,7 @@ import type { Objects, Schemas } from "../../../api/types";
 import { Action, DoesTheSame, Failure, Skeleton } from "../../../components/parts";
 import { Icon } from "../../../components/Icon";
 import { useSay } from "../../../i18n";
+import { store } from "../../../live/store";
 import { Shape } from "../../../status/shapes";
 import { fromPreview, fromReport } from "./foreseen";
 import { ForeseenList } from "./ForeseenList";
@@ -85,7 +86,7 @@ export function Change({ pool, target, onClose }: { pool: Pool; target: Target; 
   const ready = stage === "rehearsed" && report !== undefined && (pods === 0 || ticked);
   const unchanged = value === before.data;
   return (
-    <Dialog.Root open onOpenChange={(open) => { if (!open && !busy) onClose(); }}>
+    <Dialog.Root open onOpenChange={(open) => { if (!open && !busy && !store.ended) onClose(); }}>
       <Dialog.Portal>
         <Dialog.Backdrop className="scrim" />
         <Dialog.Popup className="dialog wide">
@@ -117,7 +118,7 @@ export function Change({ pool, target, onClose }: { pool: Pool; target: Target; 
             </div>
             {preview.data?.braked && <div className="reasonbox heed"><Shape name="waiting" /><div>{say("pool.braked", { count: preview.data.leaving })}</div></div>}
             {preview.data?.podsHidden && <p className="small sub" lang="en">{preview.data.podsHidden}</p>}
-            {pods > 0 && !refusal && <div className="reasonbox stalled"><Shape name="stalled" /><div><strong>{say("pool.pods", { count: pods })}</strong> {say("pool.podsWhy")}</div></div>}
+            {pods > 0 && !refusal && <div className="reasonbox stalled"><Shape name="stalled" /><div><strong>{say("pool.pods", { count: pods })}</strong> {say("pool.podsWhy")}{stage === "edit" && value?.includes("NoExecute") && <> <button type="button" className="plain" onClick={() => setTyped(value.replaceAll(/\bNoExecute\b/g, "NoSchedule"))}>{say("pool.softer")}</button></>}</div></div>}
             {stage === "edit" ? order && !unchanged && <DoesTheSame kubectl={order.kubectl} curl={curl(order)} /> : <DoesTheSame kubectl={apply(target).kubectl} curl={curl(apply(target))} />}
             {failed && <Failure error={failed} />}
           </div>
