@@ -149,4 +149,5 @@ export const object = {
   "palette.filter": "{kind} with {words}",
   "palette.tab": "in a new tab",
   "palette.more": "There are more: type more of the name.",
+  "action.edit": "Edit",
 } as const;

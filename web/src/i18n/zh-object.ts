@@ -150,4 +150,5 @@ export const object: Record<keyof typeof english, string> = {
   "palette.filter": "含 {words} 的{kind}",
   "palette.tab": "在新标签页打开",
   "palette.more": "还有更多：继续输入名称。",
+  "action.edit": "编辑",
 };

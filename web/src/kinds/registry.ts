@@ -30,6 +30,9 @@ export const kinds: readonly Kind[] = [
   { plural: "events", kind: "Event", kubectl: "event", namespaced: true, group: "group.closer", explained: false, key: "e" },
 ];
 
+/** Kinds that the API writes. The others are shown. */
+export const writable: readonly Plural[] = ["clusters", "deployments", "kubeconfigs", "namespaces", "nodepools", "nodes", "podbuggertools", "podsets", "services", "virtualmachines"];
+
 export function kindOf(plural: string): Kind | undefined {
   return kinds.find((kind) => kind.plural === plural);
 }

@@ -101,11 +101,11 @@ export function Palette({ onDeed, onClose }: { onDeed: (deed: Deed, target: Targ
           </div>
           <div id="found" role="listbox" aria-label={say("palette.label")} className="found">
             {objects.length > 0 && <div role="group" aria-label={say("palette.goto")}><h3>{say("palette.goto")}</h3>{list(objects, 0)}</div>}
-            {found.data?.more && objects.length > 0 && <p className="nothing small">{say("palette.more")}</p>}
             {does.length > 0 && <div role="group" aria-label={say("palette.do")}><h3>{say("palette.do")}</h3>{list(does, objects.length)}</div>}
             {filters.length > 0 && <div role="group" aria-label={say("palette.filters")}><h3>{say("palette.filters")}</h3>{list(filters, objects.length + does.length)}</div>}
             {pages.length > 0 && <div role="group" aria-label={say("palette.pages")}><h3>{say("palette.pages")}</h3>{list(pages, objects.length + does.length + filters.length)}</div>}
           </div>
+          {found.data?.more && objects.length > 0 && <p className="more small dim">{say("palette.more")}</p>}
           {all.length === 0 && !found.isFetching && <p className="nothing">{say("palette.none")}</p>}
           <footer>
             <span><kbd>↑</kbd> <kbd>↓</kbd> {say("palette.choose")}</span><span><kbd>Enter</kbd> {say("palette.open")}</span><span><kbd>Ctrl</kbd> <kbd>Enter</kbd> {say("palette.tab")}</span><span><kbd>Esc</kbd> {say("palette.close")}</span>

@@ -13,7 +13,7 @@ import { pathOf } from "../../editor/path";
 import { FormView } from "../../forms/FormView";
 import { formOf } from "../../forms/registry";
 import { useLanguage } from "../../i18n";
-import type { Kind } from "../../kinds/registry";
+import { type Kind, writable } from "../../kinds/registry";
 import { useObject } from "../../live/hooks";
 import { useCut } from "../../live/useCut";
 import { may, useRights } from "../../shell/session";
@@ -26,8 +26,6 @@ import { FieldHelpLine } from "./FieldHelpLine";
 import { Outcome } from "./Outcome";
 import { useEditing } from "./useEditing";
 
-/** Kinds that the API writes. The others are shown. */
-const writable = ["clusters", "deployments", "kubeconfigs", "namespaces", "nodepools", "nodes", "podbuggertools", "podsets", "services", "virtualmachines"];
 type Whole = KubeObject & Fields;
 
 /** The YAML of an object, to read and to change. */

@@ -37,7 +37,7 @@ export function RowMenu({ anchor, target, object, onDeed, onDrawer, onPage, onCl
                 </Menu.Item>
               );
             })}
-            {deeds.length > 0 && <p className="menucmd"><span className="dim">{say("same.title")}</span> <code>{(at ?? deeds[0])?.order.kubectl}</code></p>}
+            {deeds.length > 0 && <div className="menucmd"><span className="dim">{say("same.title")}</span> <span className="mono" lang="en">{(at ?? deeds[0])?.order.kubectl}</span></div>}
           </Menu.Popup>
         </Menu.Positioner>
       </Menu.Portal>

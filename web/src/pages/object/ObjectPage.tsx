@@ -11,6 +11,7 @@ import { StatusMark } from "../../status/shapes";
 import { statusOf, withoutStatus } from "../../status/status";
 import { NotFound } from "../NotFound";
 import { Conditions, Facts, InTheShell, Labels, ReasonBox, Wants } from "./Aside";
+import { EditButton } from "./EditButton";
 import { ObjectEvents, useObjectEvents } from "./ObjectEvents";
 import { ChangeButton } from "./pool/ChangeButton";
 import { Summary } from "./Summary";
@@ -65,7 +66,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
       <div className="title">
         <h1 className="objname"><span className="kind">{kind.kind}</span> {namespace && <span className="ns">{namespace}/</span>}{name}</h1>
         {!(kind.plural in withoutStatus) && <StatusMark status={status} />}
-        <div className="acts">{now && kind.plural === "nodepools" && <ChangeButton kind={kind} name={name} />}{now && <Actions kind={kind} object={object} />}</div>
+        <div className="acts">{now && kind.plural === "nodepools" && <ChangeButton kind={kind} name={name} />}{now && <EditButton kind={kind} namespace={namespace} />}{now && <Actions kind={kind} object={object} />}</div>
       </div>
       {!now && <div className="banner warn">{say("object.deleted", { time: clock(gone, language, Date.now()) })}</div>}
       <ReasonBox kind={kind} object={object} status={status} />
