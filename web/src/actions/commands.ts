@@ -36,9 +36,14 @@ export function curl(order: Order): string {
   return `curl -sS -X ${order.method} -H "Authorization: Bearer $T"${body} "$A${order.path}"`;
 }
 
-/** An action of the API: it acts on that very object only. */
-function act(target: Target, name: string, kubectl: string, body?: unknown): Order {
-  const order: Order = { path: `${at(target)}/${name}?uid=${encodeURIComponent(target.uid)}`, method: "POST", kubectl };
+/** Has a write act on that very object only, and own its fields under the name of its button. */
+function pinned(target: Target, button: string): string {
+  return `?uid=${encodeURIComponent(target.uid)}&fieldManager=windlass-console-${button}`;
+}
+
+/** An action of the API. What takes back the write of another button owns it under the name of that one. */
+function act(target: Target, name: string, kubectl: string, body?: unknown, button = name): Order {
+  const order: Order = { path: `${at(target)}/${name}${pinned(target, button)}`, method: "POST", kubectl };
   if (body !== undefined) order.body = body;
   return order;
 }
@@ -56,7 +61,7 @@ export const orders = {
   /** Writes a part of the spec, under the name of its button and to the object that the reader sees. */
   merge(target: Target, button: string, spec: object): Order {
     return {
-      path: `${at(target)}?uid=${encodeURIComponent(target.uid)}&fieldManager=windlass-console-${button}`, method: "PATCH", body: { spec }, type: "application/merge-patch+json",
+      path: `${at(target)}${pinned(target, button)}`, method: "PATCH", body: { spec }, type: "application/merge-patch+json",
       kubectl: patch(target, { spec }),
     };
   },
@@ -82,13 +87,13 @@ export const orders = {
     const command = inSpec
       ? patch(target, { spec: { paused: on } })
       : `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)}${flagsOf(target)} windlass.io/paused${on ? `=${until}` : "-"}`;
-    return act(target, on ? "pause" : "resume", command, on && hours !== undefined ? { until } : undefined);
+    return act(target, on ? "pause" : "resume", command, on && hours !== undefined ? { until } : undefined, "pause");
   },
   acknowledge(target: Target, generation: number): Order {
     return act(target, "acknowledge", `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)} --overwrite nodes.lailin.xyz/acknowledge=${generation}`, { generation });
   },
   cordon(target: Target, on: boolean): Order {
-    return act(target, on ? "cordon" : "uncordon", `kubectl ${on ? "cordon" : "uncordon"} ${quoted(target.name)}`);
+    return act(target, on ? "cordon" : "uncordon", `kubectl ${on ? "cordon" : "uncordon"} ${quoted(target.name)}`, undefined, "cordon");
   },
   approve(target: Target, plan: string): Order {
     return act(target, "approve", `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)} clusterprovisioner.rke.io/approve=${plan}`, { plan });
@@ -98,14 +103,14 @@ export const orders = {
   },
   scale(target: Target, replicas: number): Order {
     return {
-      path: `${at(target)}/scale?uid=${encodeURIComponent(target.uid)}&fieldManager=windlass-console-scale`, method: "PATCH", body: { replicas },
+      path: `${at(target)}/scale${pinned(target, "scale")}`, method: "PATCH", body: { replicas },
       kubectl: `kubectl scale ${target.kind.kubectl} ${quoted(target.name)}${flagsOf(target)} --replicas=${replicas}`,
     };
   },
   /** Has the object leave what it stands for as it is, when it is deleted. */
   keep(target: Target, policy: "Retain" | "Orphan"): Order {
     return {
-      path: `${at(target)}?uid=${encodeURIComponent(target.uid)}&fieldManager=windlass-console-keep`, method: "PATCH", type: "application/merge-patch+json",
+      path: `${at(target)}${pinned(target, "keep")}`, method: "PATCH", type: "application/merge-patch+json",
       body: { spec: { deletionPolicy: policy } }, kubectl: patch(target, { spec: { deletionPolicy: policy } }),
     };
   },

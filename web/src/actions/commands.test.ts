@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { kindOf } from "../kinds/registry";
+import { type Order, orders, type Target } from "./commands";
+
+function target(plural: string, namespace?: string): Target {
+  const kind = kindOf(plural);
+  if (!kind) throw new Error(`there is no kind ${plural}`);
+  return { kind, namespace, name: "a", uid: "0-1" };
+}
+
+const machine = target("virtualmachines", "ci");
+const set = target("podsets", "ci");
+const pool = target("nodepools");
+const cluster = target("clusters");
+
+const buttons: Record<string, [Order, string]> = {
+  "Stop": [orders.power(machine, "off"), "power"],
+  "a run strategy": [orders.strategy(machine, "Halted"), "power"],
+  "a restart that is planned": [orders.restartAt(machine, undefined), "power"],
+  "Resize": [orders.resize(machine, { cpu: "2" }), "resize"],
+  "Restart pods": [orders.restart(set), "restart"],
+  "Pause": [orders.pause(set, true), "pause"],
+  "Resume, which takes back what Pause has written": [orders.pause(set, false), "pause"],
+  "Let the nodes go": [orders.acknowledge(pool, 3), "acknowledge"],
+  "Cordon": [orders.cordon(target("nodes"), true), "cordon"],
+  "Uncordon, which takes back what Cordon has written": [orders.cordon(target("nodes"), false), "cordon"],
+  "Approve plan": [orders.approve(cluster, "1"), "approve"],
+  "Retry now": [orders.retry(cluster), "retry"],
+  "Scale": [orders.scale(set, 3), "scale"],
+  "deletionPolicy": [orders.keep(cluster, "Orphan"), "keep"],
+};
+
+test.each(Object.entries(buttons))("%s acts on the object that the reader sees, under a name of its own", (_, [order, manager]) => {
+  const { searchParams } = new URL(order.path, "http://console");
+  expect(Object.fromEntries(searchParams)).toEqual({ uid: "0-1", fieldManager: `windlass-console-${manager}` });
+});
+
+test("Delete acts on the object that the reader sees", () => {
+  expect(new URL(orders.delete(machine).path, "http://console").searchParams.get("uid")).toBe("0-1");
+});
