@@ -21,7 +21,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Refusal } from "./api/client";
-import { router } from "./router";
+import { loadPages, router } from "./router";
 import { Speaking } from "./shell/Preferences";
 
 const client = new QueryClient({
@@ -48,4 +48,6 @@ if (place) {
       </CSPProvider>
     </StrictMode>,
   );
+  // Once the first page is there.
+  setTimeout(loadPages, 1000);
 }

@@ -32,20 +32,24 @@ function search(from: Record<string, unknown>): Search {
   return out;
 }
 
+const pages = {
+  list: lazyRouteComponent(() => import("./pages/list/ListPage"), "ListPage"),
+  clusterObject: lazyRouteComponent(() => import("./pages/object/ObjectPage"), "ClusterObjectPage"),
+  object: lazyRouteComponent(() => import("./pages/object/ObjectPage"), "NamespacedObjectPage"),
+  create: lazyRouteComponent(() => import("./pages/create/CreatePage"), "CreatePage"),
+};
+
+/** Loads the pages that have not been opened yet: without a network, what is not there would end in a page of the browser's own. */
+export function loadPages(): void {
+  for (const page of Object.values(pages)) void page.preload?.();
+}
+
 const root = createRootRoute({ component: Shell, validateSearch: search, notFoundComponent: NotFound });
 const overview = createRoute({ getParentRoute: () => root, path: "/", component: Overview });
-const list = createRoute({
-  getParentRoute: () => root, path: "/$kind", component: lazyRouteComponent(() => import("./pages/list/ListPage"), "ListPage"),
-});
-const clusterObject = createRoute({
-  getParentRoute: () => root, path: "/$kind/$name", component: lazyRouteComponent(() => import("./pages/object/ObjectPage"), "ClusterObjectPage"),
-});
-const create = createRoute({
-  getParentRoute: () => root, path: "/create/$form", component: lazyRouteComponent(() => import("./pages/create/CreatePage"), "CreatePage"),
-});
-const object = createRoute({
-  getParentRoute: () => root, path: "/$kind/$namespace/$name", component: lazyRouteComponent(() => import("./pages/object/ObjectPage"), "NamespacedObjectPage"),
-});
+const list = createRoute({ getParentRoute: () => root, path: "/$kind", component: pages.list });
+const clusterObject = createRoute({ getParentRoute: () => root, path: "/$kind/$name", component: pages.clusterObject });
+const create = createRoute({ getParentRoute: () => root, path: "/create/$form", component: pages.create });
+const object = createRoute({ getParentRoute: () => root, path: "/$kind/$namespace/$name", component: pages.object });
 
 export const router = createRouter({ routeTree: root.addChildren([overview, list, create, clusterObject, object]), defaultPreload: "intent" });
 
