@@ -24,12 +24,13 @@ import (
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/testkit"
+	"github.com/windlass-operator/windlass/test/console/stage"
 )
 
 // rehearsed is a pool with a node for which the controllers run: what they say and do is theirs.
 const rehearsed = "rehearsed"
 
-func (w world) rehearse(t *testing.T) {
+func rehearse(t *testing.T, w *stage.World) {
 	t.Helper()
 	mine := map[string]string{"stage": rehearsed}
 	w.Create(t,

@@ -1,35 +1,14 @@
 // Visits lists, the map and a pool: node lists.mjs CHROMIUM URL NAMESPACE. Waits for states and never for times; what is wrong is printed,
 // and the exit code is 1 then.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-
-const require = createRequire(new URL("../../../web/package.json", import.meta.url));
-const { chromium } = require("playwright-core");
-const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+import { end, look as see, patience, reader, start, wrong } from "../browser.mjs";
+import { right } from "../page.mjs";
 
 const [executablePath, url, namespace] = process.argv.slice(2);
 const origin = new URL(url).origin;
-const patience = 120_000;
-const wrong = [];
-const right = (holds, what) => { if (!holds) wrong.push(what); };
-
-let browser;
-try {
-  browser = await chromium.launch({
-    executablePath, timeout: patience,
-    args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-  });
-} catch (error) {
-  console.log(String(error));
-  process.exit(75);
-}
+const browser = await start(executablePath);
 
 let page;
-const look = async (where) => {
-  await page.evaluate(axe);
-  const found = await page.evaluate(() => window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }));
-  for (const each of found.violations) wrong.push(`axe, ${where}: ${each.id}: ${each.help}: ${each.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
-};
+const look = (where) => see(page, where);
 const open = async (path) => {
   await page.goto(origin + path);
   await page.locator(".live.live").waitFor();
@@ -38,8 +17,8 @@ const read = (path) => page.evaluate(async (at) => (await fetch(at)).json(), pat
 const row = (name) => page.locator(`tr[data-key="${namespace}/${name}"]`);
 // Asked again until it holds: what is written is seen a moment later.
 const until = async (what, holds) => {
-  const end = Date.now() + patience;
-  while (Date.now() < end) {
+  const last = Date.now() + patience;
+  while (Date.now() < last) {
     if (await holds()) return;
     await page.waitForTimeout(200);
   }
@@ -167,11 +146,8 @@ async function rehearsal() {
 }
 
 try {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-GB", reducedMotion: "reduce" });
-  context.setDefaultTimeout(patience);
+  const context = await reader(browser, origin);
   page = await context.newPage();
-  page.on("pageerror", (error) => wrong.push(`error in the page: ${error}`));
-  page.on("console", (message) => { if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) wrong.push(`console: ${message.text()}`); });
   await page.goto(url);
   await page.locator(".live.live").waitFor();
   for (const part of [machines, columnsAndFilter, map, rehearsal]) {
@@ -179,8 +155,5 @@ try {
   }
 } catch (error) {
   wrong.push(String(error));
-} finally {
-  await browser.close();
 }
-for (const each of wrong) console.log(each);
-process.exit(wrong.length > 0 ? 1 : 0);
+await end(browser);

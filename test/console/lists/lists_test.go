@@ -17,7 +17,8 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 func TestLists(t *testing.T) {
 	t.Parallel()
 	chromium := stage.Browser(t)
-	w := furnish(t, testkit.New(t))
-	w.rehearse(t)
-	stage.Visit(t, "lists.mjs", chromium, stage.Serve(t, w.Harness), w.namespace)
+	h := testkit.New(t)
+	w := stage.Furnish(t, h, h.Namespace(t))
+	rehearse(t, &w)
+	stage.Visit(t, "lists.mjs", chromium, stage.Serve(t, w.Harness), w.Namespace)
 }

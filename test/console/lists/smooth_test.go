@@ -133,3 +133,10 @@ func change(ctx context.Context, live client.Client, namespace string, i int) {
 	body := fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Ready","status":%q,"reason":"KubeletReady","lastTransitionTime":%q}]}}`, ready, time.Now().UTC().Format(time.RFC3339))
 	_ = live.Status().Patch(ctx, node, client.RawPatch(types.StrategicMergePatchType, body))
 }
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -82,8 +82,13 @@ func Visit(tb testing.TB, script, chromium, url string, arguments ...string) []b
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
 	defer cancel()
-	command := exec.CommandContext(ctx, "node", append([]string{script, chromium, url}, arguments...)...)
-	out, err := command.CombinedOutput()
+	return Run(tb, exec.CommandContext(ctx, "node", append([]string{script, chromium, url}, arguments...)...))
+}
+
+// Run runs a visit and returns what it printed, or skips the test if the browser does not start.
+func Run(tb testing.TB, visit *exec.Cmd) []byte {
+	tb.Helper()
+	out, err := visit.CombinedOutput()
 	if failure, ended := errors.AsType[*exec.ExitError](err); ended && failure.ExitCode() == unstarted {
 		tb.Skipf("needs a browser that starts: %s", out)
 	}

@@ -1,7 +1,7 @@
 // Copyright The Windlass Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package lists
+package stage
 
 import (
 	"fmt"
@@ -19,17 +19,18 @@ import (
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
-// world is what the visits look at: pools that share nodes, one of which drains and rolls out, machines on four hosts, and a PodSet of
-// which one pod waits. No controller runs, so everything stays as it is put here.
-type world struct {
+// World is what visits look at: pools that share nodes, one of which drains and rolls out, machines on four hosts, and a PodSet of which one
+// pod waits. No controller runs, so everything stays as it is put here.
+type World struct {
 	*testkit.Harness
 
-	namespace string
+	Namespace string
 }
 
-func furnish(t *testing.T, h *testkit.Harness) world {
+// Furnish creates a world in a namespace that there is.
+func Furnish(t *testing.T, h *testkit.Harness, namespace string) World {
 	t.Helper()
-	w := world{Harness: h, namespace: h.Namespace(t)}
+	w := World{Harness: h, Namespace: namespace}
 	w.clear(t)
 	for _, name := range []string{"gpu-01", "gpu-02", "gpu-03", "gpu-04"} {
 		w.node(t, name, "64", "gpu")
@@ -48,7 +49,7 @@ func furnish(t *testing.T, h *testkit.Harness) world {
 }
 
 // clear removes what an earlier run of the test has left: nodes, pools and machines are counted in the page.
-func (w world) clear(t *testing.T) {
+func (w World) clear(t *testing.T) {
 	t.Helper()
 	var pools nodesv1.NodePoolList
 	must(t, w.Live.List(t.Context(), &pools))
@@ -63,9 +64,11 @@ func (w world) clear(t *testing.T) {
 		must(t, w.Live.Delete(t.Context(), &machines.Items[i]))
 	}
 	must(t, w.Live.DeleteAllOf(t.Context(), &corev1.Node{}))
+	must(t, w.Live.DeleteAllOf(t.Context(), &appsv1alpha1.PodSet{}, client.InNamespace(w.Namespace)))
+	must(t, w.Live.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(w.Namespace), client.GracePeriodSeconds(0)))
 }
 
-func (w world) node(t *testing.T, name, cpu string, pools ...string) {
+func (w World) node(t *testing.T, name, cpu string, pools ...string) {
 	t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
 		"topology.kubernetes.io/zone": "zone-" + string('a'+name[len(name)-1]%3), "node.kubernetes.io/instance-type": "c" + cpu,
@@ -100,18 +103,22 @@ func (w world) node(t *testing.T, name, cpu string, pools ...string) {
 		Capacity: sizes, Allocatable: sizes, NodeInfo: corev1.NodeSystemInfo{KubeletVersion: "v1.37.1"},
 		Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "10.20.3.3"}},
 		Conditions: []corev1.NodeCondition{
-			{Type: corev1.NodeReady, Status: ready, Reason: "NodeStatus", Message: "Kubelet stopped posting node status.", LastTransitionTime: metav1.Now()},
-			{Type: corev1.NodeDiskPressure, Status: pressure, Reason: "KubeletHasDiskPressure", Message: "kubelet has disk pressure", LastTransitionTime: metav1.Now()},
+			{Type: corev1.NodeReady, Status: ready, Reason: "NodeStatus", Message: "Kubelet stopped posting node status.", LastTransitionTime: since()},
+			{Type: corev1.NodeDiskPressure, Status: pressure, Reason: "KubeletHasDiskPressure", Message: "kubelet has disk pressure", LastTransitionTime: since()},
 		},
 	}
 	must(t, w.Live.Status().Update(t.Context(), node))
 }
 
+// since is when everything became as it is: long ago for what is only said after a while, and the same for all, so that their order is that
+// of their names.
+func since() metav1.Time { return metav1.NewTime(time.Now().Add(-time.Hour).Truncate(time.Hour)) }
+
 func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
-	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.Now(), ObservedGeneration: 1}
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: since(), ObservedGeneration: 1}
 }
 
-func (w world) pools(t *testing.T) {
+func (w World) pools(t *testing.T) {
 	t.Helper()
 	one := nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}
 	one.Spec.Labels = map[string]nodesv1.LabelValue{"node-pool.lailin.xyz/gpu": "a100", "node-pool.lailin.xyz/driver": "580"}
@@ -126,7 +133,7 @@ func (w world) pools(t *testing.T) {
 		pool.Status.Conditions = []metav1.Condition{condition("Ready", metav1.ConditionTrue, "Ready", "every member has what the pool wants")}
 	}
 	one.Status.NodeCount, one.Status.ReadyNodeCount, one.Status.SyncedNodeCount, one.Status.SharedNodeCount = 4, 4, 2, 1
-	one.Status.Rollout = &nodesv1.RolloutStatus{Nodes: []string{"gpu-03"}, WaitingNodeCount: 1, TurnTime: new(metav1.Now())}
+	one.Status.Rollout = &nodesv1.RolloutStatus{Nodes: []string{"gpu-03"}, WaitingNodeCount: 1, TurnTime: new(since())}
 	one.Status.Draining = []nodesv1.DrainingNode{{
 		Node: "gpu-04", UID: "4", StartTime: metav1.NewTime(time.Now().Add(-3 * time.Minute)), PodsLeft: 1,
 		Blocked: []string{"ml/train-x2kqp"}, Refusal: "budget train keeps 5 available, and 5 are",
@@ -140,12 +147,12 @@ func (w world) pools(t *testing.T) {
 	}
 }
 
-func (w world) machines(t *testing.T) {
+func (w World) machines(t *testing.T) {
 	t.Helper()
 	hosts := []string{"rack-1", "rack-1", "rack-1", "hypervisor", "hypervisor", "rack-2"}
 	for i, host := range hosts {
 		vm := &cloudnativev1alpha1.VirtualMachine{
-			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: fmt.Sprintf("runner-%02d", i+1)},
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: fmt.Sprintf("runner-%02d", i+1)},
 			Spec: cloudnativev1alpha1.VirtualMachineSpec{Driver: "simulated", Resource: corev1.ResourceList{
 				cloudnativev1alpha1.ResourceCPU: resource.MustParse("2"), cloudnativev1alpha1.ResourceMemory: resource.MustParse("4Gi"),
 			}},
@@ -163,14 +170,14 @@ func (w world) machines(t *testing.T) {
 	}
 }
 
-func (w world) podset(t *testing.T) {
+func (w World) podset(t *testing.T) {
 	t.Helper()
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{
 		Name: "train", Image: "registry.example/ml/train:2026.11.3",
 		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("48"), corev1.ResourceMemory: resource.MustParse("32Gi")}},
 	}}}}
 	set := &appsv1alpha1.PodSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "train"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "train"},
 		Spec:       appsv1alpha1.PodSetSpec{Size: 6, NodePool: "gpu", Template: &template},
 	}
 	w.Create(t, set)
@@ -184,7 +191,7 @@ func (w world) podset(t *testing.T) {
 	must(t, w.Live.Status().Update(t.Context(), set))
 	for i, node := range []string{"gpu-01", "gpu-02", "gpu-03", "gpu-05", "gpu-04", ""} {
 		pod := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: fmt.Sprintf("train-6c9f7d5b8-%c4hn", 'a'+i), Labels: map[string]string{"app": "podSet", "podSet_cr": "train"}},
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: fmt.Sprintf("train-6c9f7d5b8-%c4hn", 'a'+i), Labels: map[string]string{"app": "podSet", "podSet_cr": "train"}},
 			Spec:       *template.Spec.DeepCopy(),
 		}
 		pod.Spec.NodeName = node
@@ -198,12 +205,5 @@ func (w world) podset(t *testing.T) {
 			}}}
 		}
 		must(t, w.Live.Status().Update(t.Context(), pod))
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

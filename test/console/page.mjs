@@ -1,0 +1,97 @@
+// What visits do on a page. Waits for states and never for times.
+import { patience, wrong } from "./browser.mjs";
+
+/** Opens a page as a link does, without loading the program again, and waits until it is there. */
+export async function open(page, path) {
+  await page.evaluate((to) => { window.history.pushState({}, "", to); window.dispatchEvent(new PopStateEvent("popstate")); }, path);
+  await settled(page);
+}
+
+export async function settled(page) {
+  await page.locator("main h1").first().waitFor();
+  await page.waitForFunction(() => document.querySelector("main .skeleton, main [aria-busy=true]") === null);
+}
+
+/** Enters with the URL that "windlass ui" prints. */
+export async function enter(page, url) {
+  await page.goto(url);
+  await page.locator(".live.live").waitFor();
+  await settled(page);
+}
+
+/** Signs in with a token, on the page that somebody was sent. */
+export async function signIn(page, address, token) {
+  await page.goto(address);
+  await giveToken(page, token);
+  await settled(page);
+}
+
+export async function giveToken(page, token) {
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.locator(".gate").waitFor({ state: "detached" });
+  await page.locator(".live.live").waitFor();
+}
+
+export const theme = (page, name) => page.evaluate((to) => { document.documentElement.dataset.theme = to; }, name);
+
+export const right = (holds, what) => { if (!holds) wrong.push(what); };
+
+/** A button that can be pressed now. */
+export const ready = (within, name) => within.locator("button[aria-disabled=false]").and(within.getByRole("button", { name, exact: true }));
+
+/** Whether a request asks the API to change something. */
+const writes = (request) => request.method() !== "GET" && !/\/(diff|preview|session)$/.test(new URL(request.url()).pathname) && !request.url().includes("dryRun=All");
+
+/** Holds a write against the object: it names the UID, so that it acts on no other one, and is granted. */
+async function pinned(request, object) {
+  const { pathname, searchParams } = new URL(request.url());
+  right(searchParams.get("uid") === object.metadata.uid, `${request.method()} ${pathname} does not carry the UID of the object`);
+  const answer = await request.response();
+  right(answer?.ok(), `${request.method()} ${pathname}: ${answer?.status()} ${answer?.ok() ? "" : await answer?.text()}`);
+}
+
+/** Clicks, and looks at the request that follows. */
+export async function acted(page, object, click) {
+  const [request] = await Promise.all([page.waitForRequest(writes), click()]);
+  await pinned(request, object);
+}
+
+/** Clicks, and takes it back as soon as that is offered: an offer stays for seconds, and machines can be slow. */
+export async function undone(page, object, click) {
+  const sent = [];
+  const note = (request) => { if (writes(request)) sent.push(request); };
+  page.on("request", note);
+  const offered = page.evaluate((longest) => new Promise((done, fail) => {
+    const offers = () => [...document.querySelectorAll(".toast button")].filter((button) => button.textContent === "Undo");
+    const old = new Set(offers());
+    const look = new MutationObserver(() => {
+      const fresh = offers().find((button) => !old.has(button));
+      if (!fresh) return;
+      look.disconnect();
+      fresh.click();
+      done();
+    });
+    look.observe(document.body, { childList: true, subtree: true });
+    setTimeout(() => fail(new Error("nothing is offered to take it back")), longest);
+  }), patience);
+  await Promise.all([click(), offered]);
+  for (const end = Date.now() + patience; sent.length < 2 && Date.now() < end;) await page.evaluate(() => new Promise(requestAnimationFrame));
+  right(sent.length === 2, `what was done and taken back are ${sent.length} requests`);
+  page.off("request", note);
+  for (const request of sent) await pinned(request, object);
+}
+
+/** Opens the dialog of an action of the page, and returns what confirms it. */
+export async function ask(page, name) {
+  await ready(page.locator(".acts"), name).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.locator("code").first().waitFor(); // the command that does the same
+  return () => ready(dialog, name).click();
+}
+
+/** Presses an action of the page of an object, and confirms it. */
+export async function action(page, object, name) {
+  await acted(page, object, await ask(page, name));
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+}
