@@ -4,8 +4,11 @@
 // Package console visits the web console in a real browser, in front of a real API server.
 //
 // TestFirstVisit opens it in front of an API server alone. TestShowcase opens every page in front of a whole cluster with what "make run"
-// shows, in both themes and languages, on a phone, by keyboard, as a user of one namespace, and while the API server is frozen and killed.
-// "make screenshots" keeps a picture of each page. They are looked at and not compared: fonts differ between machines.
+// shows, in both themes and languages, on a phone and by keyboard; it creates, changes and deletes objects of every kind by clicks, as an
+// administrator and as a user of one namespace, and asks the API server what came of it; and it takes the network, the API server and the
+// session away. "make screenshots" keeps a picture of each page.
+//
+// While you work on one visit of TestShowcase, WINDLASS_VISITS, a regular expression, leaves the others out.
 //
 // The browser is Debian's chromium, driven by playwright-core from web/node_modules. Where one of them or the built console is missing,
 // the tests are skipped and say what is missing.

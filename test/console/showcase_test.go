@@ -4,192 +4,61 @@
 package console
 
 import (
-	"bytes"
 	"context"
-	"errors"
+	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/windlass-operator/windlass/internal/gateway/console"
-	"github.com/windlass-operator/windlass/test/rig"
+	"github.com/windlass-operator/windlass/test/console/stage"
 )
 
-const (
-	// patience is how long a state may take, on a machine that has much else to do.
-	patience = 4 * time.Minute
-	// interval is how often it is asked for.
-	interval = 200 * time.Millisecond
-	// shown is the namespace of config/showcase, and limited a user who may do everything there and nothing elsewhere.
-	shown, limited = "showcase", "limited"
-)
-
-// showroom is a cluster like that of "make run": its nodes, samples and showcase, and a manager that serves the console.
-type showroom struct {
-	rig.Cluster
-
-	// url is the URL that "make run" prints, and ui the one of a "windlass ui" beside it.
-	url, ui string
+// scene is what showcase.mjs is told.
+type scene struct {
+	// URL and UI are the consoles of the manager and of "windlass ui", and API is "kubectl proxy".
+	URL, UI, API string
+	// Record is the file that names the process of the API server, which Devcluster starts again for the cluster Name.
+	Record, Devcluster, Name string
+	// Tokens are those of users.
+	Tokens map[string]string
 }
 
-// TestShowcase visits every page of the console on the showcase of "make run", and then takes the API server away. showcase.mjs says what
-// it looks at.
+// TestShowcase visits every page of the console on the showcase of "make run", does what a person can do there, and then takes the API
+// server away. showcase.mjs says what it looks at.
 //
-//nolint:paralleltest // because one browser on one cluster is what two cores can do
+//nolint:paralleltest // because one cluster at a time is what two cores can do
 func TestShowcase(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a whole cluster, which -short leaves out")
 	}
-	chromium := browser(t)
+	chromium := stage.Browser(t)
 	s := newShowroom(t)
 	s.fill(t)
-	record := filepath.Join(s.Dir, "devcluster", "clusters", s.Name, "run", "kube-apiserver.json")
-	token, err := s.Token(t.Context(), shown, limited)
-	must(t, err)
-
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
-	command := s.Command(ctx, "node", "showcase.mjs", chromium, s.url, s.ui, token, record, s.Devcluster, s.Name)
-	album := os.Getenv("WINDLASS_PICTURES")
-	command.Env = append(command.Env, "WINDLASS_PICTURES="+album)
-	out, err := command.CombinedOutput()
-	t.Logf("%s", out)
-	if command.ProcessState != nil && command.ProcessState.ExitCode() == unstarted {
-		t.Skip("needs a browser that starts")
+	told := scene{
+		URL: s.url, UI: s.ui, API: s.api, Devcluster: s.Devcluster, Name: s.Name, Tokens: map[string]string{},
+		Record: filepath.Join(s.Dir, "devcluster", "clusters", s.Name, "run", "kube-apiserver.json"),
 	}
+	for _, name := range []string{viewer, editor} {
+		token, err := s.Token(t.Context(), shown, name)
+		must(t, err)
+		told.Tokens[name] = token
+	}
+	s.visit(t, "showcase.mjs", chromium, told)
+}
+
+// visit runs a script with the browser and what it is told.
+func (s *showroom) visit(t *testing.T, script, chromium string, told any) {
+	t.Helper()
+	raw, err := json.Marshal(told)
 	must(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+	defer cancel()
+	command := s.Command(ctx, "node", script, chromium, string(raw))
+	album := os.Getenv("WINDLASS_PICTURES")
+	command.Env = append(command.Env, "WINDLASS_PICTURES="+album, "WINDLASS_VISITS="+os.Getenv("WINDLASS_VISITS"))
+	t.Logf("%s", stage.Run(t, command))
 	if album != "" {
 		shrink(t, album)
 	}
-}
-
-// newShowroom starts everything, or skips the test where a part has not been built.
-func newShowroom(t *testing.T) *showroom {
-	t.Helper()
-	programs, err := rig.FindPrograms()
-	must(t, err)
-	s := &showroom{Cluster: rig.Cluster{Programs: programs, Name: "showroom"}}
-	if err := rig.CheckBuilt(s.Windlass, s.Devcluster, s.Kubectl); err != nil {
-		t.Skip(err)
-	}
-	if root, err := console.New(); err != nil || !root.Built() {
-		t.Skipf("needs the console: make build builds it where there is a Node (%v)", err)
-	}
-	nodes, err := os.ReadFile(filepath.Join(s.Root, "config", "local", "cluster.yml"))
-	must(t, err)
-	config := filepath.Join(t.TempDir(), "cluster.yml")
-	must(t, os.WriteFile(config, bytes.Replace(nodes, []byte("cluster_name: windlass"), []byte("cluster_name: "+s.Name), 1), 0o600))
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	t.Cleanup(func() { must(t, s.Down(context.WithoutCancel(t.Context()))) })
-	must(t, s.Up(ctx, "--config", config))
-	must(t, s.Install(ctx))
-	s.manage(ctx, t)
-	s.open(ctx, t)
-	return s
-}
-
-// open starts a "windlass ui", and reads its URL.
-func (s *showroom) open(ctx context.Context, t *testing.T) {
-	t.Helper()
-	command := s.Command(context.WithoutCancel(ctx), s.Windlass, "ui", "--no-open", "--kubeconfig", s.Admin)
-	command.Dir = s.Dir
-	process, err := rig.Start("windlass ui", filepath.Join(s.Dir, "ui.log"), command)
-	must(t, err)
-	t.Cleanup(func() {
-		if _, err := process.End(syscall.SIGTERM, patience); err != nil {
-			t.Error(err)
-		}
-	})
-	must(t, process.Until(ctx, interval, func(context.Context) error {
-		out, err := process.Log()
-		for line := range strings.Lines(out) {
-			if url, complete := strings.CutSuffix(line, "\n"); complete && strings.HasPrefix(url, "http://") {
-				s.ui = url
-				return nil
-			}
-		}
-		return errors.Join(err, errors.New("it has not printed its URL: "+out))
-	}))
-}
-
-// manage starts the manager, and reads the URL of the console.
-func (s *showroom) manage(ctx context.Context, t *testing.T) {
-	t.Helper()
-	address, err := rig.FreeAddress(ctx)
-	must(t, err)
-	session := filepath.Join(s.Dir, "session")
-	manager, err := s.StartManager(ctx, s.Admin, filepath.Join(s.Dir, "windlass.log"), "--vm-driver=simulated",
-		"--allowed-provisioners=devcluster", "--provisioner-path=devcluster="+s.Devcluster, "--state-dir", filepath.Join(s.Dir, "runs"),
-		"--gateway-bind-address", address, "--gateway-session-file", session, "--gateway-requests-per-second=0")
-	must(t, err)
-	t.Cleanup(func() {
-		// A manager whose API server went away may end with an error: this is about what the browser sees of it.
-		if _, err := manager.End(syscall.SIGTERM, patience); err != nil {
-			t.Error(err)
-		}
-		if t.Failed() {
-			t.Logf("log of the manager:\n%s", manager.Tail())
-		}
-	})
-	must(t, manager.Ready(ctx, interval))
-	must(t, manager.Until(ctx, interval, func(context.Context) error {
-		raw, err := os.ReadFile(session)
-		s.url = strings.TrimSpace(string(raw))
-		return err
-	}))
-}
-
-// fill creates what "make run" creates, but for the clusters that would be whole control planes, and the user of one namespace. It returns
-// when the slowest of it is as it stays.
-func (s *showroom) fill(t *testing.T) {
-	t.Helper()
-	var samples []string
-	for _, name := range []string{"nodepool-worker", "nodepool-gpu", "nodepool-edge", "podset", "podbuggertool", "kubeconfig", "virtualmachine"} {
-		samples = append(samples, "-f", filepath.Join(s.Root, "config", "samples", name+".yaml"))
-	}
-	s.kubectl(t, append([]string{"apply", "--server-side"}, samples...)...)
-	for _, folder := range []string{"showcase", filepath.Join("showcase", "machines")} {
-		s.kubectl(t, "apply", "--server-side", "-k", filepath.Join(s.Root, "config", folder))
-	}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: shown, Name: limited}}
-	must(t, s.Client.Create(t.Context(), account))
-	must(t, s.Client.Create(t.Context(), &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: shown, Name: limited},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: shown, Name: limited}},
-	}))
-	wait := func(object, state string) {
-		s.kubectl(t, "-n", shown, "wait", object, "--for="+state, "--timeout="+patience.String())
-	}
-	wait("virtualmachine/bench", "jsonpath={.status.phase}=Active")
-	s.kubectl(t, "apply", "--server-side", "-f", filepath.Join(s.Root, "config", "showcase", "machines", "larger.yaml"))
-	wait("virtualmachine/bench", "condition=RestartRequired")
-	wait("virtualmachine/crash", "jsonpath={.status.startFailure.reason}=Crashed")
-	wait("podset/train", "jsonpath={.status.availableReplicas}=4")
-	wait("deployment/shop", "condition=Available")
-	wait("nodepool/archive", "condition=Stalled")
-	wait("cluster/lab", "jsonpath={.status.lastOperation.reason}=Unknown")
-	wait("cluster/staging", "condition=Reconciling")
-}
-
-func (s *showroom) kubectl(t *testing.T, args ...string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
-	defer cancel()
-	// An API server serves a kind a moment after its CRD is established, and an object may not have a status yet.
-	must(t, rig.Until(ctx, interval, func(ctx context.Context) error {
-		done := s.Run(ctx, s.Kubectl, args...)
-		if done.Code != 0 {
-			return errors.New(strings.Join(args, " ") + ": " + done.Err)
-		}
-		return nil
-	}))
 }

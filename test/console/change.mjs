@@ -1,0 +1,131 @@
+// Changes what create.mjs has made, by clicks alone, and asks the API server what came of it: who owns the field, and what the controllers do.
+import { owners } from "./cluster.mjs";
+import { nameOf } from "./create.mjs";
+import { acted, action, ask, open, ready, right, undone } from "./page.mjs";
+
+const owns = (object, button, ...field) => right(owners(object, ...field).includes(`windlass-console-${button}`), `${object.kind}: ${field.join(".")} is owned by ${owners(object, ...field)}, want windlass-console-${button}`);
+
+/** Sets the size of what has pods, with the stepper and with the keys, and takes it back. */
+export async function scale(page, cluster, namespace) {
+  for (const [plural, field] of [["podsets", "size"], ["deployments", "replicas"]]) {
+    const name = nameOf(plural);
+    await open(page, `/${plural}/${namespace}/${name}`);
+    const before = await cluster.get(plural, namespace, name);
+    await page.getByRole("button", { name: "One more" }).click();
+    await page.locator("code.c", { hasText: `--replicas=${before.spec[field] + 1}` }).first().waitFor();
+    right((await cluster.get(plural, namespace, name)).spec[field] === before.spec[field], `${plural}: the stepper sends before it is applied`);
+    await acted(page, before, () => ready(page, `Apply ${before.spec[field] + 1}`).click());
+    const after = await cluster.until(plural, namespace, name, "has its new size", ({ spec }) => spec[field] === before.spec[field] + 1);
+    owns(after, "scale", "f:spec", `f:${field}`);
+    await cluster.until(plural, namespace, name, "its pods are available", ({ status }) => status?.availableReplicas === after.spec[field]);
+    await page.getByRole("button", { name: "One less" }).click();
+    await undone(page, before, () => ready(page, `Apply ${before.spec[field]}`).click());
+    await cluster.until(plural, namespace, name, "has the size of before the undo", ({ spec }) => spec[field] === after.spec[field]);
+  }
+}
+
+/** Pauses and resumes every kind that can be, and restarts the pods of those that have any. */
+export async function hold(page, cluster, namespace, plurals) {
+  for (const plural of plurals) {
+    const where = ["podsets", "deployments", "virtualmachines", "podbuggertools"].includes(plural) ? namespace : undefined;
+    const inSpec = ["podsets", "deployments"].includes(plural);
+    const field = inSpec ? ["f:spec", "f:paused"] : ["f:metadata", "f:annotations", "f:windlass.io/paused"];
+    const held = (object) => (inSpec ? object.spec.paused === true : object.metadata.annotations?.["windlass.io/paused"] === "true");
+    const name = nameOf(plural);
+    await open(page, `/${plural}/${where ? `${where}/` : ""}${name}`);
+    const object = await cluster.get(plural, where, name);
+    await action(page, object, "Pause");
+    owns(await cluster.until(plural, where, name, "is paused", held), "pause", ...field);
+    await action(page, object, "Resume");
+    await cluster.until(plural, where, name, "goes on", (now) => !held(now));
+    if (!inSpec) continue;
+    await action(page, object, "Restart pods");
+    const template = ["f:spec", "f:template", "f:metadata", "f:annotations", "f:kubectl.kubernetes.io/restartedAt"];
+    const restarted = await cluster.until(plural, where, name, "restarts its pods", ({ spec }) => spec.template.metadata?.annotations?.["kubectl.kubernetes.io/restartedAt"] !== undefined);
+    owns(restarted, "restart", ...template);
+  }
+}
+
+/** Every switch of a machine, and its size. */
+export async function power(page, cluster, namespace) {
+  await open(page, `/virtualmachines/${namespace}/made`);
+  const becomes = (phase) => cluster.until("virtualmachines", namespace, "made", `is ${phase}`, ({ status }) => status?.phase === phase);
+  const machine = await becomes("Active");
+  await action(page, machine, "Suspend");
+  owns(await becomes("Suspended"), "power", "f:spec", "f:runStrategy");
+  await action(page, machine, "Resume");
+  await becomes("Active");
+  await action(page, machine, "Stop");
+  await becomes("Stopped");
+  await undone(page, machine, await ask(page, "Start"));
+  await becomes("Stopped");
+  await action(page, machine, "Start");
+  await becomes("Active");
+  await action(page, machine, "Restart");
+  const restarted = await cluster.until("virtualmachines", namespace, "made", "has restarted", ({ spec, status }) => spec.restartAt !== undefined && status.lastRestartTime >= spec.restartAt);
+  owns(restarted, "power", "f:spec", "f:restartAt");
+  // A choice of the panel is local until it is applied.
+  await page.getByRole("group", { name: "runStrategy" }).getByRole("button", { name: "Halted" }).click();
+  await acted(page, machine, () => ready(page, "Apply Halted").click());
+  await becomes("Stopped");
+  await ready(page.locator(".acts"), "Start").waitFor();
+  await action(page, machine, "Start");
+  await becomes("Active");
+  await page.getByLabel("CPU", { exact: true }).fill("3");
+  await acted(page, machine, () => ready(page, "Apply the new size").click());
+  owns(await cluster.until("virtualmachines", namespace, "made", "has its new size", ({ spec }) => String(spec.resource.cpu) === "3"), "resize", "f:spec", "f:resource", "f:cpu");
+}
+
+/** Keeps new pods from a node, and takes it back. */
+export async function cordon(page, cluster) {
+  const node = await cluster.get("nodes", undefined, "worker-12");
+  await open(page, "/nodes/worker-12");
+  await action(page, node, "Cordon");
+  owns(await cluster.until("nodes", undefined, "worker-12", "is cordoned", ({ spec }) => spec.unschedulable === true), "cordon", "f:spec", "f:unschedulable");
+  await action(page, node, "Uncordon");
+  await cluster.until("nodes", undefined, "worker-12", "is open again", ({ spec }) => spec.unschedulable === undefined);
+  await undone(page, node, await ask(page, "Cordon"));
+  right((await cluster.get("nodes", undefined, "worker-12")).spec.unschedulable === undefined, "what was taken back is not");
+}
+
+/** The pool was created as a rehearsal: it is applied, then changed, rehearsed again, and applied. */
+export async function rehearse(page, cluster) {
+  const label = async () => (await cluster.get("nodes", undefined, "worker-11")).metadata.labels["example.com/made"];
+  const carries = (value) => cluster.until("nodes", undefined, "worker-11", `carries ${value}`, ({ metadata }) => metadata.labels["example.com/made"] === value);
+  const pool = await cluster.get("nodepools", undefined, "made");
+  await open(page, "/nodepools/made");
+  await page.getByText("example.com/made=yes").first().waitFor();
+  await ready(page, "Apply to 1 nodes").waitFor();
+  right((await label()) === undefined, "a pool that rehearses has touched a node");
+  await acted(page, pool, () => ready(page, "Apply to 1 nodes").click());
+  await carries("yes");
+
+  await page.getByRole("button", { name: "Change", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  const text = dialog.getByRole("textbox");
+  await text.fill((await text.inputValue()).replace("example.com/made: \"yes\"", "example.com/made: again").replace("example.com/made: yes", "example.com/made: again"));
+  await dialog.getByText("example.com/made=again").first().waitFor(); // foreseen, and nothing is written
+  right((await cluster.get("nodepools", undefined, "made")).spec.labels["example.com/made"] === "yes", "the preview has written the pool");
+  await acted(page, pool, () => ready(dialog, "Rehearse").click());
+  await dialog.getByText("No node has been touched").waitFor();
+  const rehearsed = await cluster.get("nodepools", undefined, "made");
+  right(rehearsed.spec.dryRun === true && (await label()) === "yes", "the rehearsal is none");
+  owns(rehearsed, "change", "f:spec", "f:labels", "f:example.com/made");
+  await acted(page, pool, () => ready(dialog, "Apply to 1 nodes").click());
+  await carries("again");
+}
+
+/** The cluster waits with its plan: it is approved, and its tool tried again when it has failed. */
+export async function approve(page, cluster) {
+  const annotation = (name) => ["f:metadata", "f:annotations", `f:clusterprovisioner.rke.io/${name}`];
+  const waiting = await cluster.until("clusters", undefined, "made", "waits with a plan", ({ status }) => status?.plan !== undefined);
+  const { id } = waiting.status.plan;
+  await open(page, "/clusters/made");
+  await page.locator("code.c", { hasText: `clusterprovisioner.rke.io/approve=${id}` }).first().waitFor();
+  await acted(page, waiting, () => ready(page, `Approve plan ${id}`).click());
+  const approved = await cluster.until("clusters", undefined, "made", "is approved, and its tool has run", ({ metadata, status }) =>
+    metadata.annotations?.["clusterprovisioner.rke.io/approve"] === id && status.nextRetryTime !== undefined);
+  owns(approved, "approve", ...annotation("approve"));
+  await action(page, approved, "Retry now");
+  owns(await cluster.until("clusters", undefined, "made", "is tried again", ({ metadata }) => metadata.annotations?.["clusterprovisioner.rke.io/retry"] !== undefined), "retry", ...annotation("retry"));
+}

@@ -1,0 +1,158 @@
+// What the console does while something is away: the network, the API server, and the session of the reader. Each time it says so, keeps
+// what it shows and what was typed, and goes on by itself.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { reader } from "./browser.mjs";
+import { owners } from "./cluster.mjs";
+import { relay } from "./relay.mjs";
+import { enter, giveToken, open, ready, right, settled, signIn } from "./page.mjs";
+
+const namespace = "showcase";
+const reasons = { cut: "The stream is cut off: what you see may be old.", stale: "The API server does not answer: what you see may be old." };
+
+/** Ages of a page, as they are shown. */
+const ages = (page) => page.locator("main .kv dd[title]").or(page.locator("main td.age")).allInnerTexts();
+
+/** Holds the page to what it promises while it is cut off. The clock of the browser goes on by ten minutes, and no age does. */
+async function standsStill(page, state) {
+  await page.locator(`.live.${state}`).waitFor();
+  await page.locator(".banner").first().waitFor();
+  await open(page, "/virtualmachines");
+  await page.locator("tr[data-key]").nth(4).waitFor();
+  await open(page, `/virtualmachines/${namespace}/api`);
+  const [before, facts] = [await ages(page), await page.locator("main .kv").first().innerText()];
+  await page.clock.runFor(600_000);
+  right(before.length > 0 && (await ages(page)).join() === before.join(), `ages go on while it is ${state}: ${before} became ${await ages(page)}`);
+  right((await page.locator("main .kv").first().innerText()) === facts, `values change while it is ${state}`);
+  for (const button of await page.locator(".acts button").all()) {
+    const [off, reason] = [await button.getAttribute("aria-disabled"), await button.getAttribute("title")];
+    right(off === "true" && reason === reasons[state], `${await button.innerText()}: while it is ${state}, it has aria-disabled=${off} and the reason ${reason}`);
+  }
+  await page.getByText(reasons[state]).first().waitFor();
+  return before;
+}
+
+/** Afterwards everything is live again, and what has changed meanwhile is there without a reload. */
+async function catchesUp(page, change, before) {
+  await page.locator(".live.live").waitFor();
+  await page.locator(".banner").waitFor({ state: "detached" });
+  await change();
+  await open(page, `/virtualmachines/${namespace}/api`);
+  await page.waitForFunction((old) => [...document.querySelectorAll("main .kv dd[title]")].map((each) => each.textContent).join() !== old, before.join());
+  await ready(page.locator(".acts"), "Stop").waitFor();
+}
+
+/** Types into the editor of a pod set, and leaves it open. */
+async function type(page, size) {
+  await open(page, "/virtualmachines");
+  await page.locator("tr[data-key]").first().waitFor(); // rows that have been read stay
+  await open(page, `/podsets/${namespace}/kept?tab=yaml`);
+  const line = page.locator(".cm-line", { hasText: /size: \d+/ });
+  await line.click();
+  await page.keyboard.press("End");
+  await page.keyboard.press("Backspace");
+  await page.keyboard.type(String(size));
+  await ready(page, "Save 1 changes").waitFor();
+}
+
+/** What was typed is still there, and cannot be saved now. */
+async function typed(page, size, state) {
+  await page.locator(`.live.${state}`).waitFor();
+  await page.locator(".cm-line", { hasText: `size: ${size}` }).waitFor();
+  await page.locator("button[aria-disabled=true]", { hasText: "Save 1 changes" }).waitFor();
+  right((await page.locator(".end .state").innerText()) === reasons[state], `while it is ${state}, the editor says: ${await page.locator(".end .state").innerText()}`);
+}
+
+export async function withoutServer({ browser, scene, cluster, lap }) {
+  const cable = await relay(scene.UI);
+  const context = await reader(browser, new URL(cable.url).origin);
+  const page = await context.newPage();
+  await page.clock.install();
+  // Pages that nobody has opened yet open as well while the network is cut.
+  const loaded = ["ListPage", "ObjectPage", "CreatePage"].map((part) => page.waitForEvent("requestfinished", (request) => request.url().includes(`/${part}-`) && request.url().endsWith(".js")));
+  await enter(page, cable.url);
+  await Promise.all(loaded);
+  await cluster.create("podsets", namespace, { metadata: { name: "kept" }, spec: { size: 1 } }, "windlass-console-editor"); // no conflict with itself
+  const label = (value) => async () => {
+    await cluster.patch("virtualmachines", namespace, "api", { metadata: { labels: { meanwhile: value } } });
+    await open(page, `/virtualmachines/${namespace}/api`);
+    await page.locator(".labels", { hasText: `meanwhile=${value}` }).waitFor();
+  };
+  const saved = async (size) => {
+    await open(page, `/podsets/${namespace}/kept?tab=yaml`);
+    await page.locator(".cm-line", { hasText: `size: ${size}` }).waitFor();
+    await ready(page, "Save 1 changes").click();
+    const after = await cluster.until("podsets", namespace, "kept", `has ${size} pods`, ({ spec }) => spec.size === size);
+    right(owners(after, "f:spec", "f:size").includes("windlass-console-editor"), `spec.size is owned by ${owners(after, "f:spec", "f:size")}`);
+  };
+
+  // The network of the browser, while the cluster goes on.
+  await type(page, 2);
+  cable.cut();
+  await typed(page, 2, "cut");
+  let before = await standsStill(page, "cut");
+  await cluster.patch("virtualmachines", namespace, "api", { metadata: { labels: { meanwhile: "cut" } } });
+  await cable.mend();
+  await catchesUp(page, async () => {
+    await open(page, `/virtualmachines/${namespace}/api`);
+    await page.locator(".labels", { hasText: "meanwhile=cut" }).waitFor();
+  }, before);
+  await saved(2);
+  lap("the network is cut");
+
+  // An API server that hangs.
+  const server = () => JSON.parse(readFileSync(scene.Record, "utf8")).pid;
+  await type(page, 3);
+  process.kill(server(), "SIGSTOP");
+  try {
+    await typed(page, 3, "stale");
+    before = await standsStill(page, "stale");
+  } finally {
+    process.kill(server(), "SIGCONT");
+  }
+  await catchesUp(page, label("frozen"), before);
+  await saved(3);
+  lap("the API server is frozen");
+
+  // One that dies and comes back.
+  await type(page, 4);
+  process.kill(server(), "SIGKILL");
+  await typed(page, 4, "stale");
+  before = await standsStill(page, "stale");
+  const again = spawn(scene.Devcluster, ["start", "--name", scene.Name], { stdio: "inherit" });
+  await new Promise((done) => again.on("exit", done));
+  await catchesUp(page, label("killed"), before);
+  await saved(4);
+  await context.close();
+  cable.end();
+}
+
+/** The token of the reader ends: they sign in over the page, which is as it was afterwards, with what they typed. */
+export async function expired({ browser, origin, cluster }) {
+  const account = { metadata: { name: "leaver" } };
+  await cluster.create("serviceaccounts", namespace, account);
+  await cluster.create("rolebindings", namespace, {
+    metadata: account.metadata, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "admin" }, subjects: [{ kind: "ServiceAccount", namespace, name: "leaver" }],
+  });
+  const context = await reader(browser, origin);
+  const page = await context.newPage();
+  await signIn(page, `${origin}/podsets?ns=${namespace}`, await cluster.token(namespace, "leaver"));
+  await page.getByRole("link", { name: "New pod set" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("after");
+  await page.getByLabel("Image").fill("registry.example/after:1");
+  await ready(page, "Create pod set after").waitFor();
+
+  await cluster.delete("serviceaccounts", namespace, "leaver");
+  await page.locator(".gate").waitFor();
+  await page.getByText("The session has ended").waitFor();
+  right((await page.getByLabel("Name", { exact: true }).inputValue()) === "after", "the sign-in has taken the page away");
+  await cluster.create("serviceaccounts", namespace, account);
+  await giveToken(page, await cluster.token(namespace, "leaver"));
+  await settled(page);
+  right(page.url() === `${origin}/create/podsets?ns=${namespace}`, `after the sign-in the page is ${page.url()}`);
+  right((await page.getByLabel("Image").inputValue()) === "registry.example/after:1", "what was typed is lost with the session");
+  await ready(page, "Create pod set after").click();
+  await page.waitForURL(`**/podsets/${namespace}/after*`);
+  right((await cluster.get("podsets", namespace, "after"))?.spec.template.spec.containers[0].image === "registry.example/after:1", "what was typed is not created");
+  await context.close();
+}

@@ -1,0 +1,75 @@
+// Visits the console as somebody who has rights in one namespace and nowhere else.
+import { look, reader } from "./browser.mjs";
+import { open, right, signIn } from "./page.mjs";
+import { create } from "./create.mjs";
+import { hold, power, scale } from "./change.mjs";
+import { deleteNamespaced } from "./delete.mjs";
+
+/** The link of the rail that leads to the nodes: its name also counts them. */
+const toNodes = "a[href='/nodes'], a[href^='/nodes?']";
+const namespaced = ["podsets", "deployments", "virtualmachines", "podbuggertools"];
+
+/** Somebody who may look at one namespace gets a whole console of it, and is told what they may not do. */
+export async function viewer({ browser, origin, cluster, tokens, keep }) {
+  const context = await reader(browser, origin);
+  const page = await context.newPage();
+  await signIn(page, `${origin}/podsets/showcase/train`, tokens.viewer);
+  const rail = page.getByRole("navigation", { name: "Main" });
+  await rail.getByRole("link", { name: "Virtual machines" }).waitFor();
+  await rail.locator(toNodes).waitFor({ state: "detached" });
+  await look(page, "podset of a limited user");
+
+  // Everything is there and disabled, with its reason beside it, and sends nothing.
+  const buttons = page.locator(".acts button");
+  await page.locator(".acts button[aria-disabled=true]", { hasText: "Delete" }).waitFor();
+  let sent = 0;
+  page.on("request", (request) => { if (request.method() !== "GET") sent++; });
+  for (const button of await buttons.all()) {
+    const [name, off, reason] = [await button.innerText(), await button.getAttribute("aria-disabled"), await button.getAttribute("title")];
+    right(off === "true" && /^You may not (patch|delete) Pod sets here\.$/.test(reason ?? ""), `${name}: somebody who may only look gets aria-disabled=${off} and the reason ${reason}`);
+    await button.click({ force: true });
+  }
+  await page.getByText("You may not scale Pod sets here.").first().waitFor();
+  right((await page.getByRole("dialog").count()) === 0 && sent === 0, `buttons that are disabled have sent ${sent} requests`);
+
+  for (const path of ["/", "/podsets", "/virtualmachines", "/pods", "/create/podsets?ns=showcase"]) {
+    await open(page, path);
+    await look(page, `${path} of a limited user`);
+    await keep(page, `limited${path}`);
+  }
+  await granted(page, rail, cluster, keep);
+  await context.close();
+}
+
+/** The page of a kind that may not be listed says so, and opens by itself when somebody grants it. */
+async function granted(page, rail, cluster, keep) {
+  await open(page, "/nodes");
+  await page.getByText("You may not see Nodes").waitFor();
+  await page.locator(".blank [lang=en]", { hasText: "nodes" }).first().waitFor(); // the server's words
+  await look(page, "nodes, which are forbidden");
+  await keep(page, "limited/nodes");
+  const name = "console-visit-nodes";
+  await cluster.create("clusterroles", undefined, { metadata: { name }, rules: [{ apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "watch"] }] });
+  await cluster.create("clusterrolebindings", undefined, {
+    metadata: { name }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name }, subjects: [{ kind: "ServiceAccount", namespace: "showcase", name: "viewer" }],
+  });
+  await page.locator("tr[data-key]", { hasText: "worker-01" }).waitFor();
+  await open(page, "/podsets");
+  await rail.locator(toNodes).waitFor();
+  await cluster.delete("clusterrolebindings", undefined, name);
+  await cluster.delete("clusterroles", undefined, name);
+  await rail.locator(toNodes).waitFor({ state: "detached" });
+}
+
+/** Somebody who may do everything in one namespace does everything there. */
+export async function editor({ browser, origin, cluster, tokens }) {
+  const context = await reader(browser, origin);
+  const page = await context.newPage();
+  await signIn(page, `${origin}/podsets?ns=showcase`, tokens.editor);
+  await create(page, cluster, "showcase", namespaced);
+  await scale(page, cluster, "showcase");
+  await hold(page, cluster, "showcase", namespaced);
+  await power(page, cluster, "showcase");
+  await deleteNamespaced(page, cluster, "showcase");
+  await context.close();
+}
