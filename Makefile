@@ -216,10 +216,14 @@ licences: ## Check that every dependency has a licence under which it can be use
 
 .PHONY: screenshots
 screenshots: export WINDLASS_PICTURES := $(CURDIR)/.local/pictures
-screenshots: build ## Take the pictures of docs/pictures anew, from the showcase. .local/pictures/all has one of every page.
+screenshots: build ## Take the pictures of docs/pictures anew, from the showcase, and replace those that look otherwise. .local/pictures/all has one of every page.
 	@rm -rf .local/pictures && mkdir -p .local/pictures docs/pictures
 	@go test -count=1 -timeout=30m -run '^TestShowcase$$' -v ./test/console
-	@cp .local/pictures/*.png docs/pictures/
+
+.PHONY: accept-pictures
+accept-pictures: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
+accept-pictures: build ## Accept what the pages of the console look like now, after you have looked at .local/gallery: make test compares with it.
+	@WINDLASS_ACCEPT_PICTURES=1 go test -count=1 -timeout=30m -run '^TestPictures$$' ./test/console
 
 .PHONY: vulnerabilities
 vulnerabilities: ## Look for known vulnerabilities in what is shipped. $GOVULNDB is the database.

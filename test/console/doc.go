@@ -6,7 +6,10 @@
 // TestFirstVisit opens it in front of an API server alone. TestShowcase opens every page in front of a whole cluster with what "make run"
 // shows, in both themes and languages, on a phone and by keyboard; it creates, changes and deletes objects of every kind by clicks, as an
 // administrator and as a user of one namespace, and asks the API server what came of it; and it takes the network, the API server and the
-// session away. TestRealNode reads logs of containers and types into one. "make screenshots" keeps a picture of each page.
+// session away. TestRealNode reads logs of containers and types into one. TestPictures compares a picture of every page with the last accepted one.
+//
+// "make screenshots" keeps pictures of the showcase, and "make accept-pictures" accepts those of TestPictures. A picture is compared only where
+// the same fonts and the same browser draw it, and is the same if at most one in 1000 of its blocks of 8 by 8 pixels has another grey.
 //
 // While you work on one visit of TestShowcase, WINDLASS_VISITS, a regular expression, leaves the others out.
 //

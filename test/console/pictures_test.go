@@ -34,6 +34,24 @@ func shrink(t *testing.T, folder string) {
 	}
 }
 
+// renew replaces the pictures of a folder that no longer look like those of the album: a repository keeps every picture that it ever had.
+func renew(t *testing.T, album, folder string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(album, "*.png"))
+	must(t, err)
+	for _, name := range names {
+		kept := filepath.Join(folder, filepath.Base(name))
+		if _, err := os.Stat(kept); err == nil && differs(greys(read(t, kept)), greys(read(t, name))) == "" {
+			t.Logf("%s looks as it did", kept)
+			continue
+		}
+		raw, err := os.ReadFile(name)
+		must(t, err)
+		must(t, os.WriteFile(kept, raw, 0o600))
+		t.Logf("%s is replaced", kept)
+	}
+}
+
 // paletted draws a picture with the colours that it has most of. Text has thousands of greys at its edges, which few pixels have each.
 func paletted(picture image.Image) *image.Paletted {
 	bounds := picture.Bounds()

@@ -60,5 +60,6 @@ func (s *showroom) visit(t *testing.T, script, chromium string, told any) {
 	t.Logf("%s", stage.Run(t, command))
 	if album != "" {
 		shrink(t, album)
+		renew(t, album, filepath.Join(s.Root, "docs", "pictures"))
 	}
 }
