@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
-	clusterv1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/testkit"
 	"github.com/windlass-operator/windlass/test/console/stage"
 )
@@ -42,20 +42,20 @@ func hang(t *testing.T, h *testkit.Harness) stage.World {
 	must(t, h.Live.Status().Update(t.Context(), deployment))
 	put(t, h, &corev1.Service{ObjectMeta: at, Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Selector: labels, Ports: []corev1.ServicePort{{Name: "http", Port: 80}}}})
 
-	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "staging"}, Spec: clusterv1.ClusterSpec{
-		Provisioner: "devcluster", Approval: "Manual", Config: &clusterv1.ConfigSource{Inline: "cluster_name: staging\nnodes: []\n"},
+	cluster := &clusterprovisionerv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "staging"}, Spec: clusterprovisionerv1alpha1.ClusterSpec{
+		Provisioner: "devcluster", Approval: "Manual", Config: &clusterprovisionerv1alpha1.ConfigSource{Inline: "cluster_name: staging\nnodes: []\n"},
 	}}
 	put(t, h, cluster)
 	waits := func(kind string, status metav1.ConditionStatus) metav1.Condition {
 		return metav1.Condition{Type: kind, Status: status, Reason: "WaitingForApproval", Message: "waiting for approval of plan 5f2c", LastTransitionTime: long, ObservedGeneration: 1}
 	}
-	cluster.Status = clusterv1.ClusterStatus{
-		ObservedGeneration: 1, Plan: &clusterv1.Plan{ID: "5f2c", Summary: "control-01: added (controlplane, etcd)\nworker-01: removed (worker)\nservices: kubelet", Destructive: true},
+	cluster.Status = clusterprovisionerv1alpha1.ClusterStatus{
+		ObservedGeneration: 1, Plan: &clusterprovisionerv1alpha1.Plan{ID: "5f2c", Summary: "control-01: added (controlplane, etcd)\nworker-01: removed (worker)\nservices: kubelet", Destructive: true},
 		Conditions: []metav1.Condition{waits("Ready", metav1.ConditionFalse), waits("Reconciling", metav1.ConditionTrue)},
 	}
 	must(t, h.Live.Status().Update(t.Context(), cluster))
-	put(t, h, &clusterv1.Kubeconfig{ObjectMeta: metav1.ObjectMeta{Name: "viewer"}, Spec: clusterv1.KubeconfigSpec{
-		ClusterRef: &clusterv1.ClusterReference{Name: "staging"}, Type: "ServiceAccountToken", ClusterRole: "view",
+	put(t, h, &clusterprovisionerv1alpha1.Kubeconfig{ObjectMeta: metav1.ObjectMeta{Name: "viewer"}, Spec: clusterprovisionerv1alpha1.KubeconfigSpec{
+		ClusterRef: &clusterprovisionerv1alpha1.ClusterReference{Name: "staging"}, Type: "ServiceAccountToken", ClusterRole: "view",
 	}})
 	put(t, h, &appsv1alpha1.PodBuggerTool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: "shell"}, Spec: appsv1alpha1.PodBuggerToolSpec{Label: "podSet_cr=train", Image: "busybox"}})
 	for i, reason := range []string{"Scheduled", "Pulled", "DrainBlocked"} {

@@ -41,14 +41,15 @@ func TestRealNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	must(t, s.Install(ctx))
-	s.runChoir(ctx, t)
+	s.runChoir(t)
 	s.ui = serves(ctx, t, &s.Cluster, "http://", s.Windlass, "ui", "--no-open", "--kubeconfig", s.Admin)
 	s.visit(t, "realnode.mjs", chromium, scene{UI: s.ui})
 }
 
 // runChoir runs a Deployment of two pods that print lines, from an image that is made here.
-func (s *showroom) runChoir(ctx context.Context, t *testing.T) {
+func (s *showroom) runChoir(t *testing.T) {
 	t.Helper()
+	ctx := t.Context()
 	shell := filepath.Join(t.TempDir(), "sh")
 	build := exec.CommandContext(ctx, "go", "build", "-o", shell, "./testdata/sh")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -19,6 +19,9 @@ import (
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
+// gpuPool is the pool that drains and rolls out.
+const gpuPool = "gpu"
+
 // World is what visits look at: pools that share nodes, one of which drains and rolls out, machines on four hosts, and a PodSet of which one
 // pod waits. No controller runs, so everything stays as it is put here.
 type World struct {
@@ -33,9 +36,9 @@ func Furnish(t *testing.T, h *testkit.Harness, namespace string) World {
 	w := World{Harness: h, Namespace: namespace}
 	w.clear(t)
 	for _, name := range []string{"gpu-01", "gpu-02", "gpu-03", "gpu-04"} {
-		w.node(t, name, "64", "gpu")
+		w.node(t, name, "64", gpuPool)
 	}
-	w.node(t, "gpu-05", "64", "gpu", "edge")
+	w.node(t, "gpu-05", "64", gpuPool, "edge")
 	w.node(t, "edge-01", "16", "edge")
 	w.node(t, "edge-02", "16", "edge")
 	w.node(t, "edge-03", "16", "edge", "worker")
@@ -75,16 +78,16 @@ func (w World) node(t *testing.T, name, cpu string, pools ...string) {
 	}}}
 	for _, pool := range pools {
 		node.Labels["node-role.kubernetes.io/"+pool] = "true"
-		if name != "gpu-05" || pool != "gpu" {
+		if name != "gpu-05" || pool != gpuPool {
 			node.Labels["nodepool.node-restriction.kubernetes.io/"+pool] = ""
 		}
 		if pool == "edge" {
 			node.Labels["node-pool.lailin.xyz/edge"], node.Labels["node-pool.lailin.xyz/uplink"] = "", "lte"
 		}
-		if pool == "gpu" {
+		if pool == gpuPool {
 			node.Labels["node-pool.lailin.xyz/gpu"] = "a100"
 			node.Labels["node-pool.lailin.xyz/driver"] = "580"
-			node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: "node-pool.lailin.xyz", Value: "gpu", Effect: corev1.TaintEffectNoSchedule})
+			node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: "node-pool.lailin.xyz", Value: gpuPool, Effect: corev1.TaintEffectNoSchedule})
 		}
 	}
 	node.Spec.Unschedulable = name == "worker-04"
@@ -120,7 +123,7 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 
 func (w World) pools(t *testing.T) {
 	t.Helper()
-	one := nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "gpu"}}
+	one := nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: gpuPool}}
 	one.Spec.Labels = map[string]nodesv1.LabelValue{"node-pool.lailin.xyz/gpu": "a100", "node-pool.lailin.xyz/driver": "580"}
 	one.Spec.Drain = &nodesv1.Drain{Policy: nodesv1.DrainEvict}
 	two := nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "edge"}}
@@ -178,7 +181,7 @@ func (w World) podset(t *testing.T) {
 	}}}}
 	set := &appsv1alpha1.PodSet{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "train"},
-		Spec:       appsv1alpha1.PodSetSpec{Size: 6, NodePool: "gpu", Template: &template},
+		Spec:       appsv1alpha1.PodSetSpec{Size: 6, NodePool: gpuPool, Template: &template},
 	}
 	w.Create(t, set)
 	set.Status.ObservedGeneration, set.Status.Replicas, set.Status.AvailableReplicas, set.Status.UpdatedReplicas = 1, 6, 5, 6
