@@ -5,11 +5,13 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -18,6 +20,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/controller/cluster"
 	"github.com/windlass-operator/windlass/internal/controller/kubeconfig"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/provision/confine"
 	"github.com/windlass-operator/windlass/internal/provision/exec"
@@ -55,7 +58,12 @@ func addClusters(ctx context.Context, mgr manager.Manager, t tools) error {
 	for _, name := range conf.AllowedProvisioners {
 		options.Provisioners = append(options.Provisioners, clusterprovisionerv1alpha1.Provisioner(name))
 	}
-	return cluster.New(mgr.GetClient(), direct, t.recorder, t.now, options).SetupWithManager(mgr, t.workers)
+	return errors.Join(
+		cluster.New(mgr.GetClient(), direct, t.recorder, t.now, options).SetupWithManager(mgr, t.workers),
+		mgr.Add(kube.Publish("the runs of tools", func(ctx context.Context) prometheus.Collector {
+			return cluster.Runs(ctx, mgr.GetClient(), conf.MaxOperations, t.log)
+		})),
+	)
 }
 
 // addKubeconfigs adds the controller of Kubeconfigs.

@@ -18,7 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 // The limits of one scrape. The API's enums bound the reasons; the types of conditions are free for everybody who may write a
@@ -61,7 +62,7 @@ func addConditions(mgr manager.Manager, list []controller, given tools) error {
 		}
 		lists = append(lists, gvk.GroupVersion().WithKind(gvk.Kind+"List"))
 	}
-	return mgr.Add(&conditions{
+	counts := &conditions{
 		reader: mgr.GetClient(), scheme: mgr.GetScheme(), lists: lists, now: given.now, log: given.log,
 		count: prometheus.NewDesc("windlass_resource_conditions",
 			"Objects by kind and by the type, status and reason of a condition. Only the leader serves it.",
@@ -71,18 +72,8 @@ func addConditions(mgr manager.Manager, list []controller, given tools) error {
 		oldest: prometheus.NewDesc("windlass_resource_deletion_age_seconds",
 			"How long the oldest deletion of a kind has been going on, 0 without one. Only the leader serves it.",
 			[]string{"kind"}, nil),
-	})
-}
-
-// Start publishes the metrics until the manager stops. A runnable that does not say otherwise waits for the leadership: of two
-// managers that count the same objects, one would be counted too many.
-func (c *conditions) Start(ctx context.Context) error {
-	if err := metrics.Registry.Register(c); err != nil {
-		return fmt.Errorf("cannot publish the conditions as metrics: %w", err)
 	}
-	<-ctx.Done()
-	metrics.Registry.Unregister(c)
-	return nil
+	return mgr.Add(kube.Publish("the conditions", func(context.Context) prometheus.Collector { return counts }))
 }
 
 // Describe implements [prometheus.Collector].

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
@@ -106,7 +107,12 @@ func controllers() []controller {
 				&nodesv1.NodePool{}, podset.NamespaceMetadata(),
 			},
 			add: func(ctx context.Context, mgr manager.Manager, t tools) error {
-				return podset.New(mgr.GetClient(), t.recorder, t.now).SetupWithManager(ctx, mgr, t.workers)
+				return errors.Join(
+					podset.New(mgr.GetClient(), t.recorder, t.now).SetupWithManager(ctx, mgr, t.workers),
+					mgr.Add(kube.Publish("the placement of PodSets", func(ctx context.Context) prometheus.Collector {
+						return podset.Placement(ctx, mgr.GetClient(), t.log)
+					})),
+				)
 			},
 		},
 		{

@@ -122,8 +122,8 @@ func newManager(
 	fenced := rest.CopyConfig(restConfig)
 	if leading != nil {
 		lock = leading.Guard(lock)
-		fenced.Wrap(leading.Transport)
 	}
+	wrapWrites(fenced, leading)
 	mgr, err := manager.New(fenced, manager.Options{
 		Scheme:    scheme,
 		Logger:    chatter(logger),

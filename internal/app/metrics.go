@@ -7,12 +7,28 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/windlass-operator/windlass/internal/config"
 )
+
+// apiWrites has few series: the resources that the controllers write are in their code.
+var apiWrites = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Name: "windlass_api_writes_total",
+	Help: "Requests of the controllers that change the cluster, by verb, resource and HTTP status; error without an answer. Dry runs and the " +
+		"renewals of the Lease do not count.",
+}, []string{"verb", "group", "resource", "subresource", "code"})
+
+func init() {
+	info := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "windlass_build_info", Help: "Version of the program. Always 1.", ConstLabels: prometheus.Labels{"version": version},
+	}, func() float64 { return 1 })
+	metrics.Registry.MustRegister(apiWrites, info)
+}
 
 // verbosityPath is Windlass' own: who may change the components of Kubernetes, at /debug/flags/v, does not get this with it, nor the other
 // way round.

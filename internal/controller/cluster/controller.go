@@ -64,6 +64,7 @@ func New(c, direct client.Client, recorder event.Recorder, now func() time.Time,
 		Phases:     r.phases,
 		Describe:   describe,
 		Announce:   announcements(),
+		Wrote:      measure,
 	}
 	return r
 }

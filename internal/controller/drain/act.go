@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/windlass-operator/windlass/internal/clearance"
 	"github.com/windlass-operator/windlass/internal/status"
 )
@@ -24,10 +22,11 @@ func (r *Reconciler) act(ctx context.Context, next step) error {
 	refusals := map[string]string{}
 	for _, pod := range next.evict {
 		err := r.evict(ctx, pod)
+		countEviction(next.pool.Name, err)
 		switch {
 		case err == nil:
 			evicted++
-		case apierrors.IsNotFound(err), apierrors.IsConflict(err): // gone, or another pod of that name by now
+		case gone(err):
 		case ctx.Err() != nil:
 			return fmt.Errorf("cannot evict pod %q: %w", podName(pod), err)
 		default:

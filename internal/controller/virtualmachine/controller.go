@@ -160,8 +160,9 @@ func aim(wait time.Duration) time.Duration {
 // aimExactly is a delay of which a fifth does not matter.
 const aimExactly = 5 * time.Second
 
-// acknowledge drops the result of an operation that is in the status now.
+// acknowledge drops the result of an operation that is in the status now, and measures what the status says for the first time.
 func (r *Reconciler) acknowledge(pass *scope) {
+	measureCreation(pass)
 	r.unconfirmed.drop(client.ObjectKeyFromObject(pass.Object))
 	if pass.settled && pass.seen.op.Ended() {
 		r.operations.Acknowledge(client.ObjectKeyFromObject(pass.Object), pass.seen.op)
