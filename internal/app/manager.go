@@ -65,6 +65,11 @@ func runOn(
 	if err != nil {
 		return err
 	}
+	stopTraces, err := startTraces(ctx, conf, logger)
+	if err != nil {
+		return err
+	}
+	defer stopTraces()
 	ready := &readiness{}
 	leading := newFence(conf, now)
 	mgr, err := newManager(restConfig, conf, logger, detail, ready, leading)

@@ -77,6 +77,9 @@ type Config struct {
 	// LogToStderr is accepted for manifests that set it and has no effect: logs always go to standard error.
 	LogToStderr bool
 
+	// OTLPEndpoint is the URL of an OpenTelemetry collector that takes traces over OTLP and gRPC. Default: empty, no traces.
+	OTLPEndpoint string
+
 	// Machines configures VirtualMachines.
 	Machines Machines
 
@@ -142,6 +145,8 @@ func (c *Config) BindFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.HolderIdentity, "holder-identity", c.HolderIdentity,
 		"unique `name` of this instance in the Lease (default $POD_NAME, else the host name with a random suffix)")
 	fs.IntVar(&c.Threads, "threads", c.Threads, "`number` of objects that each controller reconciles at the same time")
+	fs.StringVar(&c.OTLPEndpoint, "otlp-endpoint", c.OTLPEndpoint, "`URL` of an OpenTelemetry collector that takes traces over gRPC, such as "+
+		"http://127.0.0.1:4317;\n$OTEL_EXPORTER_OTLP_HEADERS, _CERTIFICATE and others say how (default: no traces)")
 	c.Machines.bindFlags(fs)
 	c.Clusters.bindFlags(fs)
 	c.bindServerFlags(fs)

@@ -49,7 +49,7 @@ func TestFlags(t *testing.T) {
 			args: []string{
 				"--kubeconfig=k", "--controllers=*,-podset", "--lease-lock-name=l", "--lease-lock-namespace=ns",
 				"--holder-identity=me", "--threads=2", "--metrics-bind-address=0", "--health-probe-bind-address=:9",
-				"--pprof-bind-address=127.0.0.1:6", "--metrics-secure", "--metrics-cert-dir=/m",
+				"--pprof-bind-address=127.0.0.1:6", "--metrics-secure", "--metrics-cert-dir=/m", "--otlp-endpoint=http://c:4317",
 				"--gateway-bind-address=127.0.0.1:7", "--gateway-tls-cert-file=c", "--gateway-tls-private-key-file=p",
 				"--gateway-session-file=s", "--gateway-plaintext", "--gateway-requests-per-second=3",
 				"--gateway-session-lifetime=3h", "--gateway-session-idle-timeout=2h",
@@ -67,6 +67,7 @@ func TestFlags(t *testing.T) {
 				c.LeaseLockName, c.LeaseLockNamespace, c.HolderIdentity = "l", "ns", "me"
 				c.Threads, c.MetricsBindAddress, c.HealthProbeBindAddress = 2, "0", ":9"
 				c.PprofBindAddress, c.MetricsSecure, c.MetricsCertDir = "127.0.0.1:6", true, "/m"
+				c.OTLPEndpoint = "http://c:4317"
 				c.Clusters = Clusters{
 					[]string{"rke", "exec"},
 					map[string]string{"rke": "/r"},
@@ -350,6 +351,18 @@ func TestValidate(t *testing.T) {
 		"a certificate that nothing serves": {
 			modify: func(c *Config) { c.MetricsCertDir = "/m" },
 			want:   []string{"--metrics-cert-dir has no effect without --metrics-secure"},
+		},
+		"a collector without a scheme": {
+			modify: func(c *Config) { c.OTLPEndpoint = "collector:4317" },
+			want:   []string{"--otlp-endpoint is not the URL of a collector"},
+		},
+		"a collector with a path, which gRPC does not know": {
+			modify: func(c *Config) { c.OTLPEndpoint = "https://collector:4318/v1/traces" },
+			want:   []string{"it must be https://collector:4318"},
+		},
+		"a password where everybody sees it": {
+			modify: func(c *Config) { c.OTLPEndpoint = "https://me:hunter2@collector:4317" },
+			want:   []string{"--otlp-endpoint has a user or a password"},
 		},
 		"profiles for everybody": {
 			modify: func(c *Config) { c.PprofBindAddress = ":6060" },

@@ -6,6 +6,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -26,6 +27,9 @@ func (c *Config) Validate() error {
 	}
 	if c.LogFormat != LogText && c.LogFormat != LogJSON {
 		errs = append(errs, fmt.Errorf("--log-format is %q: it must be %s or %s", c.LogFormat, LogText, LogJSON))
+	}
+	if err := validateEndpoint(c.OTLPEndpoint); err != nil {
+		errs = append(errs, err)
 	}
 	errs = append(errs, c.validateLease()...)
 	errs = append(errs, c.Machines.validate()...)
@@ -99,4 +103,21 @@ func (c *Config) validateAddresses() []error {
 			c.PprofBindAddress))
 	}
 	return errs
+}
+
+// validateEndpoint refuses what the exporter would misread. A password in a flag shows in the list of processes, so there is none.
+func validateEndpoint(endpoint string) error {
+	if endpoint == "" {
+		return nil
+	}
+	at, err := url.Parse(endpoint)
+	switch {
+	case err != nil || at.Host == "" || (at.Scheme != "http" && at.Scheme != "https"):
+		return errors.New("--otlp-endpoint is not the URL of a collector: it must be like http://host:4317, or https for TLS")
+	case at.User != nil:
+		return errors.New("--otlp-endpoint has a user or a password: set OTEL_EXPORTER_OTLP_HEADERS instead, which no list of processes shows")
+	case strings.Trim(at.Path, "/") != "" || at.RawQuery != "" || at.Fragment != "":
+		return fmt.Errorf("--otlp-endpoint has more than a host and a port: gRPC knows no paths, so it must be %s://%s", at.Scheme, at.Host)
+	}
+	return nil
 }

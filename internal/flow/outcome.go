@@ -26,6 +26,7 @@ import (
 
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
 // RecheckStalled is how long a stalled object rests before it is checked again.
@@ -172,7 +173,9 @@ type Phase[S any] struct {
 // Run runs the phases in order until one is not done, and returns its outcome.
 func Run[S any](ctx context.Context, scope S, phases ...Phase[S]) Outcome {
 	for _, phase := range phases {
-		outcome := phase.Run(ctx, scope)
+		within, end := tracing.Phase(ctx, phase.Name)
+		outcome := phase.Run(within, scope)
+		end()
 		if outcome.kind == fail && !apierrors.IsConflict(outcome.err) {
 			return Fail(fmt.Errorf("cannot %s: %w", phase.Name, outcome.err))
 		}

@@ -17,6 +17,7 @@ import (
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
 // listTimeout bounds the reading of the cache during a scrape.
@@ -42,7 +43,7 @@ func init() {
 
 func label[T ~string](value T) string { return strings.ToLower(string(value)) }
 
-// measure counts the run whose end the status says now. A pass whose status was not written is repeated, and counts then.
+// measure counts and traces the run whose end the status says now. A pass whose status was not written is repeated, and counts then.
 func measure(pass *scope) {
 	last := pass.Object.Status.LastOperation
 	if pass.finished == nil || last == nil || last.StartTime == nil || last.EndTime == nil {
@@ -51,6 +52,11 @@ func measure(pass *scope) {
 	run := pass.finished
 	took := max(last.EndTime.Sub(last.StartTime.Time), 0) // clocks can be set back
 	durations.WithLabelValues(label(run.Action), label(run.Phase)).Observe(took.Seconds())
+	traced := tracing.Run{
+		Cluster: pass.Object.Name, ID: run.ID, Tool: pass.seen.tool.Name, Operation: label(run.Action), Outcome: label(run.Phase),
+		Problem: last.Reason, ExitCode: run.ExitCode, StartedAt: last.StartTime.Time, EndedAt: last.EndTime.Time,
+	}
+	traced.Record()
 }
 
 // runs counts, whenever the metrics are read, the runs that are under way, and the Clusters that wait for others' runs to end.

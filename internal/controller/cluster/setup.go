@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
 // +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=clusters,verbs=list;watch;patch
@@ -38,7 +39,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 		WatchesRawSource(source.Channel(r.prober.changed, &handler.EnqueueRequestForObject{})).
 		WatchesRawSource(source.Channel(runs, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		Complete(r)
+		Complete(tracing.Passes("cluster", r))
 	if err != nil {
 		return fmt.Errorf("cannot set up the controller of Clusters: %w", err)
 	}

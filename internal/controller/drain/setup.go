@@ -20,6 +20,7 @@ import (
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
@@ -35,7 +36,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
 		Watches(&nodesv1.NodePool{}, handler.EnqueueRequestsFromMapFunc(nodesOfPool), builder.WithPredicates(poolChanged())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)}).
-		Complete(r)
+		Complete(tracing.Passes("drain", r))
 }
 
 // nodeChanged lets through a node that has lost a member label: no pod of that pool comes back, so the drain may begin. After a

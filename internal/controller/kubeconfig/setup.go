@@ -17,6 +17,7 @@ import (
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
 // +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs,verbs=list;watch;patch
@@ -35,7 +36,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 		Watches(&clusterprovisionerv1alpha1.Cluster{}, handler.EnqueueRequestsFromMapFunc(byCluster(mgr.GetCache())),
 			builder.WithPredicates(clusterChanged())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		Complete(r)
+		Complete(tracing.Passes("kubeconfig", r))
 	if err != nil {
 		return fmt.Errorf("cannot set up the controller of Kubeconfigs: %w", err)
 	}

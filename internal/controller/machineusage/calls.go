@@ -4,8 +4,6 @@
 package machineusage
 
 import (
-	"context"
-	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -37,8 +35,8 @@ func NewCalls() *Calls {
 // Measure records one call.
 func (c *Calls) Measure(host, call string, took time.Duration, err error) {
 	c.seconds.WithLabelValues(host, call).Observe(took.Seconds())
-	if err != nil && !errors.Is(err, machine.ErrNotFound) {
-		c.errors.WithLabelValues(host, call, kindOf(err)).Inc()
+	if kind := machine.KindOf(err); kind != "" {
+		c.errors.WithLabelValues(host, call, kind).Inc()
 	}
 }
 
@@ -52,32 +50,4 @@ func (c *Calls) Describe(out chan<- *prometheus.Desc) {
 func (c *Calls) Collect(out chan<- prometheus.Metric) {
 	c.seconds.Collect(out)
 	c.errors.Collect(out)
-}
-
-// kindOf returns the kind of an error as a label.
-func kindOf(err error) string {
-	for _, kind := range []struct {
-		err  error
-		name string
-	}{
-		{machine.ErrUnreachable, "unreachable"},
-		{machine.ErrConflict, "conflict"},
-		{machine.ErrDiskMismatch, "disk_mismatch"},
-		{machine.ErrDiskLost, "disk_lost"},
-		{machine.ErrInvalid, "invalid"},
-		{machine.ErrUnsupported, "unsupported"},
-		{machine.ErrImageNotFound, "image_not_found"},
-		{machine.ErrImagePull, "image_pull"},
-		{machine.ErrNoCapacity, "no_capacity"},
-		{machine.ErrBusy, "busy"},
-		{machine.ErrOff, "off"},
-		{machine.ErrRestartRequired, "restart_required"},
-		{context.Canceled, "canceled"},
-		{context.DeadlineExceeded, "timeout"},
-	} {
-		if errors.Is(err, kind.err) {
-			return kind.name
-		}
-	}
-	return "other"
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch;patch
@@ -40,7 +41,7 @@ func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, wo
 		Watches(&nodesv1.NodePool{}, r.nodesOfPool(), builder.WithPredicates(poolChanged())).
 		WatchesRawSource(&r.clearances.Wakeups).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)}).
-		Complete(r)
+		Complete(tracing.Passes("node", r))
 }
 
 // nodeChanged lets through what can change a plan: labels, annotations, taints and addresses. Everything else that happens to

@@ -28,6 +28,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/admission"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
+	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
 const (
@@ -69,7 +70,7 @@ func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, wo
 			controlled.Watches(admission.Ref{Kind: kind}.Live(), handler.EnqueueRequestsFromMapFunc(r.poolsOfPolicy))
 		}
 	}
-	return controlled.Complete(r)
+	return controlled.Complete(tracing.Passes("nodepool", r))
 }
 
 // poolsOfPolicy maps a binding to its pool, and a policy, which serves all pools, to all of them.

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podbuggertools,verbs=list;watch;patch
@@ -32,7 +33,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, pods *PodCaches) erro
 		For(&appsv1alpha1.PodBuggerTool{}, builder.WithPredicates(toolChanged())).
 		WatchesRawSource(source.Func(pods.wakeup.Start)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
-		Complete(r)
+		Complete(tracing.Passes("podbuggertool", r))
 	if err != nil {
 		return fmt.Errorf("cannot set up the controller of PodBuggerTools: %w", err)
 	}

@@ -26,6 +26,7 @@ import (
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets,verbs=list;watch;patch
@@ -103,7 +104,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr manager.Manager, 
 		Watches(&corev1.Node{}, soon(byNode(reader)), builder.WithPredicates(nodeChanged())).
 		WatchesMetadata(&corev1.Namespace{}, soon(byNamespace(reader)), builder.WithPredicates(namespaceChanged())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)}).
-		Complete(r)
+		Complete(tracing.Passes("podset", r))
 	if err != nil {
 		return fmt.Errorf("cannot set up the controller of PodSets: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/admission"
 	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=get;list;watch;patch
@@ -37,7 +38,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 			controlled.Watches(admission.Ref{Kind: kind}.Live(), objects)
 		}
 	}
-	return controlled.Complete(r)
+	return controlled.Complete(tracing.Passes("poolaccess", r))
 }
 
 // poolChanged passes changes of the spec, the annotations and the deletion timestamp. Plans do not depend on the status.

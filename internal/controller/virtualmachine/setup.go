@@ -16,6 +16,7 @@ import (
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
 // Secrets are not among the rights: each namespace that has some for its VirtualMachines binds the ClusterRole secretReader.
@@ -35,7 +36,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr manager.Manager, 
 		For(&cloudnativev1alpha1.VirtualMachine{}, builder.WithPredicates(changed())).
 		WatchesRawSource(source.Func(wakeup.Start)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(false)}).
-		Complete(r)
+		Complete(tracing.Passes("virtualmachine", r))
 	if err != nil {
 		return fmt.Errorf("cannot set up the controller of VirtualMachines: %w", err)
 	}

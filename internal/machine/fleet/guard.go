@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
 // guard is the driver that callers get for a host. It fails fast while the host is down, bounds how many calls run at the same
@@ -46,7 +47,9 @@ func (g guard) run(ctx context.Context, c call, do func(context.Context, machine
 	limited, cancel := context.WithTimeout(waiting, c.limit)
 	defer cancel()
 	begin := g.options.Clock.Now()
-	err := c.explain(ctx, limited, do(limited, g.current()))
+	within, end := tracing.Call(limited, g.host.Name, c.name)
+	err := c.explain(ctx, limited, do(within, g.current()))
+	end(machine.KindOf(err))
 	g.options.Measure(g.host.Name, c.name, g.options.Clock.Since(begin), err)
 	if errors.Is(err, machine.ErrUnreachable) {
 		g.suspect()
