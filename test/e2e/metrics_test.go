@@ -80,11 +80,12 @@ func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 	}
 }
 
-// TestConditionsAreMetrics compares the metrics of conditions with the conditions.
+// TestConditionsAreMetrics compares the metrics of conditions with the conditions, all metrics with their table, and has traces sent.
 func TestConditionsAreMetrics(t *testing.T) {
 	c := need(t)
 	address := freeAddress(t)
-	c.startManager(t, "--metrics-bind-address", address).ready()
+	traces, collects := receiveTraces(t)
+	c.startManager(t, "--metrics-bind-address", address, "--otlp-endpoint", collects).ready()
 	c.apply(t, pool("measured", "1"))
 	read := func(ctx context.Context) (map[string]*dto.MetricFamily, error) {
 		status, body, err := getMetrics(ctx, http.DefaultClient, "http://"+address, "")
@@ -122,6 +123,17 @@ func TestConditionsAreMetrics(t *testing.T) {
 		return nil
 	})
 
+	var families map[string]*dto.MetricFamily
+	eventually(t, "all metrics are served", func(ctx context.Context) (err error) {
+		families, err = read(ctx)
+		if lacking := unserved(families); err == nil && len(lacking) > 0 {
+			err = fmt.Errorf("%v are not", lacking)
+		}
+		return err
+	})
+	lintMetrics(t, families)
+	compareWithTable(t, families)
+
 	const hold = "example.com/hold"
 	change := func(edit func(client.Object)) func(context.Context) error {
 		return func(ctx context.Context) error {
@@ -148,12 +160,7 @@ func TestConditionsAreMetrics(t *testing.T) {
 		return fmt.Errorf("they say %v", families["windlass_resource_deleting"])
 	})
 	eventually(t, "nobody holds the pool", change(func(o client.Object) { controllerutil.RemoveFinalizer(o, hold) }))
-
-	families, err := read(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	lintMetrics(t, families)
+	tracesArrive(t, traces)
 }
 
 // lintMetrics holds the names and helps of our metrics to Prometheus' own rules.
