@@ -45,7 +45,7 @@ DEVCLUSTER_LDFLAGS := $(NODED_LDFLAGS) \
 
 # -- What is made of what ----------------------------------------------------------------------------------------------------
 
-MODULES            := . devcluster tools tools/chart tools/site release test/rke test/oidc
+MODULES            := . devcluster tools tools/chart tools/monitoring tools/site release test/rke test/oidc
 sources             = $(shell find $(1) -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*' \
                       ! -path '*/console/dist/app/*' 2>/dev/null)
 WINDLASS_SOURCES   := $(call sources,api cmd config internal) go.mod go.sum
@@ -181,6 +181,7 @@ test: build bin/report bin/oidc bin/release ## Run all tests: unit, schema, inte
 	   go test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C devcluster test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C tools/chart test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
+	   go -C tools/monitoring test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C tools/site test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C release test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   exit $$status; } | bin/report
@@ -200,6 +201,7 @@ lint: ## Read the code as .golangci.yml says.
 	cd test/rke && $(LINT) run --config=../../.golangci.yml ./...
 	cd test/oidc && $(LINT) run --config=../../.golangci.yml ./...
 	cd tools/chart && $(LINT) run --config=../../.golangci.yml ./...
+	cd tools/monitoring && $(LINT) run --config=../../.golangci.yml ./...
 	cd tools/site && $(LINT) run --config=../../.golangci.yml ./...
 
 .PHONY: verify
@@ -212,7 +214,7 @@ docs: ## Write the site of docs/ into dist/site, with a search where there is No
 
 .PHONY: licences
 licences: ## Check that every dependency has a licence under which it can be used here.
-	@go run ./test/licences . devcluster release test/rke test/oidc tools=tool tools/chart tools/site
+	@go run ./test/licences . devcluster release test/rke test/oidc tools=tool tools/chart tools/monitoring tools/site
 
 .PHONY: screenshots
 screenshots: export WINDLASS_PICTURES := $(CURDIR)/.local/pictures
@@ -272,12 +274,13 @@ role = $(CONTROLLER_GEN) rbac:roleName=windlass-$(1)-controller $(patsubst %,pat
 	output:rbac:dir=config/rbac/controllers/$(1)
 
 .PHONY: generate
-generate: ## Generate deepcopy, CRDs, RBAC, apply configurations, chart and docs/reference from the markers in api/ and internal/.
+generate: ## Generate deepcopy, CRDs, RBAC, apply configurations, dashboards, chart and docs/reference from the code.
 	@find api -name 'zz_generated.*.go' -delete
 	@rm -rf api/*/*/applyconfiguration config/crd/bases/*.yaml
 	$(CONTROLLER_GEN) object applyconfiguration crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=config/crd/bases
 	@go run ./test/explain config/crd/bases/*.yaml
 	@$(foreach name,$(CONTROLLERS),$(call role,$(name)) &&) true
+	@go -C tools/monitoring run . generate
 	@go -C tools/chart run . generate
 	@go -C tools/site run . reference
 
@@ -305,7 +308,7 @@ help: ## Explain the targets.
 # -- Parts of verify ---------------------------------------------------------------------------------------------------------
 
 # Every generated file with its content; --others too, because a file that nobody added is as stale as one that changed.
-GENERATED = find api config/crd/bases config/rbac charts/windlass/templates/generated docs/reference -type f \
+GENERATED = find api config/crd/bases config/rbac config/monitoring/grafana charts/windlass/templates/generated docs/reference -type f \
 	\( -name 'zz_generated.*' -o -path '*/applyconfiguration/*' -o -path 'config/*' -o -path 'charts/*' -o -path 'docs/*' \) -exec sha256sum {} + | sort -k2
 
 .PHONY: verify-generated
