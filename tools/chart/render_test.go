@@ -139,12 +139,12 @@ func built(t *testing.T, from resmap.ResMap, err error) objects {
 
 // allValues switch everything on that config/components can.
 const allValues = `{docker: {certsSecret: docker-certs}, vmHosts: {secret: windlass-vm-hosts}, gateway: {enabled: true}, tools: {runner: job},
-	metrics: {enabled: true}, networkPolicy: {enabled: true}}`
+	metrics: {enabled: true}, tracing: {endpoint: "http://opentelemetry-collector.observability:4317"}, networkPolicy: {enabled: true}}`
 
 // TestTheChartIsConfig compares object by object what the chart and config/ render.
 func TestTheChartIsConfig(t *testing.T) {
 	t.Parallel()
-	all := []string{"docker-certs", "vm-hosts", "gateway", "tools", "monitoring", "network-policy"}
+	all := []string{"docker-certs", "vm-hosts", "gateway", "tools", "monitoring", "tracing", "network-policy"}
 	tests := map[string]struct {
 		values     string
 		components []string
@@ -155,6 +155,7 @@ func TestTheChartIsConfig(t *testing.T) {
 		"the HTTP API":         {`{gateway: {enabled: true}}`, []string{"gateway"}},
 		"tools as Jobs":        {`{tools: {runner: job}}`, []string{"tools"}},
 		"metrics":              {`{metrics: {enabled: true}}`, []string{"monitoring"}},
+		"traces":               {`{tracing: {endpoint: "http://opentelemetry-collector.observability:4317"}}`, []string{"tracing"}},
 		"network policies":     {`{networkPolicy: {enabled: true}}`, []string{"network-policy"}},
 		"everything":           {allValues, all},
 		"two controllers less": {`{controllers: {podset: {enabled: false}, cluster: {enabled: false}}}`, []string{"without-podset", "without-cluster"}},
@@ -188,23 +189,31 @@ func TestTheChartIsConfig(t *testing.T) {
 	}
 }
 
-// TestPrometheusObjects compares what Prometheus' operator takes.
-func TestPrometheusObjects(t *testing.T) {
+// TestMonitoringObjects compares what Prometheus' operator and Grafana's sidecar take.
+func TestMonitoringObjects(t *testing.T) {
 	t.Parallel()
-	with, err := render(t, `{metrics: {enabled: true, serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}}}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, err := build(filepath.Join(root, "config", "monitoring", "prometheus"))
-	want := common(t, built(t, from, err))
-	got := common(t, decode(t, with))
-	for id := range got {
-		if want[id] == nil {
-			delete(got, id)
+	for folder, test := range map[string]struct {
+		values string
+		want   int
+	}{
+		"prometheus": {`{metrics: {enabled: true, serviceMonitor: {enabled: true}, prometheusRule: {enabled: true}}}`, 2},
+		"grafana":    {`{metrics: {enabled: true, dashboards: {enabled: true}}}`, 4},
+	} {
+		with, err := render(t, test.values)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" || len(want) != 2 {
-		t.Errorf("config/ and the chart differ (-config +chart):\n%s", diff)
+		from, err := build(filepath.Join(root, "config", "monitoring", folder))
+		want := common(t, built(t, from, err))
+		got := common(t, decode(t, with))
+		for id := range got {
+			if want[id] == nil {
+				delete(got, id)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(want) != test.want {
+			t.Errorf("config/monitoring/%s and the chart differ, or there are not %d objects (-config +chart):\n%s", folder, test.want, diff)
+		}
 	}
 }
 

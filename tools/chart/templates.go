@@ -111,7 +111,15 @@ func withOptions(out []part) ([]part, error) {
 	if err != nil {
 		return nil, err
 	}
+	grafana, err := build(filepath.Join(root, "config", "monitoring", "grafana"))
+	if err != nil {
+		return nil, err
+	}
 	return append(out,
+		part{
+			file: "dashboards.yaml", when: "and .Values.metrics.enabled .Values.metrics.dashboards.enabled",
+			objects: only(grafana, ofKind("ConfigMap")),
+		},
 		part{
 			file: "service-monitor.yaml", when: "and .Values.metrics.enabled .Values.metrics.serviceMonitor.enabled",
 			objects: only(prometheus, ofKind("ServiceMonitor")),

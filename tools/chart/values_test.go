@@ -25,6 +25,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"a number as text":          {`{manager: {replicas: two}}`, "/manager/replicas"},
 		"too many":                  {`{manager: {replicas: 100}}`, "/manager/replicas"},
 		"a format of the log":       {`{log: {format: yaml}}`, "/log/format"},
+		"a collector's path":        {`{tracing: {endpoint: "https://collector:4318/v1/traces"}}`, "/tracing/endpoint"},
+		"a collector's password":    {`{tracing: {endpoint: "https://me:hunter2@collector:4317"}}`, "/tracing/endpoint"},
 		"a runner":                  {`{tools: {runner: pod}}`, "/tools/runner"},
 		"a digest that is none":     {`{image: {digest: "sha256:12"}}`, "/image/digest"},
 		"an engine without scheme":  {`{docker: {host: "10.0.0.7:2376"}}`, "/docker/host"},
