@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
@@ -187,14 +188,22 @@ func markKubeconfig(marks *status.Marks, pass *scope) {
 	}
 }
 
+// markHealthy marks what the probes have found. A manager that has just taken over has not probed yet: until it has, what the manager before
+// it found holds, as it would without the change.
 func markHealthy(marks *status.Marks, pass *scope) {
-	state := pass.seen.health
+	state, found := pass.seen.health, metav1.ConditionUnknown
+	before := apimeta.FindStatusCondition(pass.Before.Status.Conditions, clusterprovisionerv1alpha1.ConditionHealthy)
+	if before != nil && len(pass.seen.kubeconfig.content) > 0 {
+		found = before.Status
+	}
 	switch {
-	case !state.known:
-		marks.Unknown(clusterprovisionerv1alpha1.ConditionHealthy, clusterprovisionerv1alpha1.ReasonNotProbed, "the API server has not been probed yet")
-	case state.ready:
+	case state.ready, !state.known && found == metav1.ConditionTrue:
 		marks.True(clusterprovisionerv1alpha1.ConditionHealthy, clusterprovisionerv1alpha1.ReasonAnswering, "")
 		marks.Reach(status.ReasonReady, answer(pass.Object.Status))
+	case !state.known && found == metav1.ConditionFalse:
+		marks.False(clusterprovisionerv1alpha1.ConditionHealthy, before.Reason, before.Message)
+	case !state.known:
+		marks.Unknown(clusterprovisionerv1alpha1.ConditionHealthy, clusterprovisionerv1alpha1.ReasonNotProbed, "the API server has not been probed yet")
 	default:
 		marks.False(clusterprovisionerv1alpha1.ConditionHealthy, clusterprovisionerv1alpha1.ReasonNotAnswering, state.message)
 	}

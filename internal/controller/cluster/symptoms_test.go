@@ -76,6 +76,19 @@ func TestAClusterWithoutAKubeconfigIsNotHealthy(t *testing.T) {
 	}
 }
 
+// Each manager that took over told everybody that the cluster is not known to answer, and then that it answers.
+func TestATakeoverKeepsWhatIsKnownOfTheHealth(t *testing.T) {
+	s := newStage(t)
+	s.create()
+	s.ready()
+	want := s.cluster.ResourceVersion
+	s.restart() // its prober has asked nobody so far
+	s.pass()
+	if got := s.cluster.ResourceVersion; got != want || !s.is(clusterprovisionerv1alpha1.ConditionHealthy, "True Answering") {
+		t.Errorf("Healthy is %q, and the object was written: %t", testkit.Condition(s.cluster, clusterprovisionerv1alpha1.ConditionHealthy), got != want)
+	}
+}
+
 func TestAVersionThatIsUnknownEmptiesNoAnnotation(t *testing.T) {
 	s := newStage(t)
 	s.create()
