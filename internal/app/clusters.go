@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
@@ -118,7 +119,7 @@ func newProcessRunner(all *config.Config) (*exec.Runner, error) {
 	}
 	return exec.New(exec.Options{
 		Root: conf.StateDir, Paths: conf.ToolPaths, ConfigRoot: confine.Root(conf.ConfigRoot), Limit: conf.MaxOperations,
-		Supervisor: supervisor, Environment: os.Environ,
+		Supervisor: supervisor, Environment: os.Environ, Now: time.Now,
 		Isolation: exec.Isolation(conf.ToolIsolation), Secret: secretFiles(all.Kubeconfig, os.Getenv),
 	})
 }

@@ -128,7 +128,7 @@ func (s *stage) restart() {
 	}
 	runner, err := exec.New(exec.Options{
 		Root: filepath.Join(s.dir, "root"), ConfigRoot: confine.Root(s.dir), Limit: 5, Supervisor: []string{os.Args[0], "supervise"},
-		Paths: map[string]string{"tool": os.Args[0], "rke": realRKE}, Environment: os.Environ,
+		Paths: map[string]string{"tool": os.Args[0], "rke": realRKE}, Environment: os.Environ, Now: time.Now,
 	})
 	if err != nil {
 		s.t.Fatal(err)

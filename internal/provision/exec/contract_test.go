@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/provision/contract"
@@ -41,6 +42,7 @@ func watched(t *testing.T, root string) *Runner {
 	t.Helper()
 	runner, err := New(Options{
 		Root: root, Isolation: IsolationPreferred, Limit: 2, Supervisor: []string{os.Args[0], "supervise"},
+		Now:         time.Now,
 		Environment: func() []string { return []string{"PATH=" + os.Getenv("PATH"), "AWS_SECRET_ACCESS_KEY=no"} },
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -29,6 +30,7 @@ func TestTheRealRKE(t *testing.T) {
 	s := newStage(t)
 	s.Runner, err = New(Options{
 		Root: s.root, Limit: 1, Supervisor: []string{os.Args[0], "supervise"}, Paths: map[string]string{"rke": program},
+		Now:         time.Now,
 		Environment: func() []string { return []string{"PATH=" + os.Getenv("PATH")} },
 	})
 	if err != nil {

@@ -39,6 +39,8 @@ type Options struct {
 	Isolation Isolation
 	// Secret are files and directories, besides Root, that no directory with a configuration may contain if tools are isolated.
 	Secret []string
+	// Now is the time, which only Watch reads.
+	Now func() time.Time
 }
 
 // Runner implements provision.Provisioner.
@@ -283,7 +285,7 @@ func (r *Runner) Watch(ctx context.Context) error {
 			}
 		}
 		maps.DeleteFunc(seen, func(cluster string, _ look) bool { _, there := now[cluster]; return !there })
-		called = append(called, r.queue.Call(r.options.Limit-slotsIn(now), time.Now())...)
+		called = append(called, r.queue.Call(r.options.Limit-slotsIn(now), r.options.Now())...)
 		called = slices.DeleteFunc(called, r.tell)
 		select {
 		case <-ctx.Done():

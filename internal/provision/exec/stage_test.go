@@ -200,6 +200,7 @@ func (s *stage) again() *Runner {
 	s.t.Helper()
 	runner, err := New(Options{
 		Root: s.root, Isolation: IsolationPreferred, Limit: 2, Supervisor: []string{os.Args[0], "supervise"}, Paths: map[string]string{"tool": os.Args[0]},
+		Now: time.Now,
 		Environment: func() []string {
 			return []string{"PATH=" + os.Getenv("PATH"), "AWS_SECRET_ACCESS_KEY=no", "KUBECONFIG=/no", "PASSED=yes"}
 		},
