@@ -83,7 +83,7 @@ type calm struct {
 
 // Error implements logr.LogSink.
 func (s *calm) Error(err error, message string, keysAndValues ...any) {
-	if !ordinary(err) && !(s.forUser && apierrors.IsForbidden(err)) {
+	if quiet := ordinary(err) || s.forUser && apierrors.IsForbidden(err); !quiet {
 		s.LogSink.Error(err, message, keysAndValues...)
 		return
 	}

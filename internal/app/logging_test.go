@@ -58,7 +58,7 @@ INFO  windlass                         A pod pod=web none="" signal="chan int"
 // TestWhatAUserMayNotListIsNoError: "kubectl windlass ui" runs with the rights of a person, and said so again and again on their terminal.
 func TestWhatAUserMayNotListIsNoError(t *testing.T) {
 	t.Parallel()
-	err := fmt.Errorf("failed to list nodes: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("no")))
+	err := fmt.Errorf("cannot list nodes: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("no")))
 	for forUser, want := range map[bool]int{true: 0, false: 2} {
 		var out bytes.Buffer
 		logger := logr.FromSlogHandler(newTextHandler(&out, slog.LevelInfo, false))

@@ -57,7 +57,7 @@ func runOn(
 	list := enabled(conf.Enabled)
 	if err := preflight(ctx, restConfig, conf, list, logger); err != nil {
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // because a stop during the checks is not a failure
+			return nil // a stop during the checks is not a failure
 		}
 		return err
 	}
@@ -82,7 +82,7 @@ func runOn(
 	}
 	if err := addControllers(ctx, mgr, list, given); err != nil {
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // some controllers ask the API server while they are set up: the same holds for them
+			return nil // some controllers ask the API server while they are set up: the same holds for them
 		}
 		return err
 	}

@@ -50,7 +50,7 @@ func counts(t *testing.T) map[[5]string]float64 {
 }
 
 func TestWritesAreCounted(t *testing.T) { //nolint:paralleltest // because the counter is one per process
-	for name, test := range map[string]struct {
+	for name, test := range map[string]struct { //nolint:paralleltest // because the counter is one per process
 		method, path, contentType string
 		status                    answering
 		want                      map[[5]string]float64
@@ -79,7 +79,7 @@ func TestWritesAreCounted(t *testing.T) { //nolint:paralleltest // because the c
 		"a dry run is none":           {http.MethodPost, "/api/v1/namespaces/a/secrets?dryRun=All", "", http.StatusCreated, map[[5]string]float64{}},
 		"what is no resource is none": {http.MethodPost, "/healthz", "", http.StatusOK, map[[5]string]float64{}},
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // because the counter is one per process
+		t.Run(name, func(t *testing.T) {
 			apiWrites.Reset()
 			request, err := http.NewRequestWithContext(t.Context(), test.method, "https://server"+test.path, http.NoBody)
 			if err != nil {

@@ -39,12 +39,14 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": evil, "reason": evil, "code": http.StatusInternalServerError}
 	case found == nil:
 		w.WriteHeader(http.StatusNotFound)
-		answer = map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": evil, "reason": "NotFound", "code": http.StatusNotFound,
-			"details": map[string]any{"name": evil, "kind": evil}}
+		answer = map[string]any{
+			"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": evil, "reason": "NotFound", "code": http.StatusNotFound,
+			"details": map[string]any{"name": evil, "kind": evil},
+		}
 	default:
 		answer = found
 	}
-	_ = json.NewEncoder(w).Encode(answer)
+	_ = json.NewEncoder(w).Encode(answer) //nolint:errchkjson // because a client that gets no answer fails the test
 }
 
 // answer returns the object or the list at a path, nil for none.

@@ -147,7 +147,7 @@ func TestFailuresAreSentences(t *testing.T) {
 			err: request(context.DeadlineExceeded), want: "the API server at https://10.0.0.1:6443 has not answered in time: is the cluster running?",
 		},
 		"the program for credentials is missing": {
-			err:  request(errors.New("getting credentials: exec: executable aws not found\n\nIt looks like you are trying to use a plugin\n")),
+			err:  request(errors.New("getting credentials: exec: executable aws not found\n\nIt looks like you are trying to use a plugin\n")), //nolint:revive // because client-go says it like this
 			want: "cannot get the credentials that the kubeconfig asks for: exec: executable aws not found",
 		},
 		"not logged in": {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -67,7 +68,9 @@ func receive(t *testing.T, gate chan struct{}, options ...grpc.ServerOption) *re
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {
 		server.Stop()
-		<-served
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
 	})
 	return r
 }
@@ -102,7 +105,7 @@ func texts(attributes []*commonv1.KeyValue) map[string]string {
 		case *commonv1.AnyValue_StringValue:
 			out[of.GetKey()] = value.GetStringValue()
 		case *commonv1.AnyValue_IntValue:
-			out[of.GetKey()] = fmt.Sprint(value.GetIntValue())
+			out[of.GetKey()] = strconv.FormatInt(value.GetIntValue(), 10)
 		default:
 			out[of.GetKey()] = fmt.Sprint(value.GetDoubleValue())
 		}
@@ -193,7 +196,7 @@ func work(t *testing.T) {
 	run.Record()
 }
 
-func TestSpansReachTheCollector(t *testing.T) { //nolint:paralleltest // because OpenTelemetry's provider is one per process
+func TestSpansReachTheCollector(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20token")
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
 	at := receive(t, nil)
@@ -234,14 +237,14 @@ func TestSpansReachTheCollector(t *testing.T) { //nolint:paralleltest // because
 		if text := span.String(); strings.Contains(text, secret) {
 			t.Errorf("a span has the message of an error: %s", text)
 		}
-		if took := time.Duration(span.GetEndTimeUnixNano() - span.GetStartTimeUnixNano()); span.GetName() == "run up" && took != 90*time.Second { //nolint:gosec // because times of spans are small enough
+		if took := time.Duration(span.GetEndTimeUnixNano() - span.GetStartTimeUnixNano()); span.GetName() == "run up" && took != 90*time.Second {
 			t.Errorf("the run took %s, want 90s", took)
 		}
 	}
 }
 
 // TestTLS sends traces to a collector with a certificate of a CA that the environment names.
-func TestTLS(t *testing.T) { //nolint:paralleltest // because OpenTelemetry's provider is one per process
+func TestTLS(t *testing.T) {
 	raw, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -271,7 +274,7 @@ func TestTLS(t *testing.T) { //nolint:paralleltest // because OpenTelemetry's pr
 
 // TestAttackACollectorThatHangs makes passes go on while the collector takes what is sent and never answers: more of them than the queue
 // takes, all of which end before the collector has answered once.
-func TestAttackACollectorThatHangs(t *testing.T) { //nolint:paralleltest // because OpenTelemetry's provider is one per process
+func TestAttackACollectorThatHangs(t *testing.T) {
 	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "16")
 	t.Setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "4")
 	gate := make(chan struct{})
@@ -295,7 +298,7 @@ func TestAttackACollectorThatHangs(t *testing.T) { //nolint:paralleltest // beca
 }
 
 // TestACollectorThatIsAwayIsToldOnce holds that the log tells of a collector that is away, and not for every batch.
-func TestACollectorThatIsAwayIsToldOnce(t *testing.T) { //nolint:paralleltest // because OpenTelemetry's provider is one per process
+func TestACollectorThatIsAwayIsToldOnce(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "100")
 	t.Setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "1")
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

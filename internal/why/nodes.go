@@ -70,12 +70,11 @@ func isReady(node *corev1.Node) bool {
 // unready says that a node is not ready, in the words of the kubelet, or of the controller that misses it.
 func unready(node *corev1.Node) string {
 	text := fmt.Sprintf("node %s is not ready", node.Name)
-	for i := range node.Status.Conditions {
-		if c := &node.Status.Conditions[i]; c.Type == corev1.NodeReady && c.Message != "" {
-			text += ": " + c.Message
-		}
+	at := slices.IndexFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady && c.Message != "" })
+	if at < 0 {
+		return text
 	}
-	return text
+	return text + ": " + node.Status.Conditions[at].Message
 }
 
 // isSynced reports whether the node carries the labels that the RuntimeClass of the pool selects.

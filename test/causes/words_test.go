@@ -128,6 +128,7 @@ type words struct{ with, without atomic.Int32 }
 
 // compared fails the test if few causes had an event: then the comparison says nothing.
 func (w *words) compared(t *testing.T) {
+	t.Helper()
 	with, without := w.with.Load(), w.without.Load()
 	t.Logf("%d causes had an event with the same words, %d had none", with, without)
 	if with < without {

@@ -63,7 +63,9 @@ func receiveTraces(t *testing.T) (at *traceReceiver, url string) {
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {
 		server.Stop()
-		<-served
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
 	})
 	return at, "http://" + listener.Addr().String()
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -112,9 +113,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		kept := httptest.NewRecorder()
 		g.next.ServeHTTP(kept, r)
 		g.await(wait)
-		for name, values := range kept.Header() {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), kept.Header())
 		w.WriteHeader(kept.Code)
 		_, _ = kept.Body.WriteTo(w)
 	}

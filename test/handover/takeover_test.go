@@ -78,7 +78,7 @@ var faults = map[string]struct {
 // TestTakeover has a standby take over from a leader that ends, dies, freezes, or is cut off from the API server but not from its host, while it is
 // in the middle of making a machine. It tells how long that takes. Once another one leads, the former leader changes nothing, neither in the cluster nor on
 // the host.
-func TestTakeover(t *testing.T) {
+func TestTakeover(t *testing.T) { //nolint:tparallel // because each instance takes over from the one before
 	t.Parallel()
 	s := newStage(t, "takeover")
 	s.withEngine(t)
@@ -88,7 +88,7 @@ func TestTakeover(t *testing.T) {
 	s.populate(t, t.TempDir())
 	s.settled(t, first.leader)
 	leads, number := first, 1
-	for name, fault := range faults {
+	for name, fault := range faults { //nolint:paralleltest // because each instance takes over from the one before
 		next := s.newInstance(t, fmt.Sprintf("instance-%d", number))
 		t.Run(name, func(t *testing.T) {
 			if fault.mend != nil {

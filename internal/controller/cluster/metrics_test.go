@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,10 +35,11 @@ func gathered(t *testing.T, collector prometheus.Collector) map[string]float64 {
 	out := map[string]float64{}
 	for _, family := range families {
 		for _, metric := range family.GetMetric() {
-			name := family.GetName()
+			words := []string{family.GetName()}
 			for _, label := range metric.GetLabel() {
-				name += " " + label.GetValue()
+				words = append(words, label.GetValue())
 			}
+			name := strings.Join(words, " ")
 			if of := metric.GetHistogram(); of != nil {
 				out[name+" count"], out[name+" sum"] = float64(of.GetSampleCount()), of.GetSampleSum()
 				continue
