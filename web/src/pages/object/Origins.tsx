@@ -84,7 +84,7 @@ function Key({ origin, writer = false }: { origin: Origin; writer?: boolean }) {
     <li className={lost.length > 0 ? "lost" : origin.by === "Pool" ? "pool" : undefined}>
       <code className="mono">{kind === "label" ? "" : `${kind} `}{rest}<span className="v">{origin.value === "" ? "" : `=${short(origin.value)}`}</span></code>
       {lost.length > 0 && (
-        <span className="small row"><Shape name="attention" size={12} /><span>{say("origins.lost", { pools: lost.join(", ") })}{pool && <> <Link className="link" to={pageOf("nodepools", undefined, pool)}>{say("overview.open", { name: pool })}</Link></>}</span></span>
+        <span className="small row"><Shape name="attention" size={12} /><span>{say("origins.lost", { pools: lost.join(", ") })}{pool && <> <Link className="link intext" to={pageOf("nodepools", undefined, pool)}>{say("overview.open", { name: pool })}</Link></>}</span></span>
       )}
       {(writer || origin.by !== "Pool") && origin.message && <span className="small" lang="en">{origin.message}</span>}
     </li>
