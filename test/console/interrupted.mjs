@@ -55,6 +55,27 @@ async function type(page, size) {
   await ready(page, "Save 1 changes").waitFor();
 }
 
+/** Saves, and leaves the page before the answer is there: what was saved is no draft any more when they come back. */
+async function leave(page, cluster, size) {
+  let answer;
+  const held = new Promise((done) => { answer = done; });
+  const saves = (url) => url.pathname === `/v1/podsets/${namespace}/kept`;
+  await page.route(saves, async (route) => {
+    if (route.request().method() === "PATCH") await held;
+    await route.continue();
+  });
+  await type(page, size);
+  const sent = page.waitForResponse((response) => response.request().method() === "PATCH" && saves(new URL(response.url())));
+  await ready(page, "Save 1 changes").click();
+  await open(page, "/virtualmachines");
+  await page.locator(".edit").waitFor({ state: "detached" });
+  answer();
+  await (await sent).finished();
+  await cluster.until("podsets", namespace, "kept", `has ${size} pods`, ({ spec }) => spec.size === size);
+  await page.waitForFunction(() => Object.keys(sessionStorage).every((key) => !key.startsWith("windlass.draft.")));
+  await page.unroute(saves);
+}
+
 /** What was typed is still there, and cannot be saved now. */
 async function typed(page, size, state) {
   await page.locator(`.live.${state}`).waitFor();
@@ -84,7 +105,11 @@ export async function withoutServer({ browser, scene, cluster, lap }) {
     await ready(page, "Save 1 changes").click();
     const after = await cluster.until("podsets", namespace, "kept", `has ${size} pods`, ({ spec }) => spec.size === size);
     right(owners(after, "f:spec", "f:size").includes("windlass-console-editor"), `spec.size is owned by ${owners(after, "f:spec", "f:size")}`);
+    await page.locator("button", { hasText: "Save 0 changes" }).waitFor(); // the answer is there as well, and not only the change
   };
+
+  await leave(page, cluster, 5);
+  lap("the page is left while it saves");
 
   // The network of the browser, while the cluster goes on.
   await type(page, 2);

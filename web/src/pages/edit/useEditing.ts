@@ -103,7 +103,10 @@ export function useEditing(kind: Kind, first: KubeObject & Fields) {
       const after = await read<Fields>(path + parameters, { method: "PATCH", body: patchOf(sent), type: "application/json-patch+json" });
       // What the server filled in, and what was left to others, goes around what was typed since.
       const now = editable(after);
-      setState({ base: now, text: merged(latest.current.text, typed, now).text });
+      const next = { base: now, text: merged(latest.current.text, typed, now).text };
+      // Whoever left the page meanwhile must not find what is saved as a draft: nothing is rendered any more that would forget it.
+      if (draftOf(key)?.text === latest.current.text) keepDraft(key, next.text === editableText(now) ? undefined : { text: next.text, base: editableText(now), uid });
+      setState(next);
       setChoices(new Map());
       setMet([]);
       void client.invalidateQueries({ queryKey: ["why"] });
