@@ -1,5 +1,6 @@
 // Takes a picture of every page in both themes: node gallery.mjs CHROMIUM URL NAMESPACE FOLDER. What is another one each time (ages, times,
 // UIDs) is made the same first. Prints a fingerprint of the fonts and the browser, by which pictures can be compared at all.
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { end, reader, start, wrong } from "./browser.mjs";
 import { enter, open, settled, theme } from "./page.mjs";
@@ -50,6 +51,19 @@ const alike = (page) => page.evaluate(() => {
   for (const line of document.querySelectorAll(".cm-line")) if (/resourceVersion|generation|uid/i.test(line.textContent)) line.style.visibility = "hidden";
 });
 
+/** Takes a picture as soon as it is the same twice: a page may have nothing to ask for because its router has not yet shown it. */
+async function still(page, pending, path) {
+  let last = Buffer.alloc(0);
+  for (let turn = 0; turn < 20; turn++) {
+    await quiet(page, pending);
+    await alike(page);
+    const now = await page.screenshot({ animations: "disabled" });
+    if (now.equals(last)) return writeFileSync(path, now);
+    last = now;
+  }
+  throw new Error(`${path} is another picture each time`);
+}
+
 /** How this machine draws letters: their widths, and their pixels. */
 const fingerprint = (page) => page.evaluate(async () => {
   const canvas = new OffscreenCanvas(900, 200);
@@ -75,10 +89,8 @@ try {
     await open(page, path);
     for (const look of ["light", "dark"]) {
       await theme(page, look);
-      await quiet(page, pending);
-      await alike(page);
       const name = path === "/" ? "overview" : path.slice(1).replaceAll(`${n}/`, "").replace(/\W+/g, "-");
-      await page.screenshot({ path: join(folder, `${name}-${look}.png`), animations: "disabled" });
+      await still(page, pending, join(folder, `${name}-${look}.png`));
     }
   }
 } catch (error) {
