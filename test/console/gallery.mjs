@@ -39,7 +39,8 @@ const alike = (page) => page.evaluate(() => {
   const same = (text) => text
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "00000000-0000-0000-0000-000000000000")
     .replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "2026-11-25T10:42:00Z")
-    .replace(/\b\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b/g, "25 Nov").replace(/\b\d{1,2}:\d\d(:\d\d)?\b/g, "10:42")
+    // A time of yesterday has its date, as many have after midnight.
+    .replace(/\b((Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec) \d{1,2}|\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)),? (?=\d{1,2}:\d\d)/g, "").replace(/\b\d{1,2}:\d\d(:\d\d)?\b/g, "10:42")
     .replace(/^\d+[smhd](\d+[smh])?$/, "1h").replace(/\b\d+ (s|min|m|h)\b/g, "1 $1").replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:8090");
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
