@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
@@ -63,7 +63,7 @@ func checkExpr(t *testing.T, where, text string) {
 			t.Errorf("%s asks for %q, which nothing serves", where, selector.Name)
 		}
 		for _, matcher := range selector.LabelMatchers {
-			if matcher.Name != labels.MetricName && !slices.Contains(of, matcher.Name) {
+			if matcher.Name != model.MetricNameLabel && !slices.Contains(of, matcher.Name) {
 				t.Errorf("%s asks for the label %s of %s, which has %v", where, matcher.Name, selector.Name, of)
 			}
 		}

@@ -52,7 +52,9 @@ type panel struct {
 // query is an expression of PromQL and the name of its series.
 type query struct{ expr, legend string }
 
-// build returns the dashboard.
+// build returns the dashboard, in the schema that Grafana reads from files.
+//
+//nolint:staticcheck // because files in the newer schema need a newer Grafana than many clusters run
 func (p page) build() (dashboard.Dashboard, error) {
 	builder := dashboard.NewDashboardBuilder(p.title).
 		Uid(p.uid).Description(p.description).Tags([]string{"windlass"}).
@@ -80,7 +82,7 @@ func choice(name, label, query string) *dashboard.QueryVariableBuilder {
 
 // source is the data source that the viewer has chosen.
 func source() common.DataSourceRef {
-	return common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: cog.ToPtr("${datasource}")}
+	return common.DataSourceRef{Type: new("prometheus"), Uid: new("${datasource}")}
 }
 
 func (p panel) builder() cog.Builder[dashboard.Panel] {

@@ -3,6 +3,12 @@
 
 package main
 
+// Names of series by one label.
+const (
+	byController = "{{controller}}"
+	byPool       = "{{pool}}"
+)
+
 // pages are the dashboards.
 func pages() []page { return []page{overview(), nodePools(), machines(), clusters()} }
 
@@ -23,12 +29,12 @@ func overview() page {
 				graph("Objects by kind", count, query{`sum by (kind) (windlass_resource_conditions{job="$job", condition="Ready"})`, "{{kind}}"}),
 			}},
 			{"Passes and queues", []panel{
-				graph("Passes", perSec, query{`sum by (controller) (rate(controller_runtime_reconcile_total{job="$job"}[$__rate_interval]))`, "{{controller}}"}),
-				graph("Passes that fail", perSec, query{`sum by (controller) (rate(controller_runtime_reconcile_errors_total{job="$job"}[$__rate_interval]))`, "{{controller}}"}),
+				graph("Passes", perSec, query{`sum by (controller) (rate(controller_runtime_reconcile_total{job="$job"}[$__rate_interval]))`, byController}),
+				graph("Passes that fail", perSec, query{`sum by (controller) (rate(controller_runtime_reconcile_errors_total{job="$job"}[$__rate_interval]))`, byController}),
 				graph("Duration of passes", seconds, quantiles("controller_runtime_reconcile_time_seconds", `job="$job"`, "controller")...),
 				graph("Wait in the queue", seconds, quantiles("workqueue_queue_duration_seconds", `job="$job"`, "controller")...),
-				graph("Objects that wait", count, query{`sum by (controller) (workqueue_depth{job="$job"})`, "{{controller}}"}),
-				graph("Busy workers", count, query{`sum by (controller) (controller_runtime_active_workers{job="$job"})`, "{{controller}}"}),
+				graph("Objects that wait", count, query{`sum by (controller) (workqueue_depth{job="$job"})`, byController}),
+				graph("Busy workers", count, query{`sum by (controller) (controller_runtime_active_workers{job="$job"})`, byController}),
 			}},
 			{"API server", []panel{
 				graph("Writes", perSec, query{`sum by (verb, resource, subresource) (rate(windlass_api_writes_total{job="$job"}[$__rate_interval]))`, "{{verb}} {{resource}} {{subresource}}"}).
@@ -36,7 +42,7 @@ func overview() page {
 				graph("Writes that are refused", perSec, query{`sum by (resource, code) (rate(windlass_api_writes_total{job="$job", code!~"2.."}[$__rate_interval]))`, "{{resource}} {{code}}"}).
 					about("409 is somebody else's write at the same moment, 429 an eviction that a disruption budget refuses."),
 				graph("All requests", perSec, query{`sum by (method, code) (rate(rest_client_requests_total{job="$job"}[$__rate_interval]))`, "{{method}} {{code}}"}),
-				graph("Retries", perSec, query{`sum by (controller) (rate(workqueue_retries_total{job="$job"}[$__rate_interval]))`, "{{controller}}"}),
+				graph("Retries", perSec, query{`sum by (controller) (rate(workqueue_retries_total{job="$job"}[$__rate_interval]))`, byController}),
 			}},
 			{"Process", []panel{
 				graph("CPU", cores, query{`sum by (instance) (rate(process_cpu_seconds_total{job="$job"}[$__rate_interval]))`, "{{instance}}"}),
@@ -54,19 +60,19 @@ func nodePools() page {
 		rows: []row{
 			{"Nodes", []panel{
 				graph("Nodes", count, query{`sum by (pool, state) (windlass_nodepool_nodes{` + pool + `})`, "{{pool}} {{state}}"}),
-				graph("Keys in conflict", count, query{`sum by (pool) (windlass_nodepool_conflicts{` + pool + `})`, "{{pool}}"}),
+				graph("Keys in conflict", count, query{`sum by (pool) (windlass_nodepool_conflicts{` + pool + `})`, byPool}),
 			}},
 			{"Changes", []panel{
-				graph("Patches of nodes", perSec, query{`sum by (pool) (rate(windlass_nodepool_node_patches_total{` + pool + `}[$__rate_interval]))`, "{{pool}}"}),
-				graph("Repairs of drift", perSec, query{`sum by (pool) (rate(windlass_nodepool_drift_repairs_total{` + pool + `}[$__rate_interval]))`, "{{pool}}"}).
+				graph("Patches of nodes", perSec, query{`sum by (pool) (rate(windlass_nodepool_node_patches_total{` + pool + `}[$__rate_interval]))`, byPool}),
+				graph("Repairs of drift", perSec, query{`sum by (pool) (rate(windlass_nodepool_drift_repairs_total{` + pool + `}[$__rate_interval]))`, byPool}).
 					about("Somebody else changes what a pool owns. Two writers that never agree show as a line that does not end."),
-				graph("Patches that came too late", perSec, query{`sum by (pool) (rate(windlass_nodepool_node_conflicts_total{` + pool + `}[$__rate_interval]))`, "{{pool}}"}),
+				graph("Patches that came too late", perSec, query{`sum by (pool) (rate(windlass_nodepool_node_conflicts_total{` + pool + `}[$__rate_interval]))`, byPool}),
 				graph("Time until a node is as its pool asks", seconds, quantiles("windlass_nodepool_apply_seconds", pool, "pool")...),
 			}},
 			{"Pods", []panel{
 				graph("Evictions of drains", perSec, query{`sum by (pool, outcome) (rate(windlass_nodepool_evictions_total{` + pool + `}[$__rate_interval]))`, "{{pool}} {{outcome}}"}).
 					about("Refused means that a disruption budget says no."),
-				graph("Pods of PodSets by pool", count, query{`sum by (pool) (windlass_podset_pods{` + pool + `})`, "{{pool}}"}),
+				graph("Pods of PodSets by pool", count, query{`sum by (pool) (windlass_podset_pods{` + pool + `})`, byPool}),
 				graph("Pods of all PodSets", count, query{`sum by (state) (windlass_podset_replicas{job="$job"})`, "{{state}}"}),
 			}},
 		},

@@ -35,7 +35,8 @@ func newEngine(t *testing.T) *promql.Engine {
 // memory keeps series for queries.
 type memory []storage.Series
 
-// load reads series in the notation of promtool's tests, one a line, with a sample a minute: windlass_vm_host_up{host="a"} 1 0x9
+// load reads series in the notation of promtool's tests, one a line, with a sample a minute,
+// such as windlass_vm_host_up{host="a"} 1 0x9.
 func load(t *testing.T, text string) memory {
 	t.Helper()
 	var out memory
