@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/windlass-operator/windlass/test/guide"
@@ -23,6 +24,7 @@ import (
 // what it sees with what they show. The page about the HTTP API has a test of its own, TestGuide.
 func TestGuides(t *testing.T) {
 	c := startLocal(t)
+	nodes := c.labelsOfNodes(t)
 	pages, err := filepath.Glob(filepath.Join(root, "docs", "guide", "*.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +40,7 @@ func TestGuides(t *testing.T) {
 			}
 			c.startManager(t, "--vm-driver=simulated", "--state-dir="+t.TempDir(),
 				"--provisioner-path=rke="+c.Devcluster+",devcluster="+c.Devcluster).ready()
-			defer c.tidy(t) // also after a failure: the next page begins without any object
+			defer c.tidy(t, nodes) // also after a failure: the next page begins without any object, and with the nodes as they were
 			newReader(t, c).read(page)
 		})
 	}
@@ -71,13 +73,34 @@ func startLocal(t *testing.T) *cluster {
 	return c
 }
 
-// tidy deletes every object of Windlass and the workloads of the page.
-func (c *cluster) tidy(t *testing.T) {
+// labelsOfNodes returns the labels of each node by its name.
+func (c *cluster) labelsOfNodes(t *testing.T) map[string]map[string]string {
+	t.Helper()
+	var nodes corev1.NodeList
+	if err := c.Client.List(t.Context(), &nodes); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]map[string]string{}
+	for _, node := range nodes.Items {
+		out[node.Name] = node.Labels
+	}
+	return out
+}
+
+// tidy deletes every object of Windlass and the workloads of the page, and takes from the nodes the labels that they did not have.
+func (c *cluster) tidy(t *testing.T, nodes map[string]map[string]string) {
 	t.Helper()
 	for kind := range strings.FieldsSeq(c.do(t, "api-resources", "--categories=windlass", "--output=name")) {
 		c.do(t, "delete", kind, "--all", "--all-namespaces", "--timeout=60s")
 	}
 	c.do(t, "delete", "deployments,horizontalpodautoscalers", "--all", "--timeout=60s")
+	for node, labels := range c.labelsOfNodes(t) {
+		for label := range labels {
+			if _, had := nodes[node][label]; !had {
+				c.do(t, "label", "node", node, label+"-")
+			}
+		}
+	}
 }
 
 // reader follows a page.
