@@ -99,6 +99,7 @@ export async function rehearse(page, cluster) {
   right((await label()) === undefined, "a pool that rehearses has touched a node");
   await acted(page, pool, () => ready(page, "Apply to 1 nodes").click());
   await carries("yes");
+  await ready(page, "Apply to 1 nodes").waitFor({ state: "hidden" }); // the page knows it too: the change begins with what it shows
 
   await page.getByRole("button", { name: "Change", exact: true }).click();
   const dialog = page.getByRole("dialog");
