@@ -118,6 +118,7 @@ func (c *clusterBench) prepare() error {
 	}
 	c.args = []string{
 		"--provisioner-path=rke=" + path, "--state-dir=" + filepath.Join(c.dir, "runs"),
+		"--tool-isolation=none", // the tool tells of its calls beside the clusters' directories
 		fmt.Sprintf("--max-concurrent-operations=%d", clusterLimit),
 	}
 	for i := range clusterCount {
