@@ -222,6 +222,11 @@ screenshots: build ## Take the pictures of docs/pictures anew, from the showcase
 	@rm -rf .local/pictures && mkdir -p .local/pictures docs/pictures
 	@go test -count=1 -timeout=30m -run '^TestShowcase$$' -v ./test/console
 
+.PHONY: visits
+visits: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
+visits: build ## Visit the console as people do who change everything by clicks, and lose the API server meanwhile. make test only looks.
+	@WINDLASS_VISITS=. go test -count=1 -timeout=30m -run '^TestShowcase$$' -v ./test/console
+
 .PHONY: accept-pictures
 accept-pictures: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 accept-pictures: build ## Accept what the pages of the console look like now, after you have looked at .local/gallery: make test compares with it.

@@ -63,6 +63,6 @@ async function replaced(page, cluster, namespace) {
   await page.unroute("**/v1/services/**");
   const after = await cluster.get("services", namespace, name);
   right(after !== undefined && after.metadata.uid !== before.metadata.uid && after.metadata.deletionTimestamp === undefined, "an object that has replaced the one that was to be deleted is deleted");
-  await page.locator(".toast").getByRole("button", { name: "Dismiss" }).first().click();
+  await page.locator(".toast", { hasText: "Not done" }).getByRole("button", { name: "Dismiss" }).click(); // others leave by themselves
   await open(page, "/services");
 }
