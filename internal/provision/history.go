@@ -89,7 +89,7 @@ func DecodeHistory(data map[string]string) History {
 		if i == 0 {
 			out[i].Log = data[keyLog]
 		}
-		out[i].Log = out[i].Log[max(0, len(out[i].Log)-MaxLog):]
+		out[i].Log = bounded(out[i].Log)
 	}
 	return out
 }

@@ -74,6 +74,9 @@ func (q *requestReader) read(r *http.Request, body []byte) (effect, bool) {
 	if info.APIGroup == "authorization.k8s.io" || info.APIGroup == "authentication.k8s.io" { // questions that are sent as POST
 		return effect{}, false
 	}
+	if isRunning(info.Resource, info.Namespace, info.Name) { // whether it is written depends on how long a run takes
+		return effect{}, false
+	}
 	object := info.Resource
 	if info.APIGroup != "" {
 		object += "." + info.APIGroup

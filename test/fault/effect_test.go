@@ -27,6 +27,8 @@ func TestRead(t *testing.T) {
 		"an event is known by what it is about":        {method: http.MethodPost, path: "/apis/events.k8s.io/v1/namespaces/default/events", body: `{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{"name":"red.18a"},"regarding":{"kind":"NodePool","name":"red"},"reason":"NodesJoined"}`, want: "create events.events.k8s.io/default/NodePool/red/NodesJoined"},
 		"an eviction is one":                           {method: http.MethodPost, path: "/api/v1/namespaces/default/pods/a/eviction", want: "create pods/default/a/eviction"},
 		"the Lease of the election is none":            {method: http.MethodPut, path: leases + "/windlass"},
+		"what a tool prints while it runs is none":     {method: http.MethodPatch, path: "/api/v1/namespaces/windlass-system/configmaps/a-running"},
+		"the log of a run that has ended is one":       {method: http.MethodPatch, path: "/api/v1/namespaces/windlass-system/configmaps/a-log", want: "patch configmaps/windlass-system/a-log"},
 		"reading is none":                              {method: http.MethodGet, path: nodes + "/a"},
 		"a question that is sent as POST is none":      {method: http.MethodPost, path: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"},
 		"a dry run is none":                            {method: http.MethodPatch, path: nodes + "/a?dryRun=All"},

@@ -38,6 +38,8 @@ const (
 	StateSecretSuffix = "-state"
 	// LogSuffix follows the name of the Cluster in the name of the ConfigMap that holds the end of the last run's log.
 	LogSuffix = "-log"
+	// RunningSuffix follows the name of the Cluster in the name of the ConfigMap that holds what a run that is under way has printed.
+	RunningSuffix = "-running"
 	// ClusterNameLabel names the cluster on the Secret, as Cluster API has it.
 	ClusterNameLabel = "cluster.x-k8s.io/cluster-name"
 	// ClusterUIDLabel says whose state, log or kubeconfig an object is.

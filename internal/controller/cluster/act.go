@@ -51,6 +51,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	if decided.start != nil {
 		return r.start(ctx, pass)
 	}
+	r.publish(ctx, pass)
 	return decided.outcome
 }
 
@@ -58,6 +59,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
 	cluster := pass.Object
 	r.prober.Forget(cluster.UID)
+	r.published.drop(cluster.UID)
 	if run := pass.seen.run; run != nil && run.Phase == provision.Running {
 		if err := r.cancel(ctx, cluster); err != nil {
 			return flow.Fail(err)
@@ -100,6 +102,9 @@ func (r *Reconciler) save(ctx context.Context, pass *scope) error {
 	}
 	if err := patch.Apply(ctx, r.direct, log); err != nil {
 		return fmt.Errorf("cannot write the log to ConfigMap %s/%s: %w", r.namespace, *log.Name, err)
+	}
+	if err := r.unpublish(ctx, pass.Object, *run); err != nil {
+		return err
 	}
 	pass.finished = run
 	return nil

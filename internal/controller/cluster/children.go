@@ -46,6 +46,21 @@ func logConfigMap(
 		WithData(data), nil
 }
 
+// runningConfigMap returns the ConfigMap that publishes a run: while it is under way with the end of its log, which is redacted.
+func runningConfigMap(
+	cluster *clusterprovisionerv1alpha1.Cluster, namespace string, run provision.Run,
+) (*corev1ac.ConfigMapApplyConfiguration, error) {
+	name := cluster.Name + clusterprovisionerv1alpha1.RunningSuffix
+	data, err := provision.EncodeRunning(run)
+	if err != nil {
+		return nil, fmt.Errorf("cannot publish the run in ConfigMap %s/%s: %w", namespace, name, err)
+	}
+	return corev1ac.ConfigMap(name, namespace).
+		WithLabels(labels(cluster)).WithOwnerReferences(owner(cluster)).
+		WithAnnotations(map[string]string{clusterprovisionerv1alpha1.OperationAnnotation: run.ID}).
+		WithData(data), nil
+}
+
 // kubeconfigSecret returns the Secret with the kubeconfig, in the form that Cluster API, Flux and Argo CD read.
 func kubeconfigSecret(
 	cluster *clusterprovisionerv1alpha1.Cluster, ref corev1.SecretReference, kubeconfig []byte,

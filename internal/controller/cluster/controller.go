@@ -24,6 +24,7 @@ type Reconciler struct {
 	direct      client.Client
 	provisioner provision.Provisioner
 	prober      *Prober
+	published   published
 	// namespace is where state, logs and kubeconfigs go unless a spec names another.
 	namespace string
 	// configRoot is the directory that configPath must be in; empty for any.
