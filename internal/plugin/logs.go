@@ -8,23 +8,17 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
-const (
-	// defaultHome is the namespace that Windlass runs in, unless it was installed elsewhere.
-	defaultHome = "windlass-system"
-	// runPause is how often a run that is under way is looked at.
-	runPause = 2 * time.Second
-)
+// defaultHome is the namespace that Windlass runs in, unless it was installed elsewhere.
+const defaultHome = "windlass-system"
 
 // logsAsked is what a call of the command asks.
 type logsAsked struct {
@@ -39,19 +33,18 @@ func (p *plugin) newLogsCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "logs cluster/NAME",
 		Short: "Print the log of a run of a Cluster's tool",
-		Long: "Prints the end of the log of the last run that has ended, at most 64 KiB, from the ConfigMap NAME-log that Windlass keeps. You\n" +
-			"need the right to get it. Only the manager has the lines of a run that is under way, and only its HTTP API follows them:\n" +
-			"GET /v1/clusters/NAME/log?follow=true. With --follow this command tells the stages of such a run, and prints its log when\n" +
-			"it has ended.",
+		Long: "Prints what the last run of the tool has printed, at most the last 64 KiB. With --follow it goes on until the run ends.\n" +
+			"Windlass publishes the lines of a run that is under way in the ConfigMap NAME-running, every few seconds, and keeps those of\n" +
+			"runs that have ended in NAME-log. You need the right to get both. Whoever may not get the first is told the stages of a run.",
 		Example: "  kubectl windlass logs cluster/east\n" +
 			"  kubectl windlass logs cluster/east --follow",
 		Args: takes(1, 2),
 	}
 	flags := command.Flags()
 	flags.StringVar(&asked.home, "windlass-namespace", defaultHome, "`name` of the namespace that Windlass runs in")
-	flags.StringVar(&asked.run, "run", "", "the `id` of a run, one of those that are kept. The default is the last one that has ended")
+	flags.StringVar(&asked.run, "run", "", "the `id` of a run, one of those that are kept. The default is the last one")
 	flags.IntVar(&asked.tail, "tail", -1, "only so many last `lines`")
-	flags.BoolVarP(&asked.follow, "follow", "f", false, "if a run is under way, wait for its end")
+	flags.BoolVarP(&asked.follow, "follow", "f", false, "if a run is under way, print its lines as they come, until it ends")
 	command.RunE = func(cmd *cobra.Command, args []string) error {
 		of, err := objectOf(args, among)
 		switch {
@@ -75,10 +68,13 @@ func (p *plugin) logs(ctx context.Context, of target, asked *logsAsked) error {
 	if err != nil {
 		return err
 	}
-	if running := cluster.Status.LastOperation; asked.run == "" && running != nil && running.EndTime == nil {
-		if !asked.follow {
-			p.note("the run %s is under way (%s), and only the HTTP API has its lines: this is the run before", running.ID, stageOf(running))
-		} else if cluster, err = p.awaitRun(ctx, reached, of, running.ID); err != nil {
+	now := cluster.Status.LastOperation
+	underWay := now != nil && now.EndTime == nil && (asked.run == "" || asked.run == now.ID)
+	switch {
+	case underWay && asked.follow:
+		return p.followRun(ctx, &runReader{p: p, cluster: reached, of: of, home: asked.home, uid: cluster.UID, id: now.ID}, asked.tail)
+	case underWay:
+		if shown, err := p.linesSoFar(ctx, reached, cluster, asked); shown || err != nil {
 			return err
 		}
 	}
@@ -98,38 +94,47 @@ func (p *plugin) logs(ctx context.Context, of target, asked *logsAsked) error {
 	return err
 }
 
-// awaitRun waits for the end of a run, and tells its stages.
-func (p *plugin) awaitRun(ctx context.Context, reached *cluster, of target, id string) (*clusterprovisionerv1alpha1.Cluster, error) {
-	var out *clusterprovisionerv1alpha1.Cluster
-	told := ""
-	err := repeat(ctx, runPause, func() (done bool, err error) {
-		if out, err = readTyped[*clusterprovisionerv1alpha1.Cluster](ctx, reached, of); err != nil {
-			return false, err
-		}
-		running := out.Status.LastOperation
-		if running == nil || running.ID != id || running.EndTime != nil {
-			return true, nil
-		}
-		if stage := stageOf(running); stage != told {
-			told = stage
-			p.note("%s", stage)
-		}
-		return false, nil
-	})
-	return out, err
+// linesSoFar prints what a run that is under way has printed, and reports whether that is known.
+func (p *plugin) linesSoFar(ctx context.Context, reached *cluster, of *clusterprovisionerv1alpha1.Cluster, asked *logsAsked) (shown bool, err error) {
+	now := of.Status.LastOperation
+	run, known, err := reached.running(ctx, of, asked.home)
+	switch {
+	case err != nil:
+		p.note("the run %s is under way (%s), and its lines cannot be read: %s", now.ID, stageOf(now), p.explain(err))
+	case !known || run.ID != now.ID:
+		p.note("the run %s is under way (%s), and its lines are not there yet: --follow waits for them", now.ID, stageOf(now))
+	default:
+		p.note("the run %s is under way (%s): these are its lines so far", now.ID, stageOf(now))
+		_, err := io.WriteString(p.Streams.Out, p.shown(provision.LastLines(run.Log, asked.tail)))
+		return true, err
+	}
+	if asked.run == "" {
+		p.note("this is the run before")
+	}
+	return asked.run != "", nil
 }
 
 // runsOf returns the runs of a Cluster that are kept, the newest first.
 func (c *cluster) runsOf(ctx context.Context, of *clusterprovisionerv1alpha1.Cluster, home string) (provision.History, error) {
+	data, err := c.keptFor(ctx, of, home, clusterprovisionerv1alpha1.LogSuffix)
+	return provision.DecodeHistory(data), err
+}
+
+// running returns a run that is under way, as Windlass has published it, and reports whether there is one with lines.
+func (c *cluster) running(ctx context.Context, of *clusterprovisionerv1alpha1.Cluster, home string) (provision.Run, bool, error) {
+	data, err := c.keptFor(ctx, of, home, clusterprovisionerv1alpha1.RunningSuffix)
+	run, known := provision.DecodeRunning(data)
+	return run, known, err
+}
+
+// keptFor returns what a ConfigMap has that Windlass keeps for a Cluster; nothing if there is none, or if it is of an earlier Cluster of this name.
+func (c *cluster) keptFor(ctx context.Context, of *clusterprovisionerv1alpha1.Cluster, home, suffix string) (map[string]string, error) {
 	var kept corev1.ConfigMap
-	err := c.Get(ctx, client.ObjectKey{Namespace: home, Name: of.Name + clusterprovisionerv1alpha1.LogSuffix}, &kept)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && kept.Labels[clusterprovisionerv1alpha1.ClusterUIDLabel] != string(of.UID):
-		return nil, nil // or it is of an earlier Cluster of this name
-	case err != nil:
-		return nil, err
+	err := c.Get(ctx, client.ObjectKey{Namespace: home, Name: of.Name + suffix}, &kept)
+	if err != nil || kept.Labels[clusterprovisionerv1alpha1.ClusterUIDLabel] != string(of.UID) {
+		return nil, client.IgnoreNotFound(err)
 	}
-	return provision.DecodeHistory(kept.Data), nil
+	return kept.Data, nil
 }
 
 func stageOf(run *clusterprovisionerv1alpha1.Operation) string {

@@ -6,7 +6,6 @@ package plugin
 import (
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,17 +46,16 @@ func TestLogs(t *testing.T) {
 	}
 	cluster.Status.LastOperation = &clusterprovisionerv1alpha1.Operation{ID: "three", Action: clusterprovisionerv1alpha1.ActionUp, Stage: "joining"}
 	must(t, s.Live.Status().Update(t.Context(), cluster))
-	s.steps(t, within, step{args: of + " --tail 1", out: "last", err: "the run three is under way (Up: joining)"})
-
-	finished := make(chan result, 1)
-	go func() {
-		finished <- s.run(t, append(within, append(strings.Fields(of), "--follow", "--tail", "1")...)...)
-	}()
-	cluster.Status.LastOperation.EndTime = &metav1.Time{Time: time.Date(2100, 1, 2, 3, 4, 5, 0, time.UTC)}
-	must(t, s.Live.Status().Update(t.Context(), cluster))
-	if got := <-finished; got.code != exitFine || !strings.Contains(got.out, "last") {
-		t.Errorf("a run that has ended is not shown: %+v", got)
-	}
+	s.steps(t, within,
+		step{args: of + " --tail 1", out: "last", err: "the run three is under way (Up: joining), and its lines are not there yet"},
+		step{args: of + " --run three", err: "its lines are not there yet: --follow waits for them"},
+	)
+	s.publish(t, cluster, home, "first\npassword: hunter2\nsecond\n")
+	s.steps(t, within,
+		step{args: of, out: "first\npassword: [redacted]\nsecond\n", err: "the run three is under way (Up: joining): these are its lines so far"},
+		step{args: of + " --run three --tail 1", out: "second\n"},
+		step{args: of + " --run two --tail 1", out: "last\n"},
+	)
 	reader := s.limited(t, home, "get configmaps")
 	s.steps(t, append(reader, within...), step{args: of, code: exitPrevented, err: "you may not get resource clusters"})
 }
