@@ -60,7 +60,7 @@ func newStage(t *testing.T) *stage {
 }
 
 // kubeconfigFor writes a kubeconfig with the context "test", which has a namespace if one is given.
-func kubeconfigFor(t *testing.T, config *rest.Config, namespace string) string {
+func kubeconfigFor(t testing.TB, config *rest.Config, namespace string) string {
 	t.Helper()
 	const name = "test"
 	content := clientcmdapi.Config{
@@ -163,7 +163,7 @@ func has(t *testing.T, text string, parts ...string) {
 	}
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

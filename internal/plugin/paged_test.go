@@ -20,6 +20,8 @@ import (
 // manyNodes answers lists in pages: there are that many nodes, of which the last is not ready, and nothing else.
 type manyNodes struct {
 	count int
+	// padding makes a node as large as a real one.
+	padding string
 
 	mu sync.Mutex
 	// asked counts the requests for each plural.
@@ -60,7 +62,7 @@ func (m *manyNodes) node(at int) any {
 		state, message = "Unknown", "Kubelet stopped posting node status."
 	}
 	return map[string]any{
-		"metadata": map[string]any{"name": fmt.Sprintf("node-%04d", at)},
+		"metadata": map[string]any{"name": fmt.Sprintf("node-%04d", at), "annotations": map[string]any{"padding": m.padding}},
 		"status":   map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": state, "message": message}}},
 	}
 }
