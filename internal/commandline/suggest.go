@@ -33,11 +33,11 @@ func suggestFlag(command *cobra.Command, err error) error {
 	return fmt.Errorf("%w: did you mean --%s?", err, strings.Join(near, " or --"))
 }
 
-// Near returns those of the words that are nearly written like the given one, the nearest first.
+// Near returns those of the words that are nearly written like the given one, the nearest first: one or two letters are wrong, and more are right.
 func Near(word string, words []string) []string {
 	var near []string
 	for _, each := range words {
-		if len(word) > 1 && distance(word, each) <= 2 {
+		if wrong := distance(word, each); len(word) > 1 && wrong <= 2 && 2*wrong < max(len(word), len(each)) {
 			near = append(near, each)
 		}
 	}

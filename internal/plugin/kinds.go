@@ -160,7 +160,7 @@ type target struct {
 func targetOf(args []string, among []*kind) (target, error) {
 	word, name, slash := strings.Cut(args[0], "/")
 	switch {
-	case slash && (name == "" || len(args) > 1):
+	case slash && (word == "" || name == "" || len(args) > 1):
 		return target{}, misused("give one object as kind/name, such as %s/a", among[0].singular())
 	case len(args) == 2:
 		name = args[1]

@@ -50,6 +50,8 @@ func (p *plugin) newLogsCommand() *cobra.Command {
 		switch {
 		case err != nil:
 			return err
+		case asked.tail < 0 && cmd.Flags().Changed("tail"):
+			return misused("--tail must be a number of lines")
 		case asked.follow && asked.run != "":
 			return misused("--follow is about the run that is under way: leave --run out")
 		}

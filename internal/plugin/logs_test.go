@@ -39,6 +39,7 @@ func TestLogs(t *testing.T) {
 		step{args: of + " --tail 1", asked: true, out: "\ufffd[31mlast\n"},
 		step{args: of + " --run one", out: "earlier\n"},
 		step{args: of + " --run three", code: exitPrevented, err: `has no run "three"`},
+		step{args: of + " --tail -5", code: exitMisused, err: "--tail must be a number of lines"},
 		step{args: of + " --run one --follow", code: exitMisused, err: "leave --run out"},
 	)
 	if got := s.run(t, append(within, strings.Fields(of)...)...); strings.Contains(got.out, "hunter2") {

@@ -100,18 +100,20 @@ func TestArguments(t *testing.T) {
 	t.Parallel()
 	among := only("nodepools", "virtualmachines", "clusters", "pods")
 	tests := map[string]struct{ args, want string }{
-		"a kind and a name":                     {args: "nodepool/a", want: "nodepools a"},
-		"in two words":                          {args: "vm a", want: "virtualmachines a"},
-		"all of a kind":                         {args: "wnp", want: "nodepools "},
-		"with its API group":                    {args: "clusters.clusterprovisioner.rke.io/a", want: "clusters a"},
-		"with its version and API group":        {args: "VirtualMachine.v1alpha1.cloudnative.tw/a", want: "virtualmachines a"},
-		"a kind of another API group":           {args: "clusters.cluster.x-k8s.io/a", want: "clusters.cluster.x-k8s.io are of another API group: did you mean clusters.clusterprovisioner.rke.io?"},
-		"a kind with a letter too many":         {args: "nodepoool/a", want: `unknown kind "nodepoool": did you mean nodepool?`},
-		"a kind that nobody has":                {args: "elephants", want: `unknown kind "elephants": there are nodepools, virtualmachines, clusters, pods`},
-		"a kind that the command does not take": {args: "podset/a", want: "this command does not work on podset: it works on nodepools, virtualmachines, clusters, pods"},
-		"no name after the slash":               {args: "vm/", want: "give one object as kind/name, such as nodepool/a"},
-		"a namespace before the name":           {args: "vm/team/a", want: `"team/a" is no name of an object: give the namespace with -n`},
-		"two objects":                           {args: "vm/a vm/b", want: "give one object as kind/name, such as nodepool/a"},
+		"a kind and a name":                          {args: "nodepool/a", want: "nodepools a"},
+		"in two words":                               {args: "vm a", want: "virtualmachines a"},
+		"all of a kind":                              {args: "wnp", want: "nodepools "},
+		"with its API group":                         {args: "clusters.clusterprovisioner.rke.io/a", want: "clusters a"},
+		"with its version and API group":             {args: "VirtualMachine.v1alpha1.cloudnative.tw/a", want: "virtualmachines a"},
+		"a kind of another API group":                {args: "clusters.cluster.x-k8s.io/a", want: "clusters.cluster.x-k8s.io are of another API group: did you mean clusters.clusterprovisioner.rke.io?"},
+		"a kind with a letter too many":              {args: "nodepoool/a", want: `unknown kind "nodepoool": did you mean nodepool?`},
+		"a kind that nobody has":                     {args: "elephants", want: `unknown kind "elephants": there are nodepools, virtualmachines, clusters, pods`},
+		"a kind that is like a short name by chance": {args: "foo/a", want: `unknown kind "foo": there are nodepools, virtualmachines, clusters, pods`},
+		"no kind before the slash":                   {args: "/a", want: "give one object as kind/name, such as nodepool/a"},
+		"a kind that the command does not take":      {args: "podset/a", want: "this command does not work on podset: it works on nodepools, virtualmachines, clusters, pods"},
+		"no name after the slash":                    {args: "vm/", want: "give one object as kind/name, such as nodepool/a"},
+		"a namespace before the name":                {args: "vm/team/a", want: `"team/a" is no name of an object: give the namespace with -n`},
+		"two objects":                                {args: "vm/a vm/b", want: "give one object as kind/name, such as nodepool/a"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
