@@ -19,6 +19,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/why"
 )
 
@@ -111,6 +114,9 @@ func (r *trial) sameEvent(ctx context.Context, object client.Object, cause *why.
 	told := func(note string) bool {
 		return strings.Contains(numberless(cause.Message), numberless(note)) || causeIn(cause.Message) == causeIn(note)
 	}
+	if len(notes) == 0 && !cause.Next.Heals && !slices.Contains(ownDoing(), cause.Code) {
+		return fmt.Errorf("no event has the reason %s, and a person must act", cause.Code)
+	}
 	if len(notes) == 0 {
 		r.words.without.Add(1)
 		return nil
@@ -122,8 +128,12 @@ func (r *trial) sameEvent(ctx context.Context, object client.Object, cause *why.
 	return nil
 }
 
-// words counts the causes that have an event to compare, and those that have none: nobody is told of what they have done themselves, such as
-// a pause, nor of what is on its way.
+// ownDoing are the causes that a person has asked for with this very object: nobody is told of what they have done themselves.
+func ownDoing() []why.Code {
+	return []why.Code{status.ReasonPaused, nodesv1.ReasonDryRun, appsv1alpha1.ReasonDeploymentPaused}
+}
+
+// words counts the causes that have an event to compare, and those that have none: what is on its way, and what a person has asked for.
 type words struct{ with, without atomic.Int32 }
 
 // compared fails the test if few causes had an event: then the comparison says nothing.

@@ -58,6 +58,19 @@ func announcements() []status.Announcement {
 			Warning: true, Action: actionProvision,
 		},
 		{Condition: status.Stalled, Status: metav1.ConditionTrue, Warning: true, Action: actionProvision},
+		{
+			Condition: clusterprovisionerv1alpha1.ConditionKubeconfigAvailable, Status: metav1.ConditionFalse,
+			Reasons: []string{clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, clusterprovisionerv1alpha1.ReasonSecretConflict},
+			Warning: true, Action: actionProvision,
+		},
+		{
+			Condition: status.Ready, Status: metav1.ConditionFalse,
+			Reasons: []string{clusterprovisionerv1alpha1.ReasonKubeconfigMissing}, Warning: true, Action: actionProvision,
+		},
+		{
+			Condition: status.Ready, Status: metav1.ConditionFalse,
+			Reasons: []string{clusterprovisionerv1alpha1.ReasonWaitingForApproval}, Action: actionProvision,
+		},
 	}
 }
 

@@ -40,5 +40,10 @@ func announcements() []status.Announcement {
 	return []status.Announcement{
 		{Condition: clusterprovisionerv1alpha1.ConditionIssued, Status: metav1.ConditionTrue, Action: actionIssue},
 		{Condition: status.Stalled, Status: metav1.ConditionTrue, Warning: true, Action: actionIssue},
+		{
+			Condition: status.Ready, Status: metav1.ConditionFalse,
+			Reasons: []string{clusterprovisionerv1alpha1.ReasonClusterNotFound, clusterprovisionerv1alpha1.ReasonKubeconfigMissing},
+			Warning: true, Action: actionIssue,
+		},
 	}
 }

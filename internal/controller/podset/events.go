@@ -71,8 +71,8 @@ func repaired(podSet *appsv1alpha1.PodSet, note string) *event.Event {
 	}
 }
 
-// announcements declares the transitions of conditions that are recorded: an object in the way, a refused child, and pods that do not
-// start because of the pool.
+// announcements declares the transitions of conditions that are recorded: an object in the way, a child that is refused or too large, and pods
+// that do not start because of the pool, or until a person acts.
 func announcements() []status.Announcement {
 	return []status.Announcement{
 		{
@@ -80,11 +80,12 @@ func announcements() []status.Announcement {
 			Warning: true, Action: actionApply,
 		},
 		{
-			Condition: status.Stalled, Status: metav1.ConditionTrue, Reasons: []string{appsv1alpha1.ReasonChildRefused},
-			Warning: true, Action: actionApply,
+			Condition: status.Stalled, Status: metav1.ConditionTrue,
+			Reasons: []string{appsv1alpha1.ReasonChildRefused, appsv1alpha1.ReasonTemplateTooLarge}, Warning: true, Action: actionApply,
 		},
 		{
-			Condition: status.Ready, Status: metav1.ConditionFalse, Reasons: appsv1alpha1.PoolReasons(),
+			Condition: status.Ready, Status: metav1.ConditionFalse, Reasons: append(appsv1alpha1.PoolReasons(),
+				appsv1alpha1.ReasonFailedCreate, appsv1alpha1.ReasonProgressDeadlineExceeded),
 			Warning: true, Action: actionWait,
 		},
 	}

@@ -76,5 +76,12 @@ func announcements() []status.Announcement {
 	return []status.Announcement{
 		{Condition: cloudnativev1alpha1.ConditionDriverReady, Status: metav1.ConditionFalse, Warning: true, Action: actionReconcile},
 		{Condition: cloudnativev1alpha1.ConditionRestartRequired, Status: metav1.ConditionTrue, Warning: true, Action: actionReconcile},
+		{
+			Condition: status.Ready, Status: metav1.ConditionFalse, Warning: true, Action: actionReconcile,
+			Reasons: []string{
+				cloudnativev1alpha1.ReasonSecretNotFound, cloudnativev1alpha1.ReasonSecretForbidden, cloudnativev1alpha1.ReasonSecretInvalid,
+				cloudnativev1alpha1.ReasonCapacityExceeded,
+			},
+		},
 	}
 }
