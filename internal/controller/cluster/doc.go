@@ -11,7 +11,7 @@
 //     references.go).
 //  2. plan decides what to do (plan.go, removal.go, waits.go): pure.
 //  3. observeCredentials reads the SSH key and the host keys, if a run is about to start (references.go).
-//  4. act does it (act.go). It starts and follows runs, and never waits for one.
+//  4. act does it (act.go). It starts and follows runs, publishes what they print (publish.go), and never waits for one.
 //
 // Each pass then describes what it found in the status, with at most one write (status.go), and records events once that write has
 // succeeded (events.go). All conditions of a Cluster are written here: ConfigValid, Provisioned, KubeconfigAvailable, Healthy and
