@@ -80,8 +80,9 @@ func announcements() []status.Announcement {
 			Condition: status.Ready, Status: metav1.ConditionFalse, Warning: true, Action: actionReconcile,
 			Reasons: []string{
 				cloudnativev1alpha1.ReasonSecretNotFound, cloudnativev1alpha1.ReasonSecretForbidden, cloudnativev1alpha1.ReasonSecretInvalid,
-				cloudnativev1alpha1.ReasonCapacityExceeded,
+				cloudnativev1alpha1.ReasonCapacityExceeded, cloudnativev1alpha1.ReasonHeld,
 			},
 		},
+		{Condition: cloudnativev1alpha1.ConditionRootDiskRefused, Status: metav1.ConditionTrue, Warning: true, Action: actionReconcile},
 	}
 }
