@@ -16,7 +16,9 @@ import (
 
 // comparison collects the fields that differ.
 type comparison struct {
-	owners  []owner
+	owners []owner
+	// known is what anybody owns.
+	known   *fieldpath.Set
 	changes []FieldChange
 }
 
@@ -143,7 +145,7 @@ func (c *comparison) changed(f field) error {
 		*into = raw
 	}
 	for _, one := range c.owners {
-		if owns(one.fields, f.path) {
+		if owns(one.fields, c.known, f.path) {
 			out.Owners = append(out.Owners, one.FieldOwner)
 		}
 	}

@@ -97,13 +97,13 @@ func Between(before, after []byte) (*Difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := comparison{owners: owners, changes: []FieldChange{}}
+	c := comparison{owners: owners, known: union(slices.Concat(owners, later)), changes: []FieldChange{}}
 	out := &Difference{After: is, Conflicts: []FieldConflict{}}
 	unstructured.RemoveNestedField(was, fieldMetadata, "managedFields")
 	unstructured.RemoveNestedField(is, fieldMetadata, "managedFields")
 	if len(before) > 0 {
 		out.Before = was
-		err = c.maps(nil, union(slices.Concat(owners, later)), counted(was, false), counted(is, false))
+		err = c.maps(nil, c.known, counted(was, false), counted(is, false))
 	} else {
 		err = c.maps(nil, union(later), map[string]any{fieldMetadata: map[string]any{}}, counted(is, true))
 	}

@@ -50,7 +50,10 @@ func TestBetween(t *testing.T) {
 			object(`"spec":{"a":1}`, "kubectl", `{"f:spec":{"f:a":{}}}`, "other", `{"f:spec":{"f:b":{}}}`), object(`"spec":{"a":2}`),
 			[]string{".spec.a: 1 > 2 kubectl"},
 		},
-		"a field that two own":     {object(`"spec":{"a":1}`, "x", `{"f:spec":{"f:a":{}}}`, "y", `{"f:spec":{"f:a":{}}}`), object(`"spec":{}`), []string{".spec.a: 1 >  x,y"}},
+		"a field that two own": {object(`"spec":{"a":1}`, "x", `{"f:spec":{"f:a":{}}}`, "y", `{"f:spec":{"f:a":{}}}`), object(`"spec":{}`), []string{".spec.a: 1 >  x,y"}},
+		"who made the object around a field owns it no more once somebody has set the field": {
+			object(`"spec":{"a":1}`, "maker", `{"f:spec":{}}`, "x", `{"f:spec":{"f:a":{}}}`), object(`"spec":{"a":2}`), []string{".spec.a: 1 > 2 x"},
+		},
 		"a field that nobody owns": {object(`"spec":{"a":1}`), object(`"spec":{"a":true}`), []string{".spec.a: 1 > true"}},
 		"a field is added":         {object(`"spec":{}`), object(`"spec":{"a":{"b":1}}`), []string{`.spec.a:  > {"b":1}`}},
 		"a field with owned parts goes": {

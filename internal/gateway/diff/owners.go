@@ -53,12 +53,14 @@ func union(owners []owner) *fieldpath.Set {
 	return out
 }
 
-// owns reports whether the set has the path, something below it, or something above it that is owned as a whole.
-func owns(set *fieldpath.Set, path fieldpath.Path) bool {
+// owns reports whether a set has a field, something in it, or what it is a part of. Who owns an object or a list and nothing in it has its
+// fields only where nobody else has one of its own there: otherwise they have made it, and no more.
+func owns(set, known *fieldpath.Set, path fieldpath.Path) bool {
 	for i, element := range path {
 		below := set.WithPrefix(element)
+		known = known.WithPrefix(element)
 		if i == len(path)-1 || below.Empty() {
-			return set.Members.Has(element) || !below.Empty()
+			return !below.Empty() || set.Members.Has(element) && (i == len(path)-1 || known.Empty())
 		}
 		set = below
 	}
