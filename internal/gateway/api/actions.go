@@ -26,6 +26,7 @@ type ActionInput struct {
 	DryRunInput
 	OwnerInput
 	PinInput
+	ConflictInput
 	Target
 }
 
@@ -119,7 +120,11 @@ func decide[T any, O objectPointer[T]](
 	ctx context.Context, a *API, who *access.Caller, path string, of actionOf, in *ActionInput,
 	change func(ctx context.Context, object O) error,
 ) ([]byte, error) {
-	object, err := readAs[T](ctx, a, who, path)
+	read, err := a.Upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: path})
+	if err != nil {
+		return nil, err
+	}
+	object, err := decodeAs[T](path, read)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +132,11 @@ func decide[T any, O objectPointer[T]](
 	if in.UID != "" && string(meta.GetUID()) != in.UID {
 		return nil, wasReplaced(string(meta.GetUID()))
 	}
-	return action.Patch(meta, of.ending, func(O) error { return change(ctx, meta) })
+	patch, err := action.Patch(meta, of.ending, func(O) error { return change(ctx, meta) })
+	if err != nil || !in.RefuseConflicts {
+		return patch, err
+	}
+	return patch, conflictsOfMerge(read.Body, patch)
 }
 
 // readAs reads what is at a path of the API server, as the caller.
@@ -136,6 +145,10 @@ func readAs[T any](ctx context.Context, a *API, who *access.Caller, path string)
 	if err != nil {
 		return nil, err
 	}
+	return decodeAs[T](path, answer)
+}
+
+func decodeAs[T any](path string, answer *access.Result) (*T, error) {
 	out := new(T)
 	if err := json.Unmarshal(answer.Body, out); err != nil {
 		return nil, fmt.Errorf("cannot read the answer of the API server to %s: %w", path, err)

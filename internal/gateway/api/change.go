@@ -22,6 +22,7 @@ import (
 type patchInput struct {
 	CreateInput
 	PinInput
+	ConflictInput
 	Target
 }
 
@@ -73,6 +74,10 @@ func (a *API) patch(ctx context.Context, k *feed.Kind, in *patchInput) (access.C
 		if body, err = pinPatch(body, media, in.UID); err != nil {
 			return access.Call{}, nil, err
 		}
+	}
+	if in.RefuseConflicts {
+		c, answer, err := a.patchUnlessSet(ctx, k, in, media)
+		return c, answer, a.unlessReplaced(ctx, k, &in.Target, in.UID, err)
 	}
 	c, answer, err := a.sendOwn(ctx, k, in.namespace, in.name, access.Call{
 		Method: http.MethodPatch, Path: k.Path(in.namespace, in.name, ""), Query: in.parameters(), Body: body, ContentType: media,

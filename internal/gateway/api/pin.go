@@ -85,16 +85,21 @@ func pinPatch(body []byte, media, uid string) ([]byte, error) {
 		body, _, err := pinObject(body, mediaJSON, uid)
 		return body, err
 	}
+	// The refusal of a test would not say what it was about.
+	return withStep(body, step{"add", uidPath, uid})
+}
+
+// withStep returns a JSON patch with a last step, so that no other one has the last word on it.
+func withStep(body []byte, last step) ([]byte, error) {
 	var steps []json.RawMessage
 	if err := json.Unmarshal(body, &steps); err != nil {
 		return nil, unreadable(err)
 	}
-	// As the last step, so that no other one has the last word on it. The refusal of a test would not say what it was about.
-	last, err := json.Marshal(step{"add", uidPath, uid})
+	raw, err := json.Marshal(last)
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(append(steps, last))
+	return json.Marshal(append(steps, raw))
 }
 
 // withMetadata returns a body as JSON, with its metadata changed.

@@ -58,7 +58,7 @@ func (a *API) registerWrites(k *feed.Kind) {
 				return a.delete(ctx, k, in)
 			})
 	}
-	if k.Scalable {
+	if k.Size != "" {
 		scaled := map[int]*huma.Response{http.StatusOK: response("The Scale after the change", mediaJSON, schemaScale)}
 		handle(a, operation(k, "scale", http.MethodPatch, objectPath(k, "/scale"), "Set the number of replicas", scaled),
 			func(ctx context.Context, in *scaleInput) (*huma.StreamResponse, error) {

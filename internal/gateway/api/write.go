@@ -25,8 +25,14 @@ import (
 // fieldManager owns the fields that are written through the API, unless the caller names another one.
 const fieldManager = "windlass-api"
 
+// fieldManagerOfButtons begins the names of those that a page or a button has of its own.
+const fieldManagerOfButtons = "windlass-console-"
+
 // dryRunAll is the value of the parameter dryRun for a write that is not stored.
 const dryRunAll = "All"
+
+// replicasPath is where a Scale has its size.
+const replicasPath = "/spec/replicas"
 
 // catchUp is how long an answer waits until the store has its write.
 const catchUp = 2 * time.Second
@@ -66,6 +72,7 @@ type scaleInput struct {
 	DryRunInput
 	OwnerInput
 	PinInput
+	ConflictInput
 	Target
 
 	Body struct {
@@ -131,7 +138,16 @@ func dryRunQuery(value string) url.Values {
 }
 
 func (a *API) scale(ctx context.Context, k *feed.Kind, in *scaleInput) (*huma.StreamResponse, error) {
-	steps := []step{{"add", "/spec/replicas", in.Body.Replicas}}
+	steps := []step{{"add", replicasPath, in.Body.Replicas}}
+	if in.RefuseConflicts {
+		seen, err := a.sizeUnlessSet(ctx, k, in)
+		if err != nil {
+			return nil, err
+		}
+		if seen != nil { // nobody else has set another one meanwhile
+			steps = slices.Insert(steps, 0, step{"test", replicasPath, seen})
+		}
+	}
 	if in.UID != "" { // a Scale of a CRD takes any UID, so it has to be a test
 		steps = slices.Insert(steps, 0, step{"test", uidPath, in.UID})
 	}
@@ -146,8 +162,14 @@ func (a *API) scale(ctx context.Context, k *feed.Kind, in *scaleInput) (*huma.St
 		ContentType: string(types.JSONPatchType),
 	})
 	refusal, refused := errors.AsType[*view.Problem](err)
-	if in.UID != "" && refused && refusal.Status == http.StatusUnprocessableEntity && len(refusal.Errors) == 0 {
-		return nil, wasReplaced("") // what fails without a field is the test
+	if !refused || refusal.Status != http.StatusUnprocessableEntity || len(refusal.Errors) > 0 {
+		return out, err
+	}
+	switch { // what fails without a field is a test
+	case in.RefuseConflicts:
+		return nil, view.NewProblem(http.StatusConflict, "Conflict", "Somebody has changed the object meanwhile. Look at it, and try again.")
+	case in.UID != "":
+		return nil, wasReplaced("")
 	}
 	return out, err
 }

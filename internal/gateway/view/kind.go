@@ -27,8 +27,8 @@ type Kind struct {
 	Plural string
 	// Namespaced is false for cluster-scoped kinds.
 	Namespaced bool
-	// Scalable is true for kinds with a scale subresource.
-	Scalable bool
+	// Size is the field of the spec that the scale subresource sets. Default: empty, for kinds without one.
+	Size string
 	// Access says which writes the API offers.
 	Access Access
 	// Uncached kinds have no store: the API server is asked, and streams do not have them.
@@ -74,13 +74,13 @@ func Kinds() []Kind {
 		{GVK: corev1.SchemeGroupVersion.WithKind("Node"), Plural: NodesPlural, About: "Nodes"},
 		{GVK: corev1.SchemeGroupVersion.WithKind("Namespace"), Plural: NamespacesPlural, About: "Namespaces"},
 		{
-			GVK: appsv1.SchemeGroupVersion.WithKind("Deployment"), Plural: DeploymentsPlural, Namespaced: true, Scalable: true,
+			GVK: appsv1.SchemeGroupVersion.WithKind("Deployment"), Plural: DeploymentsPlural, Namespaced: true, Size: "replicas",
 			About: "Deployments",
 		},
 		{GVK: corev1.SchemeGroupVersion.WithKind("Service"), Plural: ServicesPlural, Namespaced: true, About: "Services"},
 		{GVK: nodesv1.SchemeGroupVersion.WithKind("NodePool"), Plural: PoolsPlural, About: "NodePools"},
 		{
-			GVK: appsv1alpha1.SchemeGroupVersion.WithKind("PodSet"), Plural: "podsets", Namespaced: true, Scalable: true,
+			GVK: appsv1alpha1.SchemeGroupVersion.WithKind("PodSet"), Plural: "podsets", Namespaced: true, Size: "size",
 			About: "PodSets",
 		},
 		{

@@ -37,7 +37,7 @@ func (k *Kind) Actions() []Action {
 	if k.Access != AccessRead {
 		out = append(out, Action{Name: "delete", Verb: "delete"})
 	}
-	if k.Scalable {
+	if k.Size != "" {
 		out = append(out, Action{Name: "scale", Verb: "patch", Subresource: "scale"})
 	}
 	if k.Plural == PodsPlural {
