@@ -4,7 +4,7 @@ export const logs = {
   "logs.found": "{at} of {count}",
   "logs.download": "Download what is shown",
   "logs.all": "All",
-  "logs.merged": "of all pods, merged by time, the last {count} lines of each",
+  "logs.merged": "of all pods, merged by time, the last {count} {count|line|lines} of each",
   "logs.waiting": "{count} new",
   "logs.toEnd": "To the end",
   "logs.dropped": "Older lines have left: the page keeps {count}.",

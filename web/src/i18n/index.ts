@@ -10,8 +10,14 @@ export type Values = Record<string, string | number>;
 /** Says a text in the reader's language, with {names} filled in. */
 export type Say = (key: Key, values?: Values) => string;
 
+/** Fills in {names}. {count|node|nodes} is a word that depends on a number: the first for one, the second for others. */
 export function fill(text: string, values: Values | undefined): string {
-  return values ? text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) : text;
+  if (!values) return text;
+  return text.replace(/\{(\w+)(?:\|([^|{}]*)\|([^|{}]*))?\}/g, (whole, name: string, one?: string, many?: string) => {
+    const value = values[name];
+    if (value === undefined) return whole;
+    return one === undefined || many === undefined ? String(value) : Number(value) === 1 ? one : many;
+  });
 }
 
 export function speaker(texts: Texts): Say {

@@ -17,4 +17,9 @@ test("no text is empty or pleads", () => {
   for (const text of [...Object.values(en), ...Object.values(zh)]) expect(text).not.toMatch(/^$|please|successfully|!|您|(?<!已|申)请(?!求)/i);
 });
 
+test("a word in English goes with its number", () => {
+  expect([0, 1, 2].map((count) => fill("{count} {count|key|keys}", { count }))).toEqual(["0 keys", "1 key", "2 keys"]);
+  for (const [key, text] of Object.entries(en)) expect(text, key).not.toMatch(/\{count\} [a-z]+s\b(?!\|)/);
+});
+
 test("what is not given stays", () => expect(fill("{a} of {b}", { a: 1 })).toBe("1 of {b}"));

@@ -151,4 +151,7 @@ export const object: Record<keyof typeof english, string> = {
   "palette.tab": "在新标签页打开",
   "palette.more": "还有更多：继续输入名称。",
   "action.edit": "编辑",
+  "action.reason": "原因",
+  "action.pauseFor": "暂停数小时",
+  "action.also": "{name} 的更多操作",
 };
