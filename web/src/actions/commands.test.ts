@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { kindOf } from "../kinds/registry";
+import { taken } from "./clash";
 import { type Order, orders, type Target } from "./commands";
 
 function target(plural: string, namespace?: string): Target {
@@ -12,6 +13,9 @@ const machine = target("virtualmachines", "ci");
 const set = target("podsets", "ci");
 const pool = target("nodepools");
 const cluster = target("clusters");
+
+/** Buttons that write a time or a number to set something off: there is nothing of others to keep. */
+const setsOff = ["a restart that is planned", "Restart pods", "Let the nodes go", "Approve plan", "Retry now"];
 
 const buttons: Record<string, [Order, string]> = {
   "Stop": [orders.power(machine, "off"), "power"],
@@ -30,9 +34,16 @@ const buttons: Record<string, [Order, string]> = {
   "deletionPolicy": [orders.keep(cluster, "Orphan"), "keep"],
 };
 
-test.each(Object.entries(buttons))("%s acts on the object that the reader sees, under a name of its own", (_, [order, manager]) => {
+test.each(Object.entries(buttons))("%s acts on the object that the reader sees, under a name of its own", (name, [order, manager]) => {
   const { searchParams } = new URL(order.path, "http://console");
-  expect(Object.fromEntries(searchParams)).toEqual({ uid: "0-1", fieldManager: `windlass-console-${manager}` });
+  const { refuseConflicts, ...others } = Object.fromEntries(searchParams);
+  expect(others).toEqual({ uid: "0-1", fieldManager: `windlass-console-${manager}` });
+  expect(refuseConflicts, "what others have set is not overwritten unasked").toBe(setsOff.includes(name) ? undefined : "true");
+});
+
+test("what is taken over is the same order, and is not refused any more", () => {
+  const order = orders.power(machine, "off");
+  expect(taken(order)).toEqual({ ...order, path: "/v1/virtualmachines/ci/a/power?uid=0-1&fieldManager=windlass-console-power" });
 });
 
 test("Delete acts on the object that the reader sees", () => {

@@ -1,5 +1,6 @@
 import type { Kind } from "../kinds/registry";
 import type { Send } from "../api/client";
+import { refusing, taken } from "./clash";
 
 /** One request that a button sends, and the kubectl that does the same. */
 export interface Order {
@@ -41,9 +42,17 @@ function pinned(target: Target, button: string): string {
   return `?uid=${encodeURIComponent(target.uid)}&fieldManager=windlass-console-${button}`;
 }
 
+/** The same for fields that somebody can want otherwise: what another manager has set is refused, and the reader asked. */
+function held(target: Target, button: string): string {
+  return refusing(pinned(target, button));
+}
+
+/** Actions that only set off something: the time or the number that they write is nobody's wish for later. */
+const triggers = ["restart", "retry", "approve", "acknowledge"];
+
 /** An action of the API. What takes back the write of another button owns it under the name of that one. */
 function act(target: Target, name: string, kubectl: string, body?: unknown, button = name): Order {
-  const order: Order = { path: `${at(target)}/${name}${pinned(target, button)}`, method: "POST", kubectl };
+  const order: Order = { path: `${at(target)}/${name}${triggers.includes(name) ? pinned(target, button) : held(target, button)}`, method: "POST", kubectl };
   if (body !== undefined) order.body = body;
   return order;
 }
@@ -56,12 +65,13 @@ export const orders = {
   power(target: Target, state: "on" | "off" | "restart" | "suspend" | "resume"): Order {
     const strategy = { on: "Always", resume: "Always", off: "Halted", suspend: "Suspended" } as const;
     const spec = state !== "restart" ? { runStrategy: strategy[state] } : { restartAt: new Date().toISOString().replace(/\.\d+Z/, "Z") };
-    return act(target, "power", patch(target, { spec }), { state });
+    const order = act(target, "power", patch(target, { spec }), { state });
+    return state === "restart" ? taken(order) : order;
   },
   /** Writes a part of the spec, under the name of its button and to the object that the reader sees. */
   merge(target: Target, button: string, spec: object): Order {
     return {
-      path: `${at(target)}${pinned(target, button)}`, method: "PATCH", body: { spec }, type: "application/merge-patch+json",
+      path: `${at(target)}${held(target, button)}`, method: "PATCH", body: { spec }, type: "application/merge-patch+json",
       kubectl: patch(target, { spec }),
     };
   },
@@ -70,7 +80,7 @@ export const orders = {
   },
   /** Plans a restart, or takes it back. */
   restartAt(target: Target, time: Date | undefined): Order {
-    return orders.merge(target, "power", { restartAt: time ? time.toISOString().replace(/\.\d+Z/, "Z") : null });
+    return taken(orders.merge(target, "power", { restartAt: time ? time.toISOString().replace(/\.\d+Z/, "Z") : null }));
   },
   resize(target: Target, size: { cpu?: string; memory?: string }): Order {
     return act(target, "resize", patch(target, { spec: { resource: size } }), size);
@@ -103,14 +113,14 @@ export const orders = {
   },
   scale(target: Target, replicas: number): Order {
     return {
-      path: `${at(target)}/scale${pinned(target, "scale")}`, method: "PATCH", body: { replicas },
+      path: `${at(target)}/scale${held(target, "scale")}`, method: "PATCH", body: { replicas },
       kubectl: `kubectl scale ${target.kind.kubectl} ${quoted(target.name)}${flagsOf(target)} --replicas=${replicas}`,
     };
   },
   /** Has the object leave what it stands for as it is, when it is deleted. */
   keep(target: Target, policy: "Retain" | "Orphan"): Order {
     return {
-      path: `${at(target)}${pinned(target, "keep")}`, method: "PATCH", type: "application/merge-patch+json",
+      path: `${at(target)}${held(target, "keep")}`, method: "PATCH", type: "application/merge-patch+json",
       body: { spec: { deletionPolicy: policy } }, kubectl: patch(target, { spec: { deletionPolicy: policy } }),
     };
   },

@@ -2,14 +2,26 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Refusal, send, type Send } from "../api/client";
 import type { KubeObject } from "../api/types";
-import { tell } from "../components/toasts";
+import { tell, tellFailure } from "../components/toasts";
 import { useSay } from "../i18n";
 import type { Kind } from "../kinds/registry";
+import { decided, isClash, taken } from "./clash";
 import type { Order, Target } from "./commands";
 
 export function targetOf(kind: Kind, object: KubeObject): Target {
   return { kind, namespace: object.metadata.namespace, name: object.metadata.name ?? "", uid: object.metadata.uid ?? "" };
 }
+
+/** Sends what a button does. */
+export async function sendOrder(order: Order): Promise<void> {
+  const options: Send = { method: order.method };
+  if (order.body !== undefined) options.body = order.body;
+  if (order.type !== undefined) options.type = order.type;
+  await send(order.path, options);
+}
+
+/** The reader leaves a field to the one who has set it: nothing was done, and nothing failed. */
+class Left extends Error {}
 
 /** Sends an order and tells its result. What is refused is said in the server's words and stays on the page. */
 export function useOrder(): { run: (order: Order, label: string, name: string, undo?: Order) => Promise<boolean>; busy: boolean; failed: Error | undefined } {
@@ -21,19 +33,21 @@ export function useOrder(): { run: (order: Order, label: string, name: string, u
     setBusy(true);
     setFailed(undefined);
     try {
-      const options: Send = { method: order.method };
-      if (order.body !== undefined) options.body = order.body;
-      if (order.type !== undefined) options.type = order.type;
-      await send(order.path, options);
-      tell(say("action.done", { action: label, name }), false, undo && (() => void run(undo, say("action.undo"), name)));
+      await sendOrder(order).catch(async (cause: unknown) => {
+        if (!isClash(cause)) throw cause;
+        if (await decided({ order, label, name, fields: cause.problem.errors ?? [] }) === "leave") throw new Left();
+        await sendOrder(taken(order));
+      });
+      tell(say("action.done", { action: label, name }), undo && (() => void run(undo, say("action.undo"), name)));
       void client.invalidateQueries({ queryKey: ["why"] });
       void client.invalidateQueries({ queryKey: ["yaml"] });
       return true;
     } catch (cause) {
+      if (cause instanceof Left) return false;
       const error = cause instanceof Error ? cause : new Error(String(cause));
       setFailed(error);
       const first = error instanceof Refusal ? error.problem.errors?.[0]?.message : undefined;
-      tell(say("action.failed", { message: first ? `${error.message} ${first}` : error.message }), true);
+      tellFailure(say("action.failed", { message: first ? `${error.message} ${first}` : error.message }), error);
       return false;
     } finally {
       setBusy(false);

@@ -16,6 +16,7 @@ const paths = {
   events: <path d="M2 8h2.5l2-4.5 3 9 2-4.5H14" />,
   search: <><circle cx="7" cy="7" r="4" /><path d="m10 10 3.5 3.5" /></>,
   down: <path d="m4.5 6.5 3.5 3.5 3.5-3.5" />,
+  up: <path d="m4.5 9.5 3.5-3.5 3.5 3.5" />,
   left: <path d="m9.5 4.5-3.5 3.5 3.5 3.5" />,
   right: <path d="m6.5 4.5 3.5 3.5-3.5 3.5" />,
   close: <path d="m4 4 8 8M12 4l-8 8" />,

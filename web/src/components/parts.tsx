@@ -1,13 +1,18 @@
-import { type ReactNode, useEffect, useState } from "react";
+import { type ComponentProps, type ReactNode, useEffect, useState } from "react";
 import { Refusal } from "../api/client";
 import { useSay } from "../i18n";
 import { Icon } from "./Icon";
 import { wordsOf } from "./words";
 
-export function Panel({ title, sub, aside, children, flush }: { title: string; sub?: string | undefined; aside?: ReactNode; children: ReactNode; flush?: boolean }) {
+/** A part of a page. One that folds has a button for it on a phone, where it is folded at first. */
+export function Panel({ title, sub, aside, children, flush, folds }: { title: string; sub?: string | undefined; aside?: ReactNode; children: ReactNode; flush?: boolean; folds?: string }) {
+  const [open, setOpen] = useState(false);
   return (
-    <section className="panel">
-      <header><h2>{title}</h2>{sub && <span className="dim">{sub}</span>}<span className="grow" />{aside}</header>
+    <section className={folds && !open ? "panel folded" : "panel"}>
+      <header>
+        <h2>{title}</h2>{sub && <span className="dim">{sub}</span>}<span className="grow" />{aside}
+        {folds && <button type="button" className="btn quiet icon unfold" aria-label={folds} aria-expanded={open} onClick={() => setOpen(!open)}><Icon name={open ? "up" : "down"} size={14} /></button>}
+      </header>
       {flush ? children : <div className="body">{children}</div>}
     </section>
   );
@@ -59,7 +64,7 @@ export function Skeleton({ rows = 5 }: { rows?: number }) {
     const timer = setTimeout(() => setLate(true), 300);
     return () => clearTimeout(timer);
   }, []);
-  if (!late) return null;
+  if (!late) return <div aria-busy="true" />;
   return (
     <div className="skeleton" aria-busy="true">
       <span className="sr">{say("app.loading")}</span>
@@ -78,6 +83,7 @@ export function Failure({ error, again }: { error: Error; again?: () => void }) 
         <div className="strong">{say("error.title")}</div>
         {error instanceof Refusal && <div className="reason">{error.problem.code}</div>}
         <div lang="en">{error.message}</div>
+        {error instanceof Refusal && error.problem.errors && <ul className="small stack" lang="en">{error.problem.errors.map((each, at) => <li key={at}>{each.location && <code>{each.location}</code>} {each.message}</li>)}</ul>}
       </div>
       {again && <button type="button" className="btn" onClick={again}>{say("error.again")}</button>}
     </div>
@@ -89,13 +95,13 @@ export function Nothing({ children }: { children: ReactNode }) {
 }
 
 /** A button that stays focusable while it is disabled, and says why. */
-export function Action({ label, name, onClick, disabled, danger, primary, busy }: {
+export function Action({ label, name, onClick, disabled, danger, primary, busy, ...more }: Omit<ComponentProps<"button">, "onClick" | "disabled" | "type" | "className"> & {
   label: string; name?: string; onClick: () => void; disabled?: string | undefined; danger?: boolean; primary?: boolean; busy?: boolean;
 }) {
   const off = disabled !== undefined || busy === true;
   return (
     <button
-      type="button" className={`btn${danger ? " danger" : ""}${primary ? " primary" : ""}`} aria-disabled={off} title={disabled} data-deed={name}
+      {...more} type="button" className={`btn${danger ? " danger" : ""}${primary ? " primary" : ""}`} aria-disabled={off} title={disabled} data-deed={name}
       onClick={() => { if (!off) onClick(); }}
     >
       {busy && <span className="arc" aria-hidden="true" />}{label}

@@ -1,14 +1,18 @@
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from "react";
 import { useSay } from "../i18n";
 import { Shape } from "../status/shapes";
 import { announce } from "./announce";
 import { Icon } from "./Icon";
+
+const Reason = lazy(async () => ({ default: (await import("./Reason")).Reason }));
 
 interface Toast {
   id: number;
   text: string;
   failed: boolean;
   undo?: () => void;
+  /** Why it failed, in the server's words. */
+  error?: Error;
 }
 
 let toasts: readonly Toast[] = [];
@@ -29,12 +33,19 @@ export function kept<T extends { failed: boolean }>(all: readonly T[]): T[] {
   return out;
 }
 
-/** Tells a result. A success leaves by itself; a failure stays until it is dismissed. */
-export function tell(text: string, failed = false, undo?: () => void): void {
-  const toast: Toast = { id: ++last, text, failed };
-  if (undo) toast.undo = undo;
-  change(kept([...toasts, toast]));
-  announce(text);
+function show(toast: Omit<Toast, "id">): void {
+  change(kept([...toasts, { id: ++last, ...toast }]));
+  announce(toast.text);
+}
+
+/** Tells a result, which can perhaps be taken back. It leaves by itself. */
+export function tell(text: string, undo?: () => void): void {
+  show(undo ? { text, failed: false, undo } : { text, failed: false });
+}
+
+/** Tells a failure, with its reason where there is more to say. It stays until it is dismissed. */
+export function tellFailure(text: string, error?: Error): void {
+  show(error ? { text, failed: true, error } : { text, failed: true });
 }
 
 function dismiss(id: number): void {
@@ -46,7 +57,7 @@ function subscribe(call: () => void): () => void {
   return () => calls.delete(call);
 }
 
-function One({ toast }: { toast: Toast }) {
+function One({ toast, onReason }: { toast: Toast; onReason: (error: Error) => void }) {
   const say = useSay();
   const [pointed, setPointed] = useState(false);
   const [focused, setFocused] = useState(false);
@@ -56,18 +67,26 @@ function One({ toast }: { toast: Toast }) {
     const timer = setTimeout(() => dismiss(toast.id), 6000);
     return () => clearTimeout(timer);
   }, [toast, held]);
-  const { undo } = toast;
+  const { undo, error } = toast;
   return (
     <div className="toast" onPointerEnter={() => setPointed(true)} onPointerLeave={() => setPointed(false)} onFocus={() => setFocused(true)} onBlur={() => setFocused(false)}>
       <Shape name={toast.failed ? "stalled" : "ready"} />
       <span>{toast.text}</span>
       {undo && <button type="button" className="btn quiet" onClick={() => { dismiss(toast.id); undo(); }}>{say("action.undo")}</button>}
+      {error && <button type="button" className="btn quiet" aria-haspopup="dialog" onClick={() => onReason(error)}>{say("action.reason")}</button>}
       <button type="button" className="btn quiet icon" aria-label={say("action.dismiss")} onClick={() => dismiss(toast.id)}><Icon name="close" size={14} /></button>
     </div>
   );
 }
 
+/** The toasts. They are said by the announcer; aria-live keeps a dialog from hiding them from those who listen and from the keyboard. */
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts);
-  return <div className="toasts">{shown.map((toast) => <One key={toast.id} toast={toast} />)}</div>;
+  const [reason, setReason] = useState<Error>();
+  return (
+    <>
+      <div className="toasts" aria-live="off">{shown.map((toast) => <One key={toast.id} toast={toast} onReason={setReason} />)}</div>
+      {reason && <Suspense fallback={null}><Reason error={reason} onClose={() => setReason(undefined)} /></Suspense>}
+    </>
+  );
 }

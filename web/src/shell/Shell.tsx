@@ -1,5 +1,6 @@
 import { Outlet, useRouterState, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useCallback, useEffect, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useState, useSyncExternalStore } from "react";
+import { present, subscribe } from "../actions/clash";
 import type { Target } from "../actions/commands";
 import type { Deed } from "../actions/list";
 import { announce, Announcer } from "../components/announce";
@@ -16,6 +17,7 @@ import { Rail } from "./Rail";
 import { Gate } from "./session";
 
 const Confirm = lazy(async () => ({ default: (await import("../actions/Confirm")).Confirm }));
+const ClashDialog = lazy(async () => ({ default: (await import("../actions/ClashDialog")).ClashDialog }));
 const KeyHelp = lazy(async () => ({ default: (await import("./KeyHelp")).KeyHelp }));
 const Palette = lazy(async () => ({ default: (await import("./Palette")).Palette }));
 
@@ -39,6 +41,7 @@ export function Shell() {
   const [menu, setMenu] = useState(false);
   const jump = useCallback(() => setJumping(true), []);
   const [asked, setAsked] = useState<{ deed: Deed; target: Target }>();
+  const clash = useSyncExternalStore(subscribe, present);
   const [helping, setHelping] = useState(false);
   const help = useCallback(() => setHelping(true), []);
   useKeys(jump, help);
@@ -56,6 +59,7 @@ export function Shell() {
       </div>
       {jumping && <Suspense fallback={null}><Palette onDeed={(deed, target) => setAsked({ deed, target })} onClose={() => setJumping(false)} /></Suspense>}
       {asked && <Suspense fallback={null}><Confirm deed={asked.deed} target={asked.target} onClose={() => setAsked(undefined)} /></Suspense>}
+      {clash && <Suspense fallback={null}><ClashDialog clash={clash} onChoose={clash.choose} /></Suspense>}
       {helping && <Suspense fallback={null}><KeyHelp onClose={() => setHelping(false)} /></Suspense>}
       <Toasts />
       <Newly namespace={ns} />

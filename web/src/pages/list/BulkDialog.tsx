@@ -1,10 +1,12 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useRef, useState } from "react";
+import { isClash, taken } from "../../actions/clash";
 import { curl } from "../../actions/commands";
 import { losesData } from "../../actions/list";
-import { Refusal, send, type Send } from "../../api/client";
+import { sendOrder } from "../../actions/useOrder";
+import { Refusal } from "../../api/client";
 import { Action, DoesTheSame } from "../../components/parts";
-import { tell } from "../../components/toasts";
+import { tell, tellFailure } from "../../components/toasts";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
 import { store } from "../../live/store";
@@ -30,21 +32,18 @@ export function BulkDialog({ kind, bulk, onClose, onDone }: { kind: Kind; bulk: 
   const label = say(bulk.key);
   const count = deeds.length;
   const ended = results.size === count;
-  const act = async () => {
+  const clashes = ended && !busy ? deeds.filter(({ target }) => isClash(results.get(target.uid))) : [];
+  /** Does it for all, or once more for some, with what others have set taken over. */
+  const act = async (some: Bulk["deeds"] = deeds, over = false) => {
     setBusy(true);
-    setResults(new Map());
-    let done = 0;
-    await eachOf(deeds, async ({ deed: { order } }) => {
-      const options: Send = { method: order.method };
-      if (order.body !== undefined) options.body = order.body;
-      if (order.type !== undefined) options.type = order.type;
-      await send(order.path, options);
-    }, ({ target }, failed) => {
+    setResults((before) => new Map([...before].filter(([uid]) => over && !some.some(({ target }) => target.uid === uid))));
+    let done = count - some.length;
+    await eachOf(some, ({ deed: { order } }) => sendOrder(over ? taken(order) : order), ({ target }, failed) => {
       if (!failed) done++;
       setResults((before) => new Map(before).set(target.uid, failed ?? "done"));
     });
     setBusy(false);
-    tell(say("bulk.done", { action: label, done, count }), done < count);
+    (done < count ? tellFailure : tell)(say("bulk.done", { action: label, done, count }));
     if (done === count) { onDone(); onClose(); }
   };
   const listed = ended || busy ? [...deeds].sort((a, b) => rank(results.get(a.target.uid)) - rank(results.get(b.target.uid))) : deeds;
@@ -69,6 +68,7 @@ export function BulkDialog({ kind, bulk, onClose, onDone }: { kind: Kind; bulk: 
           </div>
           <footer>
             <button type="button" className="btn" ref={cancel} onClick={onClose}>{say(ended ? "bulk.close" : "action.cancel")}</button>
+            {clashes.length > 0 && <Action label={say("bulk.take", { count: clashes.length })} onClick={() => void act(clashes, true)} />}
             {deletes && !ended
               ? <button type="button" className="btn danger solid" aria-disabled={off} onClick={() => { if (!off) void act(); }}>{say("bulk.button", { action: label, count })}</button>
               : !ended && <Action label={say("bulk.button", { action: label, count })} primary busy={busy} onClick={() => void act()} />}
@@ -86,7 +86,7 @@ function rank(result: Result | undefined): number {
 
 function One({ name, result, begun, deletes }: { name: string; result: Result | undefined; begun: boolean; deletes: boolean }) {
   const say = useSay();
-  const message = result instanceof Error ? (result instanceof Refusal ? [result.message, ...(result.problem.errors ?? []).map((each) => each.message)].join(" ") : result.message) : undefined;
+  const message = result instanceof Error ? (result instanceof Refusal ? [result.message, ...(result.problem.errors ?? []).map((each) => [each.location, each.message].filter(Boolean).join(": "))].join(" ") : result.message) : undefined;
   return (
     <li>
       {result === undefined && !begun && deletes && <span className="bad" aria-label={say("confirm.gone")} role="img">✕</span>}

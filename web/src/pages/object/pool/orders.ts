@@ -1,3 +1,4 @@
+import { refusing } from "../../../actions/clash";
 import { type Order, quoted, type Target } from "../../../actions/commands";
 import { objectPath } from "../../../api/client";
 
@@ -9,7 +10,7 @@ export interface PoolSpec {
 
 function patch(target: Target, manager: string, type: "json" | "merge", body: unknown): Order {
   return {
-    path: `/v1${objectPath("nodepools", undefined, target.name)}?uid=${encodeURIComponent(target.uid)}&fieldManager=windlass-console-${manager}`,
+    path: refusing(`/v1${objectPath("nodepools", undefined, target.name)}?uid=${encodeURIComponent(target.uid)}&fieldManager=windlass-console-${manager}`),
     method: "PATCH", type: `application/${type === "json" ? "json-patch" : "merge-patch"}+json`, body,
     kubectl: `kubectl patch nodepool ${quoted(target.name)} --type=${type} -p ${quoted(JSON.stringify(body))}`,
   };
@@ -34,7 +35,7 @@ export function apply(target: Target): Order {
 export function putBack(node: { name: string; uid: string }, pool: string): Order {
   const label = `node-role.kubernetes.io/${pool}`;
   return {
-    path: `/v1${objectPath("nodes", undefined, node.name)}?uid=${encodeURIComponent(node.uid)}&fieldManager=windlass-console-put-back`,
+    path: refusing(`/v1${objectPath("nodes", undefined, node.name)}?uid=${encodeURIComponent(node.uid)}&fieldManager=windlass-console-put-back`),
     method: "PATCH", type: "application/merge-patch+json", body: { metadata: { labels: { [label]: "" } } },
     kubectl: `kubectl label node ${quoted(node.name)} ${label}=`,
   };
