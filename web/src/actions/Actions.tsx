@@ -1,32 +1,54 @@
 import { lazy, Suspense, useState } from "react";
 import type { KubeObject } from "../api/types";
+import { Icon } from "../components/Icon";
 import { Action } from "../components/parts";
 import { useSay } from "../i18n";
 import type { Kind } from "../kinds/registry";
-import { useCut } from "../live/useCut";
-import { may, useRights } from "../shell/session";
-import { type Deed, deedsOf } from "./list";
+import { deedsOf } from "./list";
+import { Same } from "./Same";
+import { useDeed } from "./useDeed";
+import { useRefused } from "./useHindrance";
 import { targetOf } from "./useOrder";
 
-const Confirm = lazy(async () => ({ default: (await import("./Confirm")).Confirm }));
+const DeedMenu = lazy(async () => ({ default: (await import("./DeedMenu")).DeedMenu }));
 
-/** The buttons of an object. What the caller may not do is there, with its reason. */
+/** So many have buttons of their own; the others, and what deletes, are in the menu. */
+const buttons = 2;
+
+/** The buttons of an object. What the caller may not do is there, with its reason, and each says which command does the same. */
 export function Actions({ kind, object }: { kind: Kind; object: KubeObject }) {
   const say = useSay();
-  const cut = useCut();
-  const rights = useRights(object.metadata.namespace);
-  const [deed, setDeed] = useState<Deed>();
   const target = targetOf(kind, object);
-  const reason = (of: Deed) => {
-    if (cut) return cut;
-    return may(rights, kind.plural, target.namespace, of.right) ? undefined : say("action.refused", { verb: of.right, kind: say(`kind.${kind.plural}`) });
-  };
+  const refused = useRefused(target);
+  const { begin, ask, busy, dialog } = useDeed();
+  const [anchor, setAnchor] = useState<Element>();
+  const deeds = deedsOf(target, object);
+  const first = deeds.filter((deed) => !deed.danger).slice(0, buttons);
+  const rest = deeds.filter((deed) => !first.includes(deed) || deed.lasting !== undefined);
+  const deletion = deeds.find((deed) => deed.key === "action.delete");
   return (
     <>
-      {deedsOf(target, object).map((each) => (
-        <Action key={each.key} name={each.key} label={say(each.key)} danger={each.danger === true} disabled={reason(each)} onClick={() => setDeed(each)} />
+      {first.map((deed) => (
+        <Same key={deed.key} order={deed.order}>
+          <Action name={deed.key} label={say(deed.key)} disabled={refused(deed.right)} busy={busy === deed.key} onClick={() => begin(deed, target)} />
+        </Same>
       ))}
-      {deed && <Suspense fallback={null}><Confirm deed={deed} target={target} onClose={() => setDeed(undefined)} /></Suspense>}
+      {rest.length > 0 && (
+        <button type="button" className="btn icon" aria-label={say("action.also", { name: target.name })} aria-haspopup="menu" aria-expanded={anchor !== undefined} onClick={(event) => setAnchor(event.currentTarget)}>
+          <Icon name="more" size={14} />
+        </button>
+      )}
+      {/* What the key Delete presses. */}
+      {deletion && <button type="button" hidden data-deed={deletion.key} onClick={() => { if (!refused(deletion.right)) ask(deletion, target); }} />}
+      {anchor && (
+        <Suspense fallback={null}>
+          <DeedMenu
+            anchor={anchor} label={say("action.also", { name: target.name })} target={target} deeds={rest}
+            onDeed={(deed) => begin(deed, target)} onAsk={(deed) => ask(deed, target)} onClose={() => setAnchor(undefined)}
+          />
+        </Suspense>
+      )}
+      {dialog}
     </>
   );
 }

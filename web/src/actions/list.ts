@@ -7,12 +7,13 @@ export interface Deed {
   key: Key;
   /** The right that it takes, as in the matrix. */
   right: "patch" | "delete" | "scale";
-  /** Said before it is done; nothing for what can be undone at once. */
+  /** Said before it is done, where it is asked for. */
   warning?: Key;
   danger?: boolean;
   order: Order;
   /** The same for some hours, where it can end by itself. */
   lasting?: (hours: number) => Order;
+  /** What takes it back: with it, it is done at once. */
   undo?: Order;
 }
 
@@ -33,9 +34,9 @@ export function deedsOf(target: Target, object: KubeObject & Judged): Deed[] {
     if (off) out.push({ key: "action.start", right: "patch", order: orders.power(target, "on"), undo: orders.power(target, "off") });
     else if (suspended) out.push({ key: "action.wake", right: "patch", order: orders.power(target, "resume"), undo: orders.power(target, "suspend") });
     else {
-      out.push({ key: "action.suspend", right: "patch", order: orders.power(target, "suspend"), undo: orders.power(target, "resume") });
       out.push({ key: "action.stop", right: "patch", warning: "confirm.stop", order: orders.power(target, "off"), undo: orders.power(target, "on") });
       out.push({ key: "action.restart", right: "patch", warning: "confirm.restart", order: orders.power(target, "restart") });
+      out.push({ key: "action.suspend", right: "patch", order: orders.power(target, "suspend"), undo: orders.power(target, "resume") });
     }
   }
   if (plural === "nodes") {

@@ -36,6 +36,19 @@ export function Counting({ kind, namespace }: { kind: Kind; namespace: string | 
   return <p className="sub">{[first, ...(sums.bad + sums.moving === 0 ? [say("list.allReady")] : []), ...rest].join(say("list.comma"))}</p>;
 }
 
+const switched = "windlass.nodes";
+
+/** Whether the map stands above the list of nodes, as this browser remembers it. */
+export function useMapped(): [boolean, (on: boolean) => void] {
+  const [on, setOn] = useState(() => localStorage.getItem(switched) !== "table");
+  return [on, (to) => { setOn(to); localStorage.setItem(switched, to ? "map" : "table"); }];
+}
+
+export function MapSwitch({ on, onChange }: { on: boolean; onChange: (on: boolean) => void }) {
+  const say = useSay();
+  return <Segments label={say("nodes.show")} value={on ? "map" : "table"} options={[["map", say("nodes.mapAndTable")], ["table", say("nodes.table")]] as const} onChange={(to) => onChange(to === "map")} />;
+}
+
 /** The map above the list of nodes, by pool, zone or size. */
 export function NodesMap() {
   const say = useSay();

@@ -1,21 +1,21 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { targetOf, useOrder } from "../../actions/useOrder";
-import type { Deed } from "../../actions/list";
 import { deedsOf } from "../../actions/list";
-import type { Target } from "../../actions/commands";
+import { useDeed } from "../../actions/useDeed";
+import { targetOf } from "../../actions/useOrder";
 import { Refusal } from "../../api/client";
 import type { KubeObject } from "../../api/types";
 import { Failure, Segments, Skeleton } from "../../components/parts";
 import { useSay } from "../../i18n";
 import { type Kind, pageOf } from "../../kinds/registry";
 import { useHeld } from "../../live/hooks";
+import { remember as rememberOrder } from "../../live/neighbours";
 import { useTitle } from "../../live/needs";
 import { keyOf, store } from "../../live/store";
 import { NewButton } from "../create/NewButton";
 import { BulkBar } from "./BulkBar";
 import { allColumns, chosen, remember, remembered, toggled } from "./columns";
-import { Counting, NodesMap } from "./Around";
+import { Counting, MapSwitch, NodesMap, useMapped } from "./Around";
 import { Drawer } from "./Drawer";
 import { Empty } from "./Empty";
 import { type Filter, joined, parse } from "./filter";
@@ -31,7 +31,6 @@ import { useTable } from "./useTable";
 
 const ColumnChoice = lazy(async () => ({ default: (await import("./ColumnChoice")).ColumnChoice }));
 const RowMenu = lazy(async () => ({ default: (await import("./RowMenu")).RowMenu }));
-const Confirm = lazy(async () => ({ default: (await import("../../actions/Confirm")).Confirm }));
 
 function objectAt(kind: Kind, key: string): KubeObject | undefined {
   const slash = key.indexOf("/");
@@ -51,8 +50,8 @@ export function List({ kind }: { kind: Kind }) {
   const [selection, setSelection] = useState(selecting.nothing);
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [menu, setMenu] = useState<{ key: string; anchor: Element }>();
-  const [asked, setAsked] = useState<{ deed: Deed; target: Target }>();
-  const { run } = useOrder();
+  const { begin, ask, dialog } = useDeed();
+  const [mapped, setMapped] = useMapped();
   const held = pointed || focused;
   const pages = useHeld(table.data?.pages, held);
   const title = say(`kind.${kind.plural}`);
@@ -86,6 +85,8 @@ export function List({ kind }: { kind: Kind }) {
   const order = useRef<string[]>([]);
   order.current = useMemo(() => lines.flatMap((line) => ("row" in line ? [keyOf(line.row.object.metadata)] : [])), [lines]);
 
+  useEffect(() => rememberOrder(kind.plural, order.current), [kind, lines]);
+
   const definitions = pages.shown?.[0]?.columnDefinitions;
   const all = useMemo(() => allColumns(kind.plural, definitions ?? []), [kind, definitions]);
   const choice = cols ?? remembered(kind.plural);
@@ -103,10 +104,6 @@ export function List({ kind }: { kind: Kind }) {
     setSelection({ keys: new Set(more.data?.pages.flatMap((page) => page.rows).map((row) => keyOf(row.object.metadata))), anchor: undefined });
   };
 
-  const begin = useCallback((deed: Deed, target: Target) => {
-    if (deed.undo && !deed.warning && !deed.danger) void run(deed.order, say(deed.key), target.name, deed.undo);
-    else setAsked({ deed, target });
-  }, [run, say]);
   const page = useCallback((key: string, tab?: string) => {
     const slash = key.indexOf("/");
     void navigate({ to: pageOf(kind.plural, key.slice(0, slash) || undefined, key.slice(slash + 1)), search: { ns, tab } });
@@ -121,9 +118,9 @@ export function List({ kind }: { kind: Kind }) {
     else if (object) {
       const target = targetOf(kind, object);
       const deed = deedsOf(target, object).find((each) => each.key === "action.delete");
-      if (deed) setAsked({ deed, target });
+      if (deed) ask(deed, target);
     }
-  }, [kind, open, page, search, clear]);
+  }, [kind, open, page, search, clear, ask]);
   const onMenu = useCallback((key: string, anchor: Element) => setMenu({ key, anchor }), []);
   const fold = useCallback((group: string) => setClosed((before) => { const next = new Set(before); if (!next.delete(group)) next.add(group); return next; }), []);
 
@@ -135,8 +132,8 @@ export function List({ kind }: { kind: Kind }) {
   return (
     <div className={open ? "split" : undefined}>
       <div className="list">
-        <div className="title"><div><h1>{title}</h1>{!forbidden && <Counting kind={kind} namespace={namespace} />}</div><div className="acts"><NewButton kind={kind} namespace={namespace} /></div></div>
-        {kind.plural === "nodes" && !forbidden && <NodesMap />}
+        <div className="title"><div><h1>{title}</h1>{!forbidden && <Counting kind={kind} namespace={namespace} />}</div><div className="acts">{kind.plural === "nodes" && !forbidden && <MapSwitch on={mapped} onChange={setMapped} />}<NewButton kind={kind} namespace={namespace} /></div></div>
+        {kind.plural === "nodes" && mapped && !forbidden && <NodesMap />}
         {!forbidden && <div className="row tools">
           <FilterField kind={kind} value={filter} wrong={wrong} count={count} onChange={onFilter} />
           {groups.length > 1 && <Segments label={say("group.label")} value={grouping} options={groups.map((each) => [each, say(`group.by.${each}`)] as const)} onChange={(to) => search({ group: to === groups[0] ? undefined : to })} />}
@@ -166,12 +163,12 @@ export function List({ kind }: { kind: Kind }) {
       {menu && menuObject && (
         <Suspense fallback={null}>
           <RowMenu
-            anchor={menu.anchor} target={targetOf(kind, menuObject)} object={menuObject} onDeed={(deed) => begin(deed, targetOf(kind, menuObject))}
+            anchor={menu.anchor} target={targetOf(kind, menuObject)} object={menuObject} onDeed={(deed) => begin(deed, targetOf(kind, menuObject))} onAsk={(deed) => ask(deed, targetOf(kind, menuObject))}
             onDrawer={() => search({ open: menu.key })} onPage={(tab) => page(menu.key, tab)} onClose={() => setMenu(undefined)}
           />
         </Suspense>
       )}
-      {asked && <Suspense fallback={null}><Confirm deed={asked.deed} target={asked.target} onClose={() => setAsked(undefined)} /></Suspense>}
+      {dialog}
     </div>
   );
 }

@@ -56,7 +56,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
   const { object, gone } = useLast(kind.plural, namespace, name);
   const now = gone === undefined;
   useTitle(`${name} · ${kind.kind}`);
-  useObjectKeys(now && object !== undefined && tab !== "yaml" && tab !== "terminal");
+  useObjectKeys(kind, namespace, name, now && object !== undefined && tab !== "yaml" && tab !== "terminal");
 
   if (!object) return filled ? <div className="blank"><p className="say">{say("object.gone", { name })}</p><Link className="link" to="/$kind" params={{ kind: kind.plural }}>{say(`kind.${kind.plural}`)}</Link></div> : <Skeleton rows={8} />;
   const status = statusOf(kind.plural, object);

@@ -1,9 +1,11 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { isKey } from "../../components/letters";
+import { type Kind, pageOf } from "../../kinds/registry";
+import { neighboursOf } from "../../live/neighbours";
 
 /** The keys of the page of an object: what they do is a button or a tab of it as well. */
-export function useObjectKeys(wanted: boolean): void {
+export function useObjectKeys(kind: Kind, namespace: string | undefined, name: string, wanted: boolean): void {
   const navigate = useNavigate();
   useEffect(() => {
     if (!wanted) return undefined;
@@ -11,7 +13,11 @@ export function useObjectKeys(wanted: boolean): void {
       if (!isKey(event)) return;
       const button = event.key === "Delete" ? document.querySelector<HTMLElement>("[data-deed='action.delete']") : undefined;
       const size = event.key === "s" ? document.querySelector<HTMLInputElement>("[data-size]") : undefined;
-      if (event.key === "y" || event.key === "e") void navigate({ to: ".", search: (before) => ({ ...before, tab: "yaml" }) });
+      const { before, after } = neighboursOf(kind.plural, namespace, name);
+      const next = event.key === "[" ? before : event.key === "]" ? after : undefined;
+      const slash = next?.indexOf("/") ?? -1;
+      if (next) void navigate({ to: pageOf(kind.plural, next.slice(0, slash) || undefined, next.slice(slash + 1)), search: (now) => now });
+      else if (event.key === "y" || event.key === "e") void navigate({ to: ".", search: (before) => ({ ...before, tab: "yaml" }) });
       else if (button) button.click();
       else if (size) { size.focus(); size.select(); }
       else return;
@@ -19,5 +25,5 @@ export function useObjectKeys(wanted: boolean): void {
     };
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);
-  }, [navigate, wanted]);
+  }, [navigate, wanted, kind, namespace, name]);
 }

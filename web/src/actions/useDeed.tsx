@@ -1,0 +1,35 @@
+import { lazy, type ReactNode, Suspense, useCallback, useState } from "react";
+import { useSay } from "../i18n";
+import type { Target } from "./commands";
+import type { Deed } from "./list";
+import { useOrder } from "./useOrder";
+
+const Confirm = lazy(async () => ({ default: (await import("./Confirm")).Confirm }));
+
+interface Doing {
+  /** Does at once what can be taken back, and asks before anything else. */
+  begin: (deed: Deed, target: Target) => void;
+  /** Asks in any case: with what can be chosen there. */
+  ask: (deed: Deed, target: Target) => void;
+  /** The deed that is being done. */
+  busy: Deed["key"] | undefined;
+  dialog: ReactNode;
+}
+
+/** How buttons and menus do what they offer. */
+export function useDeed(): Doing {
+  const say = useSay();
+  const { run } = useOrder();
+  const [asked, setAsked] = useState<{ deed: Deed; target: Target }>();
+  const [busy, setBusy] = useState<Deed["key"]>();
+  const ask = useCallback((deed: Deed, target: Target) => setAsked({ deed, target }), []);
+  const begin = (deed: Deed, target: Target) => {
+    if (!deed.undo) {
+      ask(deed, target);
+      return;
+    }
+    setBusy(deed.key);
+    void run(deed.order, say(deed.key), target.name, deed.undo).finally(() => setBusy(undefined));
+  };
+  return { begin, ask, busy, dialog: asked && <Suspense fallback={null}><Confirm deed={asked.deed} target={asked.target} onClose={() => setAsked(undefined)} /></Suspense> };
+}
