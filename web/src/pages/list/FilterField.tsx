@@ -1,10 +1,12 @@
-import { type KeyboardEvent, useEffect, useState } from "react";
+import { type KeyboardEvent, useEffect, useMemo, useState } from "react";
 import { Icon } from "../../components/Icon";
 import type { Refusal } from "../../api/client";
 import { useSay } from "../../i18n";
+import { useObjects } from "../../live/hooks";
 import type { Kind } from "../../kinds/registry";
 import { type Filter, joined, parse, type Token, tokensOf, without } from "./filter";
 import { tooLong } from "./limits";
+import { suggest, type Suggestion } from "./suggest";
 
 const hasFlag = /(^|\s)(-l|--selector|--field-selector)(\s|=|$)/;
 
@@ -29,9 +31,20 @@ export function FilterField({ kind, value, wrong, count, onChange }: {
     setTyped(`${token.flag} ${/\s/.test(token.value) ? `'${token.value}'` : token.value} ${typed}`.trim());
   };
   const tokens = tokensOf(value);
+  const objects = useObjects(kind.plural);
+  const [open, setOpen] = useState(false);
+  const [at, setAt] = useState(-1);
+  const found = useMemo(() => (open ? suggest(typed, kind.plural, objects) : []), [open, typed, kind, objects]);
+  const type = (to: string) => { setTyped(to); setOpen(true); setAt(-1); };
+  const choose = (one: Suggestion) => { setTyped(one.line); setAt(-1); setOpen(one.line.endsWith("=")); };
   const press = (event: KeyboardEvent<HTMLInputElement>) => {
     const last = tokens.at(-1);
-    if (event.key === "Enter") take();
+    const chosen = found[at];
+    if (event.key === "ArrowDown" && found.length > 0) setAt((at + 1) % found.length);
+    else if (event.key === "ArrowUp" && found.length > 0) setAt(at <= 0 ? found.length - 1 : at - 1);
+    else if ((event.key === "Enter" || event.key === "Tab") && chosen) choose(chosen);
+    else if (event.key === "Escape" && found.length > 0) setOpen(false);
+    else if (event.key === "Enter") { setOpen(false); take(); }
     else if (event.key === "Backspace" && typed === "" && last) edit(last);
     else if (event.key === "Escape" && typed !== "") { setTyped(""); onChange({ ...value, words: "" }); }
     else if (event.key === "Escape") event.currentTarget.blur();
@@ -53,10 +66,18 @@ export function FilterField({ kind, value, wrong, count, onChange }: {
         ))}
         <input
           data-filter value={typed} placeholder={tokens.length > 0 ? "" : say("list.filter")} aria-label={say("list.filterLabel", { kind: say(`kind.${kind.plural}`) })} spellCheck={false} autoComplete="off"
-          aria-invalid={bad} aria-describedby="filter-said" onChange={(event) => setTyped(event.target.value)} onKeyDown={press}
+          role="combobox" aria-autocomplete="list" aria-expanded={found.length > 0} aria-controls="filter-found" aria-activedescendant={found[at] ? `filter-found-${at}` : undefined}
+          aria-invalid={bad} aria-describedby="filter-said" onChange={(event) => type(event.target.value)} onKeyDown={press} onBlur={() => setOpen(false)}
         />
         <span className="dim small nowrap">{count}</span>
       </div>
+      <ul id="filter-found" className="pop suggestions" hidden={found.length === 0} role="listbox" aria-label={say("filter.suggestions")}>
+        {found.map((one, index) => (
+          <li key={one.text} id={`filter-found-${index}`} role="option" aria-selected={index === at} onPointerDown={(event) => { event.preventDefault(); choose(one); }} onPointerMove={() => setAt(index)}>
+            <code>{one.text}</code> <span className="dim">{say(one.about, { count: one.count })}</span>
+          </li>
+        ))}
+      </ul>
       {hasFlag.test(typed) && !bad && <p id="filter-said" className="small dim">{say("filter.enter")}</p>}
       {long && <p id="filter-said" className="small bad">{say("filter.tooLong", { part: say(long.part), length: long.length, most: long.most })}</p>}
       {said !== undefined && <p id="filter-said" className="small bad" lang="en">{said}</p>}

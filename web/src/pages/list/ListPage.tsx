@@ -1,14 +1,21 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback } from "react";
+import { useCallback, useMemo } from "react";
+import { query, read, Refusal } from "../../api/client";
+import type { Objects } from "../../api/types";
 import { useSay } from "../../i18n";
 import { kindOf } from "../../kinds/registry";
 import { useObjects } from "../../live/hooks";
 import { NotFound } from "../NotFound";
 import { EventTable } from "../parts/EventTable";
 import { useTitle } from "../../live/needs";
-import type { Filter } from "./filter";
+import { useCalm } from "../../live/useCalm";
+import { type Filter, joined, parse } from "./filter";
 import { FilterField } from "./FilterField";
+import { tooLong } from "./limits";
 import { List } from "./List";
+
+type Event = Objects["events"];
 
 export function ListPage() {
   const { kind: plural } = useParams({ from: "/$kind" });
@@ -17,24 +24,41 @@ export function ListPage() {
   return kind.plural === "events" ? <Events /> : <List key={kind.plural} kind={kind} />;
 }
 
+/** The events that selectors choose: the server does, so that selectors mean what they do everywhere and its words say what is wrong. */
+function useChosen(namespace: string | undefined, { labels, fields }: Filter, events: readonly Event[], enabled: boolean) {
+  const wanted = enabled && labels + fields !== "";
+  const newest = useCalm(events, 1000);
+  const chosen = useQuery({
+    queryKey: ["events", namespace ?? "", labels, fields, newest], enabled: wanted, retry: false, gcTime: 0, placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const { items } = await read<{ items: readonly Event[] }>(`/v1/events${query({ ns: namespace, labelSelector: labels, fieldSelector: fields, fields: "metadata.uid", limit: 500 })}`, { signal });
+      return new Set(items.map((event) => event.metadata.uid));
+    },
+  });
+  return { chosen: wanted ? (chosen.data ?? new Set<string | undefined>()) : undefined, wrong: wanted && chosen.error instanceof Refusal ? chosen.error : undefined };
+}
+
 function Events() {
   const say = useSay();
-  const { ns, q = "" } = useSearch({ from: "__root__" });
+  const { ns, q = "", l = "", f = "" } = useSearch({ from: "__root__" });
   const navigate = useNavigate();
   const events = useObjects("events", ns);
   const kind = kindOf("events");
-  const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+  const filter = useMemo(() => joined(parse(q), { words: "", labels: l, fields: f }), [q, l, f]);
+  const { chosen, wrong } = useChosen(ns, filter, events, tooLong(filter) === undefined);
+  const words = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
   const matching = events.filter((event) => {
+    if (chosen && !chosen.has(event.metadata.uid)) return false;
     const text = [event.involvedObject.kind, event.involvedObject.namespace, event.involvedObject.name, event.reason, event.message, event.type].join(" ").toLowerCase();
     return words.every((word) => text.includes(word));
   });
-  const onFilter = useCallback((value: Filter) => void navigate({ to: ".", search: (before) => ({ ...before, q: value.words || undefined }), replace: true }), [navigate]);
+  const onFilter = useCallback((to: Filter) => void navigate({ to: ".", search: (before) => ({ ...before, q: to.words || undefined, l: to.labels || undefined, f: to.fields || undefined }), replace: true }), [navigate]);
   useTitle(say("kind.events"));
   if (!kind) return null;
   return (
     <>
       <div className="title"><div><h1>{say("kind.events")}</h1><p className="sub">{say("list.total", { total: events.length })}</p></div></div>
-      <FilterField kind={kind} value={{ words: q, labels: "", fields: "" }} wrong={undefined} count={say("list.count", { shown: matching.length, total: events.length })} onChange={onFilter} />
+      <FilterField kind={kind} value={filter} wrong={wrong} count={say("list.count", { shown: matching.length, total: events.length })} onChange={onFilter} />
       <section className="panel"><EventTable events={matching} limit={500} /></section>
     </>
   );

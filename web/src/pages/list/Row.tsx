@@ -83,7 +83,7 @@ export const Row = memo(function Row(props: RowProps) {
   return (
     <>
       <tr
-        ref={line} data-key={rowKey} tabIndex={0} aria-rowindex={index + 2} aria-selected={selected} className={marks || undefined}
+        ref={line} data-key={rowKey} data-part={`row ${rowKey}`} tabIndex={0} aria-rowindex={index + 2} aria-selected={selected} className={marks || undefined}
         onKeyDown={(event) => props.onKey(event, rowKey, index)} onFocus={() => props.onFocus(index)} onClick={click}
       >
         <td className="pick"><input type="checkbox" checked={selected} tabIndex={-1} aria-label={say("list.select", { name })} onChange={() => undefined} onClick={(event) => props.onSelect(rowKey, event.shiftKey)} /></td>
@@ -91,7 +91,7 @@ export const Row = memo(function Row(props: RowProps) {
         <td className="num acts"><button type="button" className="btn quiet icon" tabIndex={-1} aria-label={say("row.menu", { name })} aria-haspopup="menu" onClick={(event) => props.onMenu(rowKey, event.currentTarget)}><Icon name="more" size={14} /></button></td>
       </tr>
       {reason && (
-        <tr className={`why ${chosen ? "sel" : selected ? "picked" : ""}`.trim()}><td /><td colSpan={shown.length + 1}>{status?.reason && <span className="reason">{status.reason} </span>}<span lang="en">{status?.message}</span></td></tr>
+        <tr data-part={`why ${rowKey}`} className={`why ${chosen ? "sel" : selected ? "picked" : ""}`.trim()}><td /><td colSpan={shown.length + 1}>{status?.reason && <span className="reason">{status.reason} </span>}<span lang="en">{status?.message}</span></td></tr>
       )}
     </>
   );

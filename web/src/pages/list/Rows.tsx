@@ -12,11 +12,11 @@ import { Head } from "./Head";
 import { type Line } from "./groups";
 import { Row, type TableRow } from "./Row";
 import type { Selection } from "./selection";
+import { heightOf, useHeights } from "./useHeights";
 import type { Sight } from "./useTable";
 import { useWindow } from "./useWindow";
 
 const loud = ["stalled", "unknown", "waiting", "retrying", "attention"];
-const heights = { plain: 33, why: 57 } as const;
 
 /** The cell that gets the shape: the one that says how the object is. */
 function statusColumn(columns: readonly Column[]): number {
@@ -72,13 +72,16 @@ export function Rows(props: Props) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [focused, setFocused] = useState(-1);
   const places = useMemo(() => lines.flatMap((line, at) => ("row" in line ? [at] : [])), [lines]);
+  const measured = useHeights(body);
   const tall = useMemo(() => {
     void objects;
     return lines.map((line) => {
-      const object = "row" in line && judged ? objectOf(kind, line.row) : undefined;
-      return object && hasReason(statusOf(kind.plural, object)) ? heights.why : heights.plain;
+      if (!("row" in line)) return heightOf(measured, "group", line.group);
+      const object = judged ? objectOf(kind, line.row) : undefined;
+      const key = keyOf(line.row.object.metadata);
+      return heightOf(measured, "row", key) + (object && hasReason(statusOf(kind.plural, object)) ? heightOf(measured, "why", key) : 0);
     });
-  }, [objects, lines, kind, judged]);
+  }, [objects, lines, kind, judged, measured]);
   const window = useWindow(tall, body, focused < 0 ? -1 : (places[focused] ?? -1));
 
   const first = lines.slice(window.from).find((line) => "row" in line);
@@ -159,7 +162,7 @@ export function Rows(props: Props) {
             const room = gap > 0 ? [<tr key={`gap${at}`} aria-hidden="true"><td className="pad" style={{ height: gap }} colSpan={width} /></tr>] : [];
             if (!("row" in line)) {
               return [...room, (
-                <tr key={`group ${line.group}`} className="group">
+                <tr key={`group ${line.group}`} data-part={`group ${line.group}`} className="group">
                   <td colSpan={width}><span className="row"><button type="button" className="fold" aria-expanded={line.open} aria-label={line.group} onClick={() => props.onFold(line.group)}><Icon name={line.open ? "down" : "right"} size={14} /></button>{props.groupHead(line.group, line.count)}</span></td>
                 </tr>
               )];
