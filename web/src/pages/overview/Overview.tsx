@@ -37,7 +37,7 @@ export function Overview() {
         <Panel title={say("overview.needs")} sub={needs.shown.length > 0 ? say("overview.needsSub", { count: needs.shown.length }) : undefined} flush>
           <Matters matters={needs.shown} nothing={say("overview.nothing")} explained />
         </Panel>
-        <Panel title={say("overview.progress")} sub={moves.shown.length > 0 ? say("overview.progressSub", { count: moves.shown.length }) : undefined} flush>
+        <Panel title={say("overview.progress")} sub={moves.shown.length > 0 ? say("overview.progressSub", { count: moves.shown.length }) : undefined} folds={say("overview.unfold")} flush>
           <Matters matters={moves.shown} nothing={say("overview.still")} />
         </Panel>
       </div>

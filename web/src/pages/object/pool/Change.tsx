@@ -1,6 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { curl, type Target } from "../../../actions/commands";
 import { useOrder } from "../../../actions/useOrder";
 import { objectPath, read, Refusal, text } from "../../../api/client";
@@ -12,6 +12,7 @@ import { store } from "../../../live/store";
 import { Shape } from "../../../status/shapes";
 import { fromPreview, fromReport } from "./foreseen";
 import { ForeseenList } from "./ForeseenList";
+import { Refused, Touched } from "./Touched";
 import { diffLines } from "./lines";
 import { apply, type PoolSpec, rehearsed, setSpec } from "./orders";
 
@@ -32,7 +33,7 @@ function usePreview(path: string, typed: string | undefined) {
   }, [typed]);
   const preview = useQuery({
     queryKey: ["preview", path, asked], enabled: asked !== undefined, retry: false, staleTime: 0,
-    queryFn: ({ signal }) => read<Schemas["PoolPreview"]>(`/v1${path}/preview`, { method: "POST", body: asked, type: yaml, signal }),
+    queryFn: ({ signal }) => read<Schemas["PoolPreview"]>(`${path}/preview`, { method: "POST", body: asked, type: yaml, signal }),
   });
   return { preview, current: asked === typed };
 }
@@ -41,28 +42,39 @@ function usePreview(path: string, typed: string | undefined) {
  * A change of a pool: typed, foreseen while it is typed, rehearsed by the controllers with spec.dryRun, and then applied or discarded.
  * Nothing touches a node before Apply.
  */
-export function Change({ pool, target, onClose }: { pool: Pool; target: Target; onClose: () => void }) {
+export function Change({ pool: told, target, onClose }: { pool: Pool; target: Target; onClose: () => void }) {
   const say = useSay();
-  const path = objectPath("nodepools", undefined, target.name);
-  const before = useQuery({ queryKey: ["change", target.uid], staleTime: Infinity, gcTime: 0, queryFn: ({ signal }) => text(`/v1${path}/yaml?fields=spec`, signal) });
+  const path = `/v1${objectPath("nodepools", undefined, target.name)}`;
+  // Asked for anew: what the stream has told may be a moment old, as after an Apply.
+  const fresh = useQuery({
+    queryKey: ["change", target.uid], staleTime: Infinity, gcTime: 0,
+    queryFn: async ({ signal }) => ({ pool: await read<Pool>(path, { signal }), text: await text(`${path}/yaml?fields=spec`, signal) }),
+  });
+  const pool = fresh.data && (fresh.data.pool.metadata.generation ?? 0) > (told.metadata.generation ?? 0) ? fresh.data.pool : told;
+  const version = useRef(pool.metadata.resourceVersion);
+  version.current = pool.metadata.resourceVersion;
+  const before = fresh.data?.text;
   const [typed, setTyped] = useState<string>();
   const [stage, setStage] = useState<"edit" | "rehearsed">("edit");
   const [generation, setGeneration] = useState(0);
-  const [original] = useState<PoolSpec>(() => ({ ...pool.spec }));
-  /** The spec as this dialog has last seen or written it: a change of somebody else is never overwritten. */
-  const [known, setKnown] = useState(original);
+  const original: PoolSpec | undefined = fresh.data?.pool.spec && { ...fresh.data.pool.spec };
+  /** The spec as this dialog has last written it, or else seen: a change of somebody else is never overwritten. */
+  const [written, setWritten] = useState<PoolSpec>();
+  const known = written ?? original;
   const [ticked, setTicked] = useState(false);
   const { run, busy, failed } = useOrder();
-  const value = typed ?? before.data;
+  const value = typed ?? before;
   const { preview, current } = usePreview(path, value);
 
   // The server reads the YAML: what it makes of it is what is written.
   const planned = useQuery({
-    queryKey: ["planned", path, value], enabled: current && value !== undefined && preview.isSuccess, retry: false,
-    queryFn: ({ signal }) => read<{ after: { spec?: PoolSpec } }>(`/v1${path}/diff?replace=true&uid=${encodeURIComponent(target.uid)}`, { method: "PUT", body: withVersion(value ?? "", pool.metadata.resourceVersion), type: yaml, signal }),
+    queryKey: ["planned", path, value], enabled: current && value !== undefined && preview.isSuccess,
+    // The controllers write the status again and again: a version that is old by now is no reason to stop.
+    retry: (count, error) => count < 5 && error instanceof Refusal && error.problem.status === 409,
+    queryFn: ({ signal }) => read<{ after: { spec?: PoolSpec } }>(`${path}/diff?replace=true&uid=${encodeURIComponent(target.uid)}`, { method: "PUT", body: withVersion(value ?? "", version.current), type: yaml, signal }),
   });
   const spec = planned.data?.after.spec;
-  const order = spec && setSpec(target, known, rehearsed(spec));
+  const order = spec && known && setSpec(target, known, rehearsed(spec));
   const report = pool.spec?.dryRun === true && (pool.status?.observedGeneration ?? 0) >= generation && (pool.metadata.generation ?? 0) >= generation ? pool.status?.dryRun : undefined;
   const pods = Math.max(stage === "rehearsed" ? (report?.podsToEvict ?? 0) : 0, preview.data?.podCount ?? 0);
   const nodes = stage === "rehearsed" && report ? (report.affectedNodes ?? 0) : (preview.data?.changed ?? 0);
@@ -71,7 +83,7 @@ export function Change({ pool, target, onClose }: { pool: Pool; target: Target; 
     if (!order || !spec) return;
     const wanted = (pool.metadata.generation ?? 0) + (pool.spec?.dryRun === true ? 0 : 1);
     if (await run(order, say("pool.rehearse"), target.name)) {
-      setKnown(rehearsed(spec));
+      setWritten(rehearsed(spec));
       setGeneration(wanted);
       setStage("rehearsed");
       setTicked(false);
@@ -79,12 +91,12 @@ export function Change({ pool, target, onClose }: { pool: Pool; target: Target; 
   };
   const finish = async () => { if (await run(apply(target), say("pool.apply"), target.name)) onClose(); };
   const discard = async () => {
-    if (known === original) onClose();
-    else if (await run(setSpec(target, known, original), say("pool.discard"), target.name)) onClose();
+    if (!written || !original) onClose();
+    else if (await run(setSpec(target, written, original), say("pool.discard"), target.name)) onClose();
   };
   const refusal = preview.error ?? planned.error;
   const ready = stage === "rehearsed" && report !== undefined && (pods === 0 || ticked);
-  const unchanged = value === before.data;
+  const unchanged = value === before;
   return (
     <Dialog.Root open onOpenChange={(open) => { if (!open && !busy && !store.ended) onClose(); }}>
       <Dialog.Portal>
@@ -101,11 +113,11 @@ export function Change({ pool, target, onClose }: { pool: Pool; target: Target; 
             <div className="rehearsal">
               <section>
                 <h3>{say("pool.yours")}</h3>
-                {before.isPending && <Skeleton />}
-                {before.error && <Failure error={before.error} />}
+                {fresh.isPending && <Skeleton />}
+                {fresh.error && <Failure error={fresh.error} />}
                 {stage === "edit" && value !== undefined && <textarea className="yamltext" spellCheck={false} aria-label={say("pool.spec")} value={value} rows={Math.min(22, Math.max(10, value.split("\n").length))} onChange={(event) => setTyped(event.target.value)} />}
-                {stage === "rehearsed" && value !== undefined && before.data !== undefined && (
-                  <div className="diff">{diffLines(before.data, value).map((line, index) => <div key={index} className={line.sign === "+" ? "add" : line.sign === "−" ? "del" : undefined}><b>{line.sign.trim()}</b>{line.text}</div>)}</div>
+                {stage === "rehearsed" && value !== undefined && before !== undefined && (
+                  <div className="diff">{diffLines(before, value).map((line, index) => <div key={index} className={line.sign === "+" ? "add" : line.sign === "−" ? "del" : undefined}><b>{line.sign.trim()}</b>{line.text}</div>)}</div>
                 )}
               </section>
               <section>
@@ -133,27 +145,5 @@ export function Change({ pool, target, onClose }: { pool: Pool; target: Target; 
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
-  );
-}
-
-/** What is wrong with what was typed, field by field, in the server's words. */
-function Refused({ error }: { error: Error }) {
-  const errors = error instanceof Refusal ? (error.problem.errors ?? []) : [];
-  return (
-    <div className="reasonbox stalled" role="alert">
-      <Shape name="stalled" />
-      <div lang="en">{errors.length === 0 ? error.message : errors.map((each) => <div key={`${each.location ?? ""}${each.message ?? ""}`}><code>{each.location}</code> {each.message}</div>)}</div>
-    </div>
-  );
-}
-
-function Touched({ preview }: { preview: Schemas["PoolPreview"] }) {
-  const say = useSay();
-  const words = { Joins: "pool.joins", Leaves: "pool.leaves", Stays: "pool.stays" } as const;
-  return (
-    <ul className="touched">
-      {preview.nodes.slice(0, 12).map((node) => <li key={node.name} className={node.membership === "Leaves" ? "leaves" : undefined}><strong>{node.name}</strong><span className="small dim">{say(words[node.membership], { count: node.changes.length })}</span></li>)}
-      {preview.changed > 12 && <li><span className="small dim">{say("bulk.rest", { count: preview.changed - 12 })}</span></li>}
-    </ul>
   );
 }
