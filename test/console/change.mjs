@@ -1,9 +1,14 @@
 // Changes what create.mjs has made, by clicks alone, and asks the API server what came of it: who owns the field, and what the controllers do.
 import { owners } from "./cluster.mjs";
 import { nameOf } from "./create.mjs";
-import { acted, action, ask, open, ready, right, undone } from "./page.mjs";
+import { acted, action, ask, open, press, ready, right, undone } from "./page.mjs";
 
-const owns = (object, button, ...field) => right(owners(object, ...field).includes(`windlass-console-${button}`), `${object.kind}: ${field.join(".")} is owned by ${owners(object, ...field)}, want windlass-console-${button}`);
+/** Holds a field to be owned by a button, or with "none" by no button. */
+const owns = (object, button, ...field) => {
+  const all = owners(object, ...field);
+  const ours = button === "none" ? !all.some((each) => each.startsWith("windlass-console-")) : all.includes(`windlass-console-${button}`);
+  right(ours, `${object.kind}: ${field.join(".")} is owned by ${all}, want ${button === "none" ? "no button" : `windlass-console-${button}`}`);
+};
 
 /** Sets the size of what has pods, with the stepper and with the keys, and takes it back. */
 export async function scale(page, cluster, namespace) {
@@ -76,6 +81,26 @@ export async function power(page, cluster, namespace) {
   owns(await cluster.until("virtualmachines", namespace, "made", "has its new size", ({ spec }) => String(spec.resource.cpu) === "3"), "resize", "f:spec", "f:resource", "f:cpu");
 }
 
+/** Somebody else has switched the machine off: the button asks before it changes what they have set. */
+export async function clash(page, cluster, namespace) {
+  const machine = await cluster.patch("virtualmachines", namespace, "made", { spec: { runStrategy: "Halted" } });
+  const until = (what, holds) => cluster.until("virtualmachines", namespace, "made", what, holds);
+  await until("is stopped", ({ status }) => status?.phase === "Stopped");
+  await open(page, `/virtualmachines/${namespace}/made`);
+  const dialog = page.getByRole("dialog");
+  for (const [choice, strategy] of [["Leave it", "Halted"], ["Take it over", "Always"]]) {
+    await press(page, "Start");
+    await dialog.getByText("spec.runStrategy").first().waitFor();
+    right(await dialog.getByRole("button", { name: "Leave it" }).evaluate((button) => button === document.activeElement), "the dialog of a conflict does not begin on Leave it");
+    right((await cluster.get("virtualmachines", namespace, "made")).spec.runStrategy === "Halted", "a button has overwritten what another has set");
+    if (choice === "Leave it") await dialog.getByRole("button", { name: choice }).click();
+    else await acted(page, machine, () => dialog.getByRole("button", { name: choice }).click());
+    await dialog.waitFor({ state: "detached" });
+    owns(await until(`has the strategy ${strategy}`, ({ spec }) => spec.runStrategy === strategy), choice === "Leave it" ? "none" : "power", "f:spec", "f:runStrategy");
+  }
+  await until("runs", ({ status }) => status?.phase === "Active");
+}
+
 /** Keeps new pods from a node, and takes it back. */
 export async function cordon(page, cluster) {
   const node = await cluster.get("nodes", undefined, "worker-12");
@@ -95,11 +120,11 @@ export async function rehearse(page, cluster) {
   const pool = await cluster.get("nodepools", undefined, "made");
   await open(page, "/nodepools/made");
   await page.getByText("example.com/made=yes").first().waitFor();
-  await ready(page, "Apply to 1 nodes").waitFor();
+  await ready(page, "Apply to 1 node").waitFor();
   right((await label()) === undefined, "a pool that rehearses has touched a node");
-  await acted(page, pool, () => ready(page, "Apply to 1 nodes").click());
+  await acted(page, pool, () => ready(page, "Apply to 1 node").click());
   await carries("yes");
-  await ready(page, "Apply to 1 nodes").waitFor({ state: "hidden" }); // the page knows it too: the change begins with what it shows
+  await ready(page, "Apply to 1 node").waitFor({ state: "hidden" }); // the page knows it too: the change begins with what it shows
 
   await page.getByRole("button", { name: "Change", exact: true }).click();
   const dialog = page.getByRole("dialog");
@@ -112,7 +137,7 @@ export async function rehearse(page, cluster) {
   const rehearsed = await cluster.get("nodepools", undefined, "made");
   right(rehearsed.spec.dryRun === true && (await label()) === "yes", "the rehearsal is none");
   owns(rehearsed, "change", "f:spec", "f:labels", "f:example.com/made");
-  await acted(page, pool, () => ready(dialog, "Apply to 1 nodes").click());
+  await acted(page, pool, () => ready(dialog, "Apply to 1 node").click());
   await carries("again");
 }
 

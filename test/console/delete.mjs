@@ -1,12 +1,12 @@
 // Deletes objects by clicks alone: one of every kind, and one that is replaced between the click and the request.
 import { nameOf } from "./create.mjs";
-import { acted, open, ready, right } from "./page.mjs";
+import { acted, open, press, right } from "./page.mjs";
 
 /** Deletes an object from its page. What loses something wants a tick first. */
 async function remove(page, cluster, plural, namespace, name, loses) {
   const object = await cluster.get(plural, namespace, name);
   await open(page, `/${plural}/${namespace ? `${namespace}/` : ""}${name}`);
-  await ready(page.locator(".acts"), "Delete").click();
+  await press(page, "Delete");
   const dialog = page.getByRole("dialog");
   await dialog.locator("code.c", { hasText: `kubectl delete` }).waitFor();
   right(await dialog.getByRole("button", { name: "Cancel" }).evaluate((button) => button === document.activeElement), `the dialog that deletes ${plural} does not begin on Cancel`);
@@ -57,12 +57,19 @@ async function replaced(page, cluster, namespace) {
     }
     await route.continue();
   });
-  await ready(page.locator(".acts"), "Delete").click();
+  await press(page, "Delete");
   await page.getByRole("dialog").getByRole("button", { name: `Delete ${name}`, exact: true }).click();
   await page.locator(".toast", { hasText: "Not done" }).waitFor();
   await page.unroute("**/v1/services/**");
   const after = await cluster.get("services", namespace, name);
   right(after !== undefined && after.metadata.uid !== before.metadata.uid && after.metadata.deletionTimestamp === undefined, "an object that has replaced the one that was to be deleted is deleted");
-  await page.locator(".toast", { hasText: "Not done" }).getByRole("button", { name: "Dismiss" }).click(); // others leave by themselves
+  // The toast can be used while the dialog is still open, as it is where the page has not heard of the deletion between two others.
+  const toast = page.locator(".toast", { hasText: "Not done" });
+  await toast.getByRole("button", { name: "Reason" }).click();
+  await page.getByRole("dialog", { name: "Reason" }).getByText("Replaced", { exact: true }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog", { name: "Reason" }).waitFor({ state: "detached" });
+  await toast.getByRole("button", { name: "Dismiss" }).click(); // others leave by themselves
+  await toast.waitFor({ state: "detached" });
   await open(page, "/services");
 }

@@ -1,8 +1,8 @@
 // Visits the console as somebody who has rights in one namespace and nowhere else.
 import { look, reader } from "./browser.mjs";
-import { open, right, signIn } from "./page.mjs";
+import { nothingPossible, open, right, signIn } from "./page.mjs";
 import { create } from "./create.mjs";
-import { hold, power, scale } from "./change.mjs";
+import { clash, hold, power, scale } from "./change.mjs";
 import { deleteNamespaced } from "./delete.mjs";
 
 /** The link of the rail that leads to the nodes: its name also counts them. */
@@ -20,15 +20,13 @@ export async function viewer({ browser, origin, cluster, tokens, keep }) {
   await look(page, "podset of a limited user");
 
   // Everything is there and disabled, with its reason beside it, and sends nothing.
-  const buttons = page.locator(".acts button");
-  await page.locator(".acts button[aria-disabled=true]", { hasText: "Delete" }).waitFor();
   let sent = 0;
   page.on("request", (request) => { if (request.method() !== "GET") sent++; });
-  for (const button of await buttons.all()) {
-    const [name, off, reason] = [await button.innerText(), await button.getAttribute("aria-disabled"), await button.getAttribute("title")];
-    right(off === "true" && /^You may not (patch|delete) Pod sets here\.$/.test(reason ?? ""), `${name}: somebody who may only look gets aria-disabled=${off} and the reason ${reason}`);
-    await button.click({ force: true });
-  }
+  await page.locator(".acts button[aria-disabled=true]", { hasText: "Restart pods" }).waitFor();
+  await nothingPossible(page, /^You may not (patch|delete) Pod sets here\.$/);
+  for (const button of await page.locator(".acts button:visible:not([aria-haspopup])").all()) await button.click({ force: true });
+  await page.evaluate(() => document.activeElement?.blur());
+  await page.keyboard.press("Delete");
   await page.getByText("You may not scale Pod sets here.").first().waitFor();
   right((await page.getByRole("dialog").count()) === 0 && sent === 0, `buttons that are disabled have sent ${sent} requests`);
 
@@ -70,6 +68,7 @@ export async function editor({ browser, origin, cluster, tokens }) {
   await scale(page, cluster, "showcase");
   await hold(page, cluster, "showcase", namespaced);
   await power(page, cluster, "showcase");
+  await clash(page, cluster, "showcase");
   await deleteNamespaced(page, cluster, "showcase");
   await context.close();
 }

@@ -9,7 +9,8 @@ export async function open(page, path) {
 
 export async function settled(page) {
   await page.locator("main h1").first().waitFor();
-  await page.waitForFunction(() => document.querySelector("main .skeleton, main [aria-busy=true]") === null);
+  // What loads is busy from its first moment, also while its bars are not drawn yet.
+  await page.waitForFunction(() => document.querySelector("main [aria-busy=true]") === null);
 }
 
 /** Enters with the URL that "windlass ui" prints. */
@@ -82,16 +83,52 @@ export async function undone(page, object, click) {
   for (const request of sent) await pinned(request, object);
 }
 
-/** Opens the dialog of an action of the page, and returns what confirms it. */
+/** What can be taken back is done at once. */
+const atOnce = ["Start", "Stop", "Suspend", "Resume", "Pause", "Cordon", "Uncordon"];
+
+/** Presses an action of the page of an object: its button, or where it has none what the menu beside them has. */
+export async function press(page, name) {
+  const acts = page.locator(".acts");
+  const menu = acts.getByRole("button", { name: /^More actions of / });
+  await menu.waitFor();
+  const button = ready(acts, name);
+  const offered = page.getByRole("menuitem", { name: new RegExp(`^${name}( Del)?$`) });
+  if ((await acts.getByRole("button", { name, exact: true }).count()) > 0) {
+    await button.hover();
+    await page.locator(".samepop code").first().waitFor(); // the command that does the same
+    await button.click();
+    return;
+  }
+  await menu.click();
+  await page.locator(".menucmd .mono").first().waitFor();
+  await offered.click();
+}
+
+/** Opens the dialog of an action where it has one, and returns what does it. */
 export async function ask(page, name) {
-  await ready(page.locator(".acts"), name).click();
+  if (atOnce.includes(name)) return () => press(page, name);
+  await press(page, name);
   const dialog = page.getByRole("dialog");
   await dialog.locator("code").first().waitFor(); // the command that does the same
   return () => ready(dialog, name).click();
 }
 
-/** Presses an action of the page of an object, and confirms it. */
+/** Presses an action of the page of an object, and confirms it where it is asked for. */
 export async function action(page, object, name) {
   await acted(page, object, await ask(page, name));
   await page.getByRole("dialog").waitFor({ state: "detached" });
+}
+
+/** Holds everything that can be done on a page to be disabled with a reason: the buttons, and what the menu beside them has. */
+export async function nothingPossible(page, reason) {
+  const look = async (of) => {
+    const [name, off, why] = [await of.innerText(), await of.getAttribute("aria-disabled"), await of.getAttribute("title")];
+    right(off === "true" && reason.test(why ?? ""), `${name} has aria-disabled=${off} and the reason ${why}, want ${reason}`);
+  };
+  for (const button of await page.locator(".acts button:visible:not([aria-haspopup])").all()) await look(button);
+  await page.locator(".acts button[aria-haspopup=menu]").click();
+  await page.getByRole("menuitem").first().waitFor();
+  for (const item of await page.getByRole("menuitem").all()) await look(item);
+  await page.keyboard.press("Escape");
+  await page.getByRole("menu").waitFor({ state: "detached" });
 }

@@ -80,7 +80,7 @@ async function columnsAndFilter() {
   await open("/virtualmachines");
   await page.getByRole("columnheader", { name: "Host" }).waitFor();
 
-  const field = page.getByRole("textbox", { name: "Filter Virtual machines" });
+  const field = page.getByRole("combobox", { name: "Filter Virtual machines" });
   await field.fill("-l app=none");
   await field.press("Enter");
   await page.getByText("Nothing matches the filter.").waitFor();
@@ -91,6 +91,28 @@ async function columnsAndFilter() {
   await page.locator("#filter-said.bad").waitFor();
   right(await page.locator(".token").getByText("a=b=c").count() === 1, "a wrong selector is not kept");
   await page.getByRole("button", { name: "Take a=b=c away" }).click();
+  // What is typed is gone on with: a label that machines have, then its values.
+  await field.fill("ra");
+  await page.getByRole("option", { name: "-l rack label on 2 of these" }).waitFor();
+  await look("suggestions of the filter");
+  await field.press("ArrowDown");
+  await field.press("ArrowDown");
+  await field.press("Enter");
+  await page.getByRole("option", { name: "-l rack=b2 on 2 of these" }).click();
+  await field.press("Enter");
+  await page.getByRole("button", { name: "Take rack=b2 away" }).waitFor();
+  await row("runner-01").waitFor({ state: "detached" });
+  await row("runner-05").waitFor();
+  // Of the list one came from, ] leads to the next object and [ back.
+  await row("runner-05").getByRole("link").click();
+  await page.waitForURL(`**/virtualmachines/${namespace}/runner-05*`);
+  await page.getByRole("heading", { name: "Facts" }).waitFor();
+  await page.keyboard.press("]");
+  await page.waitForURL(`**/virtualmachines/${namespace}/runner-06*`);
+  await page.getByRole("heading", { name: "Facts" }).waitFor();
+  await page.keyboard.press("[");
+  await page.waitForURL(`**/virtualmachines/${namespace}/runner-05*`);
+  await open("/virtualmachines");
   let sent = 0;
   page.on("request", (request) => { if (request.url().length > 400 && request.url().includes("/v1/tables/")) sent++; });
   await field.fill("x".repeat(300));
@@ -110,6 +132,46 @@ async function map() {
   await page.getByRole("complementary", { name: /^Node / }).waitFor();
   await page.getByRole("button", { name: "Zones" }).click();
   await page.locator(".pl", { hasText: "zone-a" }).waitFor();
+  await page.getByRole("button", { name: "Table", exact: true }).click();
+  await stop.waitFor({ state: "detached" });
+  await open("/nodes"); // the browser remembers it
+  await page.locator("tr[data-key]").first().waitFor();
+  right((await stop.count()) === 0, "the map is there again");
+  await page.getByRole("button", { name: "Map and table" }).click();
+  await stop.waitFor();
+}
+
+/** Events take selectors, and a wrong one stays with the server's words. */
+async function events() {
+  await open("/events");
+  const field = page.getByRole("combobox", { name: "Filter Events" });
+  const event = (of) => page.locator("tbody tr", { hasText: of });
+  await event("StageOne").waitFor();
+  await event("StageTwo").waitFor();
+  await field.fill("--field-selector reason=StageOne");
+  await field.press("Enter");
+  await event("StageTwo").waitFor({ state: "detached" });
+  await event("StageOne").waitFor();
+  await page.getByRole("button", { name: "Take reason=StageOne away" }).click();
+  await field.fill("-l a=b=c");
+  await field.press("Enter");
+  await page.locator("#filter-said.bad").waitFor();
+}
+
+/** On a phone rows are as high as they are, so that the list is as long as its rows, also of those that are not in the page. */
+async function phone() {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await open(`/services?ns=${namespace}`);
+  await page.locator("tr[data-key]").first().waitFor();
+  await until("the list is as high as 150 of its rows", () => page.evaluate(() => {
+    const row = document.querySelector("tr[data-key]");
+    const wanted = 150 * row.getBoundingClientRect().height;
+    return row.getBoundingClientRect().height > 40 && Math.abs(row.parentElement.getBoundingClientRect().height - wanted) < wanted / 50;
+  }));
+  right((await page.locator("tr[data-key]").count()) < 100, "all rows are in the page");
+  await page.evaluate(() => { const content = document.getElementById("content"); content.scrollTop = content.scrollHeight; });
+  await page.locator(`tr[data-key="${namespace}/many-149"]`).waitFor();
+  await page.setViewportSize({ width: 1440, height: 900 });
 }
 
 async function rehearsal() {
@@ -122,7 +184,13 @@ async function rehearsal() {
   await text.fill((await text.inputValue()).replace("lte", "fibre"));
   await dialog.getByText("example.com/uplink=fibre").first().waitFor();
   right((await read("/v1/nodepools/rehearsed")).spec.labels["example.com/uplink"] === "lte", "the preview has written the pool");
+  // Somebody else has set the label: it is left, or taken over.
   await dialog.getByRole("button", { name: "Rehearse" }).click();
+  await dialog.getByText("spec.labels.example.com/uplink").waitFor();
+  await look("conflict");
+  await dialog.getByRole("button", { name: "Leave it" }).click();
+  await dialog.getByRole("button", { name: "Rehearse" }).click();
+  await dialog.getByRole("button", { name: "Take it over" }).click();
   await dialog.getByText("No node has been touched").waitFor();
   await look("rehearsal");
   const pool = await read("/v1/nodepools/rehearsed");
@@ -150,7 +218,7 @@ try {
   page = await context.newPage();
   await page.goto(url);
   await page.locator(".live.live").waitFor();
-  for (const part of [machines, columnsAndFilter, map, rehearsal]) {
+  for (const part of [machines, columnsAndFilter, events, map, phone, rehearsal]) {
     await part().catch((error) => wrong.push(`${part.name}: ${error}`));
   }
 } catch (error) {

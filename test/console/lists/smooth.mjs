@@ -51,6 +51,28 @@ async function measure(name, moves) {
   }));
 }
 
+/** How soon the first page can be used, with nothing in the cache of the browser: its heading is there, and the main thread is free. */
+async function loads() {
+  const cookies = await context.cookies();
+  for (const round of [1, 2, 3]) {
+    const fresh = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-GB", storageState: { cookies, origins: [] } });
+    const first = await fresh.newPage();
+    await browser.startTracing(first, { categories: ["toplevel", "devtools.timeline", "blink.user_timing"] });
+    await first.goto(origin);
+    await first.locator("main h1").waitFor();
+    const shown = await first.evaluate(() => performance.now());
+    await first.waitForTimeout(2000);
+    const trace = JSON.parse((await browser.stopTracing()).toString());
+    const begun = Math.min(...trace.traceEvents.filter((event) => event.name === "navigationStart" && event.args?.data?.documentLoaderURL?.startsWith(origin)).map((event) => event.ts));
+    const long = trace.traceEvents.filter((event) => event.ph === "X" && event.name === "RunTask" && event.dur > 50_000 && event.ts > begun).map((event) => (event.ts + event.dur - begun) / 1000);
+    const busy = tasksOf(trace);
+    console.log(JSON.stringify({
+      what: "first page", round, headingMs: Math.round(shown), lastLongTaskEndsMs: Math.round(Math.max(0, ...long)), mainThreadMs: Math.round(busy.reduce((sum, each) => sum + each, 0)),
+    }));
+    await fresh.close();
+  }
+}
+
 // Scrolls for as long as is measured, 60 times a second.
 const scroll = () => page.evaluate((ms) => new Promise((done) => {
   const content = document.getElementById("content");
@@ -61,6 +83,7 @@ const scroll = () => page.evaluate((ms) => new Promise((done) => {
 const wait = () => page.waitForTimeout(seconds * 1000);
 
 try {
+  await loads();
   await page.goto(`${origin}/deployments`);
   await page.locator("tr[data-key]").first().waitFor();
   // All pages of the list, as somebody has them who has scrolled to its end.
