@@ -87,7 +87,7 @@ export async function withoutServer({ browser, scene, cluster, lap }) {
   const page = await context.newPage();
   await page.clock.install();
   // Pages that nobody has opened yet open as well while the network is cut.
-  const loaded = ["ListPage", "ObjectPage", "CreatePage"].map((part) => page.waitForEvent("requestfinished", (request) => request.url().includes(`/${part}-`) && request.url().endsWith(".js")));
+  const loaded = ["ListPage", "ObjectPage", "CreatePage", "DeedMenu"].map((part) => page.waitForEvent("requestfinished", (request) => request.url().includes(`/${part}-`) && request.url().endsWith(".js")));
   await enter(page, cable.url);
   await Promise.all(loaded);
   await cluster.create("podsets", namespace, { metadata: { name: "kept" }, spec: { size: 1 } }, "windlass-console-editor"); // no conflict with itself

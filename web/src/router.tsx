@@ -39,9 +39,16 @@ const pages = {
   create: lazyRouteComponent(() => import("./pages/create/CreatePage"), "CreatePage"),
 };
 
-/** Loads the pages that have not been opened yet: without a network, what is not there would end in a page of the browser's own. */
+/** What opens over a page: some of it can be wanted just when there is no network. */
+const layers = [
+  () => import("./actions/DeedMenu"), () => import("./actions/Confirm"), () => import("./pages/list/RowMenu"), () => import("./pages/list/ColumnChoice"),
+  () => import("./shell/Palette"), () => import("./shell/KeyHelp"), () => import("./components/Reason"),
+];
+
+/** Loads what has not been opened yet: without a network, what is not there would end in a page of the browser's own. */
 export function loadPages(): void {
   for (const page of Object.values(pages)) void page.preload?.();
+  for (const load of layers) void load().catch(() => undefined);
 }
 
 const root = createRootRoute({ component: Shell, validateSearch: search, notFoundComponent: NotFound });

@@ -1,11 +1,14 @@
 import { useSyncExternalStore } from "react";
 
 let said = "";
+/** The language of what was said: it stays there when somebody changes the language of the page. */
+let language = "";
 const calls = new Set<() => void>();
 
 /** Says something to screen readers, when they have finished what they read. The page has one place for it. */
 export function announce(text: string): void {
   // The same text twice is no change, and would not be read.
+  language = document.documentElement.lang;
   said = text === said ? `${text}\u00a0` : text;
   for (const call of calls) call();
 }
@@ -16,5 +19,5 @@ function subscribe(call: () => void): () => void {
 }
 
 export function Announcer() {
-  return <div className="sr" role="status" aria-live="polite">{useSyncExternalStore(subscribe, () => said)}</div>;
+  return <div className="sr" role="status" aria-live="polite" lang={language || undefined}>{useSyncExternalStore(subscribe, () => said)}</div>;
 }

@@ -1,4 +1,4 @@
-import { type ComponentProps, type ReactNode, useEffect, useState } from "react";
+import { type ComponentProps, type MouseEvent, type ReactNode, useEffect, useState } from "react";
 import { Refusal } from "../api/client";
 import { useSay } from "../i18n";
 import { Icon } from "./Icon";
@@ -96,13 +96,13 @@ export function Nothing({ children }: { children: ReactNode }) {
 
 /** A button that stays focusable while it is disabled, and says why. */
 export function Action({ label, name, onClick, disabled, danger, primary, busy, ...more }: Omit<ComponentProps<"button">, "onClick" | "disabled" | "type" | "className"> & {
-  label: string; name?: string; onClick: () => void; disabled?: string | undefined; danger?: boolean; primary?: boolean; busy?: boolean;
+  label: string; name?: string; onClick: (event: MouseEvent<HTMLButtonElement>) => void; disabled?: string | undefined; danger?: boolean; primary?: boolean; busy?: boolean;
 }) {
   const off = disabled !== undefined || busy === true;
   return (
     <button
       {...more} type="button" className={`btn${danger ? " danger" : ""}${primary ? " primary" : ""}`} aria-disabled={off} title={disabled} data-deed={name}
-      onClick={() => { if (!off) onClick(); }}
+      onClick={(event) => { if (!off) onClick(event); }}
     >
       {busy && <span className="arc" aria-hidden="true" />}{label}
       {disabled && <span className="whynot">{disabled}</span>}
