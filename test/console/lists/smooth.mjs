@@ -1,11 +1,12 @@
-// Measures how smoothly the console runs while much changes: node smooth.mjs CHROMIUM URL. The browser's own trace says how long its main
-// thread was busy; requestAnimationFrame says when frames could be drawn. A measurement, and no test: it asserts nothing.
+// Measures how smoothly the console runs while much changes: node smooth.mjs CHROMIUM URL, or with "first" behind it only how soon its first
+// page can be used. The browser's own trace says how long its main thread was busy; requestAnimationFrame says when frames could be drawn. A
+// measurement, and no test: it asserts nothing.
 import { createRequire } from "node:module";
 
 const require = createRequire(new URL("../../../web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
 
-const [executablePath, url] = process.argv.slice(2);
+const [executablePath, url, only] = process.argv.slice(2);
 const origin = new URL(url).origin;
 const seconds = 10;
 
@@ -21,13 +22,19 @@ await page.locator(".live.live").waitFor();
 
 const at = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 
-// Tasks of the main thread of the page, in milliseconds. Tasks within tasks are counted once.
+// Tasks of the main thread of the page, in milliseconds: how long each took, and what it took of the processor, which on a machine with much
+// else to do is less. Tasks within tasks are counted once.
+const sum = (tasks, of) => tasks.reduce((all, each) => all + each[of], 0);
 function tasksOf(trace) {
   const main = trace.traceEvents.filter((event) => event.name === "thread_name" && event.args?.name === "CrRendererMain").map((event) => `${event.pid}/${event.tid}`);
   const tasks = trace.traceEvents.filter((event) => event.ph === "X" && event.name === "RunTask" && main.includes(`${event.pid}/${event.tid}`));
   const busiest = new Map();
-  for (const task of tasks) busiest.set(`${task.pid}/${task.tid}`, [...(busiest.get(`${task.pid}/${task.tid}`) ?? []), task.dur / 1000]);
-  return [...busiest.values()].sort((a, b) => b.reduce((x, y) => x + y, 0) - a.reduce((x, y) => x + y, 0))[0] ?? [];
+  for (const { pid, tid, dur, tdur } of tasks) {
+    const of = busiest.get(`${pid}/${tid}`) ?? [];
+    of.push({ took: dur / 1000, cpu: (tdur ?? dur) / 1000 });
+    busiest.set(`${pid}/${tid}`, of);
+  }
+  return [...busiest.values()].sort((a, b) => sum(b, "took") - sum(a, "took"))[0] ?? [];
 }
 
 async function measure(name, moves) {
@@ -42,12 +49,13 @@ async function measure(name, moves) {
   const times = await frames;
   const trace = JSON.parse((await browser.stopTracing()).toString());
   const gaps = times.slice(1).map((time, index) => time - times[index]).sort((a, b) => a - b);
-  const tasks = tasksOf(trace).sort((a, b) => a - b);
+  const tasks = tasksOf(trace);
+  const longest = (of) => Math.max(0, ...tasks.map((task) => task[of])).toFixed(1);
   const whole = times.at(-1) - times[0];
-  const busy = tasks.reduce((sum, each) => sum + each, 0);
   console.log(JSON.stringify({
     what: name, framesPerSecond: Number(((1000 * (times.length - 1)) / whole).toFixed(1)), gapP95: Number(at(gaps, 0.95).toFixed(1)), gapP99: Number(at(gaps, 0.99).toFixed(1)),
-    late: gaps.filter((gap) => gap > 25).length, frames: gaps.length, longestTask: Number((tasks.at(-1) ?? 0).toFixed(1)), busyPercent: Number(((100 * busy) / whole).toFixed(0)),
+    late: gaps.filter((gap) => gap > 25).length, frames: gaps.length, longestTask: Number(longest("took")), busyPercent: Number(((100 * sum(tasks, "took")) / whole).toFixed(0)),
+    longestTaskCPU: Number(longest("cpu")), cpuPercent: Number(((100 * sum(tasks, "cpu")) / whole).toFixed(0)), cpuPerFrame: Number((sum(tasks, "cpu") / Math.max(1, gaps.length)).toFixed(1)),
   }));
 }
 
@@ -67,7 +75,7 @@ async function loads() {
     const long = trace.traceEvents.filter((event) => event.ph === "X" && event.name === "RunTask" && event.dur > 50_000 && event.ts > begun).map((event) => (event.ts + event.dur - begun) / 1000);
     const busy = tasksOf(trace);
     console.log(JSON.stringify({
-      what: "first page", round, headingMs: Math.round(shown), lastLongTaskEndsMs: Math.round(Math.max(0, ...long)), mainThreadMs: Math.round(busy.reduce((sum, each) => sum + each, 0)),
+      what: "first page", round, headingMs: Math.round(shown), lastLongTaskEndsMs: Math.round(Math.max(0, ...long)), mainThreadMs: Math.round(sum(busy, "took")), mainThreadCPU: Math.round(sum(busy, "cpu")),
     }));
     await fresh.close();
   }
@@ -84,6 +92,7 @@ const wait = () => page.waitForTimeout(seconds * 1000);
 
 try {
   await loads();
+  if (only === "first") process.exit();
   await page.goto(`${origin}/deployments`);
   await page.locator("tr[data-key]").first().waitFor();
   // All pages of the list, as somebody has them who has scrolled to its end.
