@@ -86,22 +86,32 @@ export async function undone(page, object, click) {
 /** What can be taken back is done at once. */
 const atOnce = ["Start", "Stop", "Suspend", "Resume", "Pause", "Cordon", "Uncordon"];
 
-/** Presses an action of the page of an object: its button, or where it has none what the menu beside them has. */
+/**
+ * Presses an action of the page of an object: its button, or where it has none what the menu beside them has. An action is offered once the
+ * page knows that it is possible, so that it is looked for again.
+ */
 export async function press(page, name) {
   const acts = page.locator(".acts");
   const menu = acts.getByRole("button", { name: /^More actions of / });
-  await menu.waitFor();
-  const button = ready(acts, name);
-  const offered = page.getByRole("menuitem", { name: new RegExp(`^${name}( Del)?$`) });
-  if ((await acts.getByRole("button", { name, exact: true }).count()) > 0) {
-    await button.hover();
-    await page.locator(".samepop code").first().waitFor(); // the command that does the same
-    await button.click();
-    return;
+  const item = page.getByRole("menuitem", { name: new RegExp(`^${name}( Del)?$`) });
+  for (const end = Date.now() + patience; Date.now() < end;) {
+    await menu.waitFor();
+    if ((await acts.getByRole("button", { name, exact: true }).count()) > 0) {
+      await ready(acts, name).hover();
+      await page.locator(".samepop code").first().waitFor(); // the command that does the same
+      await ready(acts, name).click();
+      return;
+    }
+    await menu.click();
+    await page.locator(".menucmd .mono").first().waitFor();
+    if ((await item.count()) > 0) {
+      await item.click();
+      return;
+    }
+    await page.keyboard.press("Escape");
+    await page.getByRole("menu").waitFor({ state: "detached" });
   }
-  await menu.click();
-  await page.locator(".menucmd .mono").first().waitFor();
-  await offered.click();
+  throw new Error(`${name} is not offered on ${page.url()}`);
 }
 
 /** Opens the dialog of an action where it has one, and returns what does it. */
