@@ -1,7 +1,7 @@
 // Visits lists, the map and a pool: node lists.mjs CHROMIUM URL NAMESPACE. Waits for states and never for times; what is wrong is printed,
 // and the exit code is 1 then.
 import { end, look as see, patience, reader, start, wrong } from "../browser.mjs";
-import { press, right, undone } from "../page.mjs";
+import { right } from "../page.mjs";
 
 const [executablePath, url, namespace] = process.argv.slice(2);
 const origin = new URL(url).origin;
@@ -174,17 +174,6 @@ async function phone() {
   await page.setViewportSize({ width: 1440, height: 900 });
 }
 
-/** What can be taken back is done at once, and its toast takes it back; what deletes is in the menu, and asks. */
-async function atOnce() {
-  await open("/nodes/edge-02");
-  await undone(page, await read("/v1/nodes/edge-02"), () => press(page, "Cordon"));
-  right((await page.getByRole("dialog").count()) === 0, "what can be taken back asks first");
-  await until("the node is open again", async () => (await read("/v1/nodes/edge-02")).spec.unschedulable !== true);
-  await press(page, "Delete");
-  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
-  await page.getByRole("dialog").waitFor({ state: "detached" });
-}
-
 async function rehearsal() {
   await open("/nodepools/rehearsed");
   await until("the pool has put its label on the node", async () => (await read("/v1/nodes/rehearsed-01")).metadata.labels["example.com/uplink"] === "lte");
@@ -229,7 +218,7 @@ try {
   page = await context.newPage();
   await page.goto(url);
   await page.locator(".live.live").waitFor();
-  for (const part of [machines, columnsAndFilter, events, map, phone, atOnce, rehearsal]) {
+  for (const part of [machines, columnsAndFilter, events, map, phone, rehearsal]) {
     await part().catch((error) => wrong.push(`${part.name}: ${error}`));
   }
 } catch (error) {

@@ -4,7 +4,7 @@ import { Icon } from "../components/Icon";
 import { Action } from "../components/parts";
 import { useSay } from "../i18n";
 import type { Kind } from "../kinds/registry";
-import { deedsOf } from "./list";
+import { type Deed, deedsOf } from "./list";
 import { Same } from "./Same";
 import { useDeed } from "./useDeed";
 import { useRefused } from "./useHindrance";
@@ -21,7 +21,8 @@ export function Actions({ kind, object }: { kind: Kind; object: KubeObject }) {
   const target = targetOf(kind, object);
   const refused = useRefused(target);
   const { begin, ask, busy, dialog } = useDeed();
-  const [anchor, setAnchor] = useState<Element>();
+  // What there was when the menu opened: an item does not move from under the pointer.
+  const [menu, setMenu] = useState<{ anchor: Element; deeds: readonly Deed[] }>();
   const deeds = deedsOf(target, object);
   const first = deeds.filter((deed) => !deed.danger).slice(0, buttons);
   const rest = deeds.filter((deed) => !first.includes(deed) || deed.lasting !== undefined);
@@ -34,17 +35,17 @@ export function Actions({ kind, object }: { kind: Kind; object: KubeObject }) {
         </Same>
       ))}
       {rest.length > 0 && (
-        <button type="button" className="btn icon" aria-label={say("action.also", { name: target.name })} aria-haspopup="menu" aria-expanded={anchor !== undefined} onClick={(event) => setAnchor(event.currentTarget)}>
+        <button type="button" className="btn icon" aria-label={say("action.also", { name: target.name })} aria-haspopup="menu" aria-expanded={menu !== undefined} onClick={(event) => setMenu({ anchor: event.currentTarget, deeds: rest })}>
           <Icon name="more" size={14} />
         </button>
       )}
       {/* What the key Delete presses. */}
       {deletion && <button type="button" hidden data-deed={deletion.key} onClick={() => { if (!refused(deletion.right)) ask(deletion, target); }} />}
-      {anchor && (
+      {menu && (
         <Suspense fallback={null}>
           <DeedMenu
-            anchor={anchor} label={say("action.also", { name: target.name })} target={target} deeds={rest}
-            onDeed={(deed) => begin(deed, target)} onAsk={(deed) => ask(deed, target)} onClose={() => setAnchor(undefined)}
+            anchor={menu.anchor} label={say("action.also", { name: target.name })} target={target} deeds={menu.deeds}
+            onDeed={(deed) => begin(deed, target)} onAsk={(deed) => ask(deed, target)} onClose={() => setMenu(undefined)}
           />
         </Suspense>
       )}
