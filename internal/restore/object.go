@@ -92,12 +92,21 @@ func statusOf(saved, created *unstructured.Unstructured, now renamed) map[string
 	generations := map[int64]int64{saved.GetGeneration(): created.GetGeneration()}
 	status, _ := now.in(was, generations).(map[string]any)
 	if server, ok := status["server"].(map[string]any); ok && saved.GetKind() == "VirtualMachine" {
-		server["uid"] = string(saved.GetUID())
-		if of, _, _ := unstructured.NestedString(was, "server", "uid"); of != "" { // it was restored before
-			server["uid"] = of
-		}
+		server["uid"] = firstUID(saved, "server", "uid")
+	}
+	if account, _ := status["serviceAccount"].(string); account != "" && saved.GetKind() == "Kubeconfig" {
+		status["originalUID"] = firstUID(saved, "originalUID")
 	}
 	return status
+}
+
+// firstUID returns the UID that the object had before it was restored for the first time: the status has it there if the object was restored
+// before.
+func firstUID(saved *unstructured.Unstructured, in ...string) string {
+	if noted, _, _ := unstructured.NestedString(saved.Object, append([]string{"status"}, in...)...); noted != "" {
+		return noted
+	}
+	return string(saved.GetUID())
 }
 
 // in returns a value with new UIDs and generations. A generation that is not the present one of the backup was observed of a spec that is not

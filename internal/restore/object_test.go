@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -113,6 +114,24 @@ func TestAStatusKeepsTheMachineThatItNames(t *testing.T) {
 	status := statusOf(objects[0], objects[0], renamed{"oldest": "never"})
 	if server, _ := status["server"].(map[string]any); server["uid"] != "oldest" {
 		t.Errorf("the status names %v, want the machine that it named when it was saved", server["uid"])
+	}
+}
+
+// The ServiceAccount of a Kubeconfig keeps the label with the UID of the object that it was made for.
+func TestAKubeconfigKnowsTheUIDOfItsServiceAccount(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]any{
+		"{kind: Kubeconfig, metadata: {uid: old}, status: {serviceAccount: windlass-a}}":                      "old",
+		"{kind: Kubeconfig, metadata: {uid: old}, status: {serviceAccount: windlass-a, originalUID: oldest}}": "oldest",
+		"{kind: Kubeconfig, metadata: {uid: old}, status: {server: a}}":                                       nil,
+	} {
+		var object unstructured.Unstructured
+		if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
+			t.Fatal(err)
+		}
+		if got := statusOf(&object, &object, renamed{"old": "new"})["originalUID"]; got != want {
+			t.Errorf("%s: the original UID is %v, want %v", text, got, want)
+		}
 	}
 }
 

@@ -154,7 +154,10 @@ func (r *Restorer) create(ctx context.Context, saved *unstructured.Unstructured,
 		return nil, fmt.Errorf("cannot restore %s: %w", name, err)
 	}
 	now[saved.GetUID()] = object.GetUID()
-	if !exists {
+	switch {
+	case !exists && saved.GetDeletionTimestamp() != nil:
+		return object, r.say("%s created, although it was being deleted when the backup was made; delete it again if that was right", name)
+	case !exists:
 		return object, r.say("%s created", name)
 	}
 	if saved.GetKind() == "Namespace" {

@@ -125,6 +125,12 @@ type KubeconfigStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	ServiceAccount string `json:"serviceAccount,omitempty"`
 
+	// OriginalUID is the UID that this Kubeconfig had when its ServiceAccount was made, if "windlass restore" has made it anew since. The
+	// ServiceAccount and its binding are labelled with it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	OriginalUID string `json:"originalUID,omitempty"`
+
 	// Conditions describe the state of the Kubeconfig. Ready is the summary; Reconciling and Stalled say whether Windlass is still at
 	// work or cannot continue; Issued says whether the Secret holds a valid kubeconfig.
 	// +optional

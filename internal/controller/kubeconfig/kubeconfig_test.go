@@ -312,6 +312,33 @@ func TestAForeignServiceAccountIsLeftAlone(t *testing.T) {
 	}
 }
 
+// TestARestoredKubeconfigRenewsItsToken has a cluster with what the object of the backup has made there, under its UID.
+func TestARestoredKubeconfigRenewsItsToken(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	first := s.secret(config).Data["value"]
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "windlass-" + config.Name}}
+	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "windlass-" + config.Name}}
+	before := func(object client.Object) { object.SetLabels(map[string]string{labelUID: "before"}) }
+	testkit.Edit(t, s.Harness, account, func(a *corev1.ServiceAccount) { before(a) })
+	testkit.Edit(t, s.Harness, binding, func(b *rbacv1.ClusterRoleBinding) { before(b) })
+	testkit.EditStatus(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Status.OriginalUID = "before" })
+	s.r.Now = func() time.Time { return time.Now().Add(41 * time.Minute) }
+	s.Settle(t, s.r, config)
+	s.holds(config, config.Name+"-kubeconfig")
+	if bytes.Equal(first, s.secret(config).Data["value"]) {
+		t.Error("the token was not renewed")
+	}
+	if err := s.Live.Delete(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	s.SettleKey(t, s.r, client.ObjectKeyFromObject(config))
+	if s.Get(t, account) || s.Get(t, binding) {
+		t.Error("the ServiceAccount or its binding is left behind")
+	}
+}
+
 func TestATokenOfAClusterThatIsGoneIsLetGo(t *testing.T) {
 	s := newStage(t)
 	s.provisioned()

@@ -36,6 +36,12 @@ func labelsOf(config *clusterprovisionerv1alpha1.Kubeconfig) map[string]string {
 	return map[string]string{"app.kubernetes.io/managed-by": "windlass", labelUID: string(config.UID)}
 }
 
+// wasIssuedFor reports whether an object in the cluster was made for this Kubeconfig, or for the one that it was restored from.
+func wasIssuedFor(config *clusterprovisionerv1alpha1.Kubeconfig, object client.Object) bool {
+	original := config.Status.OriginalUID
+	return belongsTo(config, object) || original != "" && object.GetLabels()[labelUID] == original
+}
+
 // belongsTo reports whether an object was made for this very Kubeconfig.
 func belongsTo(config *clusterprovisionerv1alpha1.Kubeconfig, object client.Object) bool {
 	return object.GetLabels()[labelUID] == string(config.UID)

@@ -94,7 +94,7 @@ func (t *target) ensureAccount(ctx context.Context, config *clusterprovisionerv1
 		_, err = accounts.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metaFor(config, name)}, metav1.CreateOptions{})
 		return err
 	}
-	if err == nil && !belongsTo(config, live) {
+	if err == nil && !wasIssuedFor(config, live) {
 		return errForeign
 	}
 	return err
@@ -109,7 +109,7 @@ func (t *target) ensureBinding(ctx context.Context, config *clusterprovisionerv1
 	case apierrors.IsNotFound(err):
 	case err != nil:
 		return err
-	case !belongsTo(config, live):
+	case !wasIssuedFor(config, live):
 		return errForeign
 	case live.RoleRef == role:
 		return nil
@@ -131,14 +131,14 @@ func (t *target) ensureBinding(ctx context.Context, config *clusterprovisionerv1
 func (t *target) revoke(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, name string) error {
 	bindings, accounts := t.client.RbacV1().ClusterRoleBindings(), t.client.CoreV1().ServiceAccounts(metav1.NamespaceSystem)
 	binding, err := bindings.Get(ctx, name, metav1.GetOptions{})
-	if err == nil && belongsTo(config, binding) {
+	if err == nil && wasIssuedFor(config, binding) {
 		err = bindings.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &binding.UID}})
 	}
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("cannot delete ClusterRoleBinding %q: %w", name, err)
 	}
 	account, err := accounts.Get(ctx, name, metav1.GetOptions{})
-	if err == nil && belongsTo(config, account) {
+	if err == nil && wasIssuedFor(config, account) {
 		err = accounts.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &account.UID}})
 	}
 	if err != nil && !apierrors.IsNotFound(err) {

@@ -307,6 +307,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: observedGeneration
       type:
         scalar: numeric
+    - name: originalUID
+      type:
+        scalar: string
     - name: secretRef
       type:
         namedType: io.k8s.api.core.v1.SecretReference

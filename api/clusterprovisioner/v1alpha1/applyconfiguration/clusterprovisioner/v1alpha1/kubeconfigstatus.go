@@ -23,6 +23,9 @@ type KubeconfigStatusApplyConfiguration struct {
 	Server *string `json:"server,omitempty"`
 	// ServiceAccount is the ServiceAccount in the cluster that the token is for. It is deleted when the spec names another.
 	ServiceAccount *string `json:"serviceAccount,omitempty"`
+	// OriginalUID is the UID that this Kubeconfig had when its ServiceAccount was made, if "windlass restore" has made it anew since. The
+	// ServiceAccount and its binding are labelled with it.
+	OriginalUID *string `json:"originalUID,omitempty"`
 	// Conditions describe the state of the Kubeconfig. Ready is the summary; Reconciling and Stalled say whether Windlass is still at
 	// work or cannot continue; Issued says whether the Secret holds a valid kubeconfig.
 	Conditions []applyconfigurationsmetav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
@@ -71,6 +74,14 @@ func (b *KubeconfigStatusApplyConfiguration) WithServer(value string) *Kubeconfi
 // If called multiple times, the ServiceAccount field is set to the value of the last call.
 func (b *KubeconfigStatusApplyConfiguration) WithServiceAccount(value string) *KubeconfigStatusApplyConfiguration {
 	b.ServiceAccount = &value
+	return b
+}
+
+// WithOriginalUID sets the OriginalUID field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the OriginalUID field is set to the value of the last call.
+func (b *KubeconfigStatusApplyConfiguration) WithOriginalUID(value string) *KubeconfigStatusApplyConfiguration {
+	b.OriginalUID = &value
 	return b
 }
 
