@@ -83,6 +83,8 @@ func TestBackupIsRestored(t *testing.T) {
 	tools, folder := t.TempDir(), t.TempDir()
 	lost.populate(t, tools)
 	lost.kubectl(t, "", "delete", "virtualmachine", "idle") // it is retained
+	lost.apply(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: leaving, namespace: "+rig.Namespace+", finalizers: [example.com/stay]}}")
+	lost.kubectl(t, "", "delete", "configmap", "leaving", "-n", rig.Namespace, "--wait=false")
 	lost.settled(t, before)
 	containers := lost.containers(t)
 	lost.script(t, folder, save)
@@ -96,6 +98,9 @@ func TestBackupIsRestored(t *testing.T) {
 	installation := regexp.MustCompile(`--installation=(\S+),`).FindStringSubmatch(said)
 	if installation == nil {
 		t.Fatalf("the command does not say how to start the manager:\n%s", said)
+	}
+	if want := `ConfigMap "` + rig.Namespace + `/leaving" created, although it was being deleted when the backup was made`; !strings.Contains(said, want) {
+		t.Errorf("the command does not say %q:\n%s", want, said)
 	}
 	must(t, s.Install(t.Context())) // waits until clients find the kinds
 	_, kubeconfig, err = s.TakeAccount(t.Context(), rig.ServiceAccount)
