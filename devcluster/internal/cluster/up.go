@@ -207,7 +207,8 @@ func (c *cluster) create(ctx context.Context) error {
 	if err := c.store.reservePorts(ctx, &c.state); err != nil {
 		return err
 	}
-	ips := []net.IP{net.ParseIP(loopback), net.ParseIP(firstServiceIP)}
+	// The last is what pods of a real node have of the machine: there is no kube-proxy, and a program may listen there for them.
+	ips := []net.IP{net.ParseIP(loopback), net.ParseIP(firstServiceIP), c.state.Ports.podRange().Addr().Next().AsSlice()}
 	hosts := []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"}
 	if err := pki.Create(c.pki, ips, hosts); err != nil {
 		return err
