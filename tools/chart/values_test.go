@@ -99,7 +99,7 @@ func TestOptions(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("ab", 32)
 	manifest, err := render(t, `{image: {repository: registry.example.com/w, digest: "`+digest+`"}, imagePullSecrets: [pull],
 		docker: {host: "tcp://10.0.0.7:2376"}, log: {format: json, verbosity: 2}, tools: {runner: job, images: {rke: "example.com/rke:v1"}},
-		gateway: {enabled: true, tlsSecret: front, extraArgs: ["--requests-per-second=10"]}, metrics: {enabled: true, tlsSecret: scraped},
+		gateway: {enabled: true, tlsSecret: front, extraArgs: ["--requests-per-second=10"], extraEnv: [{name: B, value: c}]}, metrics: {enabled: true, tlsSecret: scraped},
 		manager: {extraArgs: ["--threads=4"], extraEnv: [{name: A, value: b}], extraVolumes: [{name: c, configMap: {name: c}}],
 		extraVolumeMounts: [{name: c, mountPath: /c, readOnly: true}], podLabels: {team: a}, podAnnotations: {note: b}, affinity: {nodeAffinity: {}}}}`)
 	if err != nil {
@@ -108,7 +108,7 @@ func TestOptions(t *testing.T) {
 	for _, want := range []string{
 		"image: registry.example.com/w@" + digest, "- name: pull", `{ name: DOCKER_HOST, value: "tcp://10.0.0.7:2376" }`, "- --log-format=json",
 		"- --v=2", "- --tool-images=rke=example.com/rke:v1", "secretName: front", "--tls-cert-file=/etc/windlass/tls/tls.crt",
-		`- "--requests-per-second=10"`, "secretName: scraped", "--metrics-cert-dir=/etc/windlass/metrics-tls", `- "--threads=4"`, "name: A",
+		`- "--requests-per-second=10"`, "secretName: scraped", "--metrics-cert-dir=/etc/windlass/metrics-tls", `- "--threads=4"`, "name: A", "name: B",
 		"mountPath: /c", "team: a", "note: b",
 	} {
 		if !strings.Contains(manifest, want) {
