@@ -30,11 +30,15 @@ const nodeCount = 60
 // root is the top folder of the repository, seen from this package.
 const root = "../.."
 
+// installed is a cluster in which Windlass runs already, as Pods. Tests that start a manager with flags of their own are skipped there, and
+// the others start none. test/incluster names those that make sense.
+var installed = flag.String("installed", "", "kubeconfig of a cluster where Windlass is installed, which tests use instead of one of their own")
+
 // cluster is a cluster; most tests share one.
 type cluster struct {
 	rig.Cluster
 
-	// manager is a kubeconfig with the rights of the manager's ServiceAccount.
+	// manager is a kubeconfig with the rights of the manager's ServiceAccount. Empty where the manager runs already.
 	manager string
 	// early is what happened to a manager that was started before the CRDs were there.
 	early early
@@ -63,6 +67,9 @@ func run(m *testing.M) int {
 		shared.skip = err.Error()
 		return m.Run()
 	}
+	if *installed != "" {
+		return c.runInstalled(m)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	err = c.start(ctx, "--name", c.Name, "--nodes", strconv.Itoa(nodeCount))
@@ -73,6 +80,21 @@ func run(m *testing.M) int {
 	}
 	shared.cluster = c
 	return m.Run()
+}
+
+// runInstalled runs the tests in a cluster that others have started, and will delete.
+func (c *cluster) runInstalled(m *testing.M) int {
+	if err := c.Attach(*installed); err != nil {
+		fmt.Fprintf(os.Stderr, "cannot use the cluster of -installed: %v\n", err)
+		return 1
+	}
+	shared.cluster = c
+	code := m.Run()
+	if err := c.RemoveDir(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	return code
 }
 
 // newCluster returns a cluster that has not been started, or an error if a program that it needs has not been built.

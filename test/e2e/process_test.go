@@ -46,6 +46,12 @@ type manager struct {
 // test fails if it does not do so in order, or if the API server has refused it anything.
 func (c *cluster) startManager(t *testing.T, args ...string) *manager {
 	t.Helper()
+	if c.manager == "" {
+		if len(args) > 0 {
+			t.Skip("needs a manager with other flags than the one that runs")
+		}
+		return nil // the manager runs, and the test does nothing to it
+	}
 	log := filepath.Join(t.TempDir(), "manager.log")
 	running, err := c.StartManager(t.Context(), c.manager, log, append([]string{"-v=1"}, args...)...)
 	if err != nil {

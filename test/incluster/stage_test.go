@@ -14,14 +14,15 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"fmt"
 	"math/big"
+	"net"
 	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -36,19 +37,18 @@ const (
 	pollInterval = 200 * time.Millisecond
 	// node is the name of the real node.
 	node = "real"
-	// host is the name of the API server in Pods, which is in its certificate.
-	host = "kubernetes.default.svc"
-	// engine is the name of the Docker host in Pods.
-	engine = "engine.test"
+	// simulated is how many nodes there are besides, for the end-to-end tests.
+	simulated = 6
 	// served is the name in the gateway's certificate.
 	served = "windlass-gateway.windlass-system.svc"
 )
 
-// stage is a cluster with a real node.
+// stage is a cluster with a real node, and a way to install Windlass there.
 type stage struct {
 	rig.Cluster
 
-	// server is the address of the API server, machine that of this machine as pods see it.
+	install way
+	// server is the address of the API server, machine that of this machine as pods see it, and port where they reach the API server there.
 	server  string
 	machine netip.Addr
 	port    int
@@ -67,7 +67,7 @@ func must(t *testing.T, err error) {
 }
 
 // start starts a cluster with a real node that has the images, or skips the test where the machine cannot have one.
-func start(t *testing.T) *stage {
+func start(t *testing.T, by way) *stage {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a whole cluster, which -short leaves out")
@@ -78,10 +78,10 @@ func start(t *testing.T) *stage {
 	if err := rig.CheckBuilt(programs.Windlass, programs.Devcluster, programs.Kubectl, packer); err != nil {
 		t.Skip(err)
 	}
-	s := &stage{Cluster: rig.Cluster{Programs: programs, Name: "incluster"}}
+	s := &stage{Cluster: rig.Cluster{Programs: programs, Name: "incluster"}, install: by}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	err = s.Up(ctx, "--name", s.Name, "--nodes=0", "--real-node="+node)
+	err = s.Up(ctx, "--name", s.Name, "--nodes="+strconv.Itoa(simulated), "--real-node="+node)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
 		defer cancel()
@@ -173,7 +173,7 @@ func (s *stage) evidence(ctx context.Context) string {
 	return out.String()
 }
 
-// certificate writes a certificate for a name, which is its own authority, and its key into a folder.
+// certificate writes a certificate for a name or an address, which is its own authority, and its key into a folder.
 func certificate(t *testing.T, dir, cert, key, name string) {
 	t.Helper()
 	made, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -181,6 +181,9 @@ func certificate(t *testing.T, dir, cert, key, name string) {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	if address := net.ParseIP(name); address != nil {
+		template.IPAddresses, template.DNSNames = []net.IP{address}, nil
 	}
 	raw, err := x509.CreateCertificate(rand.Reader, template, template, made.Public(), made)
 	must(t, err)
@@ -211,42 +214,8 @@ func (s *stage) secrets(t *testing.T) {
 	s.authority = trust(t, in("tls.crt"))
 	s.do(t, "create", "secret", "tls", "windlass-gateway-tls", "-n", rig.Namespace, "--cert="+in("tls.crt"), "--key="+in("tls.key"))
 	certificate(t, dir, "cert.pem", "key.pem", "windlass")
-	certificate(t, dir, "ca.pem", "engine.pem", engine)
+	certificate(t, dir, "ca.pem", "engine.pem", s.machine.String())
 	s.enginePort = s.serveEngine(t, in("ca.pem"), in("engine.pem"), trust(t, in("cert.pem")))
 	s.do(t, "create", "secret", "generic", "docker-certs", "-n", rig.Namespace,
 		"--from-file="+in("ca.pem"), "--from-file="+in("cert.pem"), "--from-file="+in("key.pem"))
-}
-
-// overlay is what a team writes for its cluster. The first patch takes the place of kube-proxy, which the node does not have; the second says
-// where the engine is, and the third is the one of the guide.
-const overlay = `apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources: [%[1]s/config/default, %[1]s/config/gateway]
-components: [%[1]s/config/components/docker-certs]
-images: [{name: windlass, newTag: %[2]s}]
-patches:
-- target: {kind: Deployment}
-  patch: |-
-    - {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: KUBERNETES_SERVICE_HOST, value: %[3]s}}
-    - {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: KUBERNETES_SERVICE_PORT, value: "%[4]d"}}
-    - {op: add, path: /spec/template/spec/hostAliases, value: [{ip: %[5]s, hostnames: [%[3]s, %[6]s]}]}
-- target: {kind: Deployment, name: windlass}
-  patch: |-
-    - {op: add, path: /spec/template/spec/containers/0/env/-, value: {name: DOCKER_HOST, value: "tcp://%[6]s:%[7]d"}}
-- target: {kind: Deployment, name: windlass-gateway}
-  patch: |-
-    - {op: add, path: /spec/template/spec/containers/0/args/-, value: --tls-cert-file=/tls/tls.crt}
-    - {op: add, path: /spec/template/spec/containers/0/args/-, value: --tls-private-key-file=/tls/tls.key}
-    - {op: add, path: /spec/template/spec/containers/0/volumeMounts, value: [{name: tls, mountPath: /tls, readOnly: true}]}
-    - {op: add, path: /spec/template/spec/volumes, value: [{name: tls, secret: {secretName: windlass-gateway-tls}}]}
-`
-
-// install applies the manifests with a version of the image.
-func (s *stage) install(t *testing.T, tag string) {
-	t.Helper()
-	dir := t.TempDir()
-	up, err := filepath.Rel(dir, s.Root)
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), fmt.Appendf(nil, overlay, up, tag, host, s.port, s.machine, engine, s.enginePort), 0o600))
-	s.do(t, "apply", "--server-side", "-k", dir)
 }

@@ -251,7 +251,7 @@ func (s *stage) evictions(t *testing.T) {
 // upgrade rolls another version out, and changes the pool all the while. Each change must arrive, whoever leads.
 func (s *stage) upgrade(t *testing.T) {
 	t.Helper()
-	s.install(t, "next")
+	s.install(t, s, "next")
 	var longest time.Duration
 	changes := 0
 	s.eventually(t, "the new version is rolled out", func(ctx context.Context) error {

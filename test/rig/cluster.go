@@ -50,9 +50,22 @@ func (c *Cluster) Up(ctx context.Context, args ...string) error {
 	if out, err := up.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot start devcluster %q: %w: %s", c.Name, err, out)
 	}
+	return c.connectAsAdmin()
+}
+
+// Attach uses a cluster that others have started, whose administrator's kubeconfig it is given. End with RemoveDir.
+func (c *Cluster) Attach(kubeconfig string) error {
+	if err := c.MakeDir(); err != nil {
+		return err
+	}
+	c.Admin = kubeconfig
+	return c.connectAsAdmin()
+}
+
+func (c *Cluster) connectAsAdmin() error {
 	config, err := clientcmd.BuildConfigFromFlags("", c.Admin)
 	if err != nil {
-		return fmt.Errorf("cannot use the kubeconfig of devcluster %q: %w", c.Name, err)
+		return fmt.Errorf("cannot use the kubeconfig of cluster %q: %w", c.Name, err)
 	}
 	config.QPS = -1
 	return c.Connect(config)
