@@ -72,7 +72,7 @@ func nodePools() page {
 			{"Pods", []panel{
 				graph("Evictions of drains", perSec, query{`sum by (pool, outcome) (rate(windlass_nodepool_evictions_total{` + pool + `}[$__rate_interval]))`, "{{pool}} {{outcome}}"}).
 					about("Refused means that a disruption budget says no."),
-				graph("Pods of PodSets by pool", count, query{`sum by (pool) (windlass_podset_pods{` + pool + `})`, byPool}),
+				graph("Pods of PodSets by pool", count, query{`label_replace(sum by (pool) (windlass_podset_pods{` + pool + `}), "pool", "no pool", "pool", "")`, byPool}),
 				graph("Pods of all PodSets", count, query{`sum by (state) (windlass_podset_replicas{job="$job"})`, "{{state}}"}),
 			}},
 		},
