@@ -45,7 +45,7 @@ DEVCLUSTER_LDFLAGS := $(NODED_LDFLAGS) \
 
 # -- What is made of what ----------------------------------------------------------------------------------------------------
 
-MODULES            := . devcluster tools tools/chart tools/monitoring tools/site release test/rke test/oidc
+MODULES            := . devcluster tools tools/chart tools/monitoring tools/site release test/rke test/oidc test/kuberouter
 sources             = $(shell find $(1) -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*' \
                       ! -path '*/console/dist/app/*' 2>/dev/null)
 WINDLASS_SOURCES   := $(call sources,api cmd config internal) go.mod go.sum
@@ -89,6 +89,10 @@ bin/rke: $(call sources,test/rke)
 # The real OpenID provider that tests log in at: seconds. Without it those tests are skipped.
 bin/oidc: $(call sources,test/oidc)
 	go build -C test/oidc -o ../../$@ .
+
+# The controller of kube-router, which enforces NetworkPolicies in one test: a minute from nothing. Without it that step is skipped.
+bin/kuberouter: $(call sources,test/kuberouter)
+	go build -C test/kuberouter -o ../../$@ .
 
 # Helm itself, with which a test installs the chart: two minutes from nothing. Without it that test is skipped.
 bin/helm: tools/chart/go.mod tools/chart/go.sum
@@ -180,7 +184,7 @@ clean: ## Stop and delete all that make run started, and remove what was built.
 
 .PHONY: test
 test: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
-test: build bin/report bin/oidc bin/release bin/helm ## Run all tests: unit, schema, integration and end to end, on a real control plane.
+test: build bin/report bin/oidc bin/release bin/helm bin/kuberouter ## Run all tests: unit, schema, integration and end to end, on a real control plane.
 	@{ status=0; \
 	   go test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C devcluster test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
@@ -204,6 +208,7 @@ lint: ## Read the code as .golangci.yml says.
 	cd release && $(LINT) run --config=../.golangci.yml ./...
 	cd test/rke && $(LINT) run --config=../../.golangci.yml ./...
 	cd test/oidc && $(LINT) run --config=../../.golangci.yml ./...
+	cd test/kuberouter && $(LINT) run --config=../../.golangci.yml ./...
 	cd tools/chart && $(LINT) run --config=../../.golangci.yml ./...
 	cd tools/monitoring && $(LINT) run --config=../../.golangci.yml ./...
 	cd tools/site && $(LINT) run --config=../../.golangci.yml ./...
@@ -218,7 +223,7 @@ docs: ## Write the site of docs/ into dist/site, with a search where there is No
 
 .PHONY: licences
 licences: ## Check that every dependency has a licence under which it can be used here.
-	@go run ./test/licences . devcluster release test/rke test/oidc tools=tool tools/chart tools/monitoring tools/site
+	@go run ./test/licences . devcluster release test/rke test/oidc test/kuberouter tools=tool tools/chart tools/monitoring tools/site
 
 .PHONY: screenshots
 screenshots: export WINDLASS_PICTURES := $(CURDIR)/.local/pictures

@@ -14,6 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	isolate()
 	log.SetLogger(logr.Discard())
 	os.Exit(m.Run())
 }
@@ -38,6 +39,7 @@ func week(t *testing.T, by way) {
 	}{
 		{"two managers and two gateways run", func(t *testing.T) { t.Helper(); s.bothRun(t, "dev") }},
 		{"they run confined", s.confined},
+		{"their NetworkPolicies hold", s.policiesHold},
 		{"the release passes its own test", s.releaseTest},
 		{"a pool and a pod set work", s.poolAndPodSet},
 		{"the HTTP API serves with the certificate of the Secret", s.gatewayServes},

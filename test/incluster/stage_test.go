@@ -3,7 +3,8 @@
 
 // Package incluster runs what is shipped where it belongs: the image of make image, as Pods of the shipped manifests, on a real node with
 // kubelet, containerd and runc. What a dry run accepts can still not run; here it has to. The node has neither a kube-proxy, whose place a
-// forwarder of the test takes, nor a network plugin that enforces NetworkPolicies: that these hold is not proved here.
+// forwarder of the test takes, nor a network plugin that enforces NetworkPolicies, which kube-router does here. All of it runs in a network
+// namespace of its own, where the machine allows that: nothing leaves it, and the machine's packet filter stays as it is.
 package incluster
 
 import (
@@ -47,6 +48,8 @@ const (
 type stage struct {
 	rig.Cluster
 
+	// t is the test that the cluster is for, of which the steps are parts.
+	t       *testing.T
 	install way
 	// server is the address of the API server, machine that of this machine as pods see it, and port where they reach the API server there.
 	server  string
@@ -78,7 +81,7 @@ func start(t *testing.T, by way) *stage {
 	if err := rig.CheckBuilt(programs.Windlass, programs.Devcluster, programs.Kubectl, packer); err != nil {
 		t.Skip(err)
 	}
-	s := &stage{Cluster: rig.Cluster{Programs: programs, Name: "incluster"}, install: by}
+	s := &stage{Cluster: rig.Cluster{Programs: programs, Name: "incluster"}, t: t, install: by}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	err = s.Up(ctx, "--name", s.Name, "--nodes="+strconv.Itoa(simulated), "--real-node="+node)
@@ -116,12 +119,16 @@ func (s *stage) importImages(t *testing.T, packer string) {
 	if out, err := pack.CombinedOutput(); err != nil {
 		t.Fatalf("cannot write the image: %v\n%s", err, out)
 	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", shell, filepath.Join(s.Root, "test", "e2e", "testdata", "sh"))
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("cannot build the program of the pod sets: %v\n%s", err, out)
+	probe := filepath.Join(dir, "dial")
+	for program, source := range map[string]string{shell: filepath.Join("e2e", "testdata", "sh"), probe: filepath.Join("incluster", "testdata", "dial")} {
+		build := exec.CommandContext(t.Context(), "go", "build", "-o", program, filepath.Join(s.Root, "test", source))
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("cannot build %s: %v\n%s", source, err, out)
+		}
 	}
 	for ref, from := range map[string]string{
-		"windlass:dev": "--file=" + image + ".tar", "windlass:next": "--file=" + image + ".tar", "busybox:1": "--binary=" + shell,
+		"windlass:dev": "--file=" + image + ".tar", "windlass:next": "--file=" + image + ".tar", "busybox:1": "--binary=" + shell, "dial:1": "--binary=" + probe,
 	} {
 		if done := s.Run(t.Context(), s.Devcluster, "image", "import", "--name", s.Name, "--ref", ref, from); done.Code != 0 {
 			t.Fatalf("cannot import the image %s: %s", ref, done.Err)

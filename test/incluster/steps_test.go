@@ -88,7 +88,7 @@ func (s *stage) confined(t *testing.T) {
 				t.Errorf("%s has the priority %d, want %d", pods[i].Name, got, priority)
 			}
 			id, _ := strings.CutPrefix(pods[i].Status.ContainerStatuses[0].ContainerID, "containerd://")
-			process := processOf(t, id)
+			process := processOf(t, id, "windlass")
 			status, err := os.ReadFile(filepath.Join(process, "status"))
 			must(t, err)
 			for _, line := range []string{
@@ -108,15 +108,15 @@ func (s *stage) confined(t *testing.T) {
 	}
 }
 
-// processOf returns the folder in /proc of the process of a container.
-func processOf(t *testing.T, container string) string {
+// processOf returns the folder in /proc of a program's process in a container.
+func processOf(t *testing.T, container, program string) string {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*")
 	must(t, err)
 	for _, process := range all {
 		groups, _ := os.ReadFile(filepath.Join(process, "cgroup")) // it can end meanwhile
 		name, _ := os.ReadFile(filepath.Join(process, "comm"))
-		if strings.Contains(string(groups), container) && strings.TrimSpace(string(name)) == "windlass" {
+		if strings.Contains(string(groups), container) && strings.TrimSpace(string(name)) == program {
 			return process
 		}
 	}
