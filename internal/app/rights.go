@@ -42,7 +42,7 @@ const (
 	concurrentReviews = 8
 )
 
-// checkRights asks the API server for each right of the shipped roles that this configuration needs. What is missing would otherwise show
+// checkRights asks the API server for the rights of the shipped roles that this configuration needs. What is missing would otherwise show
 // as an endless row of log lines, or only on the day when the right is used.
 func checkRights(ctx context.Context, restConfig *rest.Config, conf *config.Config, list []controller, log logr.Logger) error {
 	needed, err := neededRights(conf, list)
@@ -54,7 +54,10 @@ func checkRights(ctx context.Context, restConfig *rest.Config, conf *config.Conf
 		return fmt.Errorf("cannot make a client for the API server at %s: %w", restConfig.Host, err)
 	}
 	for began := time.Now(); ; {
-		missing, err := ungranted(ctx, asker.SelfSubjectAccessReviews(), needed)
+		missing, err := unlisted(ctx, asker.SelfSubjectRulesReviews(), needed)
+		if err == nil {
+			missing, err = ungranted(ctx, asker.SelfSubjectAccessReviews(), missing)
+		}
 		switch {
 		case apierrors.IsForbidden(err):
 			log.Info("This account may not ask what it may do: its rights are not checked", "cause", err.Error())
