@@ -27,6 +27,8 @@ import (
 type Lifecycle[T status.Object, S any] struct {
 	// Client reads from a cache and waits for its own writes.
 	Client client.Client
+	// Live reads past every cache. It may be nil for a kind without finalizers.
+	Live client.Reader
 	// Recorder takes the events.
 	Recorder event.Recorder
 	// Now returns the time.
@@ -54,7 +56,8 @@ type Lifecycle[T status.Object, S any] struct {
 	// Forget drops what is kept in memory about an object that is gone or has been let go. It may be nil.
 	Forget func(ctx context.Context, key client.ObjectKey) error
 
-	released released
+	released  uids
+	confirmed uids
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -64,11 +67,15 @@ func (l *Lifecycle[T, S]) Reconcile(ctx context.Context, request reconcile.Reque
 	switch {
 	case apierrors.IsNotFound(err):
 		l.released.drop(request.NamespacedName)
+		l.confirmed.drop(request.NamespacedName)
 		return reconcile.Result{}, l.forget(ctx, request.NamespacedName)
 	case err != nil:
 		return reconcile.Result{}, err
 	case l.ended(object):
 		return reconcile.Result{}, l.forget(ctx, request.NamespacedName)
+	}
+	if there, err := l.confirm(ctx, object); !there {
+		return reconcile.Result{}, err
 	}
 
 	now := l.Now()
@@ -91,8 +98,36 @@ func (l *Lifecycle[T, S]) ended(object T) bool {
 	if l.released.has(object) {
 		return true
 	}
-	held := slices.ContainsFunc(object.GetFinalizers(), func(f string) bool { return slices.Contains(l.Finalizers, f) })
-	return !object.GetDeletionTimestamp().IsZero() && !held
+	return !object.GetDeletionTimestamp().IsZero() && !l.holds(object)
+}
+
+// holds reports whether the object has a finalizer of this kind.
+func (l *Lifecycle[T, S]) holds(object T) bool {
+	return slices.ContainsFunc(object.GetFinalizers(), func(f string) bool { return slices.Contains(l.Finalizers, f) })
+}
+
+// confirm reports whether an object that this kind holds is there as the cache has it. A process that has just started may have read lists from
+// an API server that is behind. If an object is as before its deletion in them, what is made for it outside of the cluster stays for ever,
+// because nobody waits for its end any more. If its spec is an old one, what the process before has done for the new one looks like somebody
+// else's. Once the cache has seen what has changed, that wakes the controller. One look at each object is enough: what this process lets go of
+// itself, it remembers.
+func (l *Lifecycle[T, S]) confirm(ctx context.Context, object T) (bool, error) {
+	if l.Live == nil || !l.holds(object) || l.confirmed.has(object) {
+		return true, nil
+	}
+	live := l.New()
+	err := l.Live.Get(ctx, client.ObjectKeyFromObject(object), live)
+	switch {
+	case apierrors.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("cannot read the object past the cache: %w", err)
+	case live.GetUID() != object.GetUID(), live.GetGeneration() != object.GetGeneration(),
+		live.GetDeletionTimestamp().IsZero() != object.GetDeletionTimestamp().IsZero():
+		return false, nil
+	}
+	l.confirmed.add(object)
+	return true, nil
 }
 
 // endPause removes the annotation of a pause whose time has come.

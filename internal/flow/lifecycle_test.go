@@ -50,7 +50,7 @@ func newStage(t *testing.T, changes ...func(*appsv1alpha1.PodSet)) *stage {
 	t.Helper()
 	s := &stage{Harness: testkit.New(t), t: t, phase: func(context.Context, *scope) flow.Outcome { return flow.Done() }}
 	s.lifecycle = &flow.Lifecycle[*appsv1alpha1.PodSet, *scope]{
-		Client: s.Client, Recorder: s.Events, Now: s.Clock.Now,
+		Client: s.Client, Live: s.Live, Recorder: s.Events, Now: s.Clock.Now,
 		New:        func() *appsv1alpha1.PodSet { return &appsv1alpha1.PodSet{} },
 		Finalizers: []string{finalizer},
 		Begin:      func(pass *flow.Pass[*appsv1alpha1.PodSet]) *scope { return &scope{Pass: pass} },

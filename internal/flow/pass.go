@@ -88,30 +88,30 @@ func earliest(a, b time.Duration) time.Duration {
 	return a
 }
 
-// released remembers the objects that were let go until the cache shows that they are gone. Its zero value is empty.
-type released struct {
-	mu   sync.Mutex
-	uids map[client.ObjectKey]types.UID
+// uids remembers objects until the cache shows that they are gone. Its zero value is empty.
+type uids struct {
+	mu  sync.Mutex
+	all map[client.ObjectKey]types.UID
 }
 
-func (r *released) add(object client.Object) {
+func (r *uids) add(object client.Object) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.uids == nil {
-		r.uids = make(map[client.ObjectKey]types.UID)
+	if r.all == nil {
+		r.all = make(map[client.ObjectKey]types.UID)
 	}
-	r.uids[client.ObjectKeyFromObject(object)] = object.GetUID()
+	r.all[client.ObjectKeyFromObject(object)] = object.GetUID()
 }
 
-func (r *released) has(object client.Object) bool {
+func (r *uids) has(object client.Object) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	uid, ok := r.uids[client.ObjectKeyFromObject(object)]
+	uid, ok := r.all[client.ObjectKeyFromObject(object)]
 	return ok && uid == object.GetUID()
 }
 
-func (r *released) drop(key client.ObjectKey) {
+func (r *uids) drop(key client.ObjectKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.uids, key)
+	delete(r.all, key)
 }

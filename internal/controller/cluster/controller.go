@@ -58,7 +58,7 @@ func New(c, direct client.Client, recorder event.Recorder, now func() time.Time,
 		provisioners: options.Provisioners,
 	}
 	r.Lifecycle = &flow.Lifecycle[*clusterprovisionerv1alpha1.Cluster, *scope]{
-		Client: c, Recorder: recorder, Now: now,
+		Client: c, Live: direct, Recorder: recorder, Now: now,
 		New:        func() *clusterprovisionerv1alpha1.Cluster { return &clusterprovisionerv1alpha1.Cluster{} },
 		Finalizers: []string{clusterprovisionerv1alpha1.ClusterFinalizer, clusterprovisionerv1alpha1.LegacyFinalizer},
 		Begin:      begin,

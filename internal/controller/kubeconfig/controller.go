@@ -32,7 +32,7 @@ type Reconciler struct {
 func New(c, direct client.Client, recorder event.Recorder, now func() time.Time, namespace string, configRoot confine.Root) *Reconciler {
 	r := &Reconciler{client: c, direct: direct, namespace: namespace, configRoot: configRoot}
 	r.Lifecycle = &flow.Lifecycle[*clusterprovisionerv1alpha1.Kubeconfig, *scope]{
-		Client: c, Recorder: recorder, Now: now,
+		Client: c, Live: direct, Recorder: recorder, Now: now,
 		New:            func() *clusterprovisionerv1alpha1.Kubeconfig { return &clusterprovisionerv1alpha1.Kubeconfig{} },
 		Finalizers:     []string{clusterprovisionerv1alpha1.KubeconfigFinalizer},
 		NeedsFinalizer: isToken, // before anything is made in the cluster

@@ -40,7 +40,7 @@ func New(
 ) *Reconciler {
 	r := &Reconciler{client: c, live: live, clearances: clearances, drains: drains, namespace: namespace}
 	r.Lifecycle = &flow.Lifecycle[*nodesv1.NodePool, *scope]{
-		Client: c, Recorder: recorder, Now: now,
+		Client: c, Live: live, Recorder: recorder, Now: now,
 		New:            func() *nodesv1.NodePool { return &nodesv1.NodePool{} },
 		Finalizers:     []string{nodesv1.Finalizer, nodesv1.LegacyFinalizer},
 		NeedsFinalizer: func(pool *nodesv1.NodePool) bool { return !pool.Spec.DryRun },

@@ -77,7 +77,7 @@ func New(options Options) *Reconciler {
 		r.overcommits[host.Name] = host.Driver == machine.DriverDocker && host.Capacity == machine.Resources{}
 	}
 	r.Lifecycle = &flow.Lifecycle[*cloudnativev1alpha1.VirtualMachine, *scope]{
-		Client: options.Client, Recorder: options.Recorder, Now: options.Now,
+		Client: options.Client, Live: options.Live, Recorder: options.Recorder, Now: options.Now,
 		New:        func() *cloudnativev1alpha1.VirtualMachine { return &cloudnativev1alpha1.VirtualMachine{} },
 		Finalizers: []string{cloudnativev1alpha1.Finalizer},
 		// The phase hold adds the finalizer, to objects whose machine has a host.

@@ -1,0 +1,94 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package flow_test
+
+import (
+	"context"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+// The manager was restarted after it had removed what belonged to an object, and its cache was filled by an API server that was behind: it made
+// the container of a deleted VirtualMachine and the ServiceAccount of a deleted Kubeconfig again, and nobody removed them any more. A container
+// that it had stopped to replace it for a new spec had crashed, as it said.
+func TestAnObjectThatTheCacheShowsAsItWasIsNotWorkedOn(t *testing.T) {
+	t.Parallel()
+	for sentence, change := range map[string]func(s *stage){
+		"it is gone": func(s *stage) {
+			s.remove()
+			testkit.Edit(s.t, s.Harness, s.podSet, func(live *appsv1alpha1.PodSet) { live.Finalizers = nil })
+		},
+		"its spec is another one": func(s *stage) {
+			testkit.Edit(s.t, s.Harness, s.podSet, func(live *appsv1alpha1.PodSet) { live.Spec.Size = 2 })
+		},
+		"it is being deleted": func(s *stage) { s.remove() },
+		"another one has its name": func(s *stage) {
+			s.remove()
+			testkit.Edit(s.t, s.Harness, s.podSet, func(live *appsv1alpha1.PodSet) { live.Finalizers = nil })
+			s.podSet.ObjectMeta = metav1.ObjectMeta{Namespace: s.podSet.Namespace, Name: s.podSet.Name}
+			s.Create(s.t, s.podSet)
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			s, passes := newStage(t), 0
+			s.phase = func(context.Context, *scope) flow.Outcome { passes++; return flow.Done() }
+			s.pass()
+			old := &frozen{Client: s.Client, podSet: s.podSet.DeepCopy()}
+			change(s)
+
+			s.lifecycle.Client = old
+			for range 2 {
+				if _, err := s.lifecycle.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.podSet)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if passes != 1 {
+				t.Errorf("%d passes worked on the object, want the one before the restart", passes)
+			}
+		})
+	}
+}
+
+// What was there once is not asked for again: a pass costs the API server no read.
+func TestAnObjectIsReadPastTheCacheOnce(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	live := &counted{Reader: s.Live}
+	s.lifecycle.Live = live
+	for range 4 {
+		s.pass()
+	}
+	if live.reads != 1 {
+		t.Errorf("%d reads past the cache, want 1", live.reads)
+	}
+}
+
+// counted counts reads.
+type counted struct {
+	client.Reader
+
+	reads int
+}
+
+// Get implements client.Reader.
+func (c *counted) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	c.reads++
+	return c.Reader.Get(ctx, key, into, options...)
+}
+
+// remove deletes the object.
+func (s *stage) remove() {
+	s.t.Helper()
+	if err := s.Live.Delete(s.t.Context(), s.podSet); err != nil {
+		s.t.Fatal(err)
+	}
+}
