@@ -24,6 +24,9 @@ import (
 // patience is how long anything may take that is waited for. An end state that takes longer is a finding.
 const patience = time.Minute
 
+// garbage is how much of it there may be in programs on lanes, in percent of what they use: the processors are short, and not the memory.
+const garbage = "400"
+
 // lane is a control plane with everything that is installed on it. Runs on it come one after another, and leave it as they found
 // it, so objects have the same names in all runs. Lanes work side by side.
 type lane struct {
@@ -46,7 +49,9 @@ type lane struct {
 
 // startLane starts a control plane. It is returned in any case, to be stopped.
 func startLane(ctx context.Context, programs rig.Programs, number int) (*lane, error) {
-	l := &lane{Cluster: rig.Cluster{Programs: programs, Name: fmt.Sprintf("fault-%d-%d", os.Getpid(), number)}, spent: costs{}, foreign: map[string]bool{}}
+	l := &lane{spent: costs{}, foreign: map[string]bool{}, Cluster: rig.Cluster{
+		Programs: programs, Name: fmt.Sprintf("fault-%d-%d", os.Getpid(), number), Env: []string{"GOGC=" + garbage},
+	}}
 	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
 	defer cancel()
 	if err := l.up(ctx); err != nil {

@@ -35,6 +35,8 @@ type Cluster struct {
 	Dir string
 	// As is the user that programs run as; nil is the user of the test.
 	As *syscall.Credential
+	// Env is added to the environment of programs, as "NAME=value".
+	Env []string
 	// Admin is the path of the administrator's kubeconfig.
 	Admin  string
 	Config *rest.Config

@@ -23,10 +23,10 @@ type Result struct {
 // Command returns a command in the environment of the cluster: nothing of the developer's own clusters and proxies gets through.
 func (c *Cluster) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, name, args...)
-	command.Env = []string{
+	command.Env = append([]string{
 		"HOME=" + c.Dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + c.Dir,
 		"KUBECONFIG=" + c.Admin, "DEVCLUSTER_DIR=" + filepath.Join(c.Dir, "devcluster"),
-	}
+	}, c.Env...)
 	if c.As != nil {
 		command.SysProcAttr = &syscall.SysProcAttr{Credential: c.As}
 	}
