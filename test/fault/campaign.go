@@ -43,9 +43,10 @@ type row struct {
 
 	Scenario string   `json:"scenario"`
 	Effects  []effect `json:"effects"`
-	// Cases is how many faults are possible, Runs is how many were played, and Missed is in how many of these the effect that was
+	// Cases is how many faults are possible, not counting Same of them, which are the same as others; Runs is how many were played, and Missed is in how many of these the effect that was
 	// to fail did not happen.
 	Cases  int `json:"cases"`
+	Same   int `json:"same"`
 	Runs   int `json:"runs"`
 	Missed int `json:"missed"`
 	// Slowest is how long the slowest run took to reach the end state.
@@ -215,19 +216,28 @@ func (c *campaign) cases() []attempt {
 // casesOf returns the faults of one scenario that were asked for.
 func (c *campaign) casesOf(r *row) []attempt {
 	var all []attempt
+	var before *effect
+	r.Same = 0
 	for _, e := range r.Effects {
 		if c.options.Effect != "" && e.String() != c.options.Effect {
 			continue
 		}
 		for _, v := range c.options.variants() {
-			if v.appliesTo(e) && r.scenario.bears(v) {
+			switch {
+			case !v.appliesTo(e) || !r.scenario.bears(v):
+			case c.options.spares() && v.sameAs(e, before) != "":
+				r.Same++
+			default:
 				all = append(all, attempt{row: r, fault: &fault{e, v}})
 			}
 		}
+		before = &e
 	}
-	if c.options.Effect == "" && !r.scenario.slow {
+	if c.options.Effect == "" {
 		for _, d := range chosenDisturbances(c.options.Variants) {
-			all = append(all, attempt{row: r, disturbance: &d})
+			if r.scenario.bearsDisturbance(&d) {
+				all = append(all, attempt{row: r, disturbance: &d})
+			}
 		}
 	}
 	return all

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +20,8 @@ type disturbance struct {
 	name, about string
 	// around returns what happens instead of a step.
 	around func(d *disturbed, change step) []step
+	// ends says that the manager can end with it: it is killed, or does not reach the API server for longer than its Lease.
+	ends bool
 }
 
 // disturbed is what disturbances share in a run. It is set up with the stage.
@@ -36,11 +37,11 @@ func disturbances() []disturbance {
 	return []disturbance{
 		{name: "stale", about: "the caches are behind while something changes, and catch up later", around: stale(false)},
 		{name: "merged", about: "the same, and the caches never see the states in between", around: stale(true)},
-		{name: "travel", about: "the manager is killed after each change, and begins again with caches from before it", around: travel},
-		{name: "api-killed", about: "the API server is killed after each change, and started again", around: killed(apiServer)},
-		{name: "api-stopped", about: "the API server stands still for seconds after each change", around: stopped(apiServer)},
-		{name: "etcd-killed", about: "etcd is killed after each change, and started again", around: killed(etcd)},
-		{name: "etcd-stopped", about: "etcd stands still for seconds after each change", around: stopped(etcd)},
+		{name: "travel", about: "the manager is killed after each change, and begins again with caches from before it", around: travel, ends: true},
+		{name: "api-killed", about: "the API server is killed after each change, and started again", around: killed(apiServer), ends: true},
+		{name: "api-stopped", about: "the API server stands still for seconds after each change", around: stopped(apiServer), ends: true},
+		{name: "etcd-killed", about: "etcd is killed after each change, and started again", around: killed(etcd), ends: true},
+		{name: "etcd-stopped", about: "etcd stands still for seconds after each change", around: stopped(etcd), ends: true},
 	}
 }
 
@@ -57,13 +58,13 @@ func (d disturbance) disturb(sc scenario) scenario {
 	}
 	var steps []step
 	for _, each := range sc.steps {
-		if strings.HasPrefix(each.name, "wait ") {
+		if each.waits() {
 			steps = append(steps, each)
 			continue
 		}
 		steps = append(steps, d.around(shared, each)...)
 	}
-	sc.steps = steps
+	sc.steps, sc.ended = steps, d.ends
 	return sc
 }
 

@@ -32,6 +32,8 @@ type effect struct {
 	Nth int `json:"nth"`
 	// Number is the place among all effects of the run.
 	Number int `json:"number"`
+	// Step is in which of the steps of the scenario it was made, counted from 1.
+	Step int `json:"step"`
 	// Path is where the request went to.
 	Path string `json:"path"`
 }

@@ -37,8 +37,10 @@ type injector struct {
 	// before are called with each effect before anything else happens to it, and hold it until they return.
 	before []func(effect)
 
-	mutex   sync.Mutex
-	armed   bool
+	mutex sync.Mutex
+	armed bool
+	// step counts the steps of the scenario in which something is done.
+	step    int
 	effects []effect
 	counts  map[string]int
 	struck  chan struct{}
@@ -72,6 +74,13 @@ func (i *injector) arm() {
 	i.armed = true
 }
 
+// begin notes that a step begins. What the manager does from now on may be because of it.
+func (i *injector) begin() {
+	i.mutex.Lock()
+	defer i.mutex.Unlock()
+	i.step++
+}
+
 // meet notes the effect, and says whether the fault strikes.
 func (i *injector) meet(e effect) (effect, bool) {
 	i.mutex.Lock()
@@ -82,7 +91,7 @@ func (i *injector) meet(e effect) (effect, bool) {
 	}
 	kind := e.Verb + " " + e.Object
 	i.counts[kind]++
-	e.Nth, e.Number = i.counts[kind], len(i.effects)+1
+	e.Nth, e.Number, e.Step = i.counts[kind], len(i.effects)+1, i.step
 	i.effects = append(i.effects, e)
 	if i.fault == nil || kind != i.fault.Effect.Verb+" "+i.fault.Effect.Object {
 		return e, false

@@ -77,11 +77,53 @@ func (n *names) normalise(object *unstructured.Unstructured) any {
 	conditions(object, content)
 	hash(object, content)
 	issued(object, content)
+	attempts(object, content)
 	if object.GetKind() == "ConfigMap" && object.GetName() == retained {
 		return anonymous(n.walk(content))
 	}
 	return n.walk(content)
 }
+
+// attemptNumber is the end of the ID of a run, which counts the attempts.
+var attemptNumber = regexp.MustCompile(`-\d+$`)
+
+// attempts leaves only those that succeeded of the runs that are kept of a Cluster: a run that failed is repeated, and the fault decides how
+// many did.
+func attempts(object *unstructured.Unstructured, content map[string]any) {
+	const logs = "log."
+	data, found, err := unstructured.NestedStringMap(content, "data")
+	var runs []map[string]any
+	if object.GetKind() != "ConfigMap" || !found || err != nil || json.Unmarshal([]byte(data["runs"]), &runs) != nil {
+		return
+	}
+	for _, run := range runs {
+		id, _ := run["id"].(string)
+		text, kept := data[logs+id]
+		delete(data, logs+id)
+		run["id"] = attemptNumber.ReplaceAllString(id, "")
+		if kept && run["phase"] == ranWell {
+			data[fmt.Sprint(logs, run["id"])] = text
+		}
+	}
+	raw, err := json.Marshal(slices.DeleteFunc(runs, func(run map[string]any) bool { return run["phase"] != ranWell }))
+	if err != nil {
+		return
+	}
+	data["runs"] = string(raw)
+	_ = unstructured.SetNestedStringMap(content, data, "data")
+	entries, _, _ := unstructured.NestedSlice(content, "metadata", "managedFields")
+	for _, entry := range entries {
+		fields, _ := entry.(map[string]any)
+		if owned, found, err := unstructured.NestedMap(fields, "fieldsV1", "f:data"); found && err == nil {
+			maps.DeleteFunc(owned, func(key string, _ any) bool { return strings.HasPrefix(key, "f:"+logs) })
+			_ = unstructured.SetNestedMap(fields, owned, "fieldsV1", "f:data")
+		}
+	}
+	_ = unstructured.SetNestedSlice(content, entries, "metadata", "managedFields")
+}
+
+// ranWell is the phase of a run that did what it was to do.
+const ranWell = "Succeeded"
 
 // issued replaces the tokens in a Secret, which are others each time that one is issued.
 func issued(object *unstructured.Unstructured, content map[string]any) {

@@ -74,6 +74,17 @@ func TestSince(t *testing.T) {
 			second: map[string]string{"configmaps/r": `{kind: ConfigMap, metadata: {name: windlass-retained-machines, uid: c1}, data: {bdfeef81-0bf1-493b-b3b7-abe6264e824a: web}}`},
 			same:   true,
 		},
+		"how often the tool failed before it succeeded does not count": {
+			first: map[string]string{"configmaps/l": `{kind: ConfigMap, metadata: {name: a-log, uid: c1, managedFields: [{manager: windlass, fieldsV1: {"f:data": {"f:log": {}}}}]},
+				data: {log: done, runs: '[{"id":"up-b4-1","phase":"Succeeded"}]'}}`},
+			second: map[string]string{"configmaps/l": `{kind: ConfigMap, metadata: {name: a-log, uid: c1, managedFields: [{manager: windlass, fieldsV1: {"f:data": {"f:log": {}, "f:log.up-b4-1": {}}}}]},
+				data: {log: done, log.up-b4-1: killed, runs: '[{"id":"up-b4-2","phase":"Succeeded"},{"id":"up-b4-1","phase":"Interrupted","reason":"Interrupted"}]'}}`},
+			same: true,
+		},
+		"a run that is missing counts": {
+			first:  map[string]string{"configmaps/l": `{kind: ConfigMap, metadata: {name: a-log, uid: c1}, data: {log: done, runs: '[{"id":"up-b4-1","phase":"Succeeded"}]'}}`},
+			second: map[string]string{"configmaps/l": `{kind: ConfigMap, metadata: {name: a-log, uid: c1}, data: {log: done, runs: '[{"id":"up-b4-1","phase":"Failed"}]'}}`},
+		},
 		"which number a simulated machine has, and which address a container, does not count": {
 			first:  map[string]string{"virtualmachines/a": `{metadata: {name: a, uid: v1}, status: {server: {id: sim-000001, addresses: [10.64.0.34]}}}`},
 			second: map[string]string{"virtualmachines/a": `{metadata: {name: a, uid: v1}, status: {server: {id: sim-000002, addresses: [10.65.1.98]}}}`},

@@ -23,6 +23,8 @@ type options struct {
 	Some   int    `json:"some"`
 	Sample int    `json:"sample"`
 	Seed   uint64 `json:"seed"`
+	// All plays also what is the same as another fault.
+	All bool `json:"all"`
 	// Quiet is how long nothing may be written after a run. After each scenario without a fault, and after one of rested faults, it
 	// is Rest.
 	Quiet time.Duration `json:"quiet"`
@@ -52,6 +54,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.IntVar(&opts.Some, "some", 0, "number of scenarios to play, chosen by -seed among those that are not slow (default all)")
 	flags.IntVar(&opts.Sample, "sample", 0, "number of faults to play, chosen by -seed (default all)")
 	flags.Uint64Var(&opts.Seed, "seed", 1, "seed of the sample")
+	flags.BoolVar(&opts.All, "all", false, "play also faults that are the same as others to the manager and the cluster")
 	flags.DurationVar(&opts.Quiet, "quiet", 3*time.Second, "how long nothing may be written after each run")
 	flags.DurationVar(&opts.Rest, "rest", 30*time.Second, "how long it is instead after runs without a fault, and after one of 20 with one")
 	flags.IntVar(&opts.Lanes, "lanes", usualLanes(), "number of control planes that work side by side")
@@ -75,7 +78,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	return opts, err
 }
 
-// usualLanes is how many lanes keep the processors busy: a run waits for most of its time. Each lane needs some 700 MB.
+// usualLanes is how many lanes keep the processors busy: a run waits for most of its time. Each lane needs some 1.3 GB.
 func usualLanes() int { return min(5*runtime.NumCPU(), 24) }
 
 func usage(flags *flag.FlagSet, out io.Writer) {
@@ -101,6 +104,9 @@ func split(list string) []string {
 	}
 	return strings.Split(list, ",")
 }
+
+// spares reports whether faults are left out that are the same as others. Who asks for variants or for one effect, gets them.
+func (o *options) spares() bool { return o.Effect == "" && len(o.Variants) == 0 && !o.All }
 
 // noVariant is what -variant takes to play no fault at all.
 const noVariant = "none"

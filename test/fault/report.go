@@ -38,11 +38,11 @@ func (r *report) writeText(out io.Writer) {
 	_ = table.Flush()
 	fmt.Fprintln(out)
 	table = tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "scenario\twrites\tcases\truns\tmissed\tfindings\tslowest\t\n")
+	fmt.Fprintf(table, "scenario\twrites\tsame\tcases\truns\tmissed\tfindings\tslowest\t\n")
 	var total row
 	for _, row := range r.Rows {
 		row.line(table, len(row.Effects), len(row.Findings))
-		total.Cases, total.Runs, total.Missed = total.Cases+row.Cases, total.Runs+row.Runs, total.Missed+row.Missed
+		total.Cases, total.Runs, total.Missed, total.Same = total.Cases+row.Cases, total.Runs+row.Runs, total.Missed+row.Missed, total.Same+row.Same
 		total.Slowest = max(total.Slowest, row.Slowest)
 		total.Effects = append(total.Effects, row.Effects...)
 	}
@@ -59,5 +59,5 @@ func (r *report) writeText(out io.Writer) {
 }
 
 func (r *row) line(out io.Writer, effects, findings int) {
-	fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%d\t%d\t%.1f s\t\n", r.Scenario, effects, r.Cases, r.Runs, r.Missed, findings, r.Slowest.Seconds())
+	fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%.1f s\t\n", r.Scenario, effects, r.Same, r.Cases, r.Runs, r.Missed, findings, r.Slowest.Seconds())
 }

@@ -61,7 +61,7 @@ func (l *lane) play(ctx context.Context, sc *scenario, f *fault, want *outcome, 
 		return nil, err
 	}
 	s.args, s.hasty = slices.Clone(sc.args), sc.hasty
-	s.interrupted = f != nil && interrupts(sc, f.Variant)
+	s.interrupted = f != nil && interrupts(sc, f.Variant) || sc.ended && sc.volatile
 	p := &play{stage: s, scenario: sc, want: want, quiet: quiet, before: before, out: &outcome{}}
 	err = p.perform(ctx)
 	return p.out, errors.Join(err, l.cleanUp(ctx, before))
@@ -127,13 +127,18 @@ func (p *play) act(ctx context.Context) (err error) {
 	}
 	stop()
 	p.out.add(<-silent)
-	p.rest(ctx)
+	if err := p.rest(ctx); err != nil {
+		return err
+	}
 	return p.checkUndone(ctx)
 }
 
 // take takes steps, until one of them fails.
 func (p *play) take(ctx context.Context, steps []step) error {
 	for _, step := range steps {
+		if !step.waits() {
+			p.effects.begin()
+		}
 		if err := step.do(ctx, p.stage); err != nil {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}

@@ -36,6 +36,10 @@ type scenario struct {
 	volatile bool
 	// halts says that machines are off for a time. One that is lost then is not made again.
 	halts bool
+	// suspends says that machines are suspended, and are not started again if what was in their memory is lost.
+	suspends bool
+	// ended says that the disturbance around its steps can end managers.
+	ended bool
 	// hasty says that it is left to chance whether a machine has run before it is deleted.
 	hasty bool
 	// setUp, if there is one, adds to the stage before the manager starts, and returns what to do after it has ended.
@@ -45,9 +49,17 @@ type scenario struct {
 }
 
 // bears reports whether the scenario has to end as without the variant: a machine that is to be off, and is lost with the manager that
-// simulated it, is rightly reported as lost.
+// simulated it, is rightly reported as lost; and so is what a suspended machine had in its memory when its host was killed.
 func (sc *scenario) bears(v variant) bool {
+	if sc.suspends && strings.HasPrefix(v.name, "crash-host") {
+		return false
+	}
 	return !sc.halts || !sc.volatile || !strings.HasPrefix(v.name, "kill-")
+}
+
+// bearsDisturbance is the same for a disturbance.
+func (sc *scenario) bearsDisturbance(d *disturbance) bool {
+	return !sc.halts || !sc.volatile || !d.ends
 }
 
 // matches says whether a name stands for the scenario: its own, or that of its kind.

@@ -21,15 +21,15 @@ func clusterScenarios() []scenario {
 		{name: "changed", before: []step{applyCluster(), ready}, steps: []step{
 			configure("two"), appliedAgain(), ready,
 		}},
-		{name: "approved", before: []step{applyCluster("approval: Manual"), approve(a), ready}, steps: []step{
-			configure("two"), approve(a), appliedAgain(), ready,
+		{name: "approved", before: []step{applyCluster("approval: Manual"), awaitPlan(a), approve(a), ready}, steps: []step{
+			configure("two"), awaitPlan(a), approve(a), appliedAgain(), ready,
 		}},
 		{name: "retried", before: []step{applyCluster(), ready}, steps: []step{
 			merge(a, `{"metadata":{"annotations":{"clusterprovisioner.rke.io/retry":"once"}}}`), appliedAgain(), ready,
 		}},
 		{name: "restarted", before: []step{applyCluster(), ready}, steps: []step{restart(), configure("two"), appliedAgain(), ready}},
 		{name: "deleted", undone: true, before: []step{applyCluster(), ready}, steps: []step{remove(a), gone(a)}},
-		{name: "deleted-while-a-change-waits", undone: true, before: []step{applyCluster("approval: Manual"), approve(a), ready}, steps: []step{
+		{name: "deleted-while-a-change-waits", undone: true, before: []step{applyCluster("approval: Manual"), awaitPlan(a), approve(a), ready}, steps: []step{
 			configure("two"), until(a, "Ready.reason=WaitingForApproval"), remove(a), gone(a), configure("one"),
 		}},
 		{name: "deleted-at-once", undone: true, steps: []step{applyCluster(), until(a, ".metadata.finalizers#=1"), remove(a), gone(a)}},
@@ -75,25 +75,38 @@ func configure(version string) step {
 	return step{"change the configuration of " + oneCluster, func(_ context.Context, s *stage) error { return s.configure(oneCluster, version) }}
 }
 
-// approve waits for a plan and approves it.
+// awaitPlan waits for a plan.
+func awaitPlan(ref string) step {
+	return step{"wait until " + ref + " has a plan", func(ctx context.Context, s *stage) error {
+		return s.await(ctx, func(ctx context.Context) error {
+			_, err := s.plan(ctx, ref)
+			return err
+		})
+	}}
+}
+
+// approve approves the plan that there is.
 func approve(ref string) step {
 	return step{"approve the plan of " + ref, func(ctx context.Context, s *stage) error {
-		var plan string
-		err := s.await(ctx, func(ctx context.Context) error {
-			object, err := s.get(ctx, ref)
-			if err != nil {
-				return err
-			}
-			if plan = lookUp(object, ".status.plan.id"); plan == "" {
-				return fmt.Errorf("%s has no plan", ref)
-			}
-			return nil
-		})
+		plan, err := s.plan(ctx, ref)
 		if err != nil {
 			return err
 		}
 		return s.patch(ctx, ref, fmt.Sprintf(`{"metadata":{"annotations":{"clusterprovisioner.rke.io/approve":%q}}}`, plan))
 	}}
+}
+
+// plan returns the ID of the plan of a Cluster.
+func (s *stage) plan(ctx context.Context, ref string) (string, error) {
+	object, err := s.get(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	plan := lookUp(object, ".status.plan.id")
+	if plan == "" {
+		err = fmt.Errorf("%s has no plan", ref)
+	}
+	return plan, err
 }
 
 // appliedAgain waits until the tool has done its work for the Cluster a second time.

@@ -51,11 +51,11 @@ func machineScenarios() []scenario {
 			apply(virtualMachine("web")), active, merge(web, `{"spec":{"runStrategy":"Halted"}}`),
 			until(web, "Ready=True", ".status.phase=Stopped"), merge(web, `{"spec":{"runStrategy":"Always"}}`), active,
 		}},
-		{name: "suspended-and-resumed", halts: true, steps: []step{
+		{name: "suspended-and-resumed", halts: true, suspends: true, steps: []step{
 			apply(virtualMachine("web")), active, merge(web, `{"spec":{"runStrategy":"Suspended"}}`),
 			until(web, "Ready=True", ".status.phase=Suspended"), merge(web, `{"spec":{"runStrategy":"Always"}}`), active,
 		}},
-		{name: "restarted", steps: []step{apply(virtualMachine("web")), active, restartNow(web), until(web, "Ready=True", ".status.restartCount=1")}},
+		{name: "restarted", steps: []step{apply(virtualMachine("web")), active, restartNow(web), untilRestarted(web)}},
 		{name: "found-again", steps: []step{
 			apply(virtualMachine("web")), active, restart(), merge(web, `{"spec":{"resource":{"cpu":"200m"}}}`), until(web, "Ready=True", "ResourcesSynced=True"),
 		}},
@@ -88,6 +88,23 @@ spec:
   powerOff: {mode: Hard}
 `, name, imageWithVolume)
 	return manifest + indented(more)
+}
+
+// untilRestarted waits until a machine was restarted and is ready. If its host was killed meanwhile, it was started once more.
+func untilRestarted(ref string) step {
+	return step{"wait until " + ref + " was restarted", func(ctx context.Context, s *stage) error {
+		return s.await(ctx, func(ctx context.Context) error {
+			object, err := s.get(ctx, ref)
+			if err != nil {
+				return err
+			}
+			ready, count := lookUp(object, "Ready"), lookUp(object, ".status.restartCount")
+			if ready != "True" || count == "" || count == "0" {
+				return fmt.Errorf("%s: Ready is %q after %q restarts, want \"True\" after one", ref, ready, count)
+			}
+			return nil
+		})
+	}}
 }
 
 // restartNow asks for a restart. Objects tell times in whole seconds, so one must have passed since the machine was started.

@@ -17,11 +17,16 @@ import (
 // TestShortForm plays a small sample of the campaign. The environment variable FAULT has more arguments of the program, as in
 // FAULT="-seed 7 -sample 100".
 func TestShortForm(t *testing.T) {
-	var names []string // without disturbances, each of which takes as long as several faults
+	playWith(t, "-lanes=2", "-some=5", "-sample=12", "-quiet=1s", "-rest=2s", "-variant="+withoutDisturbances())
+}
+
+// withoutDisturbances returns the names of all variants: each disturbance takes as long as several of them.
+func withoutDisturbances() string {
+	var names []string
 	for _, v := range variants() {
 		names = append(names, v.name)
 	}
-	playWith(t, "-lanes=2", "-some=5", "-sample=12", "-quiet=1s", "-rest=2s", "-variant="+strings.Join(names, ","))
+	return strings.Join(names, ",")
 }
 
 // TestPromises plays, in a small size, the scenarios that are faults of their own.
@@ -32,7 +37,7 @@ func TestPromises(t *testing.T) {
 // TestHosts plays a small sample with machines and Clusters: on a Docker Engine where one can run, on simulated hosts, and with the campaign's
 // tool.
 func TestHosts(t *testing.T) {
-	playWith(t, "-lanes=2", "-sample=6", "-quiet=500ms", "-rest=500ms",
+	playWith(t, "-lanes=2", "-sample=6", "-quiet=500ms", "-rest=500ms", "-variant="+withoutDisturbances(),
 		"-scenario=virtualmachine/docker-replaced,virtualmachine/docker-deleted,virtualmachine/simulated-resized,cluster/deleted")
 }
 

@@ -29,6 +29,9 @@ type step struct {
 	do   func(ctx context.Context, s *stage) error
 }
 
+// waits reports whether a person does nothing in the step but to wait.
+func (s step) waits() bool { return strings.HasPrefix(s.name, "wait ") }
+
 // person is the field manager of what steps write.
 const person = client.FieldOwner("person")
 

@@ -48,7 +48,7 @@ func variants() []variant {
 			c.cut()
 		}},
 		{name: "409", about: "a conflict", strike: refuse(http.StatusConflict), api: true, refused: true},
-		{name: "429", about: "too many requests", strike: refuse(http.StatusTooManyRequests), api: true, refused: true},
+		{name: tooMany, about: "too many requests", strike: refuse(http.StatusTooManyRequests), api: true, refused: true},
 		{name: "500", about: "an internal error", strike: refuse(http.StatusInternalServerError), refused: true},
 		{name: "504", about: "a timeout without effect", strike: refuse(http.StatusGatewayTimeout), api: true, refused: true},
 		{name: "late-504", about: "a timeout after the request took effect", strike: func(_ *injector, c call) {
@@ -60,11 +60,11 @@ func variants() []variant {
 			c.send()
 			c.answer()
 		}},
-		{name: "kill-before", about: "the manager is killed before the request arrives", strike: func(i *injector, c call) {
+		{name: killBefore, about: "the manager is killed before the request arrives", strike: func(i *injector, c call) {
 			i.crash()
 			c.cut()
 		}},
-		{name: "kill-after", about: "the manager is killed after the request took effect", strike: func(i *injector, c call) {
+		{name: killAfter, about: "the manager is killed after the request took effect", strike: func(i *injector, c call) {
 			c.send()
 			i.crash()
 			c.cut()
@@ -85,7 +85,7 @@ func variants() []variant {
 			c.cut()
 		}},
 		{
-			name: "lasting", about: "an internal error each time, until a log line, a condition or an event tells of it",
+			name: lasts, about: "an internal error each time, until a log line, a condition or an event tells of it",
 			strike: refuse(http.StatusInternalServerError), lasting: true,
 		},
 	}

@@ -1,0 +1,34 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+)
+
+// Variants that have to be known by name.
+const (
+	tooMany    = "429"
+	killBefore = "kill-before"
+	killAfter  = "kill-after"
+	lasts      = "lasting"
+)
+
+// sameAs says why the variant at an effect is no case of its own: another case brings the manager and the cluster into the same state. The effect
+// before it is nil for the first one of a run. It returns nothing for a case that has to be played.
+func (v variant) sameAs(e effect, before *effect) string {
+	switch {
+	case strings.HasPrefix(e.Object, "events.") && v.name != lasts && v.name != killBefore && v.name != killAfter:
+		// Events are not part of the state, and "lasting" has the refusals.
+		return "client-go sends an event in the background and tells nobody what became of it"
+	case v.name == tooMany && before != nil:
+		// TestTooManyRequestsIsADelay shows it. The first write of each scenario meets it nevertheless.
+		return "client-go sends the request again after a second: that is a delay"
+	case v.name == killBefore && before != nil && before.Step == e.Step:
+		// A manager that dies leaves nothing but what it has written. If nobody else did something in between, it is the same. Both start
+		// again with what is there.
+		return "it is " + killAfter + " at the effect before it"
+	}
+	return ""
+}
