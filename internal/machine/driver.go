@@ -163,6 +163,8 @@ type Observed struct {
 	// ID and NativeName are the identifier and the name of the machine on its host: of the container or the domain.
 	ID, NativeName string
 	State          State
+	// Replacing says that the machine that replaces this one has been made: if this one is off, it was turned off for that.
+	Replacing bool
 	// SpecHash is the Hash of the spec that the machine was made from.
 	SpecHash string
 	// Resources that the machine has now.

@@ -86,6 +86,9 @@ func TestPlan(t *testing.T) {
 			}
 		}
 	}
+	wasRunning := func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Status.Server = &cloudnativev1alpha1.Server{State: stateText(machine.StateRunning)}
+	}
 	broken := func(o *observation) { o.found.ExitCode = new(int32(1)) }
 	refuses := func(reason string, steps ...operation.Step) func(*observation) {
 		return func(o *observation) {
@@ -140,6 +143,15 @@ func TestPlan(t *testing.T) {
 		},
 		"a crash waits for its time": {
 			vm: []vmEdit{waits("Crashed")}, seen: []func(*observation){state(machine.StateStopped)}, want: planned{Phase: "CrashLoopBackOff", Reason: "Crashed"},
+		},
+		// A manager was killed while it replaced the machine: what it had turned off itself had crashed, and was not replaced before the next start.
+		"a container that an ended manager was replacing has not crashed": {
+			vm: []vmEdit{wasRunning}, seen: []func(*observation){state(machine.StateStopped), broken, other, func(o *observation) { o.found.Replacing = true }},
+			want: planned{Steps: []operation.Step{operation.Prepare, operation.Replace, operation.Start}, Phase: "Creating", Reason: "Replacing"},
+		},
+		"one that nobody was replacing has": {
+			vm: []vmEdit{wasRunning}, seen: []func(*observation){state(machine.StateStopped), broken, other},
+			want: planned{Phase: "CrashLoopBackOff", Reason: "Crashed"},
 		},
 		"an image waits for its time":    {vm: []vmEdit{waits("ImageNotFound")}, seen: []func(*observation){none}, want: planned{Phase: "ImagePullBackOff", Reason: "ImageNotFound"}},
 		"another size is given at once":  {seen: []func(*observation){small}, want: planned{Steps: []operation.Step{operation.Resize}, Reason: "Resizing"}},

@@ -197,10 +197,11 @@ func (p *planner) keepOff() {
 	}
 }
 
-// ran reports whether the machine has run since the last pass and was not turned off by Windlass.
+// ran reports whether the machine has run since the last pass and was not turned off by Windlass, nor by a manager before this one that was
+// killed while it replaced the machine.
 func (p *planner) ran() bool {
 	was := p.vm.Status.Server
-	return p.began || !p.stopped && was != nil && was.State == stateText(machine.StateRunning)
+	return p.began || !p.stopped && !p.seen.found.Replacing && was != nil && was.State == stateText(machine.StateRunning)
 }
 
 // crash counts that a machine has ended that will be started again. Failures of something else do not count.

@@ -145,10 +145,9 @@ func isTemporary(c container.Summary) bool {
 	return slices.Contains(c.Names, "/"+temporaryName(identityOf(c.Labels)))
 }
 
-// machines returns the container of every machine that matches the filters.
-func (d *driver) machines(ctx context.Context, filters client.Filters) ([]container.Summary, error) {
-	found, err := d.list(ctx, filters)
-	return slices.CompactFunc(found, func(a, b container.Summary) bool { return a.Labels[labelUID] == b.Labels[labelUID] }), err
+// machines returns the container of every machine in a sorted list.
+func machines(sorted []container.Summary) []container.Summary {
+	return slices.CompactFunc(sorted, func(a, b container.Summary) bool { return a.Labels[labelUID] == b.Labels[labelUID] })
 }
 
 // within returns a filter for the containers of the installation.

@@ -28,25 +28,35 @@ func (d *driver) Get(ctx context.Context, id machine.Identity) (machine.Observed
 }
 
 func (d *driver) get(ctx context.Context, id machine.Identity) (machine.Observed, error) {
-	found, err := d.only(ctx, id)
+	found, err := d.find(ctx, id)
 	if err != nil {
 		return machine.Observed{}, err
 	}
-	observed, err := d.inspect(ctx, found.ID)
+	if len(found) == 0 {
+		return machine.Observed{}, notFound(id)
+	}
+	observed, err := d.inspect(ctx, found[0].ID)
 	if errors.Is(err, errGone) {
 		err = fmt.Errorf("cannot inspect the container of machine %q: %w", id.UID, machine.ErrNotFound)
 	}
+	observed.Replacing = hasSuccessor(found, found[0].ID)
 	return observed, err
+}
+
+// hasSuccessor reports whether one of the containers was made to replace that one.
+func hasSuccessor(all []container.Summary, id string) bool {
+	return slices.ContainsFunc(all, func(c container.Summary) bool { return c.Labels[labelReplaces] == id })
 }
 
 // List implements machine.Driver.
 func (d *driver) List(ctx context.Context, installation string) ([]machine.Observed, error) {
-	found, err := d.machines(ctx, within(installation))
+	all, err := d.list(ctx, within(installation))
 	if err != nil {
 		return nil, err
 	}
-	out, err := each(ctx, parallel, found, func(ctx context.Context, c container.Summary) (machine.Observed, error) {
+	out, err := each(ctx, parallel, machines(slices.Clone(all)), func(ctx context.Context, c container.Summary) (machine.Observed, error) {
 		observed, err := d.inspect(ctx, c.ID)
+		observed.Replacing = hasSuccessor(all, c.ID)
 		if errors.Is(err, errGone) {
 			return machine.Observed{}, nil
 		}

@@ -69,8 +69,12 @@ func TestReplacementGoesOnWhereItWasEnded(t *testing.T) {
 			spec := specOf(newIdentity())
 			old := run(t, driver, spec)
 			made := successor(t, api, old, "another")
-			if found := get(t, driver, spec.Identity); found.ID != old.ID || found.State != machine.StateRunning {
+			if found := get(t, driver, spec.Identity); found.ID != old.ID || found.State != machine.StateRunning || !found.Replacing || old.Replacing {
 				t.Errorf("beside its successor, the machine is %+v", found)
+			}
+			listed, err := driver.List(t.Context(), spec.Installation)
+			if err != nil || len(listed) != 1 || listed[0].ID != old.ID || !listed[0].Replacing {
+				t.Errorf("beside its successor, the list has %+v, %v", listed, err)
 			}
 			if test.gone {
 				removeForeign(t, api, old.ID)

@@ -21,10 +21,11 @@ import (
 // by default the engine takes two, and waits for a second in between.
 func (d *driver) Stats(ctx context.Context, installation string) (map[string]machine.Sample, error) {
 	running := within(installation).Add("status", string(container.StateRunning), string(container.StatePaused))
-	found, err := d.machines(ctx, running)
+	all, err := d.list(ctx, running)
 	if err != nil {
 		return nil, err
 	}
+	found := machines(all)
 	samples, err := each(ctx, d.readers, found, func(ctx context.Context, c container.Summary) (machine.Sample, error) {
 		sample, err := d.sample(ctx, c.ID)
 		if err != nil && (unreachable(err) || ctx.Err() != nil) {
