@@ -45,6 +45,8 @@ type lane struct {
 	spent    costs
 	// engine is the Docker Engine of the lane, if a run has needed one.
 	engine *dockertest.Daemon
+	// hypervisor is the libvirt daemon of the lane, if a run has needed one.
+	hypervisor *hypervisor
 }
 
 // startLane starts a control plane. It is returned in any case, to be stopped.
@@ -91,7 +93,7 @@ func (l *lane) stop(ctx context.Context) error {
 	if l.engine != nil {
 		engine = l.engine.Close()
 	}
-	return errors.Join(engine, l.registry.close(), l.Down(ctx))
+	return errors.Join(engine, l.hypervisor.close(), l.registry.close(), l.Down(ctx))
 }
 
 // file returns a path in the directory of the lane, for the present run.

@@ -78,10 +78,19 @@ func (n *names) normalise(object *unstructured.Unstructured) any {
 	hash(object, content)
 	issued(object, content)
 	attempts(object, content)
+	native(object, content)
 	if object.GetKind() == "ConfigMap" && object.GetName() == retained {
 		return anonymous(n.walk(content))
 	}
 	return n.walk(content)
+}
+
+// native replaces the UID in the name that a machine has on its host.
+func native(object *unstructured.Unstructured, content map[string]any) {
+	name, found, err := unstructured.NestedString(content, "status", "server", "name")
+	if object.GetKind() == "VirtualMachine" && found && err == nil {
+		_ = unstructured.SetNestedField(content, nameOfRun(name), "status", "server", "name")
+	}
 }
 
 // attemptNumber is the end of the ID of a run, which counts the attempts.

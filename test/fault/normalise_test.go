@@ -81,6 +81,11 @@ func TestSince(t *testing.T) {
 				data: {log: done, log.up-b4-1: killed, runs: '[{"id":"up-b4-2","phase":"Succeeded"},{"id":"up-b4-1","phase":"Interrupted","reason":"Interrupted"}]'}}`},
 			same: true,
 		},
+		"the beginning of a UID in the name of a guest does not count": {
+			first:  map[string]string{"virtualmachines/a": `{kind: VirtualMachine, metadata: {name: a, uid: v1}, status: {server: {name: default-a-d711ad3f}}}`},
+			second: map[string]string{"virtualmachines/a": `{kind: VirtualMachine, metadata: {name: a, uid: v1}, status: {server: {name: default-a-75f3d04a}}}`},
+			same:   true,
+		},
 		"a run that is missing counts": {
 			first:  map[string]string{"configmaps/l": `{kind: ConfigMap, metadata: {name: a-log, uid: c1}, data: {log: done, runs: '[{"id":"up-b4-1","phase":"Succeeded"}]'}}`},
 			second: map[string]string{"configmaps/l": `{kind: ConfigMap, metadata: {name: a-log, uid: c1}, data: {log: done, runs: '[{"id":"up-b4-1","phase":"Failed"}]'}}`},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/docker/dockertest"
+	"github.com/windlass-operator/windlass/internal/machine/libvirt/libvirttest"
 )
 
 // virtualMachineScenarios are played on a Docker Engine and on simulated hosts. Simulated machines are in the memory of the manager: they do
@@ -30,7 +31,50 @@ func virtualMachineScenarios() []scenario {
 		simulated.args = []string{"--vm-driver=" + machine.DriverSimulated, "--usage-in-status=off"}
 		all = append(all, simulated)
 	}
+	for _, sc := range libvirtScenarios() {
+		sc.name, sc.setUp, sc.slow = "virtualmachine/libvirt-"+sc.name, onLibvirt, true
+		sc.args, sc.missing = []string{"--usage-in-status=off"}, libvirttest.Missing()
+		all = append(all, sc)
+	}
 	return all
+}
+
+// libvirtScenarios are scenarios of machines with disks.
+func libvirtScenarios() []scenario {
+	const web = "virtualmachines/default/web"
+	active := until(web, "Ready=True", ".status.phase=Active")
+	made := apply(guest("web"))
+	return []scenario{
+		{name: "created", steps: []step{made, active}},
+		{name: "turned-off-and-on", halts: true, steps: []step{
+			made, active, merge(web, `{"spec":{"runStrategy":"Halted"}}`),
+			until(web, "Ready=True", ".status.phase=Stopped"), merge(web, `{"spec":{"runStrategy":"Always"}}`), active,
+		}},
+		{name: "found-again", steps: []step{made, active, restart(), merge(web, `{"metadata":{"labels":{"a":"b"}}}`), active}},
+		{name: "deleted", undone: true, steps: []step{made, active, remove(web), gone(web)}},
+		{name: "deleted-at-once", undone: true, steps: []step{made, until(web, ".metadata.finalizers#=1"), remove(web), gone(web)}},
+		{name: "deleted-together", undone: true, steps: []step{
+			apply(guest("web"), guest("app")), active, until("virtualmachines/default/app", "Ready=True"),
+			remove(web, "virtualmachines/default/app"), gone(web, "virtualmachines/default/app"),
+		}},
+		{name: "retained", steps: []step{apply(guest("web", "deletionPolicy: Retain")), active, remove(web), gone(web)}},
+		{name: "created-again", steps: []step{made, active, remove(web), gone(web), made, active}},
+	}
+}
+
+// guest returns a machine with disks that is turned off at once, with more lines of its spec.
+func guest(name string, more ...string) string {
+	manifest := fmt.Sprintf(`apiVersion: cloudnative.tw/v1alpha1
+kind: VirtualMachine
+metadata: {name: %s, namespace: default}
+spec:
+  image: {name: %s/%s}
+  resource: {cpu: "1", memory: 64Mi, rootDisk: 2Gi}
+  disks:
+  - {name: data, size: 1Mi}
+  powerOff: {mode: Hard}
+`, name, imagePool, baseImage)
+	return manifest + indented(more)
 }
 
 // machineScenarios are the scenarios of any driver.

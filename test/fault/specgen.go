@@ -107,8 +107,12 @@ func (g specGenerator) spec(kind *specKind) map[string]any {
 	return bounded(kind, spec)
 }
 
-// bounded limits how many pods a spec asks for: they are not what is tested.
+// bounded limits how many pods a spec asks for: they are not what is tested. A pool that leaves its labels and taints on the nodes does as it is told,
+// so none is told to: the nodes have to be as they were.
 func bounded(kind *specKind, spec map[string]any) map[string]any {
+	if kind.kind == "NodePool" && spec["deletionPolicy"] == "Orphan" {
+		delete(spec, "deletionPolicy")
+	}
 	if size, ok := spec["size"].(int64); kind.kind == "PodSet" && ok && size > 3 {
 		spec["size"] = int64(3)
 	}

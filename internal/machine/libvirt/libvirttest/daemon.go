@@ -199,7 +199,7 @@ func HostAt(socket, hypervisor string, parameters ...string) machine.Host {
 // it. The connection ends with the test.
 func (d *Daemon) Dial(tb testing.TB, hypervisor string) *libvirt.Libvirt {
 	tb.Helper()
-	api, conn, err := d.dial(tb.Context(), hypervisor)
+	api, conn, err := d.Connect(tb.Context(), hypervisor)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -207,7 +207,8 @@ func (d *Daemon) Dial(tb testing.TB, hypervisor string) *libvirt.Libvirt {
 	return api
 }
 
-func (d *Daemon) dial(ctx context.Context, hypervisor string) (*libvirt.Libvirt, net.Conn, error) {
+// Connect is Dial for callers that are no test, who close the connection.
+func (d *Daemon) Connect(ctx context.Context, hypervisor string) (*libvirt.Libvirt, net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", d.Socket())
 	if err != nil {
 		return nil, nil, err
@@ -241,7 +242,7 @@ func (d *Daemon) Thaw() error { return syscall.Kill(-d.process.Pid, syscall.SIGC
 
 // Restart kills the daemon, starts it again, and returns when it answers. Guests keep running.
 func (d *Daemon) Restart(ctx context.Context) error {
-	_, conn, err := d.dial(ctx, "test:///default")
+	_, conn, err := d.Connect(ctx, "test:///default")
 	if err != nil {
 		return err
 	}
@@ -301,7 +302,7 @@ func (d *Daemon) awaitReady(ctx context.Context) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if _, conn, err := d.dial(ctx, "test:///default"); err == nil {
+		if _, conn, err := d.Connect(ctx, "test:///default"); err == nil {
 			return conn.Close()
 		}
 		select {
