@@ -32,12 +32,13 @@ func (s *stage) running() *corev1.ConfigMap {
 	return live
 }
 
-// hangs creates a Cluster whose tool prints a line and hangs, and waits for the line.
+// hangs creates a Cluster whose tool prints a line and hangs, and waits until a pass has seen the line.
 func (s *stage) hangs() {
 	s.t.Helper()
 	s.file("up.hangs", "")
 	s.create()
 	s.until("the tool has printed", func() bool { return s.underWay().Log != "" })
+	s.pass() // the one before may have been the one that started the tool
 }
 
 // underWay is the run of the Cluster, as the tool's supervisor tells it.
