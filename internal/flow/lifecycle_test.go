@@ -257,7 +257,7 @@ func TestEventsWaitForTheStatus(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.phase = func(_ context.Context, pass *scope) flow.Outcome {
-		testkit.Edit(t, s.Harness, pass.Object.DeepCopy(), func(p *appsv1alpha1.PodSet) { p.Spec.Size++ })
+		testkit.Edit(t, s.Harness, pass.Object.DeepCopy(), func(p *appsv1alpha1.PodSet) { p.Spec.Size++ }) //nolint:contextcheck // because somebody else makes the change
 		pass.Tell(event.Event{Regarding: pass.Object, Reason: "Done"})
 		return flow.Stall("Broken", errors.New("it is broken"))
 	}

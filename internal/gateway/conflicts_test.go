@@ -39,6 +39,7 @@ func TestAttackAButtonOverwritesWhatAnotherSet(t *testing.T) {
 	vm, set := "/v1/virtualmachines/"+ns+"/vm", "/v1/podsets/"+ns+"/set"
 	held := map[string]struct {
 		button
+
 		field, value string
 	}{
 		"power":                 {button{method: http.MethodPost, path: vm + "/power", body: `{"state":"off"}`}, ".spec.runStrategy", `"Always"`},

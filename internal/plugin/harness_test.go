@@ -60,8 +60,8 @@ func newStage(t *testing.T) *stage {
 }
 
 // kubeconfigFor writes a kubeconfig with the context "test", which has a namespace if one is given.
-func kubeconfigFor(t testing.TB, config *rest.Config, namespace string) string {
-	t.Helper()
+func kubeconfigFor(tb testing.TB, config *rest.Config, namespace string) string {
+	tb.Helper()
 	const name = "test"
 	content := clientcmdapi.Config{
 		Clusters: map[string]*clientcmdapi.Cluster{name: {Server: config.Host, CertificateAuthorityData: config.CAData}},
@@ -71,8 +71,8 @@ func kubeconfigFor(t testing.TB, config *rest.Config, namespace string) string {
 		Contexts:       map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name, Namespace: namespace}},
 		CurrentContext: name,
 	}
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	must(t, clientcmd.WriteToFile(content, path))
+	path := filepath.Join(tb.TempDir(), "kubeconfig")
+	must(tb, clientcmd.WriteToFile(content, path))
 	return path
 }
 
@@ -163,10 +163,10 @@ func has(t *testing.T, text string, parts ...string) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

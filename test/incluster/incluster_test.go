@@ -20,9 +20,9 @@ func TestMain(m *testing.M) {
 }
 
 // TestInCluster installs Windlass as teams do, from the manifests and from the chart, and lives through an ordinary week with it.
-func TestInCluster(t *testing.T) {
+func TestInCluster(t *testing.T) { //nolint:tparallel // because a machine has room for one real node at a time
 	t.Parallel()
-	for name, by := range ways {
+	for name, by := range ways { //nolint:paralleltest // because a machine has room for one real node at a time
 		t.Run(name, func(t *testing.T) { week(t, by) })
 	}
 }

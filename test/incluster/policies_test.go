@@ -38,7 +38,7 @@ func isolate() {
 	args := append([]string{"unshare", "--net", "sh", "-c", `ip link set lo up && exec "$0" "$@"`}, os.Args...)
 	args[5], err = os.Executable()
 	if err == nil {
-		err = syscall.Exec(unshare, args, append(os.Environ(), isolated+"=1")) //nolint:gosec // it is this program
+		err = syscall.Exec(unshare, args, append(os.Environ(), isolated+"=1"))
 	}
 	fmt.Fprintln(os.Stderr, "cannot continue in a network namespace:", err)
 	os.Exit(1)
@@ -174,9 +174,10 @@ func (s *stage) reach(t *testing.T, namespace, name string, addresses []string, 
 	for i, address := range addresses {
 		want = append(want, fmt.Sprintf("%s=%t", address, reached[i]))
 	}
-	s.eventually(t, name+" reaches "+strings.Join(want, " "), func(context.Context) error {
-		if got := strings.TrimSpace(s.do(t, "logs", "-n", namespace, name, "--tail=1")); got != strings.Join(want, " ") {
-			return errors.New("it says " + got)
+	s.eventually(t, name+" reaches "+strings.Join(want, " "), func(ctx context.Context) error {
+		log := s.Run(ctx, s.Kubectl, "logs", "-n", namespace, name, "--tail=1")
+		if got := strings.TrimSpace(log.Out); got != strings.Join(want, " ") {
+			return errors.New("it says " + got + log.Err)
 		}
 		return nil
 	})
