@@ -294,7 +294,7 @@ func (s *stage) nothingWentWrong(t *testing.T) {
 				t.Errorf("%s was started again %d times", pods[i].Name, restarts)
 			}
 			log := s.do(t, "logs", "-n", rig.Namespace, pods[i].Name)
-			for _, bad := range []string{"is forbidden: ", "Observed a panic", "read-only file system"} {
+			for _, bad := range []string{"is forbidden: User ", "Observed a panic", "read-only file system"} {
 				if strings.Contains(log, bad) {
 					t.Errorf("the log of %s has %q:\n%s", pods[i].Name, bad, log)
 				}
