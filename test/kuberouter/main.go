@@ -86,6 +86,7 @@ func run(ctx context.Context, controller *netpol.NetworkPolicyController) {
 	running.Add(1)
 	go controller.Run(heartbeats, ctx.Done(), &running)
 	go func() { running.Wait(); close(heartbeats) }()
-	for range heartbeats { //nolint:revive // it does not go on unless somebody takes its heartbeats
+	for range heartbeats {
+		continue // it does not go on unless somebody takes its heartbeats
 	}
 }
