@@ -75,9 +75,9 @@ func TestWritesAreCounted(t *testing.T) { //nolint:paralleltest // because the c
 			http.MethodDelete, "/api/v1/namespaces/a/secrets/b", "", 0,
 			map[[5]string]float64{{"error", "", "secrets", "", "delete"}: 1},
 		},
-		"a read is none":              {http.MethodGet, "/api/v1/nodes", "", http.StatusOK, map[[5]string]float64{}},
-		"a dry run is none":           {http.MethodPost, "/api/v1/namespaces/a/secrets?dryRun=All", "", http.StatusCreated, map[[5]string]float64{}},
-		"what is no resource is none": {http.MethodPost, "/healthz", "", http.StatusOK, map[[5]string]float64{}},
+		"a read does not count":                     {http.MethodGet, "/api/v1/nodes", "", http.StatusOK, map[[5]string]float64{}},
+		"a dry run does not count":                  {http.MethodPost, "/api/v1/namespaces/a/secrets?dryRun=All", "", http.StatusCreated, map[[5]string]float64{}},
+		"a path that is no resource does not count": {http.MethodPost, "/healthz", "", http.StatusOK, map[[5]string]float64{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			apiWrites.Reset()

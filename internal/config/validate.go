@@ -105,7 +105,7 @@ func (c *Config) validateAddresses() []error {
 	return errs
 }
 
-// validateEndpoint refuses what the exporter would misread. A password in a flag shows in the list of processes, so there is none.
+// validateEndpoint refuses what the exporter would misread. It refuses a password too, which would show in the list of processes.
 func validateEndpoint(endpoint string) error {
 	if endpoint == "" {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
 )
 
-// knownAs has the status of an object name a machine, as whoever may write it can.
+// knownAs has the status of an object name a machine, as anyone who may write the status can.
 func (s *stage) knownAs(vm *cloudnativev1alpha1.VirtualMachine, server *cloudnativev1alpha1.Server) {
 	s.t.Helper()
 	before := vm.DeepCopy()
