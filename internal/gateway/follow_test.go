@@ -99,7 +99,7 @@ func TestTableOfSomeNamespaces(t *testing.T) {
 		r.grant(t, home, ns, rule("list", "", "services"), rule("list", "", "configmaps"))
 	}
 	for _, ns := range []string{first, second, hidden} {
-		for _, name := range []string{"a", "b"} {
+		for _, name := range []string{"api", "shop"} {
 			r.service(t, ns, name)
 			r.Create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}})
 		}
@@ -111,15 +111,15 @@ func TestTableOfSomeNamespaces(t *testing.T) {
 		want  []string
 		pages bool
 	}{
-		"services":                                 {want: []string{"a", "b", "a", "b"}},
-		"services?limit=1":                         {want: []string{"a"}, pages: true},
-		"services?fieldSelector=metadata.name=a":   {want: []string{"a", "a"}},
-		"services?limit=1&ns=" + first:             {want: []string{"a"}, pages: true},
-		"services?q=b&sort=created&ns=" + first:    {want: []string{"b"}},
-		"configmaps":                               {want: []string{"a", "b", "a", "b"}},
-		"configmaps?limit=1":                       {want: []string{"a", "b", "a", "b"}},
-		"configmaps?fieldSelector=metadata.name=a": {want: []string{"a", "a"}},
-		"configmaps?limit=1&ns=" + first:           {want: []string{"a"}, pages: true},
+		"services":         {want: []string{"api", "shop", "api", "shop"}},
+		"services?limit=1": {want: []string{"api"}, pages: true},
+		"services?fieldSelector=metadata.name=api": {want: []string{"api", "api"}},
+		"services?limit=1&ns=" + first:             {want: []string{"api"}, pages: true},
+		"services?q=shop&sort=created&ns=" + first: {want: []string{"shop"}},
+		"configmaps":         {want: []string{"api", "shop", "api", "shop"}},
+		"configmaps?limit=1": {want: []string{"api", "shop", "api", "shop"}},
+		"configmaps?fieldSelector=metadata.name=api": {want: []string{"api", "api"}},
+		"configmaps?limit=1&ns=" + first:             {want: []string{"api"}, pages: true},
 	} {
 		got := r.do(t, http.MethodGet, "/v1/tables/"+path, token, "")
 		var table metav1.Table
