@@ -45,6 +45,7 @@ func TestAnObjectThatTheCacheShowsAsItWasIsNotWorkedOn(t *testing.T) {
 			old := &frozen{Client: s.Client, podSet: s.podSet.DeepCopy()}
 			change(s)
 
+			s.restart()
 			s.lifecycle.Client = old
 			for range 2 {
 				if _, err := s.lifecycle.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.podSet)}); err != nil {
@@ -58,17 +59,20 @@ func TestAnObjectThatTheCacheShowsAsItWasIsNotWorkedOn(t *testing.T) {
 	}
 }
 
-// What was there once is not asked for again: a pass costs the API server no read.
+// What was there once is not asked for again: a pass costs the API server no read. Of an object that the process has taken on itself it needs none.
 func TestAnObjectIsReadPastTheCacheOnce(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	live := &counted{Reader: s.Live}
-	s.lifecycle.Live = live
-	for range 4 {
-		s.pass()
-	}
-	if live.reads != 1 {
-		t.Errorf("%d reads past the cache, want 1", live.reads)
+	for want := range 2 {
+		live := &counted{Reader: s.Live}
+		s.lifecycle.Live = live
+		for range 4 {
+			s.pass()
+		}
+		if live.reads != want {
+			t.Errorf("%d reads past the cache after %d restarts, want %d", live.reads, want, want)
+		}
+		s.restart()
 	}
 }
 

@@ -157,8 +157,12 @@ func (l *Lifecycle[T, S]) addFinalizer(ctx context.Context, object T) Outcome {
 		l.NeedsFinalizer != nil && !l.NeedsFinalizer(object) {
 		return Done()
 	}
-	if _, err := patch.AddFinalizer(ctx, l.Client, object, l.Finalizers[0]); err != nil {
+	added, err := patch.AddFinalizer(ctx, l.Client, object, l.Finalizers[0])
+	if err != nil {
 		return Fail(fmt.Errorf("cannot add the finalizer: %w", err))
+	}
+	if added { // so the object was there as the cache had it
+		l.confirmed.add(object)
 	}
 	return Done()
 }

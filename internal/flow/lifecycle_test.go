@@ -49,6 +49,20 @@ type scope struct {
 func newStage(t *testing.T, changes ...func(*appsv1alpha1.PodSet)) *stage {
 	t.Helper()
 	s := &stage{Harness: testkit.New(t), t: t, phase: func(context.Context, *scope) flow.Outcome { return flow.Done() }}
+	s.restart()
+	s.podSet = &appsv1alpha1.PodSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace(t), Name: "web"},
+		Spec:       appsv1alpha1.PodSetSpec{Size: 1},
+	}
+	for _, change := range changes {
+		change(s.podSet)
+	}
+	s.Create(t, s.podSet)
+	return s
+}
+
+// restart takes the place of the process: what that remembered is gone.
+func (s *stage) restart() {
 	s.lifecycle = &flow.Lifecycle[*appsv1alpha1.PodSet, *scope]{
 		Client: s.Client, Live: s.Live, Recorder: s.Events, Now: s.Clock.Now,
 		New:        func() *appsv1alpha1.PodSet { return &appsv1alpha1.PodSet{} },
@@ -67,15 +81,6 @@ func newStage(t *testing.T, changes ...func(*appsv1alpha1.PodSet)) *stage {
 		Announce: []status.Announcement{{Condition: status.Stalled, Status: metav1.ConditionTrue, Warning: true, Action: "Test"}},
 		Forget:   func(context.Context, client.ObjectKey) error { s.forgotten++; return nil },
 	}
-	s.podSet = &appsv1alpha1.PodSet{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace(t), Name: "web"},
-		Spec:       appsv1alpha1.PodSetSpec{Size: 1},
-	}
-	for _, change := range changes {
-		change(s.podSet)
-	}
-	s.Create(t, s.podSet)
-	return s
 }
 
 // pass runs one pass and reloads the object.

@@ -39,7 +39,10 @@ type controller struct {
 
 // controllers returns all of them, by their name in --controllers.
 func controllers() map[string]controller {
-	const events = "an event that repeats is patched: it takes minutes"
+	const (
+		events = "an event that repeats is patched: it takes minutes"
+		taken  = "an object is read past the cache by a process that did not put the finalizer on it: after a restart"
+	)
 	return map[string]controller{
 		"nodepool": {live: livePools, unseen: map[string]string{
 			"update nodepools/finalizers.nodes.lailin.xyz": whenOwned,
@@ -56,10 +59,12 @@ func controllers() map[string]controller {
 		},
 		"cluster": {args: []string{"--allowed-provisioners=exec"}, live: liveClusters, unseen: map[string]string{
 			"update clusters/finalizers.clusterprovisioner.rke.io": whenOwned,
+			"get clusters.clusterprovisioner.rke.io":               taken,
 			"patch events.events.k8s.io":                           events,
 		}},
 		"kubeconfig": {live: liveKubeconfigs, unseen: map[string]string{
 			"update kubeconfigs/finalizers.clusterprovisioner.rke.io": whenOwned,
+			"get kubeconfigs.clusterprovisioner.rke.io":               taken,
 			"patch events.events.k8s.io":                              events,
 		}},
 	}
