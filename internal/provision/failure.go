@@ -36,6 +36,9 @@ func symptoms() []symptom {
 		{clusterprovisionerv1alpha1.ReasonDiskFull, true, regexp.MustCompile(`(?i)no space left on device|disk quota exceeded`)},
 		{clusterprovisionerv1alpha1.ReasonSSHAuth, false, regexp.MustCompile(`(?i)unable to authenticate|permission denied \(publickey|error while reading ssh key|` +
 			`ssh: no key found|cannot decode encrypted private key|host key mismatch|knownhosts: key`)},
+		// In the words of RKE, of devcluster, of k0sctl, and twice of kind.
+		{clusterprovisionerv1alpha1.ReasonConfigRefused, false, regexp.MustCompile(`(?i)failed to (parse cluster file|validate cluster:)|cannot use cluster configuration|` +
+			`configuration validation failed|unable to decode config:|could not determine kind / apiversion`)},
 		{clusterprovisionerv1alpha1.ReasonUnsupportedDocker, false, regexp.MustCompile(`(?i)unsupported docker version|unable to access the docker socket`)},
 		{clusterprovisionerv1alpha1.ReasonStateLost, false, regexp.MustCompile(`(?i)(failed|unable) to (load|read|parse|get)[^\n]*state|state file[^\n]*(missing|corrupt|not found)`)},
 		{clusterprovisionerv1alpha1.ReasonPortInUse, true, regexp.MustCompile(`(?i)address already in use|port is already allocated|port \d+ is (already )?in use`)},

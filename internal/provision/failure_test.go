@@ -45,6 +45,11 @@ func TestClassify(t *testing.T) {
 		"an image that cannot be had":     {"Can't pull Docker image [a/b:1] on host [127.0.0.9]", clusterprovisionerv1alpha1.ReasonImagePull},
 		"a port that is taken":            {"listen tcp 127.0.0.9:6443: bind: address already in use", clusterprovisionerv1alpha1.ReasonPortInUse},
 		"certificates of another cluster": {"x509: certificate signed by unknown authority", clusterprovisionerv1alpha1.ReasonCertMismatch},
+		"RKE that refuses its file":       {"level=fatal msg=\"Failed to parse cluster file: yaml: line 3\"", clusterprovisionerv1alpha1.ReasonConfigRefused},
+		"RKE that refuses a cluster":      {"level=fatal msg=\"Failed to validate cluster: no hosts\"", clusterprovisionerv1alpha1.ReasonConfigRefused},
+		"devcluster that refuses":         {"devcluster: cannot use cluster configuration \"x\": nodes: at least one is needed", clusterprovisionerv1alpha1.ReasonConfigRefused},
+		"k0sctl that refuses":             {"level=fatal msg=\"configuration validation failed: spec: hosts\"", clusterprovisionerv1alpha1.ReasonConfigRefused},
+		"kind that refuses":               {"ERROR: failed to create cluster: unable to decode config: yaml: line 2", clusterprovisionerv1alpha1.ReasonConfigRefused},
 		"words that nobody knows":         {"something else\n\n", clusterprovisionerv1alpha1.ReasonUnknown},
 		"no words at all":                 {"", clusterprovisionerv1alpha1.ReasonUnknown},
 	} {

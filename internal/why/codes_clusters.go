@@ -32,6 +32,7 @@ func clusterCodes() map[Code]row {
 		clusterprovisionerv1alpha1.ReasonEtcdUnhealthy:         waits("Read the log: the run is repeated.", retry).gaveUp(readAndRepeat, retry),
 		clusterprovisionerv1alpha1.ReasonImagePull:             waits("Read the log: the run is repeated.", retry).gaveUp(readAndRepeat, retry),
 		clusterprovisionerv1alpha1.ReasonCertMismatch:          asks("Restore the state that fits the cluster into the Secret, or provision again.", show),
+		clusterprovisionerv1alpha1.ReasonConfigRefused:         asks("Correct the configuration of the Cluster as the message says: the change starts the next run.", edit),
 		clusterprovisionerv1alpha1.ReasonStateLost:             asks("Restore the state into the Secret, or provision again.", show),
 		clusterprovisionerv1alpha1.ReasonTimeout:               waits("The run is repeated. Raise timeouts.up if it needs longer.", retry).gaveUp("Raise timeouts.up, then run the tool again.", retry),
 		clusterprovisionerv1alpha1.ReasonInterrupted:           waits("The run is repeated.", retry).gaveUp(readAndRepeat, retry),

@@ -101,6 +101,7 @@ func toolRunFaults() []fault {
 		run("etcd is not healthy", "run-etcd", "EtcdUnhealthy", "FATA[0002] etcd cluster is unhealthy", "etcd cluster is unhealthy"),
 		run("An image cannot be pulled on a machine", "run-image", "ImagePull", "FATA[0002] Failed to pull image rancher/hyperkube", "rancher/hyperkube"),
 		run("A certificate does not fit the cluster", "run-certificate", "CertMismatch", "FATA[0002] x509: certificate signed by unknown authority", "x509"),
+		run("The tool does not accept the configuration", "run-refused", "ConfigRefused", "FATA[0002] Failed to parse cluster file: yaml: line 3: did not find expected key", "line 3"),
 		run("The state of the tool is lost", "run-state", "StateLost", "FATA[0002] Failed to read state file: unexpected end", "state file"),
 		run("The tool fails for a reason that no rule knows", "run-unknown", "Unknown", "FATA[0002] the moon is in the wrong phase", "the moon is in the wrong phase"),
 		{

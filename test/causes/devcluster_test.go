@@ -40,7 +40,7 @@ func provisionerFaults() []fault {
 		{
 			name: "The real tool refuses the configuration", id: "real-refused",
 			steps: provisioned("$", "cluster_name: $\nnodes:\n- {address: 10.0.0.1, user: u, role: [etcd]}\n- {address: 10.0.0.1, user: u, role: [worker]}\n", oneAttempt),
-			code:  "Unknown", evidence: isCluster, message: "has the name \"10.0.0.1\" of nodes[0], set hostname_override",
+			code:  "ConfigRefused", evidence: isCluster, message: "has the name \"10.0.0.1\" of nodes[0], set hostname_override",
 		},
 		{
 			name: "Another file has made a cluster of the name with the real tool", id: "real-name",

@@ -76,6 +76,8 @@ const (
 	ReasonImagePull = "ImagePull"
 	// ReasonCertMismatch says that certificates do not belong together.
 	ReasonCertMismatch = "CertMismatch"
+	// ReasonConfigRefused says that the tool does not accept the configuration.
+	ReasonConfigRefused = "ConfigRefused"
 	// ReasonStateLost says that the tool's state is lost, or does not fit the cluster.
 	ReasonStateLost = "StateLost"
 	// ReasonTimeout says that a run took longer than its timeout and was stopped.

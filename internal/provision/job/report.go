@@ -81,6 +81,7 @@ func reasons() []string {
 		clusterprovisionerv1alpha1.ReasonPortInUse, clusterprovisionerv1alpha1.ReasonDiskFull, clusterprovisionerv1alpha1.ReasonEtcdUnhealthy,
 		clusterprovisionerv1alpha1.ReasonImagePull, clusterprovisionerv1alpha1.ReasonCertMismatch, clusterprovisionerv1alpha1.ReasonStateLost,
 		clusterprovisionerv1alpha1.ReasonTimeout, clusterprovisionerv1alpha1.ReasonInterrupted, clusterprovisionerv1alpha1.ReasonBinaryMissing,
+		clusterprovisionerv1alpha1.ReasonConfigRefused,
 	}
 }
 
