@@ -4,12 +4,16 @@
 package kube
 
 import (
+	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/status"
@@ -23,6 +27,15 @@ func Updates[T client.Object](changes ...func(before, after T) bool) predicate.F
 		after, alsoOK := e.ObjectNew.(T)
 		return !ok || !alsoOK || slices.ContainsFunc(changes, func(changed func(before, after T) bool) bool { return changed(before, after) })
 	}}
+}
+
+// Deleted returns a handler that wakes nobody: it calls forget with the name of each object that is gone.
+func Deleted(forget func(name string)) handler.EventHandler {
+	return handler.Funcs{
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			forget(e.Object.GetName())
+		},
+	}
 }
 
 // Declared reports whether people have changed what they declare about the object: its spec, and whether it is deleted, replaced or

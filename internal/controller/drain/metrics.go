@@ -34,3 +34,6 @@ func countEviction(pool string, err error) {
 
 // gone reports whether there is no pod to evict: it is gone, or another one has its name by now.
 func gone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
+
+// dropMetrics takes a pool that is gone off the metrics.
+func dropMetrics(pool string) { evictions.DeletePartialMatch(prometheus.Labels{"pool": pool}) }

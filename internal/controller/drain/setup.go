@@ -35,6 +35,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 		Named("drain").
 		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
 		Watches(&nodesv1.NodePool{}, handler.EnqueueRequestsFromMapFunc(nodesOfPool), builder.WithPredicates(poolChanged())).
+		Watches(&nodesv1.NodePool{}, kube.Deleted(dropMetrics)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)}).
 		Complete(tracing.Passes("drain", r))
 }

@@ -96,3 +96,10 @@ func countConflict(plan *membership.Plan) {
 		conflicts.WithLabelValues(pool).Inc()
 	}
 }
+
+// dropMetrics takes a pool that is gone off the metrics.
+func dropMetrics(pool string) {
+	for _, of := range []interface{ DeleteLabelValues(values ...string) bool }{patches, drifts, conflicts, latency} {
+		of.DeleteLabelValues(pool)
+	}
+}

@@ -39,6 +39,7 @@ func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, wo
 		Named("node").
 		For(&corev1.Node{}, builder.WithPredicates(nodeChanged())).
 		Watches(&nodesv1.NodePool{}, r.nodesOfPool(), builder.WithPredicates(poolChanged())).
+		Watches(&nodesv1.NodePool{}, kube.Deleted(dropMetrics)).
 		WatchesRawSource(&r.clearances.Wakeups).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)}).
 		Complete(tracing.Passes("node", r))
