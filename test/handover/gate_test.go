@@ -15,6 +15,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +35,8 @@ type gate struct {
 	mutex  sync.Mutex
 	closed bool
 	calls  []call
+	// watched are the paths that were watched, each with the first time.
+	watched map[string]time.Time
 	// held is the end of the path of calls whose answers wait, and waiting is closed when they need not any more.
 	held    string
 	holding bool
@@ -50,7 +53,7 @@ func newGate(next *httputil.ReverseProxy) *gate {
 	quiet := slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // cut connections are what it is for
 	next.FlushInterval, next.ErrorLog = -1, quiet                    // watches and events send what they have at once
 	next.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
-	g := &gate{next: next, waiting: make(chan struct{})}
+	g := &gate{next: next, waiting: make(chan struct{}), watched: make(map[string]time.Time)}
 	g.server = httptest.NewUnstartedServer(g)
 	g.server.Config.ErrorLog = quiet
 	return g
@@ -104,6 +107,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		g.noteWatch(r.URL)
 		g.next.ServeHTTP(w, r)
 		return
 	}
@@ -128,6 +132,32 @@ func (g *gate) note(r *http.Request) <-chan struct{} {
 		return nil
 	}
 	return g.waiting
+}
+
+// noteWatch writes down since when a path is watched. A watch that ends and begins again is still the same.
+func (g *gate) noteWatch(of *url.URL) {
+	if of.Query().Get("watch") == "" {
+		return
+	}
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if _, known := g.watched[of.Path]; !known {
+		g.watched[of.Path] = time.Now()
+	}
+}
+
+// watchedSince returns the paths that nobody watched before that time.
+func (g *gate) watchedSince(from time.Time) []string {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	var out []string
+	for path, first := range g.watched {
+		if !first.Before(from) {
+			out = append(out, path)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 func (g *gate) await(wait <-chan struct{}) {

@@ -77,7 +77,7 @@ var faults = map[string]struct {
 
 // TestTakeover has a standby take over from a leader that ends, dies, freezes, or is cut off from the API server but not from its host, while it is
 // in the middle of making a machine. It tells how long that takes. Once another one leads, the former leader changes nothing, neither in the cluster nor on
-// the host.
+// the host. The successor has filled its caches as a standby.
 func TestTakeover(t *testing.T) { //nolint:tparallel // because each instance takes over from the one before
 	t.Parallel()
 	s := newStage(t, "takeover")
@@ -118,6 +118,7 @@ func TestTakeover(t *testing.T) { //nolint:tparallel // because each instance ta
 			s.wait(t, "virtualmachine", "--all", "condition=Ready")
 			s.settled(t, next.leader)
 			leads.changedNothing(t, s, since)
+			next.wasWarm(t, since)
 		})
 		leads, number = next, number+1
 		if t.Failed() {
@@ -174,5 +175,19 @@ func (i *instance) changedNothing(t *testing.T, s *stage, since time.Time) {
 	}
 	for _, call := range i.engine.since(since) {
 		t.Errorf("the former leader has called its host: %s", call)
+	}
+}
+
+// wasWarm holds that an instance that has taken over watches nothing that it did not watch as a standby: its caches were full. Only the pods of
+// the namespaces that have debug tools are left to the first pass, which may find that there is no tool any more.
+func (i *instance) wasWarm(t *testing.T, since time.Time) {
+	t.Helper()
+	if len(i.api.watchedSince(time.Time{})) == 0 {
+		t.Error("the successor watches nothing: the test does not see its watches")
+	}
+	for _, path := range i.api.watchedSince(since) {
+		if path != "/api/v1/namespaces/default/pods" {
+			t.Errorf("the successor watches %s only since it leads", path)
+		}
 	}
 }
