@@ -98,8 +98,8 @@ func (s *stage) settled(t *testing.T, l *leader) {
 	before, passes := -1, -1.0
 	eventually(t, func(ctx context.Context) error {
 		now, err := l.passes(ctx)
-		if mark := s.audit.mark(t) - s.leases(t); err != nil || mark != before || now != passes {
-			before, passes, since = mark, now, time.Now()
+		if writes := len(s.audit.since(t, 0)); err != nil || writes != before || now != passes {
+			before, passes, since = writes, now, time.Now()
 		}
 		if err != nil {
 			return err
@@ -109,13 +109,6 @@ func (s *stage) settled(t *testing.T, l *leader) {
 		}
 		return nil
 	})
-}
-
-// leases returns how many lines of the log are renewals of the Lease.
-func (s *stage) leases(t *testing.T) int {
-	t.Helper()
-	lines := s.audit.lines(t)
-	return len(lines) - len(s.audit.since(t, 0))
 }
 
 // passes returns how many passes the manager has made, or an error while a controller has not begun, or has something to do.
