@@ -114,7 +114,7 @@ func Cluster(cluster *clusterprovisionerv1alpha1.Cluster) *Explanation {
 		{condition: clusterprovisionerv1alpha1.ConditionProvisioned, title: "The tool has applied the configuration"},
 		{condition: clusterprovisionerv1alpha1.ConditionKubeconfigAvailable, title: "The kubeconfig is in its Secret"},
 		{condition: clusterprovisionerv1alpha1.ConditionHealthy, title: "The cluster answers"},
-		{condition: clusterprovisionerv1alpha1.ConditionDegraded, title: "The last change has reached every machine", negative: true},
+		{condition: clusterprovisionerv1alpha1.ConditionDegraded, title: "No later change has failed, and no machine was skipped", negative: true},
 	})
 }
 

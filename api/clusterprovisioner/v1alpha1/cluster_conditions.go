@@ -52,7 +52,7 @@ const (
 	ReasonRemoved = "Removed"
 	// ReasonNodesSkipped says that the tool could not reach machines and continued without them.
 	ReasonNodesSkipped = "NodesSkipped"
-	// ReasonNotDegraded says that the last run did not fail and reached every machine.
+	// ReasonNotDegraded says that no change of a cluster that exists has failed, and that no machine was skipped.
 	ReasonNotDegraded = "NotDegraded"
 	// ReasonRetrying says that a run failed and is repeated at status.nextRetryTime.
 	ReasonRetrying = "Retrying"
