@@ -250,6 +250,13 @@ bench: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 bench: build $(if $(BENCH),,bench-micro) ## Measure against the floor, as ratios in one run. BENCH="…" passes arguments.
 	@go run ./test/bench $(BENCH)
 
+.PHONY: bench-compare
+bench-compare: ## Tell by benchstat what has changed between the results OLD and NEW of two runs, written with BENCH="-json file", and what is noise.
+	@mkdir -p .local
+	@go run ./test/bench -benchfmt '$(or $(OLD),$(error give two files: OLD=before.json NEW=after.json))' > .local/bench-old.txt
+	@go run ./test/bench -benchfmt '$(or $(NEW),$(error give two files: OLD=before.json NEW=after.json))' > .local/bench-new.txt
+	@$(TOOL) benchstat old=.local/bench-old.txt new=.local/bench-new.txt
+
 .PHONY: fault
 fault: build ## Let every write fail in every way, and compare the ends. FAULT="…" passes arguments.
 	@mkdir -p .local

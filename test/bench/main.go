@@ -48,6 +48,9 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	case err != nil:
 		return exitUsage
 	}
+	if opts.Results != "" {
+		return convert(opts.Results, out, progress)
+	}
 	b := &bench{options: opts, progress: progress}
 	begun := b.begin()
 	err = b.runAll(ctx)
@@ -67,6 +70,17 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	return 0
 }
 
+// convert prints the results of an earlier run for benchstat.
+func convert(path string, out, progress io.Writer) int {
+	report, err := readReport(path)
+	if err != nil {
+		fmt.Fprintf(progress, "bench: %v\n", err)
+		return exitFailure
+	}
+	report.writeBenchmarks(out)
+	return 0
+}
+
 // options are what the command line says.
 type options struct {
 	Scenarios []string `json:"scenarios"`
@@ -82,6 +96,8 @@ type options struct {
 	JSON     string `json:"-"`
 	Check    bool   `json:"-"`
 	Verbose  bool   `json:"-"`
+	// Results is the file of an earlier run to print in place of a run.
+	Results string `json:"-"`
 }
 
 func parse(args []string, out io.Writer) (options, error) {
@@ -105,6 +121,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.StringVar(&opts.Windlass, "windlass", "", "`program` to measure (default bin/windlass)")
 	flags.StringVar(&opts.JSON, "json", "", "`file` to write the results to as JSON")
 	flags.BoolVar(&opts.Check, "check", false, "fail if a number of writes is not what it should be")
+	flags.StringVar(&opts.Results, "benchfmt", "", "`file` with the results of an earlier run, to print as results of Go benchmarks in place of a run")
 	flags.BoolVar(&opts.Verbose, "v", false, "tell every round on standard error")
 	flags.Usage = func() {
 		fmt.Fprintf(out, "usage: go run ./test/bench [flags]\n\nscenarios:\n")

@@ -5,8 +5,12 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/windlass-operator/windlass/test/rig"
 )
 
 func TestParse(t *testing.T) {
@@ -62,5 +66,34 @@ func TestReport(t *testing.T) {
 	}
 	if failed := r.failed(); len(failed) != 1 || failed[0].Name != "patches" {
 		t.Errorf("failed counts are %v, want the patches alone", failed)
+	}
+}
+
+// What is written as JSON comes back as results of Go benchmarks, a line for each round that counts.
+func TestResultsAsBenchmarks(t *testing.T) {
+	t.Parallel()
+	s := section{Scenario: "nodepool-apply"}
+	took := s.measure("until all nodes follow", "CPU ms")
+	for round, value := range []float64{90, 1.5, 2} {
+		took.add(round, value)
+	}
+	file := filepath.Join(t.TempDir(), "folder", "results.json")
+	if err := rig.WriteResults(file, &report{Options: options{Nodes: 7, PodSets: 6, Pods: 5, Machines: 4}, Sections: []section{s}}); err != nil {
+		t.Fatal(err)
+	}
+	var out, problems bytes.Buffer
+	const want = "nodes: 7\npodsets: 6\npods: 5\nvms: 4\n" +
+		"BenchmarkNodepool-apply/until-all-nodes-follow 1 1.5 CPU-ms\nBenchmarkNodepool-apply/until-all-nodes-follow 1 2 CPU-ms\n"
+	if code := run(t.Context(), []string{"-benchfmt", file}, &out, &problems); code != 0 || out.String() != want {
+		t.Errorf("exit code %d, %s, and\n%swant\n%s", code, problems.String(), out.String(), want)
+	}
+	for content, said := range map[string]string{"{}": "has no results of a run", "no": "cannot read", "": "cannot read"} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		problems.Reset()
+		if code := run(t.Context(), []string{"-benchfmt", file}, &out, &problems); code != exitFailure || !strings.Contains(problems.String(), said) {
+			t.Errorf("%q: exit code %d, %s", content, code, problems.String())
+		}
 	}
 }
