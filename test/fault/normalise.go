@@ -15,6 +15,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/patch"
 )
@@ -79,10 +80,14 @@ func (n *names) normalise(object *unstructured.Unstructured) any {
 	issued(object, content)
 	attempts(object, content)
 	native(object, content)
+	walked := n.walk(content)
 	if object.GetKind() == "ConfigMap" && object.GetName() == retained {
-		return anonymous(n.walk(content))
+		return anonymous(walked)
 	}
-	return n.walk(content)
+	if pod, ok := walked.(map[string]any); ok && object.GetKind() == "Pod" {
+		ofTools(pod)
+	}
+	return walked
 }
 
 // native replaces the UID in the name that a machine has on its host.
@@ -159,6 +164,31 @@ func anonymous(value any) any {
 		return value
 	}
 	return uids.ReplaceAllString(string(raw), "<uid>")
+}
+
+// ofTools replaces the UID of a debugging tool that is gone, which its containers keep as long as their pod.
+func ofTools(pod map[string]any) {
+	containers, _, _ := unstructured.NestedFieldNoCopy(pod, "spec", "ephemeralContainers")
+	for _, container := range list(containers) {
+		env, _, _ := unstructured.NestedFieldNoCopy(container, "env")
+		for _, variable := range list(env) {
+			if value, ok := variable["value"].(string); ok && variable["name"] == appsv1alpha1.EnvToolUID {
+				variable["value"] = uids.ReplaceAllString(value, "<uid>")
+			}
+		}
+	}
+}
+
+// list returns the objects of a list.
+func list(value any) []map[string]any {
+	items, _ := value.([]any)
+	var out []map[string]any
+	for _, item := range items {
+		if object, ok := item.(map[string]any); ok {
+			out = append(out, object)
+		}
+	}
+	return out
 }
 
 // owners keeps the entries of managedFields that are Windlass' own, in an order of their own: the API server sorts them by time. What

@@ -74,6 +74,21 @@ func TestSince(t *testing.T) {
 			second: map[string]string{"configmaps/r": `{kind: ConfigMap, metadata: {name: windlass-retained-machines, uid: c1}, data: {bdfeef81-0bf1-493b-b3b7-abe6264e824a: web}}`},
 			same:   true,
 		},
+		"the UID of a debugging tool that is gone does not count": {
+			first:  map[string]string{"pods/p": `{kind: Pod, metadata: {name: p, uid: p1}, spec: {ephemeralContainers: [{env: [{name: WINDLASS_TOOL_UID, value: 983ae683-e829-4f74-b1c2-5c6d3423fce9}]}]}}`},
+			second: map[string]string{"pods/p": `{kind: Pod, metadata: {name: p, uid: p1}, spec: {ephemeralContainers: [{env: [{name: WINDLASS_TOOL_UID, value: bdfeef81-0bf1-493b-b3b7-abe6264e824a}]}]}}`},
+			same:   true,
+		},
+		"the UID of a debugging tool that is gone counts where it is there in the other run": {
+			first: map[string]string{
+				"pods/p":  `{kind: Pod, metadata: {name: p, uid: p1}, spec: {ephemeralContainers: [{env: [{name: WINDLASS_TOOL_UID, value: 983ae683-e829-4f74-b1c2-5c6d3423fce9}]}]}}`,
+				"tools/t": `{kind: PodBuggerTool, metadata: {name: t, uid: 983ae683-e829-4f74-b1c2-5c6d3423fce9}}`,
+			},
+			second: map[string]string{
+				"pods/p":  `{kind: Pod, metadata: {name: p, uid: p1}, spec: {ephemeralContainers: [{env: [{name: WINDLASS_TOOL_UID, value: 983ae683-e829-4f74-b1c2-5c6d3423fce9}]}]}}`,
+				"tools/t": `{kind: PodBuggerTool, metadata: {name: t, uid: bdfeef81-0bf1-493b-b3b7-abe6264e824a}}`,
+			},
+		},
 		"how often the tool failed before it succeeded does not count": {
 			first: map[string]string{"configmaps/l": `{kind: ConfigMap, metadata: {name: a-log, uid: c1, managedFields: [{manager: windlass, fieldsV1: {"f:data": {"f:log": {}}}}]},
 				data: {log: done, runs: '[{"id":"up-b4-1","phase":"Succeeded"}]'}}`},

@@ -115,6 +115,8 @@ type ClusterSpec struct {
 	// KubeconfigSecretRef is the Secret for the cluster's kubeconfig, under the key "value". Default: the Secret <name>-kubeconfig in
 	// the namespace that Windlass runs in. Mutable: the previous Secret is deleted.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.__namespace__) || self.__namespace__.matches('^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$')",message="namespace must be the name of a namespace: lower case letters, digits and '-', at most 63 characters"
+	// +kubebuilder:validation:XValidation:rule="!has(self.name) || self.name.matches('^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?)?$')",message="name must be the name of a Secret: lower case letters, digits, '-' and '.', at most 253 characters"
 	KubeconfigSecretRef *corev1.SecretReference `json:"kubeconfigSecretRef,omitempty"`
 }
 
@@ -145,12 +147,14 @@ type KeyReference struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Namespace string `json:"namespace"`
 
 	// Name of the object.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	Name string `json:"name"`
 
 	// Key in the object's data.

@@ -89,6 +89,8 @@ type KubeconfigSpec struct {
 	// WriteSecretToRef is the Secret that gets the kubeconfig under the key "value". Default: <name>-kubeconfig in the namespace
 	// that Windlass runs in. Mutable.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.__namespace__) || self.__namespace__.matches('^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$')",message="namespace must be the name of a namespace: lower case letters, digits and '-', at most 63 characters"
+	// +kubebuilder:validation:XValidation:rule="!has(self.name) || self.name.matches('^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?)?$')",message="name must be the name of a Secret: lower case letters, digits, '-' and '.', at most 253 characters"
 	WriteSecretToRef *corev1.SecretReference `json:"writeSecretToRef,omitempty"`
 }
 

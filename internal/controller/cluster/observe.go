@@ -18,6 +18,7 @@ import (
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/provision/confine"
 )
@@ -264,7 +265,7 @@ func (r *Reconciler) observeKubeconfig(ctx context.Context, cluster *clusterprov
 	ref := cluster.KubeconfigSecret(r.namespace)
 	seen.kubeconfig.ref = ref
 	var secret corev1.Secret
-	err := r.direct.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret)
+	err := kube.Read(ctx, r.direct, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret)
 	switch {
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("cannot read Secret %s/%s: %w", ref.Namespace, ref.Name, err)
@@ -294,7 +295,7 @@ func (r *Reconciler) observeFormer(ctx context.Context, cluster *clusterprovisio
 		return nil
 	}
 	var secret corev1.Secret
-	err := r.direct.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret)
+	err := kube.Read(ctx, r.direct, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret)
 	switch {
 	case err == nil && belongsTo(cluster, &secret):
 		seen.former = &secret

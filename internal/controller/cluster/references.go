@@ -14,6 +14,7 @@ import (
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 // credentials are what a run needs to reach the machines.
@@ -69,7 +70,7 @@ func (r *Reconciler) readReferenced(
 			"%s %s/%s cannot be read: Clusters can name objects in namespace %q, and in those that --config-namespaces lists",
 			kind, ref.Namespace, ref.Name, r.namespace)}, nil
 	}
-	err := r.direct.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, into)
+	err := kube.Read(ctx, r.direct, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, into)
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		return &refusal{clusterprovisionerv1alpha1.ReasonConfigNotFound, err.Error()}, nil
 	}

@@ -49,7 +49,26 @@ func TestSchema(t *testing.T) {
 		},
 		"a key for a tool that uses no SSH": {kind: "Cluster", spec: `{configPath: /a, provisioner: devcluster,
 			sshAuth: {privateKeySecretRef: {namespace: a, name: b, key: c}}}`, refused: "devcluster does not use SSH"},
-		"a key for RKE":                   {kind: "Cluster", spec: `{configPath: /a, sshAuth: {privateKeySecretRef: {namespace: a, name: b, key: c}}}`},
+		"a key for RKE": {kind: "Cluster", spec: `{configPath: /a, sshAuth: {privateKeySecretRef: {namespace: a, name: b, key: c}}}`},
+		"a configuration in a namespace that cannot be": {
+			kind: "Cluster", spec: `{config: {secretRef: {namespace: a/b, name: b, key: c}}}`, refused: "spec.config.secretRef.namespace",
+		},
+		"a configuration of a name that cannot be": {
+			kind: "Cluster", spec: `{config: {configMapRef: {namespace: a, name: ../b, key: c}}}`, refused: "spec.config.configMapRef.name",
+		},
+		"a Secret in a namespace that cannot be": {
+			kind: "Cluster", spec: `{configPath: /a, kubeconfigSecretRef: {namespace: a/b, name: c}}`,
+			refused: "spec.kubeconfigSecretRef: Invalid value: namespace must be the name of a namespace",
+		},
+		"a Secret of a name that cannot be for a Kubeconfig": {
+			kind: "Kubeconfig", spec: `{clusterRef: {name: a}, writeSecretToRef: {namespace: a, name: B%2e}}`,
+			refused: "spec.writeSecretToRef: Invalid value: name must be the name of a Secret",
+		},
+		"a Secret in a namespace that cannot be for a Kubeconfig": {
+			kind: "Kubeconfig", spec: `{clusterRef: {name: a}, writeSecretToRef: {namespace: example.com/name, name: 30s}}`,
+			refused: "spec.writeSecretToRef: Invalid value: namespace must be the name of a namespace",
+		},
+		"a Secret by its name alone":      {kind: "Kubeconfig", spec: `{clusterRef: {name: a}, writeSecretToRef: {namespace: "", name: a.b-c}}`},
 		"no attempt at all":               {kind: "Cluster", spec: `{configPath: /a, retry: {attempts: 0}}`, refused: "spec.retry.attempts"},
 		"an unknown field":                {kind: "Cluster", spec: `{configPath: /a, confPath: /b}`, refused: `unknown field "spec.confPath"`},
 		"probes without a pause":          {kind: "Cluster", spec: `{configPath: /a, health: {interval: 1ns}}`, refused: "spec.health.interval: Invalid value: \"1ns\": must be a duration of at least 1s"},

@@ -14,6 +14,7 @@ import (
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/provision/confine"
 )
 
@@ -92,7 +93,7 @@ func (r *Reconciler) observeAdmin(ctx context.Context, config *clusterprovisione
 // readSecret reads a Secret. It returns nil if there is none.
 func (r *Reconciler) readSecret(ctx context.Context, ref corev1.SecretReference) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
-	err := r.direct.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
+	err := kube.Read(ctx, r.direct, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, secret)
 	if err != nil {
 		secret = nil
 	}

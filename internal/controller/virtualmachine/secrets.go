@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 )
 
 const (
@@ -60,7 +61,7 @@ func (r *Reconciler) readSecrets(ctx context.Context, vm *cloudnativev1alpha1.Vi
 
 func (r *Reconciler) readSecret(ctx context.Context, namespace, name, key string) ([]byte, error) {
 	var secret corev1.Secret
-	err := r.live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &secret)
+	err := kube.Read(ctx, r.live, client.ObjectKey{Namespace: namespace, Name: name}, &secret)
 	if apierrors.IsNotFound(err) {
 		return nil, &secretError{
 			reason: cloudnativev1alpha1.ReasonSecretNotFound, text: fmt.Sprintf("Secret %q to be created", name),
