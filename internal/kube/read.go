@@ -7,7 +7,7 @@ import (
 	"context"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -16,7 +16,7 @@ import (
 // it, with an error that is not the API server's and never goes away.
 func Read(ctx context.Context, from client.Reader, key client.ObjectKey, into client.Object) error {
 	for _, segment := range []string{key.Namespace, key.Name} {
-		if len(path.IsValidPathSegmentName(segment)) > 0 {
+		if len(content.IsPathSegmentName(segment)) > 0 {
 			return apierrors.NewNotFound(schema.GroupResource{Resource: "objects"}, key.String())
 		}
 	}
