@@ -12,6 +12,7 @@ import { everyPage, inChinese } from "./everywhere.mjs";
 import { expired, withoutServer } from "./interrupted.mjs";
 import { byKeyboard, taskByKeyboard } from "./keyboard.mjs";
 import { editor, viewer } from "./limited.mjs";
+import { missing } from "./missing.mjs";
 import { enter, open, settled, theme } from "./page.mjs";
 import { pictures } from "./pages.mjs";
 
@@ -69,7 +70,7 @@ await visit("a second load", async () => {
 });
 if (album) await visit("pictures", () => takePictures(page));
 // Those who only look go first, and at the same time those whose waits are for the server.
-await Promise.all([visit("every page", () => everyPage(page, keep)), visit("a limited user", () => viewer(guest)), visit("an expired token", () => expired(guest))]);
+await Promise.all([visit("every page", () => everyPage(page, keep)), visit("a limited user", () => viewer(guest)), visit("an expired token", () => expired(guest)), visit("parts that do not arrive", () => missing(guest))]);
 await visit("in Chinese", () => inChinese(page, keep));
 const other = await context.newPage();
 await other.goto(origin);

@@ -27,7 +27,7 @@ type scene struct {
 
 // shortForm are the visits of make test. Those that change everything by clicks, and take the API server away, take minutes, and have to show
 // over more runs that they fail for nothing but a defect.
-const shortForm = "a second load|pictures|every page|a limited user|an expired token|in Chinese|by keyboard"
+const shortForm = "a second load|pictures|every page|a limited user|an expired token|parts that do not arrive|in Chinese|by keyboard"
 
 // TestShowcase visits every page of the console on the showcase of "make run", does what a person can do there, and then takes the API
 // server away. showcase.mjs says what it looks at.

@@ -21,6 +21,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Refusal } from "./api/client";
+import { Missing } from "./components/later";
 import { loadPages, router } from "./router";
 import { Speaking } from "./shell/Preferences";
 
@@ -37,7 +38,8 @@ const client = new QueryClient({
 const nonce = document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.nonce;
 const place = document.getElementById("root");
 if (place) {
-  createRoot(place).render(
+  // What did not arrive is in the console of the browser already, as a request that failed.
+  createRoot(place, { onCaughtError: (error) => { if (!(error instanceof Missing)) console.error(error); } }).render(
     <StrictMode>
       <CSPProvider {...(nonce ? { nonce } : {})}>
         <QueryClientProvider client={client}>

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { arrives, Failed } from "./components/later";
 import { Shell } from "./shell/Shell";
 import { NotFound } from "./pages/NotFound";
 import { Overview } from "./pages/overview/Overview";
@@ -32,11 +33,12 @@ function search(from: Record<string, unknown>): Search {
   return out;
 }
 
+// A page that does not arrive says so: the router would load the whole program again, which without a network ends in a page of the browser's own.
 const pages = {
-  list: lazyRouteComponent(() => import("./pages/list/ListPage"), "ListPage"),
-  clusterObject: lazyRouteComponent(() => import("./pages/object/ObjectPage"), "ClusterObjectPage"),
-  object: lazyRouteComponent(() => import("./pages/object/ObjectPage"), "NamespacedObjectPage"),
-  create: lazyRouteComponent(() => import("./pages/create/CreatePage"), "CreatePage"),
+  list: lazyRouteComponent(() => arrives(() => import("./pages/list/ListPage")), "ListPage"),
+  clusterObject: lazyRouteComponent(() => arrives(() => import("./pages/object/ObjectPage")), "ClusterObjectPage"),
+  object: lazyRouteComponent(() => arrives(() => import("./pages/object/ObjectPage")), "NamespacedObjectPage"),
+  create: lazyRouteComponent(() => arrives(() => import("./pages/create/CreatePage")), "CreatePage"),
 };
 
 /** What opens over a page: some of it can be wanted just when there is no network. */
@@ -58,7 +60,7 @@ const clusterObject = createRoute({ getParentRoute: () => root, path: "/$kind/$n
 const create = createRoute({ getParentRoute: () => root, path: "/create/$form", component: pages.create });
 const object = createRoute({ getParentRoute: () => root, path: "/$kind/$namespace/$name", component: pages.object });
 
-export const router = createRouter({ routeTree: root.addChildren([overview, list, create, clusterObject, object]), defaultPreload: "intent" });
+export const router = createRouter({ routeTree: root.addChildren([overview, list, create, clusterObject, object]), defaultPreload: "intent", defaultErrorComponent: Failed });
 
 declare module "@tanstack/react-router" {
   interface Register {

@@ -1,6 +1,8 @@
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import type { KubeObject } from "../api/types";
 import { Icon } from "../components/Icon";
+import { Layer } from "../components/Layer";
+import { later } from "../components/later";
 import { Action } from "../components/parts";
 import { useSay } from "../i18n";
 import type { Kind } from "../kinds/registry";
@@ -10,7 +12,7 @@ import { useDeed } from "./useDeed";
 import { useRefused } from "./useHindrance";
 import { targetOf } from "./useOrder";
 
-const DeedMenu = lazy(async () => ({ default: (await import("./DeedMenu")).DeedMenu }));
+const DeedMenu = later(async () => (await import("./DeedMenu")).DeedMenu);
 
 /** So many have buttons of their own; the others, and what deletes, are in the menu. */
 const buttons = 2;
@@ -42,12 +44,12 @@ export function Actions({ kind, object }: { kind: Kind; object: KubeObject }) {
       {/* What the key Delete presses. */}
       {deletion && <button type="button" hidden data-deed={deletion.key} onClick={() => { if (!refused(deletion.right)) ask(deletion, target); }} />}
       {menu && (
-        <Suspense fallback={null}>
+        <Layer onClose={() => setMenu(undefined)}>
           <DeedMenu
             anchor={menu.anchor} label={say("action.also", { name: target.name })} target={target} deeds={menu.deeds}
             onDeed={(deed) => begin(deed, target)} onAsk={(deed) => ask(deed, target)} onClose={() => setMenu(undefined)}
           />
-        </Suspense>
+        </Layer>
       )}
       {dialog}
     </>

@@ -1,10 +1,12 @@
-import { lazy, type ReactNode, Suspense, useCallback, useState } from "react";
+import { type ReactNode, useCallback, useState } from "react";
+import { Layer } from "../components/Layer";
+import { later } from "../components/later";
 import { useSay } from "../i18n";
 import type { Target } from "./commands";
 import type { Deed } from "./list";
 import { useOrder } from "./useOrder";
 
-const Confirm = lazy(async () => ({ default: (await import("./Confirm")).Confirm }));
+const Confirm = later(async () => (await import("./Confirm")).Confirm);
 
 interface Doing {
   /** Does at once what can be taken back, and asks before anything else. */
@@ -31,5 +33,5 @@ export function useDeed(): Doing {
     setBusy(deed.key);
     void run(deed.order, say(deed.key), target.name, deed.undo).finally(() => setBusy(undefined));
   };
-  return { begin, ask, busy, dialog: asked && <Suspense fallback={null}><Confirm deed={asked.deed} target={asked.target} onClose={() => setAsked(undefined)} /></Suspense> };
+  return { begin, ask, busy, dialog: asked && <Layer onClose={() => setAsked(undefined)}><Confirm deed={asked.deed} target={asked.target} onClose={() => setAsked(undefined)} /></Layer> };
 }

@@ -1,10 +1,11 @@
-import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from "react";
-import { useSay } from "../i18n";
+import { Suspense, useEffect, useState, useSyncExternalStore } from "react";
+import { type Say, useSay } from "../i18n";
 import { Shape } from "../status/shapes";
 import { announce } from "./announce";
 import { Icon } from "./Icon";
+import { Boundary, later, Missing, Reload } from "./later";
 
-const Reason = lazy(async () => ({ default: (await import("./Reason")).Reason }));
+const Reason = later(async () => (await import("./Reason")).Reason);
 
 interface Toast {
   id: number;
@@ -13,6 +14,8 @@ interface Toast {
   undo?: () => void;
   /** Why it failed, in the server's words. */
   error?: Error;
+  /** A part of the console did not arrive. */
+  missing?: true;
 }
 
 let toasts: readonly Toast[] = [];
@@ -48,6 +51,12 @@ export function tellFailure(text: string, error?: Error): void {
   show(error ? { text, failed: true, error } : { text, failed: true });
 }
 
+/** Tells that a part of the console did not arrive, or that it has failed. */
+export function tellBroken(say: Say, error: unknown): void {
+  if (!(error instanceof Missing)) tellFailure(say("failed.title"), error instanceof Error ? error : new Error(String(error)));
+  else if (!toasts.some((toast) => toast.missing)) show({ text: say("missing.title"), failed: true, missing: true });
+}
+
 function dismiss(id: number): void {
   change(toasts.filter((toast) => toast.id !== id));
 }
@@ -74,6 +83,7 @@ function One({ toast, onReason }: { toast: Toast; onReason: (error: Error) => vo
       <span>{toast.text}</span>
       {undo && <button type="button" className="btn quiet" onClick={() => { dismiss(toast.id); undo(); }}>{say("action.undo")}</button>}
       {error && <button type="button" className="btn quiet" aria-haspopup="dialog" onClick={() => onReason(error)}>{say("action.reason")}</button>}
+      {toast.missing && <Reload quiet />}
       <button type="button" className="btn quiet icon" aria-label={say("action.dismiss")} onClick={() => dismiss(toast.id)}><Icon name="close" size={14} /></button>
     </div>
   );
@@ -81,12 +91,13 @@ function One({ toast, onReason }: { toast: Toast; onReason: (error: Error) => vo
 
 /** The toasts. They are said by the announcer; aria-live keeps a dialog from hiding them from those who listen and from the keyboard. */
 export function Toasts() {
+  const say = useSay();
   const shown = useSyncExternalStore(subscribe, () => toasts);
   const [reason, setReason] = useState<Error>();
   return (
     <>
       <div className="toasts" aria-live="off">{shown.map((toast) => <One key={toast.id} toast={toast} onReason={setReason} />)}</div>
-      {reason && <Suspense fallback={null}><Reason error={reason} onClose={() => setReason(undefined)} /></Suspense>}
+      {reason && <Boundary failed={() => null} onFail={(error) => { tellBroken(say, error); setReason(undefined); }}><Suspense fallback={null}><Reason error={reason} onClose={() => setReason(undefined)} /></Suspense></Boundary>}
     </>
   );
 }

@@ -1,5 +1,7 @@
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { Icon } from "../components/Icon";
+import { arrives } from "../components/later";
+import { tellBroken } from "../components/toasts";
 import { en } from "../i18n/en";
 import { type Language, SpeechContext, speaker, tags, type Texts, useLanguage, useSay } from "../i18n";
 
@@ -19,12 +21,12 @@ export function Speaking({ children }: { children: ReactNode }) {
   useEffect(() => {
     let current = true;
     if (language === "en") setTexts(en);
-    else void import("../i18n/zh").then((module) => { if (current) setTexts(module.zh); });
-    localStorage.setItem(languageKey, language);
+    // A language that does not arrive leaves the reader with the one that is there, and is tried again the next time.
+    else void arrives(() => import("../i18n/zh")).then((module) => { if (current) setTexts(module.zh); }, (error: unknown) => { if (current) { setLanguage("en"); tellBroken(speaker(en), error); } });
     document.documentElement.lang = tags[language];
     return () => { current = false; };
   }, [language]);
-  const speech = useMemo(() => ({ language, setLanguage, say: speaker(texts ?? en) }), [language, texts]);
+  const speech = useMemo(() => ({ language, setLanguage: (to: Language) => { localStorage.setItem(languageKey, to); setLanguage(to); }, say: speaker(texts ?? en) }), [language, texts]);
   return texts ? <SpeechContext value={speech}>{children}</SpeechContext> : null;
 }
 

@@ -1,9 +1,11 @@
 import { Outlet, useRouterState, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useCallback, useEffect, useState, useSyncExternalStore } from "react";
+import { Suspense, useCallback, useEffect, useState, useSyncExternalStore } from "react";
 import { present, subscribe } from "../actions/clash";
 import type { Target } from "../actions/commands";
 import type { Deed } from "../actions/list";
 import { announce, Announcer } from "../components/announce";
+import { Layer } from "../components/Layer";
+import { later } from "../components/later";
 import { Toasts } from "../components/toasts";
 import { useLanguage } from "../i18n";
 import { useLink } from "../live/hooks";
@@ -16,10 +18,10 @@ import { Newly } from "./Newly";
 import { Rail } from "./Rail";
 import { Gate } from "./session";
 
-const Confirm = lazy(async () => ({ default: (await import("../actions/Confirm")).Confirm }));
-const ClashDialog = lazy(async () => ({ default: (await import("../actions/ClashDialog")).ClashDialog }));
-const KeyHelp = lazy(async () => ({ default: (await import("./KeyHelp")).KeyHelp }));
-const Palette = lazy(async () => ({ default: (await import("./Palette")).Palette }));
+const Confirm = later(async () => (await import("../actions/Confirm")).Confirm);
+const ClashDialog = later(async () => (await import("../actions/ClashDialog")).ClashDialog);
+const KeyHelp = later(async () => (await import("./KeyHelp")).KeyHelp);
+const Palette = later(async () => (await import("./Palette")).Palette);
 
 function CutOff() {
   const { say, language } = useLanguage();
@@ -57,10 +59,10 @@ export function Shell() {
           <Suspense fallback={null}><Outlet /></Suspense>
         </main>
       </div>
-      {jumping && <Suspense fallback={null}><Palette onDeed={(deed, target) => setAsked({ deed, target })} onClose={() => setJumping(false)} /></Suspense>}
-      {asked && <Suspense fallback={null}><Confirm deed={asked.deed} target={asked.target} onClose={() => setAsked(undefined)} /></Suspense>}
-      {clash && <Suspense fallback={null}><ClashDialog clash={clash} onChoose={clash.choose} /></Suspense>}
-      {helping && <Suspense fallback={null}><KeyHelp onClose={() => setHelping(false)} /></Suspense>}
+      {jumping && <Layer onClose={() => setJumping(false)}><Palette onDeed={(deed, target) => setAsked({ deed, target })} onClose={() => setJumping(false)} /></Layer>}
+      {asked && <Layer onClose={() => setAsked(undefined)}><Confirm deed={asked.deed} target={asked.target} onClose={() => setAsked(undefined)} /></Layer>}
+      {clash && <Layer onClose={() => clash.choose("leave")}><ClashDialog clash={clash} onChoose={clash.choose} /></Layer>}
+      {helping && <Layer onClose={() => setHelping(false)}><KeyHelp onClose={() => setHelping(false)} /></Layer>}
       <Toasts />
       <Newly namespace={ns} />
       <Announcer />

@@ -1,10 +1,11 @@
-import { lazy, Suspense, useCallback, useState, type ReactNode } from "react";
+import { useCallback, useState, type ReactNode } from "react";
+import { Later, later } from "../components/later";
 import { Action, Command, Panel, Skeleton } from "../components/parts";
 import { type Say, useSay } from "../i18n";
 import { Shape } from "../status/shapes";
 import type { Ending } from "./protocol";
 
-const Screen = lazy(async () => ({ default: (await import("./Screen")).Screen }));
+const Screen = later(async () => (await import("./Screen")).Screen);
 
 function sentence(say: Say, end: Ending): { good: boolean; text: string; server?: string } {
   switch (end.how) {
@@ -43,7 +44,7 @@ export function TerminalPanel({ title, path, kubectl, disabled, choice }: {
         </div>
       )}
       {state === "none" && <div className="body"><p className="sub">{disabled ?? say("terminal.about")}</p>{kubectl && <Command text={kubectl} />}</div>}
-      {turn > 0 && <Suspense fallback={<Skeleton />}><Screen key={turn} path={path} label={title} onOpen={opened} onEnd={ended} /></Suspense>}
+      {turn > 0 && <Later fallback={<Skeleton />}><Screen key={turn} path={path} label={title} onOpen={opened} onEnd={ended} /></Later>}
     </Panel>
   );
 }

@@ -1,6 +1,8 @@
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { targetOf } from "../../actions/useOrder";
 import type { KubeObject } from "../../api/types";
+import { Layer } from "../../components/Layer";
+import { later } from "../../components/later";
 import { Action, Command } from "../../components/parts";
 import { Icon } from "../../components/Icon";
 import { useSay } from "../../i18n";
@@ -9,7 +11,7 @@ import { useCut } from "../../live/useCut";
 import { may, useRights } from "../../shell/session";
 import { type Bulk, bulks, together } from "./bulk";
 
-const BulkDialog = lazy(async () => ({ default: (await import("./BulkDialog")).BulkDialog }));
+const BulkDialog = later(async () => (await import("./BulkDialog")).BulkDialog);
 
 /** What can be done with everything that is selected, with the very command of what the pointer or the focus is on. */
 export function BulkBar({ kind, objects, more, onAll, onClear }: {
@@ -41,7 +43,7 @@ export function BulkBar({ kind, objects, more, onAll, onClear }: {
         ))}
         <button type="button" className="btn quiet icon" aria-label={say("bulk.clear")} onClick={onClear}><Icon name="close" size={14} /></button>
       </span>
-      {chosen && <Suspense fallback={null}><BulkDialog kind={kind} bulk={chosen} onClose={() => setChosen(undefined)} onDone={onClear} /></Suspense>}
+      {chosen && <Layer onClose={() => setChosen(undefined)}><BulkDialog kind={kind} bulk={chosen} onClose={() => setChosen(undefined)} onDone={onClear} /></Layer>}
     </section>
   );
 }

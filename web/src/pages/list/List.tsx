@@ -1,10 +1,12 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { deedsOf } from "../../actions/list";
 import { useDeed } from "../../actions/useDeed";
 import { targetOf } from "../../actions/useOrder";
 import { Refusal } from "../../api/client";
 import type { KubeObject } from "../../api/types";
+import { Layer } from "../../components/Layer";
+import { Later, later } from "../../components/later";
 import { Failure, Segments, Skeleton } from "../../components/parts";
 import { useSay } from "../../i18n";
 import { type Kind, pageOf } from "../../kinds/registry";
@@ -29,8 +31,8 @@ import type { TableRow } from "./Row";
 import * as selecting from "./selection";
 import { useTable } from "./useTable";
 
-const ColumnChoice = lazy(async () => ({ default: (await import("./ColumnChoice")).ColumnChoice }));
-const RowMenu = lazy(async () => ({ default: (await import("./RowMenu")).RowMenu }));
+const ColumnChoice = later(async () => (await import("./ColumnChoice")).ColumnChoice);
+const RowMenu = later(async () => (await import("./RowMenu")).RowMenu);
 
 function objectAt(kind: Kind, key: string): KubeObject | undefined {
   const slash = key.indexOf("/");
@@ -137,7 +139,7 @@ export function List({ kind }: { kind: Kind }) {
         {!forbidden && <div className="row tools">
           <FilterField kind={kind} value={filter} wrong={wrong} count={count} onChange={onFilter} />
           {groups.length > 1 && <Segments label={say("group.label")} value={grouping} options={groups.map((each) => [each, say(`group.by.${each}`)] as const)} onChange={(to) => search({ group: to === groups[0] ? undefined : to })} />}
-          {definitions && <Suspense fallback={null}><ColumnChoice all={all} shown={columns} onToggle={(name) => choose(toggled(all, choice, name))} onReset={() => choose(undefined)} /></Suspense>}
+          {definitions && <Later short><ColumnChoice all={all} shown={columns} onToggle={(name) => choose(toggled(all, choice, name))} onReset={() => choose(undefined)} /></Later>}
         </div>}
         {forbidden && <Forbidden kind={kind} namespace={namespace} error={forbidden} />}
         {table.error && !wrong && !forbidden && <Failure error={table.error} again={() => void table.refetch()} />}
@@ -161,12 +163,12 @@ export function List({ kind }: { kind: Kind }) {
       </div>
       {open && <Drawer kind={kind} open={open} rows={shown} onOpen={onOpen} />}
       {menu && menuObject && (
-        <Suspense fallback={null}>
+        <Layer onClose={() => setMenu(undefined)}>
           <RowMenu
             anchor={menu.anchor} target={targetOf(kind, menuObject)} object={menuObject} onDeed={(deed) => begin(deed, targetOf(kind, menuObject))} onAsk={(deed) => ask(deed, targetOf(kind, menuObject))}
             onDrawer={() => search({ open: menu.key })} onPage={(tab) => page(menu.key, tab)} onClose={() => setMenu(undefined)}
           />
-        </Suspense>
+        </Layer>
       )}
       {dialog}
     </div>

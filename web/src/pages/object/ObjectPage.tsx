@@ -1,6 +1,6 @@
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
 import { Actions } from "../../actions/Actions";
+import { Later, later } from "../../components/later";
 import { Panel, Skeleton } from "../../components/parts";
 import { useLanguage, useSay, type Key } from "../../i18n";
 import { type Kind, kindOf } from "../../kinds/registry";
@@ -17,11 +17,11 @@ import { ChangeButton } from "./pool/ChangeButton";
 import { Summary } from "./Summary";
 import { useObjectKeys } from "./useObjectKeys";
 
-const Why = lazy(async () => ({ default: (await import("./Why")).Why }));
-const Relatives = lazy(async () => ({ default: (await import("./Relatives")).Relatives }));
-const EditPage = lazy(async () => ({ default: (await import("../edit/EditPage")).EditPage }));
-const Logs = lazy(async () => ({ default: (await import("./Logs")).Logs }));
-const Terminals = lazy(async () => ({ default: (await import("./Terminals")).Terminals }));
+const Why = later(async () => (await import("./Why")).Why);
+const Relatives = later(async () => (await import("./Relatives")).Relatives);
+const EditPage = later(async () => (await import("../edit/EditPage")).EditPage);
+const Logs = later(async () => (await import("./Logs")).Logs);
+const Terminals = later(async () => (await import("./Terminals")).Terminals);
 
 export function ClusterObjectPage() {
   const { kind, name } = useParams({ from: "/$kind/$name" });
@@ -60,7 +60,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
 
   if (!object) return filled ? <div className="blank"><p className="say">{say("object.gone", { name })}</p><Link className="link" to="/$kind" params={{ kind: kind.plural }}>{say(`kind.${kind.plural}`)}</Link></div> : <Skeleton rows={8} />;
   const status = statusOf(kind.plural, object);
-  if (tab === "yaml") return <Suspense fallback={<Skeleton />}><EditPage kind={kind} namespace={namespace} name={name} /></Suspense>;
+  if (tab === "yaml") return <Later fallback={<Skeleton />}><EditPage kind={kind} namespace={namespace} name={name} /></Later>;
   return (
     <>
       <div className="title">
@@ -73,14 +73,14 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
       <Tabs kind={kind} namespace={namespace} name={name} tab={tab} />
       <div className={tab === "" || tab === "why" ? "two" : undefined}>
         <div>
-          <Suspense fallback={<Skeleton />}>
+          <Later key={tab} fallback={<Skeleton />}>
             {tab === "" && <Summary kind={kind} object={object} />}
             {tab === "why" && <Why kind={kind} object={object} />}
             {tab === "events" && <Panel title={say("tab.events")} flush><ObjectEvents kind={kind} namespace={namespace} name={name} /></Panel>}
             {tab === "related" && <Relatives kind={kind} object={object} />}
             {tab === "logs" && <Logs kind={kind} object={object} />}
             {tab === "terminal" && <Terminals kind={kind} object={object} />}
-          </Suspense>
+          </Later>
         </div>
         {(tab === "" || tab === "why") && (
           <div className="aside">

@@ -1,15 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { query, read } from "../../api/client";
 import type { Usage } from "../../api/types";
 import type { Mark } from "../../charts/Plot";
 import { extremes, type Sample } from "../../charts/series";
+import { Later, later } from "../../components/later";
 import { Failure, Nothing, Panel, Segments } from "../../components/parts";
 import { useLanguage } from "../../i18n";
 import { clock } from "../../status/age";
 import { gibi } from "../../status/quantity";
 
-const Plot = lazy(async () => ({ default: (await import("../../charts/Plot")).Plot }));
+const Plot = later(async () => (await import("../../charts/Plot")).Plot);
 
 export interface Limits {
   cpu?: number | undefined;
@@ -73,7 +74,7 @@ function Chart({ title, samples, limit, show, ...more }: {
         {limit ? <span>{Math.round((100 * found.now) / limit)} %</span> : null}
         <span className="dim small">{limit ? say("usage.of", { value: show(found.now), limit: show(limit) }) : show(found.now)}</span>
       </figcaption>
-      <Suspense fallback={<div className="plotroom" />}><Plot samples={samples} limit={limit} show={show} language={language} spoken={spoken} {...more} /></Suspense>
+      <Later short fallback={<div className="plotroom" />}><Plot samples={samples} limit={limit} show={show} language={language} spoken={spoken} {...more} /></Later>
     </figure>
   );
 }

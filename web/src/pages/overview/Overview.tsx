@@ -1,5 +1,6 @@
 import { Link, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
+import { Later, later } from "../../components/later";
 import { Panel, Segments, Skeleton } from "../../components/parts";
 import { useSay } from "../../i18n";
 import { useFilled, useHeld, useHidden, useObjects } from "../../live/hooks";
@@ -12,7 +13,7 @@ import { EventTable } from "../parts/EventTable";
 import { Matters } from "./Matters";
 import { useLingering } from "./useLingering";
 
-const CreateMenu = lazy(async () => ({ default: (await import("./CreateMenu")).CreateMenu }));
+const CreateMenu = later(async () => (await import("./CreateMenu")).CreateMenu);
 
 export function Overview() {
   const say = useSay();
@@ -32,7 +33,7 @@ export function Overview() {
   if (!filled) return <Skeleton rows={8} />;
   return (
     <>
-      <div className="title"><div><h1>{title}</h1><p className="sub">{say(found.moves.length > 0 ? "overview.sub" : "overview.subStill", { ready, total, moving: found.moves.length })}</p></div><div className="acts"><Suspense fallback={null}><CreateMenu namespace={ns} /></Suspense></div></div>
+      <div className="title"><div><h1>{title}</h1><p className="sub">{say(found.moves.length > 0 ? "overview.sub" : "overview.subStill", { ready, total, moving: found.moves.length })}</p></div><div className="acts"><Later short><CreateMenu namespace={ns} /></Later></div></div>
       <div className="grid halves" onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)} onFocus={() => setHeld(true)} onBlur={() => setHeld(false)}>
         <Panel title={say("overview.needs")} sub={needs.shown.length > 0 ? say("overview.needsSub", { count: needs.shown.length }) : undefined} flush>
           <Matters matters={needs.shown} nothing={say("overview.nothing")} explained />

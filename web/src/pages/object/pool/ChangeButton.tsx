@@ -1,5 +1,7 @@
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { targetOf } from "../../../actions/useOrder";
+import { Layer } from "../../../components/Layer";
+import { later } from "../../../components/later";
 import { Action } from "../../../components/parts";
 import { useSay } from "../../../i18n";
 import type { Kind } from "../../../kinds/registry";
@@ -7,7 +9,7 @@ import { useObject } from "../../../live/hooks";
 import { useCut } from "../../../live/useCut";
 import { may, useRights } from "../../../shell/session";
 
-const Change = lazy(async () => ({ default: (await import("./Change")).Change }));
+const Change = later(async () => (await import("./Change")).Change);
 
 /** Opens the rehearsal of a change of the pool. */
 export function ChangeButton({ kind, name }: { kind: Kind; name: string }) {
@@ -21,7 +23,7 @@ export function ChangeButton({ kind, name }: { kind: Kind; name: string }) {
   return (
     <>
       <Action label={say("pool.changeIt")} disabled={refused} onClick={() => setOpen(true)} />
-      {open && <Suspense fallback={null}><Change pool={pool} target={targetOf(kind, pool)} onClose={() => setOpen(false)} /></Suspense>}
+      {open && <Layer onClose={() => setOpen(false)}><Change pool={pool} target={targetOf(kind, pool)} onClose={() => setOpen(false)} /></Layer>}
     </>
   );
 }
