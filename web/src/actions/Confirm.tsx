@@ -26,7 +26,7 @@ export function Confirm({ deed, target, onClose }: { deed: Deed; target: Target;
   const loses = deletes && (loss !== undefined || (!object && losesData(target)));
   const name = target.namespace ? `${target.namespace}/${target.name}` : target.name;
   const policy = deletion?.keepable;
-  const act = async () => { if (await run(order, say(deed.key), name, deed.undo)) onClose(); };
+  const act = async () => { if (await run(order, say(deed.key), name, { undo: deed.undo })) onClose(); };
   return (
     <Dialog.Root open onOpenChange={(open) => { if (!open && !store.ended) onClose(); }}>
       <Dialog.Portal>

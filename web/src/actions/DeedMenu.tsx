@@ -13,6 +13,8 @@ export function DeedMenu({ anchor, label, target, deeds, children, onDeed, onAsk
   const refused = useRefused(target);
   const [at, setAt] = useState<Deed>();
   const shown = at ?? deeds[0];
+  // What deletes comes last.
+  const items = [...deeds.map((deed) => ({ deed, lasting: false })), ...deeds.filter((deed) => deed.lasting).map((deed) => ({ deed, lasting: true }))].sort((a, b) => Number(a.deed.danger === true) - Number(b.deed.danger === true));
   const look = (deed: Deed) => ({ onPointerMove: () => setAt(deed), onFocus: () => setAt(deed) });
   return (
     <Menu.Root open onOpenChange={(open) => { if (!open) onClose(); }} modal={false}>
@@ -20,17 +22,14 @@ export function DeedMenu({ anchor, label, target, deeds, children, onDeed, onAsk
         <Menu.Positioner anchor={anchor} className="over" sideOffset={4} align="end">
           <Menu.Popup className="pop menu" aria-label={label}>
             {children}
-            {deeds.map((deed) => {
+            {items.map(({ deed, lasting }) => {
               const reason = refused(deed.right);
               return (
-                <Menu.Item key={deed.key} {...look(deed)} disabled={reason !== undefined} title={reason} className={deed.danger ? "bad" : undefined} onClick={() => onDeed(deed)}>
-                  {say(deed.key)}{deed.key === "action.delete" && <kbd>Del</kbd>}
+                <Menu.Item key={`${deed.key} ${lasting}`} {...look(deed)} disabled={reason !== undefined} title={reason} className={deed.danger ? "bad" : undefined} onClick={() => (lasting ? onAsk(deed) : onDeed(deed))}>
+                  {say(lasting ? "action.pauseFor" : deed.key)}{deed.key === "action.delete" && <kbd>Del</kbd>}
                 </Menu.Item>
               );
             })}
-            {deeds.filter((deed) => deed.lasting).map((deed) => (
-              <Menu.Item key={`${deed.key} lasting`} {...look(deed)} disabled={refused(deed.right) !== undefined} title={refused(deed.right)} onClick={() => onAsk(deed)}>{say("action.pauseFor")}</Menu.Item>
-            ))}
             {shown && (
               <div className="menucmd">
                 <span className="dim">{say("same.title")}</span>

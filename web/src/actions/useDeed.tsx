@@ -31,7 +31,7 @@ export function useDeed(): Doing {
       return;
     }
     setBusy(deed.key);
-    void run(deed.order, say(deed.key), target.name, deed.undo).finally(() => setBusy(undefined));
+    void run(deed.order, say(deed.key), target.name, { undo: deed.undo }).finally(() => setBusy(undefined));
   };
   return { begin, ask, busy, dialog: asked && <Layer onClose={() => setAsked(undefined)}><Confirm deed={asked.deed} target={asked.target} onClose={() => setAsked(undefined)} /></Layer> };
 }

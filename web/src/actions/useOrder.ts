@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Refusal, send, type Send } from "../api/client";
 import type { KubeObject } from "../api/types";
+import { announce } from "../components/announce";
 import { tell, tellFailure } from "../components/toasts";
 import { useSay } from "../i18n";
 import type { Kind } from "../kinds/registry";
@@ -23,13 +24,16 @@ export async function sendOrder(order: Order): Promise<void> {
 /** The reader leaves a field to the one who has set it: nothing was done, and nothing failed. */
 class Left extends Error {}
 
+/** Sends an order; undo is what takes it back. A quiet one has its result where it was pressed, and no toast that would lie over it. */
+type Run = (order: Order, label: string, name: string, more?: { undo?: Order | undefined; quiet?: boolean }) => Promise<boolean>;
+
 /** Sends an order and tells its result. What is refused is said in the server's words and stays on the page. */
-export function useOrder(): { run: (order: Order, label: string, name: string, undo?: Order) => Promise<boolean>; busy: boolean; failed: Error | undefined } {
+export function useOrder(): { run: Run; busy: boolean; failed: Error | undefined } {
   const say = useSay();
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<Error>();
-  const run = async (order: Order, label: string, name: string, undo?: Order): Promise<boolean> => {
+  const run: Run = async (order, label, name, { undo, quiet } = {}) => {
     setBusy(true);
     setFailed(undefined);
     try {
@@ -38,7 +42,8 @@ export function useOrder(): { run: (order: Order, label: string, name: string, u
         if (await decided({ order, label, name, fields: cause.problem.errors ?? [] }) === "leave") throw new Left();
         await sendOrder(taken(order));
       });
-      tell(say("action.done", { action: label, name }), undo && (() => void run(undo, say("action.undo"), name)));
+      if (quiet) announce(say("action.done", { action: label, name }));
+      else tell(say("action.done", { action: label, name }), undo && (() => void run(undo, say("action.undo"), name)));
       void client.invalidateQueries({ queryKey: ["why"] });
       void client.invalidateQueries({ queryKey: ["yaml"] });
       return true;

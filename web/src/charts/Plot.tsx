@@ -43,13 +43,17 @@ export function Plot({ samples, interval, from, until, limit, marks, show, binar
         }
         ctx.strokeStyle = ctx.fillStyle = of["ink-3"];
         ctx.setLineDash([ratio, 3 * ratio]);
+        // A word that would lie over the one before is left out: its line is there.
+        let free = bbox.left;
         for (const mark of marks) {
           const x = plot.valToPos(mark.time / 1000, "x", true);
           if (x < bbox.left || x > bbox.left + bbox.width) continue;
           ctx.beginPath(); ctx.moveTo(x, bbox.top); ctx.lineTo(x, bbox.top + bbox.height); ctx.stroke();
-          const right = x + ctx.measureText(mark.word).width + 4 * ratio < bbox.left + bbox.width;
-          ctx.textAlign = right ? "left" : "right";
-          ctx.fillText(mark.word, x + (right ? 4 : -4) * ratio, bbox.top + 14 * ratio);
+          const width = ctx.measureText(mark.word).width + 4 * ratio;
+          const at = x + width < bbox.left + bbox.width ? x + 4 * ratio : x - width;
+          if (at < free) continue;
+          ctx.fillText(mark.word, at, bbox.top + 14 * ratio);
+          free = at + width;
         }
         const last = samples.at(-1);
         if (last) {

@@ -40,5 +40,5 @@ export const edit = {
   "help.required": "required",
   "help.optional": "optional",
   "help.unknown": "The schema of the server has no such field.",
-  "clash.title": "{action}: {name} is set by somebody else",
+  "clash.title": "{action} {name}: somebody else has set this",
 } as const;

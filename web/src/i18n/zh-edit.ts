@@ -41,5 +41,5 @@ export const edit: Record<keyof typeof english, string> = {
   "help.required": "必填",
   "help.optional": "可选",
   "help.unknown": "服务器的 schema 中没有此字段。",
-  "clash.title": "{action}：{name} 已由他人设置",
+  "clash.title": "{action} {name}：该字段已由他人设置",
 };

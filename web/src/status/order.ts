@@ -61,6 +61,12 @@ export function matters(kinds: Readonly<Record<string, readonly KubeObject[]>>, 
   return { needs: sorted(needs), moves: sorted(moves) };
 }
 
+/** How the objects of a list are, also those whose owner tells of them elsewhere: a list must not call a pod well that waits. */
+export function sums(plural: string, objects: readonly KubeObject[]): { bad: number; moving: number; stopped: number } {
+  const of = (...names: readonly StatusName[]) => objects.filter((object) => names.includes(statusOf(plural, object).name)).length;
+  return { bad: of(...needs), moving: of(...moves, "deleting"), stopped: of("stopped") };
+}
+
 /** How many objects of a kind need somebody, and the worst of them. */
 export function worst(plural: string, objects: readonly KubeObject[]): { name: StatusName; count: number } | undefined {
   let name: StatusName | undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Condition } from "../api/types";
 import { age, clock } from "./age";
-import { matters } from "./order";
+import { matters, sums } from "./order";
 import { quantity } from "./quantity";
 import { statusOf } from "./status";
 
@@ -28,6 +28,13 @@ test.each([
   ["stalled", "nodes", object("a", [{ ...waits }])],
   ["attention", "nodes", object("a", [ready, { type: "DiskPressure" }])],
 ] as const)("%s", (name, plural, of) => expect(statusOf(plural, of).name).toBe(name));
+
+test("a list does not call a pod well that waits for a node, though its owner tells of it", () => {
+  const owned = { metadata: { name: "a", uid: "a", ownerReferences: [{ kind: "ReplicaSet", controller: true }] } };
+  const waiting = { ...owned, status: { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/20 nodes are available" }] } };
+  const running = { ...owned, status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } };
+  expect(sums("pods", [running, waiting])).toEqual({ bad: 1, moving: 0, stopped: 0 });
+});
 
 test("an object that is being deleted says so before all else", () => {
   const of = object("a", [{ type: "Stalled" }]);

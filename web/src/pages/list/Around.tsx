@@ -7,8 +7,8 @@ import { useFilled, useObjects } from "../../live/hooks";
 import type { By } from "../../map/model";
 import { NodeMap } from "../../map/NodeMap";
 import { useNodeMap } from "../../map/useNodeMap";
-import { worst } from "../../status/order";
-import { statusOf, withoutStatus } from "../../status/status";
+import { sums } from "../../status/order";
+import { withoutStatus } from "../../status/status";
 import { hostOf } from "./HostHead";
 
 /** What there is of a kind, in a sentence. */
@@ -18,22 +18,19 @@ export function Counting({ kind, namespace }: { kind: Kind; namespace: string | 
   const pools = useObjects("nodepools");
   const machines = useObjects("virtualmachines", namespace);
   const filled = useFilled();
-  const sums = useMemo(() => {
-    const of = (...names: readonly string[]) => objects.filter((object) => names.includes(statusOf(kind.plural, object).name)).length;
-    return { bad: worst(kind.plural, objects)?.count ?? 0, moving: of("reconciling", "retrying", "deleting"), stopped: of("stopped") };
-  }, [kind, objects]);
+  const { bad, moving, stopped } = useMemo(() => sums(kind.plural, objects), [kind, objects]);
   const total = objects.length;
   if (!filled) return null;
   if (total === 0) return <p className="sub">{say("list.zero")}</p>;
   const rest = [
-    ...(sums.bad > 0 ? [say("list.bad", { count: sums.bad })] : []), ...(sums.moving > 0 ? [say("list.moving", { count: sums.moving })] : []), ...(sums.stopped > 0 ? [say("list.off", { count: sums.stopped })] : []),
+    ...(bad > 0 ? [say("list.bad", { count: bad })] : []), ...(moving > 0 ? [say("list.moving", { count: moving })] : []), ...(stopped > 0 ? [say("list.off", { count: stopped })] : []),
   ];
   const cordoned = kind.plural === "nodes" ? objects.filter((object) => Object.getOwnPropertyDescriptor(Object.getOwnPropertyDescriptor(object, "spec")?.value ?? {}, "unschedulable")?.value === true).length : 0;
   if (cordoned > 0) rest.push(say("list.cordoned", { count: cordoned }));
   const hosts = kind.plural === "virtualmachines" ? [...new Set(machines.map(hostOf).filter(Boolean))].sort() : [];
   const first = kind.plural === "nodes" && pools.length > 0 ? say("list.inPools", { total, pools: pools.length }) : hosts.length > 0 ? say("list.onHosts", { total, hosts: hosts.length > 3 ? say("list.hosts", { count: hosts.length }) : hosts.join(", ") }) : say("list.total", { total });
   if (kind.plural in withoutStatus) return <p className="sub">{first}</p>;
-  return <p className="sub">{[first, ...(sums.bad + sums.moving === 0 ? [say("list.allReady")] : []), ...rest].join(say("list.comma"))}</p>;
+  return <p className="sub">{[first, ...(bad + moving === 0 ? [say("list.allReady")] : []), ...rest].join(say("list.comma"))}</p>;
 }
 
 const switched = "windlass.nodes";

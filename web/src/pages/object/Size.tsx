@@ -25,7 +25,7 @@ export function Size({ plural, object, size, available, updated, room }: { plura
   const disabled = cut ?? (may(rights, plural, target.namespace, "scale") ? undefined : say("action.refused", { verb: "scale", kind: say(`kind.${plural}`) }));
   const apply = () => {
     if (wanted === undefined || disabled) return;
-    run(order, say("action.scale"), target.name, orders.scale(target, size)).then((done) => { if (done) setWanted(undefined); }, () => undefined);
+    run(order, say("action.scale"), target.name, { undo: orders.scale(target, size) }).then((done) => { if (done) setWanted(undefined); }, () => undefined);
   };
   const press = (event: KeyboardEvent) => {
     if (event.key === "Enter") apply();

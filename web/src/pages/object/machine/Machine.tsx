@@ -18,7 +18,8 @@ export function Machine({ namespace, name }: { namespace: string; name: string }
   const events = useObjects("events", namespace);
   const marks = useMemo((): Mark[] => events
     .filter(({ involvedObject: of, reason = "" }) => of.kind === "VirtualMachine" && of.name === name && of.namespace === namespace && happened.includes(reason))
-    .map((event) => ({ time: Date.parse(event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? ""), word: (event.reason ?? "").toLowerCase() })), [events, namespace, name]);
+    .map((event) => ({ time: Date.parse(event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? ""), word: (event.reason ?? "").toLowerCase() }))
+    .sort((a, b) => a.time - b.time), [events, namespace, name]);
   if (!machine) return null;
   const { resource } = machine.spec ?? {};
   const limits = { cpu: quantity(resource?.["cpu"]) || undefined, memory: quantity(resource?.["memory"]) || undefined };

@@ -31,9 +31,9 @@ export function Power({ machine }: { machine: Objects["virtualmachines"] }) {
   const planned = machine.spec?.restartAt && machine.spec.restartAt > (status?.lastRestartTime ?? "") && Date.parse(machine.spec.restartAt) > Date.now() ? machine.spec.restartAt : undefined;
   const apply = () => {
     if (!wanted) return;
-    void run(order, say("power.run", { strategy: wanted }), target.name, orders.strategy(target, now)).then((done) => { if (done) setWanted(undefined); });
+    void run(order, say("power.run", { strategy: wanted }), target.name, { undo: orders.strategy(target, now) }).then((done) => { if (done) setWanted(undefined); });
   };
-  const restart = () => void run(order, say("action.restart"), target.name, time ? orders.restartAt(target, undefined) : undefined).then((done) => { if (done) setAt(""); });
+  const restart = () => void run(order, say("action.restart"), target.name, { undo: time ? orders.restartAt(target, undefined) : undefined }).then((done) => { if (done) setAt(""); });
   return (
     <Panel title={say("power.title")} sub={sub}>
       <div className="knobs">

@@ -29,7 +29,7 @@ export function Resize({ machine }: { machine: Objects["virtualmachines"] }) {
   const target = targetOf(kind, machine);
   const order = orders.resize(target, changed);
   const undo = Object.values(back).every((value) => value !== "") ? orders.resize(target, back) : undefined;
-  const apply = () => void run(order, say("resize.title"), target.name, undo).then((done) => { if (done) setTyped({}); });
+  const apply = () => void run(order, say("resize.title"), target.name, { undo }).then((done) => { if (done) setTyped({}); });
   const submit = (event: FormEvent) => { event.preventDefault(); if (ready && !disabled && !busy) apply(); };
   const field = (part: "cpu" | "memory", label: string) => (
     <label className="row"><span className="sub">{label}</span>

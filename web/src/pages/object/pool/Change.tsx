@@ -82,7 +82,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const save = async () => {
     if (!order || !spec) return;
     const wanted = (pool.metadata.generation ?? 0) + (pool.spec?.dryRun === true ? 0 : 1);
-    if (await run(order, say("pool.rehearse"), target.name)) {
+    if (await run(order, say("pool.rehearse"), target.name, { quiet: true })) {
       setWritten(rehearsed(spec));
       setGeneration(wanted);
       setStage("rehearsed");
@@ -130,7 +130,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
             </div>
             {preview.data?.braked && <div className="reasonbox heed"><Shape name="waiting" /><div>{say("pool.braked", { count: preview.data.leaving })}</div></div>}
             {preview.data?.podsHidden && <p className="small sub" lang="en">{preview.data.podsHidden}</p>}
-            {pods > 0 && !refusal && <div className="reasonbox stalled"><Shape name="stalled" /><div><strong>{say("pool.pods", { count: pods })}</strong> {say("pool.podsWhy")}{stage === "edit" && value?.includes("NoExecute") && <> <button type="button" className="plain" onClick={() => setTyped(value.replaceAll(/\bNoExecute\b/g, "NoSchedule"))}>{say("pool.softer")}</button></>}</div></div>}
+            {pods > 0 && !refusal && <div className="reasonbox stalled"><Shape name="stalled" /><div><strong>{say("pool.pods", { count: pods })}</strong> {say("pool.podsWhy")}{value?.includes("NoExecute") && <> <button type="button" className="plain" onClick={() => { setTyped(value.replaceAll(/\bNoExecute\b/g, "NoSchedule")); setStage("edit"); }}>{say("pool.softer")}</button></>}</div></div>}
             {stage === "edit" ? order && !unchanged && <DoesTheSame kubectl={order.kubectl} curl={curl(order)} /> : <DoesTheSame kubectl={apply(target).kubectl} curl={curl(apply(target))} />}
             {failed && <Failure error={failed} />}
           </div>
