@@ -27,10 +27,12 @@ export function speaker(texts: Texts): Say {
 export interface Speech {
   language: Language;
   say: Say;
+  /** What a reason means. In English the server says that itself. */
+  meaning: (reason: string | undefined) => string | undefined;
   setLanguage: (language: Language) => void;
 }
 
-export const SpeechContext = createContext<Speech>({ language: "en", say: speaker(en), setLanguage: () => undefined });
+export const SpeechContext = createContext<Speech>({ language: "en", say: speaker(en), meaning: () => undefined, setLanguage: () => undefined });
 
 export function useSay(): Say {
   return useContext(SpeechContext).say;

@@ -11,4 +11,5 @@ import { object } from "./zh-object";
 import { pool } from "./zh-pool";
 import { terminal } from "./zh-terminal";
 
+export { reasons } from "./zh-reasons";
 export const zh: Texts = { ...cluster, ...deletion, ...edit, ...forms, ...frame, ...list, ...logs, ...machine, ...object, ...pool, ...terminal };

@@ -14,19 +14,22 @@ function firstLanguage(): Language {
   return navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
 }
 
+const none: ReadonlyMap<string, string> = new Map();
+
 /** Gives the page its language. Chinese is loaded by those who read it. */
 export function Speaking({ children }: { children: ReactNode }) {
   const [language, setLanguage] = useState<Language>(firstLanguage);
   const [texts, setTexts] = useState<Texts | undefined>(language === "en" ? en : undefined);
+  const [reasons, setReasons] = useState(none);
   useEffect(() => {
     let current = true;
-    if (language === "en") setTexts(en);
+    if (language === "en") { setTexts(en); setReasons(none); }
     // A language that does not arrive leaves the reader with the one that is there, and is tried again the next time.
-    else void arrives(() => import("../i18n/zh")).then((module) => { if (current) setTexts(module.zh); }, (error: unknown) => { if (current) { setLanguage("en"); tellBroken(speaker(en), error); } });
+    else void arrives(() => import("../i18n/zh")).then((module) => { if (current) { setTexts(module.zh); setReasons(module.reasons); } }, (error: unknown) => { if (current) { setLanguage("en"); tellBroken(speaker(en), error); } });
     document.documentElement.lang = tags[language];
     return () => { current = false; };
   }, [language]);
-  const speech = useMemo(() => ({ language, setLanguage: (to: Language) => { localStorage.setItem(languageKey, to); setLanguage(to); }, say: speaker(texts ?? en) }), [language, texts]);
+  const speech = useMemo(() => ({ language, setLanguage: (to: Language) => { localStorage.setItem(languageKey, to); setLanguage(to); }, say: speaker(texts ?? en), meaning: (reason: string | undefined) => reasons.get(reason ?? "") }), [language, texts, reasons]);
   return texts ? <SpeechContext value={speech}>{children}</SpeechContext> : null;
 }
 

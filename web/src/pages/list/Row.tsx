@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { memo, type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from "react";
 import type { KubeObject, Table } from "../../api/types";
 import { Icon } from "../../components/Icon";
+import { Said } from "../../components/Said";
 import { useSay } from "../../i18n";
 import { type Kind, pageOf } from "../../kinds/registry";
 import { Shape } from "../../status/shapes";
@@ -91,7 +92,7 @@ export const Row = memo(function Row(props: RowProps) {
         <td className="num acts"><button type="button" className="btn quiet icon" tabIndex={-1} aria-label={say("row.menu", { name })} aria-haspopup="menu" onClick={(event) => props.onMenu(rowKey, event.currentTarget)}><Icon name="more" size={14} /></button></td>
       </tr>
       {reason && (
-        <tr data-part={`why ${rowKey}`} className={`why ${chosen ? "sel" : selected ? "picked" : ""}`.trim()}><td /><td colSpan={shown.length + 1}>{status?.reason && <span className="reason">{status.reason} </span>}<span lang="en">{status?.message}</span></td></tr>
+        <tr data-part={`why ${rowKey}`} className={`why ${chosen ? "sel" : selected ? "picked" : ""}`.trim()}><td /><td colSpan={shown.length + 1}>{status?.reason && <span className="reason">{status.reason} </span>}<Said inline reason={status?.reason} message={status?.message} /></td></tr>
       )}
     </>
   );

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { objectPath, read } from "../../api/client";
 import type { Explanation, KubeObject } from "../../api/types";
 import { Command } from "../../components/parts";
+import { Said } from "../../components/Said";
 import { flagsOf, quoted } from "../../actions/commands";
 import { useLanguage, useSay } from "../../i18n";
 import { factsOf } from "../../kinds/facts";
@@ -35,7 +36,7 @@ export function ReasonBox({ kind, object, status }: { kind: Kind; object: KubeOb
       <Shape name={status.name} />
       <div>
         {status.reason && <div className="reason">{status.reason}</div>}
-        <div lang="en">{status.message}</div>
+        <Said reason={status.reason} message={status.message} />
         {failed?.next && <div className="sub" lang="en">{failed.next.text}</div>}
       </div>
       {kind.explained && (
@@ -81,7 +82,7 @@ export function Conditions({ object, status }: { object: KubeObject; status: Sta
               <Shape name={shape} />
               <span>
                 {condition.type} <span className="dim">{condition.status}</span> <span className="reason small">{condition.reason}</span>
-                {shape !== "ready" && condition.message && <span className="small said" lang="en">{condition.message}</span>}
+                {shape !== "ready" && <Said inline className="small said" reason={condition.reason} message={condition.message} />}
               </span>
               <span className="dim small">{age(condition.lastTransitionTime, now)}</span>
             </li>

@@ -2,6 +2,7 @@ import { Fragment, useMemo } from "react";
 import { Link } from "@tanstack/react-router";
 import type { Objects } from "../../api/types";
 import { Nothing, Panel } from "../../components/parts";
+import { Said } from "../../components/Said";
 import { useSay } from "../../i18n";
 import { pageOf } from "../../kinds/registry";
 import { useNow, useObjects } from "../../live/hooks";
@@ -65,7 +66,7 @@ export function PodTable({ pods, named = false, pools = false }: { pods: readonl
                         : <td data-label="Node">{node ? <Link className="plainlink" to={pageOf("nodes", undefined, node)}>{node}</Link> : <span className="dim">&lt;none&gt;</span>}</td>}
                       {pools && <td><span className="row tight">{there.map(([pool, tie]) => <span key={pool} className={tie === "leaves" ? "chip gone" : "chip"}>{tie === "leaves" ? say("map.leaving", { pool }) : pool}</span>)}{node && there.length === 0 && <span className="chip gone">{say("map.noPool")}</span>}</span></td>}
                     </tr>
-                    {waits && <tr className="why"><td colSpan={width}><span className="reason">{status.reason} </span><span lang="en">{status.message}</span></td></tr>}
+                    {waits && <tr className="why"><td colSpan={width}><span className="reason">{status.reason} </span><Said inline reason={status.reason} message={status.message} /></td></tr>}
                   </Fragment>
                 );
               })}

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { objectPath, read } from "../../api/client";
 import type { Explanation } from "../../api/types";
 import { Nothing } from "../../components/parts";
+import { Said } from "../../components/Said";
 import { useLanguage, useSay } from "../../i18n";
 import { kindOf, pageOf } from "../../kinds/registry";
 import { useNow } from "../../live/hooks";
@@ -50,7 +51,7 @@ function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
           </span>
           {status.reason && <span className="reason">{status.reason}</span>}
         </div>
-        {status.message && <div className="say" lang="en">{status.message}</div>}
+        <Said className="say" reason={status.reason} message={status.message} />
         {matter.holds && matter.holds.length > 0 && <div className="say">{say("overview.holds", { pools: matter.holds.join(", ") })}</div>}
         {explained && status.name !== "ready" && kind?.explained && <Next plural={plural} namespace={namespace} name={name} />}
         <Link className="link" to={to} search={kind?.explained ? { tab: "why" } : {}}>{say("overview.open", { name })}</Link>
