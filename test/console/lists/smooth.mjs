@@ -65,7 +65,7 @@ async function loads() {
   for (const round of [1, 2, 3]) {
     const fresh = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: "en-GB", storageState: { cookies, origins: [] } });
     const first = await fresh.newPage();
-    await browser.startTracing(first, { categories: ["toplevel", "devtools.timeline", "blink.user_timing"] });
+    await browser.startTracing(first, { categories: ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline", "blink.user_timing"] });
     await first.goto(origin, { waitUntil: "commit" });
     await first.locator("main h1").waitFor();
     const shown = await first.evaluate(() => performance.now());

@@ -55,6 +55,19 @@ export function useFilled(): boolean {
   );
 }
 
+/** A value that follows another one, at most so often: for what is made of all objects, and looked at by nobody closely. */
+export function useSlowly<T>(value: T, every: number): T {
+  const [shown, setShown] = useState(value);
+  const latest = useRef(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => {
+    latest.current = value;
+    timer.current ??= setTimeout(() => { timer.current = undefined; setShown(latest.current); }, every);
+  }, [value, every]);
+  useEffect(() => () => { clearTimeout(timer.current); timer.current = undefined; }, []);
+  return shown;
+}
+
 /** The time, which moves once a second, and stands still where nothing new comes: ages then are those of what is shown. */
 export function useNow(every = 1000): number {
   const [now, setNow] = useState(() => store.time);

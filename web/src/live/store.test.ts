@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Schemas } from "../api/types";
 import { LiveStore } from "./store";
 import { receive } from "./stream";
@@ -40,6 +40,26 @@ test("another tab gets all of it", () => {
   other.load(filled().dump());
   expect(names(other)).toEqual(["a", "b"]);
   expect(other.whole).toBe(true);
+});
+
+test.each([[100, 20], [3000, 4]])("a hundred changes a second among %d objects are told %d times", (objects, times) => {
+  vi.useFakeTimers();
+  try {
+    const store = filled();
+    store.put("nodepools", Array.from({ length: objects }, (_, at) => pool(`pool-${at}`, 1)));
+    vi.advanceTimersByTime(1000);
+    const told = vi.fn();
+    store.subscribe("nodepools", told);
+    for (let at = 0; at < 100; at++) {
+      store.put("nodepools", [pool(`pool-${at}`, 2)]);
+      vi.advanceTimersByTime(10);
+    }
+    expect(told.mock.calls.length).toBeGreaterThan(times - 4);
+    expect(told.mock.calls.length).toBeLessThanOrEqual(times);
+    expect(store.get("nodepools", undefined, "pool-7")?.spec?.priority).toBe(2);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("an end of the session is told", () => {

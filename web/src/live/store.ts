@@ -29,9 +29,12 @@ function shelves(): Shelves {
   };
 }
 
+/** How long changes are collected, in milliseconds. What pages make of thousands of objects they make anew each time, so that they are told less often. */
+const collect = (objects: number) => (objects > 2000 ? 250 : 50);
+
 /**
  * The objects that the stream has told of, and how the stream is. Readers are told of changes in bundles: a hundred changes a second
- * are twenty renders. During a snapshot the old objects stay on the page, and are exchanged at its end.
+ * are twenty renders, or four where there are thousands of objects. During a snapshot the old objects stay on the page, and are exchanged at its end.
  */
 export class LiveStore {
   #shelves = shelves();
@@ -61,6 +64,11 @@ export class LiveStore {
 
   get<K extends Plural>(kind: K, namespace: string | undefined, name: string): Objects[K] | undefined {
     return this.#shelves[kind].get(keyOf({ namespace, name }));
+  }
+
+  /** The same by its key. */
+  at<K extends Plural>(kind: K, key: string): Objects[K] | undefined {
+    return this.#shelves[kind].get(key);
   }
 
   subscribe(topic: string, call: () => void): () => void {
@@ -162,7 +170,7 @@ export class LiveStore {
 
   #touch(topic: string): void {
     this.#dirty.add(topic);
-    this.#timer ??= setTimeout(() => this.#tell(), 50);
+    this.#timer ??= setTimeout(() => this.#tell(), collect(followed.reduce((sum, kind) => sum + this.#shelves[kind].size, 0)));
   }
 
   #tell(): void {

@@ -1,8 +1,8 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import { announce } from "../components/announce";
 import { useSay } from "../i18n";
 import { kindOf } from "../kinds/registry";
-import { useFilled } from "../live/hooks";
+import { useFilled, useSlowly } from "../live/hooks";
 import { useCountInTitle, useMatters, useWatched } from "../live/needs";
 
 /** How often the reader is told what newly needs them, in milliseconds. */
@@ -11,8 +11,11 @@ const every = 10_000;
 /** Counts in the title of the window what needs somebody, and tells screen readers what newly does. */
 export function Newly({ namespace }: { namespace: string | undefined }) {
   const say = useSay();
-  const filled = useFilled();
-  const { needs } = useMatters(useWatched(namespace));
+  const all = useWatched(namespace);
+  const whole = useFilled();
+  // Together: what there was when the page was opened is not new.
+  const { filled, objects } = useSlowly(useMemo(() => ({ filled: whole, objects: all }), [whole, all]), 1000);
+  const { needs } = useMatters(objects);
   useCountInTitle(filled ? needs.length : 0);
 
   const known = useRef<Set<string>>(undefined);

@@ -16,13 +16,26 @@ export function age(since: string | null | undefined, now: number): string {
   return `${Math.floor(days / 365)}y`;
 }
 
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** A format is dear to make, and a list has one for each row. */
+function format(language: string, date: boolean, year: boolean): Intl.DateTimeFormat {
+  const key = `${language} ${date} ${year}`;
+  let found = formats.get(key);
+  if (!found) {
+    formats.set(key, (found = new Intl.DateTimeFormat(language, {
+      hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false, ...(date ? { month: "short", day: "numeric" } : {}), ...(year ? { year: "numeric" } : {}),
+    })));
+  }
+  return found;
+}
+
 /** The time of day of today, else the date with it, and the year of another one, in the reader's zone and language. */
 export function clock(at: string | null | undefined, language: string, now: number): string {
   const time = at ? new Date(at) : undefined;
   if (!time || Number.isNaN(time.getTime())) return "?";
-  const sameDay = new Date(now).toDateString() === time.toDateString();
-  const options: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false };
-  const date: Intl.DateTimeFormatOptions = { ...options, month: "short", day: "numeric" };
-  if (new Date(now).getFullYear() !== time.getFullYear()) date.year = "numeric";
-  return new Intl.DateTimeFormat(language, sameDay ? options : date).format(time);
+  const today = new Date(now);
+  const sameYear = today.getFullYear() === time.getFullYear();
+  const sameDay = sameYear && today.getMonth() === time.getMonth() && today.getDate() === time.getDate();
+  return format(language, !sameDay, !sameYear).format(time);
 }

@@ -73,15 +73,19 @@ export function Rows(props: Props) {
   const [focused, setFocused] = useState(-1);
   const places = useMemo(() => lines.flatMap((line, at) => ("row" in line ? [at] : [])), [lines]);
   const measured = useHeights(body);
+  // Made once, because heights are added up for each change of any object, of ten thousand rows as well.
+  const names = useMemo(() => lines.map((line) => {
+    const key = "row" in line ? keyOf(line.row.object.metadata) : line.group;
+    return "row" in line ? { key, line: `row ${key}`, why: `why ${key}` } : { key, line: `group ${key}`, why: undefined };
+  }), [lines]);
   const tall = useMemo(() => {
     void objects;
-    return lines.map((line) => {
-      if (!("row" in line)) return heightOf(measured, "group", line.group);
-      const object = judged ? objectOf(kind, line.row) : undefined;
-      const key = keyOf(line.row.object.metadata);
-      return heightOf(measured, "row", key) + (object && hasReason(statusOf(kind.plural, object)) ? heightOf(measured, "why", key) : 0);
+    return names.map(({ key, line, why }) => {
+      if (why === undefined) return heightOf(measured, "group", line);
+      const object = judged ? store.at(kind.plural, key) : undefined;
+      return heightOf(measured, "row", line) + (object && hasReason(statusOf(kind.plural, object)) ? heightOf(measured, "why", why) : 0);
     });
-  }, [objects, lines, kind, judged, measured]);
+  }, [objects, names, kind, judged, measured]);
   const window = useWindow(tall, body, focused < 0 ? -1 : (places[focused] ?? -1));
 
   const first = lines.slice(window.from).find((line) => "row" in line);

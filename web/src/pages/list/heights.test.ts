@@ -9,13 +9,13 @@ test("rows that are as high as usual change nothing", () => {
 
 test("rows of a phone are as high as they are, and those that nobody has seen are like most of them", () => {
   const seen = learn(nothing, new Map([["row a", 72], ["row b", 72], ["row c", 92], ["why a", 48]]));
-  expect(["a", "b", "c", "far"].map((key) => heightOf(seen, "row", key))).toEqual([72, 72, 92, 72]);
-  expect(heightOf(seen, "why", "far")).toBe(48);
-  expect(heightOf(seen, "group", "far")).toBe(33);
+  expect(["a", "b", "c", "far"].map((key) => heightOf(seen, "row", `row ${key}`))).toEqual([72, 72, 92, 72]);
+  expect(heightOf(seen, "why", "why far")).toBe(48);
+  expect(heightOf(seen, "group", "group far")).toBe(33);
   expect(learn(seen, new Map([["row a", 72]]))).toBe(seen);
 });
 
 test("a row that left the page has no height, and keeps the one that it had", () => {
   const seen = learn(nothing, new Map([["row a", 72]]));
-  expect(heightOf(learn(seen, new Map([["row a", 0]])), "row", "a")).toBe(72);
+  expect(heightOf(learn(seen, new Map([["row a", 0]])), "row", "row a")).toBe(72);
 });

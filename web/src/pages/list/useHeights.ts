@@ -30,8 +30,9 @@ function partOf(name: string): Part {
   return name.startsWith("why ") ? "why" : name.startsWith("group ") ? "group" : "row";
 }
 
-export function heightOf({ known, usual: like }: Measured, part: Part, key: string): number {
-  return known.get(`${part} ${key}`) ?? like[part];
+/** How high a part is, by its name: that of a row is "row", a space and its key. */
+export function heightOf({ known, usual: like }: Measured, part: Part, name: string): number {
+  return known.get(name) ?? like[part];
 }
 
 /**
