@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { objectPath, read } from "../../api/client";
-import type { Explanation } from "../../api/types";
+import type { Explanation, KubeObject } from "../../api/types";
 import { Nothing } from "../../components/parts";
 import { Said } from "../../components/Said";
 import { useLanguage, useSay } from "../../i18n";
@@ -10,6 +10,7 @@ import { kindOf, pageOf } from "../../kinds/registry";
 import { useNow } from "../../live/hooks";
 import { age } from "../../status/age";
 import type { Matter } from "../../status/order";
+import { progressOf } from "../../status/progress";
 import { StatusMark } from "../../status/shapes";
 import { text } from "../../status/status";
 
@@ -23,6 +24,14 @@ function Next({ plural, namespace, name }: { plural: string; namespace: string |
   });
   const failed = why.data?.checks.find((check) => check.state === "Failed");
   return failed?.next ? <div className="next" lang="en">{failed.next.text}</div> : null;
+}
+
+/** How far it is. */
+function Far({ plural, object }: { plural: string; object: KubeObject }) {
+  const say = useSay();
+  const now = useNow();
+  const progress = progressOf(plural, object, now);
+  return progress ? <div className="next">{say(progress.key, progress.values)}</div> : null;
 }
 
 function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
@@ -53,6 +62,7 @@ function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
         </div>
         <Said className="say" reason={status.reason} message={status.message} />
         {matter.holds && matter.holds.length > 0 && <div className="say">{say("overview.holds", { pools: matter.holds.join(", ") })}</div>}
+        {!explained && objects.length === 1 && first && <Far plural={plural} object={first} />}
         {explained && status.name !== "ready" && kind?.explained && <Next plural={plural} namespace={namespace} name={name} />}
         <Link className="link" to={to} search={kind?.explained ? { tab: "why" } : {}}>{say("overview.open", { name })}</Link>
       </div>
