@@ -227,14 +227,15 @@ licences: ## Check that every dependency has a licence under which it can be use
 
 .PHONY: screenshots
 screenshots: export WINDLASS_PICTURES := $(CURDIR)/.local/pictures
+screenshots: export WINDLASS_VISITS := a second load|pictures|every page|in Chinese
 screenshots: build ## Take the pictures of docs/pictures anew, from the showcase, and replace those that look otherwise. .local/pictures/all has one of every page.
 	@rm -rf .local/pictures && mkdir -p .local/pictures docs/pictures
 	@go test -count=1 -timeout=30m -run '^TestShowcase$$' -v ./test/console
 
 .PHONY: visits
 visits: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
-visits: build ## Visit the console as people do who change everything by clicks, and lose the API server meanwhile. make test only looks.
-	@WINDLASS_VISITS=. go test -count=1 -timeout=30m -run '^TestShowcase$$' -v ./test/console
+visits: build ## Visit the console as people do who look at everything, change it by clicks, and lose the API server meanwhile. WINDLASS_VISITS=… takes some.
+	@go test -count=1 -timeout=30m -run '^TestShowcase$$' -v ./test/console
 
 .PHONY: accept-pictures
 accept-pictures: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s

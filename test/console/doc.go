@@ -11,8 +11,7 @@
 // "make screenshots" keeps pictures of the showcase, and "make accept-pictures" accepts those of TestPictures. A picture is compared only where
 // the same fonts and the same browser draw it, and is the same if at most one in 1000 of its blocks of 8 by 8 pixels has another grey.
 //
-// "make test" makes those visits of TestShowcase that only look, and a task by keyboard; "make visits" makes all of them. While you work on one,
-// WINDLASS_VISITS, a regular expression, leaves the others out.
+// "make visits" makes the visits of TestShowcase alone. While you work on one, WINDLASS_VISITS, a regular expression, leaves the others out.
 //
 // The browser is Debian's chromium, driven by playwright-core from web/node_modules. Where one of them or the built console is missing,
 // the tests are skipped and say what is missing.
