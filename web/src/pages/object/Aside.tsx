@@ -25,7 +25,7 @@ export function useWhy(kind: Kind, object: KubeObject | undefined, wanted = true
 
 /** Why an object is not plainly ready, in the server's words, and what to do. */
 export function ReasonBox({ kind, object, status }: { kind: Kind; object: KubeObject; status: Status }) {
-  const say = useSay();
+  const { say, meaning } = useLanguage();
   const box = boxes[status.name];
   const why = useWhy(kind, object, box !== undefined);
   const failed = why.data?.checks.find((check) => check.state === "Failed");
@@ -37,7 +37,7 @@ export function ReasonBox({ kind, object, status }: { kind: Kind; object: KubeOb
       <div>
         {status.reason && <div className="reason">{status.reason}</div>}
         <Said reason={status.reason} message={status.message} />
-        {failed?.next && <div className="sub" lang="en">{failed.next.text}</div>}
+        {failed?.next && !meaning(status.reason) && <div className="sub" lang="en">{failed.next.text}</div>}
       </div>
       {kind.explained && (
         <Link className="btn" to={objectPath(kind.plural, namespace, name)} search={(before) => ({ ...before, tab: "why", open: undefined, q: undefined })}>{say("tab.why")}</Link>

@@ -35,7 +35,7 @@ function Far({ plural, object }: { plural: string; object: KubeObject }) {
 }
 
 function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
-  const { say, language } = useLanguage();
+  const { say, language, meaning } = useLanguage();
   const now = useNow(10_000);
   const { plural, status, objects } = matter;
   const kind = kindOf(plural);
@@ -63,7 +63,8 @@ function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
         <Said className="say" reason={status.reason} message={status.message} />
         {matter.holds && matter.holds.length > 0 && <div className="say">{say("overview.holds", { pools: matter.holds.join(", ") })}</div>}
         {!explained && objects.length === 1 && first && <Far plural={plural} object={first} />}
-        {explained && status.name !== "ready" && kind?.explained && <Next plural={plural} namespace={namespace} name={name} />}
+        {/* What a reason means, where it is told, has the next step. */}
+        {explained && !meaning(status.reason) && status.name !== "ready" && kind?.explained && <Next plural={plural} namespace={namespace} name={name} />}
         <Link className="link" to={to} search={kind?.explained ? { tab: "why" } : {}}>{say("overview.open", { name })}</Link>
       </div>
       <span className="age">{status.since ? age(status.since, now) : ""}</span>

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import type { Objects } from "../../../api/types";
-import { Panel } from "../../../components/parts";
+import { Panel, Skeleton } from "../../../components/parts";
 import { useSay } from "../../../i18n";
 import { kindOf } from "../../../kinds/registry";
 import { useObjects } from "../../../live/hooks";
@@ -50,6 +50,7 @@ function Checks({ podset }: { podset: PodSet }) {
   const say = useSay();
   const kind = kindOf("podsets");
   const why = useWhy(kind ?? { plural: "podsets", kind: "PodSet", kubectl: "podset", namespaced: true, group: undefined, explained: true }, podset);
+  if (why.isPending) return <Skeleton rows={6} />;
   return (
     <ol className="steps">
       {why.data?.checks.map((check) => (
