@@ -33,8 +33,10 @@ async function takePictures(page) {
     await open(page, path);
     // The next step is asked for after the page is there.
     if ((await page.locator("main .reasonbox").count()) > 0) await page.locator("main .reasonbox .sub").first().waitFor();
+    await page.locator("main .plotroom").first().waitFor({ state: "detached" });
     for (const look of ["light", "dark"]) {
       await theme(page, look);
+      await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))); // charts follow a frame later
       await page.screenshot({ path: join(album, `${name}-${look}.png`) });
     }
     await theme(page, "light");
