@@ -150,7 +150,7 @@ export async function approve(page, cluster) {
   await page.locator("code.c", { hasText: `clusterprovisioner.rke.io/approve=${id}` }).first().waitFor();
   await acted(page, waiting, () => ready(page, `Approve plan ${id}`).click());
   const approved = await cluster.until("clusters", undefined, "made", "is approved, and its tool has run", ({ metadata, status }) =>
-    metadata.annotations?.["clusterprovisioner.rke.io/approve"] === id && status.nextRetryTime !== undefined);
+    metadata.annotations?.["clusterprovisioner.rke.io/approve"] === id && status.lastOperation?.endTime !== undefined);
   owns(approved, "approve", ...annotation("approve"));
   await action(page, approved, "Retry now");
   owns(await cluster.until("clusters", undefined, "made", "is tried again", ({ metadata }) => metadata.annotations?.["clusterprovisioner.rke.io/retry"] !== undefined), "retry", ...annotation("retry"));

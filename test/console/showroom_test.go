@@ -154,7 +154,7 @@ func (s *showroom) fill(t *testing.T) {
 	wait("podset/train", "jsonpath={.status.availableReplicas}=4")
 	wait("deployment/shop", "condition=Available")
 	wait("nodepool/archive", "condition=Stalled")
-	wait("cluster/lab", "jsonpath={.status.lastOperation.reason}=Unknown")
+	wait("cluster/lab", "jsonpath={.status.lastOperation.reason}=ConfigRefused")
 	wait("cluster/staging", "condition=Reconciling")
 }
 

@@ -47,7 +47,8 @@ export function deedsOf(target: Target, object: KubeObject & Judged): Deed[] {
     out.push({ key: "action.acknowledge", right: "patch", warning: "confirm.acknowledge", order: orders.acknowledge(target, object.metadata.generation ?? 0) });
   }
   if (plural === "clusters") {
-    if (text(object.status, "nextRetryTime")) out.push({ key: "action.retry", right: "patch", order: orders.retry(target) });
+    // Also where it is not repeated by itself: what was wrong may have been outside of the configuration.
+    if (text(object.status, "nextRetryTime") || (text(object.status, "lastOperation", "endTime") && text(object.status, "lastOperation", "reason"))) out.push({ key: "action.retry", right: "patch", order: orders.retry(target) });
   }
   if (plural === "podsets" || plural === "deployments") out.push({ key: "action.restartPods", right: "patch", warning: "confirm.restartPods", order: orders.restart(target) });
   if (pausable.includes(plural)) {
