@@ -50,9 +50,9 @@ func addGateway(
 	}
 	api, err := gateway.New(ctx, gateway.Options{
 		Config: restConfig, Listener: listener, CertFile: conf.Gateway.CertFile, KeyFile: conf.Gateway.KeyFile,
-		Plaintext:       conf.Gateway.ServesPlaintext(),
-		Session:         conf.Gateway.Session || conf.Gateway.SessionFile != "",
-		Namespaces:      given.namespaces,
+		Plaintext:  conf.Gateway.ServesPlaintext(),
+		Session:    conf.Gateway.Session || conf.Gateway.SessionFile != "",
+		Namespaces: given.namespaces, ClusterName: conf.Gateway.ClusterName,
 		SessionLifetime: conf.Gateway.SessionLifetime, SessionIdle: conf.Gateway.SessionIdleTimeout,
 		Provider:          provider(&conf.Gateway),
 		Prometheus:        history(&conf.Gateway),

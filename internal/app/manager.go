@@ -39,6 +39,7 @@ func run(
 	if err != nil {
 		return err
 	}
+	conf.Gateway.CallCluster(contextName(conf.Kubeconfig))
 	return runOn(ctx, restConfig, contextNamespaces(conf.Kubeconfig), conf, log, now, tell)
 }
 

@@ -108,3 +108,12 @@ func contextNamespaces(kubeconfig string) []string {
 	}
 	return []string{namespace}
 }
+
+// contextName returns the name of the kubeconfig's context, empty if there is none.
+func contextName(kubeconfig string) string {
+	raw, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(loadingRules(kubeconfig), nil).RawConfig()
+	if err != nil {
+		return ""
+	}
+	return raw.CurrentContext
+}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/client-go/rest"
 
 	"github.com/windlass-operator/windlass/internal/config"
 	"github.com/windlass-operator/windlass/internal/plugin"
@@ -63,11 +62,12 @@ func (u *ui) Bind(flags *pflag.FlagSet) {
 }
 
 // Serve implements plugin.UI. Unlike the command it gets the way to the cluster, which flags of kubectl decide.
-func (u *ui) Serve(ctx context.Context, to *rest.Config, namespace string, out, log io.Writer) error {
+func (u *ui) Serve(ctx context.Context, to plugin.Context, out, log io.Writer) error {
+	u.conf.Gateway.CallCluster(to.Name)
 	if err := u.conf.Validate(); err != nil {
 		return err
 	}
-	return runOn(ctx, to, []string{namespace}, &u.conf, log, time.Now, u.announce(ctx, out))
+	return runOn(ctx, to.Config, []string{to.Namespace}, &u.conf, log, time.Now, u.announce(ctx, out))
 }
 
 // announce returns what shows the URL.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 
+	"github.com/windlass-operator/windlass/internal/plugin"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
@@ -51,7 +52,9 @@ func TestUIActsAsTheUserOfTheFlags(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	out, ended := &output{}, make(chan error, 1)
-	go func() { ended <- served.Serve(ctx, as, "default", out, io.Discard) }()
+	go func() {
+		ended <- served.Serve(ctx, plugin.Context{Name: "staging", Namespace: "default", Config: as}, out, io.Discard)
+	}()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -81,6 +84,9 @@ func TestUIActsAsTheUserOfTheFlags(t *testing.T) {
 		status, body := ask("/v1/me")
 		return status == http.StatusOK && strings.Contains(body, `"jane"`)
 	})
+	if _, body := ask("/v1/session"); !strings.Contains(body, `"cluster":"staging"`) {
+		t.Errorf("the session does not name the cluster by its context: %s", body)
+	}
 	testkit.Eventually(t, "the API refuses what the user may not do", func() bool {
 		status, _ := ask("/v1/nodes")
 		return status == http.StatusForbidden

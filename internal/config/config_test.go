@@ -292,6 +292,16 @@ func TestValidate(t *testing.T) {
 			modify: func(c *Config) { c.Gateway.BindAddress, c.Gateway.CertFile = "localhost:1", "cert" },
 			want:   []string{"must be set together"},
 		},
+		"a name of the cluster that no page can show": {
+			modify: func(c *Config) { c.Gateway.BindAddress, c.Gateway.ClusterName = "localhost:1", "prod\u202e" },
+			want:   []string{`cluster-name is "prod\u202e": a name has printable characters only`},
+		},
+		"a name of the cluster that no page has room for": {
+			modify: func(c *Config) {
+				c.Gateway.BindAddress, c.Gateway.ClusterName = "localhost:1", strings.Repeat("a", 129)
+			},
+			want: []string{"a name has at most 128 bytes"},
+		},
 		"the HTTP API alone needs no controllers": {
 			modify: func(c *Config) { c.Controllers, c.OnlyGateway, c.LeaderElect = nil, true, false },
 		},

@@ -4,12 +4,15 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 )
@@ -66,6 +69,10 @@ type Gateway struct {
 	// PrometheusCAFile has the certificates in PEM that its certificate is verified with. Default: empty, for those of the system.
 	PrometheusCAFile string
 
+	// ClusterName is what the console calls the cluster, for people who have several. Default: the context of the kubeconfig; empty
+	// where there is none, which names nothing.
+	ClusterName string
+
 	// RequestsPerSecond bounds the requests of one caller; bursts may be five times that, 0 is no limit. Default: 100.
 	RequestsPerSecond float64
 
@@ -99,6 +106,8 @@ func (g *Gateway) BindFlags(fs *pflag.FlagSet, prefix string) {
 	fs.StringVar(&g.OIDCCAFile, prefix+"oidc-ca-file", g.OIDCCAFile, "`file` with the CA of the OpenID provider (default the system's)")
 	fs.StringSliceVar(&g.OIDCScopes, prefix+"oidc-scopes", g.OIDCScopes, "`scopes` to ask the OpenID provider for beside openid")
 	g.bindPrometheusFlags(fs, prefix)
+	fs.StringVar(&g.ClusterName, prefix+"cluster-name", g.ClusterName,
+		"`name` by which the console calls the cluster (default the context of the kubeconfig, where there is one)")
 	fs.Float64Var(&g.RequestsPerSecond, prefix+"requests-per-second", g.RequestsPerSecond,
 		"`number` of requests that one caller can send in a second, 0 for no limit")
 	fs.IntVar(&g.ConnectionsPerAddress, prefix+"connections-per-address", g.ConnectionsPerAddress,
@@ -143,6 +152,9 @@ func (g *Gateway) validate() []error {
 	if g.Plaintext && !onLoopback(g.BindAddress) {
 		errs = append(errs, fmt.Errorf("--%splaintext would send tokens over the network unencrypted, so it needs a loopback address "+
 			"instead of %q", g.prefix, g.BindAddress))
+	}
+	if err := nameOfCluster(g.ClusterName); err != nil {
+		errs = append(errs, fmt.Errorf("--%scluster-name is %q: %w", g.prefix, g.ClusterName, err))
 	}
 	errs = append(errs, g.validateLogins()...)
 	errs = append(errs, g.validateProvider()...)
@@ -237,4 +249,26 @@ func onLoopback(address string) bool {
 	}
 	parsed, err := netip.ParseAddr(host)
 	return err == nil && parsed.IsLoopback()
+}
+
+// maxClusterName bounds the name of the cluster, in bytes.
+const maxClusterName = 128
+
+// CallCluster sets the name of the cluster to that of a kubeconfig's context, unless a flag has set it. A context of a name that cannot be
+// shown leaves it empty.
+func (g *Gateway) CallCluster(context string) {
+	if g.ClusterName == "" && nameOfCluster(context) == nil {
+		g.ClusterName = context
+	}
+}
+
+// nameOfCluster returns why a page cannot show the name.
+func nameOfCluster(name string) error {
+	switch {
+	case len(name) > maxClusterName:
+		return fmt.Errorf("a name has at most %d bytes", maxClusterName)
+	case strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(name):
+		return errors.New("a name has printable characters only")
+	}
+	return nil
 }

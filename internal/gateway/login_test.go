@@ -51,7 +51,7 @@ func (a answer) cookie(t *testing.T) string {
 // TestLogin is a page's day: it logs in, reads, writes and logs out.
 func TestLogin(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
+	r := newRig(t, func(o *Options) { o.ClusterName = "prod" })
 	ns := r.Namespace(t)
 	r.service(t, ns, "a")
 	home := r.Namespace(t)
@@ -63,7 +63,7 @@ func TestLogin(t *testing.T) {
 	got := r.do(t, http.MethodGet, "/v1/session", "", "", "Cookie", cookie)
 	var session view.Login
 	must(t, json.Unmarshal(got.body, &session))
-	want := view.Login{User: "system:serviceaccount:" + home + ":user", Method: string(login.ByToken)}
+	want := view.Login{User: "system:serviceaccount:" + home + ":user", Method: string(login.ByToken), Cluster: "prod"}
 	if diff := cmp.Diff(want, session, cmpopts.IgnoreFields(view.Login{}, "Groups", "ExpiresAt", "IdleEndsAt")); diff != "" {
 		t.Errorf("the session (-want +got):\n%s", diff)
 	}

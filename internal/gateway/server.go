@@ -67,6 +67,8 @@ type Options struct {
 	Hosts api.Hosts
 	// Root serves everything outside of the API, such as a console. Default: nil, which serves a list of links at /.
 	Root http.Handler
+	// ClusterName is what pages call the cluster. Default: empty, for no name.
+	ClusterName string
 	// Namespaces are those of a kubeconfig, which are asked about where namespaces cannot be listed. Default: none.
 	Namespaces []string
 	// Version is the version in the description of the API.
@@ -159,7 +161,7 @@ func (g *Gateway) assemble(clients kubernetes.Interface) (*api.API, error) {
 		Limits:  access.NewLimiter(o.RequestsPerSecond, int(5*o.RequestsPerSecond)+1),
 		Streams: access.NewStreams(o.StreamsPerCaller), Local: access.IsLoopback(o.Listener.Addr().String()),
 		Timeout: o.Timeout, Recheck: o.RightsTTL, Heartbeat: o.Heartbeat, Silence: o.Silence, Usage: g.usage, History: history, Hosts: o.Hosts,
-		Root: o.Root, Version: o.Version, Now: o.Now, Log: o.Log,
+		Root: o.Root, Version: o.Version, ClusterName: o.ClusterName, Now: o.Now, Log: o.Log,
 	})
 }
 

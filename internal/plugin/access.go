@@ -102,6 +102,18 @@ func (a *access) contexts() []string {
 	return slices.Sorted(maps.Keys(raw.Contexts))
 }
 
+// context returns the name of the context that is used, empty if there is none.
+func (a *access) context() string {
+	if a.overrides.CurrentContext != "" {
+		return a.overrides.CurrentContext
+	}
+	raw, err := a.loader().RawConfig()
+	if err != nil {
+		return ""
+	}
+	return raw.CurrentContext
+}
+
 // unusable says why there is no cluster.
 func (a *access) unusable(err error) error {
 	switch {

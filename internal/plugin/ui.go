@@ -17,7 +17,17 @@ type UI interface {
 	// Bind adds its flags.
 	Bind(flags *pflag.FlagSet)
 	// Serve serves until the context ends, and prints the URL.
-	Serve(ctx context.Context, to *rest.Config, namespace string, out, log io.Writer) error
+	Serve(ctx context.Context, to Context, out, log io.Writer) error
+}
+
+// Context is what a context of a kubeconfig, and the flags of kubectl, say of a cluster.
+type Context struct {
+	// Name of the context.
+	Name string
+	// Namespace is that of -n, else that of the context.
+	Namespace string
+	// Config reaches the cluster.
+	Config *rest.Config
 }
 
 // UILong is what the command says of itself.
@@ -36,7 +46,8 @@ func (p *plugin) newUICommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.UI.Serve(cmd.Context(), reached.config, reached.namespace, p.Streams.Out, p.Streams.Err)
+			to := Context{Name: p.access.context(), Namespace: reached.namespace, Config: reached.config}
+			return p.UI.Serve(cmd.Context(), to, p.Streams.Out, p.Streams.Err)
 		},
 	}
 	if p.UI != nil {

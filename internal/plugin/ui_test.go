@@ -15,15 +15,12 @@ import (
 )
 
 // servedUI remembers what it was to serve.
-type servedUI struct {
-	to        *rest.Config
-	namespace string
-}
+type servedUI struct{ to Context }
 
 func (*servedUI) Bind(*pflag.FlagSet) {}
 
-func (s *servedUI) Serve(_ context.Context, to *rest.Config, namespace string, _, _ io.Writer) error {
-	s.to, s.namespace = to, namespace
+func (s *servedUI) Serve(_ context.Context, to Context, _, _ io.Writer) error {
+	s.to = to
 	return nil
 }
 
@@ -35,8 +32,10 @@ func TestUIHonoursTheFlagsOfKubectl(t *testing.T) {
 	if code := Execute(t.Context(), of, []string{"ui", "--kubeconfig", config, "--context", "test", "--as", "jane", "--as-group", "staff"}); code != exitFine {
 		t.Fatal(errs)
 	}
-	if served.to.Host != "https://127.0.0.1:1" || served.to.Impersonate.UserName != "jane" || served.to.Impersonate.Groups[0] != "staff" || served.namespace != "team" {
-		t.Errorf("%+v in %q", served.to.Impersonate, served.namespace)
+	to := served.to.Config
+	if to.Host != "https://127.0.0.1:1" || to.Impersonate.UserName != "jane" || to.Impersonate.Groups[0] != "staff" ||
+		served.to.Namespace != "team" || served.to.Name != "test" {
+		t.Errorf("%+v in %q of %q", to.Impersonate, served.to.Namespace, served.to.Name)
 	}
 	if code := Execute(t.Context(), of, []string{"ui", "--kubeconfig", config, "--context", "other"}); code != exitPrevented {
 		t.Errorf("a context that does not exist: %d", code)

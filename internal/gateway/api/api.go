@@ -51,6 +51,8 @@ type Options struct {
 	Root http.Handler
 	// Version is the version in the description of the API.
 	Version string
+	// ClusterName is what pages call the cluster; empty for no name.
+	ClusterName string
 	// Now is the clock.
 	Now func() time.Time
 	// Log gets one line for each write and one for each failure.

@@ -83,6 +83,7 @@ func (a *API) logIn(ctx context.Context, in *loginInput) (*loginOutput, error) {
 		return nil, err
 	}
 	a.noteLogin(ctx, in.r, session)
+	session.Cluster = a.ClusterName
 	return &loginOutput{session}, nil
 }
 
@@ -104,6 +105,7 @@ func (a *API) session(ctx context.Context, in *struct{ visit }) (*loginOutput, e
 	if err != nil {
 		return nil, err
 	}
+	session.Cluster = a.ClusterName
 	return &loginOutput{session}, nil
 }
 

@@ -29,6 +29,7 @@ export const frame = {
   "needs.count": "{count} need you",
   "needs.newly": "Needs you: {kind} {name}, {status}, {reason}.",
   "needs.manyNewly": "{count} more need you.",
+  "cluster.title": "Overview of {name}",
   "ns.label": "Namespace",
   "ns.all": "All namespaces",
   "live.live": "Live",

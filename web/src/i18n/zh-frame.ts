@@ -30,6 +30,7 @@ export const frame: Record<keyof typeof english, string> = {
   "needs.count": "{count} 个需要你处理",
   "needs.newly": "等你处理：{kind} {name}，{status}，{reason}。",
   "needs.manyNewly": "又有 {count} 个等你处理。",
+  "cluster.title": "{name} 的概览",
   "ns.label": "命名空间",
   "ns.all": "所有命名空间",
   "live.live": "实时",

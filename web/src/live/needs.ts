@@ -30,15 +30,21 @@ export function useMatters(all: Readonly<Record<string, readonly KubeObject[]>>)
 
 // The title of the window: what the page is called, behind how much needs somebody.
 let page = "";
+let cluster = "";
 let count = 0;
 
 function entitle(): void {
-  document.title = `${count > 0 ? `(${count}) ` : ""}${page === "" ? "" : `${page} · `}Windlass`;
+  document.title = `${count > 0 ? `(${count}) ` : ""}${[page, cluster, "Windlass"].filter((part) => part !== "").join(" · ")}`;
 }
 
 /** Names the page in the title of the window. */
 export function useTitle(title: string): void {
   useEffect(() => { page = title; entitle(); }, [title]);
+}
+
+/** Names the cluster in the title of the window: people have windows of several. */
+export function useClusterInTitle(name: string): void {
+  useEffect(() => { cluster = name; entitle(); }, [name]);
 }
 
 /** Counts in the title of the window, on every page, how much needs somebody. */

@@ -4,9 +4,11 @@ import { Icon } from "../components/Icon";
 import { useLanguage, useSay } from "../i18n";
 import { kindOf } from "../kinds/registry";
 import { useLink, useNow, useObjects } from "../live/hooks";
+import { useClusterInTitle } from "../live/needs";
 import { store } from "../live/store";
 import { age, clock } from "../status/age";
 import { LanguageButton, ThemeButton } from "./Preferences";
+import { useLogin } from "./session";
 
 export function Live() {
   const { say, language } = useLanguage();
@@ -51,6 +53,15 @@ function NamespaceChoice({ namespace }: { namespace: string | undefined }) {
   );
 }
 
+/** What the cluster is called: the beginning of each path, and of the title of the window. */
+function Cluster() {
+  const say = useSay();
+  const name = useLogin()?.cluster ?? "";
+  useClusterInTitle(name);
+  if (name === "") return null;
+  return <><Link to="/" className="cluster" title={say("cluster.title", { name })}>{name}</Link><span aria-hidden="true">/</span></>;
+}
+
 function Crumbs() {
   const say = useSay();
   const path = useRouterState({ select: (state) => state.location.pathname });
@@ -83,7 +94,7 @@ export function Header({ namespace, onJump, onMenu }: { namespace: string | unde
   return (
     <header className="head">
       <button type="button" className="btn quiet icon menu" aria-label={say("nav.menu")} onClick={onMenu}><Icon name="menu" /></button>
-      <Crumbs />
+      <div className="crumbs"><Cluster /><Crumbs /></div>
       <span className="grow" />
       <NamespaceChoice namespace={namespace} />
       <button type="button" className="field ghost jump" onClick={onJump}>
