@@ -109,7 +109,7 @@ func contextNamespaces(kubeconfig string) []string {
 	return []string{namespace}
 }
 
-// contextName returns the name of the kubeconfig's context, empty if there is none.
+// contextName returns the name of the current context of the kubeconfig, or an empty string if it has none.
 func contextName(kubeconfig string) string {
 	raw, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(loadingRules(kubeconfig), nil).RawConfig()
 	if err != nil {

@@ -69,8 +69,8 @@ type Gateway struct {
 	// PrometheusCAFile has the certificates in PEM that its certificate is verified with. Default: empty, for those of the system.
 	PrometheusCAFile string
 
-	// ClusterName is what the console calls the cluster, for people who have several. Default: the context of the kubeconfig; empty
-	// where there is none, which names nothing.
+	// ClusterName is the name of the cluster in the console, for people who have several clusters. Default: the current context of the
+	// kubeconfig. Without a kubeconfig, the default is empty, and the console shows no name.
 	ClusterName string
 
 	// RequestsPerSecond bounds the requests of one caller; bursts may be five times that, 0 is no limit. Default: 100.

@@ -102,7 +102,7 @@ func (a *access) contexts() []string {
 	return slices.Sorted(maps.Keys(raw.Contexts))
 }
 
-// context returns the name of the context that is used, empty if there is none.
+// context returns the name of the context in use, or an empty string if there is none.
 func (a *access) context() string {
 	if a.overrides.CurrentContext != "" {
 		return a.overrides.CurrentContext

@@ -16,8 +16,8 @@ type Login struct {
 	ExpiresAt *time.Time `json:"expiresAt,omitempty" doc:"When the session ends. Left out in local mode, and for a request with an Authorization header"`
 	// IdleEndsAt is when the session ends unless a request comes before.
 	IdleEndsAt *time.Time `json:"idleEndsAt,omitempty" doc:"When the session ends if no request comes before. An open stream is not a request"`
-	// Cluster is what whoever has started the server calls the cluster. Default: empty, for no name.
-	Cluster string `json:"cluster,omitempty" doc:"What whoever has started the server calls the cluster. Left out where it has no name"`
+	// Cluster is the name that --cluster-name or the kubeconfig gives the cluster. Default: empty, for no name.
+	Cluster string `json:"cluster,omitempty" doc:"Name of the cluster, from --cluster-name or the context of the kubeconfig of the server. Left out if it has none"`
 }
 
 // LoginMethods are the ways in which a browser can log in.
