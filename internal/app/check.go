@@ -55,7 +55,9 @@ func check(ctx context.Context, conf *config.Config, out, log io.Writer) error {
 	}
 	conf.HealthProbeBindAddress = "0" // a check is nobody's to probe
 	list := enabled(conf.Enabled)
-	err = preflight(ctx, restConfig, conf, list, newLogger(log, conf, detail))
+	logger, silence := newLogger(log, conf, detail)
+	defer silence()
+	err = preflight(ctx, restConfig, conf, list, logger)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("the API server at %s does not serve all CRDs within %s: %s", restConfig.Host, checkTimeout, applyCRDs)
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync"
 
 	"github.com/go-logr/logr"
 	"golang.org/x/term"
@@ -19,17 +20,43 @@ import (
 	"github.com/windlass-operator/windlass/internal/config"
 )
 
-// newLogger returns the logger of the process, and makes the libraries use it too. What it shows can be changed with the verbosity.
-func newLogger(out io.Writer, conf *config.Config, detail *verbosity) logr.Logger {
-	var handler slog.Handler = slog.NewJSONHandler(out, &slog.HandlerOptions{Level: detail, ReplaceAttr: plain})
+// newLogger returns the logger of the process, and makes the libraries use it too. What it shows can be changed with the verbosity. After
+// the call of its second result nothing is written any more.
+func newLogger(out io.Writer, conf *config.Config, detail *verbosity) (logr.Logger, func()) {
+	until := &untilEnd{out: out}
+	var handler slog.Handler = slog.NewJSONHandler(until, &slog.HandlerOptions{Level: detail, ReplaceAttr: plain})
 	if conf.LogFormat != config.LogJSON {
-		handler = newTextHandler(out, detail, onTerminal(out, os.Getenv))
+		handler = newTextHandler(until, detail, onTerminal(out, os.Getenv))
 	}
 	logger := logr.FromSlogHandler(handler)
 	logger = logger.WithSink(&calm{LogSink: logger.GetSink(), forUser: conf.OnlyGateway && conf.Gateway.Session})
 	klog.SetLoggerWithOptions(chatter(logger), klog.ContextualLogger(true))
 	ctrl.SetLogger(chatter(logger))
-	return logger
+	return logger, until.end
+}
+
+// untilEnd drops what is written after its end. An instance that lost the Lease ends while its goroutines still run, and what they say then
+// would stand below the sentence that tells why it ended.
+type untilEnd struct {
+	out   io.Writer
+	mu    sync.Mutex
+	ended bool
+}
+
+// Write implements io.Writer.
+func (u *untilEnd) Write(line []byte) (int, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.ended {
+		return len(line), nil
+	}
+	return u.out.Write(line)
+}
+
+func (u *untilEnd) end() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.ended = true
 }
 
 // onTerminal reports whether a person reads the log as it is written: then it has colours. NO_COLOR and CLICOLOR_FORCE say so as for other

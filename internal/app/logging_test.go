@@ -55,6 +55,21 @@ INFO  windlass                         A pod pod=web none="" signal="chan int"
 	}
 }
 
+// TestTheSentenceThatEndsAnInstanceIsTheLastLine: an instance that lost the Lease says so and ends, and controller-runtime, which was still
+// stopping its goroutines, wrote below it.
+func TestTheSentenceThatEndsAnInstanceIsTheLastLine(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	log := &untilEnd{out: &out}
+	logger := logr.FromSlogHandler(newTextHandler(log, slog.LevelInfo, false))
+	logger.Info("At work")
+	log.end()
+	logger.Info("Stopping and waiting")
+	if got, want := stamp.ReplaceAllString(out.String(), ""), "INFO  windlass                         At work\n"; got != want {
+		t.Errorf("the log is %q, want %q", got, want)
+	}
+}
+
 // TestWhatAUserMayNotListIsNoError: "kubectl windlass ui" runs with the rights of a person, and said so again and again on their terminal.
 func TestWhatAUserMayNotListIsNoError(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,8 @@ func runOn(
 	if err != nil {
 		return err
 	}
-	logger := newLogger(log, conf, detail)
+	logger, silence := newLogger(log, conf, detail)
+	defer silence()
 	list := enabled(conf.Enabled)
 	if err := preflight(ctx, restConfig, conf, list, logger); err != nil {
 		if ctx.Err() != nil {
