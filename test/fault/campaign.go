@@ -9,11 +9,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/windlass-operator/windlass/test/rig"
 )
@@ -30,8 +27,9 @@ type campaign struct {
 	rows  []*row
 	// pace is how the runs with a fault come along.
 	pace *pace
-	// spent is what the runs with a fault have cost.
-	spent costs
+	// spent is what the runs with a fault have cost, and restarts is how many control planes were given up.
+	spent    costs
+	restarts int
 }
 
 // row is what became of a scenario.
@@ -61,6 +59,7 @@ func (c *campaign) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.stop(ctx)) }()
+	c.tell("starting %d control planes", c.options.Lanes)
 	if err := c.start(ctx); err != nil {
 		return err
 	}
@@ -69,42 +68,92 @@ func (c *campaign) run(ctx context.Context) (err error) {
 
 // play plays what was chosen on lanes that are there.
 func (c *campaign) play(ctx context.Context) error {
+	var shared, alone []*row
 	for _, sc := range c.options.chosen() {
 		if sc.missing != "" {
 			c.tell("leaving out %s: %s", sc.name, sc.missing)
 			continue
 		}
-		c.rows = append(c.rows, &row{scenario: &sc, Scenario: sc.name})
-	}
-	c.tell("playing %d scenarios without a fault", len(c.rows))
-	err := each(ctx, c.lanes, c.rows, func(ctx context.Context, l *lane, r *row) error {
-		out, err := l.play(ctx, r.scenario, nil, nil, c.options.rest(0))
-		if err != nil {
-			return fmt.Errorf("%s without a fault: %w", r.Scenario, err)
+		r := &row{scenario: &sc, Scenario: sc.name}
+		c.rows = append(c.rows, r)
+		if sc.alone {
+			alone = append(alone, r)
+		} else {
+			shared = append(shared, r)
 		}
-		r.baseline, r.own = out, map[*lane]*outcome{l: out}
-		r.Effects = r.baseline.Effects
-		return c.note(r, nil, r.baseline)
+	}
+	c.tell("playing %d scenarios without a fault", len(shared))
+	if err := each(ctx, c.lanes, shared, c.playFirst); err != nil {
+		return err
+	}
+	cases := c.cases()
+	c.tell("playing %d scenarios that are faults of their own, and %d faults in others", len(alone), len(cases))
+	c.pace = &pace{begun: time.Now(), told: time.Now(), all: len(cases)}
+	before := c.costs()
+	defer func() { c.spent = c.costs().since(before) }()
+	// Those of their own come first: some of them take as long as a hundred others.
+	var work []func(context.Context, *lane) error
+	for _, r := range alone {
+		work = append(work, func(ctx context.Context, l *lane) error { return c.playFirst(ctx, l, r) })
+	}
+	for _, one := range cases {
+		work = append(work, func(ctx context.Context, l *lane) error { return c.playFault(ctx, l, &one) })
+	}
+	return each(ctx, c.lanes, work, func(ctx context.Context, l *lane, do func(context.Context, *lane) error) error {
+		return do(ctx, l)
+	})
+}
+
+// playFirst plays a scenario without a fault.
+func (c *campaign) playFirst(ctx context.Context, l *lane, r *row) error {
+	out, err := c.twice(ctx, l, r.Scenario+" without a fault", func() (*outcome, error) {
+		return l.play(ctx, r.scenario, nil, nil, c.options.rest(0))
 	})
 	if err != nil {
 		return err
 	}
-	cases := c.cases()
-	c.tell("playing %d faults", len(cases))
-	c.pace = &pace{begun: time.Now(), told: time.Now(), all: len(cases)}
-	before := c.costs()
-	defer func() { c.spent = c.costs().since(before) }()
-	return each(ctx, c.lanes, cases, func(ctx context.Context, l *lane, one attempt) error {
+	r.baseline, r.own = out, map[*lane]*outcome{l: out}
+	r.Effects = out.Effects
+	return c.note(r, nil, out)
+}
+
+// playFault plays a scenario with a fault. A run that the campaign cannot finish twice says nothing about the manager, and must not end all others: it is
+// a finding that somebody has to look at.
+func (c *campaign) playFault(ctx context.Context, l *lane, one *attempt) error {
+	out, err := c.twice(ctx, l, fmt.Sprintf("%s, %s", one.row.Scenario, one), func() (*outcome, error) {
 		want, err := c.baseline(ctx, l, one.row)
 		if err != nil {
+			return nil, err
+		}
+		return one.play(ctx, l, want)
+	})
+	if err != nil {
+		if ctx.Err() != nil {
 			return err
 		}
-		out, err := one.play(ctx, l, want)
-		if err != nil {
-			return fmt.Errorf("%s, %s: %w", one.row.Scenario, &one, err)
+		if broken := c.restart(ctx, l); broken != nil {
+			return errors.Join(err, broken)
 		}
-		return c.note(one.row, &one, out)
-	})
+		out = &outcome{Findings: []finding{{Class: "unplayed", Detail: err.Error()}}}
+	}
+	return c.note(one.row, one, out)
+}
+
+// twice plays, and plays once more on a new control plane if the campaign could not finish the run: a control plane that is broken, or cannot be cleaned up,
+// belongs to one run.
+func (c *campaign) twice(ctx context.Context, l *lane, name string, play func() (*outcome, error)) (*outcome, error) {
+	out, err := play()
+	if err == nil || ctx.Err() != nil {
+		return out, err
+	}
+	c.tell("%s: %v: playing it again on a new control plane", name, err)
+	if err := c.restart(ctx, l); err != nil {
+		return nil, err
+	}
+	if out, err = play(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return out, nil
 }
 
 // baseline returns the run without a fault that runs on a lane are compared with.
@@ -139,29 +188,6 @@ func (c *campaign) find() (err error) {
 		}
 	}
 	return rig.CheckBuilt(c.programs.Windlass, c.programs.Devcluster, c.programs.Kubectl)
-}
-
-func (c *campaign) start(ctx context.Context) error {
-	c.tell("starting %d control planes", c.options.Lanes)
-	group, ctx := errgroup.WithContext(ctx)
-	c.lanes = make([]*lane, c.options.Lanes)
-	for i := range c.lanes {
-		group.Go(func() (err error) {
-			c.lanes[i], err = startLane(ctx, c.programs, i)
-			return err
-		})
-	}
-	return group.Wait()
-}
-
-func (c *campaign) stop(ctx context.Context) error {
-	var errs []error
-	for _, l := range c.lanes {
-		if l != nil {
-			errs = append(errs, l.stop(ctx))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // attempt is one fault in one scenario: at a write, or a disturbance.
@@ -283,25 +309,4 @@ func (c *campaign) note(r *row, a *attempt, out *outcome) error {
 
 func (c *campaign) tell(format string, args ...any) {
 	fmt.Fprintf(c.progress, "%4ds  %s\n", int(time.Since(c.begun).Seconds()), fmt.Sprintf(format, args...))
-}
-
-// each gives work to the lanes until all of it is done.
-func each[T any](ctx context.Context, lanes []*lane, work []T, do func(context.Context, *lane, T) error) error {
-	queue := make(chan T, len(work))
-	for _, item := range work {
-		queue <- item
-	}
-	close(queue)
-	group, ctx := errgroup.WithContext(ctx)
-	for _, l := range slices.Compact(slices.Clone(lanes)) {
-		group.Go(func() error {
-			for item := range queue {
-				if err := do(ctx, l, item); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return group.Wait()
 }

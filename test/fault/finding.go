@@ -12,8 +12,8 @@ import (
 
 // finding is something that is wrong after a run.
 type finding struct {
-	// Class is what is wrong: divergence, leak, stuck, restless, write at rest, unguarded, twice, silent, panic or broken, or
-	// unprepared where the fault had no chance to happen.
+	// Class is what is wrong: divergence, leak, stuck, restless, write at rest, unguarded, twice, silent, panic or broken,
+	// unprepared where the fault had no chance to happen, or unplayed where the campaign could not finish the run.
 	Class string `json:"class"`
 	// Detail shows it.
 	Detail string `json:"detail"`

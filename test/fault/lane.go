@@ -49,28 +49,46 @@ type lane struct {
 	hypervisor *hypervisor
 }
 
-// startLane starts a control plane. It is returned in any case, to be stopped.
-func startLane(ctx context.Context, programs rig.Programs, number int) (*lane, error) {
-	l := &lane{spent: costs{}, foreign: map[string]bool{}, Cluster: rig.Cluster{
+// newLane returns a lane that has not been started yet.
+func newLane(programs rig.Programs, number int) *lane {
+	return &lane{spent: costs{}, Cluster: rig.Cluster{
 		Programs: programs, Name: fmt.Sprintf("fault-%d-%d", os.Getpid(), number), Env: []string{"GOGC=" + garbage},
 	}}
+}
+
+// start starts the control plane. Whatever comes of it, it is to be stopped.
+func (l *lane) start(ctx context.Context) error {
+	l.engine, l.hypervisor, l.registry, l.kinds, l.foreign = nil, nil, nil, nil, map[string]bool{}
 	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
 	defer cancel()
 	if err := l.up(ctx); err != nil {
-		return l, err
+		return err
 	}
 	if err := l.Install(ctx); err != nil {
-		return l, err
+		return err
 	}
 	var err error
 	if l.token, err = l.Token(ctx, rig.Namespace, rig.ServiceAccount); err != nil {
-		return l, err
+		return err
 	}
 	if l.registry, err = l.openRegistry(); err != nil {
-		return l, err
+		return err
 	}
 	l.kinds, err = l.discover()
-	return l, err
+	return err
+}
+
+// restart puts a new control plane in the place of one that a run could not leave as it was.
+func (l *lane) restart(ctx context.Context) error {
+	for _, name := range components() {
+		if pid, err := l.componentPID(name); err == nil {
+			l.note(name, pid)
+		}
+	}
+	if err := l.stop(ctx); err != nil {
+		return err
+	}
+	return l.start(ctx)
 }
 
 // up starts the control plane, at the second try if need be: an API server gives up when a busy machine lets it wait.

@@ -17,6 +17,8 @@ type report struct {
 	Rows    []*row        `json:"scenarios"`
 	// Costs is the processor time of the runs with a fault, by program, in nanoseconds.
 	Costs costs `json:"costs"`
+	// Restarts is how many control planes were given up, because the campaign could not finish a run on them.
+	Restarts int `json:"restarts"`
 }
 
 // findings counts what was found.
@@ -55,6 +57,9 @@ func (r *report) writeText(out io.Writer) {
 	}
 	fmt.Fprintf(out, "\n%s; %s of rest after each run, %s after one of %d; %d lanes; %s\n",
 		sample, r.Options.Quiet, r.Options.rest(0), rested, r.Options.Lanes, r.Took.Round(time.Second))
+	if r.Restarts > 0 {
+		fmt.Fprintf(out, "%d control planes were given up, and what was played on them was played again on new ones\n", r.Restarts)
+	}
 	fmt.Fprintln(out, r.Costs.per(total.Runs))
 }
 

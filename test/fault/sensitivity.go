@@ -56,6 +56,7 @@ func (s *sensitivity) run(ctx context.Context) (err error) {
 	if err := s.copySources(); err != nil {
 		return err
 	}
+	s.tell("starting %d control planes", s.options.Lanes)
 	if err := s.start(ctx); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func playWith(t *testing.T, args ...string) {
 	if err := c.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	done := &report{Options: opts, Took: time.Since(c.begun), Rows: c.rows, Costs: c.spent}
+	done := &report{Options: opts, Took: time.Since(c.begun), Rows: c.rows, Costs: c.spent, Restarts: c.restarts}
 	var text bytes.Buffer
 	done.writeText(&text)
 	t.Log(text.String())
