@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +23,9 @@ type campaign struct {
 	progress io.Writer
 	programs rig.Programs
 	begun    time.Time
+
+	// scratch is where the program is built whose clock can be wrong, and skewed is the program. Both are empty if nobody asked for one.
+	scratch, skewed string
 
 	lanes []*lane
 	mutex sync.Mutex
@@ -59,11 +64,28 @@ func (c *campaign) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.stop(ctx)) }()
+	if err := c.buildSkewed(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(c.scratch)) }()
 	c.tell("starting %d control planes", c.options.Lanes)
 	if err := c.start(ctx); err != nil {
 		return err
 	}
 	return c.play(ctx)
+}
+
+// buildSkewed builds a manager whose clock can be wrong, if there is something to play with it.
+func (c *campaign) buildSkewed(ctx context.Context) (err error) {
+	if !slices.ContainsFunc(chosenDisturbances(c.options.Variants), func(d disturbance) bool { return d.skews }) {
+		return nil
+	}
+	if c.scratch, err = os.MkdirTemp("", "windlass-clock-"); err != nil {
+		return fmt.Errorf("cannot make a directory for a manager with a wrong clock: %w", err)
+	}
+	c.tell("building a manager whose clock can be wrong")
+	c.skewed, err = buildSkewed(ctx, c.programs.Root, c.scratch, "./cmd/windlass")
+	return err
 }
 
 // play plays what was chosen on lanes that are there.
@@ -218,55 +240,6 @@ func (a *attempt) String() string {
 		return a.disturbance.name
 	}
 	return fmt.Sprintf("%s at %s", a.fault.Variant.name, a.fault.Effect)
-}
-
-// cases returns the faults to play: all that were asked for, or a sample that only the seed decides on.
-func (c *campaign) cases() []attempt {
-	var all []attempt
-	for _, r := range c.rows {
-		if r.scenario.alone {
-			continue
-		}
-		own := c.casesOf(r)
-		r.Cases = len(own)
-		all = append(all, own...)
-	}
-	// The order is mixed, so that those that are still to come take as long as those that have been played.
-	all = shuffle(spread(all, c.options.Sample, c.options.Seed), c.options.Seed)
-	for i := range all {
-		all[i].rest = c.options.rest(i)
-	}
-	return all
-}
-
-// casesOf returns the faults of one scenario that were asked for.
-func (c *campaign) casesOf(r *row) []attempt {
-	var all []attempt
-	var before *effect
-	r.Same = 0
-	for _, e := range r.Effects {
-		if c.options.Effect != "" && e.String() != c.options.Effect {
-			continue
-		}
-		for _, v := range c.options.variants() {
-			switch {
-			case !v.appliesTo(e) || !r.scenario.bears(v):
-			case c.options.spares() && v.sameAs(e, before) != "":
-				r.Same++
-			default:
-				all = append(all, attempt{row: r, fault: &fault{e, v}})
-			}
-		}
-		before = &e
-	}
-	if c.options.Effect == "" {
-		for _, d := range chosenDisturbances(c.options.Variants) {
-			if r.scenario.bearsDisturbance(&d) {
-				all = append(all, attempt{row: r, disturbance: &d})
-			}
-		}
-	}
-	return all
 }
 
 // errFirst ends a campaign that has found what it was looking for.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -20,6 +21,8 @@ type disturbance struct {
 	name, about string
 	// around returns what happens instead of a step.
 	around func(d *disturbed, change step) []step
+	// skews says that a manager with a wrong clock is needed.
+	skews bool
 	// ends says that the manager can end with it: it is killed, or does not reach the API server for longer than its Lease.
 	ends bool
 }
@@ -27,6 +30,8 @@ type disturbance struct {
 // disturbed is what disturbances share in a run. It is set up with the stage.
 type disturbed struct {
 	lag *lag
+	// wrong says that the clock is wrong after the step that was disturbed last.
+	wrong bool
 }
 
 // blind is how long a manager works with old caches: long enough for it to do all the harm that it can.
@@ -42,6 +47,9 @@ func disturbances() []disturbance {
 		{name: "api-stopped", about: "the API server stands still for seconds after each change", around: stopped(apiServer), ends: true},
 		{name: "etcd-killed", about: "etcd is killed after each change, and started again", around: killed(etcd), ends: true},
 		{name: "etcd-stopped", about: "etcd stands still for seconds after each change", around: stopped(etcd), ends: true},
+		{name: "etcd-full", about: "etcd refuses what needs space for seconds after each change", around: full, ends: true},
+		{name: "clock-ahead", about: "the manager is killed after each change, and begins again with a clock that is an hour ahead, and then with a right one", around: skewedBy(skew), ends: true, skews: true},
+		{name: "clock-behind", about: "the same with a clock that is an hour behind", around: skewedBy(-skew), ends: true, skews: true},
 	}
 }
 
@@ -119,6 +127,18 @@ func stopped(component string) func(*disturbed, step) []step {
 			return errors.Join(s.freezeComponent(ctx, component, standstill), s.revive(ctx))
 		}}}
 	}
+}
+
+// full raises the alarm that etcd raises when its database has reached its quota, or its disk is full: it still answers and deletes, and refuses what
+// needs space.
+func full(_ *disturbed, change step) []step {
+	return []step{change, {"fill etcd", func(ctx context.Context, s *stage) error {
+		err := s.registry.alarm(ctx, etcdserverpb.AlarmRequest_ACTIVATE)
+		if err == nil {
+			err = pause(standstill).do(ctx, s)
+		}
+		return errors.Join(err, s.registry.alarm(context.WithoutCancel(ctx), etcdserverpb.AlarmRequest_DEACTIVATE), s.revive(ctx))
+	}}}
 }
 
 // pause lets the manager work for a time.

@@ -43,9 +43,12 @@ func crashHost(c call) {
 	}
 }
 
-// interrupts reports whether a fault ends machines: with the host that they run on, or with the manager that simulates them.
-func interrupts(sc *scenario, v variant) bool {
-	return v.host || sc.volatile && strings.HasPrefix(v.name, "kill-")
+// interrupts reports whether a fault ends machines: with the host that they run on, or with the manager that simulates them. The number of starts is
+// also another one, and rightly so, where a fault is between the record that a machine is about to run, which libvirt keeps, and its start; and where an
+// old container cannot be removed, so that it runs once more.
+func interrupts(sc *scenario, f *fault) bool {
+	between := isOnHost(f.Effect) && (f.Effect.Verb == "set-metadata" || f.Effect.Verb == "delete")
+	return f.Variant.host || between || sc.volatile && strings.HasPrefix(f.Variant.name, "kill-")
 }
 
 // uninterrupted returns a state without what tells of a machine that ended and was started again. An engine that is killed while it makes a

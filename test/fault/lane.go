@@ -43,6 +43,8 @@ type lane struct {
 	// spent is the processor time of parts of the control plane that have ended, by name.
 	counting sync.Mutex
 	spent    costs
+	// skewed is the program of a manager whose clock can be wrong, empty if nobody asked for one.
+	skewed string
 	// engine is the Docker Engine of the lane, if a run has needed one.
 	engine *dockertest.Daemon
 	// hypervisor is the libvirt daemon of the lane, if a run has needed one.

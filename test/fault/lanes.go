@@ -17,6 +17,7 @@ func (c *campaign) start(ctx context.Context) error {
 	c.lanes = make([]*lane, c.options.Lanes)
 	for i := range c.lanes {
 		c.lanes[i] = newLane(c.programs, i)
+		c.lanes[i].skewed = c.skewed
 		group.Go(func() error { return c.lanes[i].start(ctx) })
 	}
 	return group.Wait()

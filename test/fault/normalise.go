@@ -60,6 +60,9 @@ func exceptions() []exception {
 		{"Cluster", []string{"status", "lastOperation", "attempt"}},
 		{"Secret", []string{"metadata", "annotations", clusterprovisionerv1alpha1.OperationAnnotation}},
 		{"ConfigMap", []string{"metadata", "annotations", clusterprovisionerv1alpha1.OperationAnnotation}},
+		// A controller that was away scales from the first number to the last, and not to those in between.
+		{"ReplicaSet", []string{"metadata", "generation"}},
+		{"ReplicaSet", []string{"status", "observedGeneration"}},
 		{"Lease", []string{"spec", "holderIdentity"}}, // for nodes it is the simulator with a random name
 		// An outage that takes longer than a Lease ends it, and then it is taken once more. A busy machine decides whether it does.
 		{"Lease", []string{"spec", "leaseTransitions"}},

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
@@ -58,6 +59,15 @@ func connectRegistry(address string, config *tls.Config) (*registry, error) {
 		return nil, fmt.Errorf("cannot connect to etcd: %w", err)
 	}
 	return &registry{client}, nil
+}
+
+// alarm raises or lifts the alarm of a member that has no space left.
+func (r *registry) alarm(ctx context.Context, action etcdserverpb.AlarmRequest_AlarmAction) error {
+	request := &etcdserverpb.AlarmRequest{Action: action, Alarm: etcdserverpb.AlarmType_NOSPACE}
+	if _, err := etcdserverpb.NewMaintenanceClient(r.client.ActiveConnection()).Alarm(ctx, request); err != nil {
+		return fmt.Errorf("cannot tell etcd whether it has space: %w", err)
+	}
+	return nil
 }
 
 // close ends the connection, if there is one.

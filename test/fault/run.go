@@ -61,7 +61,7 @@ func (l *lane) play(ctx context.Context, sc *scenario, f *fault, want *outcome, 
 		return nil, err
 	}
 	s.args, s.hasty = slices.Clone(sc.args), sc.hasty
-	s.interrupted = f != nil && interrupts(sc, f.Variant) || sc.ended && sc.volatile
+	s.interrupted = f != nil && interrupts(sc, f) || sc.ended && sc.volatile
 	p := &play{stage: s, scenario: sc, want: want, quiet: quiet, before: before, out: &outcome{}}
 	err = p.perform(ctx)
 	return p.out, errors.Join(err, l.cleanUp(ctx, before))

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,7 +22,9 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/machine"
 )
 
 func TestCasesThatAreTheSameAsOthersAreLeftOut(t *testing.T) {
@@ -42,13 +46,57 @@ func TestCasesThatAreTheSameAsOthersAreLeftOut(t *testing.T) {
 		before = &e
 	}
 	want := map[string]string{
-		"patch nodes/a":              "cut lost 409 429 500 504 late-504 delay kill-before kill-after lasting ",
-		"patch nodepools/red/status": "cut lost 409 500 504 late-504 delay kill-after lasting ",
+		"patch nodes/a":              "cut lost 409 429 500 late-504 delay kill-before kill-after lasting ",
+		"patch nodepools/red/status": "cut lost 409 500 late-504 delay kill-after lasting ",
 		"create events.events.k8s.io/default/NodePool/red/Ready": "kill-after lasting ",
-		"delete nodes/a": "cut lost 409 500 504 late-504 delay kill-before kill-after lasting ",
+		"delete nodes/a": "cut lost 409 500 late-504 delay kill-before kill-after lasting ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("it plays (-want +got):\n%s", diff)
+	}
+}
+
+// TestRefusalsAreNotPlayedOnEachHost: the manager meets the same refusal of the API server with simulated machines.
+func TestRefusalsAreNotPlayedOnEachHost(t *testing.T) {
+	t.Parallel()
+	write := effect{Verb: "patch", Object: "virtualmachines.cloudnative.tw/default/web", Nth: 1}
+	second := effect{Verb: write.Verb, Object: write.Object, Nth: 2}
+	onDocker := effect{Verb: "create", Object: onHost(machine.DriverDocker, "containers", "web"), Nth: 1}
+	got := map[string]string{}
+	for name, e := range map[string]effect{"write": write, "write that simulated machines do not need": second, "call of a host": onDocker} {
+		for _, v := range variants() {
+			if v.sameAsSimulated(e, []effect{write}) != "" {
+				got[name] += v.name + " "
+			}
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"write": "cut 409 429 500 504 "}, got); diff != "" {
+		t.Errorf("it leaves out (-want +got):\n%s", diff)
+	}
+}
+
+// TestATimeoutWithoutEffectIsAnInternalError shows that the manager does the same after both: neither is tried again by its client, and neither is taken for
+// an outage, for a conflict or for something that only a person can solve.
+func TestATimeoutWithoutEffectIsAnInternalError(t *testing.T) {
+	t.Parallel()
+	after := map[int]string{}
+	for _, code := range []int{http.StatusInternalServerError, http.StatusGatewayTimeout} {
+		var requests atomic.Int32
+		c := clientOfPods(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			requests.Add(1)
+			(&write{w: w, r: r}).refuse(code)
+		}))
+		err := c.Create(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "default"}})
+		outcome := flow.Refused("Refused", err)
+		_, again := outcome.Result()
+		after[code] = fmt.Sprintf("requests %d, outcome %s, stalled %v, tried again with backoff %v, unreachable %v, conflict %v, gone %v", requests.Load(), outcome.Reason(),
+			outcome.IsStalled(), again != nil, kube.IsUnreachable(err), apierrors.IsConflict(err), apierrors.IsNotFound(err))
+	}
+	want := "requests 1, outcome Error, stalled false, tried again with backoff true, unreachable false, conflict false, gone false"
+	for code, got := range after {
+		if got != want {
+			t.Errorf("after %d: %s, want %s", code, got, want)
+		}
 	}
 }
 
@@ -71,23 +119,30 @@ func TestTooManyRequestsIsADelay(t *testing.T) {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
 			var requests atomic.Int32
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			c := clientOfPods(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if requests.Add(1) == 1 {
 					(&write{w: w, r: r}).refuse(http.StatusTooManyRequests)
 					return
 				}
 				makeUp(w, http.StatusOK, map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]string{"name": "a"}})
 			}))
-			t.Cleanup(server.Close)
-			pods := apimeta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion})
-			pods.Add(corev1.SchemeGroupVersion.WithKind("Pod"), apimeta.RESTScopeNamespace)
-			c, err := client.New(&rest.Config{Host: server.URL, QPS: -1}, client.Options{Scheme: kube.NewScheme(), Mapper: pods})
-			if err != nil {
-				t.Fatal(err)
-			}
 			if err := send(t.Context(), c); err != nil || requests.Load() != 2 {
 				t.Errorf("after %d requests the client says %v, want no error after 2", requests.Load(), err)
 			}
 		})
 	}
+}
+
+// clientOfPods returns a client as the manager has it, of an API server that answers so.
+func clientOfPods(t *testing.T, answers http.Handler) client.Client {
+	t.Helper()
+	server := httptest.NewServer(answers)
+	t.Cleanup(server.Close)
+	pods := apimeta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion})
+	pods.Add(corev1.SchemeGroupVersion.WithKind("Pod"), apimeta.RESTScopeNamespace)
+	c, err := client.New(&rest.Config{Host: server.URL, QPS: -1}, client.Options{Scheme: kube.NewScheme(), Mapper: pods})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

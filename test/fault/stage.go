@@ -38,6 +38,8 @@ type stage struct {
 	manager    *rig.Manager
 	kubeconfig string
 	failed     error
+	// skew is how wrong the clock of the next manager is.
+	skew time.Duration
 	// broken are promises that did not hold for a moment, which the end does not show.
 	broken []string
 }
@@ -70,7 +72,7 @@ func (s *stage) start(ctx context.Context) error {
 
 func (s *stage) launch(ctx context.Context) (err error) {
 	args := append([]string{"--holder-identity=fault", "--vm-driver=simulated"}, s.args...)
-	s.manager, err = s.StartManager(ctx, s.kubeconfig, s.file("manager.log"), args...)
+	s.manager, err = s.program().StartManager(ctx, s.kubeconfig, s.file("manager.log"), args...)
 	return err
 }
 

@@ -29,13 +29,13 @@ func (v variant) appliesTo(e effect) bool {
 	if isOnHost(e) {
 		// What is on libvirt's mock is gone with its daemon.
 		kept := !strings.HasPrefix(v.name, "crash-host") || !strings.HasPrefix(e.Object, onHost(machine.DriverLibvirt, "objects", ""))
-		return !v.api && kept && (v.name != killLate || e.Verb != "create")
+		return !v.api && kept && (v.name != killLate || !strings.HasPrefix(e.Verb, "create"))
 	}
 	return !v.host
 }
 
-// killLate is the variant in which a request outlives its manager. It does not strike what makes containers and networks: an engine that makes
-// one seconds after the next manager has made its own leaves one that nobody needs, until the machine starts again or is deleted.
+// killLate is the variant in which a request outlives its manager. It does not strike what makes containers, networks and volumes: a host that
+// makes one seconds after the next manager has made its own leaves one that nobody needs, until the machine starts again or is deleted.
 const killLate = "kill-late"
 
 // delay is how long a delayed call takes: long enough for all that waits for nothing to go on without it.
@@ -55,7 +55,7 @@ func variants() []variant {
 		{name: "409", about: "a conflict", strike: refuse(http.StatusConflict), api: true, refused: true},
 		{name: tooMany, about: "too many requests", strike: refuse(http.StatusTooManyRequests), api: true, refused: true},
 		{name: "500", about: "an internal error", strike: refuse(http.StatusInternalServerError), refused: true},
-		{name: "504", about: "a timeout without effect", strike: refuse(http.StatusGatewayTimeout), api: true, refused: true},
+		{name: timeout, about: "a timeout without effect", strike: refuse(http.StatusGatewayTimeout), api: true, refused: true},
 		{name: "late-504", about: "a timeout after the request took effect", strike: func(_ *injector, c call) {
 			c.send()
 			c.refuse(http.StatusGatewayTimeout)

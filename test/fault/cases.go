@@ -1,0 +1,77 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// cases returns the faults to play: all that were asked for, or a sample that only the seed decides on.
+func (c *campaign) cases() []attempt {
+	var all []attempt
+	for _, r := range c.rows {
+		if r.scenario.alone {
+			continue
+		}
+		own := c.casesOf(r)
+		r.Cases = len(own)
+		all = append(all, own...)
+	}
+	// The order is mixed, so that those that are still to come take as long as those that have been played.
+	all = shuffle(spread(all, c.options.Sample, c.options.Seed), c.options.Seed)
+	for i := range all {
+		all[i].rest = c.options.rest(i)
+	}
+	return all
+}
+
+// casesOf returns the faults of one scenario that were asked for.
+func (c *campaign) casesOf(r *row) []attempt {
+	var all []attempt
+	var before *effect
+	simulated := c.simulated(r)
+	r.Same = 0
+	for _, e := range r.Effects {
+		if c.options.Effect != "" && e.String() != c.options.Effect {
+			continue
+		}
+		for _, v := range c.options.variants() {
+			switch {
+			case !v.appliesTo(e) || !r.scenario.bears(v):
+			case c.options.spares() && (v.sameAs(e, before) != "" || v.sameAsSimulated(e, simulated) != ""):
+				r.Same++
+			default:
+				all = append(all, attempt{row: r, fault: &fault{e, v}})
+			}
+		}
+		before = &e
+	}
+	if c.options.Effect == "" {
+		for _, d := range chosenDisturbances(c.options.Variants) {
+			if r.scenario.bearsDisturbance(&d) && (!d.skews || c.skewed != "") {
+				all = append(all, attempt{row: r, disturbance: &d})
+			}
+		}
+	}
+	return all
+}
+
+// simulated returns the effects of the scenario that does with simulated machines what the one of a row does on a real host. There are none if it is not
+// played.
+func (c *campaign) simulated(r *row) []effect {
+	for _, driver := range []string{machine.DriverDocker, machine.DriverLibvirt} {
+		title, ok := strings.CutPrefix(r.Scenario, "virtualmachine/"+driver+"-")
+		if !ok {
+			continue
+		}
+		for _, other := range c.rows {
+			if other.Scenario == "virtualmachine/"+machine.DriverSimulated+"-"+title {
+				return other.Effects
+			}
+		}
+	}
+	return nil
+}
