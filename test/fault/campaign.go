@@ -77,7 +77,9 @@ func (c *campaign) run(ctx context.Context) (err error) {
 
 // buildSkewed builds a manager whose clock can be wrong, if there is something to play with it.
 func (c *campaign) buildSkewed(ctx context.Context) (err error) {
-	if !slices.ContainsFunc(chosenDisturbances(c.options.Variants), func(d disturbance) bool { return d.skews }) {
+	disturbed := slices.ContainsFunc(chosenDisturbances(c.options.Variants), func(d disturbance) bool { return d.skews })
+	needed := func(sc scenario) bool { return sc.skews || disturbed && !sc.alone && c.options.Effect == "" }
+	if !slices.ContainsFunc(c.options.chosen(), needed) {
 		return nil
 	}
 	if c.scratch, err = os.MkdirTemp("", "windlass-clock-"); err != nil {
@@ -94,6 +96,9 @@ func (c *campaign) play(ctx context.Context) error {
 	for _, sc := range c.options.chosen() {
 		if sc.missing != "" {
 			c.tell("leaving out %s: %s", sc.name, sc.missing)
+			continue
+		}
+		if sc.skews && c.skewed == "" {
 			continue
 		}
 		r := &row{scenario: &sc, Scenario: sc.name}

@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/windlass-operator/windlass/test/rig"
 )
 
 // skew is how wrong a clock is: more than anything waits for, and what a wrong time zone makes of it.
@@ -95,44 +93,4 @@ func overlaySkewed(ctx context.Context, dir string) (file string, err error) {
 		return "", fmt.Errorf("cannot prepare a manager with a wrong clock: %w", err)
 	}
 	return file, nil
-}
-
-// skewedBy lets the manager be killed after each change, and begin again with a wrong clock. After the next change its clock is right again, so that
-// it meets times in objects that are still to come, or long gone.
-func skewedBy(by time.Duration) func(*disturbed, step) []step {
-	return func(d *disturbed, change step) []step {
-		d.wrong = !d.wrong
-		now := time.Duration(0)
-		if d.wrong {
-			now = by
-		}
-		return []step{
-			change,
-			pause(blind / 3),
-			{"set the clock", func(ctx context.Context, s *stage) error {
-				s.setClock(now)
-				s.crash(ctx)
-				return s.failed
-			}},
-			{"wait until the manager works", awaitManager},
-		}
-	}
-}
-
-// setClock sets how wrong the clock of managers is that start from now on.
-func (s *stage) setClock(by time.Duration) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.skew = by
-}
-
-// program returns what a manager is started from.
-func (s *stage) program() *rig.Cluster {
-	if s.skew == 0 {
-		return &s.Cluster
-	}
-	wrong := s.Cluster
-	wrong.Windlass = s.skewed
-	wrong.Env = append(wrong.Env[:len(wrong.Env):len(wrong.Env)], fmt.Sprintf("%s=%d", skewVariable, int(s.skew.Seconds())))
-	return &wrong
 }

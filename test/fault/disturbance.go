@@ -141,6 +141,28 @@ func full(_ *disturbed, change step) []step {
 	}}}
 }
 
+// skewedBy lets the manager be killed after each change, and begin again with a wrong clock. After the next change its clock is right again, so that
+// it meets times in objects that are still to come, or long gone.
+func skewedBy(by time.Duration) func(*disturbed, step) []step {
+	return func(d *disturbed, change step) []step {
+		d.wrong = !d.wrong
+		now := time.Duration(0)
+		if d.wrong {
+			now = by
+		}
+		return []step{
+			change,
+			pause(blind / 3),
+			{"set the clock", func(ctx context.Context, s *stage) error {
+				s.setClock(now)
+				s.crash(ctx)
+				return s.failed
+			}},
+			{"wait until the manager works", awaitManager},
+		}
+	}
+}
+
 // pause lets the manager work for a time.
 func pause(long time.Duration) step {
 	return step{fmt.Sprintf("pause for %s", long), func(ctx context.Context, _ *stage) error {

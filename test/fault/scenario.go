@@ -44,6 +44,8 @@ type scenario struct {
 	hasty bool
 	// setUp, if there is one, adds to the stage before the manager starts, and returns what to do after it has ended.
 	setUp func(s *stage) (end func() error, err error)
+	// skews says that a manager with a wrong clock is needed.
+	skews bool
 	// alone is set for one that is a fault of its own: no other is added to it.
 	alone bool
 }

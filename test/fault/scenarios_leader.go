@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,7 +34,23 @@ func leaderScenarios() []scenario {
 			}
 			return nil
 		}),
+		skewedSuccessor("leader/clock-ahead", skew),
+		skewedSuccessor("leader/clock-behind", -skew),
 	}
+}
+
+// skewedSuccessor is a scenario in which the leader stands still and the clock of its successor is wrong. It has to take over all the same when the Lease is
+// over: what the Lease says of times is by the leader's clock.
+func skewedSuccessor(name string, by time.Duration) scenario {
+	sc := succeeded(name, func(g *gate, s *stage, on bool) error {
+		if on {
+			s.setClock(by)
+			return s.manager.Signal(syscall.SIGSTOP)
+		}
+		return g.former.Signal(syscall.SIGCONT)
+	})
+	sc.skews = true
+	return sc
 }
 
 // leaderNodes is how many nodes the leader has a pool on: the more, the more there is that it could put back.
@@ -96,7 +113,7 @@ func (g *gate) succeed(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	successor, err := s.StartManager(ctx, kubeconfig, s.file("successor.log"), "--holder-identity=successor")
+	successor, err := s.program().StartManager(ctx, kubeconfig, s.file("successor.log"), "--holder-identity=successor")
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -128,16 +127,6 @@ func (s *sensitivity) build(ctx context.Context, d defect) (path string, err err
 // applyPatch applies a patch in a directory. Git does so outside of repositories too.
 func applyPatch(ctx context.Context, dir, patch string, options ...string) error {
 	return command(ctx, dir, "git", append(append([]string{"apply"}, options...), patch)...)
-}
-
-func command(ctx context.Context, dir, name string, args ...string) error {
-	run := exec.CommandContext(ctx, name, args...)
-	run.Dir = dir
-	run.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
-	if out, err := run.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot run %s %v: %w: %s", name, args, err, out)
-	}
-	return nil
 }
 
 // writeText writes the table for people, and returns how many defects were not found.

@@ -31,7 +31,7 @@ func withoutDisturbances() string {
 
 // TestPromises plays, in a small size, the scenarios that are faults of their own.
 func TestPromises(t *testing.T) {
-	playWith(t, "-lanes=2", "-scenario=edits,leader,specs", "-edits=400", "-specs=60", "-quiet=1s", "-rest=1s")
+	playWith(t, "-lanes=2", "-scenario=edits,leader/frozen,leader/cut-off,specs", "-edits=400", "-specs=60", "-quiet=1s", "-rest=1s")
 }
 
 // TestHosts plays a small sample with machines and Clusters: on a Docker Engine where one can run, on simulated hosts, and with the campaign's

@@ -76,6 +76,24 @@ func (s *stage) launch(ctx context.Context) (err error) {
 	return err
 }
 
+// setClock sets how wrong the clock of managers is that start from now on.
+func (s *stage) setClock(by time.Duration) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.skew = by
+}
+
+// program returns what a manager is started from.
+func (s *stage) program() *rig.Cluster {
+	if s.skew == 0 {
+		return &s.Cluster
+	}
+	wrong := s.Cluster
+	wrong.Windlass = s.skewed
+	wrong.Env = append(wrong.Env[:len(wrong.Env):len(wrong.Env)], fmt.Sprintf("%s=%d", skewVariable, int(s.skew.Seconds())))
+	return &wrong
+}
+
 // crash kills the manager and starts it again, also if the run is given up meanwhile: clear ends a manager that runs.
 func (s *stage) crash(ctx context.Context) {
 	s.mutex.Lock()
