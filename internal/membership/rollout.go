@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/clock"
 )
 
 // Extent is what a rollout depends on.
@@ -53,7 +54,8 @@ func pauseLeft(bound *nodesv1.Rollout, turned *metav1.Time, now time.Time) time.
 	if turned == nil {
 		return 0
 	}
-	return turned.Add(time.Duration(bound.PauseSeconds) * time.Second).Sub(now)
+	pause := time.Duration(bound.PauseSeconds) * time.Second
+	return clock.Left(turned.Add(pause), pause, now)
 }
 
 // maxConcurrent returns how many nodes are in a batch. What the schema does not let through counts as one.

@@ -228,6 +228,10 @@ func TestPlanUp(t *testing.T) {
 			given(ended(failedUp, "ImagePull", "no image", noon.Add(-time.Minute))),
 			decision{start: up(textA, "", 2), change: firstPlan(), outcome: applying},
 		},
+		"a failed run that ended in an hour, by a clock that was ahead, is repeated": {
+			given(ended(failedUp, "ImagePull", "no image", noon.Add(time.Hour))),
+			decision{start: up(textA, "", 2), change: firstPlan(), outcome: applying},
+		},
 		"what cannot heal by itself stalls": {
 			given(ended(failedUp, sshAuth, "refused", noon.Add(-time.Hour))),
 			decision{change: firstPlan(), outcome: flow.Stall(sshAuth, errors.New("refused"))},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/clock"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/status"
@@ -35,12 +36,14 @@ func pause(spec clusterprovisionerv1alpha1.Retry, last *clusterprovisionerv1alph
 	if ended == nil {
 		return flow.Done(), time.Time{}
 	}
-	at := ended.Add(backoff(spec, last.Attempt))
-	if !now.Before(at) {
+	rest := backoff(spec, last.Attempt)
+	at := ended.Add(rest)
+	left := clock.Left(at, rest, now)
+	if left == 0 {
 		return flow.Done(), time.Time{}
 	}
 	return flow.Wait(clusterprovisionerv1alpha1.ReasonRetrying,
-		fmt.Sprintf("attempt %d after %s: %s", last.Attempt+1, last.Reason, last.Message), at.Sub(now)), at
+		fmt.Sprintf("attempt %d after %s: %s", last.Attempt+1, last.Reason, last.Message), left), at
 }
 
 // backoff is the pause after that many failures: it doubles up to the maximum.

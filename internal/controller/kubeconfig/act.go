@@ -45,14 +45,14 @@ func (r *Reconciler) issue(ctx context.Context, pass *scope) flow.Outcome {
 			return refused(err)
 		}
 	}
-	kubeconfig, expires, err := cluster.issue(ctx, config)
+	kubeconfig, granted, err := cluster.issue(ctx, config)
 	if err != nil {
 		return refused(err)
 	}
 	if pass.seen.rejected {
 		pass.Tell(reissued(config))
 	}
-	return flow.Fail(r.writeSecret(ctx, pass, kubeconfig, annotationsOf(config, pass.Now, expires)))
+	return flow.Fail(r.writeSecret(ctx, pass, kubeconfig, annotationsOf(config, pass.Now, granted)))
 }
 
 // refused says how a request to the cluster ended: what the cluster refuses needs a person there, anything else is tried again.

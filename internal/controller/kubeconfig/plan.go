@@ -107,7 +107,7 @@ func missing(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) fl
 // not accept it any more, or has another address.
 func due(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now time.Time) bool {
 	return seen.secret == nil || seen.rejected || seen.secret.Annotations[annotationFor] != purpose(config) ||
-		!now.Before(renewAt(seen.secret)) || moved(seen)
+		old(seen.secret, now) || moved(seen)
 }
 
 // moved reports whether the Secret leads to another server than the kubeconfig of the cluster does by now.

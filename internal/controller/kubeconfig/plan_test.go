@@ -78,7 +78,14 @@ func holds(kubeconfig []byte) change {
 func issued(ago time.Duration) change {
 	return func(s *situation) {
 		holds([]byte("a token"))(s)
-		s.seen.secret.Annotations = annotationsOf(s.config, noon.Add(-ago), noon.Add(time.Hour-ago))
+		s.seen.secret.Annotations = annotationsOf(s.config, noon.Add(-ago), grant{noon.Add(time.Hour - ago), time.Hour})
+	}
+}
+
+// expiring lets the token expire then by the clock of the cluster.
+func expiring(in time.Duration) change {
+	return func(s *situation) {
+		s.seen.secret.Annotations[annotationExpires] = noon.Add(in).UTC().Format(time.RFC3339)
 	}
 }
 
@@ -129,9 +136,16 @@ func TestPlan(t *testing.T) {
 			decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonConfigPathRefused,
 				errors.New(`file "/etc/shadow" is outside of the directory that --config-root allows`))},
 		},
-		"a token is issued":                              {given(tokenOf), decision{issue: true}},
-		"a token in the first two thirds of life stays":  {given(tokenOf, issued(39*time.Minute)), decision{}},
-		"a token in the last third of life is renewed":   {given(tokenOf, issued(40*time.Minute)), decision{issue: true}},
+		"a token is issued":                                                     {given(tokenOf), decision{issue: true}},
+		"a token in the first two thirds of life stays":                         {given(tokenOf, issued(39*time.Minute)), decision{}},
+		"a token in the last third of life is renewed":                          {given(tokenOf, issued(40*time.Minute)), decision{issue: true}},
+		"a token of a cluster whose clock is an hour behind ours stays":         {given(tokenOf, issued(0), expiring(0)), decision{}},
+		"a token of a cluster whose clock is an hour behind is renewed in time": {given(tokenOf, issued(40*time.Minute), expiring(-40*time.Minute)), decision{issue: true}},
+		"a token of a cluster whose clock is an hour ahead is renewed in time":  {given(tokenOf, issued(40*time.Minute), expiring(80*time.Minute)), decision{issue: true}},
+		"a token that was issued in an hour, as it seems, is renewed":           {given(tokenOf, issued(-time.Hour)), decision{issue: true}},
+		"a token of a former version is renewed as it was": {given(tokenOf, issued(40*time.Minute), func(s *situation) {
+			delete(s.seen.secret.Annotations, annotationLife)
+		}), decision{issue: true}},
 		"a token that says nothing of itself is renewed": {given(tokenOf, holds([]byte("a token"))), decision{issue: true}},
 		"a token that the cluster rejects is replaced":   {given(tokenOf, issued(0), func(s *situation) { s.seen.rejected = true }), decision{issue: true}},
 		"a token for another role is replaced":           {given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ClusterRole = "edit" }), decision{issue: true}},

@@ -34,6 +34,15 @@ func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 	return marks
 }
 
+// expired reports whether the credential is over.
+func expired(pass *scope) bool {
+	if isToken(pass.Object) {
+		return hasExpired(pass.seen.secret, pass.Now)
+	}
+	expires := pass.Object.Status.ExpiresAt
+	return expires != nil && !pass.Now.Before(expires.Time)
+}
+
 // report writes everything of the status but the conditions.
 func report(pass *scope) {
 	written, seen := &pass.Object.Status, pass.seen
@@ -78,7 +87,7 @@ func markIssued(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 		marks.False(clusterprovisionerv1alpha1.ConditionIssued, outcome.Reason(), outcome.Message())
 	case written.SecretRef == nil:
 		marks.False(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonKubeconfigMissing, "")
-	case written.ExpiresAt != nil && !pass.Now.Before(written.ExpiresAt.Time):
+	case expired(pass):
 		marks.False(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonExpired, "the credential has expired")
 	default:
 		message := fmt.Sprintf("Secret %s/%s holds the kubeconfig", written.SecretRef.Namespace, written.SecretRef.Name)

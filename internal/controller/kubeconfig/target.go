@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/kube"
@@ -60,18 +61,18 @@ func rejects(ctx context.Context, kubeconfig []byte) bool {
 }
 
 // issue ensures the ServiceAccount and its binding, and returns a kubeconfig with a token for it.
-func (t *target) issue(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig) ([]byte, time.Time, error) {
+func (t *target) issue(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig) ([]byte, grant, error) {
 	name := accountOf(config)
 	if err := t.ensureAccount(ctx, config, name); err != nil {
-		return nil, time.Time{}, fmt.Errorf("cannot create ServiceAccount %q: %w", name, err)
+		return nil, grant{}, fmt.Errorf("cannot create ServiceAccount %q: %w", name, err)
 	}
 	if err := t.ensureBinding(ctx, config, name); err != nil {
-		return nil, time.Time{}, fmt.Errorf("cannot create ClusterRoleBinding %q: %w", name, err)
+		return nil, grant{}, fmt.Errorf("cannot create ClusterRoleBinding %q: %w", name, err)
 	}
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(expiration(config))}}
 	token, err := t.client.CoreV1().ServiceAccounts(metav1.NamespaceSystem).CreateToken(ctx, name, request, metav1.CreateOptions{})
 	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("cannot create a token for ServiceAccount %q: %w", name, err)
+		return nil, grant{}, fmt.Errorf("cannot create a token for ServiceAccount %q: %w", name, err)
 	}
 	cluster := &clientcmdapi.Cluster{
 		Server: t.config.Host, CertificateAuthorityData: t.config.CAData, TLSServerName: t.config.ServerName,
@@ -83,7 +84,9 @@ func (t *target) issue(ctx context.Context, config *clusterprovisionerv1alpha1.K
 		Contexts:       map[string]*clientcmdapi.Context{config.Name: {Cluster: config.Name, AuthInfo: name}},
 		CurrentContext: config.Name,
 	})
-	return raw, token.Status.ExpirationTimestamp.Time, err
+	// The cluster may grant another time than what was asked for, and then says so.
+	granted := ptr.Deref(token.Spec.ExpirationSeconds, expiration(config))
+	return raw, grant{token.Status.ExpirationTimestamp.Time, time.Duration(granted) * time.Second}, err
 }
 
 // ensureAccount creates the ServiceAccount, unless it exists.

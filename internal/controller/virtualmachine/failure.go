@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/clock"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/operation"
@@ -44,7 +45,8 @@ func (p *planner) clear() { p.failure, p.trouble = nil, "" }
 
 // backingOff reports whether the next attempt is not due yet, and describes that.
 func (p *planner) backingOff() bool {
-	if p.failure == nil || p.failure.RetryAfter == nil || !p.now.Before(p.failure.RetryAfter.Time) {
+	left := p.untilRetry()
+	if left == 0 {
 		return false
 	}
 	reason := p.failure.Reason
@@ -78,8 +80,16 @@ func (p *planner) backingOff() bool {
 	if p.trouble != "" {
 		text += ": " + p.trouble
 	}
-	p.outcome = flow.Wait(reason, text, p.failure.RetryAfter.Sub(p.now))
+	p.outcome = flow.Wait(reason, text, left)
 	return true
+}
+
+// untilRetry returns how long it is until the next attempt, and 0 if it is due.
+func (p *planner) untilRetry() time.Duration {
+	if p.failure == nil || p.failure.RetryAfter == nil {
+		return 0
+	}
+	return clock.Left(p.failure.RetryAfter.Time, max(lastBackoff, flow.RecheckStalled), p.now)
 }
 
 // backoff is how long to wait after that many failures in a row.

@@ -86,6 +86,9 @@ func TestPlan(t *testing.T) {
 			}
 		}
 	}
+	ahead := func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Status.StartFailure.RetryAfter = new(metav1.NewTime(noon.Add(time.Hour)))
+	}
 	wasRunning := func(vm *cloudnativev1alpha1.VirtualMachine) {
 		vm.Status.Server = &cloudnativev1alpha1.Server{State: stateText(machine.StateRunning)}
 	}
@@ -152,6 +155,10 @@ func TestPlan(t *testing.T) {
 		"one that nobody was replacing has": {
 			vm: []vmEdit{wasRunning}, seen: []func(*observation){state(machine.StateStopped), broken, other},
 			want: planned{Phase: "CrashLoopBackOff", Reason: "Crashed"},
+		},
+		"a crash does not wait for an hour that a clock was ahead": {
+			vm: []vmEdit{waits("Crashed"), ahead}, seen: []func(*observation){state(machine.StateStopped)},
+			want: planned{Steps: []operation.Step{operation.Start}, Phase: "Creating", Reason: "Starting"},
 		},
 		"an image waits for its time":    {vm: []vmEdit{waits("ImageNotFound")}, seen: []func(*observation){none}, want: planned{Phase: "ImagePullBackOff", Reason: "ImageNotFound"}},
 		"another size is given at once":  {seen: []func(*observation){small}, want: planned{Steps: []operation.Step{operation.Resize}, Reason: "Resizing"}},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/clock"
 	"github.com/windlass-operator/windlass/internal/flow"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/operation"
@@ -66,7 +67,7 @@ func (p *planner) recover() time.Duration {
 		return 0
 	}
 	if p.failure.RetryAfter != nil {
-		if wait := p.failure.RetryAfter.Add(lastBackoff).Sub(p.now); wait > 0 {
+		if wait := clock.Left(p.failure.RetryAfter.Add(lastBackoff), 2*lastBackoff, p.now); wait > 0 {
 			return wait
 		}
 	}
