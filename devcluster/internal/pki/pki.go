@@ -88,6 +88,9 @@ func leaves() []leaf {
 	}
 }
 
+// backdate is how far in the past certificates begin: further than the clock of a client may be behind.
+const backdate = 2 * time.Hour
+
 type authority struct {
 	cert *x509.Certificate
 	key  crypto.Signer
@@ -105,7 +108,7 @@ func Create(dir Dir, ips []net.IP, hosts []string) error {
 		if err != nil {
 			return err
 		}
-		own, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "devcluster-" + name}, key)
+		own, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "devcluster-" + name, NotBefore: time.Now().Add(-backdate).UTC()}, key)
 		if err != nil {
 			return fmt.Errorf("cannot create authority %q: %w", name, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/util/cert"
 )
@@ -29,6 +30,13 @@ func TestCreate(t *testing.T) {
 			if trusted := err == nil; trusted != (authority == leaf.authority) {
 				t.Errorf("%s is trusted by %s: %v, %v", leaf.name, authority, trusted, err)
 			}
+		}
+		// A client whose clock is an hour behind connects too.
+		roots := x509.NewCertPool()
+		roots.AddCert(read(t, dir, leaf.authority)[0])
+		usage := []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+		if _, err := own.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: usage, CurrentTime: time.Now().Add(-time.Hour)}); err != nil {
+			t.Errorf("an hour ago %s was not trusted: %v", leaf.name, err)
 		}
 		if named := own.VerifyHostname("127.0.0.1") == nil; named != leaf.serving {
 			t.Errorf("%s is good for 127.0.0.1: %v", leaf.name, named)
