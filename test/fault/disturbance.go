@@ -159,6 +159,7 @@ func skewedBy(by time.Duration) func(*disturbed, step) []step {
 				return s.failed
 			}},
 			{"wait until the manager works", awaitManager},
+			pause(blind), // tokens that are old by the new clock are renewed, once
 		}
 	}
 }
