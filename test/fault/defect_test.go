@@ -6,6 +6,8 @@ package main
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -33,5 +35,24 @@ func TestDefectsCanBePlanted(t *testing.T) {
 				t.Errorf("%v\nmake the patch again from the present sources", err)
 			}
 		})
+	}
+}
+
+// TestTheCopyHasWhatTheManagerIsBuiltFrom: no defect could be planted any more when the manager had got a package in a new place.
+func TestTheCopyHasWhatTheManagerIsBuiltFrom(t *testing.T) {
+	t.Parallel()
+	const module = "github.com/windlass-operator/windlass/"
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/windlass")
+	list.Dir = filepath.Join("..", "..")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range strings.Fields(string(out)) {
+		path, ours := strings.CutPrefix(path, module)
+		copied := func(part string) bool { return path == part || strings.HasPrefix(path, part+"/") }
+		if ours && !slices.ContainsFunc(sourceParts(), copied) {
+			t.Errorf("the package %s is not copied", path)
+		}
 	}
 }

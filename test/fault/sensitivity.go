@@ -62,12 +62,15 @@ func (s *sensitivity) run(ctx context.Context) (err error) {
 	return each(ctx, s.lanes, s.results, s.try)
 }
 
+// sourceParts are the directories that the manager is built from.
+func sourceParts() []string { return []string{"api", "cmd", "config/rbac", "internal"} }
+
 // copySources copies what the manager is built from.
 func (s *sensitivity) copySources() (err error) {
 	if s.dir, err = os.MkdirTemp("", "windlass-sensitivity-"); err != nil {
 		return fmt.Errorf("cannot make a directory for the copy: %w", err)
 	}
-	for _, part := range []string{"api", "cmd", "internal"} {
+	for _, part := range sourceParts() {
 		if err := os.CopyFS(filepath.Join(s.source(), part), os.DirFS(filepath.Join(s.programs.Root, part))); err != nil {
 			return fmt.Errorf("cannot copy the sources: %w", err)
 		}
