@@ -6,7 +6,6 @@ package kube
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,8 +28,8 @@ type NodeSet interface {
 	GetName() string
 	// Selects reports whether nodes that do not show the pool may be in the set.
 	Selects() bool
-	// Concerns reports whether the node is in the set.
-	Concerns(node *corev1.Node) bool
+	// Concerning returns a function that reports whether a node is in the set.
+	Concerning() func(node *corev1.Node) bool
 }
 
 // Nodes returns the nodes of the set from a cache with the index of IndexNodes. They are not copied and must not be changed. Only
@@ -47,5 +46,14 @@ func Nodes(ctx context.Context, cached client.Reader, set NodeSet) ([]corev1.Nod
 	if !set.Selects() {
 		return list.Items, nil
 	}
-	return slices.DeleteFunc(list.Items, func(node corev1.Node) bool { return !set.Concerns(&node) }), nil
+	// The nodes are moved within the list: a copy of each for a function would be most of what a count allocates.
+	kept, concerns := 0, set.Concerning()
+	for i := range list.Items {
+		if concerns(&list.Items[i]) {
+			list.Items[kept] = list.Items[i]
+			kept++
+		}
+	}
+	clear(list.Items[kept:])
+	return list.Items[:kept], nil
 }

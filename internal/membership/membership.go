@@ -74,11 +74,30 @@ func (p *Pool) selectsLabels(node *corev1.Node, own []string) bool {
 	if empty(p.Spec.NodeSelector) {
 		return false
 	}
-	foreign := maps.Clone(node.Labels)
-	for _, key := range own {
-		delete(foreign, key)
+	return p.selector.Matches(foreign{node.Labels, own})
+}
+
+// foreign are labels of a node without some of them. A copy of the labels for each pool and node is what most memory would be allocated for.
+type foreign struct {
+	all labels.Set
+	own []string
+}
+
+// Has implements labels.Labels.
+func (f foreign) Has(label string) bool { return f.all.Has(label) && !slices.Contains(f.own, label) }
+
+// Get implements labels.Labels.
+func (f foreign) Get(label string) string {
+	value, _ := f.Lookup(label)
+	return value
+}
+
+// Lookup implements labels.Labels.
+func (f foreign) Lookup(label string) (value string, exists bool) {
+	if slices.Contains(f.own, label) {
+		return "", false
 	}
-	return p.selector.Matches(labels.Set(foreign))
+	return f.all.Lookup(label)
 }
 
 // selectsAddress reports whether a segment has an internal address of the node.
@@ -105,9 +124,8 @@ func (p *Pool) has(node *corev1.Node, record Record) bool {
 // where the ledger confirms it, and a role label only without a value: Windlass gives it none.
 func (p *Pool) own(node *corev1.Node, record Record) []string {
 	var own []string
-	role := nodesv1.RoleLabel(p.Name)
 	for _, key := range record[p.Name].Labels {
-		if confirms(p.Status.Ledger, onLabels, key) && (key != role || node.Labels[role] == "") {
+		if confirms(p.Status.Ledger, onLabels, key) && (key != nodesv1.RoleLabel(p.Name) || node.Labels[key] == "") {
 			own = append(own, key)
 		}
 	}
@@ -115,8 +133,28 @@ func (p *Pool) own(node *corev1.Node, record Record) []string {
 }
 
 // Concerns reports whether the node is a member, or carries something of the pool.
-func (p *Pool) Concerns(node *corev1.Node) bool {
-	return slices.Contains(Concerned(node), p.Name) || p.Has(node)
+func (p *Pool) Concerns(node *corev1.Node) bool { return p.Concerning()(node) }
+
+// Concerning returns Concerns for many nodes. Most are decided on by their labels: only the record of one that mentions the pool is parsed. Names of pools need no escapes, but JSON
+// allows them, and the record is the node's own word.
+func (p *Pool) Concerning() func(node *corev1.Node) bool {
+	marks := append(nodesv1.MemberLabels(p.Name), nodesv1.RoleLabel(p.Name))
+	key := `"` + p.Name + `"`
+	return func(node *corev1.Node) bool {
+		marked := func(label string) bool {
+			_, there := node.Labels[label]
+			return there
+		}
+		if slices.ContainsFunc(marks, marked) {
+			return true
+		}
+		if raw := node.Annotations[nodesv1.AppliedAnnotation]; !strings.Contains(raw, key) && !strings.Contains(raw, `\`) {
+			return p.Selects() && p.selects(node, nil)
+		}
+		record := ParseRecord(node)
+		_, recorded := record[p.Name]
+		return recorded || p.has(node, record)
+	}
 }
 
 // left reports whether the node is no longer a member, or the pool is being deleted.

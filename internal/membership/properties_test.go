@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -263,6 +264,44 @@ func randomSpec(random *rand.Rand, pool *nodesv1.NodePool) {
 			pool.Spec.Taints = append(pool.Spec.Taints, nodesv1.Taint{
 				Key: fmt.Sprintf("taint-%d", i), Value: strconv.Itoa(random.IntN(2)), Effect: corev1.TaintEffectNoSchedule,
 			})
+		}
+	}
+}
+
+// TestPropertyConcerns compares the quick answer with the one that its documentation gives, also for records that somebody else has written.
+func TestPropertyConcerns(t *testing.T) {
+	t.Parallel()
+	records := []string{
+		"", "{", `{"red":{}}`, `{"red":{"labels":["pool"]}}`, `{"r\u0065d":{"labels":["pool"]}}`, `{"blue":{"labels":["red"]}}`, `{"blue":{"labels":["pool","example.com/a"]}}`,
+		`{"reddish":{}}`, `["red"]`, `{"red":{"labels":["node-role.kubernetes.io/red"]}}`,
+	}
+	labels := []string{nodesv1.RoleLabel("red"), nodesv1.MemberLabel("red"), nodesv1.AddressLabel("red"), nodesv1.RoleLabel("blue"), "pool", "example.com/a"}
+	for seed := range uint64(3000) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		n := &corev1.Node{}
+		n.Name, n.Labels, n.Annotations = "n", map[string]string{}, map[string]string{}
+		for _, key := range labels {
+			if random.IntN(3) == 0 {
+				n.Labels[key] = []string{"", "red"}[random.IntN(2)]
+			}
+		}
+		if raw := records[random.IntN(len(records))]; raw != "" {
+			n.Annotations[nodesv1.AppliedAnnotation] = raw
+		}
+		object := &nodesv1.NodePool{}
+		object.Name = "red"
+		if random.IntN(2) == 0 {
+			object.Spec.NodeSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"pool": "red"}}
+		}
+		if random.IntN(2) == 0 {
+			object.Status.Ledger.Labels = []string{"pool", nodesv1.RoleLabel("red")}
+		}
+		red, err := NewPool(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := red.Concerns(n), slices.Contains(Concerned(n), "red") || red.Has(n); got != want {
+			t.Fatalf("seed %d: Concerns is %v, want %v, of a node with labels %v and record %s", seed, got, want, n.Labels, n.Annotations)
 		}
 	}
 }
