@@ -81,7 +81,9 @@ func overlaySkewed(ctx context.Context, dir string) (file string, err error) {
 		"time.go": strings.Replace(text, askClock, askSkewed, 1),
 		"skew.go": skewed,
 	}
-	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	overlay := struct {
+		Replace map[string]string `json:"Replace"`
+	}{map[string]string{}}
 	for name, content := range replaced {
 		own := filepath.Join(dir, name)
 		overlay.Replace[filepath.Join(source, name)] = own

@@ -48,7 +48,7 @@ func TestTheCopyHasWhatTheManagerIsBuiltFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range strings.Fields(string(out)) {
+	for path := range strings.FieldsSeq(string(out)) {
 		path, ours := strings.CutPrefix(path, module)
 		copied := func(part string) bool { return path == part || strings.HasPrefix(path, part+"/") }
 		if ours && !slices.ContainsFunc(sourceParts(), copied) {

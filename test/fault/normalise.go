@@ -52,22 +52,25 @@ type exception struct {
 
 func exceptions() []exception {
 	return []exception{
-		{"", []string{"metadata", "uid"}},               // random; references to it are compared, see names
-		{"", []string{"metadata", "resourceVersion"}},   // counts the writes of the whole cluster
+		{"", inMetadata("uid")},                         // random; references to it are compared, see names
+		{"", inMetadata("resourceVersion")},             // counts the writes of the whole cluster
 		{"Node", []string{"status", "daemonEndpoints"}}, // a free port of the machine, where the simulator listens
 		// A run of a tool that failed is repeated, and its ID and its log are those of the last attempt.
 		{"Cluster", []string{"status", "lastOperation", "id"}},
 		{"Cluster", []string{"status", "lastOperation", "attempt"}},
-		{"Secret", []string{"metadata", "annotations", clusterprovisionerv1alpha1.OperationAnnotation}},
-		{"ConfigMap", []string{"metadata", "annotations", clusterprovisionerv1alpha1.OperationAnnotation}},
+		{"Secret", inMetadata("annotations", clusterprovisionerv1alpha1.OperationAnnotation)},
+		{"ConfigMap", inMetadata("annotations", clusterprovisionerv1alpha1.OperationAnnotation)},
 		// A controller that was away scales from the first number to the last, and not to those in between.
-		{"ReplicaSet", []string{"metadata", "generation"}},
+		{"ReplicaSet", inMetadata("generation")},
 		{"ReplicaSet", []string{"status", "observedGeneration"}},
 		{"Lease", []string{"spec", "holderIdentity"}}, // for nodes it is the simulator with a random name
 		// An outage that takes longer than a Lease ends it, and then it is taken once more. A busy machine decides whether it does.
 		{"Lease", []string{"spec", "leaseTransitions"}},
 	}
 }
+
+// inMetadata returns the path of a field in an object's metadata.
+func inMetadata(path ...string) []string { return append([]string{"metadata"}, path...) }
 
 // normalise returns the content of an object without what may differ.
 func (n *names) normalise(object *unstructured.Unstructured) any {

@@ -90,7 +90,7 @@ func (s *stage) program() *rig.Cluster {
 	}
 	wrong := s.Cluster
 	wrong.Windlass = s.skewed
-	wrong.Env = append(wrong.Env[:len(wrong.Env):len(wrong.Env)], fmt.Sprintf("%s=%d", skewVariable, int(s.skew.Seconds())))
+	wrong.Env = append(slices.Clip(wrong.Env), fmt.Sprintf("%s=%d", skewVariable, int(s.skew.Seconds())))
 	return &wrong
 }
 
