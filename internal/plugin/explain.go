@@ -65,7 +65,7 @@ func (c *cluster) explainPodOf(ctx context.Context, of *why.Explanation, object 
 	}, namespace, client.MatchingLabelsSelector{Selector: its.selector})
 	because, err := unseen(err, "pods in namespace "+namespace)
 	if because != "" {
-		of.Unseen("The pods have started", because)
+		of.Unseen(why.CheckPodsStarted, because)
 	}
 	if err != nil || worst == nil {
 		return err

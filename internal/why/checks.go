@@ -26,13 +26,15 @@ const (
 type walk struct {
 	explanation Explanation
 	failed      bool
-	// names are what the texts of codes may name.
-	names names
+	// names are what the texts of codes may name, and titles what checks ask.
+	names  names
+	titles map[CheckID]string
 }
 
 func newWalk(subject Object) *walk {
 	return &walk{
 		explanation: Explanation{Subject: subject, Checks: []Check{}},
+		titles:      titles(),
 		names:       names{"kind": strings.ToLower(subject.Kind), "namespace": subject.Namespace, "name": subject.Name},
 	}
 }
@@ -52,26 +54,30 @@ type finding struct {
 }
 
 // check makes a check, unless an earlier one has failed.
-func (w *walk) check(title string, look func() *finding) {
+func (w *walk) check(id CheckID, look func() *finding) {
 	if w.failed {
-		w.explanation.Checks = append(w.explanation.Checks, Check{Title: title, State: NotLookedAt, Message: laterText})
+		w.explanation.Checks = append(w.explanation.Checks, w.made(id, NotLookedAt, laterText))
 		return
 	}
 	found := look()
 	if found == nil {
-		w.explanation.Checks = append(w.explanation.Checks, Check{Title: title, State: Passed})
+		w.explanation.Checks = append(w.explanation.Checks, w.made(id, Passed, ""))
 		return
 	}
 	w.failed = true
-	check := Check{
-		Title: title, State: Failed, Code: found.code, Message: sentence(found.message), Evidence: found.evidence,
-		Next: found.code.step(w.explanation.Subject.Kind, w.names.with(found.names), found.gaveUp),
-	}
+	check := w.made(id, Failed, sentence(found.message))
+	check.Code, check.Evidence = found.code, found.evidence
+	check.Next = found.code.step(w.explanation.Subject.Kind, w.names.with(found.names), found.gaveUp)
 	check.Next.At = found.at
 	if found.ends {
 		check.Next.Text, check.Next.Heals = pauseEnds, true
 	}
 	w.explanation.Checks = append(w.explanation.Checks, check)
+}
+
+// made returns a check with what became of it.
+func (w *walk) made(id CheckID, state State, message string) Check {
+	return Check{ID: id, Title: w.titles[id], State: state, Message: message}
 }
 
 // note adds what the last check has seen, if it has passed.
@@ -83,13 +89,13 @@ func (w *walk) note(message string) {
 }
 
 // skip enters a check that cannot be made, and why.
-func (w *walk) skip(title, because string) {
-	w.explanation.Checks = append(w.explanation.Checks, Check{Title: title, State: NotLookedAt, Message: cmp.Or(sentence(because), laterText)})
+func (w *walk) skip(id CheckID, because string) {
+	w.explanation.Checks = append(w.explanation.Checks, w.made(id, NotLookedAt, cmp.Or(sentence(because), laterText)))
 }
 
 // Unseen enters a check that cannot be made because objects around the subject could not be read.
-func (e *Explanation) Unseen(title, because string) {
-	e.Checks = append(e.Checks, Check{Title: title, State: NotLookedAt, Message: sentence(because)})
+func (e *Explanation) Unseen(id CheckID, because string) {
+	e.Checks = append(e.Checks, Check{ID: id, Title: titles()[id], State: NotLookedAt, Message: sentence(because)})
 }
 
 // end returns the explanation. Without a failed check the summary says that.

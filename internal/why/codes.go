@@ -33,7 +33,7 @@ func (c Code) step(kind string, with names, gaveUp bool) *Step {
 		found, known = all[""][c]
 	}
 	if !known {
-		found = asks("Read the conditions and the events of the object.", describeCommand)
+		found = asks(unknownStep, describeCommand)
 	}
 	if gaveUp && found.given != nil {
 		found = *found.given

@@ -14,6 +14,9 @@ const (
 	CodeDeleting Code = "Deleting"
 )
 
+// unknownStep is what to do about a cause that is not in the table.
+const unknownStep = "Read the conditions and the events of the object."
+
 // pauseEnds is what to do about a pause that has an end, of an object or of its pool.
 const pauseEnds = "The pause ends by itself. To end it now, remove the annotation."
 

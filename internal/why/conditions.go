@@ -40,7 +40,7 @@ const (
 // declared is a condition of a kind, as a check.
 type declared struct {
 	condition string
-	title     string
+	asks      CheckID
 	// negative conditions are good when False. info conditions tell of something that is worth knowing, but that Ready does not
 	// depend on.
 	negative, info bool
@@ -55,32 +55,32 @@ type owned interface {
 // NodePool explains why a NodePool is not ready.
 func NodePool(pool *nodesv1.NodePool) *Explanation {
 	return conditionWalk(kindPool, pool, pool.Status.ObservedGeneration, nil, names{"generation": strconv.FormatInt(pool.Generation, 10)}, []declared{
-		{condition: nodesv1.ConditionSafetyBrake, title: "Not too many nodes leave at once", negative: true},
-		{condition: nodesv1.ConditionRuntimeClassReady, title: "The RuntimeClass is as the pool wants it"},
-		{condition: nodesv1.ConditionHandlerAvailable, title: "The members have the handler"},
-		{condition: nodesv1.ConditionConflicted, title: "Nobody else holds a key of the pool", negative: true},
-		{condition: nodesv1.ConditionDrained, title: "The nodes that left are drained"},
-		{condition: nodesv1.ConditionRolledOut, title: "No node waits for its batch"},
-		{condition: nodesv1.ConditionNodesSynced, title: "The nodes carry what the pool wants"},
-		{condition: nodesv1.ConditionAdmissionReady, title: "Pods can choose the pool by label and default", info: true},
+		{condition: nodesv1.ConditionSafetyBrake, asks: checkFewNodesLeave, negative: true},
+		{condition: nodesv1.ConditionRuntimeClassReady, asks: checkRuntimeClassReady},
+		{condition: nodesv1.ConditionHandlerAvailable, asks: checkHandlerAvailable},
+		{condition: nodesv1.ConditionConflicted, asks: checkKeysFree, negative: true},
+		{condition: nodesv1.ConditionDrained, asks: checkNodesDrained},
+		{condition: nodesv1.ConditionRolledOut, asks: checkNodesRolledOut},
+		{condition: nodesv1.ConditionNodesSynced, asks: checkNodesSynced},
+		{condition: nodesv1.ConditionAdmissionReady, asks: checkAdmissionReady, info: true},
 	})
 }
 
 // PodSet explains why a PodSet is not ready.
 func PodSet(set *appsv1alpha1.PodSet) *Explanation {
 	return conditionWalk(kindPodSet, set, set.Status.ObservedGeneration, nil, names{"pool": set.Spec.NodePool}, []declared{
-		{condition: appsv1alpha1.ConditionChildConflict, title: "No other object has the name", negative: true},
-		{condition: appsv1alpha1.ConditionReplicaFailure, title: "Kubernetes can create the pods", negative: true},
-		{condition: appsv1alpha1.ConditionProgressing, title: "The rollout makes progress"},
-		{condition: appsv1alpha1.ConditionAvailable, title: "Enough pods are available"},
+		{condition: appsv1alpha1.ConditionChildConflict, asks: checkNameFree, negative: true},
+		{condition: appsv1alpha1.ConditionReplicaFailure, asks: checkPodsCreatable, negative: true},
+		{condition: appsv1alpha1.ConditionProgressing, asks: checkRolloutProgresses},
+		{condition: appsv1alpha1.ConditionAvailable, asks: checkEnoughPodsAvailable},
 	})
 }
 
 // PodBuggerTool explains why a PodBuggerTool is not ready.
 func PodBuggerTool(tool *appsv1alpha1.PodBuggerTool) *Explanation {
 	return conditionWalk(kindTool, tool, tool.Status.ObservedGeneration, nil, nil, []declared{
-		{condition: appsv1alpha1.ConditionInstalled, title: "The matching pods have the tool"},
-		{condition: appsv1alpha1.ConditionLimited, title: "spec.maxPods leaves no pod out", negative: true, info: true},
+		{condition: appsv1alpha1.ConditionInstalled, asks: checkToolInstalled},
+		{condition: appsv1alpha1.ConditionLimited, asks: checkNoPodLeftOut, negative: true, info: true},
 	})
 }
 
@@ -91,14 +91,14 @@ func VirtualMachine(vm *cloudnativev1alpha1.VirtualMachine) *Explanation {
 		again = vm.Status.StartFailure.RetryAfter
 	}
 	return conditionWalk(kindMachine, vm, vm.Status.ObservedGeneration, again, nil, []declared{
-		{condition: cloudnativev1alpha1.ConditionDriverReady, title: "The host is configured and answers"},
-		{condition: cloudnativev1alpha1.ConditionImageReady, title: "The image is on the host"},
-		{condition: cloudnativev1alpha1.ConditionProvisioned, title: "The machine exists"},
-		{condition: cloudnativev1alpha1.ConditionPowerSynced, title: "The machine runs, or is off, as declared"},
-		{condition: cloudnativev1alpha1.ConditionResourcesSynced, title: "The machine has the declared size"},
-		{condition: cloudnativev1alpha1.ConditionRestartRequired, title: "No change waits for a restart", negative: true, info: true},
-		{condition: cloudnativev1alpha1.ConditionSoftwareEmulation, title: "The host does not emulate the processor", negative: true, info: true},
-		{condition: cloudnativev1alpha1.ConditionRootDiskRefused, title: "The driver supports the root disk", negative: true, info: true},
+		{condition: cloudnativev1alpha1.ConditionDriverReady, asks: checkHostAnswers},
+		{condition: cloudnativev1alpha1.ConditionImageReady, asks: checkImageOnHost},
+		{condition: cloudnativev1alpha1.ConditionProvisioned, asks: checkMachineExists},
+		{condition: cloudnativev1alpha1.ConditionPowerSynced, asks: checkPowerSynced},
+		{condition: cloudnativev1alpha1.ConditionResourcesSynced, asks: checkSizeSynced},
+		{condition: cloudnativev1alpha1.ConditionRestartRequired, asks: checkNoRestartWaits, negative: true, info: true},
+		{condition: cloudnativev1alpha1.ConditionSoftwareEmulation, asks: checkProcessorNotEmulated, negative: true, info: true},
+		{condition: cloudnativev1alpha1.ConditionRootDiskRefused, asks: checkRootDiskSupported, negative: true, info: true},
 	})
 }
 
@@ -110,11 +110,11 @@ func Cluster(cluster *clusterprovisionerv1alpha1.Cluster) *Explanation {
 	}
 	more := names{"kind": "clusters.clusterprovisioner.rke.io", "plan": plan}
 	return conditionWalk(kindCluster, cluster, cluster.Status.ObservedGeneration, cluster.Status.NextRetryTime, more, []declared{
-		{condition: clusterprovisionerv1alpha1.ConditionConfigValid, title: "The configuration can be used"},
-		{condition: clusterprovisionerv1alpha1.ConditionProvisioned, title: "The tool has applied the configuration"},
-		{condition: clusterprovisionerv1alpha1.ConditionKubeconfigAvailable, title: "The kubeconfig is in its Secret"},
-		{condition: clusterprovisionerv1alpha1.ConditionHealthy, title: "The cluster answers"},
-		{condition: clusterprovisionerv1alpha1.ConditionDegraded, title: "No later change has failed, and no machine was skipped", negative: true},
+		{condition: clusterprovisionerv1alpha1.ConditionConfigValid, asks: checkConfigUsable},
+		{condition: clusterprovisionerv1alpha1.ConditionProvisioned, asks: checkConfigApplied},
+		{condition: clusterprovisionerv1alpha1.ConditionKubeconfigAvailable, asks: checkKubeconfigStored},
+		{condition: clusterprovisionerv1alpha1.ConditionHealthy, asks: checkClusterAnswers},
+		{condition: clusterprovisionerv1alpha1.ConditionDegraded, asks: checkLastChangeApplied, negative: true},
 	})
 }
 
@@ -122,7 +122,7 @@ func Cluster(cluster *clusterprovisionerv1alpha1.Cluster) *Explanation {
 func Kubeconfig(of *clusterprovisionerv1alpha1.Kubeconfig) *Explanation {
 	more := names{"kind": "kubeconfigs.clusterprovisioner.rke.io"}
 	return conditionWalk(kindKubeconfig, of, of.Status.ObservedGeneration, nil, more, []declared{
-		{condition: clusterprovisionerv1alpha1.ConditionIssued, title: "The credential is issued"},
+		{condition: clusterprovisionerv1alpha1.ConditionIssued, asks: checkKubeconfigIssued},
 	})
 }
 
@@ -131,19 +131,19 @@ func Kubeconfig(of *clusterprovisionerv1alpha1.Kubeconfig) *Explanation {
 func conditionWalk(kind string, of owned, observed int64, again *metav1.Time, more names, all []declared) *Explanation {
 	w := newWalk(ObjectOf(kind, of))
 	w.names = w.names.with(more)
-	all = append(all, declared{condition: status.Paused, title: "Windlass is not paused for the object", negative: true, info: true})
+	all = append(all, declared{condition: status.Paused, asks: checkNotPaused, negative: true, info: true})
 	conditions := of.GetConditions()
 	ready := apimeta.FindStatusCondition(conditions, status.Ready)
-	w.check("Windlass has looked at the object as it is now", func() *finding { return unobserved(kind, of, observed, ready) })
+	w.check(checkObservedByWindlass, func() *finding { return unobserved(kind, of, observed, ready) })
 	cause := causeOf(conditions, ready, all)
 	if rests := apimeta.FindStatusCondition(conditions, status.Paused); cause != nil && rests != nil && rests.Status == metav1.ConditionTrue && heals(kind, conditions, cause) {
 		cause = rests // nothing heals by itself while the object is paused
 	}
 	w.conditions(kind, of, again, cause, sortChecks(conditions, all, cause))
 	if cause != nil && !slices.ContainsFunc(all, func(d declared) bool { return d.condition == cause.Type }) {
-		w.check("The object is ready", func() *finding { return blame(kind, of, cause, again) })
+		w.check(checkObjectReady, func() *finding { return blame(kind, of, cause, again) })
 	}
-	w.check("The object is not being deleted", func() *finding { return leaving(kind, of) })
+	w.check(checkNotDeleted, func() *finding { return leaving(kind, of) })
 	return w.end(fmt.Sprintf("%s %s is ready", kind, of.GetName()))
 }
 
@@ -222,12 +222,12 @@ func (w *walk) conditions(kind string, of owned, again *metav1.Time, cause *meta
 		found := apimeta.FindStatusCondition(of.GetConditions(), d.condition)
 		switch {
 		case cause != nil && found.Type == cause.Type:
-			w.check(d.title, func() *finding { return blame(kind, of, found, again) })
+			w.check(d.asks, func() *finding { return blame(kind, of, found, again) })
 		case d.fine(found):
-			w.check(d.title, func() *finding { return nil })
+			w.check(d.asks, func() *finding { return nil })
 			w.note(found.Message)
 		default:
-			w.skip(d.title, found.Message)
+			w.skip(d.asks, found.Message)
 		}
 	}
 }

@@ -22,7 +22,7 @@ const (
 // could not be read.
 func CronJob(of *batchv1.CronJob, last *batchv1.Job, unseen string) *Explanation {
 	w := newWalk(ObjectOf(kindCronJob, of))
-	w.check("The CronJob is not suspended", func() *finding {
+	w.check(checkCronJobNotSuspended, func() *finding {
 		if of.Spec.Suspend == nil || !*of.Spec.Suspend {
 			return nil
 		}
@@ -32,11 +32,10 @@ func CronJob(of *batchv1.CronJob, last *batchv1.Job, unseen string) *Explanation
 		}
 	})
 	var because *Explanation
-	const titleLast = "Its last Job has not failed and does not wait"
 	if unseen != "" {
-		w.explanation.Unseen(titleLast, unseen)
+		w.explanation.Unseen(checkLastJobFine, unseen)
 	} else {
-		w.check(titleLast, func() *finding {
+		w.check(checkLastJobFine, func() *finding {
 			if last == nil {
 				return nil
 			}
@@ -44,7 +43,7 @@ func CronJob(of *batchv1.CronJob, last *batchv1.Job, unseen string) *Explanation
 			return blameLastJob(last, because)
 		})
 	}
-	w.check("The object is not being deleted", func() *finding { return leaving(kindCronJob, of) })
+	w.check(checkNotDeleted, func() *finding { return leaving(kindCronJob, of) })
 	out := w.end(restOf(of, last))
 	if failure := out.Failure(); failure != nil && (failure.Code == CodeLastJobFailed || failure.Code == CodeLastJobWaits) {
 		out.Because = because

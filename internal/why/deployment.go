@@ -25,16 +25,16 @@ const (
 func Deployment(of *appsv1.Deployment) *Explanation {
 	w := newWalk(ObjectOf(kindDeployment, of))
 	w.observed(kindDeployment, of, of.Status.ObservedGeneration)
-	w.check("Kubernetes can create the pods", func() *finding { return uncreated(of) })
-	w.check("The rollout is not paused", func() *finding { return paused(of) })
-	w.check("The rollout makes progress", func() *finding {
+	w.check(checkPodsCreatable, func() *finding { return uncreated(of) })
+	w.check(checkRolloutNotPaused, func() *finding { return paused(of) })
+	w.check(checkRolloutProgresses, func() *finding {
 		if c := conditionOf(of, appsv1.DeploymentProgressing); c != nil && c.Status == corev1.ConditionFalse {
 			return blameDeployment(of, c, c.Message)
 		}
 		return nil
 	})
-	w.check("All pods run the current template and are available", func() *finding { return unfinished(of) })
-	w.check("The object is not being deleted", func() *finding { return leaving(kindDeployment, of) })
+	w.check(checkPodsCurrentAndAvailable, func() *finding { return unfinished(of) })
+	w.check(checkNotDeleted, func() *finding { return leaving(kindDeployment, of) })
 	return w.end(fmt.Sprintf("All pods of Deployment %s are available", of.Name))
 }
 

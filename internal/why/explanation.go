@@ -54,6 +54,8 @@ const (
 
 // Check is one step of an explanation.
 type Check struct {
+	// ID names what is asked, for programs.
+	ID CheckID `json:"id" doc:"Names what is checked, for programs" example:"PoolNodeReady"`
 	// Title is what the check is about, as a statement that is true if it passes.
 	Title string `json:"title" doc:"What is checked: a statement that is true if the check has passed" example:"A node of the pool is ready"`
 	// State is what became of it.

@@ -25,11 +25,11 @@ const (
 func Job(of *batchv1.Job) *Explanation {
 	w := newWalk(ObjectOf(kindJob, of))
 	if jobCondition(of, batchv1.JobComplete) != nil {
-		w.check("The Job has completed", func() *finding { return nil })
+		w.check(checkJobCompleted, func() *finding { return nil })
 		return w.end(fmt.Sprintf("Job %s has completed", of.Name))
 	}
-	w.check("The Job has not failed", func() *finding { return failedJob(of) })
-	w.check("The Job is not suspended", func() *finding {
+	w.check(checkJobNotFailed, func() *finding { return failedJob(of) })
+	w.check(checkJobNotSuspended, func() *finding {
 		if of.Spec.Suspend == nil || !*of.Spec.Suspend {
 			return nil
 		}
@@ -38,8 +38,8 @@ func Job(of *batchv1.Job) *Explanation {
 			evidence: []Evidence{fact(kindJob, of, "spec.suspend", "true")},
 		}
 	})
-	w.check("All pods have been created", func() *finding { return missingPodsOf(of) })
-	w.check("All pods are ready", func() *finding {
+	w.check(checkAllPodsCreated, func() *finding { return missingPodsOf(of) })
+	w.check(checkAllPodsReady, func() *finding {
 		if of.Status.Ready == nil || *of.Status.Ready >= of.Status.Active {
 			return nil
 		}
@@ -48,7 +48,7 @@ func Job(of *batchv1.Job) *Explanation {
 			evidence: []Evidence{fact(kindJob, of, "status.ready", decimal(*of.Status.Ready))},
 		}
 	})
-	w.check("The object is not being deleted", func() *finding { return leaving(kindJob, of) })
+	w.check(checkNotDeleted, func() *finding { return leaving(kindJob, of) })
 	return w.end(fmt.Sprintf("Job %s runs: %d of its pods have completed", of.Name, of.Status.Succeeded))
 }
 

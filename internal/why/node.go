@@ -22,14 +22,14 @@ import (
 func Node(node *corev1.Node, pools membership.Pools, because string) *Explanation {
 	w := newWalk(ObjectOf(kindNode, node))
 	w.names = w.names.with(onNode(node.Name))
-	w.check("The node is ready", func() *finding {
+	w.check(checkNodeReady, func() *finding {
 		if isReady(node) {
 			return nil
 		}
 		return &finding{code: CodeNodeNotReady, message: unready(node), evidence: []Evidence{notReady(node)}}
 	})
-	w.check("The node is not short of resources", func() *finding { return pressed(node) })
-	w.check("The node is not cordoned", func() *finding {
+	w.check(checkNodeNotShort, func() *finding { return pressed(node) })
+	w.check(checkNodeNotCordoned, func() *finding {
 		if !node.Spec.Unschedulable {
 			return nil
 		}
@@ -38,11 +38,10 @@ func Node(node *corev1.Node, pools membership.Pools, because string) *Explanatio
 			evidence: []Evidence{fact(kindNode, node, "spec.unschedulable", "true")},
 		}
 	})
-	const carries = "The node carries what its pools want"
 	if because != "" {
-		w.skip(carries, because)
+		w.skip(checkNodeCarriesAll, because)
 	} else {
-		w.check(carries, func() *finding { return unsynced(node, pools) })
+		w.check(checkNodeCarriesAll, func() *finding { return unsynced(node, pools) })
 	}
 	return w.end(fmt.Sprintf("Node %s is ready and accepts pods", node.Name))
 }
@@ -81,7 +80,7 @@ func poolNames(pool *membership.Pool) names {
 func MembershipUnseen(node *corev1.Node, name, because string) *Explanation {
 	w := newWalk(ObjectOf(kindNode, node))
 	w.explanation.Pool = name
-	w.skip("The pool has chosen the node", because)
+	w.skip(checkNodeIsMember, because)
 	return w.end("")
 }
 
@@ -91,7 +90,7 @@ func Membership(node *corev1.Node, pools membership.Pools, name string) *Explana
 	w.explanation.Pool = name
 	w.names = w.names.with(names{"pool": name})
 	pool := pools[name]
-	w.check("The pool exists", func() *finding {
+	w.check(checkPoolExists, func() *finding {
 		if pool != nil {
 			return nil
 		}
@@ -102,17 +101,17 @@ func Membership(node *corev1.Node, pools membership.Pools, name string) *Explana
 	}
 	w.names = w.names.with(poolNames(pool))
 	m := &memberWalk{walk: w, node: node, pool: pool, pools: pools, plan: membership.NewPlan(node, pools), chosen: pool.Selection(node)}
-	m.check("The pool can be understood", m.malformed)
+	m.check(checkPoolUnderstood, m.malformed)
 	if m.hasLeft() {
-		m.check("The node has given up what it carried of the pool", m.stillCarries)
+		m.check(checkNodeGaveUp, m.stillCarries)
 	}
-	m.check("The pool has chosen the node", m.notChosen)
+	m.check(checkNodeIsMember, m.notChosen)
 	m.note(m.because())
-	m.check("The pool acts on its nodes", m.held)
-	m.check("The batch of the node has come", m.deferred)
-	m.check("Nobody else holds a key of the pool on the node", m.conflicted)
-	m.check("The node carries what the pool wants", m.pending)
-	m.check("The node has no start-up taint", m.closed)
+	m.check(checkPoolActs, m.held)
+	m.check(checkBatchCame, m.deferred)
+	m.check(checkNodeKeysFree, m.conflicted)
+	m.check(checkNodeCarriesPool, m.pending)
+	m.check(checkNoStartupTaint, m.closed)
 	return w.end(fmt.Sprintf("Node %s is a member of pool %s and carries what it wants", node.Name, name))
 }
 

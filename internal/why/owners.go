@@ -31,20 +31,17 @@ const (
 	CodeNoNodeChosen Code = "NoNodeChosen"
 )
 
-// titleAvailable is the check of all owners whose pods are to run all the time.
-const titleAvailable = "All pods are available"
-
 // ReplicaSet explains why the pods of a ReplicaSet are not all available.
 func ReplicaSet(of *appsv1.ReplicaSet) *Explanation {
 	w := newWalk(ObjectOf(kindReplicaSet, of))
 	size, counts := orOne(of.Spec.Replicas), of.Status
 	w.observed(kindReplicaSet, of, counts.ObservedGeneration)
-	w.check("Kubernetes can create the pods", func() *finding { return refusedPods(of) })
-	w.check("All pods have been created", func() *finding { return missingOf(kindReplicaSet, of, "status.replicas", counts.Replicas, size) })
-	w.check(titleAvailable, func() *finding {
+	w.check(checkPodsCreatable, func() *finding { return refusedPods(of) })
+	w.check(checkAllPodsCreated, func() *finding { return missingOf(kindReplicaSet, of, "status.replicas", counts.Replicas, size) })
+	w.check(checkAllPodsAvailable, func() *finding {
 		return unavailableOf(kindReplicaSet, of, "status.availableReplicas", counts.AvailableReplicas, size)
 	})
-	w.check("The object is not being deleted", func() *finding { return leaving(kindReplicaSet, of) })
+	w.check(checkNotDeleted, func() *finding { return leaving(kindReplicaSet, of) })
 	return w.end(fmt.Sprintf("All pods of ReplicaSet %s are available", of.Name))
 }
 
@@ -68,12 +65,12 @@ func StatefulSet(of *appsv1.StatefulSet) *Explanation {
 	w := newWalk(ObjectOf(kindStatefulSet, of))
 	size, counts := orOne(of.Spec.Replicas), of.Status
 	w.observed(kindStatefulSet, of, counts.ObservedGeneration)
-	w.check("The pods that exist are available", func() *finding {
+	w.check(checkExistingPodsAvailable, func() *finding {
 		return unavailableOf(kindStatefulSet, of, "status.availableReplicas", counts.AvailableReplicas, min(counts.Replicas, size))
 	})
-	w.check("All pods have been created", func() *finding { return missingOf(kindStatefulSet, of, "status.replicas", counts.Replicas, size) })
-	w.check("All pods run the current template", func() *finding { return oldPodsOf(of) })
-	w.check("The object is not being deleted", func() *finding { return leaving(kindStatefulSet, of) })
+	w.check(checkAllPodsCreated, func() *finding { return missingOf(kindStatefulSet, of, "status.replicas", counts.Replicas, size) })
+	w.check(checkAllPodsCurrent, func() *finding { return oldPodsOf(of) })
+	w.check(checkNotDeleted, func() *finding { return leaving(kindStatefulSet, of) })
 	return w.end(fmt.Sprintf("All pods of StatefulSet %s are available", of.Name))
 }
 
@@ -104,7 +101,7 @@ func DaemonSet(of *appsv1.DaemonSet) *Explanation {
 	w := newWalk(ObjectOf(kindDaemonSet, of))
 	counts := of.Status
 	w.observed(kindDaemonSet, of, counts.ObservedGeneration)
-	w.check("A node is chosen", func() *finding {
+	w.check(checkNodeChosen, func() *finding {
 		if counts.DesiredNumberScheduled > 0 {
 			return nil
 		}
@@ -113,13 +110,13 @@ func DaemonSet(of *appsv1.DaemonSet) *Explanation {
 			evidence: []Evidence{fact(kindDaemonSet, of, "status.desiredNumberScheduled", "0")},
 		}
 	})
-	w.check("All pods have been created", func() *finding {
+	w.check(checkAllPodsCreated, func() *finding {
 		return missingOf(kindDaemonSet, of, "status.currentNumberScheduled", counts.CurrentNumberScheduled, counts.DesiredNumberScheduled)
 	})
-	w.check(titleAvailable, func() *finding {
+	w.check(checkAllPodsAvailable, func() *finding {
 		return unavailableOf(kindDaemonSet, of, "status.numberAvailable", counts.NumberAvailable, counts.DesiredNumberScheduled)
 	})
-	w.check("All pods run the current template", func() *finding {
+	w.check(checkAllPodsCurrent, func() *finding {
 		old := counts.DesiredNumberScheduled - counts.UpdatedNumberScheduled
 		updated := fact(kindDaemonSet, of, "status.updatedNumberScheduled", decimal(counts.UpdatedNumberScheduled))
 		switch {
@@ -132,13 +129,13 @@ func DaemonSet(of *appsv1.DaemonSet) *Explanation {
 			code: appsv1alpha1.ReasonRollingOut, message: fmt.Sprintf("%d pods do not run the current template yet", old), evidence: []Evidence{updated},
 		}
 	})
-	w.check("The object is not being deleted", func() *finding { return leaving(kindDaemonSet, of) })
+	w.check(checkNotDeleted, func() *finding { return leaving(kindDaemonSet, of) })
 	return w.end(fmt.Sprintf("All pods of DaemonSet %s are available", of.Name))
 }
 
 // observed checks that the controller of the object has looked at it as it is now.
 func (w *walk) observed(kind string, of metav1.Object, observed int64) {
-	w.check("Kubernetes has looked at the "+kind+" as it is now", func() *finding {
+	w.check(checkObservedByKubernetes, func() *finding {
 		if observed >= of.GetGeneration() {
 			return nil
 		}

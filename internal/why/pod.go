@@ -63,11 +63,11 @@ func Pod(pod *corev1.Pod, pool string, around *Around) *Explanation {
 	w := &podWalk{walk: newWalk(ObjectOf(kindPod, pod)), pod: pod, around: around, pool: pool}
 	w.names = w.names.with(names{"pool": pool})
 	if pod.Status.Phase == corev1.PodSucceeded {
-		w.check("The pod has not failed", func() *finding { return nil })
+		w.check(checkPodNotFailed, func() *finding { return nil })
 		return w.end(fmt.Sprintf("Pod %s has ended without an error", pod.Name))
 	}
-	w.check("The pod has not failed", w.hasFailed)
-	w.check("The pod is not being deleted", w.deleted)
+	w.check(checkPodNotFailed, w.hasFailed)
+	w.check(checkPodNotDeleted, w.deleted)
 	if pod.Spec.NodeName == "" {
 		w.schedule()
 		return w.end(fmt.Sprintf("Pod %s has no node yet", pod.Name))
@@ -111,12 +111,12 @@ func (w *podWalk) deleted() *finding {
 
 // schedule makes the checks of a pod without a node.
 func (w *podWalk) schedule() {
-	w.check("No gate keeps the scheduler from the pod", w.gated)
+	w.check(checkNoSchedulingGate, w.gated)
 	w.runtimeClass()
 	w.choosePool()
 	w.findNode()
 	w.volumes()
-	w.check("The scheduler has found a node", w.scheduler)
+	w.check(checkNodeFound, w.scheduler)
 }
 
 func (w *podWalk) gated() *finding {
@@ -139,12 +139,11 @@ func (w *podWalk) choosePool() {
 	if w.pool == "" {
 		return
 	}
-	const title = "The pool exists and stays"
 	if because := w.around.Unseen[PartPool]; because != "" {
-		w.skip(title, because)
+		w.skip(checkChosenPoolExists, because)
 		return
 	}
-	w.check(title, func() *finding {
+	w.check(checkChosenPoolExists, func() *finding {
 		pool := Pool{Name: w.pool}
 		if w.around.Pool == nil {
 			return w.missing(PodsMissing(Pods{Wanted: 1, Created: 1, Unplaced: 1}, pool))
@@ -166,12 +165,11 @@ func (w *podWalk) volumes() {
 	if len(claims) == 0 {
 		return
 	}
-	const title = "The PersistentVolumeClaims exist"
 	if because := w.around.Unseen[PartClaims]; because != "" {
-		w.skip(title, because)
+		w.skip(checkClaimsExist, because)
 		return
 	}
-	w.check(title, func() *finding {
+	w.check(checkClaimsExist, func() *finding {
 		for _, name := range claims {
 			claim := w.around.Claims[name]
 			switch {

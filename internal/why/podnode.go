@@ -23,7 +23,7 @@ import (
 
 // stage is a check that leaves some of the nodes.
 type stage struct {
-	title string
+	asks CheckID
 	// keeps reports whether the node is left.
 	keeps func(*corev1.Node) bool
 	// blame says why none of the nodes is left, which there are.
@@ -35,18 +35,18 @@ func (w *podWalk) findNode() {
 	stages := w.stages()
 	if because := cmp.Or(w.around.Unseen[PartNodes], w.poolUnseen()); because != "" {
 		for _, s := range stages {
-			w.skip(s.title, because)
+			w.skip(s.asks, because)
 		}
 		return
 	}
 	nodes := slices.SortedFunc(slices.Values(w.around.Nodes), func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 	for i, s := range stages {
 		if because := w.around.Unseen[PartPods]; because != "" && i == len(stages)-1 {
-			w.skip(s.title, because) // what other pods request
+			w.skip(s.asks, because) // what other pods request
 			return
 		}
 		left := nodes
-		w.check(s.title, func() *finding {
+		w.check(s.asks, func() *finding {
 			if left = only(nodes, s.keeps); len(left) > 0 {
 				return nil
 			}
@@ -74,17 +74,17 @@ func (w *podWalk) stages() []stage {
 	size := Requests(&w.pod.Spec)
 	affinity := nodeaffinity.GetRequiredNodeAffinity(w.pod)
 	tolerates := func(node *corev1.Node) bool { return w.untolerated(node) == nil }
-	selected := stage{"A node matches the selector and the node affinity of the pod", func(node *corev1.Node) bool {
+	selected := stage{checkNodeSelected, func(node *corev1.Node) bool {
 		match, err := affinity.Match(node)
 		return match && err == nil
 	}, w.unselected}
-	cordon := stage{"A node is not cordoned", w.open, w.allCordoned}
+	cordon := stage{checkNodeSchedulable, w.open, w.allCordoned}
 	return append(slices.Insert(out, len(out), selected, cordon),
-		stage{"The pod tolerates the taints of a node", tolerates, w.allTainted},
-		stage{"A node is large enough for the pod", func(node *corev1.Node) bool { return fits(size, node.Status.Allocatable) == "" }, func(nodes []*corev1.Node) *finding {
+		stage{checkTaintsTolerated, tolerates, w.allTainted},
+		stage{checkNodeLargeEnough, func(node *corev1.Node) bool { return fits(size, node.Status.Allocatable) == "" }, func(nodes []*corev1.Node) *finding {
 			return w.tooLarge(size, nodes)
 		}},
-		stage{"A node has enough room left for the pod", func(node *corev1.Node) bool { return fits(size, w.free(node)) == "" }, func(nodes []*corev1.Node) *finding {
+		stage{checkNodeHasRoom, func(node *corev1.Node) bool { return fits(size, w.free(node)) == "" }, func(nodes []*corev1.Node) *finding {
 			return w.noRoom(size, nodes)
 		}},
 	)
@@ -93,10 +93,10 @@ func (w *podWalk) stages() []stage {
 // clusterStages begin with all nodes.
 func (w *podWalk) clusterStages() []stage {
 	return []stage{
-		{"The cluster has nodes", func(*corev1.Node) bool { return true }, func([]*corev1.Node) *finding {
+		{checkClusterHasNodes, func(*corev1.Node) bool { return true }, func([]*corev1.Node) *finding {
 			return &finding{code: CodeNoNodes, message: "the cluster has no nodes"}
 		}},
-		{"A node is ready", w.ready, func(nodes []*corev1.Node) *finding {
+		{checkClusterNodeReady, w.ready, func(nodes []*corev1.Node) *finding {
 			return &finding{code: CodeNoReadyNode, message: all(nodes, aNode, "is not ready", "are not ready"), evidence: w.quote(notReady(nodes[0]))}
 		}},
 	}
@@ -110,13 +110,13 @@ func (w *podWalk) poolStages() []stage {
 	}
 	pool.Pool, _ = membership.NewPool(w.around.Pool)
 	return []stage{
-		{"The pool has nodes", pool.Pool.Has, func([]*corev1.Node) *finding {
+		{checkPoolHasNodes, pool.Pool.Has, func([]*corev1.Node) *finding {
 			return w.missing(noNode(Pods{}, pool, members{}), fact(kindPool, w.around.Pool, "status.nodeCount", strconv.Itoa(int(w.around.Pool.Status.NodeCount))))
 		}},
-		{"A node of the pool is ready", w.ready, func(nodes []*corev1.Node) *finding {
+		{checkPoolNodeReady, w.ready, func(nodes []*corev1.Node) *finding {
 			return w.missing(noReadyNode(Pods{}, pool, members{all: nodes}), w.quote(notReady(nodes[0]))...)
 		}},
-		{"A node of the pool carries its labels", func(node *corev1.Node) bool { return isSynced(pool.Pool, node) }, func(nodes []*corev1.Node) *finding {
+		{checkPoolNodeLabelled, func(node *corev1.Node) bool { return isSynced(pool.Pool, node) }, func(nodes []*corev1.Node) *finding {
 			return w.missing(notSynced(Pods{}, pool, members{ready: nodes}), w.quote(fact(kindNode, nodes[0], "metadata.labels", labelsOf(nodes[0])))...)
 		}},
 	}

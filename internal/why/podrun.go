@@ -15,21 +15,20 @@ import (
 func (w *podWalk) running() {
 	w.node()
 	w.runtimeClass()
-	w.check("The node can prepare the pod", w.unprepared)
-	w.check("The containers have started", w.containers)
-	w.check("The containers are ready", w.readiness)
+	w.check(checkPodPrepared, w.unprepared)
+	w.check(checkContainersStarted, w.containers)
+	w.check(checkContainersReady, w.readiness)
 }
 
 // node checks the node of the pod.
 func (w *podWalk) node() {
-	const exists, ready, handler = "The node of the pod exists", "The node is ready", "The node has the handler of the RuntimeClass"
 	if because := w.around.Unseen[PartNodes]; because != "" {
-		w.skip(exists, because)
+		w.skip(checkNodeOfPodExists, because)
 		return
 	}
 	name := w.pod.Spec.NodeName
 	at := slices.IndexFunc(w.around.Nodes, func(node *corev1.Node) bool { return node.Name == name })
-	w.check(exists, func() *finding {
+	w.check(checkNodeOfPodExists, func() *finding {
 		if at >= 0 {
 			return nil
 		}
@@ -40,7 +39,7 @@ func (w *podWalk) node() {
 	}
 	node := w.around.Nodes[at]
 	w.names = w.names.with(onNode(node.Name))
-	w.check(ready, func() *finding {
+	w.check(checkNodeReady, func() *finding {
 		if isReady(node) {
 			return nil
 		}
@@ -49,7 +48,7 @@ func (w *podWalk) node() {
 	if w.around.Class == nil {
 		return
 	}
-	w.check(handler, func() *finding {
+	w.check(checkNodeHasHandler, func() *finding {
 		if !lacksHandler(node, w.around.Class.Handler) {
 			return nil
 		}

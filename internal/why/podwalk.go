@@ -26,12 +26,11 @@ func (w *podWalk) runtimeClass() {
 	if name == nil {
 		return
 	}
-	const title = "The RuntimeClass of the pod exists"
 	if because := w.around.Unseen[PartClass]; because != "" {
-		w.skip(title, because)
+		w.skip(checkRuntimeClassExists, because)
 		return
 	}
-	w.check(title, func() *finding {
+	w.check(checkRuntimeClassExists, func() *finding {
 		if w.around.Class != nil {
 			return nil
 		}
@@ -75,13 +74,17 @@ func podCondition(pod *corev1.Pod, wanted corev1.PodConditionType) *corev1.PodCo
 
 // waitingCode returns the code for the reason for which a container waits.
 func waitingCode(reason string) Code {
-	switch reason {
-	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable":
-		return CodeImage
-	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
-		return CodeContainerConfig
-	case "CrashLoopBackOff":
-		return CodeCrashLoop
+	if code, known := waitingCodes()[reason]; known {
+		return code
 	}
 	return CodeContainerStarting
+}
+
+// waitingCodes are the codes of the reasons for which a container waits that are no ordinary start.
+func waitingCodes() map[string]Code {
+	return map[string]Code{
+		"ErrImagePull": CodeImage, "ImagePullBackOff": CodeImage, "InvalidImageName": CodeImage, "ErrImageNeverPull": CodeImage, "RegistryUnavailable": CodeImage,
+		"CreateContainerConfigError": CodeContainerConfig, "CreateContainerError": CodeContainerConfig, "RunContainerError": CodeContainerConfig,
+		"CrashLoopBackOff": CodeCrashLoop,
+	}
 }

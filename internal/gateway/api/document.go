@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/why"
 )
 
 // schemaProblem is the name of the schema of problems, and schemaLine that of a line of a log.
@@ -178,6 +179,12 @@ func refine(all map[string]*huma.Schema) {
 		},
 		Required: []string{"apiVersion", fieldKind, "metadata"},
 	}
+	ids := why.CheckIDs()
+	checks := make([]any, 0, len(ids))
+	for _, id := range ids {
+		checks = append(checks, string(id))
+	}
+	all["Check"].Properties["id"].Enum = checks
 	codes := view.ProblemCodes()
 	types, about := make([]any, 0, len(codes)), strings.Builder{}
 	about.WriteString("A stable URN that names the reason")

@@ -165,7 +165,7 @@ func (a *API) explainPodOf(ctx context.Context, who *access.Caller, of *why.Expl
 		return err
 	}
 	if because != "" {
-		of.Unseen("The pods have started", because)
+		of.Unseen(why.CheckPodsStarted, because)
 		return nil
 	}
 	var first *view.Item
