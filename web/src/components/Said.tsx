@@ -15,3 +15,16 @@ export function Said({ reason, message, inline, className }: { reason: string | 
     </>
   );
 }
+
+/** What to do, or why a check was not made: in the reader's language where that is known, and as the server says it otherwise. */
+export function Step({ text }: { text: string }) {
+  const { step } = useLanguage();
+  const ours = step(text);
+  return <span lang={ours === undefined ? "en" : undefined}>{ours ?? text}</span>;
+}
+
+/** What a check asks. */
+export function Asked({ check }: { check: { id: string; title: string } }) {
+  const ours = useLanguage().check(check.id);
+  return <span lang={ours === undefined ? "en" : undefined}>{ours ?? check.title}</span>;
+}

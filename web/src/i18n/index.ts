@@ -24,15 +24,25 @@ export function speaker(texts: Texts): Say {
   return (key, values) => fill(texts[key], values);
 }
 
-export interface Speech {
+/** What the server says in English, in another language; undefined where there is nothing better than its own words. */
+export interface Translation {
+  /** What a reason means. */
+  meaning: (reason: string | undefined) => string | undefined;
+  /** What a check asks. */
+  check: (id: string) => string | undefined;
+  /** What to do, or why a check was not made. */
+  step: (text: string) => string | undefined;
+}
+
+export const untranslated: Translation = { meaning: () => undefined, check: () => undefined, step: () => undefined };
+
+export interface Speech extends Translation {
   language: Language;
   say: Say;
-  /** What a reason means. In English the server says that itself. */
-  meaning: (reason: string | undefined) => string | undefined;
   setLanguage: (language: Language) => void;
 }
 
-export const SpeechContext = createContext<Speech>({ language: "en", say: speaker(en), meaning: () => undefined, setLanguage: () => undefined });
+export const SpeechContext = createContext<Speech>({ language: "en", say: speaker(en), ...untranslated, setLanguage: () => undefined });
 
 export function useSay(): Say {
   return useContext(SpeechContext).say;

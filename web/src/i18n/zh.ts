@@ -1,4 +1,6 @@
-import type { Texts } from "./index";
+import { translations } from "./templates";
+import type { Texts, Translation } from "./index";
+import { zhChecks } from "./zh-checks";
 import { cluster } from "./zh-cluster";
 import { deletion } from "./zh-delete";
 import { edit } from "./zh-edit";
@@ -9,7 +11,10 @@ import { logs } from "./zh-logs";
 import { machine } from "./zh-machine";
 import { object } from "./zh-object";
 import { pool } from "./zh-pool";
+import { reasons } from "./zh-reasons";
+import { zhSteps } from "./zh-steps";
 import { terminal } from "./zh-terminal";
 
-export { reasons } from "./zh-reasons";
+/** What the server says, in Chinese. */
+export const zhTranslation: Translation = { meaning: (reason) => reasons.get(reason ?? ""), check: (id) => zhChecks.get(id), step: translations(zhSteps) };
 export const zh: Texts = { ...cluster, ...deletion, ...edit, ...forms, ...frame, ...list, ...logs, ...machine, ...object, ...pool, ...terminal };

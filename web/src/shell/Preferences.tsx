@@ -3,7 +3,7 @@ import { Icon } from "../components/Icon";
 import { arrives } from "../components/later";
 import { tellBroken } from "../components/toasts";
 import { en } from "../i18n/en";
-import { type Language, SpeechContext, speaker, tags, type Texts, useLanguage, useSay } from "../i18n";
+import { type Language, SpeechContext, speaker, tags, type Texts, untranslated, useLanguage, useSay } from "../i18n";
 
 const languageKey = "windlass.language";
 const themeKey = "windlass.theme";
@@ -14,22 +14,20 @@ function firstLanguage(): Language {
   return navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
 }
 
-const none: ReadonlyMap<string, string> = new Map();
-
 /** Gives the page its language. Chinese is loaded by those who read it. */
 export function Speaking({ children }: { children: ReactNode }) {
   const [language, setLanguage] = useState<Language>(firstLanguage);
   const [texts, setTexts] = useState<Texts | undefined>(language === "en" ? en : undefined);
-  const [reasons, setReasons] = useState(none);
+  const [translation, setTranslation] = useState(untranslated);
   useEffect(() => {
     let current = true;
-    if (language === "en") { setTexts(en); setReasons(none); }
+    if (language === "en") { setTexts(en); setTranslation(untranslated); }
     // A language that does not arrive leaves the reader with the one that is there, and is tried again the next time.
-    else void arrives(() => import("../i18n/zh")).then((module) => { if (current) { setTexts(module.zh); setReasons(module.reasons); } }, (error: unknown) => { if (current) { setLanguage("en"); tellBroken(speaker(en), error); } });
+    else void arrives(() => import("../i18n/zh")).then((module) => { if (current) { setTexts(module.zh); setTranslation(module.zhTranslation); } }, (error: unknown) => { if (current) { setLanguage("en"); tellBroken(speaker(en), error); } });
     document.documentElement.lang = tags[language];
     return () => { current = false; };
   }, [language]);
-  const speech = useMemo(() => ({ language, setLanguage: (to: Language) => { localStorage.setItem(languageKey, to); setLanguage(to); }, say: speaker(texts ?? en), meaning: (reason: string | undefined) => reasons.get(reason ?? "") }), [language, texts, reasons]);
+  const speech = useMemo(() => ({ language, setLanguage: (to: Language) => { localStorage.setItem(languageKey, to); setLanguage(to); }, say: speaker(texts ?? en), ...translation }), [language, texts, translation]);
   return texts ? <SpeechContext value={speech}>{children}</SpeechContext> : null;
 }
 

@@ -2,7 +2,6 @@ import { Link } from "@tanstack/react-router";
 import { memo, type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from "react";
 import type { KubeObject, Table } from "../../api/types";
 import { Icon } from "../../components/Icon";
-import { Said } from "../../components/Said";
 import { useSay } from "../../i18n";
 import { type Kind, pageOf } from "../../kinds/registry";
 import { Shape } from "../../status/shapes";
@@ -11,6 +10,7 @@ import { Age, Cell, tint } from "./Cell";
 import type { Column, Shown } from "./columns";
 import { UsageCell } from "./UsageCell";
 import { OwnCell } from "./OwnCell";
+import { RowWhy } from "./RowWhy";
 
 export type TableRow = Table["rows"][number];
 
@@ -92,7 +92,7 @@ export const Row = memo(function Row(props: RowProps) {
         <td className="num acts"><button type="button" className="btn quiet icon" tabIndex={-1} aria-label={say("row.menu", { name })} aria-haspopup="menu" onClick={(event) => props.onMenu(rowKey, event.currentTarget)}><Icon name="more" size={14} /></button></td>
       </tr>
       {reason && (
-        <tr data-part={`why ${rowKey}`} className={`why ${chosen ? "sel" : selected ? "picked" : ""}`.trim()}><td /><td colSpan={shown.length + 1}>{status?.reason && <span className="reason">{status.reason} </span>}<Said inline reason={status?.reason} message={status?.message} /></td></tr>
+        <tr data-part={`why ${rowKey}`} className={`why ${chosen ? "sel" : selected ? "picked" : ""}`.trim()}><td /><td colSpan={shown.length + 1}>{status && object && <RowWhy kind={kind.kind} status={status} object={object} />}</td></tr>
       )}
     </>
   );

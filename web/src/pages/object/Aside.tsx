@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { objectPath, read } from "../../api/client";
 import type { Explanation, KubeObject } from "../../api/types";
 import { Command } from "../../components/parts";
-import { Said } from "../../components/Said";
+import { Said, Step } from "../../components/Said";
 import { flagsOf, quoted } from "../../actions/commands";
 import { useLanguage, useSay } from "../../i18n";
 import { factsOf } from "../../kinds/facts";
@@ -37,7 +37,7 @@ export function ReasonBox({ kind, object, status }: { kind: Kind; object: KubeOb
       <div>
         {status.reason && <div className="reason">{status.reason}</div>}
         <Said reason={status.reason} message={status.message} />
-        {failed?.next && !meaning(status.reason) && <div className="sub" lang="en">{failed.next.text}</div>}
+        {failed?.next && !meaning(status.reason) && <div className="sub"><Step text={failed.next.text} /></div>}
       </div>
       {kind.explained && (
         <Link className="btn" to={objectPath(kind.plural, namespace, name)} search={(before) => ({ ...before, tab: "why", open: undefined, q: undefined })}>{say("tab.why")}</Link>

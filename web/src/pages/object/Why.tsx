@@ -1,6 +1,7 @@
 import type { Check, Explanation, KubeObject } from "../../api/types";
 import { Command, Failure, Panel, Skeleton } from "../../components/parts";
-import { useSay } from "../../i18n";
+import { Asked, Step } from "../../components/Said";
+import { useLanguage, useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
 import { Shape } from "../../status/shapes";
 import { useWhy } from "./Aside";
@@ -14,14 +15,14 @@ function OneCheck({ check }: { check: Check }) {
     <li className={check.state}>
       {check.state === "NotLookedAt" ? <i className="todo" aria-hidden="true" /> : <Shape name={check.state === "Failed" && check.next?.heals ? "reconciling" : marks[check.state]} />}
       <div>
-        <div className={check.state === "Failed" ? "strong" : undefined}><span lang="en">{check.title}</span><span className="sr">: {word}</span> {check.code && <span className="reason">{check.code}</span>}</div>
-        {check.message && <div className="sub" lang="en">{check.message}</div>}
+        <div className={check.state === "Failed" ? "strong" : undefined}><Asked check={check} /><span className="sr">: {word}</span> {check.code && <span className="reason">{check.code}</span>}</div>
+        {check.message && <div className="sub"><Step text={check.message} /></div>}
         {check.evidence?.map((evidence) => (
           <code key={evidence.object.kind + evidence.object.name + evidence.field} className="evidence">{evidence.object.kind} {evidence.object.name}: {evidence.field} = {evidence.value}</code>
         ))}
         {check.next && (
           <div className="nextstep">
-            <div><span className="dim">{say("why.next")}</span> <span lang="en">{check.next.text}</span> {check.next.heals && <span className="sub">{say("why.heals")}</span>}</div>
+            <div><span className="dim">{say("why.next")}</span> <Step text={check.next.text} /> {check.next.heals && <span className="sub">{say("why.heals")}</span>}</div>
             {check.next.command && <Command text={check.next.command} />}
           </div>
         )}
@@ -31,13 +32,22 @@ function OneCheck({ check }: { check: Check }) {
   );
 }
 
+/** The whole in a sentence. */
+function Summary({ why }: { why: Explanation }) {
+  const { language, say, check } = useLanguage();
+  if (language === "en") return <p className="summary">{why.summary}</p>;
+  const failed = why.checks.find(({ state }) => state === "Failed");
+  if (failed) return <div className="summary"><p>{say("why.broken", { title: check(failed.id) ?? failed.title })}</p><p className="dim small said" lang="en">{why.summary}</p></div>;
+  return <p className="summary">{say(why.checks.some((check) => check.state === "NotLookedAt") ? "why.unexplained" : "why.fine")}</p>;
+}
+
 function Explained({ why, title }: { why: Explanation; title: string }) {
   const say = useSay();
   return (
     <>
       <Panel title={title} sub={say("why.sub")}>
-        <p className="summary" lang="en">{why.summary}</p>
-        <ol className="steps">{why.checks.map((check) => <OneCheck key={check.title} check={check} />)}</ol>
+        <Summary why={why} />
+        <ol className="steps">{why.checks.map((check) => <OneCheck key={check.id} check={check} />)}</ol>
       </Panel>
       {why.because && <Explained why={why.because} title={say("why.because", { name: `${why.because.subject.kind} ${why.because.subject.name}` })} />}
     </>

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { objectPath, read } from "../../api/client";
 import type { Explanation, KubeObject } from "../../api/types";
 import { Nothing } from "../../components/parts";
-import { Said } from "../../components/Said";
+import { Said, Step } from "../../components/Said";
 import { useLanguage, useSay } from "../../i18n";
 import { kindOf, pageOf } from "../../kinds/registry";
 import { useNow } from "../../live/hooks";
@@ -16,14 +16,14 @@ import { text } from "../../status/status";
 
 const atFirst = 6;
 
-/** The next step of what needs somebody, in the server's words. */
+/** The next step of what needs somebody, of its first cause. */
 function Next({ plural, namespace, name }: { plural: string; namespace: string | undefined; name: string }) {
   const why = useQuery({
     queryKey: ["why", plural, namespace ?? "", name], staleTime: 30_000, retry: false,
     queryFn: ({ signal }) => read<Explanation>(`/v1${objectPath(plural, namespace, name)}/why`, { signal }),
   });
   const failed = why.data?.checks.find((check) => check.state === "Failed");
-  return failed?.next ? <div className="next" lang="en">{failed.next.text}</div> : null;
+  return failed?.next ? <div className="next"><Step text={failed.next.text} /></div> : null;
 }
 
 /** How far it is. */

@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import type { Objects } from "../../../api/types";
 import { Panel, Skeleton } from "../../../components/parts";
+import { Asked, Step } from "../../../components/Said";
 import { useSay } from "../../../i18n";
 import { kindOf } from "../../../kinds/registry";
 import { useObjects } from "../../../live/hooks";
@@ -54,9 +55,9 @@ function Checks({ podset }: { podset: PodSet }) {
   return (
     <ol className="steps">
       {why.data?.checks.map((check) => (
-        <li key={check.title}>
+        <li key={check.id}>
           {check.state === "NotLookedAt" ? <i className="todo" aria-hidden="true" /> : <Shape name={check.state === "Passed" ? "ready" : check.next?.heals ? "reconciling" : "stalled"} />}
-          <div className={check.state === "Failed" ? "strong" : undefined} lang="en">{check.title}<span className="sr">: {say(check.state === "Passed" ? "why.passed" : check.state === "Failed" ? "why.failed" : "why.skipped")}</span>{check.state === "Failed" && check.message && <div className="sub small">{check.message}</div>}</div><span />
+          <div className={check.state === "Failed" ? "strong" : undefined}><Asked check={check} /><span className="sr">: {say(check.state === "Passed" ? "why.passed" : check.state === "Failed" ? "why.failed" : "why.skipped")}</span>{check.state === "Failed" && check.message && <div className="sub small"><Step text={check.message} /></div>}</div><span />
         </li>
       ))}
     </ol>
