@@ -6,16 +6,13 @@ import { later } from "../components/later";
 import { Action } from "../components/parts";
 import { useSay } from "../i18n";
 import type { Kind } from "../kinds/registry";
-import { type Deed, deedsOf } from "./list";
+import { type Deed, deedsOf, foremost } from "./list";
 import { Same } from "./Same";
 import { useDeed } from "./useDeed";
 import { useRefused } from "./useHindrance";
 import { targetOf } from "./useOrder";
 
 const DeedMenu = later(async () => (await import("./DeedMenu")).DeedMenu);
-
-/** So many have buttons of their own; the others, and what deletes, are in the menu. */
-const buttons = 2;
 
 /** The buttons of an object. What the caller may not do is there, with its reason, and each says which command does the same. */
 export function Actions({ kind, object }: { kind: Kind; object: KubeObject }) {
@@ -26,14 +23,14 @@ export function Actions({ kind, object }: { kind: Kind; object: KubeObject }) {
   // What there was when the menu opened: an item does not move from under the pointer.
   const [menu, setMenu] = useState<{ anchor: Element; deeds: readonly Deed[] }>();
   const deeds = deedsOf(target, object);
-  const first = deeds.filter((deed) => !deed.danger).slice(0, buttons);
+  const first = foremost(deeds);
   const rest = deeds.filter((deed) => !first.includes(deed) || deed.lasting !== undefined);
   const deletion = deeds.find((deed) => deed.key === "action.delete");
   return (
     <>
       {first.map((deed) => (
         <Same key={deed.key} order={deed.order}>
-          <Action name={deed.key} label={say(deed.key)} disabled={refused(deed.right)} busy={busy === deed.key} onClick={() => begin(deed, target)} />
+          <Action name={deed.key} label={say(deed.key)} disabled={refused(deed.right)} busy={busy === deed.key} onClick={() => void begin(deed, target)} />
         </Same>
       ))}
       {rest.length > 0 && (
@@ -47,7 +44,7 @@ export function Actions({ kind, object }: { kind: Kind; object: KubeObject }) {
         <Layer onClose={() => setMenu(undefined)}>
           <DeedMenu
             anchor={menu.anchor} label={say("action.also", { name: target.name })} target={target} deeds={menu.deeds}
-            onDeed={(deed) => begin(deed, target)} onAsk={(deed) => ask(deed, target)} onClose={() => setMenu(undefined)}
+            onDeed={(deed) => void begin(deed, target)} onAsk={(deed) => ask(deed, target)} onClose={() => setMenu(undefined)}
           />
         </Layer>
       )}

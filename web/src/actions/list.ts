@@ -59,6 +59,14 @@ export function deedsOf(target: Target, object: KubeObject & Judged): Deed[] {
   return out;
 }
 
+/** So many have buttons of their own; the others, and what deletes, are in the menu. */
+const buttons = 2;
+
+/** Those that have buttons of their own. */
+export function foremost(deeds: readonly Deed[]): Deed[] {
+  return deeds.filter((deed) => !deed.danger).slice(0, buttons);
+}
+
 /** What is lost for good with the object, so that the dialog asks for a tick. */
 export function losesData(target: Target): boolean {
   return ["virtualmachines", "clusters", "namespaces"].includes(target.kind.plural);

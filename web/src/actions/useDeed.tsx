@@ -10,7 +10,7 @@ const Confirm = later(async () => (await import("./Confirm")).Confirm);
 
 interface Doing {
   /** Does at once what can be taken back, and asks before anything else. */
-  begin: (deed: Deed, target: Target) => void;
+  begin: (deed: Deed, target: Target) => Promise<void>;
   /** Asks in any case: with what can be chosen there. */
   ask: (deed: Deed, target: Target) => void;
   /** The deed that is being done. */
@@ -25,13 +25,14 @@ export function useDeed(): Doing {
   const [asked, setAsked] = useState<{ deed: Deed; target: Target }>();
   const [busy, setBusy] = useState<Deed["key"]>();
   const ask = useCallback((deed: Deed, target: Target) => setAsked({ deed, target }), []);
-  const begin = (deed: Deed, target: Target) => {
+  const begin = async (deed: Deed, target: Target) => {
     if (!deed.undo) {
       ask(deed, target);
       return;
     }
     setBusy(deed.key);
-    void run(deed.order, say(deed.key), target.name, { undo: deed.undo }).finally(() => setBusy(undefined));
+    await run(deed.order, say(deed.key), target.name, { undo: deed.undo });
+    setBusy(undefined);
   };
   return { begin, ask, busy, dialog: asked && <Layer onClose={() => setAsked(undefined)}><Confirm deed={asked.deed} target={asked.target} onClose={() => setAsked(undefined)} /></Layer> };
 }

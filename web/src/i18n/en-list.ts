@@ -36,6 +36,7 @@ export const list = {
   "bulk.was": "done",
   "bulk.close": "Close",
   "bulk.loss": "I know that these {count} and what is in them is lost",
+  "row.deed": "{action} {name}",
   "row.menu": "Actions of {name}",
   "list.gone": "gone",
   "row.drawer": "Open beside the list",

@@ -38,6 +38,7 @@ export const list: Record<keyof typeof english, string> = {
   "bulk.was": "已完成",
   "bulk.close": "关闭",
   "bulk.loss": "我知道这 {count} 个对象及其中的内容都会丢失",
+  "row.deed": "{action} {name}",
   "row.menu": "{name} 的操作",
   "list.gone": "已消失",
   "row.drawer": "在列表旁打开",

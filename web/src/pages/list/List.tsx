@@ -123,6 +123,9 @@ export function List({ kind }: { kind: Kind }) {
       if (deed) ask(deed, target);
     }
   }, [kind, open, page, search, clear, ask]);
+  const beginNow = useRef(begin);
+  beginNow.current = begin;
+  const onDeed = useCallback<typeof begin>((deed, target) => beginNow.current(deed, target), []);
   const onMenu = useCallback((key: string, anchor: Element) => setMenu({ key, anchor }), []);
   const fold = useCallback((group: string) => setClosed((before) => { const next = new Set(before); if (!next.delete(group)) next.add(group); return next; }), []);
 
@@ -155,7 +158,7 @@ export function List({ kind }: { kind: Kind }) {
             <Rows
               kind={kind} columns={definitions} shown={columns} lines={lines} total={table.total} sort={sort} open={open} selection={selection} isGone={isGone}
               groupHead={(name, inside) => (grouping === "host" ? <HostHead name={name} hosts={hosts.data} /> : <><strong>{name}</strong><span>{say("group.count", { count: inside })}</span></>)}
-              onSort={(to) => search({ sort: to })} onOpen={onOpen} onSelect={select} onSelectAll={selectAll} onKey={onKey} onMenu={onMenu} onFold={fold} onSight={table.look}
+              onSort={(to) => search({ sort: to })} onOpen={onOpen} onSelect={select} onSelectAll={selectAll} onKey={onKey} onMenu={onMenu} onDeed={onDeed} onFold={fold} onSight={table.look}
             />
           </div>
         )}
@@ -165,7 +168,7 @@ export function List({ kind }: { kind: Kind }) {
       {menu && menuObject && (
         <Layer onClose={() => setMenu(undefined)}>
           <RowMenu
-            anchor={menu.anchor} target={targetOf(kind, menuObject)} object={menuObject} onDeed={(deed) => begin(deed, targetOf(kind, menuObject))} onAsk={(deed) => ask(deed, targetOf(kind, menuObject))}
+            anchor={menu.anchor} target={targetOf(kind, menuObject)} object={menuObject} onDeed={(deed) => void begin(deed, targetOf(kind, menuObject))} onAsk={(deed) => ask(deed, targetOf(kind, menuObject))}
             onDrawer={() => search({ open: menu.key })} onPage={(tab) => page(menu.key, tab)} onClose={() => setMenu(undefined)}
           />
         </Layer>

@@ -1,5 +1,7 @@
 import { Link } from "@tanstack/react-router";
-import { memo, type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useRef } from "react";
+import { memo, type FocusEvent, type KeyboardEvent, type MouseEvent, type PointerEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import type { Target } from "../../actions/commands";
+import type { Deed } from "../../actions/list";
 import type { KubeObject, Table } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import { useSay } from "../../i18n";
@@ -10,12 +12,23 @@ import { Age, Cell, tint } from "./Cell";
 import type { Column, Shown } from "./columns";
 import { UsageCell } from "./UsageCell";
 import { OwnCell } from "./OwnCell";
+import { RowDeeds } from "./RowDeeds";
 import { RowWhy } from "./RowWhy";
 
 export type TableRow = Table["rows"][number];
 
 export function isNumber(column: Column | undefined): boolean {
   return column !== undefined && (column.type === "integer" || column.type === "number" || column.name === "Age");
+}
+
+/** Where the pointer was seen last. */
+let seen = "";
+
+/** Whether the pointer itself has moved: a row that is scrolled under it is told of a move to the same place. */
+function hasMoved({ clientX, clientY }: PointerEvent): boolean {
+  const before = seen;
+  seen = `${clientX} ${clientY}`;
+  return seen !== before;
 }
 
 function shownText(cell: unknown): string {
@@ -47,10 +60,11 @@ export interface RowProps {
   onOpen: (key: string) => void;
   onSelect: (key: string, range: boolean) => void;
   onMenu: (key: string, anchor: Element) => void;
+  onDeed: (deed: Deed, target: Target) => Promise<void>;
 }
 
 function same(a: RowProps, b: RowProps): boolean {
-  for (const name of ["kind", "rowKey", "index", "shown", "marked", "status", "reason", "object", "chosen", "selected", "gone", "onKey", "onFocus", "onOpen", "onSelect", "onMenu"] as const) {
+  for (const name of ["kind", "rowKey", "index", "shown", "marked", "status", "reason", "object", "chosen", "selected", "gone", "onKey", "onFocus", "onOpen", "onSelect", "onMenu", "onDeed"] as const) {
     if (a[name] !== b[name]) return false;
   }
   return a.row === b.row || a.row.cells.every((cell, at) => cell === b.row.cells[at]);
@@ -77,6 +91,16 @@ export const Row = memo(function Row(props: RowProps) {
   const click = (event: MouseEvent<HTMLTableRowElement>) => {
     if (event.target instanceof Element && event.target.closest("a,button,input,label") === null && window.getSelection()?.isCollapsed !== false) props.onOpen(rowKey);
   };
+  // Its buttons are there while the pointer or the focus is in the row. Rows that are scrolled under a pointer at rest stay as they are.
+  const [pointed, setPointed] = useState(false);
+  const [within, setWithin] = useState(false);
+  const hot = (pointed || within) && !gone && object !== undefined;
+  const point = (event: PointerEvent<HTMLTableRowElement>) => { if (event.pointerType !== "touch" && hasMoved(event)) setPointed(true); };
+  const leave = ({ currentTarget, relatedTarget }: FocusEvent<HTMLTableRowElement>) => {
+    // The focus comes back from a dialog to the button that has opened it, and from another window to where it was.
+    const returns = relatedTarget?.closest("[role=dialog], [role=alertdialog]") ?? (currentTarget.contains(document.activeElement) || currentTarget.contains(relatedTarget));
+    if (!returns) setWithin(false);
+  };
   const line = useRef<HTMLTableRowElement>(null);
   const came = useRef(fresh);
   useEffect(() => { if (came.current) for (const each of line.current?.cells ?? []) tint(each); }, []);
@@ -85,11 +109,11 @@ export const Row = memo(function Row(props: RowProps) {
     <>
       <tr
         ref={line} data-key={rowKey} data-part={`row ${rowKey}`} tabIndex={0} aria-rowindex={index + 2} aria-selected={selected} className={marks || undefined}
-        onKeyDown={(event) => props.onKey(event, rowKey, index)} onFocus={() => props.onFocus(index)} onClick={click}
+        onKeyDown={(event) => props.onKey(event, rowKey, index)} onFocus={() => { setWithin(true); props.onFocus(index); }} onBlur={leave} onPointerMove={point} onPointerLeave={() => setPointed(false)} onClick={click}
       >
         <td className="pick"><input type="checkbox" checked={selected} tabIndex={-1} aria-label={say("list.select", { name })} onChange={() => undefined} onClick={(event) => props.onSelect(rowKey, event.shiftKey)} /></td>
         {shown.map((each) => <Cell key={each.name} name={each.name} value={each.at < 0 ? undefined : row.cells[each.at]} quiet={each.name === "Age" || (kind.plural === "virtualmachines" && (each.name === "CPU" || each.name === "Memory"))} className={classOf(each, marked)}>{cell(each)}</Cell>)}
-        <td className="num acts"><button type="button" className="btn quiet icon" tabIndex={-1} aria-label={say("row.menu", { name })} aria-haspopup="menu" onClick={(event) => props.onMenu(rowKey, event.currentTarget)}><Icon name="more" size={14} /></button></td>
+        <td className="num acts">{hot && <span className="rowdeeds"><RowDeeds kind={kind} object={object} onDeed={props.onDeed} /></span>}<button type="button" className="btn quiet icon" tabIndex={hot ? 0 : -1} aria-label={say("row.menu", { name })} aria-haspopup="menu" onClick={(event) => props.onMenu(rowKey, event.currentTarget)}><Icon name="more" size={14} /></button></td>
       </tr>
       {reason && (
         <tr data-part={`why ${rowKey}`} className={`why ${chosen ? "sel" : selected ? "picked" : ""}`.trim()}><td /><td colSpan={shown.length + 1}>{status && object && <RowWhy kind={kind.kind} status={status} object={object} />}</td></tr>

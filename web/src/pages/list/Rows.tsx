@@ -10,9 +10,10 @@ import { type Status, statusOf, withoutStatus } from "../../status/status";
 import { type Column, type Shown } from "./columns";
 import { Head } from "./Head";
 import { type Line } from "./groups";
-import { Row, type TableRow } from "./Row";
+import { Row, type RowProps, type TableRow } from "./Row";
 import type { Selection } from "./selection";
 import { heightOf, useHeights } from "./useHeights";
+import { roomFor } from "./RowDeeds";
 import type { Sight } from "./useTable";
 import { useWindow } from "./useWindow";
 
@@ -48,6 +49,7 @@ interface Props {
   onSelectAll: () => void;
   onKey: (what: RowKey, key: string) => void;
   onMenu: (key: string, anchor: Element) => void;
+  onDeed: RowProps["onDeed"];
   onFold: (group: string) => void;
   onSight: (sight: Sight) => void;
 }
@@ -151,7 +153,7 @@ export function Rows(props: Props) {
   const all = count > 0 && selection.keys.size >= count;
   return (
     <div className="panel scroll" onBlur={(event) => { if (!event.currentTarget.contains(event.relatedTarget)) setFocused(-1); }}>
-      <table className="cards" aria-rowcount={props.total + 1} aria-multiselectable="true" role="grid">
+      <table className="cards" data-deeds={roomFor(kind.plural)} aria-rowcount={props.total + 1} aria-multiselectable="true" role="grid">
         <thead>
           <tr>
             <th scope="col" className="pick"><input type="checkbox" aria-label={say("list.selectAll")} checked={all} ref={(box) => { if (box) box.indeterminate = selection.keys.size > 0 && !all; }} onChange={props.onSelectAll} /></th>
@@ -178,7 +180,7 @@ export function Rows(props: Props) {
             return [...room, (
               <Row
                 key={row.object.metadata.uid ?? key} kind={kind} row={row} rowKey={key} index={line.index} shown={shown} marked={marked} status={status} reason={hasReason(status)} object={object}
-                chosen={open === key} selected={selection.keys.has(key)} gone={props.isGone(row.object.metadata.uid)} fresh={isFresh(row)} onKey={press} onFocus={setFocused} onOpen={toggle} onSelect={onSelect} onMenu={props.onMenu}
+                chosen={open === key} selected={selection.keys.has(key)} gone={props.isGone(row.object.metadata.uid)} fresh={isFresh(row)} onKey={press} onFocus={setFocused} onOpen={toggle} onSelect={onSelect} onMenu={props.onMenu} onDeed={props.onDeed}
               />
             )];
           })}
