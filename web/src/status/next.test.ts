@@ -14,6 +14,9 @@ const cases: Record<string, { kind: string; status: Status; spec?: unknown; want
     kind: "PodSet", status: { name: "stalled", reason: "PoolHasNoNode" }, spec: { nodePool: "gpu" },
     want: "Add a node to the pool: give one the label node-role.kubernetes.io/gpu, or one that the pool selects.",
   },
+  "what needs a command, without the words that explain the command": {
+    kind: "VirtualMachine", status: { name: "retrying", reason: "Crashed" }, want: "Read the last output of the machine. The run strategy Halted ends a loop.",
+  },
   "a node that is not ready, whatever its kubelet calls it": { kind: "Node", status: { name: "stalled", reason: "NodeStatusUnknown" }, want: steps[""].NodeNotReady },
   "a node that is short of something": { kind: "Node", status: { name: "attention", reason: "KubeletHasDiskPressure" }, want: steps.Node.NodePressure },
   "a container that crashes": { kind: "Pod", status: { name: "retrying", reason: "ContainersNotReady", word: "CrashLoopBackOff" }, want: steps.Pod.ContainerCrashes },

@@ -20,5 +20,6 @@ export function nextOf(kind: string, status: Status, object: Judged): string | u
   const code = codeOf(kind, status);
   if (code === undefined) return undefined;
   const found = (status.name === "stalled" ? after[kind]?.[code] : undefined) ?? usual[kind]?.[code] ?? usual[""]?.[code];
-  return found && fill(found, { pool: text(object.spec, "nodePool") ?? "<pool>" });
+  // What its command has to be told says nothing without the command.
+  return found && fill(found.replace(/: \$A and \$T [^.]*\./, "."), { pool: text(object.spec, "nodePool") ?? "<pool>" });
 }
