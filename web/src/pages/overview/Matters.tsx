@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { objectPath, read } from "../../api/client";
 import type { Explanation, KubeObject } from "../../api/types";
 import { Nothing } from "../../components/parts";
@@ -8,11 +8,14 @@ import { Said, Step } from "../../components/Said";
 import { useLanguage, useSay } from "../../i18n";
 import { kindOf, pageOf } from "../../kinds/registry";
 import { useNow } from "../../live/hooks";
+import { store } from "../../live/store";
+import { tiesOf } from "../../map/ties";
 import { age } from "../../status/age";
 import type { Matter } from "../../status/order";
 import { progressOf } from "../../status/progress";
 import { StatusMark } from "../../status/shapes";
 import { text } from "../../status/status";
+import { wayOf } from "./way";
 
 const atFirst = 6;
 
@@ -23,7 +26,7 @@ function Next({ plural, namespace, name }: { plural: string; namespace: string |
     queryFn: ({ signal }) => read<Explanation>(`/v1${objectPath(plural, namespace, name)}/why`, { signal }),
   });
   const failed = why.data?.checks.find((check) => check.state === "Failed");
-  return failed?.next ? <div className="next"><Step text={failed.next.text} /></div> : null;
+  return failed?.next ? <Step text={failed.next.text} /> : null;
 }
 
 /** How far it is. */
@@ -32,6 +35,12 @@ function Far({ plural, object }: { plural: string; object: KubeObject }) {
   const now = useNow();
   const progress = progressOf(plural, object, now);
   return progress ? <div className="next">{say(progress.key, progress.values)}</div> : null;
+}
+
+/** The first node on which a pool has lost a key. */
+function contested(pool: string): string | undefined {
+  const pools = store.list("nodepools");
+  return store.list("nodes").filter((node) => tiesOf(node, pools).lost.includes(pool)).map((node) => node.metadata.name ?? "").sort()[0];
 }
 
 function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
@@ -45,6 +54,9 @@ function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
   const namespace = first?.metadata.namespace;
   const name = first?.metadata.name ?? "";
   const to = pageOf(plural, namespace, name);
+  // Looked for once for each change of the status: there can be thousands of nodes.
+  const node = useMemo(() => (plural === "nodepools" && status.reason === "KeysHeldElsewhere" ? contested(name) : undefined), [plural, status, name]);
+  const way = wayOf(matter, kind, { contested: node });
   const hosts = new Set(plural === "virtualmachines" ? objects.map((object) => text(Object.getOwnPropertyDescriptor(object, "status")?.value, "server", "host")) : []);
   const [host] = hosts.size === 1 ? hosts : [];
   return (
@@ -64,8 +76,12 @@ function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
         {matter.holds && matter.holds.length > 0 && <div className="say">{say("overview.holds", { pools: matter.holds.join(", ") })}</div>}
         {!explained && objects.length === 1 && first && <Far plural={plural} object={first} />}
         {/* What a reason means, where it is told, has the next step. */}
-        {explained && !meaning(status.reason) && status.name !== "ready" && kind?.explained && <Next plural={plural} namespace={namespace} name={name} />}
-        <Link className="link" to={to} search={kind?.explained ? { tab: "why" } : {}}>{say("overview.open", { name })}</Link>
+        {explained && status.name !== "ready" && (
+          <div className="next">
+            {!meaning(status.reason) && kind?.explained && <Next plural={plural} namespace={namespace} name={name} />}{" "}
+            {way && <Link className="link" to={way.to} search={way.search ?? {}} aria-label={objects.length > 1 ? undefined : `${say(way.key, way.values)}: ${name}`}>{say(way.key, way.values)}</Link>}
+          </div>
+        )}
       </div>
       <span className="age">{status.since ? age(status.since, now) : ""}</span>
     </li>
