@@ -113,7 +113,7 @@ export const Row = memo(function Row(props: RowProps) {
       >
         <td className="pick"><input type="checkbox" checked={selected} tabIndex={-1} aria-label={say("list.select", { name })} onChange={() => undefined} onClick={(event) => props.onSelect(rowKey, event.shiftKey)} /></td>
         {shown.map((each) => <Cell key={each.name} name={each.name} value={each.at < 0 ? undefined : row.cells[each.at]} quiet={each.name === "Age" || (kind.plural === "virtualmachines" && (each.name === "CPU" || each.name === "Memory"))} className={classOf(each, marked)}>{cell(each)}</Cell>)}
-        <td className="num acts">{hot && <span className="rowdeeds"><RowDeeds kind={kind} object={object} onDeed={props.onDeed} /></span>}<button type="button" className="btn quiet icon" tabIndex={hot ? 0 : -1} aria-label={say("row.menu", { name })} aria-haspopup="menu" onClick={(event) => props.onMenu(rowKey, event.currentTarget)}><Icon name="more" size={14} /></button></td>
+        <td className={hot ? "num acts hot" : "num acts"}>{hot && <span className="rowdeeds"><RowDeeds kind={kind} object={object} onDeed={props.onDeed} /></span>}<button type="button" className="btn quiet icon" tabIndex={hot ? 0 : -1} aria-label={say("row.menu", { name })} aria-haspopup="menu" onClick={(event) => props.onMenu(rowKey, event.currentTarget)}><Icon name="more" size={14} /></button></td>
       </tr>
       {reason && (
         <tr data-part={`why ${rowKey}`} className={`why ${chosen ? "sel" : selected ? "picked" : ""}`.trim()}><td /><td colSpan={shown.length + 1}>{status && object && <RowWhy kind={kind.kind} status={status} object={object} />}</td></tr>

@@ -19,6 +19,9 @@ import { useWindow } from "./useWindow";
 
 const loud = ["stalled", "unknown", "waiting", "retrying", "attention"];
 
+/** So many arcs turn at once; where there are more, all stand still. */
+const mostTurning = 20;
+
 /** The cell that gets the shape: the one that says how the object is. */
 function statusColumn(columns: readonly Column[]): number {
   for (const name of ["Status", "Phase", "Ready", "Available"]) {
@@ -80,13 +83,17 @@ export function Rows(props: Props) {
     const key = "row" in line ? keyOf(line.row.object.metadata) : line.group;
     return "row" in line ? { key, line: `row ${key}`, why: `why ${key}` } : { key, line: `group ${key}`, why: undefined };
   }), [lines]);
-  const tall = useMemo(() => {
+  const { tall, calm } = useMemo(() => {
     void objects;
-    return names.map(({ key, line, why }) => {
+    let moving = 0;
+    const heights = names.map(({ key, line, why }) => {
       if (why === undefined) return heightOf(measured, "group", line);
       const object = judged ? store.at(kind.plural, key) : undefined;
-      return heightOf(measured, "row", line) + (object && hasReason(statusOf(kind.plural, object)) ? heightOf(measured, "why", why) : 0);
+      const status = object && statusOf(kind.plural, object);
+      if (status?.name === "reconciling") moving++;
+      return heightOf(measured, "row", line) + (hasReason(status) ? heightOf(measured, "why", why) : 0);
     });
+    return { tall: heights, calm: moving > mostTurning };
   }, [objects, names, kind, judged, measured]);
   const window = useWindow(tall, body, focused < 0 ? -1 : (places[focused] ?? -1));
 
@@ -153,7 +160,7 @@ export function Rows(props: Props) {
   const all = count > 0 && selection.keys.size >= count;
   return (
     <div className="panel scroll" onBlur={(event) => { if (!event.currentTarget.contains(event.relatedTarget)) setFocused(-1); }}>
-      <table className="cards" data-deeds={roomFor(kind.plural)} aria-rowcount={props.total + 1} aria-multiselectable="true" role="grid">
+      <table className={calm ? "cards calm" : "cards"} data-deeds={roomFor(kind.plural)} aria-rowcount={props.total + 1} aria-multiselectable="true" role="grid">
         <thead>
           <tr>
             <th scope="col" className="pick"><input type="checkbox" aria-label={say("list.selectAll")} checked={all} ref={(box) => { if (box) box.indeterminate = selection.keys.size > 0 && !all; }} onChange={props.onSelectAll} /></th>
