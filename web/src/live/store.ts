@@ -178,7 +178,14 @@ export class LiveStore {
     const topics = [...this.#dirty];
     this.#dirty.clear();
     for (const kind of followed) if (topics.includes(kind)) this.#lists[kind] = undefined;
-    for (const topic of topics) for (const call of this.#listeners.get(topic) ?? []) call();
+    this.#tellEach(topics);
+  }
+
+  /** Tells of one topic after another, each in a task of its own: all at once would take longer than a frame where there are thousands of objects. */
+  #tellEach([topic, ...rest]: readonly string[]): void {
+    if (topic === undefined) return;
+    for (const call of this.#listeners.get(topic) ?? []) call();
+    if (rest.length > 0) setTimeout(() => this.#tellEach(rest), 0);
   }
 }
 

@@ -12,7 +12,8 @@ import { Head } from "./Head";
 import { type Line } from "./groups";
 import { Row, type RowProps, type TableRow } from "./Row";
 import type { Selection } from "./selection";
-import { heightOf, useHeights } from "./useHeights";
+import { layOut, type Tall } from "./tall";
+import { useHeights } from "./useHeights";
 import { roomFor } from "./RowDeeds";
 import type { Sight } from "./useTable";
 import { useWindow } from "./useWindow";
@@ -83,17 +84,14 @@ export function Rows(props: Props) {
     const key = "row" in line ? keyOf(line.row.object.metadata) : line.group;
     return "row" in line ? { key, line: `row ${key}`, why: `why ${key}` } : { key, line: `group ${key}`, why: undefined };
   }), [lines]);
+  const laid = useRef<Tall>(undefined);
   const { tall, calm } = useMemo(() => {
     void objects;
-    let moving = 0;
-    const heights = names.map(({ key, line, why }) => {
-      if (why === undefined) return heightOf(measured, "group", line);
-      const object = judged ? store.at(kind.plural, key) : undefined;
-      const status = object && statusOf(kind.plural, object);
-      if (status?.name === "reconciling") moving++;
-      return heightOf(measured, "row", line) + (hasReason(status) ? heightOf(measured, "why", why) : 0);
+    laid.current = layOut(laid.current, names, measured, (key) => (judged ? store.at(kind.plural, key) : undefined), (object) => {
+      const status = statusOf(kind.plural, object);
+      return { reason: hasReason(status), name: status.name };
     });
-    return { tall: heights, calm: moving > mostTurning };
+    return { tall: laid.current.heights, calm: laid.current.moving > mostTurning };
   }, [objects, names, kind, judged, measured]);
   const window = useWindow(tall, body, focused < 0 ? -1 : (places[focused] ?? -1));
 
