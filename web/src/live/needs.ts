@@ -22,10 +22,10 @@ export function useWatched(namespace: string | undefined): Record<string, readon
   );
 }
 
-/** What needs somebody, and what moves. */
-export function useMatters(all: Readonly<Record<string, readonly KubeObject[]>>): { needs: Matter[]; moves: Matter[] } {
+/** What needs somebody, and what moves, unless only the first is asked for. */
+export function useMatters(all: Readonly<Record<string, readonly KubeObject[]>>, moving = true): { needs: Matter[]; moves: Matter[] } {
   const now = useNow(10_000);
-  return useMemo(() => matters(all, now), [all, now]);
+  return useMemo(() => matters(all, now, moving), [all, now, moving]);
 }
 
 // The title of the window: what the page is called, behind how much needs somebody.

@@ -15,7 +15,7 @@ export function Newly({ namespace }: { namespace: string | undefined }) {
   const whole = useFilled();
   // Together: what there was when the page was opened is not new.
   const { filled, objects } = useSlowly(useMemo(() => ({ filled: whole, objects: all }), [whole, all]), 1000);
-  const { needs } = useMatters(objects);
+  const { needs } = useMatters(objects, false);
   useCountInTitle(filled ? needs.length : 0);
 
   const known = useRef<Set<string>>(undefined);

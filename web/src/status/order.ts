@@ -31,15 +31,15 @@ function nameOf(object: KubeObject | undefined): string {
 }
 
 /**
- * What needs somebody, and what moves: the worst first, then what holds up most others, what has most objects, and the oldest. Objects of a kind with the same
- * reason and message are one row.
+ * What needs somebody, and what moves, unless that is not asked for: there can be thousands of it. The worst comes first, then what holds up most others, what has
+ * most objects, and the oldest. Objects of a kind with the same reason and message are one row.
  */
-export function matters(kinds: Readonly<Record<string, readonly KubeObject[]>>, now: number): { needs: Matter[]; moves: Matter[] } {
+export function matters(kinds: Readonly<Record<string, readonly KubeObject[]>>, now: number, moving = true): { needs: Matter[]; moves: Matter[] } {
   const groups = new Map<string, { plural: string; status: Status; objects: KubeObject[]; holds: string[] }>();
   for (const [plural, objects] of Object.entries(kinds)) {
     for (const object of objects) {
       const status = statusOf(plural, object);
-      if (!needs.includes(status.name) && !moves.includes(status.name)) continue;
+      if (!needs.includes(status.name) && !(moving && moves.includes(status.name))) continue;
       if (isOwned(plural, object)) continue;
       if (status.name === "unknown" && now - since(status) < unknownFor) continue;
       const holds = plural === "nodes" && status.name === "stalled" ? heldUpBy(object, kinds["nodepools"] ?? []) : [];
@@ -53,11 +53,12 @@ export function matters(kinds: Readonly<Record<string, readonly KubeObject[]>>, 
       }
     }
   }
-  const all = [...groups.values()];
+  // A time is read once, and not for each comparison.
+  const all = [...groups.values()].map((matter) => ({ matter, at: since(matter.status), name: nameOf(matter.objects[0]) }));
   const sorted = (names: readonly StatusName[]) =>
-    all.filter((matter) => names.includes(matter.status.name)).sort((a, b) =>
-      names.indexOf(a.status.name) - names.indexOf(b.status.name) || b.holds.length - a.holds.length || b.objects.length - a.objects.length ||
-      since(a.status) - since(b.status) || a.plural.localeCompare(b.plural) || nameOf(a.objects[0]).localeCompare(nameOf(b.objects[0])));
+    all.filter(({ matter }) => names.includes(matter.status.name)).sort((a, b) =>
+      names.indexOf(a.matter.status.name) - names.indexOf(b.matter.status.name) || b.matter.holds.length - a.matter.holds.length || b.matter.objects.length - a.matter.objects.length ||
+      a.at - b.at || a.matter.plural.localeCompare(b.matter.plural) || a.name.localeCompare(b.name)).map(({ matter }) => matter);
   return { needs: sorted(needs), moves: sorted(moves) };
 }
 

@@ -50,6 +50,11 @@ test("the worst comes first, and the same trouble is one row", () => {
   expect(moves).toHaveLength(1);
 });
 
+test("what moves is left out where nobody asks for it", () => {
+  const podsets = [object("m", [waits, { type: "Reconciling" }]), object("a", [{ ...waits, message: "no host" }, { type: "Stalled" }])];
+  expect(matters({ podsets }, 0, false)).toEqual({ needs: matters({ podsets }, 0).needs, moves: [] });
+});
+
 test.each([[0, "0s"], [119, "119s"], [125, "2m5s"], [600, "10m"], [3 * 3600, "3h"], [3 * 3600 + 600, "3h10m"], [30 * 3600, "30h"], [49 * 3600, "2d1h"], [10 * 86400, "10d"]])("%d seconds are %s", (seconds, text) => {
   expect(age(new Date(1e12 - seconds * 1000).toISOString(), 1e12)).toBe(text);
 });
