@@ -1,7 +1,9 @@
 // Measures how smoothly the console runs while much changes: node smooth.mjs CHROMIUM URL, or with "first" behind it only how soon its first
-// page can be used. The browser's own trace says how long its main thread was busy; requestAnimationFrame says when frames could be drawn. A
-// measurement, and no test: it asserts nothing.
+// page can be used, and with "frames" all but that. The browser's own trace says how long its threads were busy; requestAnimationFrame says when
+// frames could be drawn. With WINDLASS_TRACES=DIR the traces stay there. A measurement, and no test: it asserts nothing.
+import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { drawersOf, tasksOf } from "./trace.mjs";
 
 const require = createRequire(new URL("../../../web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
@@ -22,19 +24,14 @@ await page.locator(".live.live").waitFor();
 
 const at = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 
-// Tasks of the main thread of the page, in milliseconds: how long each took, and what it took of the processor, which on a machine with much
-// else to do is less. Tasks within tasks are counted once.
 const sum = (tasks, of) => tasks.reduce((all, each) => all + each[of], 0);
-function tasksOf(trace) {
-  const main = trace.traceEvents.filter((event) => event.name === "thread_name" && event.args?.name === "CrRendererMain").map((event) => `${event.pid}/${event.tid}`);
-  const tasks = trace.traceEvents.filter((event) => event.ph === "X" && event.name === "RunTask" && main.includes(`${event.pid}/${event.tid}`));
-  const busiest = new Map();
-  for (const { pid, tid, dur, tdur } of tasks) {
-    const of = busiest.get(`${pid}/${tid}`) ?? [];
-    of.push({ took: dur / 1000, cpu: (tdur ?? dur) / 1000 });
-    busiest.set(`${pid}/${tid}`, of);
-  }
-  return [...busiest.values()].sort((a, b) => sum(b, "took") - sum(a, "took"))[0] ?? [];
+const rounded = (values, by) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number((value / by).toFixed(2))]));
+
+/** What tasks did together. */
+function partsOf(tasks) {
+  const out = {};
+  for (const { parts } of tasks) for (const [part, value] of Object.entries(parts)) out[part] = (out[part] ?? 0) + value;
+  return out;
 }
 
 async function measure(name, moves) {
@@ -47,15 +44,20 @@ async function measure(name, moves) {
   }), seconds * 1000);
   await moves();
   const times = await frames;
-  const trace = JSON.parse((await browser.stopTracing()).toString());
+  const raw = await browser.stopTracing();
+  if (process.env.WINDLASS_TRACES) writeFileSync(`${process.env.WINDLASS_TRACES}/${name.replace(/\W+/g, "-")}.json`, raw);
+  const trace = JSON.parse(raw.toString());
   const gaps = times.slice(1).map((time, index) => time - times[index]).sort((a, b) => a - b);
   const tasks = tasksOf(trace);
-  const longest = (of) => Math.max(0, ...tasks.map((task) => task[of])).toFixed(1);
+  const slowest = [...tasks].sort((a, b) => b.cpu - a.cpu)[0];
+  const drawn = gaps.length || 1;
   const whole = times.at(-1) - times[0];
   console.log(JSON.stringify({
     what: name, framesPerSecond: Number(((1000 * (times.length - 1)) / whole).toFixed(1)), gapP95: Number(at(gaps, 0.95).toFixed(1)), gapP99: Number(at(gaps, 0.99).toFixed(1)),
-    late: gaps.filter((gap) => gap > 25).length, frames: gaps.length, longestTask: Number(longest("took")), busyPercent: Number(((100 * sum(tasks, "took")) / whole).toFixed(0)),
-    longestTaskCPU: Number(longest("cpu")), cpuPercent: Number(((100 * sum(tasks, "cpu")) / whole).toFixed(0)), cpuPerFrame: Number((sum(tasks, "cpu") / Math.max(1, gaps.length)).toFixed(1)),
+    late: gaps.filter((gap) => gap > 25).length, frames: gaps.length, longestTask: Number(Math.max(0, ...tasks.map((task) => task.took)).toFixed(1)),
+    busyPercent: Number(((100 * sum(tasks, "took")) / whole).toFixed(0)), cpuPercent: Number(((100 * sum(tasks, "cpu")) / whole).toFixed(0)),
+    longestTaskCPU: Number((slowest?.cpu ?? 0).toFixed(1)), ofIt: rounded(slowest?.parts ?? {}, 1),
+    cpuPerFrame: Number((sum(tasks, "cpu") / drawn).toFixed(1)), ofThem: rounded(partsOf(tasks), drawn), drawersPerFrame: rounded(drawersOf(trace), drawn),
   }));
 }
 
@@ -91,7 +93,7 @@ const scroll = () => page.evaluate((ms) => new Promise((done) => {
 const wait = () => page.waitForTimeout(seconds * 1000);
 
 try {
-  await loads();
+  if (only !== "frames") await loads();
   if (only === "first") process.exit();
   await page.goto(`${origin}/deployments`);
   await page.locator("tr[data-key]").first().waitFor();
