@@ -106,7 +106,11 @@ func breaks(before, now fields) []string {
 			out = append(out, path+": is gone")
 			continue
 		}
-		for _, broken := range narrowed(before[path], is) {
+		promised := before[path]
+		if promised.Default == "" && strings.Contains(path+".", ".status.") {
+			promised.Default = is.Default // It only says what is read from an object without a status.
+		}
+		for _, broken := range narrowed(promised, is) {
 			out = append(out, path+": "+broken)
 		}
 	}

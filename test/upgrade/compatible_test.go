@@ -141,6 +141,12 @@ func TestDefectsAreFound(t *testing.T) {
 		"a default appears": {func(crd *definition) {
 			set(crd, "handler", func(s *schemaProps) { s.Default = &value{Raw: []byte(`"kata"`)} })
 		}, kind + `.spec.handler: its default was "", is "\"kata\""`},
+		"the default of a status changes": {func(crd *definition) {
+			schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"].Properties
+			count := schema["nodeCount"]
+			count.Default = &value{Raw: []byte("7")}
+			schema["nodeCount"] = count
+		}, kind + `.status.nodeCount: its default was "0", is "7"`},
 		"an enum appears": {func(crd *definition) {
 			set(crd, "handler", func(s *schemaProps) { s.Enum = []value{{Raw: []byte(`"runc"`)}} })
 		}, kind + `.spec.handler: takes only ["runc"] now`},
@@ -183,6 +189,19 @@ func TestDefectsAreFound(t *testing.T) {
 				t.Errorf("found %q, want %q among it", broken, test.want)
 			}
 		})
+	}
+}
+
+// TestAStatusMayGetADefault knows what breaks nobody: who reads a status has to expect one.
+func TestAStatusMayGetADefault(t *testing.T) {
+	t.Parallel()
+	before, crds := fieldsOf(shipped(t)), shipped(t)
+	properties := crds["nodepools.nodes.lailin.xyz"].Spec.Versions[0].Schema.OpenAPIV3Schema.Properties
+	changed := properties["status"]
+	changed.Default = &value{Raw: []byte("{}")}
+	properties["status"] = changed
+	if broken := breaks(before, fieldsOf(crds)); len(broken) > 0 {
+		t.Errorf("found %q", broken)
 	}
 }
 
