@@ -79,7 +79,9 @@ func (s *standing) ofOurs(of status.Object) {
 	if ready == nil {
 		return
 	}
-	s.Ready, s.Since = ready.Status, ready.LastTransitionTime.DeepCopy()
+	if s.Ready = ready.Status; !status.Unwritten(of.GetConditions()) {
+		s.Since = ready.LastTransitionTime.DeepCopy()
+	}
 	stalled := apimeta.IsStatusConditionTrue(of.GetConditions(), status.Stalled)
 	switch {
 	case ready.ObservedGeneration < of.GetGeneration():

@@ -228,3 +228,16 @@ func TestStatusIsWatched(t *testing.T) {
 		t.Error("the terminal was cleared more than once")
 	}
 }
+
+// What nobody has reported on has the time of a default, which is no age.
+func TestStatusOfWhatNobodyHasReportedOn(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	namespace := s.Namespace(t)
+	s.Create(t, &appsv1alpha1.PodSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}, Spec: appsv1alpha1.PodSetSpec{Size: 1}})
+	got := s.run(t, "status", "podsets", "-n", namespace, "-o", "json")
+	has(t, got.out, `"state": "NotObserved"`)
+	if strings.Contains(got.out, "since") {
+		t.Errorf("it tells since when:\n%s", got.out)
+	}
+}

@@ -59,7 +59,7 @@ func TestWhyOfANodeAndAPool(t *testing.T) {
 		t.Errorf("a pool that does not exist: %+v", got)
 	}
 	has(t, s.run(t, "why", "np/"+name, "-o", "name").out, "nodepool."+nodesv1.GroupName+"/"+name)
-	has(t, s.run(t, "why", "np/"+name).out, "Windlass has not looked")
+	has(t, s.run(t, "why", "np/"+name).out, "Windlass has not reported")
 }
 
 func TestWhyWithFewRights(t *testing.T) {

@@ -161,7 +161,7 @@ func (m *Marks) Apply(obj Object, now time.Time) {
 		conditions[i].ObservedGeneration = obj.GetGeneration()
 		conditions[i].LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
 		before := meta.FindStatusCondition(previous, conditions[i].Type)
-		if before != nil && before.Status == conditions[i].Status {
+		if before != nil && before.Status == conditions[i].Status && !isDefault(before) {
 			conditions[i].LastTransitionTime = before.LastTransitionTime
 		}
 	}

@@ -153,7 +153,7 @@ func unobserved(kind string, of metav1.Object, observed int64, ready *metav1.Con
 		return nil
 	}
 	return &finding{
-		code: status.ReasonNotObserved, message: fmt.Sprintf("Windlass has not looked at generation %d of %s %s yet", of.GetGeneration(), kind, of.GetName()),
+		code: status.ReasonNotObserved, message: fmt.Sprintf("Windlass has not reported on generation %d of %s %s yet", of.GetGeneration(), kind, of.GetName()),
 		evidence: []Evidence{
 			fact(kind, of, "metadata.generation", strconv.FormatInt(of.GetGeneration(), 10)),
 			fact(kind, of, "status.observedGeneration", strconv.FormatInt(observed, 10)),

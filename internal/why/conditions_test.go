@@ -57,7 +57,7 @@ func TestReadyNamesTheCause(t *testing.T) {
 	}).Obj()
 	got := why.NodePool(pool)
 	want := []string{
-		"Passed: Windlass has looked at the object as it is now", "Passed: Nobody else holds a key of the pool", "Passed: Windlass is not paused for the object",
+		"Passed: Windlass has reported on the object as it is now", "Passed: Nobody else holds a key of the pool", "Passed: Windlass is not paused for the object",
 		"Failed: Not too many nodes leave at once", "NotLookedAt: The nodes carry what the pool wants", "NotLookedAt: The object is not being deleted",
 	}
 	if diff := cmp.Diff(want, states(got)); diff != "" {
@@ -121,7 +121,7 @@ func TestConditions(t *testing.T) {
 			want: "NameTaken: Deployment web belongs to somebody else.", next: "kubectl get deployments,poddisruptionbudgets -n shop",
 		},
 		"an object that Windlass has not seen": {
-			got: why.PodSet(set()), want: "NotObserved: Windlass has not looked at generation 0 of PodSet web yet.", next: "kubectl -n windlass-system get pods",
+			got: why.PodSet(set()), want: "NotObserved: Windlass has not reported on generation 0 of PodSet web yet.", next: "kubectl -n windlass-system get pods",
 		},
 		"a cause that only Ready has": {
 			got:  why.PodSet(set(is("Ready", no, "PoolCordoned", "waiting for 1 of 3 pods to be available: all 2 ready nodes of pool gpu are cordoned: a, b"), is("Available", no, "MinimumReplicasUnavailable", ""))),

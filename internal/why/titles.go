@@ -127,7 +127,7 @@ func titles() map[CheckID]string {
 
 func wholeTitles() map[CheckID]string {
 	return map[CheckID]string{
-		checkObservedByWindlass:   "Windlass has looked at the object as it is now",
+		checkObservedByWindlass:   "Windlass has reported on the object as it is now",
 		checkNotPaused:            "Windlass is not paused for the object",
 		checkObjectReady:          "The object is ready",
 		checkNotDeleted:           "The object is not being deleted",

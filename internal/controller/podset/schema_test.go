@@ -98,6 +98,23 @@ func TestSchemaAddsNothingToTheSpec(t *testing.T) {
 	}
 }
 
+// Who knows kstatus took a PodSet without a status for one that is finished.
+func TestANewPodSetIsNotReady(t *testing.T) {
+	t.Parallel()
+	h := testkit.New(t)
+	podSet := manifest(t, h.Namespace(t), `{size: 3}`)
+	h.Create(t, podSet)
+	h.Get(t, podSet)
+	conditions, _, err := unstructured.NestedSlice(podSet.Object, "status", "conditions")
+	want := []any{map[string]any{
+		"type": "Ready", "status": "Unknown", "reason": "NotObserved", "message": "Windlass has not reported on this object yet",
+		"lastTransitionTime": "1970-01-01T00:00:00Z",
+	}}
+	if diff := cmp.Diff(want, conditions); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 func TestTheSampleIsAccepted(t *testing.T) {
 	t.Parallel()
 	h := testkit.New(t)

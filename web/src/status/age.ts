@@ -1,7 +1,7 @@
 /** An age as kubectl prints it: 45s, 12m, 3h20m, 6d. */
 export function age(since: string | null | undefined, now: number): string {
   const at = since ? Date.parse(since) : Number.NaN;
-  if (Number.isNaN(at)) return "<unknown>";
+  if (Number.isNaN(at) || at === 0) return "<unknown>"; // 1970 is the time of a default that nobody has written
   const seconds = Math.max(0, Math.floor((now - at) / 1000));
   if (seconds < 120) return `${seconds}s`;
   const minutes = Math.floor(seconds / 60);

@@ -59,6 +59,12 @@ test.each([[0, "0s"], [119, "119s"], [125, "2m5s"], [600, "10m"], [3 * 3600, "3h
   expect(age(new Date(1e12 - seconds * 1000).toISOString(), 1e12)).toBe(text);
 });
 
+test("what nobody has reported on has no age", () => {
+  const of = { metadata: { name: "a", uid: "a", generation: 1 }, status: { conditions: [{ type: "Ready", status: "Unknown", reason: "NotObserved", lastTransitionTime: "1970-01-01T00:00:00Z" }] } };
+  expect(statusOf("podsets", of)).toEqual({ name: "reconciling", reason: "NotObserved" });
+  expect(age("1970-01-01T00:00:00Z", 1e12)).toBe("<unknown>");
+});
+
 test.each([["100m", 0.1], ["2", 2], ["1Gi", 2 ** 30], ["1.5G", 1.5e9], ["", 0], ["x", 0]])("the quantity %s", (text, value) => expect(quantity(text)).toBeCloseTo(value));
 
 test("a time of another year has its year, one of this year has none", () => {

@@ -58,7 +58,7 @@ function told(name: StatusName, by: Condition | undefined, word?: string): Statu
   if (word) out.word = word;
   if (by?.reason) out.reason = by.reason;
   if (by?.message) out.message = by.message;
-  if (by?.lastTransitionTime) out.since = by.lastTransitionTime;
+  if (by?.lastTransitionTime && Date.parse(by.lastTransitionTime) !== 0) out.since = by.lastTransitionTime; // 1970: the default of a CRD
   return out;
 }
 
