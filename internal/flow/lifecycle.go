@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -23,7 +24,7 @@ import (
 //
 // A pass (1) reads the object, (2) stops if the object is gone, or is being deleted and holds no finalizer of this kind, (3) ends a
 // pause whose time has come, and adds the finalizer, before anything can happen outside, (4) runs the phases, (5) describes the object in its status with at most one
-// write, and (6) records the events once that write has succeeded.
+// write, and (6) records the events once that write has succeeded. A status that only tells how far the work is may wait, while its events do not.
 type Lifecycle[T status.Object, S any] struct {
 	// Client reads from a cache and waits for its own writes.
 	Client client.Client
@@ -51,6 +52,10 @@ type Lifecycle[T status.Object, S any] struct {
 	Describe func(scope S, outcome Outcome) *status.Marks
 	// Announce declares which transitions of conditions are recorded as events.
 	Announce []status.Announcement
+	// Underway are reasons that say no more than that work goes on as it should. As long as only they are to be told, and numbers, the status
+	// is written from time to time, the more rarely the more objects are being worked on. All else is written at once. The kind needs a default
+	// for its status in the CRD: the first report may wait as well.
+	Underway []string
 	// Wrote runs after the status has been written and the events have been recorded. It may be nil.
 	Wrote func(scope S)
 	// Forget drops what is kept in memory about an object that is gone or has been let go. It may be nil.
@@ -58,6 +63,7 @@ type Lifecycle[T status.Object, S any] struct {
 
 	released  uids
 	confirmed uids
+	pace      pace
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -179,6 +185,10 @@ func (l *Lifecycle[T, S]) finish(ctx context.Context, pass *Pass[T], scope S, ou
 		return l.forget(ctx, client.ObjectKeyFromObject(pass.Object))
 	}
 	pass.Apply(l.Describe(scope, outcome), outcome)
+	if l.rests(pass) {
+		l.Recorder.Record(pass.events...)
+		return nil
+	}
 	if _, err := patch.Status(ctx, l.Client, pass.Before, pass.Object); err != nil {
 		return client.IgnoreNotFound(err)
 	}
@@ -187,6 +197,25 @@ func (l *Lifecycle[T, S]) finish(ctx context.Context, pass *Pass[T], scope S, ou
 		l.Wrote(scope)
 	}
 	return nil
+}
+
+// rests reports whether the status waits, because it only tells how far the work is, and asks for the pass that will write it.
+func (l *Lifecycle[T, S]) rests(pass *Pass[T]) bool {
+	key := client.ObjectKeyFromObject(pass.Object)
+	switch {
+	case !status.Progressed(pass.Before.GetConditions(), pass.Object.GetConditions(), l.Underway):
+		l.pace.drop(key)
+		return false
+	case equality.Semantic.DeepEqual(pass.Before, pass.Object):
+		l.pace.reported(key, time.Time{})
+		return false
+	}
+	rest := l.pace.rest(pass.Object, pass.Now)
+	if rest == 0 {
+		l.pace.reported(key, pass.Now)
+	}
+	pass.LookAgain(rest)
+	return rest > 0
 }
 
 // announce returns the events of the announced transitions, except those whose reason the pass itself has recorded.
@@ -202,6 +231,7 @@ func (l *Lifecycle[T, S]) announce(pass *Pass[T]) []event.Event {
 }
 
 func (l *Lifecycle[T, S]) forget(ctx context.Context, key client.ObjectKey) error {
+	l.pace.drop(key)
 	if l.Forget == nil {
 		return nil
 	}

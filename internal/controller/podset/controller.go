@@ -34,7 +34,10 @@ func New(c client.Client, recorder event.Recorder, now func() time.Time) *Reconc
 		Phases:   r.phases,
 		Describe: describe,
 		Announce: announcements(),
-		Forget:   r.forget,
+		Underway: []string{
+			appsv1alpha1.ReasonDeploymentPending, appsv1alpha1.ReasonRollingOut, appsv1alpha1.ReasonMinimumReplicasUnavailable,
+		},
+		Forget: r.forget,
 	}
 	return r
 }

@@ -17,5 +17,8 @@
 // The rest of a pass is that of every kind (internal/flow). describe sets the condition ChildConflict, and passes on Available,
 // Progressing and ReplicaFailure of the Deployment. There is no finalizer: the garbage collector deletes what a PodSet owns.
 //
+// How far a rollout is, is written from time to time, and a first status that only says that it has begun may be left out
+// (docs/design/0053-progress-may-wait.md).
+//
 // A change of the pool, its nodes or the namespace wakes up only PodSets whose pods are missing (wake.go).
 package podset

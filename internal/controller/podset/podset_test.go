@@ -57,9 +57,15 @@ func (s *stage) podSet(change ...func(*appsv1alpha1.PodSet)) *appsv1alpha1.PodSe
 	return podSet
 }
 
+// settle lets the PodSet settle, and then tell how far it is, which waits for a while.
 func (s *stage) settle(podSet *appsv1alpha1.PodSet) {
 	s.t.Helper()
 	s.Settle(s.t, s.r, podSet)
+	s.Clock.Step(time.Second)
+	s.Settle(s.t, s.r, podSet)
+	if status.Unwritten(podSet.Status.Conditions) {
+		s.t.Error("the settled PodSet has no status")
+	}
 }
 
 // edit changes the PodSet as a user would, and lets it settle.
@@ -172,6 +178,29 @@ func TestThePodSetOfTheArticleBecomesItsDeployment(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int32{3, 3, 3, 3}, counts); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+}
+
+// A status that said only that work has begun, and others that counted pods, were three of five writes.
+func TestAPodSetWritesItsDeploymentAndOneStatus(t *testing.T) {
+	s := newStage(t)
+	podSet := aPodSet()
+	podSet.Namespace, podSet.UID, podSet.Generation = s.namespace, "", 0
+	s.Create(t, podSet)
+	for available := range int32(3) {
+		s.Settle(t, s.r, podSet)
+		s.Clock.Step(200 * time.Millisecond)
+		testkit.EditStatus(t, s.Harness, s.deployment("web"), func(d *appsv1.Deployment) {
+			replicas(d, 3, 3, available)
+			d.Status.ObservedGeneration = d.Generation
+		})
+	}
+	s.rolledOut("web")
+	s.Settle(t, s.r, podSet)
+	s.wantConditions(podSet, map[string]string{"Ready": "True Ready: 3 pods are available"})
+	s.wantEvents("DeploymentCreated")
+	if s.Writes() != 2 {
+		t.Errorf("%d writes, want 2: the Deployment and the status", s.Writes())
 	}
 }
 

@@ -44,7 +44,7 @@ import (
 // What users change in the PodSet itself does not wait.
 const coalesce = 100 * time.Millisecond
 
-// underway is how long a step of a rollout waits: the status follows once a second, and at once when the rollout is complete.
+// underway is how long a step of a rollout waits: a pass follows once a second, and at once when the rollout is complete.
 const underway = time.Second
 
 // Indexes of the cache.
