@@ -26,6 +26,9 @@ import (
 const (
 	variantMachines = "vms"
 	variantDrivers  = "drivers"
+	// writesOfMachine is what a VirtualMachine costs until it is Active: the finalizer, the status with its host, the status with the
+	// machine that runs, and one event.
+	writesOfMachine = 4
 	// machineHosts is how many simulated hosts there are.
 	machineHosts = 10
 	// endpoint makes a host as slow as a container engine whose images are near.
@@ -45,15 +48,18 @@ func machines(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 		hostList: simulatedHosts(), driver: vmachine.DriverSimulated,
 	}
 	p.measure(&s, "bare loop of fetch, create and start")
-	p.memory = s.measure("resident with all of them", "MiB")
+	if p.window > 0 {
+		p.memory = s.measure("resident with all of them", "MiB")
+	}
 	if err := p.writeHosts(); err != nil {
 		return s, err
 	}
 	err := b.interleave(ctx, variant{variantDrivers, p.drivers}, variant{variantMachines, p.machines})
-	if err == nil {
+	if err == nil && p.window > 0 {
 		b.tell("      %s with all of them, and nothing to do", p.window)
 		err = p.steady(ctx, &s)
 	}
+	s.Checks = append(s.Checks, p.beyond)
 	s.Ratios = append(s.Ratios, compare("vms to the bare loop of the drivers' calls", p.took, p.floor, 1.2))
 	return s, err
 }
@@ -70,9 +76,11 @@ type machineBench struct {
 	new    func(name string) *cloudnativev1alpha1.VirtualMachine
 
 	floor, took, perMachine, cost, costServer, memory *series
+	beyond                                            check
 }
 
 func (p *machineBench) measure(s *section, floor string) {
+	p.beyond = check{Name: "writes by windlass for each VirtualMachine, beyond finalizer, host, status and event"}
 	p.floor = s.measure(floor, "s")
 	p.took = s.measure("until all VirtualMachines are Active", "s")
 	p.perMachine = s.measure("writes by windlass until then", "each")
@@ -200,7 +208,9 @@ func (p *machineBench) machines(ctx context.Context, round int) error {
 	}
 	after := readUsage(p.plane.pids)
 	p.took.add(round, took.Seconds())
-	p.perMachine.add(round, float64(wrote.sum(by(agentWindlass), besidesLease))/float64(p.count))
+	count := wrote.sum(by(agentWindlass), besidesLease)
+	p.perMachine.add(round, float64(count)/float64(p.count))
+	p.beyond.Got = append(p.beyond.Got, beyond(count, p.count, writesOfMachine))
 	p.cost.add(round, after.per(before, agentWindlass, p.count))
 	p.costServer.add(round, after.per(before, processAPIServer, p.count))
 	if err := p.clean(ctx); err != nil {

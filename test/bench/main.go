@@ -117,7 +117,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.IntVar(&opts.PodSets, "podsets", 500, "number of PodSets that are created at once")
 	flags.IntVar(&opts.Pods, "pods", 5000, "number of pods of PodSets in the scenario memory")
 	flags.IntVar(&opts.Machines, "vms", 1000, "number of VirtualMachines that are created at once")
-	flags.DurationVar(&opts.Window, "window", 5*time.Minute, "how long VirtualMachines are watched while nothing changes")
+	flags.DurationVar(&opts.Window, "window", 5*time.Minute, "how long VirtualMachines are watched while nothing changes; 0 for not at all")
 	flags.StringVar(&opts.Windlass, "windlass", "", "`program` to measure (default bin/windlass)")
 	flags.StringVar(&opts.JSON, "json", "", "`file` to write the results to as JSON")
 	flags.BoolVar(&opts.Check, "check", false, "fail if a number of writes is not what it should be")

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +29,9 @@ const (
 	benchNamespace = "bench"
 	// creators is how many objects are created at a time.
 	creators = 16
+
+	// writesOfPodSet is what a PodSet costs until it is Ready: its Deployment, one status and one event.
+	writesOfPodSet = 3
 
 	variantPodSets     = "podsets"
 	variantDeployments = "deployments"
@@ -58,13 +62,17 @@ type setBench struct {
 	took, cost map[string]*series
 	perSet     *series
 	applied    check
+	beyond     check
 	last       map[string]writes
+	// spent is how long the last variant took.
+	spent time.Duration
 }
 
 func newSetBench(b *bench, r *controlPlane, s *section) *setBench {
 	p := &setBench{
 		plane: r, count: b.options.PodSets, out: s, took: map[string]*series{}, cost: map[string]*series{}, last: map[string]writes{},
 		applied: check{Name: "writes of Deployments by windlass", Want: b.options.PodSets},
+		beyond:  check{Name: "writes by windlass for each PodSet, beyond Deployment, status, event and reports of progress"},
 	}
 	p.took[variantDeployments] = s.measure("deployments: until all are available", "s")
 	p.took[variantPodSets] = s.measure("podsets: until all are ready", "s")
@@ -106,7 +114,8 @@ func (p *setBench) run(
 	if err != nil {
 		return err
 	}
-	p.took[name].add(round, at.Sub(start).Seconds())
+	p.spent = at.Sub(start)
+	p.took[name].add(round, p.spent.Seconds())
 	for _, agent := range []string{agentWindlass, agentControllers} {
 		if err := p.plane.audit.quiet(ctx, agent, silence); err != nil {
 			return err
@@ -146,6 +155,7 @@ func (p *setBench) podSets(ctx context.Context, round int) error {
 	wrote := p.last[variantPodSets].sum(by(agentWindlass), besidesLease)
 	p.perSet.add(round, float64(wrote)/float64(p.count))
 	p.applied.Got = append(p.applied.Got, p.last[variantPodSets].sum(by(agentWindlass), to("deployments")))
+	p.beyond.Got = append(p.beyond.Got, beyond(wrote, p.count, writesOfPodSet+progressReports(p.count, p.spent)))
 	if err := m.stop(); err != nil {
 		return err
 	}
@@ -172,9 +182,22 @@ func (p *setBench) clean(ctx context.Context) error {
 	return p.plane.audit.quiet(ctx, agentControllers, silence)
 }
 
+// progressReports returns how often each of so many PodSets tells how far it is in that time: together ten times a second, and each at most
+// once a second and at least twice a minute (internal/flow).
+func progressReports(count int, spent time.Duration) int {
+	const together, soonest, latest = 10, time.Second, 30 * time.Second
+	return int(spent / min(max(soonest, time.Duration(count)*time.Second/together), latest))
+}
+
+// beyond returns how many writes each of the objects costs more than it should, rounded: a write that is repeated after a conflict does not
+// show, one more of every second object does.
+func beyond(wrote, count, budget int) int {
+	return max(0, int(math.Round(float64(wrote)/float64(count)))-budget)
+}
+
 func (p *setBench) conclude() {
 	p.out.Ratios = append(p.out.Ratios, compare("podsets to deployments", p.took[variantPodSets], p.took[variantDeployments], 1.2))
-	p.out.Checks = append(p.out.Checks, p.applied)
+	p.out.Checks = append(p.out.Checks, p.applied, p.beyond)
 	for _, name := range []string{variantDeployments, variantPodSets} {
 		wrote := p.last[name]
 		var parts []string
