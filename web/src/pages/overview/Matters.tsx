@@ -79,7 +79,7 @@ function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
         {explained && status.name !== "ready" && (
           <div className="next">
             {!meaning(status.reason) && kind?.explained && <Next plural={plural} namespace={namespace} name={name} />}{" "}
-            {way && <Link className="link" to={way.to} search={way.search ?? {}} aria-label={objects.length > 1 ? undefined : `${say(way.key, way.values)}: ${name}`}>{say(way.key, way.values)}</Link>}
+            {way && <Link className="link intext" to={way.to} search={way.search ?? {}} aria-label={objects.length > 1 ? undefined : `${say(way.key, way.values)}: ${name}`}>{say(way.key, way.values)}</Link>}
           </div>
         )}
       </div>
