@@ -21,8 +21,8 @@ const skew = time.Hour
 // skewVariable is how a manager learns how wrong its clock is, in seconds.
 const skewVariable = "WINDLASS_FAULT_CLOCK_SKEW"
 
-// skewed is the part of package time that reads it.
-const skewed = `package time
+// skewSource is the part of package time that reads it.
+const skewSource = `package time
 
 import "syscall"
 
@@ -79,7 +79,7 @@ func overlaySkewed(ctx context.Context, dir string) (file string, err error) {
 	}
 	replaced := map[string]string{
 		"time.go": strings.Replace(text, askClock, askSkewed, 1),
-		"skew.go": skewed,
+		"skew.go": skewSource,
 	}
 	overlay := struct {
 		Replace map[string]string `json:"Replace"`

@@ -99,7 +99,7 @@ func lifeOf(secret *corev1.Secret) (issued time.Time, life time.Duration) {
 // was issued in the future.
 func old(secret *corev1.Secret, now time.Time) bool {
 	issued, life := lifeOf(secret)
-	young := life * 2 / 3
+	young := life / 3 * 2 // in this order it cannot overflow
 	return clock.Left(issued.Add(young), young, now) == 0
 }
 

@@ -31,8 +31,11 @@ export function useDeed(): Doing {
       return;
     }
     setBusy(deed.key);
-    await run(deed.order, say(deed.key), target.name, { undo: deed.undo });
-    setBusy(undefined);
+    try {
+      await run(deed.order, say(deed.key), target.name, { undo: deed.undo });
+    } finally {
+      setBusy(undefined);
+    }
   };
   return { begin, ask, busy, dialog: asked && <Layer onClose={() => setAsked(undefined)}><Confirm deed={asked.deed} target={asked.target} onClose={() => setAsked(undefined)} /></Layer> };
 }
