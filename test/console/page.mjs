@@ -1,5 +1,5 @@
 // What visits do on a page. Waits for states and never for times.
-import { patience, wrong } from "./browser.mjs";
+import { errors, patience, wrong } from "./browser.mjs";
 
 /** Opens a page as a link does, without loading the program again, and waits until it is there. */
 export async function open(page, path) {
@@ -86,9 +86,13 @@ export async function undone(page, object, click) {
 /** What can be taken back is done at once. */
 const atOnce = ["Start", "Stop", "Suspend", "Resume", "Pause", "Cordon", "Uncordon"];
 
+/** How long a button may be there and not take the pointer, in milliseconds: then it was replaced meanwhile, and is looked for again. */
+const moment = 3_000;
+
 /**
  * Presses an action of the page of an object: its button, or where it has none what the menu beside them has. An action is offered once the
- * page knows that it is possible, so that it is looked for again.
+ * page knows that it is possible, and another takes its place when the object changes, so that it is looked for again. A pointer that rests
+ * where a button appears does not point at it until it moves.
  */
 export async function press(page, name) {
   const acts = page.locator(".acts");
@@ -97,10 +101,16 @@ export async function press(page, name) {
   for (const end = Date.now() + patience; Date.now() < end;) {
     await menu.waitFor();
     if ((await acts.getByRole("button", { name, exact: true }).count()) > 0) {
-      await ready(acts, name).hover();
-      await page.locator(".samepop code").first().waitFor(); // the command that does the same
-      await ready(acts, name).click();
-      return;
+      await page.mouse.move(0, 0);
+      try {
+        await ready(acts, name).hover({ timeout: moment });
+        await page.locator(".samepop code").first().waitFor({ timeout: moment }); // the command that does the same
+        await ready(acts, name).click({ timeout: moment });
+        return;
+      } catch (error) {
+        if (!(error instanceof errors.TimeoutError)) throw error;
+        continue;
+      }
     }
     await menu.click();
     await page.locator(".menucmd .mono").first().waitFor();

@@ -59,7 +59,7 @@ func (s *showroom) visit(t *testing.T, script, chromium string, told any) {
 	album, wanted := os.Getenv("WINDLASS_PICTURES"), cmp.Or(os.Getenv("WINDLASS_VISITS"), ".")
 	command.Env = append(command.Env, "WINDLASS_PICTURES="+album, "WINDLASS_VISITS="+wanted)
 	t.Logf("visits: %s", wanted)
-	t.Logf("%s", stage.Run(t, command))
+	t.Logf("%s", stage.Run(t, command, s.written))
 	if album != "" {
 		shrink(t, album)
 		renew(t, album, filepath.Join(s.Root, "docs", "pictures"))

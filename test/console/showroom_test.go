@@ -39,6 +39,8 @@ type showroom struct {
 
 	// url is the URL that "make run" prints, ui the one of a "windlass ui" beside it, and api that of "kubectl proxy".
 	url, ui, api string
+	// written returns the end of the manager's log.
+	written func() string
 }
 
 // need skips the test where a part has not been built.
@@ -118,10 +120,8 @@ func (s *showroom) manage(ctx context.Context, t *testing.T) {
 		if _, err := manager.End(syscall.SIGTERM, patience); err != nil {
 			t.Error(err)
 		}
-		if t.Failed() {
-			t.Logf("log of the manager:\n%s", manager.Tail())
-		}
 	})
+	s.written = func() string { return "log of the manager:\n" + manager.Tail() }
 	must(t, manager.Ready(ctx, interval))
 	must(t, manager.Until(ctx, interval, func(context.Context) error {
 		raw, err := os.ReadFile(session)

@@ -85,14 +85,18 @@ func Visit(tb testing.TB, script, chromium, url string, arguments ...string) []b
 	return Run(tb, exec.CommandContext(ctx, "node", append([]string{script, chromium, url}, arguments...)...))
 }
 
-// Run runs a visit and returns what it printed, or skips the test if the browser does not start.
-func Run(tb testing.TB, visit *exec.Cmd) []byte {
+// Run runs a visit and returns what it printed, or skips the test if the browser does not start. What the visit found stands at the end of
+// a failed test, which is what a summary repeats: background, if any, is what servers wrote meanwhile, and comes before it.
+func Run(tb testing.TB, visit *exec.Cmd, background ...func() string) []byte {
 	tb.Helper()
 	out, err := visit.CombinedOutput()
 	if failure, ended := errors.AsType[*exec.ExitError](err); ended && failure.ExitCode() == unstarted {
 		tb.Skipf("needs a browser that starts: %s", out)
 	}
 	if err != nil {
+		for _, written := range background {
+			tb.Log(written())
+		}
 		tb.Errorf("%v\n%s", err, out)
 	}
 	return out
