@@ -184,8 +184,6 @@ func chosenDisturbances(names []string) []disturbance {
 // awaitManager waits until the manager has filled its caches.
 func awaitManager(ctx context.Context, s *stage) error {
 	return s.await(ctx, func(ctx context.Context) error {
-		s.mutex.Lock()
-		defer s.mutex.Unlock()
-		return s.manager.Probe(ctx, "/readyz")
+		return s.manager.Load().Probe(ctx, "/readyz")
 	})
 }

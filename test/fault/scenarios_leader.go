@@ -23,7 +23,7 @@ func leaderScenarios() []scenario {
 	return []scenario{
 		succeeded("leader/frozen", func(g *gate, s *stage, on bool) error {
 			if on {
-				return s.manager.Signal(syscall.SIGSTOP)
+				return s.manager.Load().Signal(syscall.SIGSTOP)
 			}
 			return g.former.Signal(syscall.SIGCONT)
 		}),
@@ -45,7 +45,7 @@ func skewedSuccessor(name string, by time.Duration) scenario {
 	sc := succeeded(name, func(g *gate, s *stage, on bool) error {
 		if on {
 			s.setClock(by)
-			return s.manager.Signal(syscall.SIGSTOP)
+			return s.manager.Load().Signal(syscall.SIGSTOP)
 		}
 		return g.former.Signal(syscall.SIGCONT)
 	})
@@ -117,9 +117,7 @@ func (g *gate) succeed(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	s.mutex.Lock()
-	g.former, s.manager = s.manager, successor
-	s.mutex.Unlock()
+	g.former = s.manager.Swap(successor)
 	return s.await(ctx, func(ctx context.Context) error {
 		lease := &coordinationv1.Lease{}
 		if err := s.Client.Get(ctx, client.ObjectKey{Namespace: rig.Namespace, Name: rig.LeaseName}, lease); err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -34,10 +35,15 @@ type stage struct {
 	// hosts add to a state what is outside of the cluster.
 	hosts []func(ctx context.Context, to state) error
 
+	// killed is the last manager that a fault has killed, and manager the last one that was started: crash reads it while an orderly end holds
+	// the mutex and waits for the manager.
+	killed, manager atomic.Pointer[rig.Manager]
+
 	mutex      sync.Mutex
-	manager    *rig.Manager
 	kubeconfig string
-	failed     error
+	// over says that no manager is started any more.
+	over   bool
+	failed error
 	// skew is how wrong the clock of the next manager is.
 	skew time.Duration
 	// broken are promises that did not hold for a moment, which the end does not show.
@@ -67,12 +73,15 @@ func (s *stage) start(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return s.manager.Ready(ctx, 20*time.Millisecond)
+	return s.manager.Load().Ready(ctx, 20*time.Millisecond)
 }
 
-func (s *stage) launch(ctx context.Context) (err error) {
+func (s *stage) launch(ctx context.Context) error {
 	args := append([]string{"--holder-identity=fault", "--vm-driver=simulated"}, s.args...)
-	s.manager, err = s.program().StartManager(ctx, s.kubeconfig, s.file("manager.log"), args...)
+	manager, err := s.program().StartManager(ctx, s.kubeconfig, s.file("manager.log"), args...)
+	if err == nil {
+		s.manager.Store(manager)
+	}
 	return err
 }
 
@@ -94,11 +103,21 @@ func (s *stage) program() *rig.Cluster {
 	return &wrong
 }
 
-// crash kills the manager and starts it again, also if the run is given up meanwhile: clear ends a manager that runs.
+// crash kills the manager and starts it again, also if the run is given up meanwhile: clear ends a manager that runs. A manager that is just
+// ending in order is killed in the middle of it, and who ends it decides what follows.
 func (s *stage) crash(ctx context.Context) {
+	victim := s.manager.Load()
+	s.killed.Store(victim)
+	if err := victim.Signal(syscall.SIGKILL); err != nil {
+		s.fail(err)
+		return
+	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if _, err := s.manager.End(syscall.SIGKILL, patience); err != nil {
+	if s.over || s.manager.Load() != victim {
+		return
+	}
+	if _, err := victim.End(syscall.SIGKILL, patience); err != nil {
 		s.failed = errors.Join(s.failed, err)
 		return
 	}
@@ -110,7 +129,7 @@ func (s *stage) crash(ctx context.Context) {
 func (s *stage) revive(ctx context.Context) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.manager.Ended() == nil {
+	if s.manager.Load().Ended() == nil {
 		return nil
 	}
 	return s.launch(ctx)
@@ -147,11 +166,19 @@ func (s *stage) restart(ctx context.Context) error {
 	return s.launch(ctx)
 }
 
-// end ends the manager in order.
+// launching is how long a manager may take until it takes signals.
+const launching = 10 * time.Second
+
+// end ends the manager in order. A fault may kill it meanwhile. One that was started a moment ago would die of the signal as any program does
+// that has not asked for it yet.
 func (s *stage) end() error {
-	code, err := s.manager.End(syscall.SIGTERM, patience)
-	if err == nil && code != 0 {
-		err = fmt.Errorf("the manager ended with code %d; the end of its log:\n%s", code, s.manager.Tail())
+	manager := s.manager.Load()
+	starting, cancel := context.WithTimeout(context.Background(), launching)
+	defer cancel()
+	_ = manager.Until(starting, 20*time.Millisecond, func(ctx context.Context) error { return manager.Probe(ctx, "/healthz") })
+	code, err := manager.End(syscall.SIGTERM, patience)
+	if err == nil && code != 0 && s.killed.Load() != manager {
+		err = fmt.Errorf("the manager ended with code %d; the end of its log:\n%s", code, manager.Tail())
 	}
 	return err
 }
@@ -160,8 +187,9 @@ func (s *stage) end() error {
 func (s *stage) clear() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	s.over = true
 	err := s.failed
-	if s.manager != nil {
+	if s.manager.Load() != nil {
 		err = errors.Join(err, s.end())
 	}
 	s.proxy.close()
@@ -172,10 +200,11 @@ func (s *stage) clear() error {
 func (s *stage) log() string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.manager == nil {
+	manager := s.manager.Load()
+	if manager == nil {
 		return ""
 	}
-	text, err := s.manager.Log()
+	text, err := manager.Log()
 	if err != nil {
 		return err.Error()
 	}

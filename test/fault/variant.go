@@ -20,6 +20,8 @@ type variant struct {
 	lasting bool
 	// refused variants leave the call without effect.
 	refused bool
+	// slow variants let a call take effect after a time, without the manager hearing of it.
+	slow bool
 	// host is true for what happens to calls of hosts only, and api for what happens to writes to the API server only.
 	host, api bool
 }
@@ -53,7 +55,7 @@ func variants() []variant {
 			c.cut()
 		}},
 		{name: "409", about: "a conflict", strike: refuse(http.StatusConflict), api: true, refused: true},
-		{name: tooMany, about: "too many requests", strike: refuse(http.StatusTooManyRequests), api: true, refused: true},
+		{name: tooMany, about: "too many requests", strike: refuse(http.StatusTooManyRequests), api: true, refused: true, slow: true},
 		{name: "500", about: "an internal error", strike: refuse(http.StatusInternalServerError), refused: true},
 		{name: timeout, about: "a timeout without effect", strike: refuse(http.StatusGatewayTimeout), api: true, refused: true},
 		{name: "late-504", about: "a timeout after the request took effect", strike: func(_ *injector, c call) {
@@ -64,7 +66,7 @@ func variants() []variant {
 			time.Sleep(delay) //nolint:forbidigo // because the delay is the fault
 			c.send()
 			c.answer()
-		}},
+		}, slow: true},
 		{name: killBefore, about: "the manager is killed before the request arrives", strike: func(i *injector, c call) {
 			i.crash()
 			c.cut()

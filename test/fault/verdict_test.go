@@ -31,3 +31,33 @@ func TestNothingComesBeforeAFinalizer(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatIsSlowIsToCome(t *testing.T) {
+	t.Parallel()
+	first, second, third := effect{Verb: "patch", Object: "pools/red", Nth: 1}, effect{Verb: "patch", Object: "pools/red", Nth: 2}, effect{Verb: "patch", Object: "pools/red", Nth: 3}
+	event := effect{Verb: "create", Object: "events.k8s.io/red", Nth: 1}
+	want := &outcome{Effects: []effect{first, second, event}}
+	cases := map[string]struct {
+		struck *fault
+		seen   []effect
+		late   effect
+		toCome bool
+	}{
+		"a write that was refused and comes again":          {struck: &fault{Effect: first, Variant: variant{slow: true, refused: true}}, seen: []effect{first}, late: second, toCome: true},
+		"the write after it":                                {struck: &fault{Effect: first, Variant: variant{slow: true, refused: true}}, seen: []effect{first, second}, late: third, toCome: true},
+		"one write more than without a fault":               {struck: &fault{Effect: first, Variant: variant{slow: true, refused: true}}, seen: []effect{first, second, third}, late: third},
+		"one write more, where none was refused":            {struck: &fault{Effect: first, Variant: variant{slow: true}}, seen: []effect{first, second}, late: third},
+		"a write that failed":                               {struck: &fault{Effect: first, Variant: variant{refused: true}}, seen: []effect{first}, late: second},
+		"an event that the run without a fault has as well": {struck: &fault{Effect: first, Variant: variant{refused: true}}, seen: []effect{first}, late: event, toCome: true},
+		"a write without a fault":                           {seen: []effect{first}, late: second},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &play{want: want, stage: &stage{effects: &injector{fault: tc.struck}}}
+			if got := p.isToCome(tc.late, tc.seen); got != tc.toCome {
+				t.Errorf("it is to come: %t, want %t", got, tc.toCome)
+			}
+		})
+	}
+}
