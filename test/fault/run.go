@@ -73,7 +73,7 @@ func (p *play) perform(ctx context.Context) error {
 	if p.scenario.setUp != nil {
 		after, err := p.scenario.setUp(p.stage)
 		if err != nil {
-			return errors.Join(err, p.clear())
+			return errors.Join(err, p.clear(ctx))
 		}
 		end = after
 	}
@@ -82,7 +82,7 @@ func (p *play) perform(ctx context.Context) error {
 	if p.out.Struck {
 		p.out.add(checkGuard(p.scenario, p.effects.fault, p.out.Effects))
 	}
-	if err := p.clear(); err != nil {
+	if err := p.clear(ctx); err != nil {
 		p.out.add(&finding{Class: "broken", Detail: err.Error()})
 	}
 	for _, promise := range p.brokenPromises() {

@@ -160,7 +160,7 @@ func (s *stage) brokenPromises() []string {
 func (s *stage) restart(ctx context.Context) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if err := s.end(); err != nil {
+	if err := s.end(ctx); err != nil {
 		return err
 	}
 	return s.launch(ctx)
@@ -171,9 +171,9 @@ const launching = 10 * time.Second
 
 // end ends the manager in order. A fault may kill it meanwhile. One that was started a moment ago would die of the signal as any program does
 // that has not asked for it yet.
-func (s *stage) end() error {
+func (s *stage) end(ctx context.Context) error {
 	manager := s.manager.Load()
-	starting, cancel := context.WithTimeout(context.Background(), launching)
+	starting, cancel := context.WithTimeout(ctx, launching)
 	defer cancel()
 	_ = manager.Until(starting, 20*time.Millisecond, func(ctx context.Context) error { return manager.Probe(ctx, "/healthz") })
 	code, err := manager.End(syscall.SIGTERM, patience)
@@ -184,13 +184,13 @@ func (s *stage) end() error {
 }
 
 // clear ends the run: first the manager, then the proxy.
-func (s *stage) clear() error {
+func (s *stage) clear(ctx context.Context) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.over = true
 	err := s.failed
 	if s.manager.Load() != nil {
-		err = errors.Join(err, s.end())
+		err = errors.Join(err, s.end(ctx))
 	}
 	s.proxy.close()
 	return err
