@@ -1,7 +1,7 @@
 // Changes what create.mjs has made, by clicks alone, and asks the API server what came of it: who owns the field, and what the controllers do.
 import { owners } from "./cluster.mjs";
 import { nameOf } from "./create.mjs";
-import { acted, action, ask, open, press, ready, right, undone } from "./page.mjs";
+import { acted, action, ask, open, press, pressInRow, ready, right, undone } from "./page.mjs";
 
 /** Holds a field to be owned by a button, or with "none" by no button. */
 const owns = (object, button, ...field) => {
@@ -79,6 +79,21 @@ export async function power(page, cluster, namespace) {
   await page.getByLabel("CPU", { exact: true }).fill("3");
   await acted(page, machine, () => ready(page, "Apply the new size").click());
   owns(await cluster.until("virtualmachines", namespace, "made", "has its new size", ({ spec }) => String(spec.resource.cpu) === "3"), "resize", "f:spec", "f:resource", "f:cpu");
+}
+
+/** The buttons of a row are there under the pointer, say which command does the same, and act on the object of that row. */
+export async function fromTheRow(page, cluster, namespace) {
+  await open(page, `/virtualmachines?ns=${namespace}`);
+  const row = page.locator(`tr[data-key='${namespace}/made']`);
+  const until = (what, holds) => cluster.until("virtualmachines", namespace, "made", what, holds);
+  const machine = await until("runs", ({ status }) => status?.phase === "Active");
+  await acted(page, machine, () => pressInRow(page, row, "Stop made"));
+  owns(await until("is stopped", ({ status }) => status?.phase === "Stopped"), "power", "f:spec", "f:runStrategy");
+  // The row knows it too: the button that was pressed has given way, and nothing else was pressed meanwhile.
+  await undone(page, machine, () => pressInRow(page, row, "Start made"));
+  await until("is stopped again", ({ spec, status }) => spec.runStrategy === "Halted" && status?.phase === "Stopped");
+  await acted(page, machine, () => pressInRow(page, row, "Start made"));
+  await until("runs again", ({ status }) => status?.phase === "Active");
 }
 
 /** Somebody else has switched the machine off: the button asks before it changes what they have set. */

@@ -2,7 +2,7 @@
 import { look, reader } from "./browser.mjs";
 import { nothingPossible, open, right, signIn } from "./page.mjs";
 import { create } from "./create.mjs";
-import { clash, hold, power, scale } from "./change.mjs";
+import { clash, fromTheRow, hold, power, scale } from "./change.mjs";
 import { deleteNamespaced } from "./delete.mjs";
 
 /** The link of the rail that leads to the nodes: its name also counts them. */
@@ -68,6 +68,7 @@ export async function editor({ browser, origin, cluster, tokens }) {
   await scale(page, cluster, "showcase");
   await hold(page, cluster, "showcase", namespaced);
   await power(page, cluster, "showcase");
+  await fromTheRow(page, cluster, "showcase");
   await clash(page, cluster, "showcase");
   await deleteNamespaced(page, cluster, "showcase");
   await context.close();

@@ -90,9 +90,24 @@ const atOnce = ["Start", "Stop", "Suspend", "Resume", "Pause", "Cordon", "Uncord
 const moment = 3_000;
 
 /**
+ * Points at a button until it says which command does the same, and presses it. It returns false if the button was replaced meanwhile, as by
+ * that of the next state: a pointer that rests where a button appears does not point at it until it moves.
+ */
+async function pointAndPress(page, button) {
+  try {
+    await button.hover({ timeout: moment });
+    await page.locator(".samepop code").first().waitFor({ timeout: moment });
+    await button.click({ timeout: moment });
+    return true;
+  } catch (error) {
+    if (!(error instanceof errors.TimeoutError)) throw error;
+    return false;
+  }
+}
+
+/**
  * Presses an action of the page of an object: its button, or where it has none what the menu beside them has. An action is offered once the
- * page knows that it is possible, and another takes its place when the object changes, so that it is looked for again. A pointer that rests
- * where a button appears does not point at it until it moves.
+ * page knows that it is possible, so that it is looked for again.
  */
 export async function press(page, name) {
   const acts = page.locator(".acts");
@@ -102,15 +117,8 @@ export async function press(page, name) {
     await menu.waitFor();
     if ((await acts.getByRole("button", { name, exact: true }).count()) > 0) {
       await page.mouse.move(0, 0);
-      try {
-        await ready(acts, name).hover({ timeout: moment });
-        await page.locator(".samepop code").first().waitFor({ timeout: moment }); // the command that does the same
-        await ready(acts, name).click({ timeout: moment });
-        return;
-      } catch (error) {
-        if (!(error instanceof errors.TimeoutError)) throw error;
-        continue;
-      }
+      if (await pointAndPress(page, ready(acts, name))) return;
+      continue;
     }
     await menu.click();
     await page.locator(".menucmd .mono").first().waitFor();
@@ -122,6 +130,16 @@ export async function press(page, name) {
     await page.getByRole("menu").waitFor({ state: "detached" });
   }
   throw new Error(`${name} is not offered on ${page.url()}`);
+}
+
+/** Presses a button of a row of a list, which is there while the row has the pointer. */
+export async function pressInRow(page, row, name) {
+  for (const end = Date.now() + patience; Date.now() < end;) {
+    await page.mouse.move(0, 0);
+    await row.locator("td").first().hover();
+    if (await pointAndPress(page, ready(row, name))) return;
+  }
+  throw new Error(`${name} is not offered in the row on ${page.url()}`);
 }
 
 /** Opens the dialog of an action where it has one, and returns what does it. */

@@ -8,6 +8,7 @@ import { useSay } from "../i18n";
 import type { Kind } from "../kinds/registry";
 import { type Deed, deedsOf, foremost } from "./list";
 import { Same } from "./Same";
+import { signOf } from "./signs";
 import { useDeed } from "./useDeed";
 import { useRefused } from "./useHindrance";
 import { targetOf } from "./useOrder";
@@ -30,7 +31,7 @@ export function Actions({ kind, object }: { kind: Kind; object: KubeObject }) {
     <>
       {first.map((deed) => (
         <Same key={deed.key} order={deed.order}>
-          <Action name={deed.key} label={say(deed.key)} disabled={refused(deed.right)} busy={busy === deed.key} onClick={() => void begin(deed, target)} />
+          <Action name={deed.key} icon={signOf(deed)} label={say(deed.key)} disabled={refused(deed.right)} busy={busy === deed.key} onClick={() => void begin(deed, target)} />
         </Same>
       ))}
       {rest.length > 0 && (

@@ -30,6 +30,11 @@ const paths = {
   menu: <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />,
   more: <path d="M3.5 8h.1M8 8h.1M12.5 8h.1" />,
   download: <path d="M8 2.5v7.5M4.8 7 8 10.2 11.2 7M3 13.5h10" />,
+  play: <path d="M5 3v10l8-5z" />,
+  stop: <rect x="3.5" y="3.5" width="9" height="9" rx="1" />,
+  pause: <path d="M5.5 3.5v9M10.5 3.5v9" />,
+  again: <path d="M13 8a5 5 0 1 1-1.6-3.7M13 2v3h-3" />,
+  closed: <><circle cx="8" cy="8" r="5.5" /><path d="m4.2 4.2 7.6 7.6" /></>,
   columns: <><rect x="2.5" y="3" width="11" height="10" rx="1" /><path d="M6.2 3v10M9.8 3v10" /></>,
 } satisfies Record<string, ReactElement>;
 

@@ -1,7 +1,7 @@
 import { type ComponentProps, type MouseEvent, type ReactNode, useEffect, useState } from "react";
 import { Refusal } from "../api/client";
 import { useSay } from "../i18n";
-import { Icon } from "./Icon";
+import { Icon, type IconName } from "./Icon";
 import { wordsOf } from "./words";
 
 /** A part of a page. One that folds has a button for it on a phone, where it is folded at first. */
@@ -95,8 +95,8 @@ export function Nothing({ children }: { children: ReactNode }) {
 }
 
 /** A button that stays focusable while it is disabled, and says why. */
-export function Action({ label, name, onClick, disabled, danger, primary, busy, ...more }: Omit<ComponentProps<"button">, "onClick" | "disabled" | "type" | "className"> & {
-  label: string; name?: string; onClick: (event: MouseEvent<HTMLButtonElement>) => void; disabled?: string | undefined; danger?: boolean; primary?: boolean; busy?: boolean;
+export function Action({ label, name, icon, onClick, disabled, danger, primary, busy, ...more }: Omit<ComponentProps<"button">, "onClick" | "disabled" | "type" | "className"> & {
+  label: string; name?: string; icon?: IconName | undefined; onClick: (event: MouseEvent<HTMLButtonElement>) => void; disabled?: string | undefined; danger?: boolean; primary?: boolean; busy?: boolean;
 }) {
   const off = disabled !== undefined || busy === true;
   return (
@@ -104,7 +104,7 @@ export function Action({ label, name, onClick, disabled, danger, primary, busy, 
       {...more} type="button" className={`btn${danger ? " danger" : ""}${primary ? " primary" : ""}`} aria-disabled={off} title={disabled} data-deed={name}
       onClick={(event) => { if (!off) onClick(event); }}
     >
-      {busy && <span className="arc" aria-hidden="true" />}{label}
+      {busy ? <span className="arc" aria-hidden="true" /> : icon && <Icon name={icon} size={12} />}{label}
       {disabled && <span className="whynot">{disabled}</span>}
     </button>
   );

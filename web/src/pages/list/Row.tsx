@@ -92,16 +92,16 @@ export const Row = memo(function Row(props: RowProps) {
     if (event.target instanceof Element && event.target.closest("a,button,input,label") === null && window.getSelection()?.isCollapsed !== false) props.onOpen(rowKey);
   };
   // Its buttons are there while the pointer or the focus is in the row. Rows that are scrolled under a pointer at rest stay as they are.
+  const line = useRef<HTMLTableRowElement>(null);
   const [pointed, setPointed] = useState(false);
   const [within, setWithin] = useState(false);
   const hot = (pointed || within) && !gone && object !== undefined;
   const point = (event: PointerEvent<HTMLTableRowElement>) => { if (event.pointerType !== "touch" && hasMoved(event)) setPointed(true); };
-  const leave = ({ currentTarget, relatedTarget }: FocusEvent<HTMLTableRowElement>) => {
-    // The focus comes back from a dialog to the button that has opened it, and from another window to where it was.
-    const returns = relatedTarget?.closest("[role=dialog], [role=alertdialog]") ?? (currentTarget.contains(document.activeElement) || currentTarget.contains(relatedTarget));
-    if (!returns) setWithin(false);
-  };
-  const line = useRef<HTMLTableRowElement>(null);
+  // The focus comes back from a dialog to the button that has opened it, and from another window to where it was.
+  const returns = (to: Element | null) => to?.closest("[role=dialog], [role=alertdialog]") ?? (line.current?.contains(document.activeElement) === true || line.current?.contains(to) === true);
+  const leave = ({ relatedTarget }: FocusEvent<HTMLTableRowElement>) => { if (!returns(relatedTarget)) setWithin(false); };
+  // A button that was replaced while it had the focus has not said that it lost it.
+  const unpoint = () => { setPointed(false); if (!returns(document.activeElement)) setWithin(false); };
   const came = useRef(fresh);
   useEffect(() => { if (came.current) for (const each of line.current?.cells ?? []) tint(each); }, []);
   const marks = [chosen ? "sel" : selected ? "picked" : "", reason ? "haswhy" : "", gone ? "gone" : ""].filter(Boolean).join(" ");
@@ -109,11 +109,11 @@ export const Row = memo(function Row(props: RowProps) {
     <>
       <tr
         ref={line} data-key={rowKey} data-part={`row ${rowKey}`} tabIndex={0} aria-rowindex={index + 2} aria-selected={selected} className={marks || undefined}
-        onKeyDown={(event) => props.onKey(event, rowKey, index)} onFocus={() => { setWithin(true); props.onFocus(index); }} onBlur={leave} onPointerMove={point} onPointerLeave={() => setPointed(false)} onClick={click}
+        onKeyDown={(event) => props.onKey(event, rowKey, index)} onFocus={() => { setWithin(true); props.onFocus(index); }} onBlur={leave} onPointerMove={point} onPointerLeave={unpoint} onClick={click}
       >
         <td className="pick"><input type="checkbox" checked={selected} tabIndex={-1} aria-label={say("list.select", { name })} onChange={() => undefined} onClick={(event) => props.onSelect(rowKey, event.shiftKey)} /></td>
         {shown.map((each) => <Cell key={each.name} name={each.name} value={each.at < 0 ? undefined : row.cells[each.at]} quiet={each.name === "Age" || (kind.plural === "virtualmachines" && (each.name === "CPU" || each.name === "Memory"))} className={classOf(each, marked)}>{cell(each)}</Cell>)}
-        <td className={hot ? "num acts hot" : "num acts"}>{hot && <span className="rowdeeds"><RowDeeds kind={kind} object={object} onDeed={props.onDeed} /></span>}<button type="button" className="btn quiet icon" tabIndex={hot ? 0 : -1} aria-label={say("row.menu", { name })} aria-haspopup="menu" onClick={(event) => props.onMenu(rowKey, event.currentTarget)}><Icon name="more" size={14} /></button></td>
+        <td className={hot ? "num acts hot" : "num acts"}>{hot && <RowDeeds kind={kind} object={object} onDeed={props.onDeed} />}<button type="button" className="btn quiet icon" tabIndex={hot ? 0 : -1} aria-label={say("row.menu", { name })} aria-haspopup="menu" onClick={(event) => props.onMenu(rowKey, event.currentTarget)}><Icon name="more" size={14} /></button></td>
       </tr>
       {reason && (
         <tr data-part={`why ${rowKey}`} className={`why ${chosen ? "sel" : selected ? "picked" : ""}`.trim()}><td /><td colSpan={shown.length + 1}>{status && object && <RowWhy kind={kind.kind} status={status} object={object} />}</td></tr>

@@ -1,7 +1,8 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Target } from "../../actions/commands";
 import { type Deed, deedsOf, foremost } from "../../actions/list";
 import { Same } from "../../actions/Same";
+import { signOf } from "../../actions/signs";
 import { useRefused } from "../../actions/useHindrance";
 import { targetOf } from "../../actions/useOrder";
 import type { KubeObject, Plural } from "../../api/types";
@@ -16,8 +17,8 @@ export function roomFor(plural: Plural): number {
 }
 
 /**
- * The first buttons of an object, in its row while the pointer or the focus is there. They stay what they were when they came, so that none
- * changes under the pointer; after one was pressed they are those of the object as it is then.
+ * The first buttons of an object, in its row while the pointer or the focus is there. None changes under the pointer or with the focus, until it
+ * was pressed: elsewhere they are those of the object as it is.
  */
 export function RowDeeds({ kind, object, onDeed }: { kind: Kind; object: KubeObject; onDeed: (deed: Deed, target: Target) => Promise<void> }): ReactNode {
   const say = useSay();
@@ -27,20 +28,25 @@ export function RowDeeds({ kind, object, onDeed }: { kind: Kind; object: KubeObj
   const [shown, setShown] = useState(deeds);
   const [busy, setBusy] = useState<Deed["key"]>();
   const [pressed, setPressed] = useState(false);
+  const group = useRef<HTMLSpanElement>(null);
   const same = shown.length === deeds.length && shown.every((deed, at) => deed.key === deeds[at]?.key);
   if (pressed && !busy && !same) { setShown(deeds); setPressed(false); }
+  // Asked of the page itself: a button that is replaced while it has the focus does not say that it has lost it.
+  const follow = () => { if (!same && !group.current?.matches(":hover, :focus-within")) setShown(deeds); };
+  useEffect(follow);
   const press = (deed: Deed) => {
     setBusy(deed.key);
     void onDeed(deed, target).finally(() => { setBusy(undefined); setPressed(true); });
   };
-  return shown.map((each) => {
+  const button = (each: Deed) => {
     // What it does follows the object: an acknowledgement is of what is seen.
     const deed = deeds.find(({ key }) => key === each.key) ?? each;
     const label = say(deed.key);
     return (
       <Same key={deed.key} order={deed.order}>
-        <Action name={deed.key} label={label} aria-label={say("row.deed", { action: label, name: target.name })} disabled={refused(deed.right)} busy={busy === deed.key} onClick={() => press(deed)} />
+        <Action name={deed.key} icon={signOf(deed)} label={label} aria-label={say("row.deed", { action: label, name: target.name })} disabled={refused(deed.right)} busy={busy === deed.key} onClick={() => press(deed)} />
       </Same>
     );
-  });
+  };
+  return <span ref={group} className="rowdeeds" onPointerLeave={follow} onBlur={follow}>{shown.map(button)}</span>;
 }
