@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -65,8 +66,10 @@ func (r *Runner) Observe(_ context.Context, cluster string) (provision.Run, erro
 	return run, nil
 }
 
-// judge returns how a run ended.
+// judge returns how a run ended. Files of the cluster are named as the tool finds them in its working directory: where that is says nothing
+// to who reads the failure, and is another place with each manager.
 func judge(ended result, asked request, log string) (provision.Phase, *provision.Failure) {
+	log = strings.ReplaceAll(log, asked.Dir+string(filepath.Separator), "")
 	switch {
 	case ended.Problem != "":
 		return provision.Failed, &provision.Failure{Reason: clusterprovisionerv1alpha1.ReasonBinaryMissing, Message: ended.Problem}

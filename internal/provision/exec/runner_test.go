@@ -92,7 +92,10 @@ func TestFailuresAreTold(t *testing.T) {
 		says   string
 		code   int32
 	}{
-		"an exit code":   {part: "fail", reason: clusterprovisionerv1alpha1.ReasonImagePull, says: "cannot pull image rancher/hyperkube", code: 7},
+		"an exit code": {part: "fail", reason: clusterprovisionerv1alpha1.ReasonImagePull, says: "cannot pull image rancher/hyperkube", code: 7},
+		"a path": {
+			part: "refuse", reason: clusterprovisionerv1alpha1.ReasonConfigRefused, says: `cannot use cluster configuration "cluster.yml": nodes[1]`, code: 1,
+		},
 		"no word at all": {part: "third", reason: clusterprovisionerv1alpha1.ReasonUnknown, says: "exit code 1", code: 1},
 		"a signal":       {part: "killed", reason: clusterprovisionerv1alpha1.ReasonUnknown, says: "the tool was killed by a signal (killed): up to here", code: -1},
 		"a tool that hangs": {

@@ -54,6 +54,10 @@ func play(part string, args []string) int {
 	case "fail":
 		fmt.Fprintln(os.Stderr, `FATA[0002] Failed to pull image: cannot pull image rancher/hyperkube`)
 		return 7
+	case "refuse":
+		here, _ := os.Getwd()
+		fmt.Fprintf(os.Stderr, "cannot use cluster configuration %q: nodes[1] is twice\n", filepath.Join(here, "cluster.yml"))
+		return 1
 	case "third":
 		if calls(dir) < 3 {
 			return 1
