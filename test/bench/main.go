@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -89,6 +90,8 @@ type options struct {
 	PodSets   int      `json:"podsets"`
 	Pods      int      `json:"pods"`
 	Machines  int      `json:"vms"`
+	// Sizes are those of the scenarios of growth, ascending; none for the usual ones.
+	Sizes []int `json:"sizes,omitempty"`
 	// Window is how long the machines are watched while nothing changes.
 	Window time.Duration `json:"window"`
 	// Windlass is the program that is measured.
@@ -117,6 +120,10 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.IntVar(&opts.PodSets, "podsets", 500, "number of PodSets that are created at once")
 	flags.IntVar(&opts.Pods, "pods", 5000, "number of pods of PodSets in the scenario memory")
 	flags.IntVar(&opts.Machines, "vms", 1000, "number of VirtualMachines that are created at once")
+	flags.Func("sizes", "sizes of the growth scenarios, ascending, separated by commas (default those of docs/performance.md)", func(text string) (err error) {
+		opts.Sizes, err = readSizes(text)
+		return err
+	})
 	flags.DurationVar(&opts.Window, "window", 5*time.Minute, "how long VirtualMachines are watched while nothing changes; 0 for not at all")
 	flags.StringVar(&opts.Windlass, "windlass", "", "`program` to measure (default bin/windlass)")
 	flags.StringVar(&opts.JSON, "json", "", "`file` to write the results to as JSON")
@@ -140,6 +147,20 @@ func parse(args []string, out io.Writer) (options, error) {
 		fmt.Fprintf(out, "bench: %v\n", err)
 	}
 	return opts, err
+}
+
+// readSizes reads the argument of -sizes.
+func readSizes(text string) (sizes []int, err error) {
+	last := 0
+	for each := range strings.SplitSeq(text, ",") {
+		size, err := strconv.Atoi(each)
+		if err != nil || size <= last {
+			return nil, fmt.Errorf("cannot read %q: give ascending numbers, as in 1000,5000", text)
+		}
+		last = size
+		sizes = append(sizes, size)
+	}
+	return sizes, nil
 }
 
 func (o options) validate(rest, known []string) error {

@@ -19,12 +19,14 @@ func TestParse(t *testing.T) {
 		args []string
 		err  string
 	}{
-		"nothing given":         {},
-		"some scenarios":        {args: []string{"-scenario", "steady,memory", "-nodes", "50"}},
-		"an unknown scenario":   {args: []string{"-scenario", "speed"}, err: `cannot run scenario "speed": there are nodepool-apply,`},
-		"an unknown flag":       {args: []string{"-node", "1"}, err: "flag provided but not defined: -node"},
-		"a word without a dash": {args: []string{"steady"}, err: `cannot read argument "steady": everything is a flag`},
-		"no rounds":             {args: []string{"-rounds", "0"}, err: "cannot run with -rounds=0: it has to be positive"},
+		"nothing given":          {},
+		"some scenarios":         {args: []string{"-scenario", "steady,memory", "-nodes", "50"}},
+		"sizes":                  {args: []string{"-scenario", "growth-nodes", "-sizes", "1000,5000"}},
+		"sizes that do not grow": {args: []string{"-sizes", "5000,1000"}, err: `cannot read "5000,1000": give ascending numbers`},
+		"an unknown scenario":    {args: []string{"-scenario", "speed"}, err: `cannot run scenario "speed": there are nodepool-apply,`},
+		"an unknown flag":        {args: []string{"-node", "1"}, err: "flag provided but not defined: -node"},
+		"a word without a dash":  {args: []string{"steady"}, err: `cannot read argument "steady": everything is a flag`},
+		"no rounds":              {args: []string{"-rounds", "0"}, err: "cannot run with -rounds=0: it has to be positive"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func memory(ctx context.Context, b *bench, r *controlPlane) (section, error) {
 		return s, err
 	}
 	b.tell("      adding %d pods", b.options.Pods)
-	if err := r.addPods(ctx, b.options.Pods, n); err != nil {
+	if err := r.addPods(ctx, 0, b.options.Pods, n); err != nil {
 		return s, err
 	}
 	m, err := r.startManager(ctx) // which writes the Deployments and the status of the PodSets
@@ -81,17 +81,19 @@ func (b *bench) readMemory(ctx context.Context, r *controlPlane, s *section, nam
 
 func sets(pods int) int { return (pods + podsPerSet - 1) / podsPerSet }
 
-// addPods adds PodSets and the pods that a Deployment would have made for them, on the nodes and running.
-func (r *controlPlane) addPods(ctx context.Context, pods, nodes int) error {
+// addPods adds PodSets and the pods that a Deployment would have made for them, on the nodes and running: those from one number of pods to
+// another, of which both fill their PodSets.
+func (r *controlPlane) addPods(ctx context.Context, from, to, nodes int) error {
 	if err := r.addNamespace(ctx); err != nil {
 		return err
 	}
-	for i := range sets(pods) {
+	for i := sets(from); i < sets(to); i++ {
 		if err := r.Client.Create(ctx, newPodSet(setName(0, i), podsPerSet)); err != nil {
 			return fmt.Errorf("cannot create a PodSet: %w", err)
 		}
 	}
-	return forEach(ctx, writers, pods, func(ctx context.Context, i int) error {
+	return forEach(ctx, writers, to-from, func(ctx context.Context, i int) error {
+		i += from
 		pod := newPod(i, setName(0, i/podsPerSet), nodeName(i%nodes))
 		if err := r.Client.Create(ctx, pod); err != nil {
 			return fmt.Errorf("cannot create pod %q: %w", pod.Name, err)

@@ -126,6 +126,10 @@ func (p *poolBench) windlass(ctx context.Context, round int) error {
 	}
 	p.checkRemove.Got = append(p.checkRemove.Got, wrote.sum(by(agentWindlass), to("nodes")))
 	p.last["taken off"] = wrote
+	if p.most != nil {
+		_, most := resident(m.PID)
+		p.most.add(round, most)
+	}
 	if err := p.plane.gone(ctx, &nodesv1.NodePool{}); err != nil {
 		return err
 	}

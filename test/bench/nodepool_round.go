@@ -54,9 +54,11 @@ type poolBench struct {
 	out   *section
 
 	apply, remove, cost map[string]*series
-	checkApply          check
-	checkRemove         check
-	last                map[string]writes
+	// most is what the manager has held at most, if that is asked for.
+	most        *series
+	checkApply  check
+	checkRemove check
+	last        map[string]writes
 }
 
 func newPoolBench(r *controlPlane, n int, s *section) *poolBench {

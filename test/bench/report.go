@@ -29,7 +29,13 @@ type machine struct {
 }
 
 func readMachine() machine {
-	return machine{CPUs: runtime.NumCPU(), Kernel: firstField("/proc/sys/kernel/osrelease"), Go: runtime.Version(), Load: firstField("/proc/loadavg")}
+	return machine{CPUs: runtime.NumCPU(), Kernel: release(firstField("/proc/sys/kernel/osrelease")), Go: runtime.Version(), Load: firstField("/proc/loadavg")}
+}
+
+// release returns the version of a kernel without what its builder has added.
+func release(kernel string) string {
+	parts := strings.SplitN(kernel, ".", 3)
+	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
 func firstField(path string) string {
@@ -45,6 +51,7 @@ type section struct {
 	Scenario string    `json:"scenario"`
 	Title    string    `json:"title"`
 	Series   []*series `json:"series"`
+	Curves   []*curve  `json:"curves,omitempty"`
 	Ratios   []ratio   `json:"ratios,omitempty"`
 	Notes    []string  `json:"notes,omitempty"`
 	Checks   []check   `json:"checks,omitempty"`
@@ -102,12 +109,15 @@ func (r *report) writeText(out io.Writer) {
 func (s *section) writeTo(out io.Writer) {
 	fmt.Fprintf(out, "\n%s: %s\n", s.Scenario, s.Title)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "\tmedian\tmin\tmax\t\n")
+	if len(s.Series) > 0 {
+		fmt.Fprintf(table, "\tmedian\tmin\tmax\t\n")
+	}
 	for _, measured := range s.Series {
 		low, high := bounds(measured.Values)
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t  %s\n", measured.Name, number(measured.median()), number(low), number(high), measured.Unit)
 	}
 	_ = table.Flush()
+	writeCurves(out, s.Curves)
 	for _, r := range s.Ratios {
 		aim := ""
 		if r.Aim > 0 {
