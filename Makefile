@@ -15,6 +15,8 @@ export DEVCLUSTER_DIR := $(CURDIR)/.local/devcluster
 
 # Arguments for `make bench`, as in: make bench BENCH="-scenario nodepool -nodes 1000"
 BENCH ?=
+# Arguments for `make bench-report`, as in: make bench-report GROWTH="-rounds 10"
+GROWTH ?= -rounds 3
 # Arguments for `make fault`, as in: make fault FAULT="-scenario nodepool/deleted -v"
 FAULT ?=
 # Arguments for `go test`, as in: make test TESTFLAGS="-run PodSet"
@@ -45,7 +47,7 @@ DEVCLUSTER_LDFLAGS := $(NODED_LDFLAGS) \
 
 # -- What is made of what ----------------------------------------------------------------------------------------------------
 
-MODULES            := . devcluster tools tools/chart tools/monitoring tools/site release test/rke test/oidc test/kuberouter
+MODULES            := . devcluster tools tools/chart tools/curves tools/monitoring tools/site release test/rke test/oidc test/kuberouter
 sources             = $(shell find $(1) -type f ! -name '*_test.go' ! -name '*.md' ! -path '*/testdata/*' \
                       ! -path '*/console/dist/app/*' 2>/dev/null)
 WINDLASS_SOURCES   := $(call sources,api cmd config internal) go.mod go.sum
@@ -189,6 +191,7 @@ test: build bin/report bin/oidc bin/release bin/helm bin/kuberouter ## Run all t
 	   go test -json -count=1 -timeout=45m $(TESTFLAGS) ./... || status=1; \
 	   go -C devcluster test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C tools/chart test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
+	   go -C tools/curves test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C tools/monitoring test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C tools/site test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
 	   go -C release test -json -count=1 -timeout=30m $(TESTFLAGS) ./... || status=1; \
@@ -210,6 +213,7 @@ lint: ## Read the code as .golangci.yml says.
 	cd test/oidc && $(LINT) run --config=../../.golangci.yml ./...
 	cd test/kuberouter && $(LINT) run --config=../../.golangci.yml ./...
 	cd tools/chart && $(LINT) run --config=../../.golangci.yml ./...
+	cd tools/curves && $(LINT) run --config=../../.golangci.yml ./...
 	cd tools/monitoring && $(LINT) run --config=../../.golangci.yml ./...
 	cd tools/site && $(LINT) run --config=../../.golangci.yml ./...
 
@@ -223,7 +227,7 @@ docs: ## Write the site of docs/ into dist/site, with a search where there is No
 
 .PHONY: licences
 licences: ## Check that every dependency has a licence under which it can be used here.
-	@go run ./test/licences . devcluster release test/rke test/oidc test/kuberouter tools=tool tools/chart tools/monitoring tools/site
+	@go run ./test/licences . devcluster release test/rke test/oidc test/kuberouter tools=tool tools/chart tools/curves tools/monitoring tools/site
 
 .PHONY: screenshots
 screenshots: export WINDLASS_PICTURES := $(CURDIR)/.local/pictures
@@ -257,6 +261,19 @@ bench-compare: ## Tell by benchstat what has changed between the results OLD and
 	@go run ./test/bench -benchfmt '$(or $(OLD),$(error give two files: OLD=before.json NEW=after.json))' > .local/bench-old.txt
 	@go run ./test/bench -benchfmt '$(or $(NEW),$(error give two files: OLD=before.json NEW=after.json))' > .local/bench-new.txt
 	@$(TOOL) benchstat old=.local/bench-old.txt new=.local/bench-new.txt
+
+.PHONY: bench-report
+bench-report: export KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
+bench-report: build ## Measure how everything grows with nodes, pools and pods, keep the results in docs/measured, and draw them. GROWTH="…" passes arguments.
+	@mkdir -p docs/measured
+	@for over in nodes pools pods; do \
+	   go run ./test/bench -scenario growth-$$over -check -json docs/measured/growth-$$over.json $(GROWTH) || exit 1; \
+	 done
+	@$(MAKE) bench-pictures
+
+.PHONY: bench-pictures
+bench-pictures: ## Draw the curves of docs/measured anew.
+	@go -C tools/curves run . $(CURDIR)/docs/measured
 
 .PHONY: fault
 fault: build ## Let every write fail in every way, and compare the ends. FAULT="…" passes arguments.

@@ -54,9 +54,12 @@ func allowedToRun() []string {
 // reviewed are modules whose licence this program cannot recognise, with what a person found.
 func reviewed() map[string]string {
 	return map[string]string{
+		"codeberg.org/go-fonts/liberation":       "OFL-1.1, which leaves what is made with a font alone; tools/curves draws with it and is only run",
+		"github.com/ajstarks/svgo":               "CC-BY-4.0, which allows everything and wants its author named; tools/curves draws with it and is only run",
 		"github.com/alecthomas/chroma/v2":        "COPYING is MIT, and OFL-1.1 for a font in formatters/svg, which nothing here imports",
 		"github.com/alecthomas/go-check-sumtype": "COPYING names the two licences that are in files of their own: MIT or the Unlicense",
 		"github.com/spdx/tools-golang":           "LICENSE.code lets everybody choose between two: Apache-2.0 or GPL-2.0-or-later",
+		"github.com/golang/freetype":             "LICENSE lets everybody choose between two: the FreeType License, which is like BSD with a notice, or GPL-2.0-or-later",
 		"github.com/golangci/gofmt":              "a copy of Go's own gofmt, with its BSD-3-Clause in the headers of the files",
 	}
 }

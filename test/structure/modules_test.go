@@ -14,7 +14,7 @@ import (
 func modules(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, folder := range []string{".", "devcluster", "tools", "tools/chart", "tools/monitoring", "tools/site", "release", "test/rke", "test/oidc", "test/kuberouter"} {
+	for _, folder := range []string{".", "devcluster", "tools", "tools/chart", "tools/curves", "tools/monitoring", "tools/site", "release", "test/rke", "test/oidc", "test/kuberouter"} {
 		raw, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(folder), "go.mod"))
 		if err != nil {
 			t.Fatal(err)
