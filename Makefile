@@ -273,7 +273,7 @@ bench-report: build ## Measure how everything grows with nodes, pools and pods, 
 
 .PHONY: bench-pictures
 bench-pictures: ## Draw the curves of docs/measured anew.
-	@go -C tools/curves run . $(CURDIR)/docs/measured
+	@go -C tools/curves run . "$(CURDIR)/docs/measured"
 
 .PHONY: fault
 fault: build ## Let every write fail in every way, and compare the ends. FAULT="…" passes arguments.

@@ -46,7 +46,7 @@ func growthOverNodes(ctx context.Context, b *bench, r *controlPlane) (section, e
 			grown.add(n, agent+": apply", "s", p.apply[agent].Values)
 			grown.add(n, agent+": take off", "s", p.remove[agent].Values)
 		}
-		grown.add(n, "CPU of windlass", "s", scaled(p.cost[agentWindlass+"/"+agentWindlass].Values, float64(n)/1000))
+		grown.add(n, "CPU of windlass: apply", "s", scaled(p.cost[agentWindlass+"/"+agentWindlass].Values, float64(n)/1000))
 		grown.add(n, "resident at most", "MiB", p.most.Values)
 		for _, c := range []check{p.checkApply, p.checkRemove} {
 			c.Name = fmt.Sprintf("%d nodes: %s", n, c.Name)

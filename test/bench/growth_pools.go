@@ -58,7 +58,7 @@ func growthOverPools(ctx context.Context, b *bench, r *controlPlane) (section, e
 		}
 		grown.add(count, "windlass: apply", "s", p.apply.Values)
 		grown.add(count, "windlass: take off", "s", p.remove.Values)
-		grown.add(count, "CPU of windlass", "s", p.cpu.Values)
+		grown.add(count, "CPU of windlass: both", "s", p.cpu.Values)
 		grown.add(count, "resident at most", "MiB", p.most.Values)
 		s.Checks = append(s.Checks, check{Name: fmt.Sprintf("%d pools: patches of nodes by windlass", count), Want: 2 * n, Got: p.patches})
 	}

@@ -59,8 +59,8 @@ func (c *campaign) casesOf(r *row) []attempt {
 	return all
 }
 
-// simulated returns the effects of the twin of a scenario: it does with simulated machines what this one does on a real host. There are none if the twin
-// is not played.
+// simulated returns the effects of the scenario that does with simulated machines what this one does on a real host. There are none if that one is
+// not played.
 func (c *campaign) simulated(r *row) []effect {
 	for _, driver := range []string{machine.DriverDocker, machine.DriverLibvirt} {
 		title, ok := strings.CutPrefix(r.Scenario, "virtualmachine/"+driver+"-")
