@@ -94,6 +94,16 @@ export async function fromTheRow(page, cluster, namespace) {
   await until("is stopped again", ({ spec, status }) => spec.runStrategy === "Halted" && status?.phase === "Stopped");
   await acted(page, machine, () => pressInRow(page, row, "Start made"));
   await until("runs again", ({ status }) => status?.phase === "Active");
+  // With the keyboard the place is not lost, though the button is.
+  await page.mouse.move(0, 0);
+  await row.focus();
+  await ready(row, "Stop made").focus();
+  await acted(page, machine, () => page.keyboard.press("Enter"));
+  await ready(row, "Start made").waitFor();
+  right(await row.evaluate((line) => line === document.activeElement), "the focus is lost with the button of a row that was pressed");
+  await until("is stopped once more", ({ status }) => status?.phase === "Stopped");
+  await acted(page, machine, () => pressInRow(page, row, "Start made"));
+  await until("runs once more", ({ status }) => status?.phase === "Active");
 }
 
 /** Somebody else has switched the machine off: the button asks before it changes what they have set. */

@@ -31,11 +31,18 @@ export function RowDeeds({ kind, object, onDeed }: { kind: Kind; object: KubeObj
   const group = useRef<HTMLSpanElement>(null);
   const same = shown.length === deeds.length && shown.every((deed, at) => deed.key === deeds[at]?.key);
   if (pressed && !busy && !same) { setShown(deeds); setPressed(false); }
+  // Who has pressed a button with the keyboard stays in the row when it gives way to that of the next state.
+  const focused = useRef(false);
+  useEffect(() => {
+    if (focused.current && document.activeElement === document.body) group.current?.closest("tr")?.focus();
+    focused.current = group.current?.contains(document.activeElement) === true;
+  }, [shown]);
   // Asked of the page itself: a button that is replaced while it has the focus does not say that it has lost it.
   const follow = () => { if (!same && !group.current?.matches(":hover, :focus-within")) setShown(deeds); };
   useEffect(follow);
   const press = (deed: Deed) => {
     setBusy(deed.key);
+    focused.current = true;
     void onDeed(deed, target).finally(() => { setBusy(undefined); setPressed(true); });
   };
   const button = (each: Deed) => {
