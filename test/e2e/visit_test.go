@@ -31,6 +31,8 @@ func TestFirstVisit(t *testing.T) {
 		t.Errorf("more than ten lines come before the table:\n%s", above)
 	}
 	v.tour(screen)
+	// What the console tells an administrator to grant to who may not see a kind.
+	v.do(t, "get", "clusterroles", "windlass-nodepool-viewer", "windlass-podset-viewer", "windlass-virtualmachine-viewer", "windlass-podbuggertool-viewer")
 	v.download(screen, "sample")
 	for target, want := range map[string]string{
 		"run":   "already runs it: press Ctrl-C there first",
