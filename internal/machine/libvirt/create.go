@@ -78,14 +78,28 @@ func (d *driver) createNew(ctx context.Context, spec machine.Spec) error {
 			return err
 		}
 		log, err := host.createLog(api, pool, spec.Identity)
-		if err == nil {
-			err = define(api, spec, host, made, disks, log)
-		}
 		if err != nil {
 			return errors.Join(err, restore())
 		}
+		if err = define(api, spec, host, made, disks, log); err != nil {
+			return undo(api, spec.Identity, err, restore)
+		}
 		return nil
 	})
+}
+
+// undo restores the markers of disks whose domain could not be defined, and returns why it could not. The answer alone may have been lost: where the
+// domain is there, its disks are in use, and nothing has failed. Where that cannot be told, the disks stay on the safe side.
+func undo(api *libvirt.Libvirt, id machine.Identity, failure error, restore func() error) error {
+	uuid, _ := uuidOf(id.UID) // check has seen that it is one
+	switch _, err := api.DomainLookupByUUID(uuid); {
+	case err == nil:
+		return nil
+	case is(err, libvirt.ErrNoDomain):
+		return errors.Join(failure, restore())
+	default:
+		return failure
+	}
 }
 
 // connect returns the record of a new machine and its disks, which Prepare has created or another owner provides.

@@ -18,6 +18,9 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine/libvirt/libvirttest"
 )
 
+// procedureDefine is the number of the call that defines a domain, in libvirt's protocol.
+const procedureDefine = 350
+
 // diskSpec returns a machine with a root disk and a data disk that is not started.
 func (s *stage) diskSpec(name string) machine.Spec {
 	spec := s.spec(name)
@@ -89,6 +92,23 @@ func TestDisksAreNotWipedWhenADomainIsUndefined(t *testing.T) {
 	for _, end := range []string{"-root", "-disk-data"} {
 		if !starts(t, s.disk(t, end), "precious") {
 			t.Errorf("disk %q was made again", end)
+		}
+	}
+}
+
+func TestDisksOfADefinedDomainAreNotMarkedAsNeverUsedWhenTheAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	s := newStorage(t, libvirttest.Start(t))
+	way := libvirttest.NewProxy(t, s.daemon)
+	driver := open(t, libvirttest.HostAt(way.Socket(), kernels, "headroom=2"))
+	t.Cleanup(func() { wantSuccess(t, "Close", driver.Close()) })
+	s.driver = driver
+	way.Lose(procedureDefine)
+	spec := s.diskSpec("answered-too-late")
+	wantSuccess(t, "Create", s.ensure(t, spec))
+	for _, name := range s.volumes(t) {
+		if strings.Contains(name, ".new") {
+			t.Errorf("volume %q says that no guest has used the disk, and the domain is defined", name)
 		}
 	}
 }

@@ -20,6 +20,8 @@ type Proxy struct {
 	listener net.Listener
 	conns    map[net.Conn]bool
 	hold     *hold
+	// lost is the procedure whose next answer is replaced by an error, 0 for none.
+	lost uint32
 }
 
 // hold is a delayed answer.
@@ -77,6 +79,13 @@ func (p *Proxy) Hold(procedure uint32) (held <-chan struct{}, release func()) {
 	return h.held, func() { h.once.Do(func() { close(h.release) }) }
 }
 
+// Lose replaces the daemon's next answer to a call of the procedure by an internal error. The call has taken effect.
+func (p *Proxy) Lose(procedure uint32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lost = procedure
+}
+
 func (p *Proxy) serve(listener net.Listener) {
 	for {
 		from, err := listener.Accept()
@@ -103,9 +112,17 @@ func (p *Proxy) copyAnswers(to io.Writer, from io.Reader) (int64, error) {
 		if _, err := io.ReadFull(from, head); err != nil {
 			return total, err
 		}
-		p.await(binary.BigEndian.Uint32(head[12:]))
-		length := int64(binary.BigEndian.Uint32(head))
-		n, err := io.Copy(to, io.MultiReader(bytes.NewReader(head), io.LimitReader(from, length-int64(len(head)))))
+		procedure := binary.BigEndian.Uint32(head[12:])
+		p.await(procedure)
+		answer := io.MultiReader(bytes.NewReader(head), io.LimitReader(from, int64(binary.BigEndian.Uint32(head))-int64(len(head))))
+		if p.loses(procedure) {
+			whole, err := io.ReadAll(answer)
+			if err != nil {
+				return total, err
+			}
+			answer = bytes.NewReader(failed(whole))
+		}
+		n, err := io.Copy(to, answer)
 		if total += n; err != nil {
 			return total, err
 		}
@@ -124,6 +141,33 @@ func (p *Proxy) await(procedure uint32) {
 	p.mu.Unlock()
 	close(h.held)
 	<-h.release
+}
+
+// loses reports whether the answer is the one to be replaced.
+func (p *Proxy) loses(procedure uint32) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lost == 0 || p.lost != procedure {
+		return false
+	}
+	p.lost = 0
+	return true
+}
+
+// failed returns the answer that says, in place of another one, that the call has failed: a header of 28 bytes, of which the last number is the
+// status, then a code, its source, an optional text, a level, and seven values that are left out or zero.
+func failed(answer []byte) []byte {
+	const headerBytes, refused, internalError, text, level = 28, 1, 1, "lost", 2
+	out := bytes.Clone(answer[:headerBytes])
+	binary.BigEndian.PutUint32(out[headerBytes-4:], refused)
+	for _, number := range []uint32{internalError, 0, 1, uint32(len(text))} {
+		out = binary.BigEndian.AppendUint32(out, number)
+	}
+	out = append(out, text...)
+	out = binary.BigEndian.AppendUint32(out, level)
+	out = append(out, make([]byte, 7*4)...)
+	binary.BigEndian.PutUint32(out, uint32(len(out))) //nolint:gosec // it is short
+	return out
 }
 
 // carry copies in one direction, and closes both connections at the end.
