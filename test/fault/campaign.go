@@ -109,25 +109,25 @@ func (c *campaign) play(ctx context.Context) error {
 			shared = append(shared, r)
 		}
 	}
-	c.tell("playing %d scenarios without a fault", len(shared))
-	if err := each(ctx, c.lanes, shared, c.playFirst); err != nil {
-		return err
-	}
-	cases := c.cases()
-	c.tell("playing %d scenarios that are faults of their own, and %d faults in others", len(alone), len(cases))
-	c.pace = &pace{begun: time.Now(), told: time.Now(), all: len(cases)}
-	before := c.costs()
+	var before costs
 	defer func() { c.spent = c.costs().since(before) }()
-	// Those of their own come first: some of them take as long as a hundred others.
-	var work []func(context.Context, *lane) error
-	for _, r := range alone {
-		work = append(work, func(ctx context.Context, l *lane) error { return c.playFirst(ctx, l, r) })
+	first := func(rows []*row) (work []job) {
+		for _, r := range rows {
+			work = append(work, func(ctx context.Context, l *lane) error { return c.playFirst(ctx, l, r) })
+		}
+		return work
 	}
-	for _, one := range cases {
-		work = append(work, func(ctx context.Context, l *lane) error { return c.playFault(ctx, l, &one) })
-	}
-	return each(ctx, c.lanes, work, func(ctx context.Context, l *lane, do func(context.Context, *lane) error) error {
-		return do(ctx, l)
+	c.tell("playing %d scenarios that are faults of their own, and %d without a fault", len(alone), len(shared))
+	// Some of those that are faults of their own take as long as a hundred others, while those without a fault mostly rest.
+	return inTurn(ctx, c.lanes, first(alone), first(shared), func() (work []job) {
+		cases := c.cases()
+		before = c.costs()
+		c.tell("playing %d faults", len(cases))
+		c.pace = &pace{begun: time.Now(), told: time.Now(), all: len(cases)}
+		for _, one := range cases {
+			work = append(work, func(ctx context.Context, l *lane) error { return c.playFault(ctx, l, &one) })
+		}
+		return work
 	})
 }
 
@@ -139,8 +139,10 @@ func (c *campaign) playFirst(ctx context.Context, l *lane, r *row) error {
 	if err != nil {
 		return err
 	}
+	c.mutex.Lock()
 	r.baseline, r.own = out, map[*lane]*outcome{l: out}
 	r.Effects = out.Effects
+	c.mutex.Unlock()
 	return c.note(r, nil, out)
 }
 

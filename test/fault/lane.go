@@ -25,7 +25,7 @@ import (
 const patience = time.Minute
 
 // garbage is how much of it there may be in programs on lanes, in percent of what they use: the processors are short, and not the memory.
-const garbage = "400"
+const garbage = "800"
 
 // lane is a control plane with everything that is installed on it. Runs on it come one after another, and leave it as they found
 // it, so objects have the same names in all runs. Lanes work side by side.

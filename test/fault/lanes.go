@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -54,6 +55,56 @@ func each[T any](ctx context.Context, lanes []*lane, work []T, do func(context.C
 		group.Go(func() error {
 			for item := range queue {
 				if err := do(ctx, l, item); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// job is what a lane has to do.
+type job func(ctx context.Context, l *lane) error
+
+// inTurn gives the lanes the jobs of beside and of first, and as soon as those of first are done also the ones that then returns. It ends when all are.
+func inTurn(ctx context.Context, lanes []*lane, beside, first []job, then func() []job) error {
+	queue := make(chan job)
+	group, ctx := errgroup.WithContext(ctx)
+	give := func(work []job) error {
+		for _, one := range work {
+			select {
+			case queue <- one:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	}
+	var pending sync.WaitGroup
+	counted := make([]job, len(first))
+	for i, one := range first {
+		pending.Add(1)
+		counted[i] = func(ctx context.Context, l *lane) error {
+			defer pending.Done()
+			return one(ctx, l)
+		}
+	}
+	group.Go(func() error {
+		defer close(queue)
+		if err := give(slices.Concat(beside, counted)); err != nil {
+			return err
+		}
+		pending.Wait()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return give(then())
+	})
+	for _, l := range lanes {
+		group.Go(func() error {
+			for one := range queue {
+				if err := one(ctx, l); err != nil {
 					return err
 				}
 			}

@@ -142,7 +142,7 @@ func isOfStatus(want string) bool {
 func (s *stage) await(ctx context.Context, check func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return rig.Until(ctx, 50*time.Millisecond, check)
+	return rig.UntilLater(ctx, 50*time.Millisecond, check)
 }
 
 // lookUp returns the status of a condition, or with the suffix ".reason" its reason. With a dot in front the name is the path of a
