@@ -31,23 +31,21 @@ func (c *campaign) cases() []attempt {
 // casesOf returns the faults of one scenario that were asked for.
 func (c *campaign) casesOf(r *row) []attempt {
 	var all []attempt
-	var before *effect
-	simulated := c.simulated(r)
+	twins := func(driver string) []effect { return c.twin(r, driver) }
 	r.Same = 0
-	for _, e := range r.Effects {
+	for i, e := range r.Effects {
 		if c.options.Effect != "" && e.String() != c.options.Effect {
 			continue
 		}
 		for _, v := range c.options.variants() {
 			switch {
 			case !v.appliesTo(e) || !r.scenario.bears(v):
-			case c.options.spares() && (v.sameAs(e, before) != "" || v.sameAsSimulated(e, simulated) != ""):
+			case c.options.spares() && (v.sameAs(e, r.Effects[:i]) != "" || v.sameElsewhere(e, twins) != ""):
 				r.Same++
 			default:
 				all = append(all, attempt{row: r, fault: &fault{e, v}})
 			}
 		}
-		before = &e
 	}
 	if c.options.Effect == "" {
 		for _, d := range chosenDisturbances(c.options.Variants) {
@@ -59,16 +57,16 @@ func (c *campaign) casesOf(r *row) []attempt {
 	return all
 }
 
-// simulated returns the effects of the scenario that does with simulated machines what this one does on a real host. There are none if that one is
-// not played.
-func (c *campaign) simulated(r *row) []effect {
-	for _, driver := range []string{machine.DriverDocker, machine.DriverLibvirt} {
-		title, ok := strings.CutPrefix(r.Scenario, "virtualmachine/"+driver+"-")
-		if !ok {
+// twin returns the effects of the scenario that does with machines of another driver what this one does on a real host. There are none if that one is not
+// played.
+func (c *campaign) twin(r *row, driver string) []effect {
+	for _, own := range []string{machine.DriverDocker, machine.DriverLibvirt} {
+		title, ok := strings.CutPrefix(r.Scenario, "virtualmachine/"+own+"-")
+		if !ok || own == driver {
 			continue
 		}
 		for _, other := range c.rows {
-			if other.Scenario == "virtualmachine/"+machine.DriverSimulated+"-"+title {
+			if other.Scenario == "virtualmachine/"+driver+"-"+title {
 				return other.Effects
 			}
 		}

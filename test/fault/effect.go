@@ -6,6 +6,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -45,6 +46,9 @@ func (e effect) String() string { return fmt.Sprintf("%s %s #%d", e.Verb, e.Obje
 func (e effect) isSame(other effect) bool {
 	return e.Verb == other.Verb && e.Object == other.Object && e.Nth == other.Nth
 }
+
+// isEvent reports whether the effect is an event.
+func (e effect) isEvent() bool { return strings.HasPrefix(e.Object, "events.") }
 
 // requestReader tells effects from other requests to the API server.
 type requestReader struct {

@@ -5,7 +5,6 @@ package main
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -136,8 +135,7 @@ func (i *injector) quiet() time.Duration {
 
 // isLateEvent says whether an effect is the event that the fault has struck, on its way again.
 func (i *injector) isLateEvent(e effect) bool {
-	return i.fault != nil && e.Verb == i.fault.Effect.Verb && e.Object == i.fault.Effect.Object &&
-		strings.HasPrefix(e.Object, "events.")
+	return i.fault != nil && e.Verb == i.fault.Effect.Verb && e.Object == i.fault.Effect.Object && e.isEvent()
 }
 
 // seen returns all effects so far.

@@ -78,8 +78,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	return opts, err
 }
 
-// usualLanes is how many lanes keep the processors busy: a run waits for most of its time. Each lane needs some 1.3 GB.
-func usualLanes() int { return min(5*runtime.NumCPU(), 24) }
+// usualLanes is how many lanes keep the processors busy: a run waits for most of its time. Each lane needs some 1.5 GB.
+func usualLanes() int { return min(6*runtime.NumCPU(), 24) }
 
 func usage(flags *flag.FlagSet, out io.Writer) {
 	fmt.Fprintf(out, "usage: go run ./test/fault [flags]\n\nscenarios:\n")

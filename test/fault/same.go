@@ -5,7 +5,8 @@ package main
 
 import (
 	"slices"
-	"strings"
+
+	"github.com/windlass-operator/windlass/internal/machine"
 )
 
 // Variants that have to be known by name.
@@ -17,33 +18,46 @@ const (
 	lasts      = "lasting"
 )
 
-// sameAs says why the variant at an effect is no case of its own: another case brings the manager and the cluster into the same state. The effect
-// before it is nil for the first one of a run. It returns nothing for a case that has to be played.
-func (v variant) sameAs(e effect, before *effect) string {
+// sameAs says why the variant at an effect is no case of its own: another case brings the manager and the cluster into the same state. Before are the
+// effects of the run before it. It returns nothing for a case that has to be played.
+func (v variant) sameAs(e effect, before []effect) string {
+	// A manager that dies leaves nothing but what it has written. If nobody else did something in between, it is the same. Both start again with what
+	// is there.
+	follows := len(before) > 0 && before[len(before)-1].Step == e.Step
 	switch {
-	case strings.HasPrefix(e.Object, "events.") && v.name != lasts && v.name != killBefore && v.name != killAfter:
-		// Events are not part of the state, and "lasting" has the refusals.
+	case e.isEvent() && v.name == killAfter:
+		return "it is " + killBefore + ": events are not part of the state"
+	case e.isEvent() && v.name == lasts && slices.ContainsFunc(before, effect.isEvent):
+		return "events are sent one like the other: the first one of each scenario meets it"
+	case e.isEvent() && v.name != lasts && v.name != killBefore:
+		// "lasting" has the refusals.
 		return "client-go sends an event in the background and tells nobody what became of it"
-	case v.name == tooMany && before != nil:
+	case v.name == tooMany && len(before) > 0:
 		// TestTooManyRequestsIsADelay shows it. The first write of each scenario meets it nevertheless.
 		return "client-go sends the request again after a second: that is a delay"
 	case v.name == timeout:
 		// TestATimeoutWithoutEffectIsAnInternalError shows it.
 		return "the manager does not tell it from 500"
-	case v.name == killBefore && before != nil && before.Step == e.Step:
-		// A manager that dies leaves nothing but what it has written. If nobody else did something in between, it is the same. Both start
-		// again with what is there.
+	case v.name == killBefore && follows:
 		return "it is " + killAfter + " at the effect before it"
 	}
 	return ""
 }
 
-// sameAsSimulated says why the variant at an effect of a scenario on a real host need not be played there: the same scenario with simulated machines, which
-// has these effects, meets it too. The manager knows hosts only through drivers, which are held to one contract. So a write that the API server refuses
-// while the manager lives is the same to it, wherever its machines are.
-func (v variant) sameAsSimulated(e effect, simulated []effect) string {
-	if v.refused && !isOnHost(e) && slices.ContainsFunc(simulated, e.isSame) {
-		return "it is played with simulated machines"
+// ends reports whether the variant kills the manager at a write to the API server.
+func (v variant) ends() bool { return v.name == killBefore || v.name == killAfter }
+
+// sameElsewhere says why the variant at a write of a scenario on a real host need not be played there: the scenario that does the same with other machines
+// has this write too. The manager knows hosts only through drivers, which are held to one contract. So what becomes of a write to the API server
+// is the same to it wherever its machines are, as long as they outlive it; simulated machines end with the manager. Twins returns the
+// effects of the scenario that does the same with machines of a driver.
+func (v variant) sameElsewhere(e effect, twins func(driver string) []effect) string {
+	driver := machine.DriverSimulated
+	if v.ends() {
+		driver = machine.DriverDocker
+	}
+	if !isOnHost(e) && slices.ContainsFunc(twins(driver), e.isSame) {
+		return "it is played with machines of the driver " + driver
 	}
 	return ""
 }

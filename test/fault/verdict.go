@@ -108,7 +108,7 @@ func (p *play) isToCome(e effect, before []effect) bool {
 		return true
 	}
 	slow := p.effects.fault != nil && p.effects.fault.Variant.slow
-	if p.want == nil || !slow && !strings.HasPrefix(e.Object, "events.") {
+	if p.want == nil || !slow && !e.isEvent() {
 		return false
 	}
 	is := func(other effect) bool { return other.Verb == e.Verb && other.Object == e.Object }
