@@ -52,7 +52,7 @@ func Remember(list []nodesv1.Original, node *corev1.Node, original Original) []n
 	return list
 }
 
-// Forget returns the list without what nothing needs any more: kept says, for each node that there is, which keys stay.
+// Forget returns the list without what nothing needs any more: kept says which keys of a node stay.
 func Forget(list []nodesv1.Original, kept map[types.UID][]Key) []nodesv1.Original {
 	var out []nodesv1.Original
 	for _, original := range list {

@@ -131,7 +131,9 @@ func (c *aggregate) add(node *corev1.Node, found finding, member bool) {
 		c.leaving = append(c.leaving, node.Name)
 		c.uids[node.Name] = node.UID
 	}
-	c.kept[node.UID] = slices.Clip(found.kept)
+	if len(found.kept) > 0 {
+		c.kept[node.UID] = slices.Clip(found.kept)
+	}
 	for _, original := range found.originals {
 		c.originals = append(c.originals, noted{node: node, original: original})
 		c.kept[node.UID] = append(c.kept[node.UID], original.Key)
@@ -186,11 +188,8 @@ func (c *aggregate) lacking(handler string) []string {
 	return names
 }
 
-// find returns the finding for a node of the named pool: the one of before where the node has not changed since.
-func find(name string, node *corev1.Node, pools membership.Pools, before map[types.UID]finding) finding {
-	if found, ok := before[node.UID]; ok && found.version == node.ResourceVersion {
-		return found
-	}
+// find returns the finding for a node of the named pool.
+func find(name string, node *corev1.Node, pools membership.Pools) finding {
 	plan, pool := membership.NewPlan(node, pools), pools[name]
 	found := finding{
 		version: node.ResourceVersion, members: plan.Members,

@@ -86,3 +86,33 @@ func TestMemoryForgetsNothingThatChanged(t *testing.T) {
 		t.Errorf("a changed pool was not looked at again: %+v", c)
 	}
 }
+
+func TestMemoryForgetsNodesThatAreGone(t *testing.T) {
+	t.Parallel()
+	pool := nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "p", Finalizers: []string{nodesv1.Finalizer}}}
+	pools := membership.NewPools(&nodesv1.NodePoolList{Items: []nodesv1.NodePool{pool}})
+	node := func(name string) corev1.Node {
+		return corev1.Node{ObjectMeta: metav1.ObjectMeta{
+			Name: name, UID: types.UID(name), ResourceVersion: "1", Labels: map[string]string{nodesv1.RoleLabel("p"): ""},
+		}}
+	}
+	m := &memory{}
+	for _, nodes := range [][]corev1.Node{{node("a"), node("b")}, {node("b"), node("c")}, {node("c")}, {}} {
+		c, err := m.aggregate("p", nodes, pools)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if int(c.members) != len(nodes) {
+			t.Errorf("of %d nodes %d are members", len(nodes), c.members)
+		}
+		known := m.pools["p"].nodes
+		for i := range nodes {
+			if _, ok := known[nodes[i].UID]; !ok {
+				t.Errorf("nothing is remembered of node %s", nodes[i].Name)
+			}
+		}
+		if len(known) != len(nodes) {
+			t.Errorf("%d nodes are remembered, want those %d that there are", len(known), len(nodes))
+		}
+	}
+}

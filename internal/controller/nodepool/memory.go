@@ -4,6 +4,7 @@
 package nodepool
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -32,18 +33,38 @@ func (m *memory) aggregate(name string, nodes []corev1.Node, pools membership.Po
 	if err != nil {
 		return aggregate{}, err
 	}
-	found := make(map[types.UID]finding, len(nodes))
-	before := m.recall(name, version)
-	defer func() { m.keep(name, findings{version: version, nodes: found}) }()
+	known := m.recall(name, version)
+	if known == nil {
+		known = make(map[types.UID]finding, len(nodes))
+	}
+	defer func() { m.keep(name, findings{version: version, nodes: present(known, nodes)}) }()
 	var members []string
 	return sumUp(name, nodes, pools, func(node *corev1.Node) finding {
-		one := find(name, node, pools, before)
+		one, ok := known[node.UID]
+		if ok && one.version == node.ResourceVersion {
+			members = one.members
+			return one
+		}
+		one = find(name, node, pools)
 		if slices.Equal(one.members, members) { // neighbors by name are mostly in the same pools: remember these once
 			one.members = members
 		}
-		members, found[node.UID] = one.members, one
+		members, known[node.UID] = one.members, one
 		return one
 	}), nil
+}
+
+// present returns what is known of the nodes, which are all known, and forgets those that are gone.
+func present(known map[types.UID]finding, nodes []corev1.Node) map[types.UID]finding {
+	if len(known) == len(nodes) {
+		return known
+	}
+	there := make(map[types.UID]bool, len(nodes))
+	for i := range nodes {
+		there[nodes[i].UID] = true
+	}
+	maps.DeleteFunc(known, func(uid types.UID, _ finding) bool { return !there[uid] })
+	return known
 }
 
 // recall returns what was last found for the pool with that version of the pools, and takes it away: one pass at a time counts a
@@ -59,7 +80,7 @@ func (m *memory) recall(pool, version string) map[types.UID]finding {
 	return last.nodes
 }
 
-// keep remembers what was found for the pool. Nodes that were not found are forgotten.
+// keep remembers what was found for the pool.
 func (m *memory) keep(pool string, found findings) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
