@@ -26,6 +26,7 @@ type Reconciler struct {
 	clearances *clearance.Clearances
 	drains     *clearance.Drains
 	memory     memory
+	pace       pace
 	// namespace is the operator's own, empty outside of a cluster.
 	namespace string
 }
@@ -92,6 +93,7 @@ func (r *Reconciler) forget(_ context.Context, pool client.ObjectKey) error {
 	r.clearances.Withdraw(pool.Name)
 	r.drains.Keep(pool.Name)
 	r.memory.recall(pool.Name, "")
+	r.pace.drop(pool.Name)
 	dropMetrics(pool.Name)
 	return nil
 }

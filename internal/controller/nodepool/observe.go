@@ -58,6 +58,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 	s.seen = seen
 	s.Tell(counted(s.Object, seen)...)
 	s.decided = decide(s.Object, seen, s.Now)
+	r.pace.keep(pool.Name, due(s.Object, seen, s.decided))
 	if malformed != nil && s.Object.DeletionTimestamp == nil {
 		return flow.Stall(nodesv1.ReasonInvalidSelector, malformed)
 	}

@@ -32,9 +32,6 @@ import (
 )
 
 const (
-	// settleTime is how long changes of nodes are collected before the pool is counted again: a thousand joins are a few
-	// counts, not a thousand.
-	settleTime = 500 * time.Millisecond
 	// recheckRelease is when to look again after the API server knew of a node that the cache did not.
 	recheckRelease = time.Second
 	// recheckUsers is when to count again the pods that keep a pool from being deleted. They are not watched.
@@ -121,14 +118,14 @@ func poolOfClass(_ context.Context, class client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: class.GetName()}}}
 }
 
-// poolsOfNode wakes the pools that a node is in, was in, or carries something of, and those that the node does not show, after
-// settleTime.
+// poolsOfNode wakes the pools that a node is in, was in, or carries something of, and those that the node does not show, once changes
+// have been collected for a while.
 func (r *Reconciler) poolsOfNode() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(ctx context.Context, q queue, nodes ...client.Object) {
 		for _, node := range nodes {
 			for _, pool := range slices.Concat(membership.Concerned(node), r.unshown(ctx, node)) {
-				q.AddAfter(reconcile.Request{NamespacedName: types.NamespacedName{Name: pool}}, settleTime)
+				q.AddAfter(reconcile.Request{NamespacedName: types.NamespacedName{Name: pool}}, r.pace.settle(pool))
 			}
 		}
 	}
