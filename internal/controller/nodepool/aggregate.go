@@ -65,6 +65,8 @@ type finding struct {
 	// behind is true for a node that has to follow the pool, carrying for one that has something of it, and leaving for one that
 	// is no longer a member besides.
 	behind, carrying, leaving bool
+	// relabelling is true for a member that lacks the member label of the pool and carries its other one.
+	relabelling bool
 	// conflicts, originals and kept are those of the pool.
 	conflicts []membership.Conflict
 	originals []membership.Original
@@ -95,17 +97,14 @@ func sumUp(name string, nodes []corev1.Node, pools membership.Pools, finder func
 	}
 	slices.SortFunc(order, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 	neighbours := map[string]bool{}
-	label := pools[name].MemberLabel()
 	for _, node := range order {
 		found := finder(node)
-		if _, labelled := node.Labels[label]; !labelled && slices.Contains(found.members, name) && membership.HasJoined(node, name) {
-			c.relabelling++
-		}
-		c.add(node, found, slices.Contains(found.members, name))
+		member := slices.Contains(found.members, name)
+		c.add(node, found, member)
 		if c.preview != nil {
 			c.preview.add(membership.NewPlan(node, pools), membership.Preview(node, pools, name), node)
 		}
-		if slices.Contains(found.members, name) {
+		if member {
 			for _, other := range found.members {
 				neighbours[other] = other != name
 			}
@@ -149,6 +148,9 @@ func (c *aggregate) add(node *corev1.Node, found finding, member bool) {
 	}
 	conflicted := len(found.conflicts) > 0
 	c.members++
+	if found.relabelling {
+		c.relabelling++
+	}
 	c.memberNodes = append(c.memberNodes, node.Name)
 	c.ready += one(isReady(node))
 	c.shared += one(len(found.members) > 1)
@@ -199,6 +201,8 @@ func find(name string, node *corev1.Node, pools membership.Pools) finding {
 		carrying: slices.Contains(plan.Carrying, name),
 		leaving:  slices.Contains(plan.Leaving, name),
 	}
+	_, labelled := node.Labels[pool.MemberLabel()]
+	found.relabelling = !labelled && slices.Contains(plan.Members, name) && membership.HasJoined(node, name)
 	for _, conflict := range plan.Conflicts {
 		if conflict.Pool == name {
 			found.conflicts = append(found.conflicts, conflict)
