@@ -42,7 +42,11 @@ spec: {label: app=web, image: example.com/shell, maxPods: 10}
 `),
 			ready("red", 1), until("podsets/default/web", "Ready=True"), until("pods/default/one", ".spec.ephemeralContainers#=1"),
 		},
-		steps: []step{{"let the API server be away", a.run}},
+		steps: []step{
+			{"let the API server be away", a.run},
+			// The cluster's own controllers rest for longer, and until they have made the pod the PodSet has something to report.
+			until("podsets/default/web", "Ready=True", ".status.availableReplicas=2"),
+		},
 	}}
 }
 
