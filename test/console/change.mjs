@@ -66,6 +66,19 @@ export async function power(page, cluster, namespace) {
   await becomes("Stopped");
   await action(page, machine, "Start");
   await becomes("Active");
+  // With the keyboard the place in the bar is not lost, though the button is: the next key is for the one that took its place.
+  const [stop, start] = ["Stop", "Start"].map((name) => ready(page.locator(".acts"), name));
+  await page.mouse.move(0, 0);
+  await stop.focus();
+  await acted(page, machine, () => page.keyboard.press("Enter"));
+  await start.waitFor();
+  right(await start.evaluate((button) => button === document.activeElement), "the focus is lost with the button of a page that was pressed");
+  await becomes("Stopped");
+  await start.focus();
+  await acted(page, machine, () => page.keyboard.press("Enter"));
+  await stop.waitFor();
+  right(await stop.evaluate((button) => button === document.activeElement), "the focus is lost with the button of a page that was pressed again");
+  await becomes("Active");
   await action(page, machine, "Restart");
   const restarted = await cluster.until("virtualmachines", namespace, "made", "has restarted", ({ spec, status }) => spec.restartAt !== undefined && status.lastRestartTime >= spec.restartAt);
   owns(restarted, "power", "f:spec", "f:restartAt");

@@ -1,5 +1,6 @@
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { Actions } from "../../actions/Actions";
+import { Bar } from "../../components/Bar";
 import { Later, later } from "../../components/later";
 import { Panel, Skeleton } from "../../components/parts";
 import { useLanguage, useSay, type Key } from "../../i18n";
@@ -66,7 +67,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
       <div className="title">
         <h1 className="objname"><span className="kind">{kind.kind}</span> {namespace && <span className="ns">{namespace}/</span>}{name}</h1>
         {!(kind.plural in withoutStatus) && <StatusMark status={status} />}
-        <div className="acts">{now && kind.plural === "nodepools" && <ChangeButton kind={kind} name={name} />}{now && <EditButton kind={kind} namespace={namespace} />}{now && <Actions kind={kind} object={object} />}</div>
+        <Bar className="acts">{now && kind.plural === "nodepools" && <ChangeButton kind={kind} name={name} />}{now && <EditButton kind={kind} namespace={namespace} />}{now && <Actions kind={kind} object={object} />}</Bar>
       </div>
       {!now && <div className="banner warn">{say("object.deleted", { time: clock(gone, language, Date.now()) })}</div>}
       <ReasonBox kind={kind} object={object} status={status} />

@@ -3,6 +3,7 @@ import { curl, orders } from "../../actions/commands";
 import { targetOf, useOrder } from "../../actions/useOrder";
 import { may, useRights } from "../../shell/session";
 import type { KubeObject } from "../../api/types";
+import { Bar } from "../../components/Bar";
 import { Action, DoesTheSame, Panel } from "../../components/parts";
 import { Icon } from "../../components/Icon";
 import { useSay } from "../../i18n";
@@ -37,7 +38,7 @@ export function Size({ plural, object, size, available, updated, room }: { plura
   };
   return (
     <Panel title={say("size.title")} sub={say("size.sub", { available, size, updated })}>
-      <div className="row wrap sizing">
+      <Bar className="row wrap sizing">
         <span className="step">
           <button type="button" aria-label={say("size.less")} onClick={() => setWanted(Math.max(0, value - 1))}><Icon name="minus" /></button>
           <input data-size="" inputMode="numeric" aria-label={say("size.value")} value={value} onChange={(event) => { const typed = Number(event.target.value); if (Number.isInteger(typed) && typed >= 0 && typed < 100_000) setWanted(typed); }} onKeyDown={press} />
@@ -45,7 +46,7 @@ export function Size({ plural, object, size, available, updated, room }: { plura
         </span>
         <Bars value={value} available={available} />
         {wanted !== undefined && <Action label={say("size.apply", { size: value })} disabled={disabled} busy={busy} onClick={apply} />}
-      </div>
+      </Bar>
       <p className="small sub">{room && value > room.pods && <span className="warn">{say("size.room", { pods: room.pods, pool: room.pool })} </span>}{disabled ?? say("size.keys")}</p>
       <DoesTheSame kubectl={order.kubectl} curl={curl(order)} />
     </Panel>

@@ -3,6 +3,7 @@ import { curl, orders } from "../../../actions/commands";
 import { useHindrance } from "../../../actions/useHindrance";
 import { targetOf, useOrder } from "../../../actions/useOrder";
 import type { Objects } from "../../../api/types";
+import { Bar } from "../../../components/Bar";
 import { Action, DoesTheSame, Failure, Panel, Segments } from "../../../components/parts";
 import { useLanguage } from "../../../i18n";
 import { kindOf } from "../../../kinds/registry";
@@ -38,11 +39,11 @@ export function Power({ machine }: { machine: Objects["virtualmachines"] }) {
     <Panel title={say("power.title")} sub={sub}>
       <div className="knobs">
         <span className="sub" lang="en">runStrategy</span>
-        <span className="row wrap">
+        <Bar className="row wrap">
           <Segments label="runStrategy" value={wanted ?? now} options={strategies.map((each) => [each, each] as const)} onChange={(to) => { setWanted(to === now ? undefined : to); setAt(""); }} />
           {wanted && <Action label={say("power.apply", { strategy: wanted })} disabled={disabled} busy={busy} onClick={apply} />}
           <span className="dim small">{say(`power.${wanted ?? now}`)}</span>
-        </span>
+        </Bar>
         <span className="sub">{say("action.restart")}</span>
         <span className="row wrap">
           <span className="field"><input type="datetime-local" aria-label={say("power.at")} value={at} onChange={(event) => { setAt(event.target.value); setWanted(undefined); }} /></span>
