@@ -35,6 +35,7 @@ export interface KubeObject {
     name?: string;
     namespace?: string;
     uid?: string;
+    resourceVersion?: string;
     creationTimestamp?: string | null;
     deletionTimestamp?: string | null;
     generation?: number;

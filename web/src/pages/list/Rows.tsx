@@ -13,6 +13,7 @@ import { type Line } from "./groups";
 import { Row, type RowProps, type TableRow } from "./Row";
 import type { Selection } from "./selection";
 import { layOut, type Tall } from "./tall";
+import { Pairs } from "./told";
 import { useHeights } from "./useHeights";
 import { roomFor } from "./RowDeeds";
 import type { Sight } from "./useTable";
@@ -82,17 +83,18 @@ export function Rows(props: Props) {
   // Made once, because heights are added up for each change of any object, of ten thousand rows as well.
   const names = useMemo(() => lines.map((line) => {
     const key = "row" in line ? keyOf(line.row.object.metadata) : line.group;
-    return "row" in line ? { key, line: `row ${key}`, why: `why ${key}` } : { key, line: `group ${key}`, why: undefined };
+    return "row" in line ? { key, line: `row ${key}`, why: `why ${key}`, of: line.row.object.metadata } : { key, line: `group ${key}`, why: undefined };
   }), [lines]);
   const laid = useRef<Tall>(undefined);
+  const [pairs] = useState(() => new Pairs());
   const { tall, calm } = useMemo(() => {
     void objects;
-    laid.current = layOut(laid.current, names, measured, (key) => (judged ? store.at(kind.plural, key) : undefined), (object) => {
-      const status = statusOf(kind.plural, object);
+    laid.current = layOut(laid.current, names, measured, (key) => (judged ? store.at(kind.plural, key) : undefined), (object, of) => {
+      const status = of ? pairs.status(of, object, statusOf(kind.plural, object)) : statusOf(kind.plural, object);
       return { reason: hasReason(status), name: status.name };
     });
     return { tall: laid.current.heights, calm: laid.current.moving > mostTurning };
-  }, [objects, names, kind, judged, measured]);
+  }, [objects, names, kind, judged, measured, pairs]);
   const window = useWindow(tall, body, focused < 0 ? -1 : (places[focused] ?? -1));
 
   const first = lines.slice(window.from).find((line) => "row" in line);
@@ -178,10 +180,10 @@ export function Rows(props: Props) {
                 </tr>
               )];
             }
-            const { row } = line;
-            const key = keyOf(row.object.metadata);
-            const object = objectOf(kind, row);
-            const status = judged && object ? statusOf(kind.plural, object) : undefined;
+            const key = keyOf(line.row.object.metadata);
+            const object = objectOf(kind, line.row);
+            const row = pairs.row(line.row, object);
+            const status = judged && object ? pairs.status(row.object.metadata, object, statusOf(kind.plural, object)) : undefined;
             return [...room, (
               <Row
                 key={row.object.metadata.uid ?? key} kind={kind} row={row} rowKey={key} index={line.index} shown={shown} marked={marked} status={status} reason={hasReason(status)} object={object}

@@ -7,6 +7,8 @@ export interface Name {
   key: string;
   line: string;
   why: string | undefined;
+  /** What its cells are of, where it is a row. */
+  of?: KubeObject["metadata"];
 }
 
 /** How high each line is, and for which objects that was found out. */
@@ -26,15 +28,15 @@ export interface Tall {
  * than before.
  */
 export function layOut(
-  before: Tall | undefined, names: readonly Name[], measured: Measured, at: (key: string) => KubeObject | undefined, judge: (object: KubeObject) => { reason: boolean; name: Status["name"] },
+  before: Tall | undefined, names: readonly Name[], measured: Measured, at: (key: string) => KubeObject | undefined, judge: (object: KubeObject, of: KubeObject["metadata"] | undefined) => { reason: boolean; name: Status["name"] },
 ): Tall {
   const known = before?.names === names && before.measured === measured ? before : undefined;
   const out: Tall = known ?? { names, measured, objects: [], moves: [], moving: 0, heights: [] };
   let heights: number[] | undefined = known ? undefined : [];
-  names.forEach(({ key, line, why }, index) => {
+  names.forEach(({ key, line, why, of }, index) => {
     const object = why === undefined ? undefined : at(key);
     if (known && known.objects[index] === object) return;
-    const judged = object && judge(object);
+    const judged = object && judge(object, of);
     const moves = judged?.name === "reconciling";
     out.moving += Number(moves) - Number(out.moves[index] ?? false);
     out.objects[index] = object;
