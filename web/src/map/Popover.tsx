@@ -14,7 +14,8 @@ export function CellPopover({ cell, box, measured }: { cell: Cell; box: DOMRect;
   const { node } = cell;
   const below = box.top < 220;
   const left = Math.max(room, Math.min(window.innerWidth - width - room, box.left + box.width / 2 - width / 2));
-  const place = below ? { left, width, top: box.bottom + room } : { left, width, bottom: window.innerHeight - box.top + room };
+  // Moved and not placed: it is a layer of its own, so that what it was over is not drawn anew.
+  const place = below ? { top: 0, width, transform: `translate(${left}px, ${box.bottom + room}px)` } : { bottom: 0, width, transform: `translate(${left}px, ${box.top - room - window.innerHeight}px)` };
   const used = (of: { requested: number; allocatable: number }, show: (value: number) => string) =>
     measured ? say("map.usedOf", { used: show(of.requested), all: show(of.allocatable) }) : show(of.allocatable);
   const taints = (node.node.spec?.taints ?? []).map((taint) => `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`);

@@ -1,9 +1,10 @@
+import { memo } from "react";
 import type { Cell } from "./geometry";
 
 const octagon = "M4.3.8h5.4l3.5 3.5v5.4l-3.5 3.5H4.3L.8 9.7V4.3z";
 
 /** One node with its gauge, its name and the marks of what is special about it. */
-export function LargeCell({ cell, chosen }: { cell: Cell; chosen: boolean }) {
+export const LargeCell = memo(function LargeCell({ cell, chosen }: { cell: Cell; chosen: boolean }) {
   const { node, x, y, width, height } = cell;
   const strip = height - 15;
   const filled = node.level === undefined ? 0 : Math.max(1, Math.round(strip * node.level));
@@ -23,7 +24,7 @@ export function LargeCell({ cell, chosen }: { cell: Cell; chosen: boolean }) {
       <text x={width / 2} y={height - 5} textAnchor="middle">{label}</text>
     </g>
   );
-}
+});
 
 function path(cells: readonly Cell[]): string {
   return cells.map((cell) => `M${cell.x} ${cell.y}h${cell.width}v${cell.height}h-${cell.width}z`).join("");
@@ -34,7 +35,7 @@ function isLeaving(cell: Cell): boolean {
 }
 
 /** Some hundred nodes as a few shapes, one for each state: each has its gauge, and no name. */
-export function MediumCells({ cells }: { cells: readonly Cell[] }) {
+export const MediumCells = memo(function MediumCells({ cells }: { cells: readonly Cell[] }) {
   const bad = cells.filter((cell) => cell.node.notReady);
   const well = cells.filter((cell) => !cell.node.notReady);
   const gauge = well.filter((cell) => (cell.node.level ?? 0) > 0).map((cell) => {
@@ -55,4 +56,4 @@ export function MediumCells({ cells }: { cells: readonly Cell[] }) {
       <path d={bad.map((cell) => `M${cell.x + 7} ${cell.y + 3}v5M${cell.x + 7} ${cell.y + 10.4}v.6`).join("")} stroke="var(--bg)" strokeWidth="1.6" strokeLinecap="round" />
     </>
   );
-}
+});

@@ -69,17 +69,28 @@ function fixedOf(node: Node): Fixed {
   return out;
 }
 
+interface Made { ties: ReturnType<typeof tiesOf> | undefined; by: By; measured: boolean; cpu: number; memory: number; spot: MapNode }
+
+const made = new WeakMap<Node, Made>();
+
+/** A node as the map needs it: the same object until something that it is made of changes, so that thousands are not made for each change of one. */
 function toMapNode(node: Node, pools: readonly Pool[], requests: Requests | undefined, measured: boolean, by: By): MapNode {
+  const tied = by === "pools" ? tiesOf(node, pools) : undefined;
+  const { cpu = 0, memory = 0 } = requests ?? {};
+  const before = made.get(node);
+  if (before?.ties === tied && before?.by === by && before.measured === measured && before.cpu === cpu && before.memory === memory) return before.spot;
   const of = fixedOf(node);
   const group = by === "zones" ? of.zone : of.size;
-  const { ties, lost } = by === "pools" ? tiesOf(node, pools) : { ties: group === "" ? {} : { [group]: "has" as const }, lost: [] };
-  const share = (used: number | undefined, all: number) => (all > 0 ? (used ?? 0) / all : 0);
-  return {
+  const { ties, lost } = tied ?? { ties: group === "" ? {} : { [group]: "has" as const }, lost: [] };
+  const share = (used: number, all: number) => (all > 0 ? used / all : 0);
+  const spot: MapNode = {
     node, ties, lost, name: node.metadata.name ?? "", zone: of.zone, pools: Object.keys(ties),
     notReady: of.notReady, unknown: of.unknown, cordoned: node.spec?.unschedulable === true, pressure: of.pressure, taint: of.taint,
-    level: measured ? Math.min(1, Math.max(share(requests?.cpu, of.cpu), share(requests?.memory, of.memory))) : undefined,
-    cpu: { requested: requests?.cpu ?? 0, allocatable: of.cpu }, memory: { requested: requests?.memory ?? 0, allocatable: of.memory },
+    level: measured ? Math.min(1, Math.max(share(cpu, of.cpu), share(memory, of.memory))) : undefined,
+    cpu: { requested: cpu, allocatable: of.cpu }, memory: { requested: memory, allocatable: of.memory },
   };
+  made.set(node, { ties: tied, by, measured, cpu, memory, spot });
+  return spot;
 }
 
 function add(row: LineRow, node: MapNode): void {
@@ -113,7 +124,7 @@ let recent: readonly Placed[] = [];
 function sameGroups(a: readonly MapNode[], b: readonly MapNode[]): boolean {
   return a.length === b.length && a.every((spot, at) => {
     const other = b[at];
-    return other?.name === spot.name && other.zone === spot.zone && other.pools.length === spot.pools.length && other.pools.every((pool, index) => pool === spot.pools[index]);
+    return other === spot || (other?.name === spot.name && other.zone === spot.zone && other.pools.length === spot.pools.length && other.pools.every((pool, index) => pool === spot.pools[index]));
   });
 }
 
