@@ -1,6 +1,7 @@
-import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { whenThemeChanges } from "../design/colours";
 import { useSay } from "../i18n";
+import { useCalm } from "../live/useCalm";
 import { colours, paint } from "./canvas";
 import { type Cell, cellAt, geometry, type Geometry, stepFrom } from "./geometry";
 import { type NodeMapModel } from "./model";
@@ -12,6 +13,8 @@ import type { Line } from "./rows";
 const apart = { numbers: 40, bare: 26, small: 22 } as const;
 /** Between lines, where the map is turned. */
 const beside = 18;
+/** How often the popover goes to another cell at most, in milliseconds. */
+const rush = 100;
 const phone = window.matchMedia("(max-width: 639px)");
 
 /** Whether the window is as narrow as a phone. */
@@ -77,11 +80,12 @@ export function Drawing({ shown, bare, lines, label, opened, onOpen }: Props) {
     const box = stop.current?.getBoundingClientRect();
     return box ? cellAt(drawn, event.clientX - box.left, event.clientY - box.top - top) : -1;
   };
-  const box = () => {
+  const box = useCallback(({ x, y, width: wide, height: tall }: Cell) => {
     const around = stop.current?.getBoundingClientRect();
-    return around && cell ? new DOMRect(around.left + cell.x, around.top + top + cell.y, cell.width, cell.height) : undefined;
-  };
-  const seen = box();
+    return around && new DOMRect(around.left + x, around.top + top + y, wide, tall);
+  }, [top]);
+  // Nobody reads what is said of a cell that the pointer rushes over.
+  const calm = useCalm(cell, rush);
   const spoken = cell ? `${cell.node.name}, ${cell.node.notReady ? say("map.notReady") : say("status.ready")}, ${cell.node.pools.join(", ")}` : label;
   return (
     <div ref={ref} className="mapbox">
@@ -93,7 +97,7 @@ export function Drawing({ shown, bare, lines, label, opened, onOpen }: Props) {
         {drawn.size !== "large" && <Frames drawn={drawn} cell={cell} opened={opened} top={top} />}
         {drawn.size === "small" && <div className="mapcanvas" style={{ top }}><Small drawn={drawn} /></div>}
       </div>
-      {cell && seen && <CellPopover cell={cell} box={seen} measured={shown.measured} />}
+      {cell && calm && <CellPopover cell={calm} boxOf={box} measured={shown.measured} />}
     </div>
   );
 }

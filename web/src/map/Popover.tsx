@@ -1,3 +1,4 @@
+import { memo } from "react";
 import { createPortal } from "react-dom";
 import { useSay } from "../i18n";
 import { cores, gibi } from "../status/quantity";
@@ -9,8 +10,10 @@ const width = 300;
 const room = 8;
 
 /** What a cell is, above it or below it: never over it. */
-export function CellPopover({ cell, box, measured }: { cell: Cell; box: DOMRect; measured: boolean }) {
+export const CellPopover = memo(function CellPopover({ cell, boxOf, measured }: { cell: Cell; boxOf: (cell: Cell) => DOMRect | undefined; measured: boolean }) {
   const say = useSay();
+  const box = boxOf(cell);
+  if (!box) return null;
   const { node } = cell;
   const below = box.top < 220;
   const left = Math.max(room, Math.min(window.innerWidth - width - room, box.left + box.width / 2 - width / 2));
@@ -35,4 +38,4 @@ export function CellPopover({ cell, box, measured }: { cell: Cell; box: DOMRect;
     </div>,
     document.body,
   );
-}
+});
