@@ -87,6 +87,7 @@ export function Rows(props: Props) {
   }), [lines]);
   const laid = useRef<Tall>(undefined);
   const [pairs] = useState(() => new Pairs());
+  useEffect(() => pairs.keep(names.map(({ of }) => of?.uid)), [pairs, names]);
   const { tall, calm } = useMemo(() => {
     void objects;
     laid.current = layOut(laid.current, names, measured, (key) => (judged ? store.at(kind.plural, key) : undefined), (object, of) => {

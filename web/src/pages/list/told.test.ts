@@ -54,6 +54,17 @@ test("an object that was made anew under its name has its own status at once", (
   expect(pairs.status(rowAt(8).object.metadata, other, statusAt(12)).name).toBe("stalled");
 });
 
+test("objects that are gone are forgotten, however many came and went", () => {
+  const pairs = new Pairs();
+  const of = (uid: string) => ({ metadata: { name: "web", uid, resourceVersion: "8" } });
+  for (let at = 0; at < 1000; at++) {
+    const uids = [`${at}`, `${at + 1}`, `${at + 2}`];
+    for (const uid of uids) shown(pairs, { ...rowAt(8), object: { ...rowAt(8).object, ...of(uid) } } as TableRow, of(uid));
+    pairs.keep(uids);
+    expect(pairs.size).toBeLessThanOrEqual(6);
+  }
+});
+
 test("versions are compared as numbers of any length", () => {
   fc.assert(fc.property(fc.bigInt({ min: 0n, max: 1n << 64n }), fc.bigInt({ min: 0n, max: 1n << 64n }), (a, b) => { expect(isOlder(String(a), String(b))).toBe(a < b); }));
 });

@@ -54,4 +54,18 @@ export class Pairs {
     if (!isOlder(wanted, version)) return status;
     return (told.findLast(({ from }) => !isOlder(wanted, from)) ?? told[0])?.status ?? status;
   }
+
+  /** Forgets objects that have no row any more, once they are as many as those that have one: pods come and go while a page is open. */
+  keep(uids: readonly (string | undefined)[]): void {
+    if (Math.max(this.#told.size, this.#rows.size) <= 2 * uids.length) return;
+    const there = new Set(uids);
+    for (const of of [this.#told, this.#rows]) {
+      for (const uid of of.keys()) if (!there.has(uid)) of.delete(uid);
+    }
+  }
+
+  /** How many objects are remembered. */
+  get size(): number {
+    return Math.max(this.#told.size, this.#rows.size);
+  }
 }
