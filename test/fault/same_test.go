@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -67,21 +68,22 @@ func TestWhatBecomesOfAWriteIsNotPlayedOnEachHost(t *testing.T) {
 	for _, title := range []string{"virtualmachine/simulated-created", "virtualmachine/docker-created"} {
 		c.rows = append(c.rows, &row{Scenario: title, Effects: []effect{write}})
 	}
-	left := func(scenario string, e effect) (names string) {
+	left := func(scenario string, e effect) string {
+		var names []string
 		for _, v := range variants() {
 			if v.appliesTo(e) && v.sameElsewhere(e, func(driver string) []effect { return c.twin(&row{Scenario: scenario}, driver) }) != "" {
-				names += v.name + " "
+				names = append(names, v.name)
 			}
 		}
-		return names
+		return strings.Join(names, " ")
 	}
 	for _, tc := range []struct {
 		scenario string
 		effect   effect
 		want     string
 	}{
-		{"virtualmachine/libvirt-created", write, "cut lost 409 429 500 504 late-504 delay kill-before kill-after lasting "},
-		{"virtualmachine/docker-created", write, "cut lost 409 429 500 504 late-504 delay lasting "},
+		{"virtualmachine/libvirt-created", write, "cut lost 409 429 500 504 late-504 delay kill-before kill-after lasting"},
+		{"virtualmachine/docker-created", write, "cut lost 409 429 500 504 late-504 delay lasting"},
 		{"virtualmachine/simulated-created", write, ""},
 		{"virtualmachine/libvirt-created", second, ""},
 		{"virtualmachine/libvirt-created", call, ""},
