@@ -38,6 +38,8 @@ type scenario struct {
 	halts bool
 	// suspends says that machines are suspended, and are not started again if what was in their memory is lost.
 	suspends bool
+	// dated says that a person sets a time. It is as early or late as Windlass' clock is wrong, which nothing can mend.
+	dated bool
 	// ended says that the disturbance around its steps can end managers.
 	ended bool
 	// hasty says that it is left to chance whether a machine has run before it is deleted.
@@ -61,7 +63,7 @@ func (sc *scenario) bears(v variant) bool {
 
 // bearsDisturbance is the same for a disturbance.
 func (sc *scenario) bearsDisturbance(d *disturbance) bool {
-	return !sc.halts || !sc.volatile || !d.ends
+	return (!sc.halts || !sc.volatile || !d.ends) && (!sc.dated || !d.skews)
 }
 
 // matches says whether a name stands for the scenario: its own, or that of its kind.

@@ -99,7 +99,7 @@ func machineScenarios() []scenario {
 			apply(virtualMachine("web")), active, merge(web, `{"spec":{"runStrategy":"Suspended"}}`),
 			until(web, "Ready=True", ".status.phase=Suspended"), merge(web, `{"spec":{"runStrategy":"Always"}}`), active,
 		}},
-		{name: "restarted", steps: []step{apply(virtualMachine("web")), active, restartNow(web), untilRestarted(web)}},
+		{name: "restarted", dated: true, steps: []step{apply(virtualMachine("web")), active, restartNow(web), untilRestarted(web)}},
 		{name: "found-again", steps: []step{
 			apply(virtualMachine("web")), active, restart(), merge(web, `{"spec":{"resource":{"cpu":"200m"}}}`), until(web, "Ready=True", "ResourcesSynced=True"),
 		}},
