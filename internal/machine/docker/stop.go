@@ -67,6 +67,9 @@ func (d *driver) signal(ctx context.Context, id, signal string, grace time.Durat
 	what := fmt.Sprintf("stop container %.12q", id)
 	_, err := d.api.ContainerKill(ctx, id, client.ContainerKillOptions{Signal: signal})
 	if err != nil && !errdefs.IsConflict(err) { // a conflict says that it is off
+		if d.isOff(ctx, id) {
+			return nil // the signal has arrived, and only the answer was lost
+		}
 		return explain(ctx, what, err)
 	}
 	waiting, cancel := ctx, context.CancelFunc(func() {})
@@ -79,6 +82,12 @@ func (d *driver) signal(ctx context.Context, id, signal string, grace time.Durat
 		return fmt.Errorf("cannot %s: %w: still running %[4]s after %[3]s", what, machine.ErrBusy, signal, grace)
 	}
 	return explain(ctx, what, err)
+}
+
+// isOff reports whether a container is known to be there and not to run.
+func (d *driver) isOff(ctx context.Context, id string) bool {
+	result, err := d.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
+	return err == nil && result.Container.State != nil && !result.Container.State.Running
 }
 
 // resume resumes a paused container.
