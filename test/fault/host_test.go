@@ -69,7 +69,8 @@ func TestStartsOfMachinesAreNotComparedAfterTheyEnded(t *testing.T) {
 	machine := func(starts int64, phase string) state {
 		return state{
 			"virtualmachines.cloudnative.tw/default/a": map[string]any{
-				"metadata": map[string]any{"name": "a"}, "status": map[string]any{"restartCount": starts, "phase": phase},
+				"metadata": map[string]any{"name": "a"},
+				"status":   map[string]any{"restartCount": starts, "phase": phase, "server": map[string]any{"exitCode": starts}},
 			},
 			onHost("docker", "volumes", ""): 1,
 		}
