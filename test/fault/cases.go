@@ -31,7 +31,7 @@ func (c *campaign) cases() []attempt {
 // casesOf returns the faults of one scenario that were asked for.
 func (c *campaign) casesOf(r *row) []attempt {
 	var all []attempt
-	twins := func(driver string) []effect { return c.twin(r, driver) }
+	simulated := c.simulated(r)
 	r.Same = 0
 	for i, e := range r.Effects {
 		if c.options.Effect != "" && e.String() != c.options.Effect {
@@ -40,7 +40,7 @@ func (c *campaign) casesOf(r *row) []attempt {
 		for _, v := range c.options.variants() {
 			switch {
 			case !v.appliesTo(e) || !r.scenario.bears(v):
-			case c.options.spares() && (v.sameAs(e, r.Effects[:i]) != "" || v.sameElsewhere(e, twins) != ""):
+			case c.options.spares() && (v.sameAs(e, r.Effects[:i]) != "" || v.sameAsSimulated(e, simulated) != ""):
 				r.Same++
 			default:
 				all = append(all, attempt{row: r, fault: &fault{e, v}})
@@ -57,16 +57,16 @@ func (c *campaign) casesOf(r *row) []attempt {
 	return all
 }
 
-// twin returns the effects of the scenario that does with machines of another driver what this one does on a real host. There are none if that one is not
-// played.
-func (c *campaign) twin(r *row, driver string) []effect {
-	for _, own := range []string{machine.DriverDocker, machine.DriverLibvirt} {
-		title, ok := strings.CutPrefix(r.Scenario, "virtualmachine/"+own+"-")
-		if !ok || own == driver {
+// simulated returns the effects of the twin of a scenario: it does with simulated machines what this one does on a real host. There are none if the twin
+// is not played.
+func (c *campaign) simulated(r *row) []effect {
+	for _, driver := range []string{machine.DriverDocker, machine.DriverLibvirt} {
+		title, ok := strings.CutPrefix(r.Scenario, "virtualmachine/"+driver+"-")
+		if !ok {
 			continue
 		}
 		for _, other := range c.rows {
-			if other.Scenario == "virtualmachine/"+driver+"-"+title {
+			if other.Scenario == "virtualmachine/"+machine.DriverSimulated+"-"+title {
 				return other.Effects
 			}
 		}

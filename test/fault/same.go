@@ -3,11 +3,7 @@
 
 package main
 
-import (
-	"slices"
-
-	"github.com/windlass-operator/windlass/internal/machine"
-)
+import "slices"
 
 // Variants that have to be known by name.
 const (
@@ -44,20 +40,13 @@ func (v variant) sameAs(e effect, before []effect) string {
 	return ""
 }
 
-// ends reports whether the variant kills the manager at a write to the API server.
-func (v variant) ends() bool { return v.name == killBefore || v.name == killAfter }
-
-// sameElsewhere says why the variant at a write of a scenario on a real host need not be played there: the scenario that does the same with other machines
-// has this write too. The manager knows hosts only through drivers, which are held to one contract. So what becomes of a write to the API server
-// is the same to it wherever its machines are, as long as they outlive it; simulated machines end with the manager. Twins returns the
-// effects of the scenario that does the same with machines of a driver.
-func (v variant) sameElsewhere(e effect, twins func(driver string) []effect) string {
-	driver := machine.DriverSimulated
-	if v.ends() {
-		driver = machine.DriverDocker
-	}
-	if !isOnHost(e) && slices.ContainsFunc(twins(driver), e.isSame) {
-		return "it is played with machines of the driver " + driver
+// sameAsSimulated says why the variant at a write of a scenario on a real host need not be played there: the same scenario with simulated machines, which
+// has these effects, meets it too. The manager knows hosts only through drivers, which are held to one contract. So what becomes of a write to the
+// API server is the same to it wherever its machines are, as long as it lives. What the next one finds on a host, it finds through that host's driver.
+func (v variant) sameAsSimulated(e effect, simulated []effect) string {
+	kills := v.name == killBefore || v.name == killAfter
+	if !kills && !isOnHost(e) && slices.ContainsFunc(simulated, e.isSame) {
+		return "it is played with simulated machines"
 	}
 	return ""
 }
