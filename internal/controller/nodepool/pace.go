@@ -30,8 +30,8 @@ func settle(due int) time.Duration {
 	return min(max(settleTime, time.Duration(due)*settlePerNode), longestSettle)
 }
 
-// due returns how many nodes the node controller can write without another decision of this controller. There are none where the next
-// count decides which node is next: it must not be late.
+// due returns how many nodes the node controller can write before this controller has to decide again. It is none where the next count
+// decides which node comes next: that count must not be late.
 func due(pool *nodesv1.NodePool, seen *observation, d decision) int {
 	stands := status.IsPaused(pool) || pool.Spec.DryRun
 	switch {
