@@ -65,8 +65,10 @@ func (d *driver) create(ctx context.Context, spec machine.Spec, options client.C
 	return machine.Observed{}, taken
 }
 
-// make creates the container that the options name, and returns its ID.
+// make creates the container that the options name, and returns its ID. An engine makes it also for a caller that has gone, so its answer is waited for.
 func (d *driver) make(ctx context.Context, options client.ContainerCreateOptions) (string, error) {
+	ctx, cancel := machine.Settle(ctx)
+	defer cancel()
 	made, err := d.api.ContainerCreate(ctx, options)
 	if refusesLog(err) {
 		options.HostConfig.LogConfig = container.LogConfig{}

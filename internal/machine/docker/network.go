@@ -119,7 +119,9 @@ func (d *driver) ensureNetwork(ctx context.Context, name string, id machine.Iden
 	if err != nil || len(found) > 0 {
 		return err
 	}
-	_, err = d.api.NetworkCreate(ctx, name, client.NetworkCreateOptions{
+	settling, cancel := machine.Settle(ctx)
+	defer cancel()
+	_, err = d.api.NetworkCreate(settling, name, client.NetworkCreateOptions{
 		Driver: "bridge", Labels: map[string]string{labelInstallation: id.Installation, labelNamespace: id.Namespace},
 	})
 	switch {

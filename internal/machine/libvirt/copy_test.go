@@ -95,6 +95,37 @@ func TestCopyThatIsCancelledIsMadeAgain(t *testing.T) {
 	}
 }
 
+// A domain was defined after its machine was deleted, because Create had returned at the cancellation.
+func TestCreateThatIsCancelledEndsBeforeItsMachineIsDeleted(t *testing.T) {
+	t.Parallel()
+	way, host, api := newSlowMock(t)
+	driver := open(t, host)
+	defer func() { wantSuccess(t, "Close", driver.Close()) }()
+	before, spec := volumes(t, api), specOf(identity())
+	wantSuccess(t, "Prepare", driver.Prepare(t.Context(), spec))
+	held, release := way.Hold(procedureDefine)
+	defer release()
+	ctx, cancel := context.WithCancel(t.Context())
+	made := make(chan error, 1)
+	go func() {
+		_, err := driver.Create(ctx, spec)
+		made <- err
+	}()
+	<-held
+	cancel()
+	select {
+	case err := <-made:
+		t.Fatalf("Create returned %v while libvirt still worked on it", err)
+	case <-time.After(500 * time.Millisecond): // Time has to pass: Create must not end.
+	}
+	release()
+	wantError(t, "Create", <-made, context.Canceled)
+	wantSuccess(t, "Delete", driver.Delete(t.Context(), spec.Identity, machine.PowerOff{Mode: machine.Hard}))
+	if diff := cmp.Diff(before, volumes(t, api)); diff != "" {
+		t.Errorf("volumes (-before +after):\n%s", diff)
+	}
+}
+
 func TestDisksOfAMachineThatCouldNotBeCreatedAreNotCopiedAgain(t *testing.T) {
 	t.Parallel()
 	way, host, api := newSlowMock(t)

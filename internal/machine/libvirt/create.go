@@ -56,7 +56,10 @@ func (d *driver) createNew(ctx context.Context, spec machine.Spec) error {
 	if err != nil {
 		return err
 	}
-	return tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
+	// What has begun goes on also for a caller that has gone, who would not find the domain yet, and remove its disks.
+	settling, cancel := machine.Settle(ctx)
+	defer cancel()
+	return tell(settling, d.acting, func(api *libvirt.Libvirt) error {
 		pool, err := d.poolFor(api, guest)
 		if err != nil {
 			return err
