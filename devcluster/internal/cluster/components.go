@@ -197,11 +197,11 @@ func stages() []byte {
 	}, "\n---\n"))
 }
 
-// environment is short on purpose: the proxies, KUBECONFIG, ETCD_* and KWOK_* of the caller must not reach a component. GOGC does: tests with
-// many clusters have memory to spare for processor time.
+// environment is short on purpose: the proxies, KUBECONFIG, ETCD_* and KWOK_* of the caller must not reach a component. GOGC and
+// GOMAXPROCS do: tests with many clusters have memory to spare for processor time, and few processors for all of them.
 func environment(c *cluster, name string) []string {
 	env := []string{"KWOK_WORKDIR=" + c.runDir(kwokController)}
-	for _, key := range []string{"PATH", "HOME", "TMPDIR", "TZ", "GOGC"} {
+	for _, key := range []string{"PATH", "HOME", "TMPDIR", "TZ", "GOGC", "GOMAXPROCS"} {
 		if value, ok := os.LookupEnv(key); ok {
 			env = append(env, key+"="+value)
 		}
