@@ -61,7 +61,7 @@ func TestMachineDeletedWhileItIsMadeLeavesNoContainer(t *testing.T) {
 		if _, err := driver.Create(ctx, spec); !errors.Is(err, context.Canceled) {
 			t.Errorf("Create returned %v, want %v", err, context.Canceled)
 		}
-		removed <- driver.Delete(t.Context(), spec.Identity, hard)
+		removed <- driver.Delete(t.Context(), spec.Identity, hard) //nolint:contextcheck // It follows the cancellation.
 	}()
 	<-slow.asked
 	cancel()
