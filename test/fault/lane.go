@@ -27,6 +27,10 @@ const patience = time.Minute
 // garbage is how much of it there may be in programs on lanes, in percent of what they use: the processors are short, and not the memory.
 const garbage = "800"
 
+// programEnv is the environment of programs on lanes. Those of a control plane wait for each other most of the time; with several processors they would also
+// wake each other and look for each other's work.
+func programEnv() []string { return []string{"GOGC=" + garbage, "GOMAXPROCS=1"} }
+
 // lane is a control plane with everything that is installed on it. Runs on it come one after another, and leave it as they found
 // it, so objects have the same names in all runs. Lanes work side by side.
 type lane struct {
@@ -54,7 +58,7 @@ type lane struct {
 // newLane returns a lane that has not been started yet.
 func newLane(programs rig.Programs, number int) *lane {
 	return &lane{spent: costs{}, Cluster: rig.Cluster{
-		Programs: programs, Name: fmt.Sprintf("fault-%d-%d", os.Getpid(), number), Env: []string{"GOGC=" + garbage},
+		Programs: programs, Name: fmt.Sprintf("fault-%d-%d", os.Getpid(), number), Env: programEnv(),
 	}}
 }
 

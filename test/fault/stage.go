@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -92,15 +93,15 @@ func (s *stage) setClock(by time.Duration) {
 	s.skew = by
 }
 
-// program returns what a manager is started from.
+// program returns what a manager is started from. It has all processors: what it does at the same time is what is tested.
 func (s *stage) program() *rig.Cluster {
-	if s.skew == 0 {
-		return &s.Cluster
+	program := s.Cluster
+	program.Env = append(slices.Clone(program.Env), fmt.Sprintf("GOMAXPROCS=%d", runtime.NumCPU()))
+	if s.skew != 0 {
+		program.Windlass = s.skewed
+		program.Env = append(program.Env, fmt.Sprintf("%s=%d", skewVariable, int(s.skew.Seconds())))
 	}
-	wrong := s.Cluster
-	wrong.Windlass = s.skewed
-	wrong.Env = append(slices.Clip(wrong.Env), fmt.Sprintf("%s=%d", skewVariable, int(s.skew.Seconds())))
-	return &wrong
+	return &program
 }
 
 // crash kills the manager and starts it again, also if the run is given up meanwhile: clear ends a manager that runs. A manager that is just
