@@ -119,16 +119,21 @@ func (c *campaign) play(ctx context.Context) error {
 	}
 	c.tell("playing %d scenarios that are faults of their own, and %d without a fault", len(alone), len(shared))
 	// Some of those that are faults of their own take as long as a hundred others, while those without a fault mostly rest.
-	return inTurn(ctx, c.lanes, first(alone), first(shared), func() (work []job) {
+	return inTurn(ctx, c.lanes, turns{beside: first(alone), first: first(shared), then: func() (all, few []job) {
 		cases := c.cases()
 		before = c.costs()
 		c.tell("playing %d faults", len(cases))
 		c.pace = &pace{begun: time.Now(), told: time.Now(), all: len(cases)}
 		for _, one := range cases {
-			work = append(work, func(ctx context.Context, l *lane) error { return c.playFault(ctx, l, &one) })
+			play := func(ctx context.Context, l *lane) error { return c.playFault(ctx, l, &one) }
+			if one.row.scenario.local {
+				few = append(few, play)
+			} else {
+				all = append(all, play)
+			}
 		}
-		return work
-	})
+		return all, few
+	}})
 }
 
 // playFirst plays a scenario without a fault.
@@ -279,7 +284,7 @@ func (c *campaign) note(r *row, a *attempt, out *outcome) error {
 		found.writeTo(c.progress)
 	}
 	if c.options.Verbose && a != nil {
-		c.tell("%s: %s: %d findings, %s", r.Scenario, a, len(out.Findings), out.Convergence.Round(time.Millisecond))
+		c.tell("%s: %s: %d findings, %s", r.Scenario, a, len(out.Findings), out.Took.Round(100*time.Millisecond))
 	}
 	if c.options.First && len(out.Findings) > 0 {
 		return errFirst

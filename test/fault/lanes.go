@@ -67,23 +67,23 @@ func each[T any](ctx context.Context, lanes []*lane, work []T, do func(context.C
 // job is what a lane has to do.
 type job func(ctx context.Context, l *lane) error
 
-// inTurn gives the lanes the jobs of beside and of first, and as soon as those of first are done also the ones that then returns. It ends when all are.
-func inTurn(ctx context.Context, lanes []*lane, beside, first []job, then func() []job) error {
-	queue := make(chan job)
+// turns are the jobs of a campaign, in the order in which they may begin.
+type turns struct {
+	// beside take long and are no other job's concern, so they begin first.
+	beside []job
+	// first have to be done before then is called.
+	first []job
+	// then returns the jobs that follow, and those that only the first few lanes take, before all others: what such a job needs is made once for each lane.
+	then func() (all, few []job)
+}
+
+// inTurn gives the lanes the jobs, and ends when all are done.
+func inTurn(ctx context.Context, lanes []*lane, jobs turns) error {
+	shared, few := make(chan job), make(chan job)
 	group, ctx := errgroup.WithContext(ctx)
-	give := func(work []job) error {
-		for _, one := range work {
-			select {
-			case queue <- one:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	}
 	var pending sync.WaitGroup
-	counted := make([]job, len(first))
-	for i, one := range first {
+	counted := make([]job, len(jobs.first))
+	for i, one := range jobs.first {
 		pending.Add(1)
 		counted[i] = func(ctx context.Context, l *lane) error {
 			defer pending.Done()
@@ -91,25 +91,71 @@ func inTurn(ctx context.Context, lanes []*lane, beside, first []job, then func()
 		}
 	}
 	group.Go(func() error {
-		defer close(queue)
-		if err := give(slices.Concat(beside, counted)); err != nil {
+		err := give(ctx, shared, slices.Concat(jobs.beside, counted))
+		if err == nil {
+			pending.Wait()
+			err = ctx.Err()
+		}
+		if err != nil {
+			close(shared)
+			close(few)
 			return err
 		}
-		pending.Wait()
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return give(then())
-	})
-	for _, l := range lanes {
+		all, some := jobs.then()
 		group.Go(func() error {
-			for one := range queue {
-				if err := one(ctx, l); err != nil {
-					return err
-				}
-			}
-			return nil
+			defer close(few)
+			return give(ctx, few, some)
 		})
+		defer close(shared)
+		return give(ctx, shared, all)
+	})
+	for i, l := range lanes {
+		own := few
+		if i >= max(1, len(lanes)/fewLanes) {
+			own = nil
+		}
+		group.Go(func() error { return work(ctx, l, own, shared) })
 	}
 	return group.Wait()
+}
+
+// fewLanes says that one of so many lanes is one of the few.
+const fewLanes = 3
+
+// give sends jobs to lanes.
+func give(ctx context.Context, to chan<- job, work []job) error {
+	for _, one := range work {
+		select {
+		case to <- one:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// work does jobs on a lane until both channels are closed: its own ones first, if there are some. A nil channel has none.
+func work(ctx context.Context, l *lane, own, shared <-chan job) error {
+	for own != nil || shared != nil {
+		var one job
+		var ok bool
+		from := &own
+		select {
+		case one, ok = <-own:
+		default:
+			select {
+			case one, ok = <-own:
+			case one, ok = <-shared:
+				from = &shared
+			}
+		}
+		if !ok {
+			*from = nil
+			continue
+		}
+		if err := one(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
 }

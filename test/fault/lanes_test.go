@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 )
@@ -28,15 +29,15 @@ func TestFaultsDoNotWaitForWhatTakesLong(t *testing.T) {
 			return nil
 		}
 	}
-	err := inTurn(t.Context(), []*lane{{}, {}}, beside, first, func() []job {
+	err := inTurn(t.Context(), []*lane{{}, {}}, turns{beside, first, func() (all, few []job) {
 		if known := int(known.Load()); known != len(first) {
 			t.Errorf("the faults came when %d of %d scenarios were known", known, len(first))
 		}
 		return []job{func(context.Context, *lane) error {
 			close(played)
 			return nil
-		}}
-	})
+		}}, nil
+	}})
 	if err != nil {
 		t.Error(err)
 	}
@@ -46,11 +47,36 @@ func TestAnErrorEndsTheLanes(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	fails := func(context.Context, *lane) error { return broken }
-	err := inTurn(t.Context(), []*lane{{}, {}}, nil, []job{fails, fails, fails, fails}, func() []job {
+	err := inTurn(t.Context(), []*lane{{}, {}}, turns{nil, []job{fails, fails, fails, fails}, func() (all, few []job) {
 		t.Error("faults are played although what they are compared with is not known")
-		return nil
-	})
+		return nil, nil
+	}})
 	if !errors.Is(err, broken) {
 		t.Errorf("it ended with %v, want %v", err, broken)
+	}
+}
+
+func TestFewLanesDoWhatIsMadeOnceForEachLane(t *testing.T) {
+	t.Parallel()
+	lanes := make([]*lane, 9)
+	for i := range lanes {
+		lanes[i] = &lane{runs: i}
+	}
+	var done atomic.Int32
+	count := func(context.Context, *lane) error {
+		done.Add(1)
+		return nil
+	}
+	onFew := func(ctx context.Context, l *lane) error {
+		if l.runs >= len(lanes)/fewLanes {
+			t.Errorf("lane %d of %d did it", l.runs, len(lanes))
+		}
+		return count(ctx, l)
+	}
+	err := inTurn(t.Context(), lanes, turns{then: func() (all, few []job) {
+		return slices.Repeat([]job{count}, 30), slices.Repeat([]job{onFew}, 20)
+	}})
+	if err != nil || done.Load() != 50 {
+		t.Errorf("%d of 50 jobs were done, and it ended with %v", done.Load(), err)
 	}
 }

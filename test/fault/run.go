@@ -22,7 +22,9 @@ type outcome struct {
 	Struck bool
 	// Convergence is how long it took from the last step to the end state.
 	Convergence time.Duration
-	Findings    []finding
+	// Took is how long the whole run took.
+	Took     time.Duration
+	Findings []finding
 	// Log is what the managers of the run have logged.
 	Log string
 }
@@ -52,6 +54,7 @@ type play struct {
 // play plays a scenario on the lane, with a fault if there is one, and cleans up. The end state is compared with want, if it is
 // given. An error is one of the campaign and not of the manager.
 func (l *lane) play(ctx context.Context, sc *scenario, f *fault, want *outcome, quiet time.Duration) (*outcome, error) {
+	begun := time.Now()
 	before, err := l.snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -63,8 +66,9 @@ func (l *lane) play(ctx context.Context, sc *scenario, f *fault, want *outcome, 
 	s.args, s.hasty = slices.Clone(sc.args), sc.hasty
 	s.interrupted = f != nil && interrupts(sc, f) || sc.ended && sc.volatile
 	p := &play{stage: s, scenario: sc, want: want, quiet: quiet, before: before, out: &outcome{}}
-	err = p.perform(ctx)
-	return p.out, errors.Join(err, l.cleanUp(ctx, before))
+	err = errors.Join(p.perform(ctx), l.cleanUp(ctx, before))
+	p.out.Took = time.Since(begun)
+	return p.out, err
 }
 
 // perform takes the stage from its set-up to its end.
