@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/windlass-operator/windlass/internal/machine"
@@ -40,7 +41,8 @@ func (c *campaign) casesOf(r *row) []attempt {
 		for _, v := range c.options.variants() {
 			switch {
 			case !v.appliesTo(e) || !r.scenario.bears(v):
-			case c.options.spares() && (v.sameAs(e, r.Effects[:i]) != "" || v.sameAsSimulated(e, simulated) != ""):
+			case c.options.spares() && cmp.Or(
+				r.scenario.sameAsFirst(e, r.Effects), v.sameAs(e, r.Effects[:i]), v.sameAsSimulated(e, simulated), v.sameAsPeer(e, r.Effects)) != "":
 				r.Same++
 			default:
 				all = append(all, attempt{row: r, fault: &fault{e, v}})
@@ -49,7 +51,11 @@ func (c *campaign) casesOf(r *row) []attempt {
 	}
 	if c.options.Effect == "" {
 		for _, d := range chosenDisturbances(c.options.Variants) {
-			if r.scenario.bearsDisturbance(&d) && (!d.skews || c.skewed != "") {
+			switch {
+			case !r.scenario.bearsDisturbance(&d) || d.skews && c.skewed == "":
+			case c.options.spares() && d.sameAsSimulated(simulated) != "":
+				r.Same++
+			default:
 				all = append(all, attempt{row: r, disturbance: &d})
 			}
 		}
@@ -57,9 +63,8 @@ func (c *campaign) casesOf(r *row) []attempt {
 	return all
 }
 
-// simulated returns the effects of the twin of a scenario: it does with simulated machines what this one does on a real host. There are none if the twin
-// is not played.
-func (c *campaign) simulated(r *row) []effect {
+// simulated returns the row of the scenario that does with simulated machines what this one does on a real host, nil if it is not played.
+func (c *campaign) simulated(r *row) *row {
 	for _, driver := range []string{machine.DriverDocker, machine.DriverLibvirt} {
 		title, ok := strings.CutPrefix(r.Scenario, "virtualmachine/"+driver+"-")
 		if !ok {
@@ -67,7 +72,7 @@ func (c *campaign) simulated(r *row) []effect {
 		}
 		for _, other := range c.rows {
 			if other.Scenario == "virtualmachine/"+machine.DriverSimulated+"-"+title {
-				return other.Effects
+				return other
 			}
 		}
 	}

@@ -23,8 +23,8 @@ type disturbance struct {
 	around func(d *disturbed, change step) []step
 	// skews says that a manager with a wrong clock is needed.
 	skews bool
-	// ends says that the manager can end with it: it is killed, or does not reach the API server for longer than its Lease.
-	ends bool
+	// ends says that the manager can end with it: it is killed, or does not reach the API server for longer than its Lease. kills says that it is killed.
+	ends, kills bool
 }
 
 // disturbed is what disturbances share in a run. It is set up with the stage.
@@ -42,14 +42,14 @@ func disturbances() []disturbance {
 	return []disturbance{
 		{name: "stale", about: "the caches are behind while something changes, and catch up later", around: stale(false)},
 		{name: "merged", about: "the same, and the caches never see the states in between", around: stale(true)},
-		{name: "travel", about: "the manager is killed after each change, and begins again with caches from before it", around: travel, ends: true},
+		{name: "travel", about: "the manager is killed after each change, and begins again with caches from before it", around: travel, ends: true, kills: true},
 		{name: "api-killed", about: "the API server is killed after each change, and started again", around: killed(apiServer), ends: true},
 		{name: "api-stopped", about: "the API server stands still for seconds after each change", around: stopped(apiServer), ends: true},
 		{name: "etcd-killed", about: "etcd is killed after each change, and started again", around: killed(etcd), ends: true},
 		{name: "etcd-stopped", about: "etcd stands still for seconds after each change", around: stopped(etcd), ends: true},
 		{name: "etcd-full", about: "etcd refuses what needs space for seconds after each change", around: full, ends: true},
-		{name: "clock-ahead", about: "the manager is killed after each change, and begins again with a clock that is an hour ahead, and then with a right one", around: skewedBy(skew), ends: true, skews: true},
-		{name: "clock-behind", about: "the same with a clock that is an hour behind", around: skewedBy(-skew), ends: true, skews: true},
+		{name: "clock-ahead", about: "the manager is killed after each change, and begins again with a clock that is an hour ahead, and then with a right one", around: skewedBy(skew), ends: true, kills: true, skews: true},
+		{name: "clock-behind", about: "the same with a clock that is an hour behind", around: skewedBy(-skew), ends: true, kills: true, skews: true},
 	}
 }
 

@@ -50,6 +50,24 @@ func (e effect) isSame(other effect) bool {
 // isEvent reports whether the effect is an event.
 func (e effect) isEvent() bool { return strings.HasPrefix(e.Object, "events.") }
 
+// object returns the kind of what is changed, its name with the namespace, and the subresource.
+func (e effect) object() (kind, name, part string) {
+	kind, name, _ = strings.Cut(e.Object, "/")
+	for sub := range strings.FieldsSeq("status eviction ephemeralcontainers") {
+		if whole, ok := strings.CutSuffix(name, "/"+sub); ok {
+			return kind, whole, sub
+		}
+	}
+	return kind, name, ""
+}
+
+// isLike reports whether two effects are writes of one sort: they do the same to the same part of objects of one kind.
+func (e effect) isLike(other effect) bool {
+	kind, _, part := e.object()
+	otherKind, _, otherPart := other.object()
+	return e.Verb == other.Verb && kind == otherKind && part == otherPart
+}
+
 // requestReader tells effects from other requests to the API server.
 type requestReader struct {
 	infos  *request.RequestInfoFactory

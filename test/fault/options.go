@@ -55,8 +55,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.IntVar(&opts.Sample, "sample", 0, "number of faults to play, chosen by -seed (default all)")
 	flags.Uint64Var(&opts.Seed, "seed", 1, "seed of the sample")
 	flags.BoolVar(&opts.All, "all", false, "play also faults that are the same as others to the manager and the cluster")
-	flags.DurationVar(&opts.Quiet, "quiet", 3*time.Second, "how long nothing may be written after each run")
-	flags.DurationVar(&opts.Rest, "rest", 30*time.Second, "how long it is instead after runs without a fault, and after one of 20 with one")
+	flags.DurationVar(&opts.Quiet, "quiet", 2*time.Second, "how long nothing may be written after each run")
+	flags.DurationVar(&opts.Rest, "rest", 30*time.Second, "how long it is instead after runs without a fault, and after one of 50 with one")
 	flags.IntVar(&opts.Lanes, "lanes", usualLanes(), "number of control planes that work side by side")
 	flags.IntVar(&opts.Edits, "edits", 10_000, "number of edits in each of the scenarios of that name")
 	flags.IntVar(&opts.Specs, "specs", 1300, "number of specs in the scenario of that name")
@@ -79,7 +79,7 @@ func parse(args []string, out io.Writer) (options, error) {
 }
 
 // usualLanes is how many lanes keep the processors busy: a run waits for most of its time. Each lane needs some 1.5 GB.
-func usualLanes() int { return min(6*runtime.NumCPU(), 24) }
+func usualLanes() int { return min(7*runtime.NumCPU(), 28) }
 
 func usage(flags *flag.FlagSet, out io.Writer) {
 	fmt.Fprintf(out, "usage: go run ./test/fault [flags]\n\nscenarios:\n")
@@ -164,7 +164,7 @@ func shuffle[T any](all []T, seed uint64) []T {
 }
 
 // rested is how many faults there are for each after which the rest is long.
-const rested = 20
+const rested = 50
 
 // rest returns how long nothing may be written after the nth run with a fault.
 func (o *options) rest(n int) time.Duration {

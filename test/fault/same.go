@@ -3,7 +3,10 @@
 
 package main
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Variants that have to be known by name.
 const (
@@ -11,7 +14,10 @@ const (
 	timeout    = "504"
 	killBefore = "kill-before"
 	killAfter  = "kill-after"
+	cut        = "cut"
+	lateAnswer = "late-504"
 	lasts      = "lasting"
+	internal   = "500"
 )
 
 // sameAs says why the variant at an effect is no case of its own: another case brings the manager and the cluster into the same state. Before are the
@@ -31,6 +37,13 @@ func (v variant) sameAs(e effect, before []effect) string {
 	case v.name == tooMany && len(before) > 0:
 		// TestTooManyRequestsIsADelay shows it. The first write of each scenario meets it nevertheless.
 		return "client-go sends the request again after a second: that is a delay"
+	case v.name == internal && len(before) > 0:
+		// The first write of each scenario meets it nevertheless, because what comes after a finalizer that was refused once is checked there.
+		return "it is the beginning of lasting, which ends as soon as somebody can have heard of it"
+	case (v.name == cut || v.name == lateAnswer) && !isOnHost(e) && slices.ContainsFunc(before, e.isLike):
+		// Whether a write took effect, and whether the API server or the connection says that it failed: each write meets both of both, with "lost" and
+		// "lasting", and the first write of each sort in a scenario meets all four.
+		return "lost and lasting have what it is made of"
 	case v.name == timeout:
 		// TestATimeoutWithoutEffectIsAnInternalError shows it.
 		return "the manager does not tell it from 500"
@@ -40,12 +53,69 @@ func (v variant) sameAs(e effect, before []effect) string {
 	return ""
 }
 
+// sameAsPeer says why the variant need not be played at an effect: it is played at the same write to an object that is like this one. The run, whose effects
+// are given, does the same to both in the same steps, so that only their names tell them apart. A manager that is killed after the first one of them leaves
+// another state than after the second one.
+func (v variant) sameAsPeer(e effect, run []effect) string {
+	if v.kills() || isOnHost(e) || e.isEvent() {
+		return ""
+	}
+	for _, other := range run {
+		if other.isSame(e) {
+			break
+		}
+		if other.Step == e.Step && other.Verb == e.Verb && other.Nth == e.Nth && isPeer(e, other, run) {
+			return "it is played at " + other.Object
+		}
+	}
+	return ""
+}
+
+// isPeer reports whether two effects are on the same part of two objects of a kind to which a run does the same.
+func isPeer(a, b effect, run []effect) bool {
+	kind, name, part := a.object()
+	otherKind, otherName, otherPart := b.object()
+	if kind != otherKind || part != otherPart || name == otherName {
+		return false
+	}
+	done := func(to string) (all []string) {
+		for _, e := range run {
+			if eachKind, each, eachPart := e.object(); eachKind == kind && each == to {
+				all = append(all, fmt.Sprintf("%d %s %s %d", e.Step, e.Verb, eachPart, e.Nth))
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	return slices.Equal(done(name), done(otherName))
+}
+
+// sameAsFirst says why no fault at an effect need be played in a scenario that ends as another one begins: what it repeats is played there.
+func (sc *scenario) sameAsFirst(e effect, run []effect) string {
+	if sc.repeats && e.Step == run[len(run)-1].Step {
+		return "it is played where nothing was there before"
+	}
+	return ""
+}
+
+// kills reports whether the manager is killed.
+func (v variant) kills() bool {
+	return v.name == killBefore || v.name == killAfter || v.name == killLate
+}
+
 // sameAsSimulated says why the variant at a write of a scenario on a real host need not be played there: the same scenario with simulated machines, which
-// has these effects, meets it too. The manager knows hosts only through drivers, which are held to one contract. So what becomes of a write to the
+// is that row, meets it too. The manager knows hosts only through drivers, which are held to one contract. So what becomes of a write to the
 // API server is the same to it wherever its machines are, as long as it lives. What the next one finds on a host, it finds through that host's driver.
-func (v variant) sameAsSimulated(e effect, simulated []effect) string {
-	kills := v.name == killBefore || v.name == killAfter
-	if !kills && !isOnHost(e) && slices.ContainsFunc(simulated, e.isSame) {
+func (v variant) sameAsSimulated(e effect, simulated *row) string {
+	if simulated != nil && !v.kills() && !isOnHost(e) && slices.ContainsFunc(simulated.Effects, e.isSame) {
+		return "it is played with simulated machines"
+	}
+	return ""
+}
+
+// sameAsSimulated is the same for a disturbance that the manager outlives.
+func (d disturbance) sameAsSimulated(simulated *row) string {
+	if simulated != nil && !d.kills && simulated.scenario.bearsDisturbance(&d) {
 		return "it is played with simulated machines"
 	}
 	return ""

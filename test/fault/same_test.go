@@ -36,6 +36,9 @@ func TestCasesThatAreTheSameAsOthersAreLeftOut(t *testing.T) {
 		{Verb: "create", Object: "events.events.k8s.io/default/NodePool/red/Ready", Step: 1},
 		{Verb: "delete", Object: "nodes/a", Step: 2},
 		{Verb: "create", Object: "events.events.k8s.io/default/NodePool/red/Gone", Step: 3},
+		{Verb: "patch", Object: "nodepools/blue/status", Step: 4},
+		{Verb: "patch", Object: onHost(machine.DriverLibvirt, "objects", "web"), Step: 4},
+		{Verb: "patch", Object: onHost(machine.DriverLibvirt, "objects", "app"), Step: 4},
 	}
 	got := map[string]string{}
 	for i, e := range effects {
@@ -47,10 +50,13 @@ func TestCasesThatAreTheSameAsOthersAreLeftOut(t *testing.T) {
 	}
 	want := map[string]string{
 		"patch nodes/a":              "cut lost 409 429 500 late-504 delay kill-before kill-after lasting ",
-		"patch nodepools/red/status": "cut lost 409 500 late-504 delay kill-after lasting ",
+		"patch nodepools/red/status": "cut lost 409 late-504 delay kill-after lasting ",
 		"create events.events.k8s.io/default/NodePool/red/Ready": "lasting ",
-		"delete nodes/a": "cut lost 409 500 late-504 delay kill-before kill-after lasting ",
+		"delete nodes/a": "cut lost 409 late-504 delay kill-before kill-after lasting ",
 		"create events.events.k8s.io/default/NodePool/red/Gone": "kill-before ",
+		"patch nodepools/blue/status":                           "lost 409 delay kill-before kill-after lasting ",
+		"patch host:libvirt/objects/web":                        "cut lost late-504 delay kill-after kill-late lasting ",
+		"patch host:libvirt/objects/app":                        "cut lost late-504 delay kill-after kill-late lasting ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("it plays (-want +got):\n%s", diff)
@@ -64,7 +70,11 @@ func TestWhatBecomesOfAWriteIsNotPlayedOnEachHost(t *testing.T) {
 	write := effect{Verb: "patch", Object: "virtualmachines.cloudnative.tw/default/web", Nth: 1}
 	second := effect{Verb: write.Verb, Object: write.Object, Nth: 2}
 	call := effect{Verb: "create-volume", Object: onHost(machine.DriverLibvirt, "volumes", "web"), Nth: 1}
-	c := &campaign{rows: []*row{{Scenario: "virtualmachine/simulated-created", Effects: []effect{write}}}}
+	halting := scenario{halts: true, volatile: true}
+	c := &campaign{rows: []*row{
+		{scenario: &scenario{volatile: true}, Scenario: "virtualmachine/simulated-created", Effects: []effect{write}},
+		{scenario: &halting, Scenario: "virtualmachine/simulated-paused", Effects: []effect{write}},
+	}}
 	left := func(scenario string, e effect) string {
 		var names []string
 		for _, v := range variants() {
@@ -91,6 +101,74 @@ func TestWhatBecomesOfAWriteIsNotPlayedOnEachHost(t *testing.T) {
 		if got := left(tc.scenario, tc.effect); got != tc.want {
 			t.Errorf("%s leaves out %q at %s, want %q", tc.scenario, got, tc.effect, tc.want)
 		}
+	}
+	disturbed := func(scenario string) string {
+		var names []string
+		for _, d := range disturbances() {
+			if d.sameAsSimulated(c.simulated(&row{Scenario: scenario})) != "" {
+				names = append(names, d.name)
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	for scenario, want := range map[string]string{
+		"virtualmachine/libvirt-created":    "stale merged api-killed api-stopped etcd-killed etcd-stopped etcd-full",
+		"virtualmachine/docker-paused":      "stale merged", // others may end the manager, and with it machines that are simulated and paused
+		"virtualmachine/simulated-created":  "",
+		"virtualmachine/libvirt-of-its-own": "",
+	} {
+		if got := disturbed(scenario); got != want {
+			t.Errorf("%s leaves out the disturbances %q, want %q", scenario, got, want)
+		}
+	}
+}
+
+// TestObjectsThatAreAlikeArePlayedOnce: a manager that lives does not tell nodes of one pool apart, nor machines that are made together. One
+// that is killed leaves another state behind after each of them.
+func TestObjectsThatAreAlikeArePlayedOnce(t *testing.T) {
+	t.Parallel()
+	run := []effect{
+		{Verb: "patch", Object: "nodes/a", Nth: 1, Step: 1},
+		{Verb: "patch", Object: "nodes/b", Nth: 1, Step: 1},
+		{Verb: "patch", Object: "nodes/c", Nth: 1, Step: 1},
+		{Verb: "patch", Object: "nodes/c", Nth: 2, Step: 2}, // so more is done to it than to the others
+		{Verb: "patch", Object: "virtualmachines.cloudnative.tw/default/web", Nth: 1, Step: 2},
+		{Verb: "patch", Object: "virtualmachines.cloudnative.tw/default/web/status", Nth: 1, Step: 2},
+		{Verb: "patch", Object: "virtualmachines.cloudnative.tw/default/app", Nth: 1, Step: 2},
+		{Verb: "patch", Object: "virtualmachines.cloudnative.tw/default/app/status", Nth: 1, Step: 2},
+		{Verb: "start", Object: onHost(machine.DriverDocker, "containers", "web"), Nth: 1, Step: 2},
+		{Verb: "start", Object: onHost(machine.DriverDocker, "containers", "app"), Nth: 1, Step: 2},
+	}
+	var got []string
+	for _, e := range run {
+		for _, v := range variants() {
+			if v.appliesTo(e) && v.sameAsPeer(e, run) != "" {
+				got = append(got, e.Object+": "+v.name)
+			}
+		}
+	}
+	var want []string
+	for _, object := range []string{"nodes/b", "virtualmachines.cloudnative.tw/default/app", "virtualmachines.cloudnative.tw/default/app/status"} {
+		for v := range strings.FieldsSeq("cut lost 409 429 500 504 late-504 delay lasting") {
+			want = append(want, object+": "+v)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("it leaves out (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatAScenarioRepeatsIsPlayedInAnother(t *testing.T) {
+	t.Parallel()
+	run := []effect{{Verb: "delete", Object: "nodes/a", Step: 2}, {Verb: "patch", Object: "nodes/a", Step: 3}, {Verb: "patch", Object: "nodes/b", Step: 3}}
+	again := scenario{repeats: true}
+	for i, want := range []bool{false, true, true} {
+		if got := again.sameAsFirst(run[i], run) != ""; got != want {
+			t.Errorf("%s in step %d is left out: %t, want %t", run[i], run[i].Step, got, want)
+		}
+	}
+	if why := new(scenario).sameAsFirst(run[2], run); why != "" {
+		t.Errorf("a scenario that repeats nothing leaves out %s: %s", run[2], why)
 	}
 }
 

@@ -42,6 +42,8 @@ type scenario struct {
 	dated bool
 	// ended says that the disturbance around its steps can end managers.
 	ended bool
+	// repeats says that its last step, and what it waits for, are those of another scenario.
+	repeats bool
 	// hasty says that it is left to chance whether a machine has run before it is deleted.
 	hasty bool
 	// setUp, if there is one, adds to the stage before the manager starts, and returns what to do after it has ended.

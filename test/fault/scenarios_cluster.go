@@ -33,7 +33,7 @@ func clusterScenarios() []scenario {
 			configure("two"), until(a, "Ready.reason=WaitingForApproval"), remove(a), gone(a), configure("one"),
 		}},
 		{name: "deleted-at-once", undone: true, steps: []step{applyCluster(), until(a, ".metadata.finalizers#=1"), remove(a), gone(a)}},
-		{name: "created-again", before: []step{applyCluster(), ready}, steps: []step{remove(a), gone(a), applyCluster(), ready}},
+		{name: "created-again", repeats: true, before: []step{applyCluster(), ready}, steps: []step{remove(a), gone(a), applyCluster(), ready}},
 		{name: "token", before: []step{applyCluster(), ready}, steps: []step{
 			apply(token("b")), until("kubeconfigs.clusterprovisioner.rke.io/b", "Ready=True"),
 		}},

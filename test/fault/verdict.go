@@ -100,11 +100,11 @@ func (p *play) rest(ctx context.Context) error {
 }
 
 // isToCome reports whether an effect may come after the state is as it has to be. A manager that was killed may not have looked yet at
-// machines that ended, so that their state is that of the end until it has. An event is not part of the state: after a lost answer, it comes
+// machines that ended, so that their state is that of the end until it has; and one that began again with old caches goes on as soon as these catch up. An event is not part of the state: after a lost answer, it comes
 // with the next pass. The event that the fault has struck is sent again by client-go after seconds. Where the fault is that a write comes late,
 // and the scenario ends as it begins, nothing has begun until then.
 func (p *play) isToCome(e effect, before []effect) bool {
-	if p.interrupted {
+	if p.interrupted || p.scenario.ended {
 		return true
 	}
 	slow := p.effects.fault != nil && p.effects.fault.Variant.slow
