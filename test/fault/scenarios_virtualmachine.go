@@ -44,21 +44,24 @@ func libvirtScenarios() []scenario {
 	const web = "virtualmachines/default/web"
 	active := until(web, "Ready=True", ".status.phase=Active")
 	made := apply(guest("web"))
+	there := []step{made, active}
 	return []scenario{
-		{name: "created", steps: []step{made, active}},
-		{name: "turned-off-and-on", halts: true, steps: []step{
-			made, active, merge(web, `{"spec":{"runStrategy":"Halted"}}`),
+		{name: "created", steps: there},
+		{name: "turned-off-and-on", halts: true, before: there, steps: []step{
+			merge(web, `{"spec":{"runStrategy":"Halted"}}`),
 			until(web, "Ready=True", ".status.phase=Stopped"), merge(web, `{"spec":{"runStrategy":"Always"}}`), active,
 		}},
-		{name: "found-again", steps: []step{made, active, restart(), merge(web, `{"metadata":{"labels":{"a":"b"}}}`), active}},
+		{name: "found-again", halts: true, before: there, steps: []step{
+			restart(), merge(web, `{"spec":{"runStrategy":"Halted"}}`), until(web, "Ready=True", ".status.phase=Stopped"),
+		}},
 		{name: "deleted", undone: true, steps: []step{made, active, remove(web), gone(web)}},
 		{name: "deleted-at-once", undone: true, steps: []step{made, until(web, ".metadata.finalizers#=1"), remove(web), gone(web)}},
 		{name: "deleted-together", undone: true, steps: []step{
 			apply(guest("web"), guest("app")), active, until("virtualmachines/default/app", "Ready=True"),
 			remove(web, "virtualmachines/default/app"), gone(web, "virtualmachines/default/app"),
 		}},
-		{name: "retained", steps: []step{apply(guest("web", "deletionPolicy: Retain")), active, remove(web), gone(web)}},
-		{name: "created-again", steps: []step{made, active, remove(web), gone(web), made, active}},
+		{name: "retained", before: []step{apply(guest("web", "deletionPolicy: Retain")), active}, steps: []step{remove(web), gone(web)}},
+		{name: "created-again", repeats: true, before: there, steps: []step{remove(web), gone(web), made, active}},
 	}
 }
 
@@ -81,43 +84,42 @@ spec:
 func machineScenarios() []scenario {
 	const web = "virtualmachines/default/web"
 	active := until(web, "Ready=True", ".status.phase=Active")
+	there := []step{apply(virtualMachine("web")), active}
 	return []scenario{
-		{name: "created", steps: []step{apply(virtualMachine("web")), active}},
-		{name: "resized", steps: []step{
-			apply(virtualMachine("web")), active, merge(web, `{"spec":{"resource":{"cpu":"200m","memory":"96Mi"}}}`),
+		{name: "created", steps: there},
+		{name: "resized", before: there, steps: []step{
+			merge(web, `{"spec":{"resource":{"cpu":"200m","memory":"96Mi"}}}`),
 			until(web, "Ready=True", "ResourcesSynced=True"),
 		}},
-		{name: "replaced", steps: []step{
-			apply(virtualMachine("web", "updatePolicy: Restart")), active, merge(web, `{"spec":{"env":[{"name":"COLOUR","value":"red"}]}}`),
+		{name: "replaced", before: []step{apply(virtualMachine("web", "updatePolicy: Restart")), active}, steps: []step{
+			merge(web, `{"spec":{"env":[{"name":"COLOUR","value":"red"}]}}`),
 			until(web, "Ready=True", ".status.phase=Active", "RestartRequired=False"),
 		}},
-		{name: "turned-off-and-on", halts: true, steps: []step{
-			apply(virtualMachine("web")), active, merge(web, `{"spec":{"runStrategy":"Halted"}}`),
+		{name: "turned-off-and-on", halts: true, before: there, steps: []step{
+			merge(web, `{"spec":{"runStrategy":"Halted"}}`),
 			until(web, "Ready=True", ".status.phase=Stopped"), merge(web, `{"spec":{"runStrategy":"Always"}}`), active,
 		}},
-		{name: "suspended-and-resumed", halts: true, suspends: true, steps: []step{
-			apply(virtualMachine("web")), active, merge(web, `{"spec":{"runStrategy":"Suspended"}}`),
+		{name: "suspended-and-resumed", halts: true, suspends: true, before: there, steps: []step{
+			merge(web, `{"spec":{"runStrategy":"Suspended"}}`),
 			until(web, "Ready=True", ".status.phase=Suspended"), merge(web, `{"spec":{"runStrategy":"Always"}}`), active,
 		}},
-		{name: "restarted", dated: true, steps: []step{apply(virtualMachine("web")), active, restartNow(web), untilRestarted(web)}},
-		{name: "found-again", steps: []step{
-			apply(virtualMachine("web")), active, restart(), merge(web, `{"spec":{"resource":{"cpu":"200m"}}}`), until(web, "Ready=True", "ResourcesSynced=True"),
+		{name: "restarted", dated: true, before: there, steps: []step{restartNow(web), untilRestarted(web)}},
+		{name: "found-again", before: there, steps: []step{
+			restart(), merge(web, `{"spec":{"resource":{"cpu":"200m"}}}`), until(web, "Ready=True", "ResourcesSynced=True"),
 		}},
-		{name: "paused", halts: true, steps: []step{
-			apply(virtualMachine("web")), active, merge(web, `{"metadata":{"annotations":{"windlass.io/paused":"true"}},"spec":{"runStrategy":"Halted"}}`),
+		{name: "paused", halts: true, before: there, steps: []step{
+			merge(web, `{"metadata":{"annotations":{"windlass.io/paused":"true"}},"spec":{"runStrategy":"Halted"}}`),
 			until(web, "Paused=True"), merge(web, `{"metadata":{"annotations":{"windlass.io/paused":null}}}`), until(web, "Ready=True", ".status.phase=Stopped"),
 		}},
 		{name: "deleted", undone: true, steps: []step{apply(virtualMachine("web")), active, remove(web), gone(web)}},
-		{name: "retained", steps: []step{
-			apply(virtualMachine("web", "deletionPolicy: Retain")), active, remove(web), gone(web),
-		}},
+		{name: "retained", before: []step{apply(virtualMachine("web", "deletionPolicy: Retain")), active}, steps: []step{remove(web), gone(web)}},
 		{name: "deleted-together", undone: true, steps: []step{
 			apply(virtualMachine("web"), virtualMachine("app"), virtualMachine("db")), active,
 			until("virtualmachines/default/app", "Ready=True"), until("virtualmachines/default/db", "Ready=True"),
 			remove(web, "virtualmachines/default/app", "virtualmachines/default/db"), gone(web, "virtualmachines/default/app", "virtualmachines/default/db"),
 		}},
 		{name: "deleted-at-once", undone: true, hasty: true, steps: []step{apply(virtualMachine("web")), until(web, ".metadata.finalizers#=1"), remove(web), gone(web)}},
-		{name: "created-again", steps: []step{apply(virtualMachine("web")), active, remove(web), gone(web), apply(virtualMachine("web")), active}},
+		{name: "created-again", repeats: true, before: there, steps: []step{remove(web), gone(web), apply(virtualMachine("web")), active}},
 	}
 }
 
