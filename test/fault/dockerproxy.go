@@ -171,6 +171,8 @@ func (p *engineProxy) note(c *engineCall) {
 		p.made[made.ID] = c.name
 	}
 	switch {
+	case c.verb == "rename":
+		p.made[c.id] = withoutUIDs(c.r.URL.Query().Get("name"))
 	case c.verb == "start":
 		p.ran[c.id] = true
 	case c.verb == "delete" && p.ran[c.id]:

@@ -6,6 +6,8 @@ package main
 import (
 	"errors"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -135,5 +137,18 @@ func TestNamesOnHostsAreTheSameInEachRun(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the names differ (-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatARenamedContainerLosesHasItsNewName(t *testing.T) {
+	t.Parallel()
+	const id = "810a316d012a"
+	p := &engineProxy{made: map[string]string{id: "default-web-<uid>.new"}, ran: map[string]bool{}, losses: map[string]int{}}
+	for _, call := range []struct{ verb, query string }{{"rename", "?name=web"}, {"start", ""}, {"delete", ""}} {
+		w := write{r: httptest.NewRequest(http.MethodPost, "/containers/"+id+"/"+call.verb+call.query, nil), kept: httptest.NewRecorder()}
+		p.note(&engineCall{write: w, engine: p, name: p.made[id], verb: call.verb, id: id})
+	}
+	if diff := cmp.Diff(map[string]int{"web": 1}, p.losses); diff != "" {
+		t.Errorf("the losses differ (-want +got):\n%s", diff)
 	}
 }
