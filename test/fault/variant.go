@@ -31,13 +31,14 @@ func (v variant) appliesTo(e effect) bool {
 	if isOnHost(e) {
 		// What is on libvirt's mock is gone with its daemon.
 		kept := !strings.HasPrefix(v.name, "crash-host") || !strings.HasPrefix(e.Object, onHost(machine.DriverLibvirt, "objects", ""))
-		return !v.api && kept && (v.name != killLate || !strings.HasPrefix(e.Verb, "create"))
+		makes := strings.HasPrefix(e.Verb, "create") || e.Verb == "define"
+		return !v.api && kept && (v.name != killLate || !makes)
 	}
 	return !v.host
 }
 
-// killLate is the variant in which a request outlives its manager. It does not strike what makes containers, networks and volumes: a host that
-// makes one seconds after the next manager has made its own leaves one that nobody needs, until the machine starts again or is deleted.
+// killLate is the variant in which a request outlives its manager. It does not strike what makes containers, networks, volumes and domains: a host
+// that makes one seconds after the next manager has made its own leaves one that nobody needs, until the machine starts again or is deleted.
 const killLate = "kill-late"
 
 // delay is how long a delayed call takes: long enough for all that waits for nothing to go on without it.
