@@ -243,3 +243,15 @@ func clientOfPods(t *testing.T, answers http.Handler) client.Client {
 	}
 	return c
 }
+
+func TestWhatMakesSomethingOnAHostIsNotLate(t *testing.T) {
+	t.Parallel()
+	late := variant{name: killLate, host: true}
+	for verb, want := range map[string]bool{
+		"create": false, "create-volume": false, "copy-volume": false, "define": false, "start": true, "delete-volume": true, "undefine": true,
+	} {
+		if got := late.appliesTo(effect{Verb: verb, Object: onHost(machine.DriverLibvirt, "objects", "web")}); got != want {
+			t.Errorf("%s can be late: %t, want %t", verb, got, want)
+		}
+	}
+}

@@ -31,7 +31,7 @@ func (v variant) appliesTo(e effect) bool {
 	if isOnHost(e) {
 		// What is on libvirt's mock is gone with its daemon.
 		kept := !strings.HasPrefix(v.name, "crash-host") || !strings.HasPrefix(e.Object, onHost(machine.DriverLibvirt, "objects", ""))
-		makes := strings.HasPrefix(e.Verb, "create") || e.Verb == "define"
+		makes := strings.HasPrefix(e.Verb, "create") || e.Verb == "copy-volume" || e.Verb == "define"
 		return !v.api && kept && (v.name != killLate || !makes)
 	}
 	return !v.host
