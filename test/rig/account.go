@@ -11,6 +11,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
@@ -30,7 +31,8 @@ func (c *Cluster) TakeAccount(ctx context.Context, name string) (config *rest.Co
 func (c *Cluster) Token(ctx context.Context, namespace, name string) (string, error) {
 	account := &corev1.ServiceAccount{}
 	account.Namespace, account.Name = namespace, name
-	request := &authenticationv1.TokenRequest{}
+	// Longer than any test or campaign: the usual hour is over before a campaign is.
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To[int64](24 * 60 * 60)}}
 	if err := c.Client.SubResource("token").Create(ctx, account, request); err != nil {
 		return "", fmt.Errorf("cannot request a token of ServiceAccount %q: %w", namespace+"/"+name, err)
 	}
