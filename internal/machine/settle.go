@@ -20,6 +20,7 @@ func Settle(ctx context.Context) (settling context.Context, cancel context.Cance
 	}
 	request, end := context.WithCancel(context.WithoutCancel(ctx))
 	if deadline, ok := ctx.Deadline(); ok {
+		end() // it is replaced
 		request, end = context.WithDeadline(context.WithoutCancel(ctx), deadline)
 	}
 	stop := context.AfterFunc(ctx, func() {

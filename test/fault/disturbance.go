@@ -137,7 +137,8 @@ func full(_ *disturbed, change step) []step {
 		if err == nil {
 			err = pause(standstill).do(ctx, s)
 		}
-		return errors.Join(err, s.registry.alarm(context.WithoutCancel(ctx), etcdserverpb.AlarmRequest_DEACTIVATE), s.revive(ctx))
+		err = errors.Join(err, s.registry.alarm(context.WithoutCancel(ctx), etcdserverpb.AlarmRequest_DEACTIVATE))
+		return errors.Join(err, s.heal(ctx), s.revive(ctx))
 	}}}
 }
 

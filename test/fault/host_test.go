@@ -145,7 +145,7 @@ func TestWhatARenamedContainerLosesHasItsNewName(t *testing.T) {
 	const id = "810a316d012a"
 	p := &engineProxy{made: map[string]string{id: "default-web-<uid>.new"}, ran: map[string]bool{}, losses: map[string]int{}}
 	for _, call := range []struct{ verb, query string }{{"rename", "?name=web"}, {"start", ""}, {"delete", ""}} {
-		w := write{r: httptest.NewRequest(http.MethodPost, "/containers/"+id+"/"+call.verb+call.query, nil), kept: httptest.NewRecorder()}
+		w := write{r: httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/containers/"+id+"/"+call.verb+call.query, nil), kept: httptest.NewRecorder()}
 		p.note(&engineCall{write: w, engine: p, name: p.made[id], verb: call.verb, id: id})
 	}
 	if diff := cmp.Diff(map[string]int{"web": 1}, p.losses); diff != "" {

@@ -38,7 +38,7 @@ func (v variant) sameAs(e effect, before []effect) string {
 		// TestTooManyRequestsIsADelay shows it. The first write of each scenario meets it nevertheless.
 		return "client-go sends the request again after a second: that is a delay"
 	case v.name == internal && len(before) > 0:
-		// The first write of each scenario meets it nevertheless, because what comes after a finalizer that was refused once is checked there.
+		// The first write of each scenario meets both. It is often a finalizer, and nothing may happen before one that was refused has been written.
 		return "it is the beginning of lasting, which ends as soon as somebody can have heard of it"
 	case (v.name == cut || v.name == lateAnswer) && !isOnHost(e) && slices.ContainsFunc(before, e.isLike):
 		// Whether a write took effect, and whether the API server or the connection says that it failed: each write meets both of both, with "lost" and
