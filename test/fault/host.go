@@ -51,12 +51,26 @@ func interrupts(sc *scenario, f *fault) bool {
 	return f.Variant.host || between || sc.volatile && strings.HasPrefix(f.Variant.name, "kill-")
 }
 
+// hasMachine reports whether a state has a VirtualMachine of that name.
+func hasMachine(s state, name string) bool {
+	for key := range s {
+		if strings.HasPrefix(key, "virtualmachines.") && strings.HasSuffix(key, "/"+name) {
+			return true
+		}
+	}
+	return false
+}
+
 // uninterrupted returns a state without what tells of a machine that ended and was started again. An engine that is killed while it makes a
 // container forgets it, but not the volume that it has made for it: nobody can know whose that was. Nor does it know with which code a container
-// ended that ended with it.
+// ended that ended with it. Of machines that are deleted, nobody can tell whether they had run: an engine that is killed does not answer the calls for others either.
 func uninterrupted(s state) state {
 	out := maps.Clone(s)
 	delete(out, onHost(machine.DriverDocker, "volumes", ""))
+	maps.DeleteFunc(out, func(key string, _ any) bool {
+		name, isLoss := strings.CutPrefix(key, lossPrefix)
+		return isLoss && !hasMachine(s, name)
+	})
 	for key, object := range s {
 		content, ok := object.(map[string]any)
 		if !ok || !strings.HasPrefix(key, "virtualmachines.") {

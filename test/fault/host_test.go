@@ -152,3 +152,15 @@ func TestWhatARenamedContainerLosesHasItsNewName(t *testing.T) {
 		t.Errorf("the losses differ (-want +got):\n%s", diff)
 	}
 }
+
+func TestLossesOfDeletedMachinesAreNotComparedAfterAnInterruption(t *testing.T) {
+	t.Parallel()
+	got := uninterrupted(state{
+		lossPrefix + "web": 1, lossPrefix + "gone": 1,
+		"virtualmachines.cloudnative.tw/default/web": map[string]any{},
+	})
+	want := state{lossPrefix + "web": 1, "virtualmachines.cloudnative.tw/default/web": map[string]any{}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("it compares (-want +got):\n%s", diff)
+	}
+}

@@ -41,6 +41,7 @@ func TestWhatIsSlowIsToCome(t *testing.T) {
 		struck *fault
 		seen   []effect
 		late   effect
+		ended  bool
 		toCome bool
 	}{
 		"a write that was refused and comes again":          {struck: &fault{Effect: first, Variant: variant{slow: true, refused: true}}, seen: []effect{first}, late: second, toCome: true},
@@ -50,11 +51,12 @@ func TestWhatIsSlowIsToCome(t *testing.T) {
 		"a write that failed":                               {struck: &fault{Effect: first, Variant: variant{refused: true}}, seen: []effect{first}, late: second},
 		"an event that the run without a fault has as well": {struck: &fault{Effect: first, Variant: variant{refused: true}}, seen: []effect{first}, late: event, toCome: true},
 		"a write without a fault":                           {seen: []effect{first}, late: second},
+		"a write of a manager that began again":             {seen: []effect{first}, late: second, ended: true, toCome: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := &play{want: want, stage: &stage{effects: &injector{fault: tc.struck}}}
+			p := &play{scenario: &scenario{ended: tc.ended}, want: want, stage: &stage{effects: &injector{fault: tc.struck}}}
 			if got := p.isToCome(tc.late, tc.seen); got != tc.toCome {
 				t.Errorf("it is to come: %t, want %t", got, tc.toCome)
 			}
