@@ -21,7 +21,7 @@ import (
 // upFlags are the flags as they were given. nodesGiven tells --nodes=0 from no --nodes.
 type upFlags struct {
 	config, name, kubeconfig string
-	realNode                 string
+	realNode, controllers    string
 	nodes                    int
 	nodesGiven               bool
 }
@@ -30,7 +30,7 @@ type upFlags struct {
 func upCommand(opts *options) *cobra.Command {
 	flags := upFlags{}
 	cmd := &cobra.Command{
-		Use:   "up (--config FILE | --name NAME [--nodes COUNT]) [--real-node[=NAME]] [--kubeconfig FILE]",
+		Use:   "up (--config FILE | --name NAME [--nodes COUNT]) [--real-node[=NAME]] [--controllers LIST] [--kubeconfig FILE]",
 		Short: "Create or start a cluster, or change an existing one",
 		Long: "up creates a cluster, starts one that was stopped, repairs one that has crashed, and leaves a healthy one as it is.\n\n" +
 			"With --config, it reads RKE's cluster.yml, creates a simulated node for each entry, and writes\n" +
@@ -49,6 +49,8 @@ func upCommand(opts *options) *cobra.Command {
 	cmd.Flags().StringVar(&flags.realNode, "real-node", "",
 		"add a node of this name that runs containers; needs Linux, root, runc and the CNI plugins")
 	cmd.Flags().Lookup("real-node").NoOptDefVal = "real"
+	cmd.Flags().StringVar(&flags.controllers, "controllers", "",
+		"controllers of a new cluster, separated by commas as for kube-controller-manager; all without this flag")
 	cmd.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "file to write the kubeconfig to; other entries in it are kept")
 	return cmd
 }
@@ -95,7 +97,7 @@ func (f upFlags) check() error {
 // request returns what the flags declare about the cluster. It makes paths absolute, because they are recorded and a later
 // command can run in another directory.
 func (f upFlags) request(store *cluster.Store) (cluster.Request, error) {
-	request := cluster.Request{Name: f.name, RealNode: f.realNode}
+	request := cluster.Request{Name: f.name, RealNode: f.realNode, Controllers: f.controllers}
 	if f.kubeconfig != "" {
 		path, err := filepath.Abs(f.kubeconfig)
 		if err != nil {

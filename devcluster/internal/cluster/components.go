@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -147,7 +148,7 @@ func apiServerArgs(c *cluster) []string {
 	}
 }
 
-// controllerManagerArgs runs all controllers, each under its own account and rights as in a real cluster. There is no
+// controllerManagerArgs runs all controllers, unless others were asked for, each under its own account and rights as in a real cluster. There is no
 // leader election, because there is one instance and to wait for an old lease would take 15 s after every restart.
 func controllerManagerArgs(c *cluster) []string {
 	kubeconfig := c.componentKubeconfig(pki.ControllerManager)
@@ -159,6 +160,7 @@ func controllerManagerArgs(c *cluster) []string {
 		"--service-account-private-key-file=" + c.pki.Key(pki.ServiceAccounts), "--root-ca-file=" + c.pki.Cert(pki.CA),
 		"--cluster-signing-cert-file=" + c.pki.Cert(pki.CA), "--cluster-signing-key-file=" + c.pki.Key(pki.CA),
 		"--cluster-name=" + c.state.Name, "--kube-api-qps=1000", "--kube-api-burst=2000",
+		"--controllers=" + cmp.Or(c.state.Controllers, "*"),
 		// The controller manager creates it if it is missing, and the default is a system directory.
 		"--flex-volume-plugin-dir=" + filepath.Join(c.runDir(controllerManager), "volume-plugins"),
 		"--profiling=false",

@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,10 +37,32 @@ type State struct {
 	Kubeconfigs []string `json:"kubeconfigs,omitempty"`
 	// RealNode is the name of the real node. A cluster without one has the empty name.
 	RealNode string `json:"realNode,omitempty"`
+	// Controllers are those that kube-controller-manager runs, as its flag of that name has them. Empty is its default.
+	Controllers string `json:"controllers,omitempty"`
 	// Nodes is the number of nodes after the last call, for the list of stopped clusters.
 	Nodes int `json:"nodes"`
 	// Complete is set at the end of the first start. An incomplete cluster is created again, never repaired.
 	Complete bool `json:"complete"`
+}
+
+// sameOrigin keeps two files with the same cluster_name from changing one cluster in turn, and refuses what only a new cluster can have.
+func sameOrigin(state State, request Request) error {
+	if state.Complete && request.Controllers != "" && request.Controllers != state.Controllers {
+		return fmt.Errorf("cluster %q was created with --controllers=%q: leave out --controllers to keep them, or run 'devcluster down --name %s' first",
+			state.Name, cmp.Or(state.Controllers, "*"), state.Name)
+	}
+	if !state.Complete || state.Config == request.Config {
+		return nil
+	}
+	if state.Config == "" {
+		return fmt.Errorf("cluster %q was created without a file: give the file another cluster_name, or run 'devcluster down --name %s' first",
+			state.Name, state.Name)
+	}
+	if request.Config == "" {
+		return fmt.Errorf("cluster %q was created from %s: run 'devcluster up --config %s', or choose another name", state.Name, state.Config, state.Config)
+	}
+	return fmt.Errorf("cluster %q was created from %s: give %s another cluster_name, or run 'devcluster remove --force --config %s' first",
+		state.Name, state.Config, request.Config, state.Config)
 }
 
 // Open opens a state directory, and creates it if it does not exist.

@@ -33,6 +33,9 @@ type Request struct {
 	// RealNode is the name of a real node. It replaces a simulated node of that name. Empty changes nothing: a cluster keeps
 	// its real node until it is deleted.
 	RealNode string
+	// Controllers are those that kube-controller-manager runs, as its flag of that name has them. A cluster keeps what it was created with; empty asks for
+	// nothing else.
+	Controllers string
 	// Kubeconfig is the absolute path of an additional kubeconfig, outside of the state directory.
 	Kubeconfig string
 }
@@ -89,7 +92,7 @@ func (s *Store) Up(ctx context.Context, request Request) (Result, error) {
 	}
 	fresh := !state.Complete
 	if fresh {
-		state = State{Name: request.Name, Config: request.Config}
+		state = State{Name: request.Name, Config: request.Config, Controllers: request.Controllers}
 	}
 	c := s.cluster(state)
 	c.binaries = binaries
@@ -128,22 +131,6 @@ func (s *Store) Start(ctx context.Context, name string) (Result, error) {
 		return Result{}, err
 	}
 	return s.Up(ctx, Request{Name: name, Config: state.Config})
-}
-
-// sameOrigin keeps two files with the same cluster_name from changing one cluster in turn.
-func sameOrigin(state State, request Request) error {
-	if !state.Complete || state.Config == request.Config {
-		return nil
-	}
-	if state.Config == "" {
-		return fmt.Errorf("cluster %q was created without a file: give the file another cluster_name, or run 'devcluster down --name %s' first",
-			state.Name, state.Name)
-	}
-	if request.Config == "" {
-		return fmt.Errorf("cluster %q was created from %s: run 'devcluster up --config %s', or choose another name", state.Name, state.Config, state.Config)
-	}
-	return fmt.Errorf("cluster %q was created from %s: give %s another cluster_name, or run 'devcluster remove --force --config %s' first",
-		state.Name, state.Config, request.Config, state.Config)
 }
 
 // up reports whether the cluster was idle when it began, also if it fails.
