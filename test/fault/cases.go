@@ -32,7 +32,7 @@ func (c *campaign) cases() []attempt {
 // casesOf returns the faults of one scenario that were asked for.
 func (c *campaign) casesOf(r *row) []attempt {
 	var all []attempt
-	simulated := c.simulated(r)
+	simulated, earlier := c.simulated(r), c.earlier(r)
 	r.Same = 0
 	for i, e := range r.Effects {
 		if c.options.Effect != "" && e.String() != c.options.Effect {
@@ -42,7 +42,8 @@ func (c *campaign) casesOf(r *row) []attempt {
 			switch {
 			case !v.appliesTo(e) || !r.scenario.bears(v):
 			case c.options.spares() && cmp.Or(
-				r.scenario.sameAsFirst(e, r.Effects), v.sameAs(e, r.Effects[:i]), v.sameAsSimulated(e, simulated), v.sameAsPeer(e, r.Effects)) != "":
+				r.scenario.sameAsFirst(e, r.Effects), v.sameAs(e, r.Effects[:i]), v.sameAsSimulated(e, simulated), v.sameAsPeer(e, r.Effects),
+				v.sameAsEarlier(e, earlier)) != "":
 				r.Same++
 			default:
 				all = append(all, attempt{row: r, fault: &fault{e, v}})
@@ -58,6 +59,21 @@ func (c *campaign) casesOf(r *row) []attempt {
 			default:
 				all = append(all, attempt{row: r, disturbance: &d})
 			}
+		}
+	}
+	return all
+}
+
+// earlier returns the rows of the same kind that come before this one.
+func (c *campaign) earlier(r *row) []*row {
+	var all []*row
+	kind, _, _ := strings.Cut(r.Scenario, "/")
+	for _, other := range c.rows {
+		if other == r {
+			break
+		}
+		if other.scenario.matches(kind) && !other.scenario.alone {
+			all = append(all, other)
 		}
 	}
 	return all

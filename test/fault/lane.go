@@ -31,6 +31,17 @@ const garbage = "800"
 // wake each other and look for each other's work.
 func programEnv() []string { return []string{"GOGC=" + garbage, "GOMAXPROCS=1"} }
 
+// controllersOfLanes are the controllers of Kubernetes that scenarios can meet: those that make, move and remove pods, delete what has lost its owner or its namespace,
+// and give accounts to pods. The others would wait and watch on each lane.
+func controllersOfLanes() string {
+	return strings.Join([]string{
+		"deployment-controller", "replicaset-controller", "disruption-controller", "node-lifecycle-controller", "taint-eviction-controller",
+		"pod-garbage-collector-controller", "garbage-collector-controller", "namespace-controller", "serviceaccount-controller",
+		"serviceaccount-token-controller", "root-ca-certificate-publisher-controller", "clusterrole-aggregation-controller",
+		"validatingadmissionpolicy-status-controller",
+	}, ",")
+}
+
 // lane is a control plane with everything that is installed on it. Runs on it come one after another, and leave it as they found
 // it, so objects have the same names in all runs. Lanes work side by side.
 type lane struct {
@@ -99,14 +110,15 @@ func (l *lane) restart(ctx context.Context) error {
 
 // up starts the control plane, at the second try if need be: an API server gives up when a busy machine lets it wait.
 func (l *lane) up(ctx context.Context) error {
-	first := l.Up(ctx, "--name", l.Name, "--nodes", "0")
+	args := []string{"--name", l.Name, "--nodes", "0", "--controllers", controllersOfLanes()}
+	first := l.Up(ctx, args...)
 	if first == nil {
 		return nil
 	}
 	if err := l.Down(ctx); err != nil {
 		return errors.Join(first, err)
 	}
-	return l.Up(ctx, "--name", l.Name, "--nodes", "0")
+	return l.Up(ctx, args...)
 }
 
 // stop deletes the control plane.

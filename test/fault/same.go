@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -44,6 +45,8 @@ func (v variant) sameAs(e effect, before []effect) string {
 		// Whether a write took effect, and whether the API server or the connection says that it failed: each write meets both of both, with "lost" and
 		// "lasting", and the first write of each sort in a scenario meets all four.
 		return "lost and lasting have what it is made of"
+	case v.name == late && !isOnHost(e) && slices.ContainsFunc(before, e.isLike):
+		return "the first write of its sort meets it: the next one waits for its answer in the same place"
 	case v.name == timeout:
 		// TestATimeoutWithoutEffectIsAnInternalError shows it.
 		return "the manager does not tell it from 500"
@@ -66,6 +69,23 @@ func (v variant) sameAsPeer(e effect, run []effect) string {
 		}
 		if other.Step == e.Step && other.Verb == e.Verb && other.Nth == e.Nth && isPeer(e, other, run) {
 			return "it is played at " + other.Object
+		}
+	}
+	return ""
+}
+
+// sameAsEarlier says why the variant need not be played at an effect of a scenario: one of the same kind, which comes before it, meets it, and what becomes of it
+// is the work of a library, whichever scenario it is. That is so for requests that client-go sends again, and for events.
+func (v variant) sameAsEarlier(e effect, earlier []*row) string {
+	if isOnHost(e) || !e.isEvent() && v.name != tooMany || e.isEvent() && v.name != lasts {
+		return ""
+	}
+	for _, r := range earlier {
+		for i, other := range r.Effects {
+			if other.isEvent() == e.isEvent() && v.appliesTo(other) && r.scenario.bears(v) &&
+				cmp.Or(r.scenario.sameAsFirst(other, r.Effects), v.sameAs(other, r.Effects[:i])) == "" {
+				return "it is played in " + r.Scenario
+			}
 		}
 	}
 	return ""

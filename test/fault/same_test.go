@@ -54,7 +54,7 @@ func TestCasesThatAreTheSameAsOthersAreLeftOut(t *testing.T) {
 		"create events.events.k8s.io/default/NodePool/red/Ready": "lasting ",
 		"delete nodes/a": "cut lost 409 late-504 delay kill-before kill-after lasting ",
 		"create events.events.k8s.io/default/NodePool/red/Gone": "kill-before ",
-		"patch nodepools/blue/status":                           "lost 409 delay kill-before kill-after lasting ",
+		"patch nodepools/blue/status":                           "lost 409 kill-before kill-after lasting ",
 		"patch host:libvirt/objects/web":                        "cut lost late-504 delay kill-after kill-late lasting ",
 		"patch host:libvirt/objects/app":                        "cut lost late-504 delay kill-after kill-late lasting ",
 	}
@@ -155,6 +155,30 @@ func TestObjectsThatAreAlikeArePlayedOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("it leaves out (-want +got):\n%s", diff)
+	}
+}
+
+// TestWhatLibrariesDoIsPlayedOnceForEachKind: client-go sends a request again, and the recorder an event, whichever scenario it is.
+func TestWhatLibrariesDoIsPlayedOnceForEachKind(t *testing.T) {
+	t.Parallel()
+	write := effect{Verb: "patch", Object: "nodes/a", Nth: 1, Step: 1}
+	event := effect{Verb: "create", Object: "events.events.k8s.io/default/NodePool/red/Ready", Nth: 1, Step: 1}
+	silent := &row{scenario: &scenario{name: "nodepool/silent"}, Scenario: "nodepool/silent", Effects: []effect{write}}
+	telling := &row{scenario: &scenario{name: "nodepool/telling"}, Scenario: "nodepool/telling", Effects: []effect{event, write}}
+	later := &row{scenario: &scenario{name: "nodepool/later"}, Scenario: "nodepool/later", Effects: []effect{write, event}}
+	other := &row{scenario: &scenario{name: "podset/other"}, Scenario: "podset/other", Effects: []effect{write, event}}
+	c := &campaign{rows: []*row{silent, telling, later, other}}
+	got := map[string]string{}
+	for _, r := range c.rows {
+		for _, one := range c.casesOf(r) {
+			if one.fault != nil && (one.fault.Variant.name == tooMany || one.fault.Variant.name == lasts && one.fault.Effect.isEvent()) {
+				got[r.Scenario] += one.fault.Variant.name + " "
+			}
+		}
+	}
+	want := map[string]string{"nodepool/silent": "429 ", "nodepool/telling": "lasting ", "podset/other": "429 lasting "}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("it plays (-want +got):\n%s", diff)
 	}
 }
 

@@ -41,6 +41,9 @@ func (v variant) appliesTo(e effect) bool {
 // that makes one seconds after the next manager has made its own leaves one that nobody needs, until the machine starts again or is deleted.
 const killLate = "kill-late"
 
+// late is the variant in which a call takes seconds.
+const late = "delay"
+
 // delay is how long a delayed call takes: long enough for all that waits for nothing to go on without it.
 const delay = 2 * time.Second
 
@@ -63,7 +66,7 @@ func variants() []variant {
 			c.send()
 			c.refuse(http.StatusGatewayTimeout)
 		}},
-		{name: "delay", about: "the request takes seconds", strike: func(_ *injector, c call) {
+		{name: late, about: "the request takes seconds", strike: func(_ *injector, c call) {
 			time.Sleep(delay) //nolint:forbidigo // because the delay is the fault
 			c.send()
 			c.answer()
