@@ -131,6 +131,14 @@ func TestPlan(t *testing.T) {
 		},
 		"one that is on its way off is waited for": {seen: []func(*observation){state(machine.StateStopping)}, want: planned{Reason: "Stopping"}},
 		"a restart is done":                        {vm: []vmEdit{restart}, want: planned{Steps: []operation.Step{operation.Stop, operation.Start}, Phase: "Creating", Reason: "Restarting"}},
+		"a restart that a start has done is not done again": {
+			vm: []vmEdit{restart}, seen: []func(*observation){func(o *observation) { o.found.StartedAt = noon }}, want: planned{Phase: "Active"},
+		},
+		// Its host's clock was ahead, and the restart had no effect.
+		"a start in the future has done no restart": {
+			vm: []vmEdit{restart}, seen: []func(*observation){func(o *observation) { o.found.StartedAt = noon.Add(time.Minute) }},
+			want: planned{Steps: []operation.Step{operation.Stop, operation.Start}, Phase: "Creating", Reason: "Restarting"},
+		},
 		"a restart of a changed container replaces it": {
 			vm: []vmEdit{restart}, seen: []func(*observation){other}, want: planned{Steps: []operation.Step{operation.Prepare, operation.Replace, operation.Start}, Phase: "Creating", Reason: "Replacing"},
 		},
