@@ -64,7 +64,7 @@ func (c *campaign) casesOf(r *row) []attempt {
 	return all
 }
 
-// earlier returns the rows of the same kind that come before this one.
+// earlier returns the rows of the same kind that come before this one, and do not leave anything to a scenario with simulated machines.
 func (c *campaign) earlier(r *row) []*row {
 	var all []*row
 	kind, _, _ := strings.Cut(r.Scenario, "/")
@@ -72,7 +72,7 @@ func (c *campaign) earlier(r *row) []*row {
 		if other == r {
 			break
 		}
-		if other.scenario.matches(kind) && !other.scenario.alone {
+		if other.scenario.matches(kind) && !other.scenario.alone && c.simulated(other) == nil {
 			all = append(all, other)
 		}
 	}

@@ -167,7 +167,9 @@ func TestWhatLibrariesDoIsPlayedOnceForEachKind(t *testing.T) {
 	telling := &row{scenario: &scenario{name: "nodepool/telling"}, Scenario: "nodepool/telling", Effects: []effect{event, write}}
 	later := &row{scenario: &scenario{name: "nodepool/later"}, Scenario: "nodepool/later", Effects: []effect{write, event}}
 	other := &row{scenario: &scenario{name: "podset/other"}, Scenario: "podset/other", Effects: []effect{write, event}}
-	c := &campaign{rows: []*row{silent, telling, later, other}}
+	onHost := &row{scenario: &scenario{name: "virtualmachine/docker-created"}, Scenario: "virtualmachine/docker-created", Effects: []effect{write, event}}
+	simulated := &row{scenario: &scenario{name: "virtualmachine/simulated-created"}, Scenario: "virtualmachine/simulated-created", Effects: []effect{write, event}}
+	c := &campaign{rows: []*row{silent, telling, later, other, onHost, simulated}}
 	got := map[string]string{}
 	for _, r := range c.rows {
 		for _, one := range c.casesOf(r) {
@@ -176,7 +178,7 @@ func TestWhatLibrariesDoIsPlayedOnceForEachKind(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]string{"nodepool/silent": "429 ", "nodepool/telling": "lasting ", "podset/other": "429 lasting "}
+	want := map[string]string{"nodepool/silent": "429 ", "nodepool/telling": "lasting ", "podset/other": "429 lasting ", "virtualmachine/simulated-created": "429 lasting "}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("it plays (-want +got):\n%s", diff)
 	}
