@@ -17,6 +17,7 @@ import (
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
+	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
@@ -31,6 +32,7 @@ func (r *rig) placed(t *testing.T, namespace, name, host string) {
 	}
 	r.Create(t, vm)
 	vm.Status.Reason = "cannot reach tcp://192.0.2.1:2376"
+	vm.Status.Conditions = []metav1.Condition{{Type: status.Ready, Status: metav1.ConditionTrue, Reason: status.ReasonReady, LastTransitionTime: metav1.Now()}}
 	vm.Status.Server = &cloudnativev1alpha1.Server{Driver: "docker", Host: host, Addresses: []string{"192.0.2.7"}}
 	must(t, r.Live.Status().Update(t.Context(), vm))
 }

@@ -31,8 +31,9 @@ type PodBuggerTool struct {
 	// +required
 	Spec PodBuggerToolSpec `json:"spec"`
 
-	// Status is what Windlass has observed.
+	// Status is what Windlass has observed. Until it has reported for the first time, the status says so.
 	// +optional
+	// +default={"conditions":[{"type":"Ready","status":"Unknown","reason":"NotObserved","message":"Windlass has not reported on this object yet","lastTransitionTime":"1970-01-01T00:00:00Z"}]}
 	Status PodBuggerToolStatus `json:"status,omitempty"`
 }
 

@@ -32,8 +32,9 @@ type Cluster struct {
 	// +required
 	Spec ClusterSpec `json:"spec"`
 
-	// Status is what Windlass has observed and done.
+	// Status is what Windlass has observed and done. Until it has reported for the first time, the status says so.
 	// +optional
+	// +default={"conditions":[{"type":"Ready","status":"Unknown","reason":"NotObserved","message":"Windlass has not reported on this object yet","lastTransitionTime":"1970-01-01T00:00:00Z"}]}
 	Status ClusterStatus `json:"status,omitempty"`
 }
 

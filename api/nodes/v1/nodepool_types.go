@@ -44,8 +44,9 @@ type NodePool struct {
 	// +optional
 	Spec NodePoolSpec `json:"spec,omitempty"`
 
-	// Status is the observed state of the pool.
+	// Status is what Windlass has observed. Until it has reported for the first time, the status says so.
 	// +optional
+	// +default={"conditions":[{"type":"Ready","status":"Unknown","reason":"NotObserved","message":"Windlass has not reported on this object yet","lastTransitionTime":"1970-01-01T00:00:00Z"}]}
 	Status NodePoolStatus `json:"status,omitempty"`
 }
 

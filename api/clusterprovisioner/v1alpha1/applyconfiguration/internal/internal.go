@@ -45,6 +45,13 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.windlass-operator.windlass.api.clusterprovisioner.v1alpha1.ClusterStatus
+      default:
+        conditions:
+        - lastTransitionTime: "1970-01-01T00:00:00Z"
+          message: Windlass has not reported on this object yet
+          reason: NotObserved
+          status: Unknown
+          type: Ready
 - name: com.github.windlass-operator.windlass.api.clusterprovisioner.v1alpha1.ClusterNodes
   map:
     fields:
@@ -263,6 +270,13 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.windlass-operator.windlass.api.clusterprovisioner.v1alpha1.KubeconfigStatus
+      default:
+        conditions:
+        - lastTransitionTime: "1970-01-01T00:00:00Z"
+          message: Windlass has not reported on this object yet
+          reason: NotObserved
+          status: Unknown
+          type: Ready
 - name: com.github.windlass-operator.windlass.api.clusterprovisioner.v1alpha1.KubeconfigSpec
   map:
     fields:

@@ -162,6 +162,13 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: status
       type:
         namedType: com.github.windlass-operator.windlass.api.nodes.v1.NodePoolStatus
+      default:
+        conditions:
+        - lastTransitionTime: "1970-01-01T00:00:00Z"
+          message: Windlass has not reported on this object yet
+          reason: NotObserved
+          status: Unknown
+          type: Ready
 - name: com.github.windlass-operator.windlass.api.nodes.v1.NodePoolSpec
   map:
     fields:

@@ -22,7 +22,7 @@ type PodBuggerToolApplyConfiguration struct {
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	// Spec is the desired state.
 	Spec *PodBuggerToolSpecApplyConfiguration `json:"spec,omitempty"`
-	// Status is what Windlass has observed.
+	// Status is what Windlass has observed. Until it has reported for the first time, the status says so.
 	Status *PodBuggerToolStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -21,7 +21,7 @@ type VirtualMachineApplyConfiguration struct {
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	// Spec is the desired state.
 	Spec *VirtualMachineSpecApplyConfiguration `json:"spec,omitempty"`
-	// Status is what Windlass has observed.
+	// Status is what Windlass has observed. Until it has reported for the first time, the status says so.
 	Status *VirtualMachineStatusApplyConfiguration `json:"status,omitempty"`
 }
 

@@ -22,7 +22,7 @@ type ClusterApplyConfiguration struct {
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	// Spec is the desired state.
 	Spec *ClusterSpecApplyConfiguration `json:"spec,omitempty"`
-	// Status is what Windlass has observed and done.
+	// Status is what Windlass has observed and done. Until it has reported for the first time, the status says so.
 	Status *ClusterStatusApplyConfiguration `json:"status,omitempty"`
 }
 

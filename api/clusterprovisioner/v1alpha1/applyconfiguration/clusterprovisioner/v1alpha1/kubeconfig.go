@@ -21,7 +21,7 @@ type KubeconfigApplyConfiguration struct {
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	// Spec is the desired state.
 	Spec *KubeconfigSpecApplyConfiguration `json:"spec,omitempty"`
-	// Status is what Windlass has observed.
+	// Status is what Windlass has observed. Until it has reported for the first time, the status says so.
 	Status *KubeconfigStatusApplyConfiguration `json:"status,omitempty"`
 }
 

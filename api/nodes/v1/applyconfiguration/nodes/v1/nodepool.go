@@ -22,7 +22,7 @@ type NodePoolApplyConfiguration struct {
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	// Spec is the desired state of the pool.
 	Spec *NodePoolSpecApplyConfiguration `json:"spec,omitempty"`
-	// Status is the observed state of the pool.
+	// Status is what Windlass has observed. Until it has reported for the first time, the status says so.
 	Status *NodePoolStatusApplyConfiguration `json:"status,omitempty"`
 }
 
