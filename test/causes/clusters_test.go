@@ -171,7 +171,7 @@ func afterFaults() []fault {
 				file("$/cluster.yml", "nodes: []\n"),
 				have(`{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Cluster, metadata: {name: $-first}, spec: {configPath: CONFIGS/$/cluster.yml, deletionPolicy: Orphan, retry: {attempts: 1}, ` +
 					`provisioner: exec, exec: {up: [/bin/false], remove: [/bin/true]}}}`),
-				until("cluster/$-first", "status.conditions[Ready]", "Unknown"),
+				until("cluster/$-first", "status.conditions[Provisioned]", "False"),
 				have(`{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Cluster, metadata: {name: $}, spec: {configPath: CONFIGS/$/cluster.yml, deletionPolicy: Orphan}}`),
 			},
 			code: "ConfigPathInUse", evidence: "Cluster/$ status.conditions[ConfigValid]", message: "$-first",
