@@ -110,12 +110,12 @@ func (a *away) run(ctx context.Context, s *stage) error {
 
 // awaitAPIServer waits until the API server says that it is ready.
 func (s *stage) awaitAPIServer(ctx context.Context) error {
-	client, err := discovery.NewDiscoveryClientForConfig(s.Config)
+	server, err := discovery.NewDiscoveryClientForConfig(s.Config)
 	if err != nil {
 		return fmt.Errorf("cannot make a client for the state of the API server: %w", err)
 	}
 	return s.await(ctx, func(ctx context.Context) error {
-		return client.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+		return server.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 	})
 }
 
