@@ -14,7 +14,12 @@ import (
 // TestOnlyTheControllersThatWereAskedForRun tells them by what they write into a namespace.
 func TestOnlyTheControllersThatWereAskedForRun(t *testing.T) {
 	s := newSandbox(t)
-	const few = "serviceaccount-controller,serviceaccount-token-controller"
+	for _, without := range []string{"namespace-controller", "*,-serviceaccount-controller"} {
+		if _, stderr, code := s.run("up", "--name", "few", "--controllers", without); code != 2 || !strings.Contains(stderr, "serviceaccount-controller") {
+			t.Errorf("up with the controllers %s: got %d, %q", without, code, stderr)
+		}
+	}
+	const few = "serviceaccount-controller,namespace-controller"
 	s.up("--name", "few", "--controllers", few)
 	if _, stderr, code := s.run("up", "--name", "few", "--controllers", "*"); code != 1 || !strings.Contains(stderr, few) {
 		t.Errorf("up with other controllers: got %d, %q", code, stderr)

@@ -31,12 +31,12 @@ func (v variant) sameAs(e effect, before []effect) string {
 	case e.isEvent() && v.name == killAfter:
 		return "it is " + killBefore + ": events are not part of the state"
 	case e.isEvent() && v.name == lasts && slices.ContainsFunc(before, effect.isEvent):
-		return "events are sent one like the other: the first one of each scenario meets it"
+		return "events are sent one like the other: the first one meets it"
 	case e.isEvent() && v.name != lasts && v.name != killBefore:
 		// "lasting" has the refusals.
 		return "client-go sends an event in the background and tells nobody what became of it"
 	case v.name == tooMany && len(before) > 0:
-		// TestTooManyRequestsIsADelay shows it. The first write of each scenario meets it nevertheless.
+		// TestTooManyRequestsIsADelay shows it. One scenario of each kind meets it at its first write nevertheless.
 		return "client-go sends the request again after a second: that is a delay"
 	case v.name == internal && len(before) > 0:
 		// The first write of each scenario meets both. It is often a finalizer, and nothing may happen before one that was refused has been written.

@@ -82,6 +82,8 @@ func (f upFlags) check() error {
 		return usageError{errors.New("up needs either --config or --name")}
 	case f.config != "" && f.nodesGiven:
 		return usageError{errors.New("--nodes does not go with --config: the file lists the nodes")}
+	case f.controllers != "" && !runsAccounts(f.controllers):
+		return usageError{errors.New("--controllers needs serviceaccount-controller: without it, the API server refuses every pod")}
 	case f.nodes < 0 || f.nodes > node.MaxNumbered:
 		return usageError{fmt.Errorf("--nodes must be between 0 and %d", node.MaxNumbered)}
 	}
@@ -92,6 +94,23 @@ func (f upFlags) check() error {
 		return checkName(f.name)
 	}
 	return nil
+}
+
+// runsAccounts reports whether a list of controllers has the one that gives namespaces their account. As for kube-controller-manager, the first entry that
+// names it decides, and "*" has all others.
+func runsAccounts(list string) bool {
+	all := false
+	for name := range strings.SplitSeq(list, ",") {
+		switch name {
+		case "serviceaccount-controller", "serviceaccount": // the latter is its former name
+			return true
+		case "-serviceaccount-controller", "-serviceaccount":
+			return false
+		case "*":
+			all = true
+		}
+	}
+	return all
 }
 
 // request returns what the flags declare about the cluster. It makes paths absolute, because they are recorded and a later

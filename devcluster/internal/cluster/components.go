@@ -4,7 +4,6 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -160,7 +159,7 @@ func controllerManagerArgs(c *cluster) []string {
 		"--service-account-private-key-file=" + c.pki.Key(pki.ServiceAccounts), "--root-ca-file=" + c.pki.Cert(pki.CA),
 		"--cluster-signing-cert-file=" + c.pki.Cert(pki.CA), "--cluster-signing-key-file=" + c.pki.Key(pki.CA),
 		"--cluster-name=" + c.state.Name, "--kube-api-qps=1000", "--kube-api-burst=2000",
-		"--controllers=" + cmp.Or(c.state.Controllers, "*"),
+		"--controllers=" + c.state.controllers(),
 		// The controller manager creates it if it is missing, and the default is a system directory.
 		"--flex-volume-plugin-dir=" + filepath.Join(c.runDir(controllerManager), "volume-plugins"),
 		"--profiling=false",

@@ -45,11 +45,14 @@ type State struct {
 	Complete bool `json:"complete"`
 }
 
+// controllers returns the controllers as kube-controller-manager's flag wants them.
+func (s State) controllers() string { return cmp.Or(s.Controllers, "*") }
+
 // sameOrigin keeps two files with the same cluster_name from changing one cluster in turn, and refuses what only a new cluster can have.
 func sameOrigin(state State, request Request) error {
-	if state.Complete && request.Controllers != "" && request.Controllers != state.Controllers {
+	if state.Complete && request.Controllers != "" && request.Controllers != state.controllers() {
 		return fmt.Errorf("cluster %q was created with --controllers=%q: leave out --controllers to keep them, or run 'devcluster down --name %s' first",
-			state.Name, cmp.Or(state.Controllers, "*"), state.Name)
+			state.Name, state.controllers(), state.Name)
 	}
 	if !state.Complete || state.Config == request.Config {
 		return nil

@@ -125,10 +125,11 @@ func TestSameOrigin(t *testing.T) {
 		"a name that a file's cluster has": {
 			State{Name: "x", Config: "/a", Complete: true}, Request{}, "devcluster up --config /a",
 		},
-		"its controllers again":           {State{Controllers: "a,b", Complete: true}, Request{Controllers: "a,b"}, ""},
-		"no controllers keep what it has": {State{Controllers: "a,b", Complete: true}, Request{}, ""},
-		"other controllers":               {State{Name: "x", Controllers: "a,b", Complete: true}, Request{Controllers: "a"}, `--controllers="a,b"`},
-		"controllers where it has all":    {State{Name: "x", Complete: true}, Request{Controllers: "a"}, `--controllers="*"`},
+		"its controllers again":            {State{Controllers: "a,b", Complete: true}, Request{Controllers: "a,b"}, ""},
+		"no controllers keep what it has":  {State{Controllers: "a,b", Complete: true}, Request{}, ""},
+		"other controllers":                {State{Name: "x", Controllers: "a,b", Complete: true}, Request{Controllers: "a"}, `--controllers="a,b"`},
+		"all controllers where it has all": {State{Complete: true}, Request{Controllers: "*"}, ""},
+		"controllers where it has all":     {State{Name: "x", Complete: true}, Request{Controllers: "a"}, `--controllers="*"`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
