@@ -80,7 +80,7 @@ func (l *Lifecycle[T, S]) Reconcile(ctx context.Context, request reconcile.Reque
 	case l.ended(object):
 		return reconcile.Result{}, l.forget(ctx, request.NamespacedName)
 	}
-	if there, err := l.confirm(ctx, object); !there {
+	if there, err := l.Confirm(ctx, object); !there {
 		return reconcile.Result{}, err
 	}
 
@@ -112,12 +112,12 @@ func (l *Lifecycle[T, S]) holds(object T) bool {
 	return slices.ContainsFunc(object.GetFinalizers(), func(f string) bool { return slices.Contains(l.Finalizers, f) })
 }
 
-// confirm reports whether an object that this kind holds is there as the cache has it. A process that has just started may have read lists from
+// Confirm reports whether an object that this kind holds is there as the cache has it. A process that has just started may have read lists from
 // an API server that is behind. If an object is as before its deletion in them, what is made for it outside of the cluster stays for ever,
 // because nobody waits for its end any more. If its spec is an old one, what the process before has done for the new one looks like somebody
 // else's. Once the cache has seen what has changed, that wakes the controller. One look at each object is enough: what this process lets go of
-// itself, it remembers.
-func (l *Lifecycle[T, S]) confirm(ctx context.Context, object T) (bool, error) {
+// itself, it remembers. Other controllers ask too, before they do something for the object.
+func (l *Lifecycle[T, S]) Confirm(ctx context.Context, object T) (bool, error) {
 	if l.Live == nil || !l.holds(object) || l.confirmed.has(object) {
 		return true, nil
 	}

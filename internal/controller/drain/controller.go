@@ -29,7 +29,7 @@ type Reconciler struct {
 	now      func() time.Time
 }
 
-// New returns a reconciler that reads nodes and pools through c, and pods through live, past every cache. Progress is reported to
+// New returns a reconciler that reads nodes and pools through c, and through live, past every cache, pods and what it evicts them for. Progress is reported to
 // drains, where the pool controller finds it.
 func New(
 	c client.Client, live client.Reader, evict kube.Evict, recorder event.Recorder, drains *clearance.Drains, now func() time.Time,

@@ -6,6 +6,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,14 +36,20 @@ type Reconciler struct {
 	client     client.Client
 	recorder   event.Recorder
 	clearances *clearance.Clearances
+	confirm    Confirm
 	now        func() time.Time
 	joining    joining
 }
 
+// Confirm reports whether a pool is there as the cache has it.
+type Confirm func(ctx context.Context, pool *nodesv1.NodePool) (bool, error)
+
 // New returns a reconciler that reads and writes through c, whose reads have to wait for its own writes. The clearances say which
-// nodes may leave their pools; the pool controller grants them.
-func New(c client.Client, recorder event.Recorder, clearances *clearance.Clearances, now func() time.Time) *Reconciler {
-	return &Reconciler{client: c, recorder: recorder, clearances: clearances, now: now}
+// nodes may leave their pools; the pool controller grants them, and confirms pools.
+func New(
+	c client.Client, recorder event.Recorder, clearances *clearance.Clearances, confirm Confirm, now func() time.Time,
+) *Reconciler {
+	return &Reconciler{client: c, recorder: recorder, clearances: clearances, confirm: confirm, now: now}
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -78,7 +85,25 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 	if left := maxEarly - r.now().Sub(since); plan.Early && !since.IsZero() && left > 0 {
 		return flow.LookAgain(left), nil
 	}
+	if there, err := r.areThere(ctx, pools, plan); !there {
+		return reconcile.Result{}, err
+	}
 	return r.apply(ctx, node, pools, plan)
+}
+
+// areThere reports whether the pools that a plan follows are there as the cache has them. The caches of nodes and of pools fill by themselves: a
+// node that a pool has left is not to be put back into it because the end of the pool has not been seen yet. When it is, that wakes the node.
+func (r *Reconciler) areThere(ctx context.Context, pools membership.Pools, plan *membership.Plan) (bool, error) {
+	for _, name := range slices.Concat(plan.Members, plan.Leaving) {
+		pool, ok := pools[name]
+		if !ok {
+			continue
+		}
+		if there, err := r.confirm(ctx, pool.NodePool); !there {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // apply sends the plan. A node that is gone needs nothing. For one that has changed in the meantime the plan is computed anew, and never

@@ -6,7 +6,7 @@
 // one patch, or none. It owns no status; the pool controller counts what this one has done.
 //
 // The passes: (1) fetch the node and the pools from the cache, (2) compute the plan with package membership, (3) send it as
-// one merge patch, (4) record events about what another writer had changed and what was left behind.
+// one merge patch, if the pools are there as the cache has them, (4) record events about what another writer had changed and what was left behind.
 //
 // A node that left a pool keeps what it carries until it has a clearance (see package clearance), which wakes it. A patch that comes
 // too late, because the node has changed, is planned anew.

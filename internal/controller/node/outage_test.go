@@ -17,5 +17,7 @@ import (
 
 func TestANodeDoesNotRestForLongAfterAnOutage(t *testing.T) {
 	t.Parallel()
-	testkit.CheckOutage(t, func(c client.Client) reconcile.Reconciler { return node.New(c, nil, &clearance.Clearances{}, time.Now) })
+	testkit.CheckOutage(t, func(c client.Client) reconcile.Reconciler {
+		return node.New(c, nil, &clearance.Clearances{}, nil, time.Now)
+	})
 }

@@ -78,9 +78,10 @@ func (w *stage) newControllers(c client.Client) controllers {
 	must(w.t, err)
 	evict, err := kube.NewEvict(w.Config, transport)
 	must(w.t, err)
+	pools := nodepool.New(c, w.Live, w.Events, clearances, drains, w.Clock.Now, "windlass-system")
 	return controllers{
-		pools:  nodepool.New(c, w.Live, w.Events, clearances, drains, w.Clock.Now, "windlass-system"),
-		nodes:  node.New(c, w.Events, clearances, w.Clock.Now),
+		pools:  pools,
+		nodes:  node.New(c, w.Events, clearances, pools.Confirm, w.Clock.Now),
 		drains: drain.New(c, w.Live, evict, w.Events, drains, w.Clock.Now),
 	}
 }
