@@ -5,10 +5,14 @@ package component
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/component-base/version"
@@ -22,7 +26,12 @@ import (
 )
 
 // kwokController is called kwok by its own project, but kwokctl expects it under this name.
+//
+// Each process of kwok would be another holder of the Leases of its nodes: one that starts again would wait for up to 40 seconds until those of
+// the process before expire, and run no pod meanwhile. The holder is known by the first random UUID of the process, so that one is always
+// the same. A cluster has one such process.
 func kwokController() int {
+	uuid.SetRand(io.MultiReader(strings.NewReader("windlass-cluster"), rand.Reader))
 	return runKwok(kwokcmd.NewCommand)
 }
 
