@@ -306,9 +306,11 @@ func (r *Runner) tell(cluster string) bool {
 	}
 }
 
-// look is what changes when a run does: whether it is under way, and how much it has printed.
+// look is what changes when a run does: whether it is under way, when it was asked for, and how much it has printed. Without the time, a run that
+// begins and ends between two looks could not be told from one before it that printed as much.
 type look struct {
 	busy    bool
+	asked   int64
 	printed int64
 }
 
@@ -323,6 +325,9 @@ func (r *Runner) look() map[string]look {
 		files := layout{dir: filepath.Join(r.options.Root, cluster.Name())}
 		var now look
 		now.busy, _ = held(files.lock())
+		if info, err := os.Stat(files.request()); err == nil {
+			now.asked = info.ModTime().UnixNano()
+		}
 		if info, err := os.Stat(files.log()); err == nil {
 			now.printed = info.Size()
 		}

@@ -460,6 +460,22 @@ func TestWatchTellsOfStepsAndEnds(t *testing.T) {
 	}
 }
 
+// A tool that failed at once, with the words of the attempt before, was noticed only when the Cluster was looked at anyway, up to 15 seconds later.
+func TestTheEndOfAnEqualRunIsTold(t *testing.T) {
+	s := newStage(t)
+	s.start(s.part("fail", "up-1"))
+	s.ended()
+	before := s.look()["uid-1"]
+	if again := s.look()["uid-1"]; again != before {
+		t.Errorf("a run that has ended looks like %+v and then like %+v", before, again)
+	}
+	s.start(s.part("fail", "up-2"))
+	s.ended()
+	if after := s.look()["uid-1"]; after == before {
+		t.Errorf("both runs look like %+v", before)
+	}
+}
+
 func TestNamesDoNotLeadOut(t *testing.T) {
 	s := newStage(t)
 	for _, cluster := range []string{"", ".", "..", "../x", "a/b", ".hidden"} {
