@@ -28,7 +28,7 @@ import (
 type Lifecycle[T status.Object, S any] struct {
 	// Client reads from a cache and waits for its own writes.
 	Client client.Client
-	// Live reads past every cache. It may be nil for a kind without finalizers.
+	// Live reads past every cache, which Confirm does. It may be nil in tests.
 	Live client.Reader
 	// Recorder takes the events.
 	Recorder event.Recorder
@@ -80,8 +80,10 @@ func (l *Lifecycle[T, S]) Reconcile(ctx context.Context, request reconcile.Reque
 	case l.ended(object):
 		return reconcile.Result{}, l.forget(ctx, request.NamespacedName)
 	}
-	if there, err := l.Confirm(ctx, object); !there {
-		return reconcile.Result{}, err
+	if len(l.Finalizers) > 0 { // a kind without them asks before it changes something that is there
+		if there, err := l.Confirm(ctx, object); !there {
+			return reconcile.Result{}, err
+		}
 	}
 
 	now := l.Now()
@@ -112,13 +114,13 @@ func (l *Lifecycle[T, S]) holds(object T) bool {
 	return slices.ContainsFunc(object.GetFinalizers(), func(f string) bool { return slices.Contains(l.Finalizers, f) })
 }
 
-// Confirm reports whether an object that this kind holds is there as the cache has it. A process that has just started may have read lists from
+// Confirm reports whether an object, where the kind has finalizers one that it holds, is there as the cache has it. A process that has just started may have read lists from
 // an API server that is behind. If an object is as before its deletion in them, what is made for it outside of the cluster stays for ever,
 // because nobody waits for its end any more. If its spec is an old one, what the process before has done for the new one looks like somebody
 // else's. Once the cache has seen what has changed, that wakes the controller. One look at each object is enough: what this process lets go of
 // itself, it remembers. Other controllers ask too, before they do something for the object.
 func (l *Lifecycle[T, S]) Confirm(ctx context.Context, object T) (bool, error) {
-	if l.Live == nil || !l.holds(object) || l.confirmed.has(object) {
+	if l.Live == nil || len(l.Finalizers) > 0 && !l.holds(object) || l.confirmed.has(object) {
 		return true, nil
 	}
 	live := l.New()

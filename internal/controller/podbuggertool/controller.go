@@ -27,11 +27,11 @@ type Reconciler struct {
 
 // New returns a Reconciler that reads tools from c and pods from the source. Reads of c come from a cache and wait for the writes of
 // c. Pods are written with direct, which must not do so: the manager's cache holds only some pods, and would wait for the others
-// forever.
+// forever. It reads past every cache, too.
 func New(c, direct client.Client, pods podSource, recorder event.Recorder, now func() time.Time) *Reconciler {
 	r := &Reconciler{client: c, direct: direct, pods: pods, now: now}
 	r.Lifecycle = &flow.Lifecycle[*appsv1alpha1.PodBuggerTool, *scope]{
-		Client: c, Recorder: recorder, Now: now,
+		Client: c, Live: direct, Recorder: recorder, Now: now,
 		New: func() *appsv1alpha1.PodBuggerTool { return &appsv1alpha1.PodBuggerTool{} },
 		Begin: func(pass *flow.Pass[*appsv1alpha1.PodBuggerTool]) *scope {
 			return &scope{Pass: pass, refused: make(map[string]error)}

@@ -55,6 +55,13 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 		return flow.Fail(fmt.Errorf("cannot list the pods of namespace %q: %w", namespace, err))
 	}
 	if lacking := lacking(asked, seen.pods); len(lacking) > 0 {
+		// A process that has just started may know tools as they were, and nobody can take a container out of a pod again.
+		if there, err := r.Confirm(ctx, pass.Object); err != nil {
+			return flow.Fail(err)
+		} else if !there {
+			pass.Silence()
+			return flow.Wait(appsv1alpha1.ReasonWaitingForPods, "the present tool to be read", 0)
+		}
 		if seen.others, err = r.othersFor(ctx, pass.Object, lacking); err != nil {
 			return flow.Fail(err)
 		}
@@ -75,6 +82,11 @@ func (r *Reconciler) othersFor(ctx context.Context, own *appsv1alpha1.PodBuggerT
 		asked, err := queryOf(tool)
 		if err != nil || tool.UID == own.UID ||
 			!slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return asked.selector.Matches(labels.Set(pod.Labels)) }) {
+			continue
+		}
+		if there, err := r.Confirm(ctx, tool); err != nil {
+			return nil, err
+		} else if !there {
 			continue
 		}
 		read, err := r.pods.read(ctx, client.ObjectKeyFromObject(tool), asked)

@@ -21,6 +21,17 @@ import (
 // act is the phase that writes.
 func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	key := client.ObjectKeyFromObject(pass.Object)
+	if pass.decision.changes() {
+		// A process that has just started may know the PodSet as it was. What it would take back is pods that run.
+		there, err := r.Confirm(ctx, pass.Object)
+		if err != nil {
+			return flow.Fail(err)
+		}
+		if !there {
+			pass.Silence()
+			return flow.Wait(appsv1alpha1.ReasonDeploymentPending, "the present PodSet to be read", 0)
+		}
+	}
 	tried := pass.attempt()
 	for _, a := range pass.decision.actions {
 		if err := r.refused.recall(key, tried, r.now()); err != nil {

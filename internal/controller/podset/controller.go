@@ -24,11 +24,11 @@ type Reconciler struct {
 }
 
 // New returns a Reconciler. Reads of c come from a cache with the indexes of AddIndexes and of kube.IndexNodes, and wait for the writes
-// of c.
-func New(c client.Client, recorder event.Recorder, now func() time.Time) *Reconciler {
+// of c. Live reads past every cache.
+func New(c client.Client, live client.Reader, recorder event.Recorder, now func() time.Time) *Reconciler {
 	r := &Reconciler{client: c, now: now}
 	r.Lifecycle = &flow.Lifecycle[*appsv1alpha1.PodSet, *scope]{
-		Client: c, Recorder: recorder, Now: now,
+		Client: c, Live: live, Recorder: recorder, Now: now,
 		New:      func() *appsv1alpha1.PodSet { return &appsv1alpha1.PodSet{} },
 		Begin:    func(pass *flow.Pass[*appsv1alpha1.PodSet]) *scope { return &scope{Pass: pass} },
 		Phases:   r.phases,

@@ -6,6 +6,7 @@ package podset
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -64,6 +65,11 @@ type decision struct {
 	outcome flow.Outcome
 	// conflict names the object that is in the way, and is empty without one.
 	conflict string
+}
+
+// changes reports whether something that is there is to be changed or removed.
+func (d decision) changes() bool {
+	return slices.ContainsFunc(d.actions, func(a action) bool { return a.verb != create })
 }
 
 // plan compares what was observed with what the PodSet describes. A template that the cache does not keep changes nothing. The Deployment comes first; the budget waits until the
