@@ -94,7 +94,7 @@ func controllers() []controller {
 				emptier := drain.New(mgr.GetClient(), mgr.GetAPIReader(), evict, t.recorder, drains, t.now)
 				return errors.Join(
 					pools.SetupWithManager(ctx, mgr, t.workers),
-					node.New(mgr.GetClient(), t.recorder, clearances, pools.Confirm, t.now).SetupWithManager(ctx, mgr, t.workers),
+					node.New(mgr.GetClient(), t.recorder, clearances, pools, t.now).SetupWithManager(ctx, mgr, t.workers),
 					emptier.SetupWithManager(mgr, t.workers),
 					poolaccess.New(mgr.GetClient(), mgr.GetAPIReader(), t.namespace).SetupWithManager(mgr, t.workers),
 				)

@@ -29,6 +29,9 @@ func TestAnObjectThatTheCacheShowsAsItWasIsNotWorkedOn(t *testing.T) {
 		"its spec is another one": func(s *stage) {
 			testkit.Edit(s.t, s.Harness, s.podSet, func(live *appsv1alpha1.PodSet) { live.Spec.Size = 2 })
 		},
+		"its status is another one": func(s *stage) {
+			testkit.EditStatus(s.t, s.Harness, s.podSet, func(live *appsv1alpha1.PodSet) { live.Status.Replicas = 2 })
+		},
 		"it is being deleted": func(s *stage) { s.remove() },
 		"another one has its name": func(s *stage) {
 			s.remove()
@@ -48,8 +51,9 @@ func TestAnObjectThatTheCacheShowsAsItWasIsNotWorkedOn(t *testing.T) {
 			s.restart()
 			s.lifecycle.Client = old
 			for range 2 {
-				if _, err := s.lifecycle.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.podSet)}); err != nil {
-					t.Fatal(err)
+				result, err := s.lifecycle.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.podSet)})
+				if err != nil || result.RequeueAfter < flow.RecheckBehind {
+					t.Fatalf("the pass ends with %+v and %v, want to look again", result, err)
 				}
 			}
 			if passes != 1 {
@@ -73,6 +77,35 @@ func TestAnObjectIsReadPastTheCacheOnce(t *testing.T) {
 			t.Errorf("%d reads past the cache after %d restarts, want %d", live.reads, want, want)
 		}
 		s.restart()
+	}
+}
+
+// While a cache is behind, the API server is asked now and then, and not for each pass. Once the cache has caught up, the object is worked on.
+func TestAnObjectIsWorkedOnWhenTheCacheHasCaughtUp(t *testing.T) {
+	t.Parallel()
+	s, passes := newStage(t), 0
+	s.pass()
+	s.phase = func(context.Context, *scope) flow.Outcome { passes++; return flow.Done() }
+	old := &frozen{Client: s.Client, podSet: s.podSet.DeepCopy()}
+	testkit.Edit(t, s.Harness, s.podSet, func(live *appsv1alpha1.PodSet) { live.Spec.Size = 2 })
+
+	s.restart()
+	s.lifecycle.Client = old
+	live := &counted{Reader: s.Live}
+	s.lifecycle.Live = live
+	for range 4 {
+		if _, err := s.lifecycle.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.podSet)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if live.reads != 1 || passes != 0 {
+		t.Errorf("%d reads past the cache and %d passes, want one read and no pass", live.reads, passes)
+	}
+	s.lifecycle.Client = s.Client
+	s.Clock.Step(flow.RecheckBehind)
+	s.pass()
+	if passes == 0 {
+		t.Error("the object is not worked on although the cache has caught up")
 	}
 }
 

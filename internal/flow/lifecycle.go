@@ -63,6 +63,7 @@ type Lifecycle[T status.Object, S any] struct {
 
 	released  uids
 	confirmed uids
+	behind    times
 	pace      pace
 }
 
@@ -74,15 +75,18 @@ func (l *Lifecycle[T, S]) Reconcile(ctx context.Context, request reconcile.Reque
 	case apierrors.IsNotFound(err):
 		l.released.drop(request.NamespacedName)
 		l.confirmed.drop(request.NamespacedName)
+		l.behind.drop(request.NamespacedName)
 		return reconcile.Result{}, l.forget(ctx, request.NamespacedName)
 	case err != nil:
 		return reconcile.Result{}, err
 	case l.ended(object):
 		return reconcile.Result{}, l.forget(ctx, request.NamespacedName)
 	}
-	if len(l.Finalizers) > 0 { // a kind without them asks before it changes something that is there
-		if there, err := l.Confirm(ctx, object); !there {
+	if l.holds(object) || !status.Unwritten(object.GetConditions()) { // somebody has worked on it
+		if there, err := l.Confirm(ctx, object); err != nil {
 			return reconcile.Result{}, err
+		} else if !there {
+			return LookAgain(RecheckBehind), nil
 		}
 	}
 
@@ -114,27 +118,32 @@ func (l *Lifecycle[T, S]) holds(object T) bool {
 	return slices.ContainsFunc(object.GetFinalizers(), func(f string) bool { return slices.Contains(l.Finalizers, f) })
 }
 
-// Confirm reports whether an object, where the kind has finalizers one that it holds, is there as the cache has it. A process that has just started may have read lists from
-// an API server that is behind. If an object is as before its deletion in them, what is made for it outside of the cluster stays for ever,
-// because nobody waits for its end any more. If its spec is an old one, what the process before has done for the new one looks like somebody
-// else's. Once the cache has seen what has changed, that wakes the controller. One look at each object is enough: what this process lets go of
-// itself, it remembers. Other controllers ask too, before they do something for the object.
+// RecheckBehind is when to look again at an object that the cache shows as it was.
+const RecheckBehind = time.Second
+
+// Confirm reports whether an object is there as the cache has it. A process that has just started
+// may have read lists from an API server that is behind. If an object is as before its deletion in them, what is made for it outside of the cluster stays
+// for ever, because nobody waits for its end any more. If its spec or its status is an old one, what the process before has done looks like somebody
+// else's. One look at each object is enough: what this process does itself, it knows. Other controllers ask too, before they do something for the
+// object. Nobody looks more often than once in RecheckBehind.
 func (l *Lifecycle[T, S]) Confirm(ctx context.Context, object T) (bool, error) {
-	if l.Live == nil || len(l.Finalizers) > 0 && !l.holds(object) || l.confirmed.has(object) {
+	if l.Live == nil || l.confirmed.has(object) {
 		return true, nil
 	}
-	live := l.New()
-	err := l.Live.Get(ctx, client.ObjectKeyFromObject(object), live)
-	switch {
-	case apierrors.IsNotFound(err):
+	key, now := client.ObjectKeyFromObject(object), l.Now()
+	if last := l.behind.last(key); !last.IsZero() && now.Sub(last) < RecheckBehind {
 		return false, nil
-	case err != nil:
+	}
+	live := l.New()
+	if err := l.Live.Get(ctx, key, live); err != nil && !apierrors.IsNotFound(err) {
 		return false, fmt.Errorf("cannot read the object past the cache: %w", err)
-	case live.GetUID() != object.GetUID(), live.GetGeneration() != object.GetGeneration(),
-		live.GetDeletionTimestamp().IsZero() != object.GetDeletionTimestamp().IsZero():
+	}
+	if live.GetUID() != object.GetUID() || live.GetResourceVersion() != object.GetResourceVersion() {
+		l.behind.set(key, now)
 		return false, nil
 	}
 	l.confirmed.add(object)
+	l.behind.drop(key)
 	return true, nil
 }
 

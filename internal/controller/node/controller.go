@@ -36,20 +36,25 @@ type Reconciler struct {
 	client     client.Client
 	recorder   event.Recorder
 	clearances *clearance.Clearances
-	confirm    Confirm
+	present    Present
 	now        func() time.Time
 	joining    joining
 }
 
-// Confirm reports whether a pool is there as the cache has it.
-type Confirm func(ctx context.Context, pool *nodesv1.NodePool) (bool, error)
+// Present tells what the API server has at present, past every cache.
+type Present interface {
+	// Confirm reports whether a pool is there as the cache has it.
+	Confirm(ctx context.Context, pool *nodesv1.NodePool) (bool, error)
+	// Gone reports whether none of these pools is there.
+	Gone(ctx context.Context, names []string) (bool, error)
+}
 
 // New returns a reconciler that reads and writes through c, whose reads have to wait for its own writes. The clearances say which
-// nodes may leave their pools; the pool controller grants them, and confirms pools.
+// nodes may leave their pools; the pool controller grants them, and tells what is present.
 func New(
-	c client.Client, recorder event.Recorder, clearances *clearance.Clearances, confirm Confirm, now func() time.Time,
+	c client.Client, recorder event.Recorder, clearances *clearance.Clearances, present Present, now func() time.Time,
 ) *Reconciler {
-	return &Reconciler{client: c, recorder: recorder, clearances: clearances, confirm: confirm, now: now}
+	return &Reconciler{client: c, recorder: recorder, clearances: clearances, present: present, now: now}
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -85,25 +90,33 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 	if left := maxEarly - r.now().Sub(since); plan.Early && !since.IsZero() && left > 0 {
 		return flow.LookAgain(left), nil
 	}
-	if there, err := r.areThere(ctx, pools, plan); !there {
+	if there, err := r.areThere(ctx, pools, plan); err != nil {
 		return reconcile.Result{}, err
+	} else if !there {
+		return flow.LookAgain(flow.RecheckBehind), nil
 	}
 	return r.apply(ctx, node, pools, plan)
 }
 
-// areThere reports whether the pools that a plan follows are there as the cache has them. The caches of nodes and of pools fill by themselves: a
-// node that a pool has left is not to be put back into it because the end of the pool has not been seen yet. When it is, that wakes the node.
+// areThere reports whether the pools that decide about a plan are there as the cache has them, or not there if it has none. The caches of nodes and
+// of pools fill by themselves: a node that a pool has left is not to be put back into it because the end of the pool has not been seen yet, and what a
+// pool has put on a node is not to be left on it because the pool has not been seen yet.
 func (r *Reconciler) areThere(ctx context.Context, pools membership.Pools, plan *membership.Plan) (bool, error) {
-	for _, name := range slices.Concat(plan.Members, plan.Leaving) {
+	var unknown []string
+	for _, name := range slices.Concat(plan.Members, plan.Leaving, plan.Abandoned) {
 		pool, ok := pools[name]
 		if !ok {
+			unknown = append(unknown, name)
 			continue
 		}
-		if there, err := r.confirm(ctx, pool.NodePool); !there {
+		if there, err := r.present.Confirm(ctx, pool.NodePool); !there {
 			return false, err
 		}
 	}
-	return true, nil
+	if len(unknown) == 0 {
+		return true, nil
+	}
+	return r.present.Gone(ctx, unknown)
 }
 
 // apply sends the plan. A node that is gone needs nothing. For one that has changed in the meantime the plan is computed anew, and never

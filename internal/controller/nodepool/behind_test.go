@@ -16,7 +16,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
-// behind is a client whose cache shows a pool, and a node if there is one, as they were.
+// behind is a client whose cache shows a pool, which has no UID if it was not there yet, and a node if there is one, as they were.
 type behind struct {
 	client.Client
 
@@ -40,7 +40,9 @@ func (b *behind) List(ctx context.Context, into client.ObjectList, options ...cl
 	}
 	if pools, ok := into.(*nodesv1.NodePoolList); ok {
 		pools.Items = slices.DeleteFunc(pools.Items, func(p nodesv1.NodePool) bool { return p.Name == b.pool.Name })
-		pools.Items = append(pools.Items, *b.pool.DeepCopy())
+		if b.pool.UID != "" {
+			pools.Items = append(pools.Items, *b.pool.DeepCopy())
+		}
 	}
 	return nil
 }
@@ -66,6 +68,33 @@ func TestPoolThatIsGoneTakesNoNodeBack(t *testing.T) {
 	w.SettleKey(t, again.nodes, types.NamespacedName{Name: n.Name})
 	wantLabels(t, w.labels(n), nil)
 	wantTaints(t, n)
+}
+
+// A manager that had just started knew a pool from before its ledger was written, or not yet at all, and dropped what the record of a node says about it.
+// When the pool was deleted, its role label stayed.
+func TestOldLedgerAbandonsNoKeys(t *testing.T) {
+	for sentence, past := range map[string]func(*nodesv1.NodePool){
+		"the pool had no ledger": func(*nodesv1.NodePool) {},
+		"there was no pool":      func(p *nodesv1.NodePool) { p.UID = "" },
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			w := newStage(t)
+			n := w.node("n")
+			testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels[w.name("zone")] = "a" })
+			pool := w.pool("p", label("a", "1"), selecting(w.name("zone"), "a"))
+			old := pool.DeepCopy()
+			past(old)
+			w.converge()
+			w.Get(t, n)
+			want := n.Annotations[nodesv1.AppliedAnnotation]
+
+			again := w.newControllers(&behind{Client: w.Client, pool: old})
+			w.SettleKey(t, again.nodes, types.NamespacedName{Name: n.Name})
+			if w.Get(t, n); n.Annotations[nodesv1.AppliedAnnotation] != want {
+				t.Errorf("the record is %q, and was %q", n.Annotations[nodesv1.AppliedAnnotation], want)
+			}
+		})
+	}
 }
 
 // A pool whose selector has changed gives up no node because a manager that has just started knows only the selector before.

@@ -81,7 +81,7 @@ func (w *stage) newControllers(c client.Client) controllers {
 	pools := nodepool.New(c, w.Live, w.Events, clearances, drains, w.Clock.Now, "windlass-system")
 	return controllers{
 		pools:  pools,
-		nodes:  node.New(c, w.Events, clearances, pools.Confirm, w.Clock.Now),
+		nodes:  node.New(c, w.Events, clearances, pools, w.Clock.Now),
 		drains: drain.New(c, w.Live, evict, w.Events, drains, w.Clock.Now),
 	}
 }

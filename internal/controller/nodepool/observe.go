@@ -130,6 +130,17 @@ func (r *Reconciler) lookForUsers(ctx context.Context, pool *nodesv1.NodePool, s
 	return nil
 }
 
+// Gone reports whether the API server itself has none of these pools. The names may come from the record of a node, which its kubelet can write: one
+// list answers for however many.
+func (r *Reconciler) Gone(ctx context.Context, names []string) (bool, error) {
+	pools := &metav1.PartialObjectMetadataList{}
+	pools.SetGroupVersionKind(nodesv1.SchemeGroupVersion.WithKind("NodePoolList"))
+	if err := r.live.List(ctx, pools); err != nil {
+		return false, fmt.Errorf("cannot list pools past the cache: %w", err)
+	}
+	return !slices.ContainsFunc(pools.Items, func(p metav1.PartialObjectMetadata) bool { return slices.Contains(names, p.Name) }), nil
+}
+
 // podsToEvict counts the running pods on the named nodes that do not tolerate the taints.
 func (r *Reconciler) podsToEvict(ctx context.Context, nodes []string, taints []nodesv1.Taint) (int32, error) {
 	var evicted int32

@@ -38,7 +38,7 @@ func (w *stage) race(n *corev1.Node, edit func(*corev1.Node)) {
 	w.t.Helper()
 	everybody := &clearance.Clearances{}
 	raced := &racing{Client: w.Client, first: func() { testkit.Edit(w.t, w.Harness, n.DeepCopy(), edit) }}
-	w.SettleKey(w.t, node.New(raced, w.Events, everybody, w.pools.Confirm, w.Clock.Now), types.NamespacedName{Name: n.Name})
+	w.SettleKey(w.t, node.New(raced, w.Events, everybody, w.pools, w.Clock.Now), types.NamespacedName{Name: n.Name})
 	if raced.first != nil {
 		w.t.Fatal("nothing was written to the node")
 	}

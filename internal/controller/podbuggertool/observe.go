@@ -60,7 +60,7 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 			return flow.Fail(err)
 		} else if !there {
 			pass.Silence()
-			return flow.Wait(appsv1alpha1.ReasonWaitingForPods, "the present tool to be read", 0)
+			return flow.Wait(appsv1alpha1.ReasonWaitingForPods, "the present tool to be read", flow.RecheckBehind)
 		}
 		if seen.others, err = r.othersFor(ctx, pass.Object, lacking); err != nil {
 			return flow.Fail(err)

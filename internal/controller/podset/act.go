@@ -29,7 +29,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 		}
 		if !there {
 			pass.Silence()
-			return flow.Wait(appsv1alpha1.ReasonDeploymentPending, "the present PodSet to be read", 0)
+			return flow.Wait(appsv1alpha1.ReasonDeploymentPending, "the present PodSet to be read", flow.RecheckBehind)
 		}
 	}
 	tried := pass.attempt()

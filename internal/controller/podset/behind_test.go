@@ -45,8 +45,8 @@ func TestAnOldPodSetTakesNothingBack(t *testing.T) {
 			s.r = New(&behind{Client: s.Client, podSet: old}, s.Live, s.Events, s.Clock.Now)
 			before := s.Writes()
 			for range 2 {
-				if result, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(podSet)); err != nil || result.RequeueAfter != 0 {
-					t.Errorf("the pass ends with %+v and %v, want to wait for the watch", result, err)
+				if result, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(podSet)); err != nil || result.RequeueAfter == 0 {
+					t.Errorf("the pass ends with %+v and %v, want to look again", result, err)
 				}
 			}
 			got := s.deployment("web").Spec

@@ -152,7 +152,7 @@ func (c *cluster) start(t *testing.T) func() {
 	pools := nodepool.New(mgr.GetClient(), mgr.GetAPIReader(), c.Events, clearances, &clearance.Drains{}, c.Clock.Now, operatorNamespace)
 	must(t, pools.SetupWithManager(ctx, mgr, 4))
 	must(t, poolaccess.New(mgr.GetClient(), mgr.GetAPIReader(), operatorNamespace).SetupWithManager(mgr, 4))
-	must(t, node.New(mgr.GetClient(), c.Events, clearances, pools.Confirm, c.Clock.Now).SetupWithManager(ctx, mgr, 4))
+	must(t, node.New(mgr.GetClient(), c.Events, clearances, pools, c.Clock.Now).SetupWithManager(ctx, mgr, 4))
 
 	return testkit.Background(t, mgr.Start)
 }

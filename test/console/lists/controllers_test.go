@@ -64,7 +64,7 @@ func rehearse(t *testing.T, w *stage.World) {
 	must(t, kube.IndexNodes(membership.Concerned)(t.Context(), mgr.GetFieldIndexer()))
 	pools := nodepool.New(c, w.Live, w.Events, clearances, drains, w.Clock.Now, "windlass-system")
 	must(t, pools.SetupWithManager(t.Context(), mgr, 1))
-	must(t, node.New(c, w.Events, clearances, pools.Confirm, w.Clock.Now).SetupWithManager(t.Context(), mgr, 1))
+	must(t, node.New(c, w.Events, clearances, pools, w.Clock.Now).SetupWithManager(t.Context(), mgr, 1))
 	must(t, drain.New(c, w.Live, evict, w.Events, drains, w.Clock.Now).SetupWithManager(mgr, 1))
 	testkit.Background(t, mgr.Start)
 }
