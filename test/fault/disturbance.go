@@ -98,7 +98,7 @@ func travel(d *disturbed, change step) []step {
 			return err
 		}},
 		change,
-		pause(blind / 3),
+		pause(blind), // so that much is done that the next manager does not see
 		{"go back in time", func(ctx context.Context, s *stage) error {
 			d.lag.travel(version)
 			s.crash(ctx)
@@ -106,6 +106,8 @@ func travel(d *disturbed, change step) []step {
 		}},
 		{"wait until the manager works", awaitManager},
 		pause(blind),
+		{"return to the present with all kinds but those of Windlass", func(context.Context, *stage) error { d.lag.catchUp(); return nil }},
+		pause(blind / 3),
 		{"return to the present", func(context.Context, *stage) error { d.lag.release(false); return nil }},
 	}
 }

@@ -13,6 +13,11 @@ import (
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
 // lag makes what a manager sees of the cluster old, as an API server does whose watch cache is behind. Reads of single objects, lists
@@ -21,7 +26,8 @@ type lag struct {
 	next http.Handler
 
 	mutex sync.Mutex
-	held  bool
+	// held says of which paths watches are held back, nil for none.
+	held func(path string) bool
 	// asOf is the version that lists show, empty for the present one.
 	asOf    string
 	streams map[*stream]bool
@@ -38,20 +44,44 @@ func newLag(p *proxy) *lag {
 func (l *lag) hold() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	l.held = true
+	l.held = everything
 }
 
 // travel keeps all events of watches back and lets lists show an older version.
 func (l *lag) travel(version string) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	l.held, l.asOf = true, version
+	l.held, l.asOf = everything, version
+}
+
+// catchUp lets lists show the present, and watches of all kinds but those of Windlass go on: a manager that sees what has become of the others, and not yet
+// why, may do once more what was done.
+func (l *lag) catchUp() {
+	l.mutex.Lock()
+	l.held, l.asOf = isOurs, ""
+	streams := slices.Collect(maps.Keys(l.streams))
+	l.mutex.Unlock()
+	for _, s := range streams {
+		if !isOurs(s.path) {
+			s.flush(false)
+		}
+	}
+}
+
+func everything(string) bool { return true }
+
+// isOurs says whether a path is that of a kind of Windlass.
+func isOurs(path string) bool {
+	group, _, _ := strings.Cut(strings.TrimPrefix(path, "/apis/"), "/")
+	return slices.Contains([]string{
+		nodesv1.GroupName, appsv1alpha1.GroupName, cloudnativev1alpha1.GroupName, clusterprovisionerv1alpha1.GroupName,
+	}, group)
 }
 
 // release lets everything go on. If merged, only the last of the events that were kept back of each object is sent.
 func (l *lag) release(merged bool) {
 	l.mutex.Lock()
-	l.held, l.asOf = false, ""
+	l.held, l.asOf = nil, ""
 	streams := slices.Collect(maps.Keys(l.streams))
 	l.mutex.Unlock()
 	for _, s := range streams {
@@ -59,10 +89,10 @@ func (l *lag) release(merged bool) {
 	}
 }
 
-func (l *lag) holds() bool {
+func (l *lag) holds(path string) bool {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	return l.held
+	return l.held != nil && l.held(path)
 }
 
 // ServeHTTP implements http.Handler.
@@ -116,7 +146,7 @@ func refuseWatchList(w http.ResponseWriter) {
 func (l *lag) watch(w http.ResponseWriter, r *http.Request) {
 	r.Header.Set("Accept", onlyJSON(r.Header.Get("Accept")))
 	r.Header.Set("Accept-Encoding", "identity")
-	s := &stream{ResponseWriter: w, lag: l}
+	s := &stream{ResponseWriter: w, lag: l, path: r.URL.Path}
 	l.mutex.Lock()
 	l.streams[s] = true
 	l.mutex.Unlock()
@@ -144,6 +174,7 @@ type stream struct {
 	http.ResponseWriter
 
 	lag   *lag
+	path  string
 	mutex sync.Mutex
 	// ended is set when nobody listens any more.
 	ended bool
@@ -164,7 +195,7 @@ func (s *stream) Write(p []byte) (int, error) {
 		}
 		line := bytes.Clone(s.part[:end+1])
 		s.part = s.part[end+1:]
-		if s.lag.holds() {
+		if s.lag.holds(s.path) {
 			s.kept = append(s.kept, line)
 			continue
 		}

@@ -126,3 +126,33 @@ func TestALagHoldsEventsBack(t *testing.T) {
 	l = newLag(p)
 	p.forward.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/nodes?watch=true", http.NoBody))
 }
+
+// What Windlass made is seen before what it was made for, and after a release both are.
+func TestALagLetsTheKindsOfWindlassCatchUpLast(t *testing.T) {
+	t.Parallel()
+	p := &proxy{}
+	var l *lag
+	held := func(path string) (before, after string) {
+		answer := httptest.NewRecorder()
+		p.forward = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			l.travel("7")
+			if _, err := w.Write([]byte(event("MODIFIED", "a", 1))); err != nil {
+				t.Error(err)
+			}
+			l.catchUp()
+			before = answer.Body.String()
+			l.release(false)
+			after = answer.Body.String()
+		})
+		l = newLag(p)
+		p.forward.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path+"?watch=true", http.NoBody))
+		return before, after
+	}
+	all := event("MODIFIED", "a", 1)
+	if before, after := held("/api/v1/nodes"); before != all || after != all {
+		t.Errorf("nodes are seen as %q and then as %q", before, after)
+	}
+	if before, after := held("/apis/nodes.lailin.xyz/v1/nodepools"); before != "" || after != all {
+		t.Errorf("pools are seen as %q and then as %q", before, after)
+	}
+}

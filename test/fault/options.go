@@ -78,8 +78,9 @@ func parse(args []string, out io.Writer) (options, error) {
 	return opts, err
 }
 
-// usualLanes is how many lanes keep the processors busy: a run waits for most of its time. Each lane needs some 1.5 GB.
-func usualLanes() int { return min(7*runtime.NumCPU(), 28) }
+// usualLanes is how many lanes keep the processors busy: a run waits for most of its time. More of them make each run dearer, because a control plane
+// works at rest too, and all of them share the caches of the processors. Each lane needs some 1.5 GB.
+func usualLanes() int { return min(5*runtime.NumCPU(), 28) }
 
 func usage(flags *flag.FlagSet, out io.Writer) {
 	fmt.Fprintf(out, "usage: go run ./test/fault [flags]\n\nscenarios:\n")
