@@ -5,7 +5,9 @@ package flow_test
 
 import (
 	"context"
+	"syscall"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -107,6 +109,27 @@ func TestAnObjectIsWorkedOnWhenTheCacheHasCaughtUp(t *testing.T) {
 	if passes == 0 {
 		t.Error("the object is not worked on although the cache has caught up")
 	}
+}
+
+// An API server that is away when an object is looked at for the first time is asked again soon.
+func TestAnObjectThatCannotBeReadIsLookedAtSoon(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.pass()
+	s.restart()
+	s.lifecycle.Live = &away{Reader: s.Live}
+	result, err := s.lifecycle.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.podSet)})
+	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > 2*time.Second {
+		t.Errorf("the pass ends with %+v and %v, want to look again within two seconds", result, err)
+	}
+}
+
+// away is a reader of an API server that does not answer.
+type away struct{ client.Reader }
+
+// Get implements client.Reader.
+func (*away) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return syscall.ECONNREFUSED
 }
 
 // counted counts reads.

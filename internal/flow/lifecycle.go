@@ -84,7 +84,7 @@ func (l *Lifecycle[T, S]) Reconcile(ctx context.Context, request reconcile.Reque
 	}
 	if l.holds(object) || !status.Unwritten(object.GetConditions()) { // somebody has worked on it
 		if there, err := l.Confirm(ctx, object); err != nil {
-			return reconcile.Result{}, err
+			return Fail(err).Result()
 		} else if !there {
 			return LookAgain(RecheckBehind), nil
 		}
