@@ -22,7 +22,7 @@ import (
 // Lifecycle reconciles the objects of one kind. It holds what all kinds have in common; a kind fills in what is its own. T is the
 // kind, S the scope of a pass, which embeds *Pass[T].
 //
-// A pass (1) reads the object, (2) stops if the object is gone, or is being deleted and holds no finalizer of this kind, (3) ends a
+// A pass (1) reads the object, (2) stops if the object is gone, is another one than the cache has, or is being deleted and holds no finalizer of this kind, (3) ends a
 // pause whose time has come, and adds the finalizer, before anything can happen outside, (4) runs the phases, (5) describes the object in its status with at most one
 // write, and (6) records the events once that write has succeeded. A status that only tells how far the work is may wait, while its events do not.
 type Lifecycle[T status.Object, S any] struct {
