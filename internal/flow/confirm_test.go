@@ -111,6 +111,25 @@ func TestAnObjectIsWorkedOnWhenTheCacheHasCaughtUp(t *testing.T) {
 	}
 }
 
+// A new object of a kind without finalizers is the process' own as soon as it has written the status.
+func TestANewObjectIsNotReadPastTheCache(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.lifecycle.Finalizers = nil
+	for want := range 2 {
+		live := &counted{Reader: s.Live}
+		s.lifecycle.Live = live
+		for range 4 {
+			s.pass()
+		}
+		if live.reads != want {
+			t.Errorf("%d reads past the cache after %d restarts, want %d", live.reads, want, want)
+		}
+		s.restart()
+		s.lifecycle.Finalizers = nil
+	}
+}
+
 // An API server that is away when an object is looked at for the first time is asked again soon.
 func TestAnObjectThatCannotBeReadIsLookedAtSoon(t *testing.T) {
 	t.Parallel()

@@ -22,9 +22,10 @@ import (
 // Lifecycle reconciles the objects of one kind. It holds what all kinds have in common; a kind fills in what is its own. T is the
 // kind, S the scope of a pass, which embeds *Pass[T].
 //
-// A pass (1) reads the object, (2) stops if the object is gone, is another one than the cache has, or is being deleted and holds no finalizer of this kind, (3) ends a
-// pause whose time has come, and adds the finalizer, before anything can happen outside, (4) runs the phases, (5) describes the object in its status with at most one
-// write, and (6) records the events once that write has succeeded. A status that only tells how far the work is may wait, while its events do not.
+// A pass (1) reads the object, (2) stops if the object is gone, is another one than the cache has, or is being deleted and holds no finalizer of
+// this kind, (3) ends a pause whose time has come, and adds the finalizer, before anything can happen outside, (4) runs the phases, (5) describes
+// the object in its status with at most one write, and (6) records the events once that write has succeeded. A status that only tells how far the
+// work is may wait, while its events do not.
 type Lifecycle[T status.Object, S any] struct {
 	// Client reads from a cache and waits for its own writes.
 	Client client.Client
@@ -121,11 +122,12 @@ func (l *Lifecycle[T, S]) holds(object T) bool {
 // RecheckBehind is when to look again at an object that the cache shows as it was.
 const RecheckBehind = time.Second
 
-// Confirm reports whether an object is there as the cache has it. A process that has just started
-// may have read lists from an API server that is behind. If an object is as before its deletion in them, what is made for it outside of the cluster stays
-// for ever, because nobody waits for its end any more. If its spec or its status is an old one, what the process before has done looks like somebody
-// else's. One look at each object is enough: what this process does itself, it knows. Other controllers ask too, before they do something for the
-// object. Nobody looks more often than once in RecheckBehind.
+// Confirm reports whether an object is there as the cache has it. A process that has just started may have read lists from an API server that
+// is behind. If an object is as before its deletion in them, what is made for it outside of the cluster stays for ever, because nobody waits for its
+// end any more. If its spec or its status is an old one, what the process before has done looks like somebody else's.
+//
+// One look at each object is enough: what this process does itself, it knows. While the cache is behind, nobody looks more often than once in
+// RecheckBehind. Other controllers ask, too, before they do something for the object.
 func (l *Lifecycle[T, S]) Confirm(ctx context.Context, object T) (bool, error) {
 	if l.Live == nil || l.confirmed.has(object) {
 		return true, nil
@@ -200,8 +202,12 @@ func (l *Lifecycle[T, S]) finish(ctx context.Context, pass *Pass[T], scope S, ou
 		l.Recorder.Record(pass.events...)
 		return nil
 	}
-	if _, err := patch.Status(ctx, l.Client, pass.Before, pass.Object); err != nil {
+	written, err := patch.Status(ctx, l.Client, pass.Before, pass.Object)
+	if err != nil {
 		return client.IgnoreNotFound(err)
+	}
+	if written { // the write carries the version, so the object was there as the cache had it
+		l.confirmed.add(pass.Object)
 	}
 	l.Recorder.Record(append(pass.events, l.announce(pass)...)...)
 	if l.Wrote != nil {

@@ -131,7 +131,7 @@ func (t *times) set(key client.ObjectKey, at time.Time) {
 	t.all[key] = at
 }
 
-// last returns the time, or 0 if there is none.
+// last returns what was set last, the zero time if nothing was.
 func (t *times) last(key client.ObjectKey) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
