@@ -195,7 +195,7 @@ func (s *stream) Write(p []byte) (int, error) {
 		}
 		line := bytes.Clone(s.part[:end+1])
 		s.part = s.part[end+1:]
-		if s.lag.holds(s.path) {
+		if s.lag.holds(s.path) || len(s.kept) > 0 { // what was kept back goes first
 			s.kept = append(s.kept, line)
 			continue
 		}

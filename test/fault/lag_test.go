@@ -156,3 +156,29 @@ func TestALagLetsTheKindsOfWindlassCatchUpLast(t *testing.T) {
 		t.Errorf("pools are seen as %q and then as %q", before, after)
 	}
 }
+
+// What comes while events that were kept back are about to be sent comes after them.
+func TestALagKeepsTheOrderOfEvents(t *testing.T) {
+	t.Parallel()
+	answer := httptest.NewRecorder()
+	p := &proxy{}
+	var l *lag
+	p.forward = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		write := func(text string) {
+			if _, err := w.Write([]byte(text)); err != nil {
+				t.Error(err)
+			}
+		}
+		l.hold()
+		write(event("MODIFIED", "a", 1))
+		l.held = nil // as at the beginning of a release
+		write(event("MODIFIED", "a", 2))
+		l.release(false)
+		write(event("MODIFIED", "a", 3))
+	})
+	l = newLag(p)
+	p.forward.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1/nodes?watch=true", http.NoBody))
+	if diff := cmp.Diff(event("MODIFIED", "a", 1)+event("MODIFIED", "a", 2)+event("MODIFIED", "a", 3), answer.Body.String()); diff != "" {
+		t.Errorf("events differ (-want +got):\n%s", diff)
+	}
+}
