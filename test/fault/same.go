@@ -36,7 +36,7 @@ func (v variant) sameAs(e effect, before []effect) string {
 		// "lasting" has the refusals.
 		return "client-go sends an event in the background and tells nobody what became of it"
 	case v.name == tooMany && len(before) > 0:
-		// TestTooManyRequestsIsADelay shows it. One scenario of each kind meets it at its first write nevertheless.
+		// TestTooManyRequestsIsADelay shows it. Even so, one scenario of each kind meets it, at its first write.
 		return "client-go sends the request again after a second: that is a delay"
 	case v.name == internal && len(before) > 0:
 		// The first write of each scenario meets both. It is often a finalizer, and nothing may happen before one that was refused has been written.

@@ -19,26 +19,25 @@ const (
 
 // clusterScenarios are scenarios of a Cluster and its Kubeconfigs.
 func clusterScenarios() []scenario {
-	const a = clusterA
-	ready := until(a, "Ready=True")
+	ready := until(clusterA, "Ready=True")
 	all := []scenario{
 		{name: "created", steps: []step{applyCluster(), ready}},
 		{name: "changed", before: []step{applyCluster(), ready}, steps: []step{
 			configure("two"), appliedAgain(), ready,
 		}},
-		{name: "approved", before: []step{applyCluster("approval: Manual"), awaitPlan(a), approve(a), ready}, steps: []step{
-			configure("two"), awaitPlan(a), approve(a), appliedAgain(), ready,
+		{name: "approved", before: []step{applyCluster("approval: Manual"), awaitPlan(clusterA), approve(clusterA), ready}, steps: []step{
+			configure("two"), awaitPlan(clusterA), approve(clusterA), appliedAgain(), ready,
 		}},
 		{name: "retried", before: []step{applyCluster(), ready}, steps: []step{
-			merge(a, `{"metadata":{"annotations":{"clusterprovisioner.rke.io/retry":"once"}}}`), appliedAgain(), ready,
+			merge(clusterA, `{"metadata":{"annotations":{"clusterprovisioner.rke.io/retry":"once"}}}`), appliedAgain(), ready,
 		}},
 		{name: "restarted", before: []step{applyCluster(), ready}, steps: []step{restart(), configure("two"), appliedAgain(), ready}},
-		{name: "deleted", undone: true, before: []step{applyCluster(), ready}, steps: []step{remove(a), gone(a)}},
-		{name: "deleted-while-a-change-waits", undone: true, before: []step{applyCluster("approval: Manual"), awaitPlan(a), approve(a), ready}, steps: []step{
-			configure("two"), until(a, "Ready.reason=WaitingForApproval"), remove(a), gone(a), configure("one"),
+		{name: "deleted", undone: true, before: []step{applyCluster(), ready}, steps: []step{remove(clusterA), gone(clusterA)}},
+		{name: "deleted-while-a-change-waits", undone: true, before: []step{applyCluster("approval: Manual"), awaitPlan(clusterA), approve(clusterA), ready}, steps: []step{
+			configure("two"), until(clusterA, "Ready.reason=WaitingForApproval"), remove(clusterA), gone(clusterA), configure("one"),
 		}},
-		{name: "deleted-at-once", undone: true, steps: []step{applyCluster(), until(a, ".metadata.finalizers#=1"), remove(a), gone(a)}},
-		{name: "created-again", repeats: true, before: []step{applyCluster(), ready}, steps: []step{remove(a), gone(a), applyCluster(), ready}},
+		{name: "deleted-at-once", undone: true, steps: []step{applyCluster(), until(clusterA, ".metadata.finalizers#=1"), remove(clusterA), gone(clusterA)}},
+		{name: "created-again", repeats: true, before: []step{applyCluster(), ready}, steps: []step{remove(clusterA), gone(clusterA), applyCluster(), ready}},
 		{name: "token", before: []step{applyCluster(), ready}, steps: []step{
 			apply(token("b")), until("kubeconfigs.clusterprovisioner.rke.io/b", "Ready=True"),
 		}},
