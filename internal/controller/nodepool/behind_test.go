@@ -119,13 +119,7 @@ func TestOldSelectorTakesNoNodeOutOfItsPool(t *testing.T) {
 // A node came back to its pool before the manager was restarted. The new one, whose caches were behind, evicted its pods.
 func TestNodeThatCameBackIsNotDrainedAfterARestart(t *testing.T) {
 	w := newStage(t)
-	n := w.node("n", "p")
-	pool := w.pool("p", label("a", "1"), draining(0))
-	w.converge()
-	pod := w.pod("guarded", n, chooses(pool, false))
-	budget := w.budget(pod)
-	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
-	w.converge()
+	n, pool, pod, budget := w.heldUp()
 	w.Get(t, pool)
 	w.Get(t, n)
 	if len(pool.Status.Draining) != 1 {

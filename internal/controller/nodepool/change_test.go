@@ -343,15 +343,22 @@ func TestDrainEndsWithItsTime(t *testing.T) {
 	}
 }
 
-func TestNodeThatComesBackIsNoLongerDrained(t *testing.T) {
-	w := newStage(t)
+// heldUp returns a node that has left its pool and cannot be drained, because a budget protects a pod on it.
+func (w *stage) heldUp() (*corev1.Node, *nodesv1.NodePool, *corev1.Pod, *policyv1.PodDisruptionBudget) {
+	w.t.Helper()
 	n := w.node("n", "p")
 	pool := w.pool("p", label("a", "1"), draining(0))
 	w.converge()
 	pod := w.pod("guarded", n, chooses(pool, false))
 	budget := w.budget(pod)
-	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
+	testkit.Edit(w.t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
 	w.converge()
+	return n, pool, pod, budget
+}
+
+func TestNodeThatComesBackIsNoLongerDrained(t *testing.T) {
+	w := newStage(t)
+	n, pool, pod, budget := w.heldUp()
 	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels[nodesv1.RoleLabel(pool.Name)] = "" })
 	w.converge()
 	if err := w.Live.Delete(t.Context(), budget); err != nil {
