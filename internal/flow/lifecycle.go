@@ -65,6 +65,7 @@ type Lifecycle[T status.Object, S any] struct {
 	released  uids
 	confirmed uids
 	behind    times
+	present   present
 	pace      pace
 }
 
@@ -117,36 +118,6 @@ func (l *Lifecycle[T, S]) ended(object T) bool {
 // holds reports whether the object has a finalizer of this kind.
 func (l *Lifecycle[T, S]) holds(object T) bool {
 	return slices.ContainsFunc(object.GetFinalizers(), func(f string) bool { return slices.Contains(l.Finalizers, f) })
-}
-
-// RecheckBehind is when to look again at an object that the cache shows as it was.
-const RecheckBehind = time.Second
-
-// Confirm reports whether an object is there as the cache has it. A process that has just started may have read lists from an API server that
-// is behind. If an object is as before its deletion in them, what is made for it outside of the cluster stays for ever, because nobody waits for its
-// end any more. If its spec or its status is an old one, what the process before has done looks like somebody else's.
-//
-// One look at each object is enough: what this process does itself, it knows. While the cache is behind, nobody looks more often than once in
-// RecheckBehind. Other controllers ask, too, before they do something for the object.
-func (l *Lifecycle[T, S]) Confirm(ctx context.Context, object T) (bool, error) {
-	if l.Live == nil || l.confirmed.has(object) {
-		return true, nil
-	}
-	key, now := client.ObjectKeyFromObject(object), l.Now()
-	if last := l.behind.last(key); !last.IsZero() && now.Sub(last) < RecheckBehind {
-		return false, nil
-	}
-	live := l.New()
-	if err := l.Live.Get(ctx, key, live); err != nil && !apierrors.IsNotFound(err) {
-		return false, fmt.Errorf("cannot read the object past the cache: %w", err)
-	}
-	if live.GetUID() != object.GetUID() || live.GetResourceVersion() != object.GetResourceVersion() {
-		l.behind.set(key, now)
-		return false, nil
-	}
-	l.confirmed.add(object)
-	l.behind.drop(key)
-	return true, nil
 }
 
 // endPause removes the annotation of a pause whose time has come.

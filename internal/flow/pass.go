@@ -115,31 +115,3 @@ func (r *uids) drop(key client.ObjectKey) {
 	defer r.mu.Unlock()
 	delete(r.all, key)
 }
-
-// times remembers a time for each object. Its zero value is empty.
-type times struct {
-	mu  sync.Mutex
-	all map[client.ObjectKey]time.Time
-}
-
-func (t *times) set(key client.ObjectKey, at time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.all == nil {
-		t.all = make(map[client.ObjectKey]time.Time)
-	}
-	t.all[key] = at
-}
-
-// last returns what was set last, the zero time if nothing was.
-func (t *times) last(key client.ObjectKey) time.Time {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.all[key]
-}
-
-func (t *times) drop(key client.ObjectKey) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.all, key)
-}
