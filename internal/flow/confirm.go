@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,7 +23,8 @@ const RecheckBehind = time.Second
 // end any more. If its spec or its status is an old one, what the process before has done looks like somebody else's.
 //
 // One look at each object is enough: what this process does itself, it knows. The first look is at all objects of the kind; only one that the cache
-// shows otherwise is read by itself, and not more often than once in RecheckBehind. Other controllers ask, too, before they do something for the object.
+// shows otherwise is looked at by itself, and not more often than once in RecheckBehind. Both are lists, which need no right that a cache does not need.
+// Other controllers ask, too, before they do something for the object.
 func (l *Lifecycle[T, S]) Confirm(ctx context.Context, object T) (bool, error) {
 	if l.Live == nil || l.confirmed.has(object) {
 		return true, nil
@@ -75,13 +75,8 @@ func (p *present) has(ctx context.Context, live client.Reader, kind schema.Group
 	if seen, err := p.take(ctx, live, kind, client.ObjectKeyFromObject(object)); err != nil || seen == versionOf(object) {
 		return err == nil, err
 	}
-	now := &metav1.PartialObjectMetadata{}
-	now.SetGroupVersionKind(kind)
-	err := live.Get(ctx, client.ObjectKeyFromObject(object), now)
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	return err == nil && versionOf(now) == versionOf(object), err
+	now, err := look(ctx, live, kind, client.InNamespace(object.GetNamespace()), client.MatchingFields{metav1.ObjectNameField: object.GetName()})
+	return err == nil && now[client.ObjectKeyFromObject(object)] == versionOf(object), err
 }
 
 // take returns what the first look has shown of an object, and forgets it. All wait for that look.
@@ -100,13 +95,13 @@ func (p *present) take(ctx context.Context, live client.Reader, kind schema.Grou
 	return seen, nil
 }
 
-// look lists all objects of a kind, without their content.
-func look(ctx context.Context, live client.Reader, kind schema.GroupVersionKind) (map[client.ObjectKey]version, error) {
+// look lists objects of a kind, without their content.
+func look(ctx context.Context, live client.Reader, kind schema.GroupVersionKind, which ...client.ListOption) (map[client.ObjectKey]version, error) {
 	all := map[client.ObjectKey]version{}
 	for next := ""; ; {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := live.List(ctx, list, client.Limit(pageSize), client.Continue(next)); err != nil {
+		if err := live.List(ctx, list, append(which, client.Limit(pageSize), client.Continue(next))...); err != nil {
 			return nil, err
 		}
 		for i := range list.Items {

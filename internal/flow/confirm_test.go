@@ -164,12 +164,6 @@ func (c *counted) List(ctx context.Context, into client.ObjectList, options ...c
 	return c.Reader.List(ctx, into, options...)
 }
 
-// Get implements client.Reader.
-func (c *counted) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
-	c.reads++
-	return c.Reader.Get(ctx, key, into, options...)
-}
-
 // remove deletes the object.
 func (s *stage) remove() {
 	s.t.Helper()

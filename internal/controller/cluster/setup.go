@@ -21,7 +21,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
-// +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=clusters,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=clusters,verbs=list;watch;patch
 // +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=clusters/status,verbs=patch
 // +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=clusters/finalizers,verbs=update
 // +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs,verbs=list;watch;create;patch

@@ -20,7 +20,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
-// +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs,verbs=list;watch;patch
 // +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs/status,verbs=patch
 // +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=kubeconfigs/finalizers,verbs=update
 // +kubebuilder:rbac:groups=clusterprovisioner.rke.io,resources=clusters,verbs=list;watch

@@ -17,7 +17,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
-// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podbuggertools,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podbuggertools,verbs=list;watch;patch
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podbuggertools/status,verbs=patch
 // +kubebuilder:rbac:groups=core,resources=pods,verbs=list;watch
 // +kubebuilder:rbac:groups=core,resources=pods/ephemeralcontainers,verbs=patch

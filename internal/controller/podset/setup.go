@@ -29,7 +29,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
-// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets,verbs=list;watch;patch
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets/status,verbs=patch
 // +kubebuilder:rbac:groups=apps.jicki.cn,resources=podsets/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=list;watch;create;patch
