@@ -60,10 +60,13 @@ func (b *build) cost() int {
 
 // removeLeftovers removes the volumes of earlier attempts. libvirt continues a copy after its caller has gone, and does not remove the volume
 // before the copy is done.
-func (b *build) removeLeftovers(ctx context.Context, s *session) error {
+func (b *build) removeLeftovers(ctx, settling context.Context, s *session) error {
 	for _, l := range b.remove {
 		for {
-			busy, err := ask(ctx, s, func(api *libvirt.Libvirt) (bool, error) { return l.remove(api, b.pool) })
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			busy, err := ask(settling, s, func(api *libvirt.Libvirt) (bool, error) { return l.remove(api, b.pool) })
 			if err != nil {
 				return fmt.Errorf("cannot remove unused volume %q: %w", l.volume, err)
 			}
@@ -72,7 +75,6 @@ func (b *build) removeLeftovers(ctx context.Context, s *session) error {
 			}
 			select {
 			case <-ctx.Done():
-				return ctx.Err()
 			case <-time.After(allocationPoll):
 			}
 		}
@@ -136,25 +138,51 @@ func modifiedAt(api *libvirt.Libvirt, pool libvirt.StoragePool, name string) (ti
 	return time.Time{}, err
 }
 
-// run makes the volume between its markers.
-func (b *build) run(ctx context.Context, s *session) error {
-	_, err := ask(ctx, s, func(api *libvirt.Libvirt) (struct{}, error) {
-		making := b.volume + makingMarker
-		if err := createMarker(api, b.pool, making); err != nil {
-			return struct{}{}, err
-		}
-		if err := b.make(api); err != nil {
-			return struct{}{}, err
-		}
-		if err := createMarker(api, b.pool, b.volume+newMarker+b.tag()); err != nil {
-			return struct{}{}, err
-		}
-		return struct{}{}, removeVolume(api, b.pool, making)
-	})
+// run makes the volume between its markers. What has begun goes on also for a caller that has gone, who would not find it yet, and remove the disks:
+// each step is waited for as long as settling lasts, but a copy, which can take hours, only until libvirt lists it.
+func (b *build) run(ctx, settling context.Context, s *session, isListed func(context.Context) bool) error {
+	making := b.volume + makingMarker
+	err := ctx.Err()
+	if err == nil {
+		err = s.tell(settling, func(api *libvirt.Libvirt) error { return createMarker(api, b.pool, making) })
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		waiting, stop := until(ctx, settling, isListed)
+		err = s.tell(waiting, b.make)
+		stop()
+	}
+	if err == nil {
+		err = s.tell(settling, func(api *libvirt.Libvirt) error {
+			if err := createMarker(api, b.pool, b.volume+newMarker+b.tag()); err != nil {
+				return err
+			}
+			return removeVolume(api, b.pool, making)
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("cannot make volume %q: %w", b.volume, err)
 	}
 	return nil
+}
+
+// until returns a context that outlives a cancellation of ctx until something is done, or settling ends.
+func until(ctx, settling context.Context, isDone func(context.Context) bool) (waiting context.Context, stop context.CancelFunc) {
+	waiting, stop = context.WithCancel(settling)
+	context.AfterFunc(ctx, func() {
+		look := time.NewTicker(stopPoll)
+		defer look.Stop()
+		for waiting.Err() == nil && !isDone(waiting) {
+			select {
+			case <-waiting.Done():
+			case <-look.C:
+			}
+		}
+		stop()
+	})
+	return waiting, stop
 }
 
 // make creates the volume. If that fails, it removes what it has created; if that fails too, the next attempt recognizes it by the marker.

@@ -62,9 +62,7 @@ func (e endpoint) dial(ctx context.Context, wrap ...func(net.Conn) net.Conn) (*s
 	}
 	w := &wire{Conn: conn, gone: make(chan struct{})}
 	s := &session{api: libvirt.NewWithDialer(dialers.NewAlreadyConnected(w)), wire: w, patience: answerLimit}
-	if _, err := ask(ctx, s, func(api *libvirt.Libvirt) (struct{}, error) {
-		return struct{}{}, api.ConnectToURI(libvirt.ConnectURI(e.uri))
-	}); err != nil {
+	if err := s.tell(ctx, func(api *libvirt.Libvirt) error { return api.ConnectToURI(libvirt.ConnectURI(e.uri)) }); err != nil {
 		s.close()
 		return nil, fmt.Errorf("libvirt does not open %s: %w", e.uri, err)
 	}
@@ -110,6 +108,12 @@ func ask[T any](ctx context.Context, s *session, do func(*libvirt.Libvirt) (T, e
 		var none T
 		return none, ctx.Err()
 	}
+}
+
+// tell makes a call without a result.
+func (s *session) tell(ctx context.Context, do func(*libvirt.Libvirt) error) error {
+	_, err := ask(ctx, s, func(api *libvirt.Libvirt) (struct{}, error) { return struct{}{}, do(api) })
+	return err
 }
 
 // link is a session that is replaced when it has ended.

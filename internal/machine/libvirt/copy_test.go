@@ -5,6 +5,7 @@ package libvirt_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -17,8 +18,11 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine/libvirt/libvirttest"
 )
 
-// procedureCopy is the number of the call that copies a volume, in libvirt's protocol.
-const procedureCopy = 125
+// The numbers of the calls that make a volume, and that copy one, in libvirt's protocol.
+const (
+	procedureMake = 93
+	procedureCopy = 125
+)
 
 // newSlowMock returns a mock behind a proxy that can hold back its answers.
 func newSlowMock(t *testing.T) (*libvirttest.Proxy, machine.Host, *golibvirt.Libvirt) {
@@ -92,6 +96,41 @@ func TestCopyThatIsCancelledIsMadeAgain(t *testing.T) {
 	wantSuccess(t, "Delete", driver.Delete(t.Context(), identity(), machine.PowerOff{Mode: machine.Hard}))
 	if diff := cmp.Diff(before, volumes(t, api)); diff != "" {
 		t.Errorf("volumes (-before +after):\n%s", diff)
+	}
+}
+
+// A marker was made after the disks of a deleted machine had been removed, because Prepare had returned at the cancellation. A call that the daemon
+// has not begun with yet is waited for; a copy that it has begun is not, because the removal finds it.
+func TestPrepareThatIsCancelledEndsBeforeItsDisksAreRemoved(t *testing.T) {
+	t.Parallel()
+	for name, procedure := range map[string]uint32{"a marker": procedureMake, "a copy": procedureCopy} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			way, host, api := newSlowMock(t)
+			driver := open(t, host)
+			defer func() { wantSuccess(t, "Close", driver.Close()) }()
+			before := volumes(t, api)
+			held, release := way.HoldCall(procedure)
+			defer release()
+			ctx, cancel := context.WithCancel(t.Context())
+			made := make(chan error, 1)
+			go func() { made <- driver.Prepare(ctx, specOf(identity())) }()
+			<-held
+			cancel()
+			select {
+			case err := <-made:
+				t.Fatalf("Prepare returned %v before libvirt worked on it", err)
+			case <-time.After(500 * time.Millisecond): // Time has to pass: Prepare must not end.
+			}
+			release()
+			if err := <-made; err != nil && !errors.Is(err, context.Canceled) { // a copy can be done before it is seen in a list
+				t.Errorf("Prepare failed: %v", err)
+			}
+			wantSuccess(t, "Delete", driver.Delete(t.Context(), identity(), machine.PowerOff{Mode: machine.Hard}))
+			if diff := cmp.Diff(before, volumes(t, api)); diff != "" {
+				t.Errorf("volumes (-before +after):\n%s", diff)
+			}
+		})
 	}
 }
 

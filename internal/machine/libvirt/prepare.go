@@ -139,11 +139,16 @@ func (d *driver) buildAll(ctx context.Context, work []build) error {
 		case <-ctx.Done():
 		}
 	}()
+	settling, settled := machine.Settle(ctx)
+	defer settled()
 	for _, b := range work {
-		if err := b.removeLeftovers(ctx, s); err != nil {
+		if err := b.removeLeftovers(ctx, settling, s); err != nil {
 			return err
 		}
-		if err := b.run(ctx, s); err != nil {
+		isListed := func(ctx context.Context) bool { // on another connection, because this one may wait
+			return tell(ctx, d.acting, func(api *libvirt.Libvirt) error { _, err := api.StorageVolLookupByName(b.pool, b.volume); return err }) == nil
+		}
+		if err := b.run(ctx, settling, s, isListed); err != nil {
 			return err
 		}
 	}

@@ -20,11 +20,12 @@ type Proxy struct {
 	listener net.Listener
 	conns    map[net.Conn]bool
 	hold     *hold
+	holdCall *hold
 	// lost is the procedure whose next answer is replaced by an error, 0 for none.
 	lost uint32
 }
 
-// hold is a delayed answer.
+// hold is a delayed call, or a delayed answer.
 type hold struct {
 	procedure     uint32
 	held, release chan struct{}
@@ -72,10 +73,20 @@ func (p *Proxy) Cut() {
 // Hold delays the daemon's next answer to a call of the procedure, and everything after it on the same connection. The channel is closed when the
 // answer has arrived at the proxy; release forwards it.
 func (p *Proxy) Hold(procedure uint32) (held <-chan struct{}, release func()) {
+	return p.delay(&p.hold, procedure)
+}
+
+// HoldCall delays the next call of the procedure, and everything after it on the same connection. The daemon has not seen it when the channel is
+// closed, and gets it after the release also from a caller that has gone.
+func (p *Proxy) HoldCall(procedure uint32) (held <-chan struct{}, release func()) {
+	return p.delay(&p.holdCall, procedure)
+}
+
+func (p *Proxy) delay(where **hold, procedure uint32) (held <-chan struct{}, release func()) {
 	h := &hold{procedure: procedure, held: make(chan struct{}), release: make(chan struct{})}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.hold = h
+	*where = h
 	return h.held, func() { h.once.Do(func() { close(h.release) }) }
 }
 
@@ -100,44 +111,59 @@ func (p *Proxy) serve(listener net.Listener) {
 		p.mu.Lock()
 		p.conns[from], p.conns[to] = true, true
 		p.mu.Unlock()
-		go p.carry(from, to, io.Copy)
+		go p.carry(from, to, p.copyCalls)
 		go p.carry(to, from, p.copyAnswers)
 	}
 }
 
-// copyAnswers copies what a daemon sends, message by message. A message begins with its length; its fourth number is the procedure.
+// copyCalls copies what a caller sends, message by message.
+func (p *Proxy) copyCalls(to io.Writer, from io.Reader) (int64, error) {
+	return p.copyMessages(to, from, func(procedure uint32, call io.Reader) (io.Reader, error) {
+		p.await(&p.holdCall, procedure)
+		return call, nil
+	})
+}
+
+// copyAnswers copies what a daemon sends, message by message.
 func (p *Proxy) copyAnswers(to io.Writer, from io.Reader) (int64, error) {
+	return p.copyMessages(to, from, func(procedure uint32, answer io.Reader) (io.Reader, error) {
+		p.await(&p.hold, procedure)
+		if !p.loses(procedure) {
+			return answer, nil
+		}
+		whole, err := io.ReadAll(answer)
+		return bytes.NewReader(failed(whole)), err
+	})
+}
+
+// copyMessages copies messages one by one, as they leave a change. A message begins with its length; its fourth number is the procedure.
+func (p *Proxy) copyMessages(to io.Writer, from io.Reader, change func(uint32, io.Reader) (io.Reader, error)) (int64, error) {
 	head := make([]byte, 16)
 	for total := int64(0); ; {
 		if _, err := io.ReadFull(from, head); err != nil {
 			return total, err
 		}
-		procedure := binary.BigEndian.Uint32(head[12:])
-		p.await(procedure)
-		answer := io.MultiReader(bytes.NewReader(head), io.LimitReader(from, int64(binary.BigEndian.Uint32(head))-int64(len(head))))
-		if p.loses(procedure) {
-			whole, err := io.ReadAll(answer)
-			if err != nil {
-				return total, err
-			}
-			answer = bytes.NewReader(failed(whole))
+		rest := io.LimitReader(from, int64(binary.BigEndian.Uint32(head))-int64(len(head)))
+		message, err := change(binary.BigEndian.Uint32(head[12:]), io.MultiReader(bytes.NewReader(head), rest))
+		if err != nil {
+			return total, err
 		}
-		n, err := io.Copy(to, answer)
+		n, err := io.Copy(to, message)
 		if total += n; err != nil {
 			return total, err
 		}
 	}
 }
 
-// await delays the answer that is held.
-func (p *Proxy) await(procedure uint32) {
+// await delays what is held.
+func (p *Proxy) await(where **hold, procedure uint32) {
 	p.mu.Lock()
-	h := p.hold
+	h := *where
 	if h == nil || h.procedure != procedure {
 		p.mu.Unlock()
 		return
 	}
-	p.hold = nil
+	*where = nil
 	p.mu.Unlock()
 	close(h.held)
 	<-h.release
