@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/digitalocean/go-libvirt"
 
@@ -109,6 +110,9 @@ func (h *hypervisor) see(_ context.Context, to state) error {
 	}
 	for _, domain := range domains {
 		state, _, memory, cpus, _, err := h.api.DomainGetInfo(domain)
+		if isGone(err) {
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("cannot look at a domain: %w", err)
 		}
@@ -118,6 +122,9 @@ func (h *hypervisor) see(_ context.Context, to state) error {
 	}
 	for _, volume := range volumes {
 		_, capacity, _, err := h.api.StorageVolGetInfo(volume)
+		if isGone(err) {
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("cannot look at a volume: %w", err)
 		}
@@ -158,10 +165,20 @@ func (h *hypervisor) empty() error {
 	domains, volumes, err := h.list()
 	for _, domain := range domains {
 		_ = h.api.DomainDestroy(domain) // it may be off
-		err = errors.Join(err, h.api.DomainUndefineFlags(domain, 0))
+		if undefined := h.api.DomainUndefineFlags(domain, 0); !isGone(undefined) {
+			err = errors.Join(err, undefined)
+		}
 	}
 	for _, volume := range volumes {
-		err = errors.Join(err, h.api.StorageVolDelete(volume, 0))
+		if deleted := h.api.StorageVolDelete(volume, 0); !isGone(deleted) {
+			err = errors.Join(err, deleted)
+		}
 	}
 	return err
+}
+
+// isGone reports whether a call has failed because what it is about is not there. A call that takes effect late can have removed it since it was listed.
+func isGone(err error) bool {
+	var failed libvirt.Error
+	return errors.As(err, &failed) && slices.Contains([]uint32{uint32(libvirt.ErrNoDomain), uint32(libvirt.ErrNoStorageVol)}, failed.Code)
 }
