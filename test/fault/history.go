@@ -18,6 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	watchtools "k8s.io/client-go/tools/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
@@ -80,10 +83,17 @@ type nodeHistory struct {
 	versions map[string][]*corev1.Node
 }
 
-// watchNodes begins to note versions. It ends with ctx.
-func watchNodes(ctx context.Context, s *stage) (*nodeHistory, error) {
+// watchNodes begins to note versions. It ends with ctx, and goes on when the API server ends a watch, which it does after half an hour to an hour.
+func watchNodes(ctx context.Context, c client.WithWatch) (*nodeHistory, error) {
+	var first corev1.NodeList
+	if err := c.List(ctx, &first); err != nil {
+		return nil, fmt.Errorf("cannot list nodes: %w", err)
+	}
 	h := &nodeHistory{versions: map[string][]*corev1.Node{}}
-	seen, err := s.Client.Watch(ctx, &corev1.NodeList{})
+	for i := range first.Items {
+		h.add(&first.Items[i])
+	}
+	seen, err := watchtools.NewRetryWatcherWithContext(ctx, first.ResourceVersion, nodeWatcher{c})
 	if err != nil {
 		return nil, fmt.Errorf("cannot watch nodes: %w", err)
 	}
@@ -91,13 +101,25 @@ func watchNodes(ctx context.Context, s *stage) (*nodeHistory, error) {
 		defer seen.Stop()
 		for event := range seen.ResultChan() {
 			if node, ok := event.Object.(*corev1.Node); ok {
-				h.mutex.Lock()
-				h.versions[node.Name] = append(h.versions[node.Name], node)
-				h.mutex.Unlock()
+				h.add(node)
 			}
 		}
 	}()
 	return h, nil
+}
+
+// nodeWatcher watches nodes. It is a cache.WatcherWithContext.
+type nodeWatcher struct{ client client.WithWatch }
+
+// WatchWithContext implements cache.WatcherWithContext.
+func (w nodeWatcher) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	return w.client.Watch(ctx, &corev1.NodeList{}, &client.ListOptions{Raw: &options})
+}
+
+func (h *nodeHistory) add(node *corev1.Node) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.versions[node.Name] = append(h.versions[node.Name], node)
 }
 
 // judge waits until the history is complete, and returns what is wrong in it.
@@ -107,15 +129,7 @@ func (h *nodeHistory) judge(ctx context.Context, s *stage, a *author) error {
 		if err := s.Client.List(ctx, &live); err != nil {
 			return err
 		}
-		h.mutex.Lock()
-		defer h.mutex.Unlock()
-		for i := range live.Items {
-			versions := h.versions[live.Items[i].Name]
-			if len(versions) == 0 || versions[len(versions)-1].ResourceVersion != live.Items[i].ResourceVersion {
-				return fmt.Errorf("the history of node %q is not complete", live.Items[i].Name)
-			}
-		}
-		return nil
+		return h.reaches(live.Items)
 	})
 	if err != nil {
 		return err
@@ -127,6 +141,19 @@ func (h *nodeHistory) judge(ctx context.Context, s *stage, a *author) error {
 		errs = append(errs, judge(h.versions[name], a))
 	}
 	return errors.Join(errs...)
+}
+
+// reaches returns an error if the history of a node does not end with this version of it.
+func (h *nodeHistory) reaches(nodes []corev1.Node) error {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	for i := range nodes {
+		versions := h.versions[nodes[i].Name]
+		if len(versions) == 0 || versions[len(versions)-1].ResourceVersion != nodes[i].ResourceVersion {
+			return fmt.Errorf("the history of node %q is not complete", nodes[i].Name)
+		}
+	}
+	return nil
 }
 
 // judge follows a node through its versions, beside a shadow that only others have written.

@@ -49,7 +49,7 @@ func edited(name string, edits int, held bool) scenario {
 		name: name, alone: true, given: []step{nodes(names...)}, setUp: e.setUp,
 		steps: []step{
 			{"watch the nodes", func(ctx context.Context, s *stage) (err error) {
-				e.history, err = watchNodes(ctx, s)
+				e.history, err = watchNodes(ctx, s.Client)
 				return err
 			}},
 			inParallel(pools, step{"edit the nodes", e.run}),
