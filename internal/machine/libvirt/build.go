@@ -142,28 +142,27 @@ func modifiedAt(api *libvirt.Libvirt, pool libvirt.StoragePool, name string) (ti
 // each step is waited for as long as settling lasts, but a copy, which can take hours, only until libvirt lists it.
 func (b *build) run(ctx, settling context.Context, s *session, isListed func(context.Context) bool) error {
 	making := b.volume + makingMarker
-	err := ctx.Err()
-	if err == nil {
-		err = s.tell(settling, func(api *libvirt.Libvirt) error { return createMarker(api, b.pool, making) })
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err == nil {
-		waiting, stop := until(ctx, settling, isListed)
-		err = s.tell(waiting, b.make)
-		stop()
-	}
-	if err == nil {
-		err = s.tell(settling, func(api *libvirt.Libvirt) error {
-			if err := createMarker(api, b.pool, b.volume+newMarker+b.tag()); err != nil {
-				return err
-			}
-			return removeVolume(api, b.pool, making)
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("cannot make volume %q: %w", b.volume, err)
+	for _, step := range []func() error{
+		ctx.Err,
+		func() error {
+			return s.tell(settling, func(api *libvirt.Libvirt) error { return createMarker(api, b.pool, making) })
+		},
+		ctx.Err,
+		func() error {
+			waiting, stop := until(ctx, settling, isListed)
+			defer stop()
+			return s.tell(waiting, b.make)
+		},
+		func() error {
+			return s.tell(settling, func(api *libvirt.Libvirt) error { return createMarker(api, b.pool, b.volume+newMarker+b.tag()) })
+		},
+		func() error {
+			return s.tell(settling, func(api *libvirt.Libvirt) error { return removeVolume(api, b.pool, making) })
+		},
+	} {
+		if err := step(); err != nil {
+			return fmt.Errorf("cannot make volume %q: %w", b.volume, err)
+		}
 	}
 	return nil
 }

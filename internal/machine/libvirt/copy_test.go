@@ -75,6 +75,27 @@ func TestCopySlowerThanTheCallBoundDoesNotMakeTheHostUnreachable(t *testing.T) {
 	wantSuccess(t, "the machine is made", <-made)
 }
 
+// interrupt begins something, cancels it as soon as the proxy holds what it waits for, and returns how it ends.
+func interrupt(t *testing.T, held <-chan struct{}, do func(context.Context) error) <-chan error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- do(ctx) }()
+	<-held
+	cancel()
+	return ended
+}
+
+// wantUnfinished fails if it has ended.
+func wantUnfinished(t *testing.T, ended <-chan error) {
+	t.Helper()
+	select {
+	case err := <-ended:
+		t.Fatalf("it ended with %v while libvirt still had to work on it", err)
+	case <-time.After(500 * time.Millisecond): // Time has to pass: it must not end.
+	}
+}
+
 func TestCopyThatIsCancelledIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	way, host, api := newSlowMock(t)
@@ -83,11 +104,7 @@ func TestCopyThatIsCancelledIsMadeAgain(t *testing.T) {
 	before := volumes(t, api)
 	held, release := way.Hold(procedureCopy)
 	defer release()
-	ctx, cancel := context.WithCancel(t.Context())
-	made := make(chan error, 1)
-	go func() { made <- driver.Prepare(ctx, specOf(identity())) }()
-	<-held
-	cancel()
+	made := interrupt(t, held, func(ctx context.Context) error { return driver.Prepare(ctx, specOf(identity())) })
 	wantError(t, "Prepare", <-made, context.Canceled)
 	release()
 	_, err := driver.Create(t.Context(), specOf(identity()))
@@ -112,16 +129,8 @@ func TestPrepareThatIsCancelledEndsBeforeItsDisksAreRemoved(t *testing.T) {
 			before := volumes(t, api)
 			held, release := way.HoldCall(procedure)
 			defer release()
-			ctx, cancel := context.WithCancel(t.Context())
-			made := make(chan error, 1)
-			go func() { made <- driver.Prepare(ctx, specOf(identity())) }()
-			<-held
-			cancel()
-			select {
-			case err := <-made:
-				t.Fatalf("Prepare returned %v before libvirt worked on it", err)
-			case <-time.After(500 * time.Millisecond): // Time has to pass: Prepare must not end.
-			}
+			made := interrupt(t, held, func(ctx context.Context) error { return driver.Prepare(ctx, specOf(identity())) })
+			wantUnfinished(t, made)
 			release()
 			if err := <-made; err != nil && !errors.Is(err, context.Canceled) { // a copy can be done before it is seen in a list
 				t.Errorf("Prepare failed: %v", err)
@@ -144,19 +153,11 @@ func TestCreateThatIsCancelledEndsBeforeItsMachineIsDeleted(t *testing.T) {
 	wantSuccess(t, "Prepare", driver.Prepare(t.Context(), spec))
 	held, release := way.Hold(procedureDefine)
 	defer release()
-	ctx, cancel := context.WithCancel(t.Context())
-	made := make(chan error, 1)
-	go func() {
+	made := interrupt(t, held, func(ctx context.Context) error {
 		_, err := driver.Create(ctx, spec)
-		made <- err
-	}()
-	<-held
-	cancel()
-	select {
-	case err := <-made:
-		t.Fatalf("Create returned %v while libvirt still worked on it", err)
-	case <-time.After(500 * time.Millisecond): // Time has to pass: Create must not end.
-	}
+		return err
+	})
+	wantUnfinished(t, made)
 	release()
 	wantError(t, "Create", <-made, context.Canceled)
 	wantSuccess(t, "Delete", driver.Delete(t.Context(), spec.Identity, machine.PowerOff{Mode: machine.Hard}))

@@ -146,7 +146,10 @@ func (d *driver) buildAll(ctx context.Context, work []build) error {
 			return err
 		}
 		isListed := func(ctx context.Context) bool { // on another connection, because this one may wait
-			return tell(ctx, d.acting, func(api *libvirt.Libvirt) error { _, err := api.StorageVolLookupByName(b.pool, b.volume); return err }) == nil
+			_, err := call(ctx, d.acting, func(api *libvirt.Libvirt) (libvirt.StorageVol, error) {
+				return api.StorageVolLookupByName(b.pool, b.volume)
+			})
+			return err == nil
 		}
 		if err := b.run(ctx, settling, s, isListed); err != nil {
 			return err
