@@ -58,7 +58,7 @@ func buildSkewed(ctx context.Context, root, dir, program string) (path string, e
 	if err != nil {
 		return "", err
 	}
-	path = filepath.Join(dir, "program")
+	path = filepath.Join(dir, "windlass") // What sets no user agent is called as its program is.
 	return path, command(ctx, root, "go", "build", "-overlay", overlay, "-o", path, program)
 }
 

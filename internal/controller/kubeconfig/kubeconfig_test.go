@@ -252,6 +252,28 @@ func TestATokenOpensTheClusterUntilItIsRevoked(t *testing.T) {
 	})
 }
 
+func TestWhatIsMadeInTheClusterIsManagedByWindlass(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.ClusterRole = "view" })
+	s.holds(config, config.Name+"-kubeconfig")
+	for _, object := range []client.Object{
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: accountOf(config)}},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: accountOf(config)}},
+	} {
+		if !s.Get(t, object) {
+			t.Fatalf("%T %q is missing", object, object.GetName())
+		}
+		var managers []string
+		for _, entry := range object.GetManagedFields() {
+			managers = append(managers, entry.Manager)
+		}
+		if diff := cmp.Diff([]string{"windlass"}, managers); diff != "" {
+			t.Errorf("managers of %T %q (-want +got):\n%s", object, object.GetName(), diff)
+		}
+	}
+}
+
 func TestATokenIsRenewedAfterTwoThirdsOfItsLife(t *testing.T) {
 	s := newStage(t)
 	s.provisioned()

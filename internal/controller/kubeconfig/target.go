@@ -22,6 +22,7 @@ import (
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/patch"
 )
 
 // callTimeout bounds a request to the cluster, so that a cluster that hangs does not hold a worker.
@@ -34,6 +35,11 @@ var errForeign = errors.New("it exists in the cluster and was not made for this 
 type target struct {
 	config *rest.Config
 	client kubernetes.Interface
+}
+
+// asWindlass names Windlass as the manager of what it creates there. Otherwise that would be the name of the program's file.
+func asWindlass() metav1.CreateOptions {
+	return metav1.CreateOptions{FieldManager: string(patch.FieldOwner)}
 }
 
 // newTarget returns the cluster that the kubeconfig describes.
@@ -94,7 +100,7 @@ func (t *target) ensureAccount(ctx context.Context, config *clusterprovisionerv1
 	accounts := t.client.CoreV1().ServiceAccounts(metav1.NamespaceSystem)
 	live, err := accounts.Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		_, err = accounts.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metaFor(config, name)}, metav1.CreateOptions{})
+		_, err = accounts.Create(ctx, &corev1.ServiceAccount{ObjectMeta: metaFor(config, name)}, asWindlass())
 		return err
 	}
 	if err == nil && !wasIssuedFor(config, live) {
@@ -125,7 +131,7 @@ func (t *target) ensureBinding(ctx context.Context, config *clusterprovisionerv1
 	_, err = bindings.Create(ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metaFor(config, name), RoleRef: role,
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: metav1.NamespaceSystem, Name: name}},
-	}, metav1.CreateOptions{})
+	}, asWindlass())
 	return err
 }
 
