@@ -57,7 +57,7 @@ func check(ctx context.Context, conf *config.Config, out, log io.Writer) error {
 	list := enabled(conf.Enabled)
 	logger, silence := newLogger(log, conf, detail)
 	defer silence()
-	err = preflight(ctx, restConfig, conf, list, logger)
+	_, err = preflight(ctx, restConfig, conf, list, logger)
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("the API server at %s does not serve all CRDs within %s: %s", restConfig.Host, checkTimeout, applyCRDs)
 	}

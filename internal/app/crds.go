@@ -11,9 +11,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,6 +42,8 @@ type crds struct {
 	restConfig *rest.Config
 	finder     discovery.ServerResourcesInterfaceWithContext
 	needed     []schema.GroupVersionKind
+	// mapper is for clients. It finds all kinds once await has returned.
+	mapper apimeta.RESTMapper
 }
 
 // await waits until all kinds are served, which it says once, and returns those that are being deleted. While it waits, the process is alive
@@ -99,28 +103,21 @@ func (e unknownKindsError) Error() string {
 	return fmt.Sprintf("the API server at %s does not know %s: %s", e.host, strings.Join(e.kinds, ", "), applyCRDs)
 }
 
-// check asks once per API group of ours whether its kinds are served, and returns those that are served for the last time: of a CRD that is
+// check asks for each API group of ours whether its kinds are served, and returns those that are served for the last time: of a CRD that is
 // being deleted no object can be created any more.
 func (c *crds) check(ctx context.Context) (leaving []string, err error) {
 	ours := []string{
 		appsv1alpha1.GroupName, cloudnativev1alpha1.GroupName, clusterprovisionerv1alpha1.GroupName, nodesv1.GroupName,
 	}
-	served := map[string]*metav1.APIResourceList{}
+	needed := slices.DeleteFunc(slices.Clone(c.needed), func(gvk schema.GroupVersionKind) bool { return !slices.Contains(ours, gvk.Group) })
+	served, err := c.served(ctx, needed)
+	if err != nil {
+		return nil, explain(c.restConfig, err)
+	}
 	var missing []string
-	for _, gvk := range c.needed {
-		if !slices.Contains(ours, gvk.Group) {
-			continue
-		}
-		groupVersion := gvk.GroupVersion().String()
-		if _, asked := served[groupVersion]; !asked {
-			resources, err := c.finder.ServerResourcesForGroupVersionWithContext(ctx, groupVersion)
-			if err != nil && !apierrors.IsNotFound(err) {
-				return nil, explain(c.restConfig, err)
-			}
-			served[groupVersion] = resources
-		}
+	for _, gvk := range needed {
 		plural, _ := apimeta.UnsafeGuessKindToResource(gvk)
-		switch verbs := verbsOf(served[groupVersion], gvk.Kind); {
+		switch verbs := verbsOf(served[gvk.GroupVersion()], gvk.Kind); {
 		case verbs == nil:
 			missing = append(missing, plural.GroupResource().String())
 		case !slices.Contains(verbs, "create"):
@@ -137,12 +134,45 @@ func (c *crds) check(ctx context.Context) (leaving []string, err error) {
 	return nil, unknownKindsError{host: c.restConfig.Host, kinds: missing}
 }
 
+// served returns what the API server serves of the groups of these kinds. It is asked for all of them at the same time, and a group that it does
+// not know is missing.
+func (c *crds) served(ctx context.Context, kinds []schema.GroupVersionKind) (map[schema.GroupVersion]*metav1.APIResourceList, error) {
+	lists := map[schema.GroupVersion]*metav1.APIResourceList{}
+	var adding sync.Mutex
+	asking, ctx := errgroup.WithContext(ctx)
+	for _, version := range groupVersions(kinds) {
+		asking.Go(func() error {
+			list, err := c.finder.ServerResourcesForGroupVersionWithContext(ctx, version.String())
+			adding.Lock()
+			defer adding.Unlock()
+			lists[version] = list
+			if apierrors.IsNotFound(err) {
+				return nil
+			}
+			return err
+		})
+	}
+	return lists, asking.Wait()
+}
+
+// groupVersions returns the versions of groups that the kinds are of, each once.
+func groupVersions(kinds []schema.GroupVersionKind) []schema.GroupVersion {
+	var out []schema.GroupVersion
+	for _, gvk := range kinds {
+		if version := gvk.GroupVersion(); !slices.Contains(out, version) {
+			out = append(out, version)
+		}
+	}
+	return out
+}
+
 // unmapped returns the kinds that the manager's clients would not find yet.
 func (c *crds) unmapped() ([]string, error) {
-	kinds, err := kube.Unmapped(c.restConfig, c.needed...)
+	mapper, kinds, err := kube.NewMapper(c.restConfig, c.needed...)
 	if err != nil {
 		return nil, explain(c.restConfig, err)
 	}
+	c.mapper = mapper
 	var names []string
 	for _, gvk := range kinds {
 		plural, _ := apimeta.UnsafeGuessKindToResource(gvk)

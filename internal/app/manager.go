@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -57,7 +59,8 @@ func runOn(
 	logger, silence := newLogger(log, conf, detail)
 	defer silence()
 	list := enabled(conf.Enabled)
-	if err := preflight(ctx, restConfig, conf, list, logger); err != nil {
+	mapper, err := preflight(ctx, restConfig, conf, list, logger)
+	if err != nil {
 		if ctx.Err() != nil {
 			return nil // a stop during the checks is not a failure
 		}
@@ -72,9 +75,8 @@ func runOn(
 		return err
 	}
 	defer stopTraces()
-	ready := &readiness{}
-	leading := newFence(conf, now)
-	mgr, err := newManager(restConfig, conf, logger, detail, ready, leading)
+	ready, leading := &readiness{}, newFence(conf, now)
+	mgr, err := newManager(restConfig, mapper, conf, logger, detail, ready, leading)
 	if err != nil {
 		return err
 	}
@@ -118,7 +120,7 @@ func names(list []controller) []string {
 
 // newManager returns a manager without controllers.
 func newManager(
-	restConfig *rest.Config, conf *config.Config, logger logr.Logger, detail *verbosity, ready *readiness, leading *fence.Fence,
+	restConfig *rest.Config, mapper meta.RESTMapper, conf *config.Config, logger logr.Logger, detail *verbosity, ready *readiness, leading *fence.Fence,
 ) (manager.Manager, error) {
 	scheme := kube.NewScheme()
 	lock, err := newLock(restConfig, conf)
@@ -136,6 +138,8 @@ func newManager(
 		Logger:    chatter(logger),
 		Cache:     kube.CacheOptions(scheme),
 		NewClient: newClient,
+		// The preflight has read the list of all groups.
+		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
 
 		LeaderElection:                      conf.LeaderElect,
 		LeaderElectionID:                    conf.LeaseLockName,

@@ -12,6 +12,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,31 +29,31 @@ import (
 const preflightTimeout = 15 * time.Second
 
 // preflight asks the API server everything that would otherwise show as an endless row of log lines: whether it answers,
-// knows our kinds, and grants what the controllers need. It waits for the kinds.
-func preflight(ctx context.Context, restConfig *rest.Config, conf *config.Config, list []controller, log logr.Logger) error {
+// knows our kinds, and grants what the controllers need. It waits for the kinds, and returns the mapper that finds them.
+func preflight(ctx context.Context, restConfig *rest.Config, conf *config.Config, list []controller, log logr.Logger) (meta.RESTMapper, error) {
 	finder, err := discovery.NewDiscoveryClientForConfig(restConfig)
 	if err != nil {
-		return fmt.Errorf("cannot make a client for the API server at %s: %w", restConfig.Host, err)
+		return nil, fmt.Errorf("cannot make a client for the API server at %s: %w", restConfig.Host, err)
 	}
 	asking, cancel := context.WithTimeout(ctx, preflightTimeout)
 	defer cancel()
 	if _, err := finder.ServerVersionWithContext(asking); err != nil {
-		return explain(restConfig, err)
+		return nil, explain(restConfig, err)
 	}
 	scheme := kube.NewScheme()
 	wanted := crds{restConfig: restConfig, finder: finder}
 	if wanted.needed, err = neededKinds(list, scheme); err != nil {
-		return err
+		return nil, err
 	}
 	leaving, err := wanted.await(ctx, conf.HealthProbeBindAddress, log)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(leaving) > 0 {
 		// Continue: a controller has to clean up after their objects, whose finalizers would otherwise block the deletion.
 		log.Info("CRDs are being deleted, and all of their objects with them; afterwards "+applyCRDs, "crds", leaving)
 	}
-	return checkAccount(ctx, restConfig, conf, list, log)
+	return wanted.mapper, checkAccount(ctx, restConfig, wanted.mapper, conf, list, log)
 }
 
 // neededKinds returns the kinds that the controllers read.
@@ -69,7 +70,7 @@ func neededKinds(list []controller, scheme *runtime.Scheme) ([]schema.GroupVersi
 }
 
 // checkAccount checks what this account may do, and that it can keep the Lease.
-func checkAccount(ctx context.Context, restConfig *rest.Config, conf *config.Config, list []controller, log logr.Logger) error {
+func checkAccount(ctx context.Context, restConfig *rest.Config, mapper meta.RESTMapper, conf *config.Config, list []controller, log logr.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
 	defer cancel()
 	if conf.OnlyGateway {
@@ -78,23 +79,23 @@ func checkAccount(ctx context.Context, restConfig *rest.Config, conf *config.Con
 	if err := checkRights(ctx, restConfig, conf, list, log); err != nil {
 		return err
 	}
-	live, err := client.New(restConfig, client.Options{Scheme: kube.NewScheme()})
-	if err != nil {
-		return explain(restConfig, err)
-	}
-	return checkLease(ctx, restConfig, live, conf)
+	return checkLease(ctx, restConfig, mapper, conf)
 }
 
 // checkLease creates the Lease as a dry run: it must exist, or it must be possible to create it. Otherwise the election would never
 // end.
-func checkLease(ctx context.Context, restConfig *rest.Config, live client.Writer, conf *config.Config) error {
+func checkLease(ctx context.Context, restConfig *rest.Config, mapper meta.RESTMapper, conf *config.Config) error {
 	if !conf.LeaderElect {
 		return nil
+	}
+	live, err := client.New(restConfig, client.Options{Scheme: kube.NewScheme(), Mapper: mapper})
+	if err != nil {
+		return explain(restConfig, err)
 	}
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: conf.LeaseLockNamespace, Name: conf.LeaseLockName},
 	}
-	err := live.Create(ctx, lease, client.DryRunAll)
+	err = live.Create(ctx, lease, client.DryRunAll)
 	switch {
 	case err == nil || apierrors.IsAlreadyExists(err):
 		return nil

@@ -86,7 +86,7 @@ func run(m *testing.M) int {
 // awaitKinds waits until the clients of the tests find the kinds of Windlass.
 func awaitKinds(config *rest.Config) error {
 	return wait.PollUntilContextTimeout(context.Background(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		missing, err := kube.Unmapped(config, kube.Kinds()...)
+		_, missing, err := kube.NewMapper(config, kube.Kinds()...)
 		return len(missing) == 0, err
 	})
 }

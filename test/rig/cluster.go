@@ -125,7 +125,7 @@ func (c *Cluster) Install(ctx context.Context) error {
 		if waited.Code != 0 {
 			return errors.New(waited.Err)
 		}
-		missing, err := kube.Unmapped(c.Config, kube.Kinds()...)
+		_, missing, err := kube.NewMapper(c.Config, kube.Kinds()...)
 		if len(missing) > 0 {
 			err = fmt.Errorf("clients do not find %v yet", missing)
 		}

@@ -12,17 +12,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Unmapped returns those of the kinds that a client made now would not find. A client reads the list of all groups, which the API
-// server brings up to date some time after it has begun to serve the kinds of a new CRD.
-func Unmapped(config *rest.Config, kinds ...schema.GroupVersionKind) ([]schema.GroupVersionKind, error) {
+// NewMapper returns a mapper for clients, and those of the kinds that it does not find. It reads the list of all groups, which the API
+// server brings up to date some time after it has begun to serve the kinds of a new CRD. Clients that share the mapper read that
+// list once.
+func NewMapper(config *rest.Config, kinds ...schema.GroupVersionKind) (meta.RESTMapper, []schema.GroupVersionKind, error) {
 	http, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a client for the API server at %s: %w", config.Host, err)
+		return nil, nil, fmt.Errorf("cannot make a client for the API server at %s: %w", config.Host, err)
 	}
-	defer http.CloseIdleConnections()
 	mapper, err := apiutil.NewDynamicRESTMapper(config, http)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var unmapped []schema.GroupVersionKind
 	for _, kind := range kinds {
@@ -32,8 +32,8 @@ func Unmapped(config *rest.Config, kinds ...schema.GroupVersionKind) ([]schema.G
 		case meta.IsNoMatchError(err):
 			unmapped = append(unmapped, kind)
 		default:
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return unmapped, nil
+	return mapper, unmapped, nil
 }

@@ -55,7 +55,7 @@ func TestKindsThatAreServedButNotListedYet(t *testing.T) {
 				_, _ = fmt.Fprintf(w, `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[%s]}`, groups)
 			}))
 			defer server.Close()
-			got, err := kube.Unmapped(&rest.Config{Host: server.URL}, class, pool)
+			_, got, err := kube.NewMapper(&rest.Config{Host: server.URL}, class, pool)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,11 +66,11 @@ func TestKindsThatAreServedButNotListedYet(t *testing.T) {
 	}
 }
 
-func TestUnmappedOfAnAPIServerThatDoesNotAnswer(t *testing.T) {
+func TestMapperOfAnAPIServerThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	if got, err := kube.Unmapped(&rest.Config{Host: server.URL}, kube.Kinds()...); err == nil {
+	if _, got, err := kube.NewMapper(&rest.Config{Host: server.URL}, kube.Kinds()...); err == nil {
 		t.Errorf("no error, and these are missing: %v", got)
 	}
 }
