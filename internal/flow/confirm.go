@@ -30,7 +30,7 @@ func (l *Lifecycle[T, S]) Confirm(ctx context.Context, object T) (bool, error) {
 		return true, nil
 	}
 	key, now := client.ObjectKeyFromObject(object), l.Now()
-	if last := l.behind.last(key); !last.IsZero() && now.Sub(last) < RecheckBehind {
+	if last := l.behind.Last(key); !last.IsZero() && now.Sub(last) < RecheckBehind {
 		return false, nil
 	}
 	kind, err := l.Client.GroupVersionKindFor(object)
@@ -42,11 +42,11 @@ func (l *Lifecycle[T, S]) Confirm(ctx context.Context, object T) (bool, error) {
 	case err != nil:
 		return false, fmt.Errorf("cannot read past the cache: %w", err)
 	case !there:
-		l.behind.set(key, now)
+		l.behind.Set(key, now)
 		return false, nil
 	}
 	l.confirmed.add(object)
-	l.behind.drop(key)
+	l.behind.Drop(key)
 	return true, nil
 }
 
@@ -111,32 +111,4 @@ func look(ctx context.Context, live client.Reader, kind schema.GroupVersionKind,
 			return all, nil
 		}
 	}
-}
-
-// times remembers a time for each object. Its zero value is empty.
-type times struct {
-	mu  sync.Mutex
-	all map[client.ObjectKey]time.Time
-}
-
-func (t *times) set(key client.ObjectKey, at time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.all == nil {
-		t.all = make(map[client.ObjectKey]time.Time)
-	}
-	t.all[key] = at
-}
-
-// last returns what was set last, the zero time if nothing was.
-func (t *times) last(key client.ObjectKey) time.Time {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.all[key]
-}
-
-func (t *times) drop(key client.ObjectKey) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.all, key)
 }

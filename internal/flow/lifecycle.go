@@ -64,7 +64,7 @@ type Lifecycle[T status.Object, S any] struct {
 
 	released  uids
 	confirmed uids
-	behind    times
+	behind    Times
 	present   present
 	pace      pace
 }
@@ -77,7 +77,7 @@ func (l *Lifecycle[T, S]) Reconcile(ctx context.Context, request reconcile.Reque
 	case apierrors.IsNotFound(err):
 		l.released.drop(request.NamespacedName)
 		l.confirmed.drop(request.NamespacedName)
-		l.behind.drop(request.NamespacedName)
+		l.behind.Drop(request.NamespacedName)
 		return reconcile.Result{}, l.forget(ctx, request.NamespacedName)
 	case err != nil:
 		return reconcile.Result{}, err

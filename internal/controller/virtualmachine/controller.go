@@ -59,6 +59,8 @@ type Reconciler struct {
 	claims      claims
 	surveys     surveys
 	unconfirmed unconfirmed
+	// unkept is when this process has ended the record that Windlass keeps a machine suspended.
+	unkept flow.Times
 }
 
 // New returns a Reconciler.
@@ -174,6 +176,7 @@ func (r *Reconciler) acknowledge(pass *scope) {
 func (r *Reconciler) forget(_ context.Context, key client.ObjectKey) error {
 	r.operations.Forget(key)
 	r.unconfirmed.drop(key)
+	r.unkept.Drop(key)
 	r.claims.leave(key)
 	return nil
 }

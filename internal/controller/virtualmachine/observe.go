@@ -36,6 +36,8 @@ type observation struct {
 	hostProblem *flow.Outcome
 	// health of the host.
 	health fleet.Health
+	// unkept is when this process has ended the record that Windlass keeps the machine suspended, the zero time if it has not.
+	unkept time.Time
 	// op is the progress of the operation, nil for none.
 	op *operation.Progress
 	// looked says that the host was asked for the machine. Then found is its answer, nil if there is no machine.
@@ -100,7 +102,7 @@ func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.Virtual
 // observe is the phase that observes the machine, its host and its operation.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	seen := &pass.seen
-	seen.op = r.lookAtOperation(pass)
+	seen.op, seen.unkept = r.lookAtOperation(pass), r.unkept.Last(client.ObjectKeyFromObject(pass.Object))
 	if seen.at.Host == "" {
 		seen.observed = true
 		return flow.Done()

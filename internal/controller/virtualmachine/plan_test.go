@@ -283,6 +283,9 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 				o.found = nil
 			}
 			if pick(3) == 0 {
+				o.unkept = noon.Add(-time.Duration(pick(2)) * time.Minute)
+			}
+			if pick(3) == 0 {
 				o.op = &operation.Progress{
 					Operation: operation.Operation{Reason: "Starting", Steps: []operation.Step{operation.Start}}, At: operation.Start, Done: pick(2) == 0,
 				}

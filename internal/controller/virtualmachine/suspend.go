@@ -25,12 +25,18 @@ func (p *planner) suspended() bool {
 	case machine.StateRunning:
 		return wanted
 	case machine.StatePaused:
-		return was || wanted
+		return was || wanted || p.suspendedLate()
 	case machine.StateCreated, machine.StateStopped:
 		return was && wanted // the record of a suspension that ended with the host
 	default:
 		return was
 	}
+}
+
+// suspendedLate reports whether the machine may be suspended because an instance that was killed has asked for it, and the host does so only now.
+// Nobody wants that any more, and no person would know that they have to end it.
+func (p *planner) suspendedLate() bool {
+	return !p.seen.unkept.IsZero() && p.now.Sub(p.seen.unkept) < machine.Settling
 }
 
 // keptSuspended reports whether an earlier pass has recorded that Windlass keeps the machine suspended.
@@ -40,12 +46,11 @@ func keptSuspended(vm *cloudnativev1alpha1.VirtualMachine) bool {
 
 // suspend suspends a machine that runs.
 func (p *planner) suspend() {
-	p.phase = cloudnativev1alpha1.PhaseActive
 	if !keptSuspended(p.vm) {
-		p.outcome = flow.Wait(cloudnativev1alpha1.ReasonSuspending, "the record that Windlass suspends the machine", 0)
-		p.wake = time.Millisecond // The status of this pass is the record.
+		p.record(cloudnativev1alpha1.ReasonSuspending, "the record that Windlass suspends the machine")
 		return
 	}
+	p.phase = cloudnativev1alpha1.PhaseActive
 	p.run(cloudnativev1alpha1.ReasonSuspending, operation.Suspend)
 }
 
@@ -58,12 +63,21 @@ func (p *planner) keepSuspended() {
 		p.phase = cloudnativev1alpha1.PhaseSuspended
 		p.clear()
 		p.postpone()
-	case p.ours:
-		p.run(cloudnativev1alpha1.ReasonResuming, operation.Resume)
-	default:
+	case !p.ours:
 		p.phase = cloudnativev1alpha1.PhaseStopped
 		p.outcome = flow.Wait(cloudnativev1alpha1.ReasonHeld, "somebody to resume the machine, which was suspended on its host", lastBackoff)
+	case !keptSuspended(p.vm):
+		p.record(cloudnativev1alpha1.ReasonResuming, "the record that Windlass has suspended the machine")
+	default:
+		p.run(cloudnativev1alpha1.ReasonResuming, operation.Resume)
 	}
+}
+
+// record waits until the status tells whose suspension it is.
+func (p *planner) record(reason, what string) {
+	p.phase = cloudnativev1alpha1.PhaseActive
+	p.outcome = flow.Wait(reason, what, 0)
+	p.wake = time.Millisecond // The status of this pass is the record.
 }
 
 // notSuspended describes a machine that is to be suspended and is off. Windlass does not start it: what was in its memory is gone, and

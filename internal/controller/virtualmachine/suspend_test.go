@@ -27,6 +27,7 @@ func TestPlanOfASuspension(t *testing.T) {
 	paused, off, never := state(machine.StatePaused), state(machine.StateStopped), state(machine.StateCreated)
 	none := func(o *observation) { o.found = nil }
 	small := func(o *observation) { o.found.Resources.MilliCPU = 1 }
+	unkept := func(ago time.Duration) func(*observation) { return func(o *observation) { o.unkept = noon.Add(-ago) } }
 	type want struct {
 		Plan    planned
 		Ours    bool
@@ -56,6 +57,12 @@ func TestPlanOfASuspension(t *testing.T) {
 		},
 		"a machine that somebody else has suspended is not resumed": {
 			seen: []func(*observation){paused}, want: want{Plan: planned{Phase: "Stopped", Reason: "Held"}},
+		},
+		"a suspension soon after the record has ended is that of an instance before, which is recorded first": {
+			seen: []func(*observation){paused, unkept(10 * time.Second)}, want: want{Plan: planned{Phase: "Active", Reason: "Resuming"}, Ours: true},
+		},
+		"a suspension later than that is somebody else's": {
+			seen: []func(*observation){paused, unkept(time.Minute)}, want: want{Plan: planned{Phase: "Stopped", Reason: "Held"}},
 		},
 		"the record ends when the machine runs": {
 			vm: []vmEdit{recorded}, want: want{Plan: planned{Phase: "Active"}},
@@ -167,6 +174,53 @@ func TestMachineThatAPersonSuspendsIsHeld(t *testing.T) {
 	}
 	s.settle(vm)
 	s.want(vm, active, "Ready=True/Ready")
+}
+
+// TestMachineThatAKilledInstanceSuspendsLateRuns has a host that does what it was asked for seconds after the machine was resumed.
+func TestMachineThatAKilledInstanceSuspendsLateRuns(t *testing.T) {
+	s := newStage(t, simulated.Script{})
+	vm := s.machine()
+	s.edit(vm, runs(cloudnativev1alpha1.RunSuspended))
+	s.edit(vm, runs(cloudnativev1alpha1.RunAlways))
+	s.want(vm, active, "Ready=True/Ready")
+	host := s.hosts["a"].Open()
+	for _, late := range []struct {
+		after time.Duration
+		phase cloudnativev1alpha1.Phase
+		want  string
+	}{
+		{5 * time.Second, active, "PowerSynced=True/Running"},
+		{5 * time.Minute, stopped, "PowerSynced=False/Held"},
+	} {
+		s.step(late.after)
+		if err := host.Suspend(t.Context(), identity(vm, "installation")); err != nil {
+			t.Fatal(err)
+		}
+		s.settle(vm)
+		s.want(vm, late.phase, late.want)
+	}
+	if vm.Status.Server.Suspended {
+		t.Error("the suspension by somebody else counts as Windlass'")
+	}
+}
+
+// TestMachineThatIsSuspendedAfterNobodyWantsItRuns kills the instance that asks a host to suspend a machine. Its successor finds the machine running, and
+// the host does what it was asked for when the machine is to run again.
+func TestMachineThatIsSuspendedAfterNobodyWantsItRuns(t *testing.T) {
+	s := newStage(t, simulated.Script{})
+	vm := s.machine()
+	testkit.Edit(t, s.Harness, vm, runs(cloudnativev1alpha1.RunSuspended))
+	s.pass(vm)
+	if s.Get(t, vm); !vm.Status.Server.Suspended || s.on("a", vm).State != machine.StateRunning {
+		t.Fatalf("after one pass the record says %t, and the machine is %s", vm.Status.Server.Suspended, s.on("a", vm).State)
+	}
+	s.restart()
+	s.edit(vm, runs(cloudnativev1alpha1.RunAlways))
+	if err := s.hosts["a"].Open().Suspend(t.Context(), identity(vm, "installation")); err != nil {
+		t.Fatal(err)
+	}
+	s.settle(vm)
+	s.want(vm, active, "PowerSynced=True/Running")
 }
 
 // TestCrashWhileAMachineIsSuspended restarts the manager after every pass, and loses the answer of the host: the machine is Windlass' to

@@ -32,11 +32,15 @@ type accounted struct {
 	events []event.Event
 }
 
-// describe writes the status, and remembers it if it takes the end of an operation into account.
+// describe writes the status, and remembers it if it takes the end of an operation into account. It also remembers when Windlass no longer keeps a
+// machine suspended.
 func (r *Reconciler) describe(pass *scope, outcome flow.Outcome) *status.Marks {
 	marks := describe(pass, outcome)
 	if pass.settled && pass.seen.op.Ended() {
 		r.unconfirmed.add(pass, statusText(&tried(pass, marks, outcome).Status))
+	}
+	if keptSuspended(pass.Before) && !keptSuspended(pass.Object) {
+		r.unkept.Set(client.ObjectKeyFromObject(pass.Object), pass.Now)
 	}
 	return marks
 }
