@@ -38,6 +38,7 @@ func (f *Fleet) Start(ctx context.Context) error {
 	for _, m := range f.members {
 		group.Go(func() { m.probe(ctx) })
 		group.Go(func() { m.watch(ctx) })
+		group.Go(func() { m.remind(ctx) })
 	}
 	group.Wait()
 	for _, m := range f.members {

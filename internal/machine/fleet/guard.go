@@ -99,8 +99,18 @@ func (g guard) Info(ctx context.Context) (machine.Info, error) {
 // Get implements machine.Driver.
 func (g guard) Get(ctx context.Context, id machine.Identity) (machine.Observed, error) {
 	if err := g.resting(); err != nil {
+		g.miss(id)
 		return machine.Observed{}, err
 	}
+	observed, err := g.look(ctx, id)
+	if ctx.Err() == nil && errors.Is(err, machine.ErrUnreachable) {
+		g.miss(id)
+	}
+	return observed, err
+}
+
+// look is Get also while the host rests.
+func (g guard) look(ctx context.Context, id machine.Identity) (machine.Observed, error) {
 	look := call{name: "get", lane: g.observations, limit: g.options.Limits.Get, hurrying: true}
 	observed, err := ask(ctx, g, look, func(ctx context.Context, driver machine.Driver) (machine.Observed, error) {
 		return driver.Get(ctx, id)

@@ -40,6 +40,8 @@ type member struct {
 	readers chan struct{}
 	// wake has a token when a call has found the host gone, and a probe is due.
 	wake chan struct{}
+	// again has a token when machines that were missed have to be looked at again.
+	again chan struct{}
 
 	mu     sync.Mutex
 	driver machine.Driver
@@ -48,6 +50,8 @@ type member struct {
 	changed chan struct{}
 	// restsUntil is when a Get is made again after one that was too slow.
 	restsUntil time.Time
+	// missed are the machines that a Get had no answer about.
+	missed map[machine.Identity]bool
 }
 
 func newMember(host machine.Host, options Options) *member {
@@ -62,6 +66,8 @@ func newMember(host machine.Host, options Options) *member {
 		fetches:      make(chan struct{}, host.MaxCalls),
 		readers:      make(chan struct{}, maxReaders),
 		wake:         make(chan struct{}, 1),
+		again:        make(chan struct{}, 1),
+		missed:       map[machine.Identity]bool{},
 		state:        Health{Err: errNotProbed, Since: options.Clock.Now()},
 		changed:      make(chan struct{}),
 	}
@@ -163,21 +169,4 @@ func (m *member) await(ctx context.Context, interval time.Duration) {
 		pause(ctx, firstRetry) // At most one probe a second, however many calls fail.
 	case <-time.After(jitter(interval)):
 	}
-}
-
-// rest begins the time in which Gets fail at once.
-func (m *member) rest() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.restsUntil = m.options.Clock.Now().Add(m.options.Limits.GetRest)
-}
-
-// resting returns why Gets fail at once, nil if they do not.
-func (m *member) resting() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.options.Clock.Now().Before(m.restsUntil) {
-		return nil
-	}
-	return fmt.Errorf("%w: the last get took longer than %s", machine.ErrUnreachable, m.options.Limits.Get)
 }

@@ -10,7 +10,7 @@ type NoticeKind string
 
 // The kinds of notices.
 const (
-	// MachineChanged: something happened to one machine.
+	// MachineChanged: something happened to one machine, or its host answers again after a Get about it had no answer.
 	MachineChanged NoticeKind = "MachineChanged"
 	// HostUp: the host answers, for the first time or again.
 	HostUp NoticeKind = "HostUp"

@@ -22,7 +22,7 @@ type Options struct {
 	Open machine.Opener
 	// Problem says why the configuration of the hosts cannot be used, nil if it can. Such a fleet has no hosts.
 	Problem error
-	// Notify is called for every notice, by one or two goroutines for each host: while it runs, further notices of that host
+	// Notify is called for every notice, by up to three goroutines for each host: while it runs, further notices of that host
 	// wait. Default: nobody is notified.
 	Notify func(ctx context.Context, notice Notice)
 	// Measure is called after every call to a driver, with the name of the method in lower case. Default: nothing is measured.
@@ -46,7 +46,7 @@ type Limits struct {
 	// Get is for one look at one machine, which callers wait for. Default: 5 s.
 	Get time.Duration
 	// GetRest is how long further Gets of a host fail at once after one has exceeded its limit: a host that hangs costs one
-	// waiting caller, not all of them. Default: 15 s.
+	// waiting caller, not all of them. It ends early when the host answers the fleet's own. Default: 15 s.
 	GetRest time.Duration
 	// Call is for every other call, on top of the grace of a power-off. A Watch has to be established within it. Default: 2 min.
 	Call time.Duration

@@ -1,0 +1,94 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// rest begins the time in which Gets fail at once.
+func (m *member) rest() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.restsUntil = m.options.Clock.Now().Add(m.options.Limits.GetRest)
+}
+
+// resting returns why Gets fail at once, nil if they do not.
+func (m *member) resting() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.options.Clock.Now().Before(m.restsUntil) {
+		return nil
+	}
+	return fmt.Errorf("%w: the last get took longer than %s", machine.ErrUnreachable, m.options.Limits.Get)
+}
+
+// miss notes that a Get had no answer about a machine.
+func (m *member) miss(id machine.Identity) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.missed[id] = true
+	select {
+	case m.again <- struct{}{}:
+	default: // It is there already.
+	}
+}
+
+// anyMissed returns one of the machines that were missed, and false if none was.
+func (m *member) anyMissed() (machine.Identity, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id := range m.missed {
+		return id, true
+	}
+	return machine.Identity{}, false
+}
+
+// takeMissed returns all of them, which are looked at from now on: no Get has to rest.
+func (m *member) takeMissed() map[machine.Identity]bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := m.missed
+	m.missed, m.restsUntil = map[machine.Identity]bool{}, time.Time{}
+	return out
+}
+
+// remind has machines looked at again that a Get had no answer about, until ctx ends. A host can be too slow for one Get and never be
+// down, so that nothing else would say when it answers again.
+func (m *member) remind(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.again:
+			m.lookAgain(ctx)
+		}
+	}
+}
+
+// lookAgain looks at one of the machines, less and less often, until the host answers, and then notifies of all of them: only of these,
+// or a host that fails now and then would have all of its machines looked at all the time.
+func (m *member) lookAgain(ctx context.Context) {
+	for failures := 1; ctx.Err() == nil && m.health().Err == nil; failures++ {
+		pause(ctx, jitter(backoff(failures)))
+		id, some := m.anyMissed()
+		if !some {
+			return
+		}
+		if _, err := (guard{m}).look(ctx, id); ctx.Err() != nil || errors.Is(err, machine.ErrUnreachable) {
+			continue
+		}
+		for id := range m.takeMissed() {
+			event := machine.Event{UID: id.UID, Namespace: id.Namespace, Name: id.Name}
+			m.options.Notify(ctx, Notice{Host: m.host.Name, Kind: MachineChanged, Event: event})
+		}
+		return
+	}
+	m.takeMissed() // The host is down, and is notified of when it comes back.
+}
