@@ -13,10 +13,12 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Crash kills the engine, but neither its containers nor what it was just making of them, like the out-of-memory killer. It
-// returns when the engine runs again.
+// returns when the engine runs again. On a slow machine that can take more than one attempt: the engine exits if its containerd is
+// not ready within 15 seconds, and relies on being started again.
 func (d *Daemon) Crash(ctx context.Context) error {
 	engines, err := d.processes("dockerd")
 	if err != nil {
@@ -31,7 +33,18 @@ func (d *Daemon) Crash(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot kill dockerd: %w", err)
 	}
-	return d.awaitReady(ctx)
+	for _, pid := range engines {
+		for syscall.Kill(pid, 0) == nil { // the engine that is dying must not be taken for the next one
+			<-time.After(time.Millisecond)
+		}
+	}
+	if err := d.awaitReady(ctx); err != nil {
+		return err
+	}
+	if err := os.Remove(d.path("again")); err != nil {
+		return fmt.Errorf("cannot let the engine end: %w", err)
+	}
+	return nil
 }
 
 // Lose makes the engine forget that it was starting the container, as a crash in the middle does: the next start fails, because

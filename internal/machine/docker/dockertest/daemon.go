@@ -29,13 +29,13 @@ import (
 // patience is how long an engine can take to start, on the slowest machine.
 const patience = 2 * time.Minute
 
-// boot sets up the new namespaces and runs the engine: again if it was crashed, which the file says that comes first. What must not
+// boot sets up the new namespaces and runs the engine: again while the file is there that comes first, after a crash. What must not
 // survive a power failure is in /run, like after a reboot.
 const boot = `
 mount --make-rprivate / && mount -t proc none /proc && mount -t tmpfs none /run || exit
 again=$1
 shift
-while dockerd "$@"; [ -e "$again" ]; do rm "$again"; done
+while dockerd "$@"; [ -e "$again" ]; do :; done
 `
 
 // manyNetworks lets the engine make many small networks, where by default it makes some thirty large ones: tests use a network for each
