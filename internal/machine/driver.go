@@ -69,8 +69,8 @@ type Power interface {
 	// if there is none.
 	Start(ctx context.Context, id Identity) error
 
-	// Stop powers the machine off and returns when it is off. It succeeds if the machine is off already. ErrNotFound if there
-	// is none, and ErrBusy if the machine does not obey a soft stop within the grace.
+	// Stop powers the machine off and returns when it is off, also if somebody starts it again at once. It succeeds if the machine is off
+	// already. ErrNotFound if there is no machine, and ErrBusy if it has not turned itself off within the grace of a soft stop.
 	Stop(ctx context.Context, id Identity, how PowerOff) error
 
 	// Suspend stops the processors of the machine and keeps its memory, until Start or Stop. The host remembers it only as long as it

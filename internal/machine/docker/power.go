@@ -81,12 +81,22 @@ func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.Po
 		return err
 	}
 	for _, c := range found {
-		if err := d.stop(ctx, c, how); err != nil && !errors.Is(err, machine.ErrNotFound) {
-			return err
+		err := d.end(ctx, c, how)
+		if errors.Is(err, machine.ErrBusy) && how.Mode != machine.Soft {
+			c.State = container.StateRunning // a start that outlived its instance came in between
+			err = d.end(ctx, c, how)
 		}
-		if err := d.remove(ctx, c.ID); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return d.disconnect(ctx, id)
+}
+
+// end stops a container and removes it. ErrBusy if it obeys no soft stop, or if somebody has started it again.
+func (d *driver) end(ctx context.Context, c container.Summary, how machine.PowerOff) error {
+	if err := d.stop(ctx, c, how); err != nil && !errors.Is(err, machine.ErrNotFound) {
+		return err
+	}
+	return d.remove(ctx, c.ID)
 }

@@ -39,14 +39,23 @@ func (d *driver) gone(ctx context.Context, id string, refusal error) error {
 
 // wait waits until the engine says that the condition holds.
 func (d *driver) wait(ctx context.Context, id string, condition container.WaitCondition) error {
-	// The client's goroutine ends with this context, whichever of its channels answers first.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	return <-d.await(ctx, id, condition)
+}
+
+// await begins to wait for a condition, and returns when the engine knows of that. The channel gets nil once the condition holds, or why it is not
+// known. The caller ends the context, and with it what waits.
+func (d *driver) await(ctx context.Context, id string, condition container.WaitCondition) <-chan error {
 	waited := d.api.ContainerWait(ctx, id, client.ContainerWaitOptions{Condition: condition})
-	select {
-	case <-waited.Result:
-		return nil
-	case err := <-waited.Error:
-		return err
-	}
+	answer := make(chan error, 1)
+	go func() {
+		select {
+		case <-waited.Result:
+			answer <- nil
+		case err := <-waited.Error:
+			answer <- err
+		}
+	}()
+	return answer
 }

@@ -23,7 +23,7 @@ const (
 	signalKill      = "SIGKILL"
 )
 
-// stop stops a container and waits until it is off.
+// stop stops a container and waits until it is off. Somebody may have started it again by then.
 func (d *driver) stop(ctx context.Context, c container.Summary, how machine.PowerOff) error {
 	switch c.State {
 	case container.StateCreated, container.StateExited, container.StateDead, container.StateRemoving:
@@ -62,9 +62,14 @@ func (d *driver) stopSignal(ctx context.Context, id string) (string, error) {
 	return signalTerminate, nil
 }
 
-// signal sends a signal and waits until the container is off. ErrBusy if it is still on after the grace; a grace of 0 is unlimited.
+// signal sends a signal and waits until the run of the container that it was sent to has ended. ErrBusy if it goes on after the grace; a grace of 0
+// is unlimited.
 func (d *driver) signal(ctx context.Context, id, signal string, grace time.Duration) error {
 	what := fmt.Sprintf("stop container %.12q", id)
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	// The wait begins before the signal. Afterwards somebody may have started the container again, and the end of that run does not come.
+	ended := d.await(waiting, id, container.WaitConditionNotRunning)
 	_, err := d.api.ContainerKill(ctx, id, client.ContainerKillOptions{Signal: signal})
 	if err != nil && !errdefs.IsConflict(err) { // a conflict says that it is off
 		if d.isOff(ctx, id) {
@@ -72,16 +77,18 @@ func (d *driver) signal(ctx context.Context, id, signal string, grace time.Durat
 		}
 		return explain(ctx, what, err)
 	}
-	waiting, cancel := ctx, context.CancelFunc(func() {})
+	var expired <-chan time.Time
 	if grace > 0 {
-		waiting, cancel = context.WithTimeout(ctx, grace)
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		expired = timer.C
 	}
-	defer cancel()
-	err = d.wait(waiting, id, container.WaitConditionNotRunning)
-	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
+	select {
+	case err := <-ended:
+		return explain(ctx, what, err)
+	case <-expired:
 		return fmt.Errorf("cannot %s: %w: still running %[4]s after %[3]s", what, machine.ErrBusy, signal, grace)
 	}
-	return explain(ctx, what, err)
 }
 
 // isOff reports whether a container is known to be there and not to run.
