@@ -98,11 +98,7 @@ func TestDisksAreNotWipedWhenADomainIsUndefined(t *testing.T) {
 
 func TestDisksOfADefinedDomainAreNotMarkedAsNeverUsedWhenTheAnswerIsLost(t *testing.T) {
 	t.Parallel()
-	s := newStorage(t, libvirttest.Start(t))
-	way := libvirttest.NewProxy(t, s.daemon)
-	driver := open(t, libvirttest.HostAt(way.Socket(), kernels, "headroom=2"))
-	t.Cleanup(func() { wantSuccess(t, "Close", driver.Close()) })
-	s.driver = driver
+	s, way := newStorageBehindProxy(t)
 	way.Lose(procedureDefine)
 	spec := s.diskSpec("answered-too-late")
 	wantSuccess(t, "Create", s.ensure(t, spec))

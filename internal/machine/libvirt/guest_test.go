@@ -133,6 +133,17 @@ func newStorage(t *testing.T, daemon *libvirttest.Daemon, parameters ...string) 
 	return s
 }
 
+// newStorageBehindProxy returns one that is reached by a proxy, which can change what the daemon sends.
+func newStorageBehindProxy(t *testing.T) (*stage, *libvirttest.Proxy) {
+	t.Helper()
+	s := newStorage(t, libvirttest.Start(t))
+	way := libvirttest.NewProxy(t, s.daemon)
+	driver := open(t, libvirttest.HostAt(way.Socket(), kernels, "headroom=2"))
+	t.Cleanup(func() { wantSuccess(t, "Close", driver.Close()) })
+	s.driver = driver
+	return s, way
+}
+
 // definePool defines a pool that starts with the daemon.
 func (s *stage) definePool(t *testing.T, name, directory string) {
 	t.Helper()

@@ -21,8 +21,9 @@ type Proxy struct {
 	conns    map[net.Conn]bool
 	hold     *hold
 	holdCall *hold
-	// lost is the procedure whose next answer is replaced by an error, 0 for none.
-	lost uint32
+	// lost and cut are numbers of procedures, 0 for none. The next answer of lost is replaced by an error. The next stream of cut ends
+	// before its data.
+	lost, cut uint32
 }
 
 // hold is a delayed call, or a delayed answer.
@@ -97,6 +98,13 @@ func (p *Proxy) Lose(procedure uint32) {
 	p.lost = procedure
 }
 
+// CutStream ends the next stream that the procedure opens before its data, as libvirt sometimes does.
+func (p *Proxy) CutStream(procedure uint32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut = procedure
+}
+
 func (p *Proxy) serve(listener net.Listener) {
 	for {
 		from, err := listener.Accept()
@@ -128,13 +136,26 @@ func (p *Proxy) copyCalls(to io.Writer, from io.Reader) (int64, error) {
 func (p *Proxy) copyAnswers(to io.Writer, from io.Reader) (int64, error) {
 	return p.copyMessages(to, from, func(procedure uint32, answer io.Reader) (io.Reader, error) {
 		p.await(&p.hold, procedure)
-		if !p.loses(procedure) {
-			return answer, nil
-		}
 		whole, err := io.ReadAll(answer)
-		return bytes.NewReader(failed(whole)), err
+		if err != nil || len(whole) < headerBytes { // cut in the middle
+			return bytes.NewReader(whole), err
+		}
+		switch {
+		case p.is(&p.lost, procedure):
+			whole = failed(whole)
+		case binary.BigEndian.Uint32(whole[16:]) == typeStream && p.is(&p.cut, procedure):
+			whole = whole[:headerBytes]
+			binary.BigEndian.PutUint32(whole, headerBytes)
+		}
+		return bytes.NewReader(whole), nil
 	})
 }
+
+// What a message begins with: a header of numbers of four bytes, of which the fifth is the type and the last the status.
+const (
+	headerBytes = 28
+	typeStream  = 3
+)
 
 // copyMessages copies messages one by one, as they leave a change. A message begins with its length; its fourth number is the procedure.
 func (p *Proxy) copyMessages(to io.Writer, from io.Reader, change func(uint32, io.Reader) (io.Reader, error)) (int64, error) {
@@ -169,21 +190,21 @@ func (p *Proxy) await(where **hold, procedure uint32) {
 	<-h.release
 }
 
-// loses reports whether the answer is the one to be replaced.
-func (p *Proxy) loses(procedure uint32) bool {
+// is reports whether the procedure is the one that something was to happen to, which happens once.
+func (p *Proxy) is(it *uint32, procedure uint32) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.lost == 0 || p.lost != procedure {
+	if *it == 0 || *it != procedure {
 		return false
 	}
-	p.lost = 0
+	*it = 0
 	return true
 }
 
-// failed returns the answer that says, in place of another one, that the call has failed: a header of 28 bytes, of which the last number is the
-// status, then a code, its source, an optional text, a level, and seven values that are left out or zero.
+// failed returns the answer that says, in place of another one, that the call has failed: the header, then a code, its source, an optional text, a
+// level, and seven values that are left out or zero.
 func failed(answer []byte) []byte {
-	const headerBytes, refused, internalError, text, level = 28, 1, 1, "lost", 2
+	const refused, internalError, text, level = 1, 1, "lost", 2
 	out := bytes.Clone(answer[:headerBytes])
 	binary.BigEndian.PutUint32(out[headerBytes-4:], refused)
 	for _, number := range []uint32{internalError, 0, 1, uint32(len(text))} {
