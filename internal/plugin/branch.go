@@ -40,18 +40,18 @@ func thereOrNot(k, name string, there bool) *branch {
 
 // one returns the branch of an object without a namespace that another one names.
 func (c *cluster) one(ctx context.Context, k *kind, name string) ([]*branch, error) {
-	object := k.object()
+	object, version := k.object(), c.beforeReading(ctx, k, "", name)
 	err := c.Get(ctx, client.ObjectKey{Name: name}, object)
 	switch {
 	case apierrors.IsForbidden(err):
 		return []*branch{sentence(moodUnknown, "%s/%s  you may not get it", k.singular(), name)}, nil
 	case apierrors.IsNotFound(err):
-		c.sawOne(k, "", name, nil)
+		c.sawOne(k, version, "", name, nil)
 		return []*branch{thereOrNot(k.singular(), name, false)}, nil
 	case err != nil:
 		return nil, err
 	}
-	c.sawOne(k, "", name, object)
+	c.sawOne(k, version, "", name, object)
 	return []*branch{branchOf(standingOf(k, object))}, nil
 }
 

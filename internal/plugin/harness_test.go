@@ -6,6 +6,10 @@ package plugin
 import (
 	"bytes"
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -74,6 +78,24 @@ func kubeconfigFor(tb testing.TB, config *rest.Config, namespace string) string 
 	path := filepath.Join(tb.TempDir(), "kubeconfig")
 	must(tb, clientcmd.WriteToFile(content, path))
 	return path
+}
+
+// behind returns the stage behind a proxy, which shows each request to a function before it is sent.
+func (s *stage) behind(t *testing.T, see func(*http.Request)) *stage {
+	t.Helper()
+	server, err := url.Parse(s.Config.Host)
+	must(t, err)
+	transport, err := rest.TransportFor(s.Config)
+	must(t, err)
+	proxy := httptest.NewServer(&httputil.ReverseProxy{
+		Transport: transport,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			see(r.In)
+			r.SetURL(server)
+		},
+	})
+	t.Cleanup(proxy.Close)
+	return &stage{Harness: s.Harness, kubeconfig: kubeconfigFor(t, &rest.Config{Host: proxy.URL}, "")}
 }
 
 // run runs the plugin as an administrator.

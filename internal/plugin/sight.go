@@ -4,6 +4,8 @@
 package plugin
 
 import (
+	"context"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,15 +33,31 @@ func (c *cluster) saw(k *kind, version, namespace string, wanted func(client.Obj
 	*c.sights = append(*c.sights, &sight{kind: k, options: options, wanted: wanted, lines: lines})
 }
 
-// sawOne remembers an object that was read by its name, nil if there is none. The watch begins with the object: its own version could
-// be one that the API server has forgotten.
-func (c *cluster) sawOne(k *kind, namespace, name string, object client.Object) {
+// beforeReading returns the version to watch an object from that is read next, empty if nothing is remembered. The object's own can be one
+// that the API server has forgotten, and a watch from now on does not tell of a deletion since. Who may not list has no version, and
+// may not watch either.
+func (c *cluster) beforeReading(ctx context.Context, k *kind, namespace, name string) string {
+	if c.sights == nil {
+		return ""
+	}
+	list := k.list()
+	if err := c.List(ctx, list, client.InNamespace(namespace), byName(name)); err != nil {
+		return ""
+	}
+	return list.GetResourceVersion()
+}
+
+// sawOne remembers an object that was read by its name, or with nil that it is not there.
+func (c *cluster) sawOne(k *kind, version, namespace, name string, object client.Object) {
 	var shown []*standing
 	if object != nil {
 		shown = append(shown, standingOf(k, object))
 	}
-	byName := client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name)}
-	c.saw(k, "", namespace, func(client.Object) bool { return true }, shown, byName)
+	c.saw(k, version, namespace, func(client.Object) bool { return true }, shown, byName(name))
+}
+
+func byName(name string) client.ListOption {
+	return client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", name)}
 }
 
 // isOther reports whether an object stands otherwise than it was shown. Those that were shown may have ceased to be wanted.

@@ -7,9 +7,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -17,7 +14,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
@@ -122,23 +118,14 @@ func TestStatusOfAUserOfOneNamespace(t *testing.T) {
 func TestStatusListsInFewRequests(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	server, err := url.Parse(s.Config.Host)
-	must(t, err)
-	transport, err := rest.TransportFor(s.Config)
-	must(t, err)
 	var mu sync.Mutex
 	requests := map[string]int{}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{
-		Transport: transport,
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(server)
-			mu.Lock()
-			defer mu.Unlock()
-			requests[r.In.Method+" "+r.In.URL.Path]++
-		},
+	far := s.behind(t, func(request *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		requests[request.Method+" "+request.URL.Path]++
 	})
-	defer proxy.Close()
-	if got := run(t, options{}, "--kubeconfig", kubeconfigFor(t, &rest.Config{Host: proxy.URL}, ""), "status"); got.code != exitFine {
+	if got := far.run(t, "status"); got.code != exitFine {
 		t.Fatalf("%+v", got)
 	}
 	mu.Lock()

@@ -52,11 +52,12 @@ func (c *cluster) growNow(ctx context.Context, of target) (*grown, error) {
 	remembering := *c
 	out := &grown{}
 	remembering.sights = &out.sights
+	version := remembering.beforeReading(ctx, of.kind, c.within(of.kind), of.name)
 	var err error
 	if out.object, err = remembering.read(ctx, of); err != nil {
 		return nil, err
 	}
-	remembering.sawOne(of.kind, out.object.GetNamespace(), of.name, out.object)
+	remembering.sawOne(of.kind, version, out.object.GetNamespace(), of.name, out.object)
 	out.root, err = remembering.grow(ctx, of.kind, out.object)
 	return out, err
 }
