@@ -62,18 +62,30 @@ try {
 
   await firstLoad({ cookies: await context.cookies() });
 
-  // A second tab shares the stream of the first, and takes it over when that is closed.
+  // Other tabs share the stream of the first, also what changes, and the second takes it over when that is closed.
   const isStream = (request) => request.url().includes("/v1/watch");
-  const other = await context.newPage();
-  let own = 0;
-  other.on("request", (request) => { if (isStream(request)) own++; });
-  await other.goto(origin);
-  await other.locator(".live.live").waitFor();
-  await other.locator(".pl").or(other.locator(".map")).first().waitFor();
-  if (own > 0) wrong.push("the second tab has a stream of its own");
-  const taken = other.waitForRequest(isStream);
+  const another = async () => {
+    const tab = await context.newPage();
+    const own = [];
+    tab.on("request", (request) => { if (isStream(request)) own.push(request.url()); });
+    await tab.goto(`${origin}/nodes/first`);
+    await tab.locator(".live.live").waitFor();
+    await tab.getByRole("heading", { name: "信息" }).waitFor();
+    if (own.length > 0) wrong.push("another tab has a stream of its own");
+    return tab;
+  };
+  const order = (tab, what) => tab.evaluate(async (path) => { const { ok, status } = await fetch(path, { method: "POST" }); if (!ok) throw new Error(`${path}: ${status}`); }, `/v1/nodes/first/${what}`);
+  const offered = (tab, name) => tab.locator(".acts").getByRole("button", { name, exact: true }).waitFor();
+  const [second, third] = [await another(), await another()];
+  await order(third, "cordon");
+  await offered(second, "恢复调度");
+  await offered(third, "恢复调度");
+  const taken = second.waitForRequest(isStream);
   await page.close();
   await taken;
+  await order(second, "uncordon");
+  await offered(second, "设为不可调度");
+  await offered(third, "设为不可调度");
 } catch (error) {
   wrong.push(String(error));
 }

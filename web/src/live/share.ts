@@ -4,9 +4,11 @@ import { follow, receive } from "./stream";
 
 type WatchEvent = Schemas["WatchEvent"];
 
-/** What tabs of a browser tell each other. Only the one that has the stream sends anything but a greeting and a wish to try again. */
+/** What tabs of a browser tell each other. Only the one that has the stream sends anything but a greeting, an answer, and a wish to try again. */
 type Message =
   | { type: "hello"; from: string }
+  | { type: "who" }
+  | { type: "here" }
   | { type: "state"; to: string; state: State; link: LinkState }
   | { type: "event"; event: WatchEvent }
   | { type: "link"; link: LinkState; lost: number }
@@ -25,6 +27,8 @@ export function shareStream(store: LiveStore): () => void {
   const ended = new AbortController();
   /** Tabs that have come while a snapshot was under way: they have missed its beginning. */
   let waiting: string[] = [];
+  /** Whether there are other tabs, as far as they have been heard of. A tab that is alone would copy all that there is for nobody. */
+  let others = false;
   let leads = false;
   let stop: (() => void) | undefined;
 
@@ -35,8 +39,9 @@ export function shareStream(store: LiveStore): () => void {
 
   const lead = () => {
     leads = true;
+    post({ type: "who" });
     const stream = follow(store, (event) => {
-      post({ type: "event", event });
+      if (others) post({ type: "event", event });
       if (event.type !== "complete") return;
       for (const to of waiting) welcome(to);
       waiting = [];
@@ -47,12 +52,14 @@ export function shareStream(store: LiveStore): () => void {
   };
 
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
+    if (data.type === "hello" || data.type === "here") others = true;
     if (leads) {
       if (data.type === "hello") welcome(data.from);
       else if (data.type === "retry") store.retry();
       return;
     }
-    if (data.type === "event") receive(store, data.event);
+    if (data.type === "who") post({ type: "here" });
+    else if (data.type === "event") receive(store, data.event);
     else if (data.type === "link") store.setLink(data.link, data.lost);
     else if (data.type === "state" && data.to === me) {
       store.load(data.state);

@@ -17,8 +17,14 @@ const CreateMenu = later(async () => (await import("./CreateMenu")).CreateMenu);
 
 export function Overview() {
   const say = useSay();
+  useTitle(say("nav.overview"));
+  // Nothing is counted while objects still arrive: they can be thousands, and each bundle of them would be counted anew.
+  return useFilled() ? <Whole /> : <Skeleton rows={8} />;
+}
+
+function Whole() {
+  const say = useSay();
   const { ns } = useSearch({ from: "__root__" });
-  const filled = useFilled();
   const all = useWatched(ns);
   const [held, setHeld] = useState(false);
   const found = useMatters(all);
@@ -28,9 +34,7 @@ export function Overview() {
   const ready = useMemo(() => watched.reduce((sum, kind) => sum + (all[kind] ?? []).filter((object) => ["ready", "attention", "stopped"].includes(statusOf(kind, object).name)).length, 0), [all]);
   const count = found.needs.length;
   const title = count === 0 ? say(found.moves.length > 0 ? "overview.none" : "overview.ready") : count === 1 ? say("overview.one") : say("overview.many", { count });
-  useTitle(say("nav.overview"));
 
-  if (!filled) return <Skeleton rows={8} />;
   return (
     <>
       <div className="title"><div><h1>{title}</h1><p className="sub">{say(found.moves.length > 0 ? "overview.sub" : "overview.subStill", { ready, total, moving: found.moves.length })}</p></div><div className="acts"><Later short><CreateMenu namespace={ns} /></Later></div></div>
