@@ -199,7 +199,14 @@ func (p *play) listen(ctx context.Context) <-chan *finding {
 			silent <- nil
 			return
 		}
-		if err := p.await(ctx, func(ctx context.Context) error { return p.heard(ctx, p.before) }); err != nil {
+		heard := func(ctx context.Context) error { return p.heard(ctx, p.before) }
+		err := p.await(ctx, heard)
+		if err != nil { // perhaps only because the run has ended a moment after the fault
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), restTime)
+			defer cancel()
+			err = p.await(last, heard)
+		}
+		if err != nil {
 			silent <- &finding{Class: "silent", Detail: err.Error()}
 			return
 		}

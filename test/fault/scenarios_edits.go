@@ -49,6 +49,7 @@ func edited(name string, edits int, held bool) scenario {
 		name: name, alone: true, given: []step{nodes(names...)}, setUp: e.setUp,
 		steps: []step{
 			{"watch the nodes", func(ctx context.Context, s *stage) (err error) {
+				ctx, e.unwatch = context.WithCancel(ctx)
 				e.history, err = watchNodes(ctx, s.Client)
 				return err
 			}},
@@ -82,6 +83,8 @@ type editing struct {
 
 	author  *author
 	history *nodeHistory
+	// unwatch ends the history.
+	unwatch context.CancelFunc
 	begun   atomic.Int64
 }
 
@@ -90,7 +93,11 @@ func (e *editing) setUp(s *stage) (func() error, error) {
 	if e.held {
 		s.effects.before = append(s.effects.before, func(f effect) { e.between(context.Background(), s, f) })
 	}
-	return func() error { return nil }, nil
+	e.unwatch = func() {}
+	return func() error {
+		e.unwatch()
+		return nil
+	}, nil
 }
 
 // between edits a node between the manager's read and its write, two times out of three: then it is the manager's turn.

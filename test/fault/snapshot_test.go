@@ -81,7 +81,7 @@ func startBareLane(t *testing.T) *lane {
 	if err := l.Connect(config); err != nil {
 		t.Fatal(err)
 	}
-	if l.registry, err = connectRegistry(server.ControlPlane.Etcd.URL.String(), nil); err != nil {
+	if l.registry, err = connectRegistry(at(server.ControlPlane.Etcd.URL.String()), nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

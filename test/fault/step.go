@@ -109,6 +109,27 @@ func gone(refs ...string) step {
 	}}
 }
 
+// none waits until a namespace has no object of a resource any more.
+func none(resource, namespace string) step {
+	return step{"wait until " + namespace + " has no " + resource, func(ctx context.Context, s *stage) error {
+		kind, err := s.Client.RESTMapper().KindFor(schema.ParseGroupResource(resource).WithVersion(""))
+		if err != nil {
+			return fmt.Errorf("cannot find the kind of %s: %w", resource, err)
+		}
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind)
+		return s.await(ctx, func(ctx context.Context) error {
+			if err := s.Client.List(ctx, list, client.InNamespace(namespace)); err != nil {
+				return err
+			}
+			if len(list.Items) > 0 {
+				return fmt.Errorf("%s still has %d %s", namespace, len(list.Items), resource)
+			}
+			return nil
+		})
+	}}
+}
+
 // until waits until all of an object is as wanted: "Ready=True" is a condition, "Ready.reason=InUse" its reason, ".status.nodeCount=3" a
 // field, and ".spec.taints#=2" the length of one. What the status says of an older generation does not count.
 func until(ref string, wants ...string) step {
