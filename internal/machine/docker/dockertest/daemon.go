@@ -30,9 +30,11 @@ import (
 const patience = 2 * time.Minute
 
 // boot sets up the new namespaces and runs the engine: again while the file is there that comes first, after a crash. What must not
-// survive a power failure is in /run, like after a reboot.
+// survive a power failure is in /run, like after a reboot. Networks are kept apart by the kernel, which forwards nothing: the engine sets no
+// packet filter here, and a new network namespace forwards if the machine does.
 const boot = `
 mount --make-rprivate / && mount -t proc none /proc && mount -t tmpfs none /run || exit
+echo 0 > /proc/sys/net/ipv4/ip_forward || exit
 again=$1
 shift
 while dockerd "$@"; [ -e "$again" ]; do :; done
