@@ -6,8 +6,10 @@ package rig
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -59,12 +61,25 @@ func (m *Manager) Probe(ctx context.Context, path string) error {
 	return nil
 }
 
+// The ports of FreeAddress are below those of devcluster's clusters and of outgoing connections: one of the latter would be taken by a program that
+// connects to another before the caller listens.
+const (
+	firstFreePort = 10000
+	lastFreePort  = 19999
+)
+
 // FreeAddress returns a loopback address on which nobody listens.
 func FreeAddress(ctx context.Context) (string, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("cannot find a free port: %w", err)
+	const tries = 100
+	var taken error
+	for range tries {
+		port := firstFreePort + rand.IntN(lastFreePort-firstFreePort+1)
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+		if err == nil {
+			return address, listener.Close()
+		}
+		taken = err
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String(), nil
+	return "", fmt.Errorf("cannot find a free port between %d and %d in %d tries: %w", firstFreePort, lastFreePort, tries, taken)
 }
