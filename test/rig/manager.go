@@ -61,8 +61,8 @@ func (m *Manager) Probe(ctx context.Context, path string) error {
 	return nil
 }
 
-// The ports of FreeAddress are below those of devcluster's clusters and of outgoing connections: one of the latter would be taken by a program that
-// connects to another before the caller listens.
+// The ports of FreeAddress are below those of devcluster's clusters and those that systems give to outgoing connections: a connection of another
+// program could have such a port before the caller listens.
 const (
 	firstFreePort = 10000
 	lastFreePort  = 19999
