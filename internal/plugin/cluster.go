@@ -45,6 +45,7 @@ func (p *plugin) cluster() (*cluster, error) {
 	}
 	config.UserAgent = "kubectl-windlass/" + p.Version
 	config.QPS = -1 // the API server's own priority and fairness orders better
+	config.Wrap(tellCuts)
 	warnings := rest.NewWarningWriter(p.Streams.Err, rest.WarningWriterOptions{Deduplicate: true})
 	config.WarningHandler, p.access.warned = warnings, warnings.WarningCount
 	through, err := client.NewWithWatch(config, client.Options{Scheme: kube.NewScheme(), Mapper: mapper()})

@@ -27,6 +27,8 @@ type cable struct {
 	mu    sync.Mutex
 	isCut bool
 	open  map[net.Conn]bool
+	// tried is how often it was tried.
+	tried int
 }
 
 func newCable(t *testing.T, to string) *cable {
@@ -70,6 +72,7 @@ func (c *cable) carry(from net.Conn) {
 	}
 	c.mu.Lock()
 	c.open[from], c.open[to] = true, true
+	c.tried++
 	isCut := c.isCut
 	c.mu.Unlock()
 	if isCut {
@@ -78,6 +81,26 @@ func (c *cable) carry(from net.Conn) {
 	go func() { _, _ = io.Copy(from, to); _ = from.Close() }()
 	_, _ = io.Copy(to, from)
 	_ = to.Close()
+}
+
+// TestViewTriesOnceBeforeItSaysThatItIsCut: the client library tries eleven times, a second apart, and a tree said nothing for 22 seconds.
+func TestViewTriesOnceBeforeItSaysThatItIsCut(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	way := newCable(t, s.Config.Host)
+	way.cut(true)
+	config := rest.CopyConfig(s.Config)
+	config.Host = "https://" + way.Addr().String()
+	got := run(t, options{}, "--kubeconfig", kubeconfigFor(t, config, s.Namespace(t)), "status", "podset/web", "--watch")
+	want := "cannot reach the API server at " + config.Host + ": it has closed the connection: is the cluster running?"
+	if got.code != exitPrevented || !strings.Contains(got.err, want) {
+		t.Errorf("ended with %d: %s", got.code, got.err)
+	}
+	way.mu.Lock()
+	defer way.mu.Unlock()
+	if way.tried > 2 {
+		t.Errorf("tried %d times, for a list and an object", way.tried)
+	}
 }
 
 // TestWatchSurvivesACut: a view says that the API server does not answer, shows what it has seen, and goes on when it answers.

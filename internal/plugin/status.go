@@ -67,11 +67,11 @@ func (p *plugin) status(ctx context.Context, args []string, among []*kind, asked
 	reached.chosen = reached.chosen && !asked.everywhere
 	switch {
 	case of.name != "" && asked.watch:
-		return p.watchTree(ctx, reached, of)
+		return p.watchTree(tellingCuts(ctx), reached, of)
 	case of.name != "":
 		return p.statusOfObject(ctx, reached, of, asked)
 	case asked.watch:
-		return p.watchStatus(ctx, reached, among, asked)
+		return p.watchStatus(tellingCuts(ctx), reached, among, asked)
 	}
 	read, err := reached.readAll(ctx, among)
 	if err != nil {

@@ -91,6 +91,9 @@ func (p *plugin) top(ctx context.Context, of *kind, asked *topAsked) error {
 	if err != nil {
 		return err
 	}
+	if asked.watch {
+		ctx = tellingCuts(ctx)
+	}
 	look := func() (*ranking, error) {
 		switch of.plural {
 		case "virtualmachines":
