@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -84,7 +86,8 @@ type gate struct {
 	next    http.Handler
 	closed  atomic.Bool
 	watched atomic.Bool
-	passed  atomic.Int64
+	mutex   sync.Mutex
+	passed  []string
 	former  *rig.Manager
 }
 
@@ -99,10 +102,31 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if g.closed.Load() {
 		panic(http.ErrAbortHandler)
 	}
-	if g.watched.Load() && r.Method != http.MethodGet {
-		g.passed.Add(1)
+	if !g.watched.Load() || r.Method == http.MethodGet {
+		g.next.ServeHTTP(w, r)
+		return
 	}
-	g.next.ServeHTTP(w, r)
+	answered := &answer{ResponseWriter: w, code: http.StatusOK}
+	g.next.ServeHTTP(answered, r)
+	if answered.code >= http.StatusMultipleChoices {
+		return // such as the renewal of the Lease that was under way: another instance has written it since
+	}
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.passed = append(g.passed, r.Method+" "+r.URL.Path)
+}
+
+// answer remembers the code of an answer.
+type answer struct {
+	http.ResponseWriter
+
+	code int
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (a *answer) WriteHeader(code int) {
+	a.code = code
+	a.ResponseWriter.WriteHeader(code)
 }
 
 // succeed starts a manager with a connection of its own, and waits until it leads.
@@ -135,8 +159,10 @@ func (g *gate) judge(context.Context, *stage) error {
 	if _, err := g.former.End(syscall.Signal(0), patience); err != nil {
 		return err
 	}
-	if passed := g.passed.Load(); passed > 0 {
-		return fmt.Errorf("the deposed leader sent %d requests that change something", passed)
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if len(g.passed) > 0 {
+		return fmt.Errorf("the deposed leader has changed something: %s", strings.Join(g.passed, ", "))
 	}
 	return nil
 }
