@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -28,6 +29,8 @@ type campaign struct {
 	scratch, skewed string
 
 	lanes []*lane
+	// quota is how many of them may work; nil lets all of them.
+	quota *quota
 	mutex sync.Mutex
 	rows  []*row
 	// pace is how the runs with a fault come along.
@@ -68,7 +71,7 @@ func (c *campaign) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(c.scratch)) }()
-	c.tell("starting %d control planes", c.options.Lanes)
+	c.quota = newQuota(c.options.Lanes, runtime.NumCPU())
 	if err := c.start(ctx); err != nil {
 		return err
 	}
@@ -119,7 +122,7 @@ func (c *campaign) play(ctx context.Context) error {
 	}
 	c.tell("playing %d scenarios that are faults of their own, and %d without a fault", len(alone), len(shared))
 	// Some of those that are faults of their own take as long as a hundred others, while those without a fault mostly rest.
-	return inTurn(ctx, c.lanes, turns{beside: first(alone), first: first(shared), then: func() (all, few []job) {
+	jobs := turns{beside: first(alone), first: first(shared), then: func() (all, few []job) {
 		cases := c.cases()
 		before = c.costs()
 		c.tell("playing %d faults", len(cases))
@@ -133,7 +136,14 @@ func (c *campaign) play(ctx context.Context) error {
 			}
 		}
 		return all, few
-	}})
+	}}
+	if c.quota != nil {
+		kept, stop := context.WithCancel(ctx)
+		defer stop()
+		go c.quota.keep(kept)
+		jobs.admit = c.admit
+	}
+	return inTurn(ctx, c.lanes, jobs)
 }
 
 // playFirst plays a scenario without a fault.
@@ -290,8 +300,4 @@ func (c *campaign) note(r *row, a *attempt, out *outcome) error {
 		return errFirst
 	}
 	return nil
-}
-
-func (c *campaign) tell(format string, args ...any) {
-	fmt.Fprintf(c.progress, "%4ds  %s\n", int(time.Since(c.begun).Seconds()), fmt.Sprintf(format, args...))
 }

@@ -47,6 +47,9 @@ func controllersOfLanes() string {
 type lane struct {
 	rig.Cluster
 
+	number int
+	// started is true from the start of the control plane to its end.
+	started bool
 	// reading guards what snapshots know of the lane: its kinds, and the keys in etcd that belong to none of them.
 	reading  sync.Mutex
 	kinds    []*kind
@@ -68,13 +71,14 @@ type lane struct {
 
 // newLane returns a lane that has not been started yet.
 func newLane(programs rig.Programs, number int) *lane {
-	return &lane{spent: costs{}, Cluster: rig.Cluster{
+	return &lane{number: number, spent: costs{}, Cluster: rig.Cluster{
 		Programs: programs, Name: fmt.Sprintf("fault-%d-%d", os.Getpid(), number), Env: programEnv(),
 	}}
 }
 
 // start starts the control plane. Whatever comes of it, it is to be stopped.
 func (l *lane) start(ctx context.Context) error {
+	l.started = true
 	l.engine, l.hypervisor, l.registry, l.kinds, l.foreign = nil, nil, nil, nil, map[string]bool{}
 	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
 	defer cancel()
@@ -95,19 +99,6 @@ func (l *lane) start(ctx context.Context) error {
 	return err
 }
 
-// restart puts a new control plane in the place of one that a run could not leave as it was.
-func (l *lane) restart(ctx context.Context) error {
-	for _, name := range components() {
-		if pid, err := l.componentPID(name); err == nil {
-			l.note(name, pid)
-		}
-	}
-	if err := l.stop(ctx); err != nil {
-		return err
-	}
-	return l.start(ctx)
-}
-
 // up starts the control plane, at the second try if need be: an API server gives up when a busy machine lets it wait.
 func (l *lane) up(ctx context.Context) error {
 	args := []string{"--name", l.Name, "--nodes", "0", "--controllers", controllersOfLanes()}
@@ -121,15 +112,25 @@ func (l *lane) up(ctx context.Context) error {
 	return l.Up(ctx, args...)
 }
 
-// stop deletes the control plane.
+// stop deletes the control plane, if there is one.
 func (l *lane) stop(ctx context.Context) error {
+	if !l.started {
+		return nil
+	}
+	for _, name := range components() {
+		if pid, err := l.componentPID(name); err == nil {
+			l.note(name, pid)
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	var engine error
 	if l.engine != nil {
 		engine = l.engine.Close()
 	}
-	return errors.Join(engine, l.hypervisor.close(), l.registry.close(), l.Down(ctx))
+	err := errors.Join(engine, l.hypervisor.close(), l.registry.close(), l.Down(ctx))
+	l.started = err != nil
+	return err
 }
 
 // file returns a path in the directory of the lane, for the present run.

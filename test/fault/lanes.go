@@ -12,16 +12,31 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// start starts all lanes.
+// start starts the lanes that work in any case. With a quota, the others start when they may work.
 func (c *campaign) start(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
 	c.lanes = make([]*lane, c.options.Lanes)
 	for i := range c.lanes {
 		c.lanes[i] = newLane(c.programs, i)
 		c.lanes[i].skewed = c.skewed
-		group.Go(func() error { return c.lanes[i].start(ctx) })
+	}
+	first := c.lanes
+	if c.quota != nil {
+		first = first[:c.quota.now]
+	}
+	c.tell("starting %d control planes", len(first))
+	group, ctx := errgroup.WithContext(ctx)
+	for _, l := range first {
+		group.Go(func() error { return l.start(ctx) })
 	}
 	return group.Wait()
+}
+
+// peak is how many lanes worked side by side at most.
+func (c *campaign) peak() int {
+	if c.quota == nil {
+		return len(c.lanes)
+	}
+	return c.quota.peak
 }
 
 func (c *campaign) stop(ctx context.Context) error {
@@ -36,11 +51,50 @@ func (c *campaign) stop(ctx context.Context) error {
 func (c *campaign) restart(ctx context.Context, l *lane) error {
 	c.mutex.Lock()
 	c.restarts++
+	c.mutex.Unlock()
+	if err := c.end(ctx, l); err != nil {
+		return err
+	}
+	return l.start(ctx)
+}
+
+// end stops a lane that may be started again.
+func (c *campaign) end(ctx context.Context, l *lane) error {
+	c.mutex.Lock()
 	for _, r := range c.rows {
 		delete(r.own, l)
 	}
 	c.mutex.Unlock()
-	return l.restart(ctx)
+	return l.stop(ctx)
+}
+
+// admit waits until a lane may work, with a control plane. One that may not work has none: it would cost a twentieth of a processor at rest.
+// It returns false if the context ends before.
+func (c *campaign) admit(ctx context.Context, l *lane) (bool, error) {
+	for !c.quota.admits(l.number) || !c.begin(ctx, l) {
+		if l.started {
+			if err := c.end(ctx, l); err != nil {
+				return false, err
+			}
+		}
+		if !c.quota.await(ctx, l.number) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// begin starts a lane that has no control plane, and reports whether it has one. If one does not start, the campaign goes on with those that it has.
+func (c *campaign) begin(ctx context.Context, l *lane) bool {
+	if l.started {
+		return true
+	}
+	err := c.quota.whileStarting(func() error { return l.start(ctx) })
+	if err != nil && ctx.Err() == nil {
+		c.tell("no more than %d lanes work: %v", l.number, err)
+		c.quota.lower(l.number)
+	}
+	return err == nil
 }
 
 // each gives work to the lanes until all of it is done.
@@ -75,6 +129,8 @@ type turns struct {
 	first []job
 	// then returns the jobs that follow, and those that only the first few lanes take, before all others: what such a job needs is made once for each lane.
 	then func() (all, few []job)
+	// admit waits until a lane may do its next job, and returns false if the context ends before: it does when no job is left. If it is nil, all lanes may.
+	admit func(ctx context.Context, l *lane) (bool, error)
 }
 
 // inTurn gives the lanes the jobs, and ends when all are done.
@@ -109,12 +165,21 @@ func inTurn(ctx context.Context, lanes []*lane, jobs turns) error {
 		defer close(shared)
 		return give(ctx, shared, all)
 	})
+	waiting, end := context.WithCancel(ctx)
+	defer end()
 	for i, l := range lanes {
 		own := few
 		if i >= max(1, len(lanes)/fewLanes) {
 			own = nil
 		}
-		group.Go(func() error { return work(ctx, l, own, shared) })
+		var admit func() (bool, error)
+		if jobs.admit != nil {
+			admit = func() (bool, error) { return jobs.admit(waiting, l) }
+		}
+		group.Go(func() error {
+			defer end()
+			return work(ctx, l, admit, own, shared)
+		})
 	}
 	return group.Wait()
 }
@@ -134,9 +199,14 @@ func give(ctx context.Context, to chan<- job, work []job) error {
 	return nil
 }
 
-// work does jobs on a lane until both channels are closed: its own ones first, if there are some. A nil channel has none.
-func work(ctx context.Context, l *lane, own, shared <-chan job) error {
+// work does jobs on a lane until both channels are closed, or it is not admitted: its own ones first, if there are some. A nil channel has none, and without a function it is always admitted.
+func work(ctx context.Context, l *lane, admit func() (bool, error), own, shared <-chan job) error {
 	for own != nil || shared != nil {
+		if admit != nil {
+			if admitted, err := admit(); !admitted {
+				return err
+			}
+		}
 		var one job
 		var ok bool
 		from := &own

@@ -29,7 +29,7 @@ func TestFaultsDoNotWaitForWhatTakesLong(t *testing.T) {
 			return nil
 		}
 	}
-	err := inTurn(t.Context(), []*lane{{}, {}}, turns{beside, first, func() (all, few []job) {
+	err := inTurn(t.Context(), []*lane{{}, {}}, turns{beside: beside, first: first, then: func() (all, few []job) {
 		if known := int(known.Load()); known != len(first) {
 			t.Errorf("the faults came when %d of %d scenarios were known", known, len(first))
 		}
@@ -47,7 +47,7 @@ func TestAnErrorEndsTheLanes(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	fails := func(context.Context, *lane) error { return broken }
-	err := inTurn(t.Context(), []*lane{{}, {}}, turns{nil, []job{fails, fails, fails, fails}, func() (all, few []job) {
+	err := inTurn(t.Context(), []*lane{{}, {}}, turns{first: []job{fails, fails, fails, fails}, then: func() (all, few []job) {
 		t.Error("faults are played although what they are compared with is not known")
 		return nil, nil
 	}})
@@ -78,5 +78,47 @@ func TestFewLanesDoWhatIsMadeOnceForEachLane(t *testing.T) {
 	}})
 	if err != nil || done.Load() != 50 {
 		t.Errorf("%d of 50 jobs were done, and it ended with %v", done.Load(), err)
+	}
+}
+
+func TestLanesThatAreNeverAdmittedEndWithTheWork(t *testing.T) {
+	t.Parallel()
+	q := newQuota(5, 1)
+	lanes := make([]*lane, 5)
+	for i := range lanes {
+		lanes[i] = &lane{number: i}
+	}
+	var done atomic.Int32
+	err := inTurn(t.Context(), lanes, turns{
+		then: func() (all, few []job) {
+			return slices.Repeat([]job{func(_ context.Context, l *lane) error {
+				if !q.admits(l.number) {
+					t.Errorf("lane %d worked", l.number)
+				}
+				done.Add(1)
+				return nil
+			}}, 30), nil
+		},
+		admit: func(ctx context.Context, l *lane) (bool, error) { return q.await(ctx, l.number), nil },
+	})
+	if err != nil || done.Load() != 30 {
+		t.Errorf("%d of 30 jobs were done, and it ended with %v", done.Load(), err)
+	}
+}
+
+func TestErrorWhileALaneIsAdmittedEndsTheLanes(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	err := inTurn(t.Context(), []*lane{{}, {number: 1}}, turns{
+		then: func() (all, few []job) { return nil, nil },
+		admit: func(_ context.Context, l *lane) (bool, error) {
+			if l.number == 0 {
+				return false, broken
+			}
+			return true, nil
+		},
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("it ended with %v, want %v", err, broken)
 	}
 }

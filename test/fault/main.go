@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	}
 	c := &campaign{options: opts, progress: progress}
 	err = c.run(ctx)
-	report := &report{Options: opts, Took: time.Since(c.begun), Rows: c.rows, Costs: c.spent, Restarts: c.restarts}
+	report := &report{Options: opts, Took: time.Since(c.begun), Rows: c.rows, Costs: c.spent, Lanes: c.peak(), Restarts: c.restarts}
 	report.writeText(out)
 	if opts.JSON != "" {
 		err = errors.Join(err, rig.WriteResults(opts.JSON, report))

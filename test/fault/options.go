@@ -57,7 +57,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.BoolVar(&opts.All, "all", false, "play also faults that are the same as others to the manager and the cluster")
 	flags.DurationVar(&opts.Quiet, "quiet", 2*time.Second, "how long nothing may be written after each run")
 	flags.DurationVar(&opts.Rest, "rest", 30*time.Second, "how long it is instead after runs without a fault, and after one of 50 with one")
-	flags.IntVar(&opts.Lanes, "lanes", usualLanes(), "number of control planes that work side by side")
+	flags.IntVar(&opts.Lanes, "lanes", usualLanes(), "greatest number of control planes that work side by side; fewer do on a machine that does not carry them")
 	flags.IntVar(&opts.Edits, "edits", 10_000, "number of edits in each of the scenarios of that name")
 	flags.IntVar(&opts.Specs, "specs", 1300, "number of specs in the scenario of that name")
 	flags.StringVar(&opts.Windlass, "windlass", "", "`program` to test (default bin/windlass)")
@@ -78,8 +78,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	return opts, err
 }
 
-// usualLanes is how many lanes keep the processors busy: a run waits for most of its time. More of them make each run dearer, because a control plane
-// works at rest too, and all of them share the caches of the processors. Each lane needs some 1.5 GB.
+// usualLanes is how many lanes there are at most. It takes five for a processor where runs are cheap; more only make each run dearer. Each lane needs some
+// 1.5 GB.
 func usualLanes() int { return min(5*runtime.NumCPU(), 28) }
 
 func usage(flags *flag.FlagSet, out io.Writer) {

@@ -29,3 +29,8 @@ func (p *pace) step(now time.Time, findings int) string {
 	left := now.Sub(p.begun) / time.Duration(p.done) * time.Duration(p.all-p.done)
 	return fmt.Sprintf("played %d of %d faults with %d findings, about %s left", p.done, p.all, p.findings, left.Round(time.Minute))
 }
+
+// tell says something to the person who waits, with the time since the beginning.
+func (c *campaign) tell(format string, args ...any) {
+	fmt.Fprintf(c.progress, "%4ds  %s\n", int(time.Since(c.begun).Seconds()), fmt.Sprintf(format, args...))
+}

@@ -17,6 +17,8 @@ type report struct {
 	Rows    []*row        `json:"scenarios"`
 	// Costs is the processor time of the runs with a fault, by program, in nanoseconds.
 	Costs costs `json:"costs"`
+	// Lanes is how many control planes worked side by side at most.
+	Lanes int `json:"lanes"`
 	// Restarts is how many control planes were given up, because the campaign could not finish a run on them.
 	Restarts int `json:"restarts"`
 }
@@ -55,8 +57,8 @@ func (r *report) writeText(out io.Writer) {
 	if r.Options.Sample > 0 {
 		sample = fmt.Sprintf("a sample with seed %d", r.Options.Seed)
 	}
-	fmt.Fprintf(out, "\n%s; %s of rest after each run, %s after one of %d; %d lanes; %s\n",
-		sample, r.Options.Quiet, r.Options.rest(0), rested, r.Options.Lanes, r.Took.Round(time.Second))
+	fmt.Fprintf(out, "\n%s; %s of rest after each run, %s after one of %d; at most %d lanes; %s\n",
+		sample, r.Options.Quiet, r.Options.rest(0), rested, r.Lanes, r.Took.Round(time.Second))
 	if r.Restarts > 0 {
 		fmt.Fprintf(out, "%d control planes were given up, and what was played on them was played again on new ones\n", r.Restarts)
 	}

@@ -55,7 +55,6 @@ func (s *sensitivity) run(ctx context.Context) (err error) {
 	if err := s.copySources(); err != nil {
 		return err
 	}
-	s.tell("starting %d control planes", s.options.Lanes)
 	if err := s.start(ctx); err != nil {
 		return err
 	}
