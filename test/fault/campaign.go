@@ -112,6 +112,8 @@ func (c *campaign) play(ctx context.Context) error {
 			shared = append(shared, r)
 		}
 	}
+	kept, stop := context.WithCancel(ctx)
+	defer stop()
 	var before costs
 	defer func() { c.spent = c.costs().since(before) }()
 	first := func(rows []*row) (work []job) {
@@ -125,6 +127,9 @@ func (c *campaign) play(ctx context.Context) error {
 	jobs := turns{beside: first(alone), first: first(shared), then: func() (all, few []job) {
 		cases := c.cases()
 		before = c.costs()
+		if c.quota != nil {
+			go c.quota.keep(kept) // not before: scenarios without a fault mostly rest, and say nothing about those with one
+		}
 		c.tell("playing %d faults", len(cases))
 		c.pace = &pace{begun: time.Now(), told: time.Now(), all: len(cases)}
 		for _, one := range cases {
@@ -138,9 +143,6 @@ func (c *campaign) play(ctx context.Context) error {
 		return all, few
 	}}
 	if c.quota != nil {
-		kept, stop := context.WithCancel(ctx)
-		defer stop()
-		go c.quota.keep(kept)
 		jobs.admit = c.admit
 	}
 	return inTurn(ctx, c.lanes, jobs)
