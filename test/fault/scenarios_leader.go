@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -60,7 +62,7 @@ const leaderNodes = 20
 
 // succeeded is a scenario in which a successor takes the pool away that the leader knows.
 func succeeded(name string, disconnect func(g *gate, s *stage, on bool) error) scenario {
-	g := &gate{}
+	g := &gate{passed: map[string]int{}}
 	var names []string
 	for i := range leaderNodes {
 		names = append(names, fmt.Sprintf("led-%d", i))
@@ -86,9 +88,11 @@ type gate struct {
 	next    http.Handler
 	closed  atomic.Bool
 	watched atomic.Bool
+	pending sync.WaitGroup
 	mutex   sync.Mutex
-	passed  []string
-	former  *rig.Manager
+	// passed is what the leader has sent since it is watched, without what was refused.
+	passed map[string]int
+	former *rig.Manager
 }
 
 func (g *gate) setUp(s *stage) (func() error, error) {
@@ -106,14 +110,23 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.next.ServeHTTP(w, r)
 		return
 	}
-	answered := &answer{ResponseWriter: w, code: http.StatusOK}
+	what, answered := r.Method+" "+r.URL.Path, &answer{ResponseWriter: w, code: http.StatusOK}
+	g.pending.Add(1)
+	defer g.pending.Done()
+	g.count(what, 1) // before it is answered: without an answer, or with one of a proxy, it may take effect
 	g.next.ServeHTTP(answered, r)
-	if answered.code >= http.StatusMultipleChoices {
-		return // such as the renewal of the Lease that was under way: another instance has written it since
+	if answered.code >= http.StatusBadRequest && answered.code < http.StatusInternalServerError {
+		g.count(what, -1) // such as the renewal of the Lease that was under way: another instance has written it since
 	}
+}
+
+func (g *gate) count(what string, by int) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	g.passed = append(g.passed, r.Method+" "+r.URL.Path)
+	g.passed[what] += by
+	if g.passed[what] == 0 {
+		delete(g.passed, what)
+	}
 }
 
 // answer remembers the code of an answer.
@@ -159,10 +172,11 @@ func (g *gate) judge(context.Context, *stage) error {
 	if _, err := g.former.End(syscall.Signal(0), patience); err != nil {
 		return err
 	}
+	g.pending.Wait()
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	if len(g.passed) > 0 {
-		return fmt.Errorf("the deposed leader has changed something: %s", strings.Join(g.passed, ", "))
+		return fmt.Errorf("the deposed leader has changed something: %s", strings.Join(slices.Sorted(maps.Keys(g.passed)), ", "))
 	}
 	return nil
 }
