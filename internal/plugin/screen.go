@@ -44,7 +44,7 @@ func (s *screen) show(text string) {
 // lose says why the text cannot be renewed, and leaves it as it is.
 func (s *screen) lose(because string) {
 	if s.lost == "" && !s.streams.terminal() {
-		say(s.streams.Err, "windlass: %s; trying again\n", because)
+		say(s.streams.Err, "windlass: %s (trying again)\n", because)
 	}
 	s.lost = oneLine(because)
 	s.draw()
