@@ -40,9 +40,12 @@ func thereOrNot(k, name string, there bool) *branch {
 
 // one returns the branch of an object without a namespace that another one names.
 func (c *cluster) one(ctx context.Context, k *kind, name string) ([]*branch, error) {
-	object, version := k.object(), c.beforeReading(ctx, k, "", name)
-	err := c.Get(ctx, client.ObjectKey{Name: name}, object)
-	switch {
+	version, err := c.beforeReading(ctx, k, "", name)
+	if err != nil {
+		return nil, err
+	}
+	object := k.object()
+	switch err := c.Get(ctx, client.ObjectKey{Name: name}, object); {
 	case apierrors.IsForbidden(err):
 		return []*branch{sentence(moodUnknown, "%s/%s  you may not get it", k.singular(), name)}, nil
 	case apierrors.IsNotFound(err):

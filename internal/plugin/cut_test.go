@@ -29,6 +29,8 @@ type cable struct {
 	open  map[net.Conn]bool
 	// tried is how often it was tried.
 	tried int
+	// still holds back what is carried while somebody holds it.
+	still sync.RWMutex
 }
 
 func newCable(t *testing.T, to string) *cable {
@@ -78,9 +80,43 @@ func (c *cable) carry(from net.Conn) {
 	if isCut {
 		c.cut(true)
 	}
-	go func() { _, _ = io.Copy(from, to); _ = from.Close() }()
-	_, _ = io.Copy(to, from)
+	go func() { _, _ = io.Copy(held{from, &c.still}, to); _ = from.Close() }()
+	_, _ = io.Copy(held{to, &c.still}, from)
 	_ = to.Close()
+}
+
+// held is an end of a connection that receives nothing while the way is still.
+type held struct {
+	io.Writer
+
+	still *sync.RWMutex
+}
+
+func (h held) Write(part []byte) (int, error) {
+	h.still.RLock()
+	defer h.still.RUnlock()
+	return h.Writer.Write(part)
+}
+
+// TestViewSaysThatTheAPIServerIsSilent: a connection that stays open and carries nothing, as when a laptop has moved to another network, was
+// noticed after 45 seconds, and a view told of it ten seconds later.
+func TestViewSaysThatTheAPIServerIsSilent(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	namespace := s.Namespace(t)
+	podSet(t, s, namespace, "web")
+	way := newCable(t, s.Config.Host)
+	config := rest.CopyConfig(s.Config)
+	config.Host = "https://" + way.Addr().String()
+	config.ServerName = "localhost" // another connection than those that other tests of this process have made
+	far := &stage{Harness: s.Harness, kubeconfig: kubeconfigFor(t, config, namespace)}
+	view := far.watching(t, 100, "status", "podset/web", "--watch")
+	testkit.Eventually(t, "the view is drawn", func() bool { return strings.Contains(view.String(), "PoolNotFound") })
+	way.still.Lock()
+	defer way.still.Unlock()
+	testkit.Eventually(t, "it says that the API server does not answer", func() bool {
+		return strings.Contains(view.String(), "the API server at "+config.Host+" has not answered")
+	})
 }
 
 // TestViewTriesOnceBeforeItSaysThatItIsCut: the client library tries eleven times, a second apart, and a tree said nothing for 22 seconds.

@@ -68,7 +68,9 @@ func kubeconfigFor(tb testing.TB, config *rest.Config, namespace string) string 
 	tb.Helper()
 	const name = "test"
 	content := clientcmdapi.Config{
-		Clusters: map[string]*clientcmdapi.Cluster{name: {Server: config.Host, CertificateAuthorityData: config.CAData}},
+		Clusters: map[string]*clientcmdapi.Cluster{name: {
+			Server: config.Host, CertificateAuthorityData: config.CAData, TLSServerName: config.ServerName,
+		}},
 		AuthInfos: map[string]*clientcmdapi.AuthInfo{name: {
 			ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Token: config.BearerToken,
 		}},

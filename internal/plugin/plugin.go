@@ -47,6 +47,7 @@ type plugin struct {
 
 // Execute runs the plugin with the arguments, and returns the exit code of the process.
 func Execute(ctx context.Context, options Options, args []string) int {
+	noticeSilence()
 	p := &plugin{Options: options}
 	root := p.newRoot() //nolint:contextcheck // because commands get the context of the call
 	root.SetArgs(args)

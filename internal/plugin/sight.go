@@ -5,7 +5,9 @@ package plugin
 
 import (
 	"context"
+	"errors"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,16 +37,17 @@ func (c *cluster) saw(k *kind, version, namespace string, wanted func(client.Obj
 
 // beforeReading returns the version to watch an object from that is read next, empty if nothing is remembered. The object's own can be one
 // that the API server has forgotten, and a watch from now on does not tell of a deletion since. Who may not list has no version, and
-// may not watch either.
-func (c *cluster) beforeReading(ctx context.Context, k *kind, namespace, name string) string {
+// may not watch either. It fails if there is no answer at all, so that the reader does not wait for another one as long again.
+func (c *cluster) beforeReading(ctx context.Context, k *kind, namespace, name string) (string, error) {
 	if c.sights == nil {
-		return ""
+		return "", nil
 	}
 	list := k.list()
-	if err := c.List(ctx, list, client.InNamespace(namespace), byName(name)); err != nil {
-		return ""
+	err := c.List(ctx, list, client.InNamespace(namespace), byName(name))
+	if _, answered := errors.AsType[*apierrors.StatusError](err); err != nil && !answered {
+		return "", err
 	}
-	return list.GetResourceVersion()
+	return list.GetResourceVersion(), nil
 }
 
 // sawOne remembers an object that was read by its name, or with nil that it is not there.

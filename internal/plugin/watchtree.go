@@ -52,8 +52,10 @@ func (c *cluster) growNow(ctx context.Context, of target) (*grown, error) {
 	remembering := *c
 	out := &grown{}
 	remembering.sights = &out.sights
-	version := remembering.beforeReading(ctx, of.kind, c.within(of.kind), of.name)
-	var err error
+	version, err := remembering.beforeReading(ctx, of.kind, c.within(of.kind), of.name)
+	if err != nil {
+		return nil, err
+	}
 	if out.object, err = remembering.read(ctx, of); err != nil {
 		return nil, err
 	}
