@@ -43,6 +43,9 @@ type observation struct {
 	// looked says that the host was asked for the machine. Then found is its answer, nil if there is no machine.
 	looked bool
 	found  *machine.Observed
+	// answered is when the host had answered. A machine can have been started since the pass began: the call of a manager that was killed
+	// may arrive late.
+	answered time.Time
 	// spec is the desired machine.
 	spec machine.Spec
 	// tooLarge is why the machine keeps its size, which then is that of spec, nil if it need not.
@@ -138,7 +141,9 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	}
 	seen.spec = specOf(pass.Object, r.installation, seen.at.Driver, held)
 	seen.spec.Kept = keptDisks(pass.Object, pass.Now)
-	return look(ctx, driver, pass.Object, seen)
+	outcome := look(ctx, driver, pass.Object, seen)
+	seen.answered = r.now()
+	return outcome
 }
 
 // lookAtOperation returns the progress of the operation, nil for none. One whose end is in the status already is acknowledged.

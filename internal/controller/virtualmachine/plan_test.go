@@ -35,6 +35,7 @@ func sees(vm *cloudnativev1alpha1.VirtualMachine, change ...func(*observation)) 
 			Identity: spec.Identity, ID: "x", State: machine.StateRunning, SpecHash: spec.Hash, Resources: spec.Resources,
 			StartedAt: noon.Add(-time.Hour),
 		},
+		answered: noon,
 	}
 	for _, c := range change {
 		c(&seen)

@@ -83,14 +83,14 @@ func (p *planner) hurry() {
 	}
 }
 
-// restartDue reports whether a restart that the user wants is due. If the machine was started after that time, it is done. A start that is still to come
-// says nothing: the clock of the machine's host is ahead.
+// restartDue reports whether a restart that the user wants is due. If the machine was started after that time, it is done. A start that was still to come
+// when the host answered says nothing: the clock of the machine's host is ahead.
 func (p *planner) restartDue() bool {
 	if !p.asked() {
 		return false
 	}
 	at := p.vm.Spec.RestartAt
-	if started := p.seen.found.StartedAt; !started.IsZero() && !started.Before(at.Time) && !started.After(p.now) {
+	if started := p.seen.found.StartedAt; !started.IsZero() && !started.Before(at.Time) && !started.After(p.seen.answered) {
 		p.served = at
 		return false
 	}
