@@ -110,28 +110,44 @@ func (c *crds) check(ctx context.Context) (leaving []string, err error) {
 		appsv1alpha1.GroupName, cloudnativev1alpha1.GroupName, clusterprovisionerv1alpha1.GroupName, nodesv1.GroupName,
 	}
 	needed := slices.DeleteFunc(slices.Clone(c.needed), func(gvk schema.GroupVersionKind) bool { return !slices.Contains(ours, gvk.Group) })
-	served, err := c.served(ctx, needed)
+	served, unmapped, err := c.ask(ctx, needed)
 	if err != nil {
 		return nil, explain(c.restConfig, err)
 	}
 	var missing []string
 	for _, gvk := range needed {
-		plural, _ := apimeta.UnsafeGuessKindToResource(gvk)
 		switch verbs := verbsOf(served[gvk.GroupVersion()], gvk.Kind); {
 		case verbs == nil:
-			missing = append(missing, plural.GroupResource().String())
+			missing = append(missing, resourceName(gvk))
 		case !slices.Contains(verbs, "create"):
-			leaving = append(leaving, plural.GroupResource().String())
+			leaving = append(leaving, resourceName(gvk))
 		}
 	}
-	slices.Sort(leaving)
 	if len(missing) == 0 {
-		if missing, err = c.unmapped(); len(missing) == 0 {
-			return leaving, err
-		}
+		missing = unmapped
+	}
+	if len(missing) == 0 {
+		slices.Sort(leaving)
+		return leaving, nil
 	}
 	slices.Sort(missing)
 	return nil, unknownKindsError{host: c.restConfig.Host, kinds: missing}
+}
+
+// ask asks at the same time what the API server serves of the groups of these kinds, and which kinds clients would not find.
+func (c *crds) ask(ctx context.Context, kinds []schema.GroupVersionKind) (
+	served map[schema.GroupVersion]*metav1.APIResourceList, unmapped []string, err error,
+) {
+	var asking errgroup.Group
+	asking.Go(func() (err error) {
+		served, err = c.served(ctx, kinds)
+		return err
+	})
+	asking.Go(func() (err error) {
+		unmapped, err = c.unmapped()
+		return err
+	})
+	return served, unmapped, asking.Wait()
 }
 
 // served returns what the API server serves of the groups of these kinds. It is asked for all of them at the same time, and a group that it does
@@ -170,15 +186,20 @@ func groupVersions(kinds []schema.GroupVersionKind) []schema.GroupVersion {
 func (c *crds) unmapped() ([]string, error) {
 	mapper, kinds, err := kube.NewMapper(c.restConfig, c.needed...)
 	if err != nil {
-		return nil, explain(c.restConfig, err)
+		return nil, err
 	}
 	c.mapper = mapper
 	var names []string
 	for _, gvk := range kinds {
-		plural, _ := apimeta.UnsafeGuessKindToResource(gvk)
-		names = append(names, plural.GroupResource().String())
+		names = append(names, resourceName(gvk))
 	}
 	return names, nil
+}
+
+// resourceName names the resource of a kind as kubectl does.
+func resourceName(gvk schema.GroupVersionKind) string {
+	plural, _ := apimeta.UnsafeGuessKindToResource(gvk)
+	return plural.GroupResource().String()
 }
 
 // verbsOf returns the verbs for the objects of a kind, nil if the kind is not served. Subresources have the same kind, so the first

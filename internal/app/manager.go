@@ -59,15 +59,11 @@ func runOn(
 	logger, silence := newLogger(log, conf, detail)
 	defer silence()
 	list := enabled(conf.Enabled)
-	mapper, err := preflight(ctx, restConfig, conf, list, logger)
+	found, err := preflight(ctx, restConfig, conf, list, logger)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil // a stop during the checks is not a failure
 		}
-		return err
-	}
-	subject, err := ownSubject(ctx, restConfig)
-	if err != nil {
 		return err
 	}
 	stopTraces, err := startTraces(ctx, conf, logger)
@@ -76,12 +72,12 @@ func runOn(
 	}
 	defer stopTraces()
 	ready, leading := &readiness{}, newFence(conf, now)
-	mgr, err := newManager(restConfig, mapper, conf, logger, detail, ready, leading)
+	mgr, err := newManager(restConfig, found.mapper, conf, logger, detail, ready, leading)
 	if err != nil {
 		return err
 	}
 	given := tools{
-		workers: conf.Threads, now: now, conf: conf, namespace: conf.OwnNamespace, subject: subject, log: logger, leading: leading,
+		workers: conf.Threads, now: now, conf: conf, namespace: conf.OwnNamespace, subject: found.subject, log: logger, leading: leading,
 		reach: newReach(mgr.GetClient(), mgr.Elected()), namespaces: namespaces,
 	}
 	if err := addControllers(ctx, mgr, list, given); err != nil {

@@ -4,8 +4,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -28,32 +30,42 @@ import (
 // preflightTimeout bounds the questions to the API server, besides the wait for the CRDs.
 const preflightTimeout = 15 * time.Second
 
+// learned is what a preflight found out.
+type learned struct {
+	// mapper finds the kinds of the controllers.
+	mapper meta.RESTMapper
+	// subject is the account of this process, as "kubectl create rolebinding" takes it.
+	subject string
+}
+
 // preflight asks the API server everything that would otherwise show as an endless row of log lines: whether it answers,
-// knows our kinds, and grants what the controllers need. It waits for the kinds, and returns the mapper that finds them.
-func preflight(ctx context.Context, restConfig *rest.Config, conf *config.Config, list []controller, log logr.Logger) (meta.RESTMapper, error) {
+// knows our kinds, and grants what the controllers need. It waits for the kinds.
+func preflight(ctx context.Context, restConfig *rest.Config, conf *config.Config, list []controller, log logr.Logger) (learned, error) {
 	finder, err := discovery.NewDiscoveryClientForConfig(restConfig)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make a client for the API server at %s: %w", restConfig.Host, err)
+		return learned{}, fmt.Errorf("cannot make a client for the API server at %s: %w", restConfig.Host, err)
 	}
 	asking, cancel := context.WithTimeout(ctx, preflightTimeout)
 	defer cancel()
+	// By itself, because it opens the connection: questions that are asked at the same time then share that.
 	if _, err := finder.ServerVersionWithContext(asking); err != nil {
-		return nil, explain(restConfig, err)
+		return learned{}, explain(restConfig, err)
 	}
 	scheme := kube.NewScheme()
 	wanted := crds{restConfig: restConfig, finder: finder}
 	if wanted.needed, err = neededKinds(list, scheme); err != nil {
-		return nil, err
+		return learned{}, err
 	}
 	leaving, err := wanted.await(ctx, conf.HealthProbeBindAddress, log)
 	if err != nil {
-		return nil, err
+		return learned{}, err
 	}
 	if len(leaving) > 0 {
 		// Continue: a controller has to clean up after their objects, whose finalizers would otherwise block the deletion.
 		log.Info("CRDs are being deleted, and all of their objects with them; afterwards "+applyCRDs, "crds", leaving)
 	}
-	return wanted.mapper, checkAccount(ctx, restConfig, wanted.mapper, conf, list, log)
+	subject, err := checkAccount(ctx, restConfig, wanted.mapper, conf, list, log)
+	return learned{mapper: wanted.mapper, subject: subject}, err
 }
 
 // neededKinds returns the kinds that the controllers read.
@@ -69,35 +81,49 @@ func neededKinds(list []controller, scheme *runtime.Scheme) ([]schema.GroupVersi
 	return out, nil
 }
 
-// checkAccount checks what this account may do, and that it can keep the Lease.
-func checkAccount(ctx context.Context, restConfig *rest.Config, mapper meta.RESTMapper, conf *config.Config, list []controller, log logr.Logger) error {
+// checkAccount checks what this account may do and that it can keep the Lease, and returns who it is. It asks all of that at the same time,
+// because a takeover waits for the answers.
+func checkAccount(
+	ctx context.Context, restConfig *rest.Config, mapper meta.RESTMapper, conf *config.Config, list []controller, log logr.Logger,
+) (subject string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, preflightTimeout)
 	defer cancel()
 	if conf.OnlyGateway {
-		return nil // what its caches may not read, the HTTP API says itself
-	}
-	if err := checkRights(ctx, restConfig, conf, list, log); err != nil {
-		return err
-	}
-	return checkLease(ctx, restConfig, mapper, conf)
-}
-
-// checkLease creates the Lease as a dry run: it must exist, or it must be possible to create it. Otherwise the election would never
-// end.
-func checkLease(ctx context.Context, restConfig *rest.Config, mapper meta.RESTMapper, conf *config.Config) error {
-	if !conf.LeaderElect {
-		return nil
+		return ownSubject(ctx, restConfig) // what its caches may not read, the HTTP API says itself
 	}
 	live, err := client.New(restConfig, client.Options{Scheme: kube.NewScheme(), Mapper: mapper})
 	if err != nil {
-		return explain(restConfig, err)
+		return "", explain(restConfig, err)
+	}
+	var unknown, denied, unleased error
+	var asking sync.WaitGroup
+	asking.Go(func() { subject, unknown = ownSubject(ctx, restConfig) })
+	asking.Go(func() { denied = checkRights(ctx, restConfig, conf, list, log) })
+	asking.Go(func() { unleased = tryLease(ctx, live, conf) })
+	asking.Wait()
+	if denied == nil && unleased != nil {
+		// The rights may have been granted after it was tried.
+		unleased = ensureLease(ctx, restConfig, live, conf)
+	}
+	return subject, cmp.Or(denied, unleased, unknown)
+}
+
+// tryLease creates the Lease as a dry run: it must exist, or it must be possible to create it. Otherwise the election would never end.
+func tryLease(ctx context.Context, live client.Writer, conf *config.Config) error {
+	if !conf.LeaderElect {
+		return nil
 	}
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: conf.LeaseLockNamespace, Name: conf.LeaseLockName},
 	}
-	err = live.Create(ctx, lease, client.DryRunAll)
+	return client.IgnoreAlreadyExists(live.Create(ctx, lease, client.DryRunAll))
+}
+
+// ensureLease tries the Lease, and creates the namespace of the manifests if only that is missing.
+func ensureLease(ctx context.Context, restConfig *rest.Config, live client.Writer, conf *config.Config) error {
+	err := tryLease(ctx, live, conf)
 	switch {
-	case err == nil || apierrors.IsAlreadyExists(err):
+	case err == nil:
 		return nil
 	case apierrors.IsNotFound(err) && conf.LeaseLockNamespace == config.DefaultNamespace:
 		return createNamespace(ctx, live, conf.LeaseLockNamespace)

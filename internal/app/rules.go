@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,22 +28,51 @@ const nodesOnly = "node authorizer does not support user rule resolution"
 // for each right. Where an authorizer cannot list its rules, it may also deny what another one's rules grant: then each right has to be
 // asked for.
 func unlisted(ctx context.Context, asker authorizationclient.SelfSubjectRulesReviewInterface, needed []right) ([]right, error) {
-	granted := map[string][]rbacv1.PolicyRule{}
+	granted, err := rulesOf(ctx, asker, namespacesOf(needed))
+	if err != nil {
+		return nil, err
+	}
 	var left []right
 	for _, one := range needed {
-		namespace := one.asked.Namespace
-		if _, known := granted[namespace]; !known {
-			rules, err := rulesIn(ctx, asker, namespace)
-			if err != nil {
-				return nil, err
-			}
-			granted[namespace] = rules
-		}
-		if covered, _ := validation.Covers(granted[namespace], []rbacv1.PolicyRule{ruleOf(&one.asked)}); !covered {
+		if covered, _ := validation.Covers(granted[one.asked.Namespace], []rbacv1.PolicyRule{ruleOf(&one.asked)}); !covered {
 			left = append(left, one)
 		}
 	}
 	return left, nil
+}
+
+// namespacesOf returns the namespaces that the rights are in, each once.
+func namespacesOf(needed []right) []string {
+	var out []string
+	for _, one := range needed {
+		if !slices.Contains(out, one.asked.Namespace) {
+			out = append(out, one.asked.Namespace)
+		}
+	}
+	return out
+}
+
+// rulesOf returns the rules of this account in each of the namespaces, which it asks for at the same time.
+func rulesOf(
+	ctx context.Context, asker authorizationclient.SelfSubjectRulesReviewInterface, namespaces []string,
+) (map[string][]rbacv1.PolicyRule, error) {
+	rules := make([][]rbacv1.PolicyRule, len(namespaces))
+	asking, ctx := errgroup.WithContext(ctx)
+	asking.SetLimit(concurrentReviews)
+	for i, namespace := range namespaces {
+		asking.Go(func() (err error) {
+			rules[i], err = rulesIn(ctx, asker, namespace)
+			return err
+		})
+	}
+	if err := asking.Wait(); err != nil {
+		return nil, err
+	}
+	granted := map[string][]rbacv1.PolicyRule{}
+	for i, namespace := range namespaces {
+		granted[namespace] = rules[i]
+	}
+	return granted, nil
 }
 
 // rulesIn returns the rules of this account in a namespace, or everywhere if that is empty; none if the list of them cannot be relied on.

@@ -1,0 +1,84 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/rest"
+
+	"github.com/windlass-operator/windlass/internal/config"
+)
+
+// gathering is an API server that answers nothing before it has been asked so many questions.
+type gathering struct {
+	http.Handler
+
+	mutex   sync.Mutex
+	asked   []string
+	awaited int
+	all     chan struct{}
+}
+
+// ServeHTTP implements http.Handler.
+func (g *gathering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.mutex.Lock()
+	g.asked = append(g.asked, path.Base(r.URL.Path))
+	if len(g.asked) == g.awaited {
+		close(g.all)
+	}
+	g.mutex.Unlock()
+	select {
+	case <-g.all:
+		g.Handler.ServeHTTP(w, r)
+	case <-r.Context().Done():
+	}
+}
+
+// A start asked for the rights, the Lease and its own name one after the other, and a takeover waited for each answer.
+func TestAStartAsksAboutItsAccountAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	a := newAuthorizer(t)
+	a.grantEverything()
+	answers := http.NewServeMux()
+	answers.Handle("/apis/authorization.k8s.io/", a)
+	answers.HandleFunc("/apis/authentication.k8s.io/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview",`+
+			`"status":{"userInfo":{"username":"system:serviceaccount:windlass-system:windlass"}}}`)
+	})
+	answers.HandleFunc("/apis/coordination.k8s.io/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.Copy(w, r.Body)
+	})
+	server := &gathering{Handler: answers, awaited: 4, all: make(chan struct{})}
+	listening := httptest.NewServer(server)
+	t.Cleanup(listening.Close)
+
+	conf := config.Default(controllerNames()...)
+	conf.LeaseLockNamespace = "windlass-system"
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(coordinationv1.SchemeGroupVersion.WithKind("Lease"), meta.RESTScopeNamespace)
+	host := &rest.Config{
+		Host: listening.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"},
+	}
+	subject, err := checkAccount(t.Context(), host, mapper, &conf, controllers(), logr.Discard())
+	if want := "--serviceaccount=windlass-system:windlass"; err != nil || subject != want {
+		t.Errorf("the account is %q, want %q: %v", subject, want, err)
+	}
+	slices.Sort(server.asked)
+	if diff := cmp.Diff([]string{"leases", "selfsubjectreviews", "selfsubjectrulesreviews", "selfsubjectrulesreviews"}, server.asked); diff != "" {
+		t.Errorf("was asked (-want +got):\n%s", diff)
+	}
+}
