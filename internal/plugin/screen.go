@@ -73,7 +73,8 @@ func (s *screen) draw() {
 	}
 	width, height := s.streams.Size()
 	if s.lost != "" {
-		lines = append([]string{"Trying again, this is how it stood: " + s.lost, ""}, lines...)
+		// The cause has a line of its own: of the address of an API server and the cause after it, a line of 80 letters shows both.
+		lines = append([]string{s.lost, "Trying again. This is how it stood:", ""}, lines...)
 	}
 	lines = fit(lines, width, height)
 	if slices.Equal(lines, s.lines) {
