@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/client-go/rest"
 
 	"github.com/windlass-operator/windlass/internal/config"
 )
@@ -70,10 +69,7 @@ func TestAStartAsksAboutItsAccountAtTheSameTime(t *testing.T) {
 	conf.LeaseLockNamespace = "windlass-system"
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(coordinationv1.SchemeGroupVersion.WithKind("Lease"), meta.RESTScopeNamespace)
-	host := &rest.Config{
-		Host: listening.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"},
-	}
-	subject, err := checkAccount(t.Context(), host, mapper, &conf, controllers(), logr.Discard())
+	subject, err := checkAccount(t.Context(), speakingJSON(listening.URL), mapper, &conf, controllers(), logr.Discard())
 	if want := "--serviceaccount=windlass-system:windlass"; err != nil || subject != want {
 		t.Errorf("the account is %q, want %q: %v", subject, want, err)
 	}

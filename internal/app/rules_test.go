@@ -82,8 +82,12 @@ func (a *authorizer) check(t *testing.T) error {
 	t.Helper()
 	conf := config.Default(controllerNames()...)
 	conf.LeaseLockNamespace = "windlass-system"
-	host := &rest.Config{Host: a.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"}}
-	return checkRights(t.Context(), host, &conf, controllers(), logr.Discard())
+	return checkRights(t.Context(), speakingJSON(a.URL), &conf, controllers(), logr.Discard())
+}
+
+// speakingJSON returns the way to an API server of a test.
+func speakingJSON(url string) *rest.Config {
+	return &rest.Config{Host: url, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"}}
 }
 
 // Each start of a manager asked the API server 116 questions.
