@@ -30,10 +30,11 @@ import (
 type line struct {
 	mu sync.Mutex
 	// held is closed when answers get through again; nil while they do.
-	held  chan struct{}
-	cut   bool
-	tries int
-	open  map[*lineConn]struct{}
+	held chan struct{}
+	cut  bool
+	// reviews is how often somebody has asked who a caller is or what they may do since the line was cut.
+	reviews int
+	open    map[*lineConn]struct{}
 }
 
 type lineConn struct {
@@ -46,13 +47,6 @@ type lineConn struct {
 
 // dial implements rest.Config.Dial.
 func (l *line) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	l.mu.Lock()
-	l.tries++
-	cut := l.cut
-	l.mu.Unlock()
-	if cut {
-		return nil, fmt.Errorf("cannot reach %s: the line is cut", address)
-	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
@@ -60,6 +54,9 @@ func (l *line) dial(ctx context.Context, network, address string) (net.Conn, err
 	out := &lineConn{Conn: conn, line: l, closed: make(chan struct{})}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.cut {
+		return nil, errors.Join(fmt.Errorf("cannot reach %s: the line is cut", address), conn.Close())
+	}
 	if l.open == nil {
 		l.open = map[*lineConn]struct{}{}
 	}
@@ -109,7 +106,7 @@ func (l *line) hold(t *testing.T) (release func()) {
 func (l *line) sever() (mend func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.cut, l.tries = true, 0
+	l.cut, l.reviews = true, 0
 	for conn := range l.open {
 		_ = conn.Close()
 	}
@@ -120,14 +117,41 @@ func (l *line) sever() (mend func()) {
 	}
 }
 
-func (l *line) tried() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.tries
+// reviewCounter counts reviews among the requests.
+type reviewCounter struct {
+	http.RoundTripper
+
+	line *line
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c reviewCounter) RoundTrip(request *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(request.URL.Path, "reviews") {
+		c.line.mu.Lock()
+		c.line.reviews++
+		c.line.mu.Unlock()
+	}
+	return c.RoundTripper.RoundTrip(request)
+}
+
+// inDoubt waits until a stream whose line is cut has asked in vain. Nobody else may ask at the time. It asks for fewer reviews for one
+// question, and does not ask the next one before it knows that the last has failed.
+func (l *line) inDoubt(t *testing.T) {
+	t.Helper()
+	reviewed := func() int {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.reviews
+	}
+	before := reviewed()
+	testkit.Eventually(t, "the stream has asked in vain", func() bool { return reviewed() > before+10 })
 }
 
 // on puts the line between a gateway and its API server. Rights are believed for longer than any test takes.
-func (l *line) on(o *Options) { o.Config.Dial, o.RightsTTL = l.dial, time.Hour }
+func (l *line) on(o *Options) {
+	o.Config.Dial, o.RightsTTL = l.dial, time.Hour
+	o.Config.Wrap(func(next http.RoundTripper) http.RoundTripper { return reviewCounter{RoundTripper: next, line: l} })
+}
 
 const serviceBody = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"},"spec":{"ports":[{"port":1}]}}`
 
@@ -218,12 +242,11 @@ func TestAPIServerThatIsNotThere(t *testing.T) {
 	if lines := r.log.with(problem.Instance); len(lines) == 0 || !strings.Contains(strings.Join(lines, ""), "the line is cut") {
 		t.Errorf("the log says %q", lines)
 	}
-	testkit.Eventually(t, "the stream has asked for its rights several times", func() bool { return l.tried() > 20 })
+	l.inDoubt(t)
 
 	// What happens while nobody can say who may see it has to wait.
 	must(t, r.kind(t, view.ServicesPlural).Store.Update(object("Service", ns, "meanwhile", 1)))
-	tried := l.tried()
-	testkit.Eventually(t, "it has asked several times more", func() bool { return l.tried() > tried+20 })
+	l.inDoubt(t)
 	if len(f.events) > 0 {
 		t.Errorf("meanwhile the stream says %q", describeEvent(<-f.events))
 	}
