@@ -174,10 +174,10 @@ func (s *scripted) describes(t *testing.T, words ...string) {
 	})
 }
 
-// remove deletes the Cluster and waits until it is gone.
+// remove deletes the Cluster and waits until it is gone, which one that is being deleted already may be at any moment.
 func (s *scripted) remove(t *testing.T) {
 	t.Helper()
-	s.do(t, "delete", "clusters.clusterprovisioner.rke.io", s.name, "--timeout=3m")
+	s.do(t, "delete", "clusters.clusterprovisioner.rke.io", s.name, "--ignore-not-found", "--timeout=3m")
 }
 
 // called fails the test unless the tool was called for exactly these actions, in this order.
