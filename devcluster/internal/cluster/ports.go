@@ -5,10 +5,13 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 )
 
@@ -53,42 +56,80 @@ func (p Ports) podRange() netip.Prefix {
 	return netip.MustParsePrefix(address)
 }
 
+// guard is the port of a block on which no component listens. A command listens there for as long as the block has no component that
+// could: commands of other state directories, which do not know of each other, then take another block.
+func (p Ports) guard() int32 { return p.APIServer + blockSize - 1 }
+
 // all returns the ports that have to be free and are reserved.
 func (p Ports) all() []int32 {
 	return []int32{p.APIServer, p.Etcd, p.EtcdPeer, p.ControllerManager, p.Scheduler, p.Kwok, p.Kubelet}
 }
 
-// choosePorts picks the first block from start on of which no port is reserved and all are free.
-func choosePorts(start int32, reserved map[int32]bool, free func(port int32) bool) (Ports, error) {
+// choosePorts picks the first block from start on of which no port is reserved and all are free. It listens on the guard of the block, and
+// has looked at the other ports since.
+func choosePorts(start int32, reserved map[int32]bool, listen func(port int32) (io.Closer, error)) (Ports, io.Closer, error) {
 	for i := range int32(blocks) {
 		ports := portsOfBlock((start + i) % blocks)
-		usable := true
-		for _, port := range ports.all() {
-			usable = usable && !reserved[port] && free(port)
+		if slices.ContainsFunc(ports.all(), func(port int32) bool { return reserved[port] }) {
+			continue
 		}
-		if usable {
-			return ports, nil
+		guard, err := listen(ports.guard())
+		if err != nil {
+			continue
 		}
+		taken := func(port int32) bool {
+			listener, err := listen(port)
+			return err != nil || listener.Close() != nil
+		}
+		if !slices.ContainsFunc(ports.all(), taken) {
+			return ports, guard, nil
+		}
+		_ = guard.Close()
 	}
-	return Ports{}, fmt.Errorf("cannot find %d free ports between %d and %d: delete a cluster that you no longer need ('devcluster list' shows all clusters)",
+	return Ports{}, nil, fmt.Errorf("cannot find %d free ports between %d and %d: delete a cluster that you no longer need ('devcluster list' shows all clusters)",
 		blockSize, firstPort, lastPort)
 }
 
+// reservePorts gives the cluster a block of ports and guards it until releasePorts.
+func (c *cluster) reservePorts(ctx context.Context) error {
+	c.releasePorts()
+	var err error
+	c.guard, err = c.store.reservePorts(ctx, &c.state)
+	return err
+}
+
+// guardPorts guards the block that the cluster has, until releasePorts. It returns false if somebody else has it.
+func (c *cluster) guardPorts(ctx context.Context) bool {
+	if c.guard == nil {
+		if guard, err := listenOn(ctx, c.state.Ports.guard()); err == nil {
+			c.guard = guard
+		}
+	}
+	return c.guard != nil
+}
+
+func (c *cluster) releasePorts() {
+	if c.guard != nil {
+		_ = c.guard.Close()
+		c.guard = nil
+	}
+}
+
 // reservePorts gives the cluster ports that no other cluster of the state directory has, running or not. It records them
-// before it releases the directory's lock.
-func (s *Store) reservePorts(ctx context.Context, state *State) error {
+// before it releases the directory's lock. Nobody else gets the block until the guard is closed.
+func (s *Store) reservePorts(ctx context.Context, state *State) (guard io.Closer, err error) {
 	if err := checkLoopback(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	lock, err := s.lockStore(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer lock.release()
 
 	names, err := s.Names()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	reserved := map[int32]bool{}
 	for _, name := range names {
@@ -105,23 +146,25 @@ func (s *Store) reservePorts(ctx context.Context, state *State) error {
 	// Clusters of different state directories do not know of each other, so each begins its search elsewhere.
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(s.clusterDir(state.Name)))
-	state.Ports, err = choosePorts(int32(hash.Sum32()%blocks), reserved, func(port int32) bool { return portIsFree(ctx, port) })
-	if err != nil {
-		return err
+	listen := func(port int32) (io.Closer, error) { return listenOn(ctx, port) }
+	if state.Ports, guard, err = choosePorts(int32(hash.Sum32()%blocks), reserved, listen); err != nil {
+		return nil, err
 	}
-	return s.save(*state)
+	if err := s.save(*state); err != nil {
+		return nil, errors.Join(err, guard.Close())
+	}
+	return guard, nil
 }
 
 // portIsFree asks the kernel, which knows about all programs, not only clusters. The answer can be outdated a moment
 // later; a component that loses that race reports it in its log.
 func portIsFree(ctx context.Context, port int32) bool {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", address(port))
-	if err != nil {
-		return false
-	}
-	_ = listener.Close()
-	return true
+	listener, err := listenOn(ctx, port)
+	return err == nil && listener.Close() == nil
+}
+
+func listenOn(ctx context.Context, port int32) (io.Closer, error) {
+	return (&net.ListenConfig{}).Listen(ctx, "tcp", address(port))
 }
 
 // address is never a name, because resolving a name can contact a server.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -55,6 +56,8 @@ type cluster struct {
 	binaries string
 	machine  realnode.Machine
 	state    State
+	// guard keeps the block of ports until components listen there; nil when nothing has to.
+	guard io.Closer
 }
 
 // cluster only builds paths; nothing has to exist yet.
@@ -96,6 +99,7 @@ func (s *Store) Up(ctx context.Context, request Request) (Result, error) {
 	}
 	c := s.cluster(state)
 	c.binaries = binaries
+	defer c.releasePorts()
 	if err := c.prepareRealNode(request); err != nil {
 		return Result{}, err
 	}
@@ -191,7 +195,7 @@ func (c *cluster) create(ctx context.Context) error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return fmt.Errorf("cannot create directory %q: %w", c.dir, err)
 	}
-	if err := c.store.reservePorts(ctx, &c.state); err != nil {
+	if err := c.reservePorts(ctx); err != nil {
 		return err
 	}
 	// The last is what pods of a real node have of the machine: there is no kube-proxy, and a program may listen there for them.
@@ -209,24 +213,31 @@ func (c *cluster) stagesPath() string { return filepath.Join(c.dir, "kwok.yaml")
 // claimPorts makes sure that the ports of components to be started are free. If another program uses one of them, the
 // whole cluster moves, because every component knows the port of another one.
 func (c *cluster) claimPorts(ctx context.Context, running map[string][]process.ID) (map[string][]process.ID, error) {
+	if len(running) == 0 && !c.guardPorts(ctx) {
+		return nil, c.movePorts(ctx, "another cluster is being started on the ports of this one")
+	}
 	for _, batch := range c.batches() {
 		for _, component := range batch {
 			if len(running[component.name]) > 0 || component.ports == nil {
 				continue
 			}
 			for _, port := range component.ports(c.state.Ports) {
-				if portIsFree(ctx, port) {
-					continue
+				if !portIsFree(ctx, port) {
+					return nil, c.movePorts(ctx, fmt.Sprintf("another program uses port %d of %s", port, component.name))
 				}
-				c.store.progress.Done("another program uses port %d of %s, moving the cluster to other ports", port, component.name)
-				if err := c.stop(ctx); err != nil {
-					return nil, err
-				}
-				return nil, c.store.reservePorts(ctx, &c.state)
 			}
 		}
 	}
 	return running, nil
+}
+
+// movePorts stops the cluster and gives it other ports.
+func (c *cluster) movePorts(ctx context.Context, why string) error {
+	c.store.progress.Done("%s, moving the cluster to other ports", why)
+	if err := c.stop(ctx); err != nil {
+		return err
+	}
+	return c.reservePorts(ctx)
 }
 
 // populate reconciles the nodes with the request and waits until pods can be created and run.
