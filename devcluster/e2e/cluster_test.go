@@ -124,26 +124,20 @@ func TestTwoClustersAtTheSameMoment(t *testing.T) {
 	s.must("stop", "--name", "one")
 	s.must("stop", "--name", "one")
 	s.up("--name", "three")
+	s.shows(summary{Name: "one", State: "Stopped", Nodes: 2}, summary{Name: "three", State: "Running"}, summary{Name: "two", State: "Running", Nodes: 2})
 	endpoints := map[string]string{}
 	for _, c := range s.list() {
 		if other, taken := endpoints[c.Endpoint]; taken {
 			t.Errorf("%q and %q share %s", other, c.Name, c.Endpoint)
 		}
 		endpoints[c.Endpoint] = c.Name
-		want := map[string]string{"one": "Stopped", "two": "Running", "three": "Running"}[c.Name]
-		nodes := map[string]int{"one": 2, "two": 2}[c.Name]
-		if c.State != want || c.Nodes != nodes {
-			t.Errorf("list shows %+v, want state %s and %d nodes", c, want, nodes)
-		}
 	}
 	s.must("stop", "--all")
 	if left := s.processes(); len(left) > 0 {
 		t.Errorf("processes %v after the end of all clusters", left)
 	}
 	s.must("start", "--name", "one")
-	if list := s.list(); list[0].State != "Running" || list[0].Nodes != 2 || list[2].State != "Stopped" {
-		t.Errorf("after the start of one cluster, list shows %+v", list)
-	}
+	s.shows(summary{Name: "one", State: "Running", Nodes: 2}, summary{Name: "three", State: "Stopped"}, summary{Name: "two", State: "Stopped", Nodes: 2})
 	s.must("down", "--all")
 	s.empty()
 }
@@ -201,8 +195,9 @@ func TestRecovery(t *testing.T) {
 		if _, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), "keep", metav1.GetOptions{}); err != nil {
 			t.Errorf("after %s: %v", after, err)
 		}
-		if list := s.list(); list[0].State != "Running" || list[0].Nodes != 2 || len(s.processes()) != 5 {
-			t.Errorf("after %s: %+v with processes %v", after, list[0], s.processes())
+		s.shows(summary{Name: "crash", State: "Running", Nodes: 2})
+		if processes := s.processes(); len(processes) != 5 {
+			t.Errorf("after %s: processes %v, want 5", after, processes)
 		}
 	}
 
@@ -280,8 +275,9 @@ func TestTwoUpsOfOneCluster(t *testing.T) {
 		group.Go(func() { s.run("up", "--name", "same", "--nodes", "1") })
 	}
 	group.Wait()
-	if list := s.list(); len(list) != 1 || list[0].State != "Running" || len(s.processes()) != 5 {
-		t.Errorf("list shows %+v with processes %v", list, s.processes())
+	s.shows(summary{Name: "same", State: "Running", Nodes: 1})
+	if processes := s.processes(); len(processes) != 5 {
+		t.Errorf("processes %v, want 5", processes)
 	}
 	s.must("down", "--name", "same")
 	s.empty()

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -166,6 +167,25 @@ func (s *sandbox) list() []summary {
 		s.t.Fatal(err)
 	}
 	return list
+}
+
+// shows waits until list has these names, states and numbers of nodes: on a busy machine a component can take longer for an answer than a
+// probe waits, and is Degraded for that moment.
+func (s *sandbox) shows(want ...summary) {
+	s.t.Helper()
+	var last []summary
+	defer func() {
+		if s.t.Failed() {
+			s.t.Logf("list shows %+v, want %+v", last, want)
+		}
+	}()
+	s.eventually("list shows what is there", func() bool {
+		last = nil
+		for _, c := range s.list() {
+			last = append(last, summary{Name: c.Name, State: c.State, Nodes: c.Nodes})
+		}
+		return slices.Equal(last, want)
+	})
 }
 
 // processes returns what runs out of the state directory, whatever the records say.

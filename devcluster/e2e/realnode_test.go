@@ -271,13 +271,12 @@ func TestRealNodeThatCannotJoin(t *testing.T) {
 	if _, stderr, code := s.run("up", "--name", "old", "--real-node"); code != 1 || !strings.Contains(stderr, "cannot create directory") {
 		t.Errorf("got %d, %q", code, stderr)
 	}
-	if list := s.list(); list[0].State != "Running" || len(s.processes()) != 5 {
-		t.Errorf("list shows %+v with processes %v, want the cluster as it was", list, s.processes())
+	s.shows(summary{Name: "old", State: "Running", Nodes: 1})
+	if processes := s.processes(); len(processes) != 5 {
+		t.Errorf("processes %v, want the 5 of the cluster as it was", processes)
 	}
 	s.up("--name", "old", "--real-node")
-	if list := s.list(); list[0].State != "Running" || list[0].Nodes != 2 {
-		t.Errorf("list shows %+v, want the node to have joined", list)
-	}
+	s.shows(summary{Name: "old", State: "Running", Nodes: 2})
 	s.must("down", "--name", "old")
 	s.empty()
 }
