@@ -85,8 +85,12 @@ func (e portsEntry) policy() (machine.PortPolicy, []error) {
 	return policy, errs
 }
 
-// networkName matches the names that engines accept.
-var networkName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,254}$`)
+// networkName matches the names that engines accept, but for their length: a count in the expression is compiled to as many copies, in every
+// start of the manager.
+var networkName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
+
+// maxNetworkName is the longest name of a network, in bytes.
+const maxNetworkName = 255
 
 // checkNetworks checks the names of networks, by namespace.
 func checkNetworks(networks map[string]string) []error {
@@ -99,7 +103,7 @@ func checkNetworks(networks map[string]string) []error {
 		if namespace != machine.AllNamespaces && len(validation.IsDNS1123Label(namespace)) > 0 {
 			errs = append(errs, fmt.Errorf("containers.networks has the key %.64q: must be the name of a namespace, or * for all others", namespace))
 		}
-		if !networkName.MatchString(name) {
+		if len(name) > maxNetworkName || !networkName.MatchString(name) {
 			errs = append(errs, fmt.Errorf("containers.networks[%.64q] is %.64q: must be the name of a network", namespace, name))
 		}
 		if name == "host" {

@@ -148,6 +148,7 @@ func TestParseRefuses(t *testing.T) {
 		"a registry with a scheme":           {entry("containers: {registries: ['https://a']}"), []string{`containers.registries[0] "https://a" is not the host of a registry`}},
 		"the network of the host":            {entry("containers: {networks: {a: host}}"), []string{"containers.networks[\"a\"] is host: containers must not share"}},
 		"a network of a container":           {entry("containers: {networks: {'*': 'container:db'}}"), []string{`containers.networks["*"] is "container:db": must be the name of a network`}},
+		"a network with a long name":         {entry("containers: {networks: {a: " + strings.Repeat("n", maxNetworkName+1) + "}}"), []string{`containers.networks["a"] is "nnn`, "must be the name of a network"}},
 		"a network for no namespace":         {entry("containers: {networks: {A: a}}"), []string{`containers.networks has the key "A": must be the name of a namespace, or *`}},
 		"no registries":                      {entry("containers: {registries: []}"), []string{"containers.registries is empty"}},
 		"an address with a port":             {entry("containers: {ports: {addresses: ['127.0.0.1:80']}}"), []string{`containers.ports.addresses[0] "127.0.0.1:80" is not an IP address`}},
