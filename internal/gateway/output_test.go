@@ -6,10 +6,12 @@ package gateway
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 
@@ -210,6 +212,83 @@ func TestAttackOutputThatNobodyReads(t *testing.T) {
 	for n := range 5000 { // more than what buffers on the way hold
 		if !followed.Scan() {
 			t.Fatalf("after %d lines: %v", n, followed.Err())
+		}
+	}
+}
+
+// pipedHosts has machines whose output is what the test writes.
+type pipedHosts struct {
+	simulatedHosts
+
+	output *io.PipeReader
+}
+
+func (h *pipedHosts) Output(ctx context.Context, _, _ string, _ int, _ bool) (io.ReadCloser, error) {
+	context.AfterFunc(ctx, func() { _ = h.output.CloseWithError(ctx.Err()) })
+	return h.output, nil
+}
+
+// TestTextThatWasCutOffLooksWhole reads texts whose source breaks, or takes longer than a request may. Their readers took them for the end.
+func TestTextThatWasCutOffLooksWhole(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*io.PipeWriter){
+		"a source that breaks":           func(to *io.PipeWriter) { _ = to.CloseWithError(errors.New("the host is gone")) },
+		"a source that takes too long":   func(*io.PipeWriter) {},
+		"a source that comes to its end": func(to *io.PipeWriter) { _ = to.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			output, to := io.Pipe()
+			r := newRig(t, func(o *Options) { o.Hosts, o.Timeout = &pipedHosts{output: output}, 2*time.Second })
+			ns := r.Namespace(t)
+			token := r.user(t, ns, readsConsole())
+			go func() {
+				_, _ = to.Write([]byte("one\n"))
+				end(to)
+			}()
+			text := r.followText(t, "/v1/virtualmachines/"+ns+"/vm/console/output", token)
+			for text.Scan() {
+				if text.Text() != "one" {
+					t.Errorf("the text has %q", text.Text())
+				}
+			}
+			if whole := strings.Contains(name, "end"); whole != (text.Err() == nil) {
+				t.Errorf("the text ends with %v", text.Err())
+			}
+		})
+	}
+}
+
+// TestQuietTextOverHTTP2IsCutOff follows a text that has nothing new for longer than a request, or one piece of a text, may take. With HTTP/2 that
+// ended the answer.
+func TestQuietTextOverHTTP2IsCutOff(t *testing.T) {
+	t.Parallel()
+	output, to := io.Pipe()
+	const quiet = 3 * time.Second
+	r := newRig(t, func(o *Options) {
+		// Deadlines are two seconds away, and those of one piece of a text one.
+		o.Hosts, o.Timeout = &pipedHosts{output: output}, 30*time.Second
+		o.Now = func() time.Time { return time.Now().Add(-29 * time.Second) }
+	})
+	ns := r.Namespace(t)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.base+"/v1/virtualmachines/"+ns+"/vm/console/output?follow=true", http.NoBody)
+	must(t, err)
+	request.Header.Set("Authorization", "Bearer "+r.user(t, ns, readsConsole()))
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	must(t, err)
+	t.Cleanup(func() { _ = response.Body.Close() })
+	if response.ProtoMajor != 2 || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s answers %d", response.Proto, response.StatusCode)
+	}
+	text := bufio.NewScanner(response.Body)
+	for _, line := range []string{"one", "two"} {
+		time.Sleep(quiet)
+		_, err := to.Write([]byte(line + "\n"))
+		must(t, err)
+		if !text.Scan() || text.Text() != line {
+			t.Fatalf("after a while without a line the text has %q: %v", text.Text(), text.Err())
 		}
 	}
 }

@@ -6,6 +6,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -93,20 +94,26 @@ func (a *API) sendText(ctx context.Context, what *text) (*huma.StreamResponse, e
 		}
 		if what.follow {
 			control := http.NewResponseController(writer)
-			// The deadline of a request would end the connection.
+			// The deadlines of a request would end the connection.
 			_ = control.SetReadDeadline(time.Time{})
+			_ = control.SetWriteDeadline(time.Time{})
 			_ = control.Flush() // so that the reader of a quiet text knows that it has been opened
 			go func() {
 				defer stop()
 				a.awaitEnd(reading, what.who, what.kind, what.of, what.right)
 			}()
 		}
-		a.passOn(writer, lines)
+		// What was stopped here is over, and so is what its source has ended. Everything else is cut off, which only a connection that breaks can
+		// tell after the status.
+		if err := a.passOn(writer, lines); err != nil && !errors.Is(reading.Err(), context.Canceled) {
+			a.Log.Info("A text was cut off", "request", instance(reading), "path", request.URL.Path, "cause", err.Error())
+			panic(http.ErrAbortHandler)
+		}
 	}}, nil
 }
 
-// passOn sends lines as they come. A slow reader holds up only the connection that the lines come from.
-func (a *API) passOn(to http.ResponseWriter, lines io.Reader) {
+// passOn sends lines as they come, and returns nil at their end. A slow reader holds up only the connection that the lines come from.
+func (a *API) passOn(to http.ResponseWriter, lines io.Reader) error {
 	control := http.NewResponseController(to)
 	buffer := make([]byte, 32<<10)
 	for {
@@ -114,14 +121,19 @@ func (a *API) passOn(to http.ResponseWriter, lines io.Reader) {
 		if n > 0 {
 			_ = control.SetWriteDeadline(a.Now().Add(textTimeout))
 			if _, err := to.Write(buffer[:n]); err != nil {
-				return
+				return err
 			}
-			if control.Flush() != nil {
-				return
+			if err := control.Flush(); err != nil {
+				return err
 			}
+			// With HTTP/2 a deadline that passes ends the answer also when there is nothing to write.
+			_ = control.SetWriteDeadline(time.Time{})
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
 		}
 		if err != nil {
-			return
+			return err
 		}
 	}
 }
