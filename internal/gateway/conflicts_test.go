@@ -4,12 +4,20 @@
 package gateway
 
 import (
+	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
@@ -88,5 +96,70 @@ func TestAttackAButtonOverwritesWhatAnotherSet(t *testing.T) {
 	blind := r.user(t, ns, rule("patch", "*", "*"))
 	if got := r.press(t, blind, held["a merge patch"].button, asked); got.status != http.StatusForbidden {
 		t.Errorf("a caller who cannot read: status %d: %s", got.status, got.body)
+	}
+}
+
+// newMeddledRig has a gateway with an API server on which somebody else acts before a request arrives. After an error the connection breaks.
+func newMeddledRig(t *testing.T, before func(*http.Request) error) *rig {
+	t.Helper()
+	return newRig(t, func(o *Options) {
+		to, err := url.Parse(o.Config.Host)
+		must(t, err)
+		transport, err := rest.TransportFor(rest.AnonymousClientConfig(o.Config))
+		must(t, err)
+		proxy := &httputil.ReverseProxy{
+			Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+		}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+			if before(request) != nil {
+				panic(http.ErrAbortHandler)
+			}
+			proxy.ServeHTTP(w, request)
+		}))
+		t.Cleanup(server.CloseClientConnections)
+		t.Cleanup(server.Close)
+		o.Config.Host, o.Config.TLSClientConfig = server.URL, rest.TLSClientConfig{}
+	})
+}
+
+// TestAttackAButtonReachesTheSuccessor presses a button on an object that is replaced by another of its name between two looks at it. The successor
+// was changed, with what somebody else had set, and in spite of the UID.
+func TestAttackAButtonReachesTheSuccessor(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	var ns string
+	var looks atomic.Int32
+	set := func(size int32) *appsv1alpha1.PodSet {
+		return &appsv1alpha1.PodSet{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "set"}, Spec: appsv1alpha1.PodSetSpec{Size: size}}
+	}
+	r = newMeddledRig(t, func(request *http.Request) error {
+		if !strings.HasSuffix(request.URL.Path, "/podsets/set") {
+			return nil
+		}
+		switch {
+		case request.Method == http.MethodGet && looks.Add(1) == 1:
+			return r.Live.Delete(request.Context(), set(1))
+		case request.Method == http.MethodPatch && looks.CompareAndSwap(1, 2):
+			return r.Live.Create(request.Context(), set(2), client.FieldOwner("flux"))
+		}
+		return nil
+	})
+	admin := r.user(t, "", everything())
+	ns = r.Namespace(t)
+	seen := set(1)
+	must(t, r.Live.Create(t.Context(), seen, client.FieldOwner("flux")))
+	for name, query := range map[string]string{"by its UID": "&uid=%s", "by its name": ""} {
+		looks.Store(0)
+		got := r.press(t, admin, button{
+			method: http.MethodPatch, path: "/v1/podsets/" + ns + "/set", body: `{"spec":{"size":7}}`, media: "application/merge-patch+json",
+		}, "fieldManager=windlass-console-test&refuseConflicts=true"+strings.Replace(query, "%s", string(seen.UID), 1))
+		now := set(0)
+		if !r.Get(t, now) || now.UID == seen.UID || now.Spec.Size != 2 {
+			t.Errorf("%s: the successor is %+v", name, now)
+		}
+		if got.status != http.StatusConflict {
+			t.Errorf("%s: status %d: %s", name, got.status, got.body)
+		}
+		seen = now
 	}
 }

@@ -5,11 +5,14 @@ package gateway
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,6 +57,35 @@ func TestAnswersWithoutAWatchSayTheirAge(t *testing.T) {
 	testkit.Eventually(t, "answers are new again", func() bool {
 		return r.do(t, http.MethodGet, paths[0], token, "").header.Get("Age") == ""
 	})
+}
+
+// TestAListThatLacksANamespaceIsNotWhole asks for what the caller may list in two namespaces, of which one is not answered. The other used to
+// be all of the list.
+func TestAListThatLacksANamespaceIsNotWhole(t *testing.T) {
+	t.Parallel()
+	var broken atomic.Value
+	broken.Store("")
+	r := newMeddledRig(t, func(request *http.Request) error {
+		if ns := broken.Load(); ns != "" && request.URL.Path == fmt.Sprintf("/api/v1/namespaces/%s/services", ns) {
+			return errors.New("the connection is broken")
+		}
+		return nil
+	})
+	home := r.Namespace(t)
+	token := r.token(t, home, "user")
+	spaces := []string{r.Namespace(t), r.Namespace(t)}
+	for _, ns := range spaces {
+		r.grant(t, home, ns, rule("get,list,watch", "", "services"))
+		r.service(t, ns, "web")
+	}
+	ask := func() answer { return r.do(t, http.MethodGet, "/v1/services?consistent=true", token, "") }
+	testkit.Eventually(t, "the caller may list both", func() bool { return len(ask().names(t)) == len(spaces) })
+	for _, ns := range spaces {
+		broken.Store(ns)
+		if got := ask(); got.status != http.StatusBadGateway {
+			t.Errorf("without %s the list is answered %d: %s", ns, got.status, got.body)
+		}
+	}
 }
 
 // TestACacheThatLacksAWriteIsNotRead has a cache that does not see a write in time. Its readers get the API server's answer until it has.

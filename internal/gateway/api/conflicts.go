@@ -93,7 +93,12 @@ func (a *API) patchUnlessSet(ctx context.Context, k *feed.Kind, in *patchInput, 
 				return c, nil, err
 			}
 		}
-		if answer, err = a.tryPatch(ctx, who, c, before); err == nil && in.DryRun == "" {
+		answer, err = a.tryPatch(ctx, who, c, before)
+		switch {
+		case err != nil:
+		case before == nil: // it has appeared since, and may be another one
+			answer, err = nil, wasReplaced("")
+		case in.DryRun == "":
 			answer, err = a.Upstream.Do(ctx, who, c)
 		}
 		if !isOutdated(err) {

@@ -106,11 +106,11 @@ func (a *API) choose(ctx context.Context, k *feed.Kind, namespace string, in *Li
 	items, version, err := a.listLive(ctx, who, k, namespace, in)
 	if err != nil && k.Plural == view.NamespacesPlural && isForbidden(err) {
 		var doubt error
-		if items, doubt = a.nameable(ctx, who, k, nil, view.Scope{}); doubt != nil {
+		if items, doubt = a.nameable(ctx, who, k, nil, view.Scope{}); doubt != nil || len(items) > 0 {
 			err = doubt
 		}
 	}
-	if err != nil && len(items) == 0 {
+	if err != nil { // also with some of the items: nobody could tell them from all
 		return nil, err
 	}
 	return &selected{query.Select(items), version, 0}, nil
