@@ -44,7 +44,8 @@ const (
 
 // Event is one event of a stream.
 type Event struct {
-	// ID to resume after. Empty for events that a stream cannot resume after.
+	// ID to name when the stream is opened again. Empty for events that do not change it. That of a snapshot which is not complete
+	// makes the next stream begin with a resync.
 	ID string `json:"-"`
 	// Name of the event.
 	Name string `json:"-"`

@@ -24,8 +24,11 @@ const (
 	retryLine = "retry: 2000\n\n"
 	// heartbeatLine is a comment, which readers skip.
 	heartbeatLine = ": still here\n\n"
+	// noID is an id that no stream resumes after, for the event that follows. A reader who has a part of a snapshot has forgotten the rest:
+	// if the connection breaks, they must not name an id from before.
+	noID = "id: none\n"
 	// resyncEvent tells a reader to forget everything.
-	resyncEvent = "event: resync\ndata: {\"type\":\"resync\"}\n\n"
+	resyncEvent = noID + "event: resync\ndata: {\"type\":\"resync\"}\n\n"
 	// expiredEvent is the last event of a stream whose token is no longer accepted.
 	expiredEvent = "event: expired\ndata: {\"type\":\"expired\"}\n\n"
 	// freshEvent ends what a stale event has begun.

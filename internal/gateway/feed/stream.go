@@ -201,10 +201,12 @@ func (s *stream) begin(scopes Scopes) error {
 			}
 		}
 	}
+	first := noID // so that who reconnects in the middle is told to forget the part that they have
 	if s.LastID != "" {
-		if err := s.writeString(resyncEvent); err != nil {
-			return err
-		}
+		first = resyncEvent
+	}
+	if err := s.writeString(first); err != nil {
+		return err
 	}
 	if err := s.snapshot(of); err != nil {
 		return err
