@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { Schemas } from "../api/types";
 import { LiveStore } from "./store";
-import { receive } from "./stream";
+import { follow, receive } from "./stream";
 
 function pool(name: string, priority: number): Schemas["NodePool"] {
   return { apiVersion: "nodes.lailin.xyz/v1", kind: "NodePool", metadata: { name, uid: name, resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" }, spec: { priority } };
@@ -33,6 +33,59 @@ test("what is shown stays during a resync, and what is gone leaves at its end", 
   receive(store, { type: "complete", done: true });
   expect(store.get("nodepools", undefined, "a")).toBeUndefined();
   expect(store.get("nodepools", undefined, "b")?.spec?.priority).toBe(2);
+});
+
+test("objects of a resync that was cut stay after they are gone", () => {
+  const store = filled();
+  receive(store, { type: "resync" });
+  receive(store, { type: "snapshot", kind: "nodepools", items: [pool("a", 1)], more: true });
+  // The stream is cut here, a is deleted, and the stream begins again.
+  receive(store, { type: "resync" });
+  receive(store, { type: "snapshot", kind: "nodepools", items: [pool("b", 1)], more: false });
+  receive(store, { type: "complete", done: true });
+  expect(names(store)).toEqual(["b"]);
+});
+
+/** A stream of a browser that the test speaks for. */
+class Source {
+  static readonly opened: Source[] = [];
+  onopen: () => void = () => undefined;
+  readonly #hear = new Map<string, (message: { data: string }) => void>();
+
+  constructor() {
+    Source.opened.push(this);
+  }
+
+  addEventListener(name: string, hear: (message: { data: string }) => void): void {
+    this.#hear.set(name, hear);
+  }
+
+  say(event: Schemas["WatchEvent"]): void {
+    this.#hear.get(event.type === "complete" ? "snapshot" : event.type)?.({ data: JSON.stringify(event) });
+  }
+
+  close(): void {
+    this.#hear.clear();
+  }
+}
+
+test("objects of a snapshot that was cut stay in all tabs after they are gone", () => {
+  vi.stubGlobal("EventSource", Source);
+  try {
+    const store = new LiveStore();
+    const other = new LiveStore();
+    const stream = follow(store, (event) => { receive(other, event); });
+    Source.opened[0]?.onopen();
+    Source.opened[0]?.say({ type: "snapshot", kind: "nodepools", items: [pool("a", 1)], more: true });
+    stream.retry(); // a new source, which has no id: the server does not say resync
+    Source.opened[1]?.onopen();
+    expect(store.link).toBe("catching-up");
+    Source.opened[1]?.say({ type: "snapshot", kind: "nodepools", items: [pool("b", 1)], more: false });
+    Source.opened[1]?.say({ type: "complete", done: true });
+    expect([names(store), names(other)]).toEqual([["b"], ["b"]]);
+  } finally {
+    vi.unstubAllGlobals();
+  }
 });
 
 test("another tab gets all of it", () => {

@@ -98,6 +98,11 @@ export class LiveStore {
     this.#incoming ??= shelves();
   }
 
+  /** A snapshot begins again: objects of the part that came before may be gone. */
+  beginAnew(): void {
+    this.#incoming = shelves();
+  }
+
   complete(): void {
     if (this.#incoming) this.#shelves = this.#incoming;
     this.#incoming = undefined;

@@ -35,7 +35,7 @@ export function receive(store: LiveStore, event: WatchEvent): void {
       return;
     case "resync":
       store.setLink("catching-up");
-      store.begin();
+      store.beginAnew();
       return;
     case "denied":
       store.deny(event.kind, event.namespaces);
@@ -64,14 +64,20 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
   let late: ReturnType<typeof setTimeout> | undefined;
   let again: ReturnType<typeof setTimeout> | undefined;
 
+  const tell = (event: WatchEvent) => {
+    receive(store, event);
+    pass(event);
+  };
   const connect = () => {
     source = new EventSource(path);
     source.onopen = () => {
       clearTimeout(late);
       late = lost = undefined;
       store.hear();
+      // No stream continues a snapshot that was cut, and the server tells only a source that has an id. Other tabs are told as well.
+      if (!store.whole) tell({ type: "resync" });
       // A stream that resumes gets no snapshot; one that begins is live when its snapshot is complete.
-      store.setLink(store.filled ? "live" : "catching-up");
+      store.setLink(store.whole ? "live" : "catching-up");
     };
     source.onerror = () => {
       const since = (lost ??= Date.now());
@@ -81,8 +87,7 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
     for (const name of names) {
       source.addEventListener(name, (message: MessageEvent<string>) => {
         const event: WatchEvent = JSON.parse(message.data);
-        receive(store, event);
-        pass(event);
+        tell(event);
         if (event.type === "expired") source.close();
       });
     }
