@@ -101,9 +101,7 @@ func (s *Store) heard(err error) {
 		return
 	}
 	s.refused = true
-	for r := range s.readers { // they wait for the store
-		r.restart()
-	}
+	s.restart() // because readers wait for the store
 }
 
 // attached notes an open watch, until it is stopped.

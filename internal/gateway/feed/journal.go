@@ -21,7 +21,8 @@ type change struct {
 	plural string
 	// namespace is the one whose readers may see the change, and empty for cluster-scoped objects.
 	namespace string
-	payload   []byte
+	// payload is nil where all readers of the kind begin again.
+	payload []byte
 }
 
 // journal numbers the changes of all stores and keeps the last ones. Its lock guards the stores and their readers too, so
@@ -51,8 +52,8 @@ func (j *journal) add(plural, namespace string, payload []byte) *change {
 	return out
 }
 
-// since returns the changes after the one with that number that are in the scopes; false if some of them are no longer kept.
-// It needs the lock.
+// since returns the changes after the one with that number that are in the scopes; false if some of them are no longer kept, or
+// if changes do not tell all that has happened. It needs the lock.
 func (j *journal) since(last uint64, of Scopes) ([]*change, bool) {
 	if last > j.sequence || j.sequence-last > ringSize {
 		return nil, false
@@ -60,6 +61,9 @@ func (j *journal) since(last uint64, of Scopes) ([]*change, bool) {
 	var out []*change
 	for sequence := last + 1; sequence <= j.sequence; sequence++ {
 		kept := j.ring[sequence%ringSize]
+		if kept.payload == nil && !of[kept.plural].Empty() {
+			return nil, false
+		}
 		if of[kept.plural].Admits(kept.namespace) {
 			out = append(out, kept)
 		}

@@ -6,11 +6,15 @@ package feed
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -78,6 +82,60 @@ func TestACutDuringASnapshotLosesObjects(t *testing.T) {
 			}
 			if whole, _ := serving(h, lastOf(before+text)); len(events) < 2 || !strings.Contains(whole.LastID, h.journal.epoch) {
 				t.Errorf("after the %d events of a whole snapshot the reader names %q", len(events), whole.LastID)
+			}
+		})
+	}
+}
+
+// TestAResumeSkipsTheFirstFillOfAKind has a reader whose snapshot lacks a kind, because its store was not in step. While the reader is away
+// the store learns more. A reader of another kind loses nothing, and resumes.
+func TestAResumeSkipsTheFirstFillOfAKind(t *testing.T) {
+	t.Parallel()
+	refusal := apierrors.NewForbidden(schema.GroupResource{Resource: view.ServicesPlural}, "", nil)
+	fill := func(h *Hub) error { return services(h).Replace([]any{object("Service", "a", "x", 2)}, "2") }
+	both := Scopes{view.ServicesPlural: {All: true}, view.NodesPlural: {All: true}}
+	nodes := Scopes{view.NodesPlural: {All: true}}
+	for name, test := range map[string]struct {
+		before, away func(h *Hub) error
+		of           Scopes
+		want         bool
+	}{
+		"a kind that is filled": {away: fill, of: both},
+		"a kind that is refused": {
+			away: func(h *Hub) error { services(h).heard(refusal); return nil }, of: both,
+		},
+		"a refused kind that is filled": {
+			before: func(h *Hub) error { services(h).heard(refusal); return nil }, away: fill, of: both,
+		},
+		"a filled kind that is not followed":    {away: fill, of: nodes, want: true},
+		"a kind that was filled in good time":   {before: fill, of: both, want: true},
+		"a kind that nobody can say more about": {of: both, want: true},
+		"a filled kind that changes": {
+			before: fill, away: func(h *Hub) error { return services(h).Add(object("Service", "a", "y", 3)) }, of: both, want: true,
+		},
+		"a filled kind that is listed again": {
+			before: fill, away: func(h *Hub) error { return services(h).Replace(nil, "3") }, of: both, want: true,
+		},
+		"a filled kind whose watch is refused": {
+			before: fill, away: func(h *Hub) error { services(h).heard(refusal); return nil }, of: both, want: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := NewHub(view.Kinds(), time.Now)
+			k, _ := h.Kind(view.NodesPlural)
+			must(t, k.Store.Replace([]any{object("Node", "", "n", 1)}, "1"))
+			if test.before != nil {
+				must(t, test.before(h))
+			}
+			r, whole := h.join(test.of, "", "")
+			id := fmt.Sprintf("%s-%d-%s", h.journal.epoch, whole.sequence, test.of.hash(nil))
+			h.leave(r)
+			if test.away != nil {
+				must(t, test.away(h))
+			}
+			if _, again := h.join(test.of, id, test.of.hash(nil)); again.resumed != test.want {
+				t.Errorf("it resumes: %t, want %t", again.resumed, test.want)
 			}
 		})
 	}

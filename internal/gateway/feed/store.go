@@ -225,6 +225,12 @@ func (s *Store) fill(fresh map[string]*view.Item) {
 	s.tallies.revision++ // also of a kind without objects
 	s.measure()
 	s.shared, s.synced, s.refused = false, true, false
+	s.restart()
+}
+
+// restart sends the readers back to a snapshot. The journal has it too, for those who are away and come back.
+func (s *Store) restart() {
+	s.journal.add(s.kind.Plural, "", nil)
 	for r := range s.readers {
 		r.restart()
 	}
