@@ -96,6 +96,9 @@ func compare(nodes []*corev1.Node, called string, name corev1.ResourceName, want
 
 // amount formats a quantity with its resource.
 func amount(name corev1.ResourceName, quantity resource.Quantity) string {
+	if name == corev1.ResourceCPU && quantity.CmpInt64(maxScaled) > 0 {
+		return quantity.String() + " CPU"
+	}
 	if name == corev1.ResourceCPU {
 		return strconv.FormatFloat(float64(quantity.MilliValue())/1000, 'f', -1, 64) + " CPU"
 	}
@@ -130,11 +133,29 @@ func room(node *corev1.Node, size corev1.ResourceList) int64 {
 		if name == corev1.ResourcePods && !told {
 			continue
 		}
-		if name == corev1.ResourceCPU {
-			count = min(count, have.MilliValue()/wanted.MilliValue())
-			continue
-		}
-		count = min(count, have.Value()/wanted.Value())
+		count = min(count, times(have, wanted, scaleOf(name)))
 	}
 	return count
+}
+
+// scaleOf is the unit in which a resource is counted.
+func scaleOf(name corev1.ResourceName) resource.Scale {
+	if name == corev1.ResourceCPU {
+		return resource.Milli
+	}
+	return 0
+}
+
+// maxScaled is a quantity whose thousandths are just within an int64. Beyond that, a scaled value is 0 or wrong, and no error tells.
+const maxScaled = math.MaxInt64 / 1000
+
+// times is how often a quantity is in another one.
+func times(have, wanted resource.Quantity, scale resource.Scale) int64 {
+	switch {
+	case have.Cmp(wanted) < 0: // this is exact whatever the size
+		return 0
+	case have.CmpInt64(maxScaled) > 0: // no real node has that much, so an approximation is enough
+		return int64(min(have.AsApproximateFloat64()/wanted.AsApproximateFloat64(), math.MaxInt32))
+	}
+	return have.ScaledValue(scale) / wanted.ScaledValue(scale)
 }
