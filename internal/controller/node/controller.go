@@ -73,9 +73,6 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 		r.joining.observe(request.Name, nil, r.now())
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if node.DeletionTimestamp != nil {
-		return reconcile.Result{}, nil
-	}
 	list := &nodesv1.NodePoolList{}
 	// Nothing below changes a pool, and a pool may hold the originals of a thousand nodes.
 	if err := r.client.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {

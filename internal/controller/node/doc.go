@@ -10,4 +10,7 @@
 //
 // A node that left a pool keeps what it carries until it has a clearance (see package clearance), which wakes it. A patch that comes
 // too late, because the node has changed, is planned anew.
+//
+// A node that is being deleted is written as any other. Finalizers may keep it for hours, and rollouts, drains and pools that are being
+// deleted wait for every node there is.
 package node
