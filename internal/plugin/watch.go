@@ -177,7 +177,8 @@ func (s surveyed) lost(of []*kind) string {
 	return ""
 }
 
-// follow sends what changes of a kind until the context ends. A watch that ends begins anew with a list, as the API server asks for.
+// follow sends what changes of a kind until the context ends. A watch that ends begins anew with a list, as the API server asks for. A caller
+// who may not watch is shown what lists show, and some proxies end every watch at once: so lists keep their distance.
 func (p *plugin) follow(ctx context.Context, reached *cluster, k *kind, from *found, changes chan<- change) {
 	send := func(one change) {
 		select {
@@ -186,7 +187,11 @@ func (p *plugin) follow(ctx context.Context, reached *cluster, k *kind, from *fo
 		}
 	}
 	for ctx.Err() == nil {
+		began := time.Now()
 		reached.followOnce(ctx, k, from, send)
+		if !pause(ctx, rereadAfter-time.Since(began)) {
+			return
+		}
 		err := p.persist(ctx, func(because string) { send(change{of: k, lost: because}) }, func() (err error) {
 			from, err = reached.readKind(ctx, k)
 			return err

@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -35,4 +37,32 @@ func TestTreeEndsWithAnObjectThatGoesBeforeItIsWatched(t *testing.T) {
 	})
 	tree := far.watching(t, 100, "status", "podset/web", "-n", namespace, "--watch")
 	testkit.Eventually(t, "the tree ends", func() bool { return strings.Contains(tree.String(), "podset/web  Gone") })
+}
+
+// TestWatchWithoutTheRightToWatchReadsSeldom: a caller who may only list is shown changes too, and does not flood the API server.
+func TestWatchWithoutTheRightToWatchReadsSeldom(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	namespace := s.Namespace(t)
+	podSet(t, s, namespace, "web")
+	var lists, refused atomic.Int32
+	far := s.behind(t, func(request *http.Request) {
+		switch {
+		case !strings.HasSuffix(request.URL.Path, "/podsets"):
+		case request.URL.Query().Get("watch") == "":
+			lists.Add(1)
+		default:
+			refused.Add(1)
+		}
+	})
+	began := time.Now()
+	pipe := far.watching(t, 0, append(s.limited(t, namespace, "list podsets.apps.jicki.cn"), "status", "podsets", "--watch")...)
+	testkit.Eventually(t, "a watch is refused", func() bool { return refused.Load() > 1 })
+	set := &appsv1alpha1.PodSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
+	must(t, s.Live.Delete(t.Context(), set))
+	testkit.Eventually(t, "it is told that the PodSet is gone", func() bool { return strings.Contains(pipe.String(), "podset/web -n "+namespace+"  Gone") })
+	// The first list needs no pause, and the second one may be of the moment in which the caller looks.
+	if got, most := lists.Load(), 2+int32(time.Since(began)/rereadAfter); got > most {
+		t.Errorf("it has listed %d times, want at most %d", got, most)
+	}
 }
