@@ -184,9 +184,13 @@ func markLimited(marks *status.Marks, pass *scope) {
 
 // missing says what keeps the tool out of pods that should have it. What only a person can change comes first.
 func missing(pass *scope) flow.Outcome {
-	if names, message := pass.in(appsv1alpha1.ToolRefused); len(names) > 0 {
+	if names, _ := pass.in(appsv1alpha1.ToolRefused); len(names) > 0 {
+		// The error itself decides when to look again. If pods were refused for several reasons, the one that may end first does.
+		soonest := slices.MinFunc(names, func(a, b string) int {
+			return cmp.Compare(flow.Recheck(pass.refused[a]), flow.Recheck(pass.refused[b]))
+		})
 		return flow.Stall(appsv1alpha1.ReasonToolRefused,
-			fmt.Errorf("the API server rejected the tool in %s: %s", list(names), message))
+			fmt.Errorf("the API server rejected the tool in %s: %w", list(names), pass.refused[soonest]))
 	}
 	if names, message := pass.in(appsv1alpha1.ToolFailed); len(names) > 0 {
 		return flow.Wait(appsv1alpha1.ReasonToolFailed, fmt.Sprintf("the container to run in %s: %s", list(names), message), 0)
