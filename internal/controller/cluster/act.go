@@ -209,7 +209,13 @@ func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 			return flow.Fail(err)
 		}
 	}
-	err := r.provisioner.Start(ctx, request(pass))
+	var err error
+	if pass.seen.outdated { // or the tool would work on an old state, and a run of the same name would count as this one
+		err = r.provisioner.Forget(ctx, string(pass.Object.UID))
+	}
+	if err == nil {
+		err = r.provisioner.Start(ctx, request(pass))
+	}
 	switch {
 	case errors.Is(err, provision.ErrToolMissing):
 		return flow.Stall(clusterprovisionerv1alpha1.ReasonBinaryMissing, err)

@@ -37,6 +37,8 @@ type observation struct {
 	version string
 	// run is the tool's run that is under way, or the last; nil for none.
 	run *provision.Run
+	// outdated says that what this machine keeps of the cluster is from a run before the last one, which another manager had.
+	outdated bool
 	// left is what the run left behind; nil unless it has ended and the status does not say so yet.
 	left *provision.Artifacts
 	// stored is the content of the Secret with the tool's state; nil for none.
@@ -155,6 +157,9 @@ func (r *Reconciler) observeRun(ctx context.Context, cluster *clusterprovisioner
 	}
 	if err != nil {
 		return fmt.Errorf("cannot read the tool's run: %w", err)
+	}
+	if seen.outdated = outdated(cluster, seen.stored, &run); seen.outdated {
+		return nil
 	}
 	seen.run = &run
 	if run.Phase == provision.Running || recorded(cluster, &run) {

@@ -81,6 +81,17 @@ func recorded(cluster *clusterprovisionerv1alpha1.Cluster, run *provision.Run) b
 	return last != nil && last.ID == run.ID && (last.EndTime != nil || last.Reason != "")
 }
 
+// outdated reports whether a run that has ended is from before the last one: another manager has led since, went on from it, and has stored
+// newer state than this machine keeps. A run that began after the last one is not: its manager died before it could record it. Runs of the
+// same name are told apart by when they began, which is known once the last one is recorded. Without a copy, an old state is the best there is.
+func outdated(cluster *clusterprovisionerv1alpha1.Cluster, kept *store, run *provision.Run) bool {
+	last := cluster.Status.LastOperation
+	if kept == nil || run.Phase == provision.Running || run.StartedAt.IsZero() || last == nil || last.StartTime == nil {
+		return false
+	}
+	return run.StartedAt.Before(last.StartTime.Time) && (last.ID != run.ID || last.EndTime != nil)
+}
+
 // follow waits for a run that is under way. A Cluster that is deleted does not wait until it has come up.
 func follow(cluster *clusterprovisionerv1alpha1.Cluster, run *provision.Run) decision {
 	if !cluster.DeletionTimestamp.IsZero() && run.Action == provision.Up {

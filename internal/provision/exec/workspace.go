@@ -111,7 +111,8 @@ func aside(name string, text []byte) string {
 	return name + ".unapplied-" + hex.EncodeToString(sum[:4])
 }
 
-// putState writes the state files that are gone or torn. What is there is newer: the last run on this machine wrote it.
+// putState writes the state files that are gone or torn. What is there is newer: the last run on this machine wrote it. If another machine
+// had a later one, whoever starts the next run calls Forget first.
 func (w *workspace) putState(state map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(state)) {
 		file := filepath.Base(name)

@@ -1,0 +1,126 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/provision"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+// TestALeaderThatReturnsOverwritesNewerState is about two managers with a --state-dir each. The one that led first came back, took its old
+// run for one that nobody had recorded, and stored the state of before the other one's run.
+func TestALeaderThatReturnsOverwritesNewerState(t *testing.T) {
+	const (
+		x = "nodes:\n- {address: 127.0.0.1, role: [etcd]}\n"
+		y = "nodes:\n- {address: 127.0.0.1, role: [etcd]}\n- {address: 127.0.0.2, role: [worker]}\n"
+	)
+	s := newStage(t)
+	s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Spec.ConfigPath, c.Spec.Config = "", &clusterprovisionerv1alpha1.ConfigSource{Inline: x}
+	})
+	holds := func(who, config, state string) {
+		t.Helper()
+		s.until(who+" has applied the configuration", func() bool { return s.cluster.Status.AppliedConfigHash == mustRead(config).Digest })
+		s.settled()
+		got, err := unpack(s.secret(clusterprovisionerv1alpha1.StateSecretSuffix).Data[keyState+"cluster.rkestate"])
+		last, want := s.cluster.Status.LastOperation.ID, upID(s.cluster, mustRead(config).Digest, 1)
+		if err != nil || string(got) != state || last != want {
+			t.Fatalf("after %s, the state is %q, %v, and the last run %s; want %q and %s", who, got, err, last, state, want)
+		}
+	}
+	apply := func(config string) {
+		t.Helper()
+		// The status has whole seconds, and no lease changes hands within one.
+		began := s.cluster.Status.LastOperation.StartTime.Time
+		testkit.Eventually(t, "the second is over", func() bool { return time.Since(began) > time.Second })
+		s.edit(func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.Config.Inline = config })
+	}
+	holds("A", x, "done")
+	s.lead("a", "b")
+	apply(y)
+	holds("B", y, "donedone")
+	s.lead("b", "a")
+	holds("A's return", y, "donedone")
+	apply(x) // A has a run of this name, which ended long ago
+	holds("A again", x, "donedonedone")
+	s.lead("a", "b")
+	apply(y)
+	holds("B again", y, "donedonedonedone")
+}
+
+// lead makes the manager of one machine end, and that of another one lead.
+func (s *stage) lead(from, to string) {
+	s.t.Helper()
+	root := filepath.Join(s.dir, "root")
+	if err := os.Rename(root, root+"-"+from); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.Rename(root+"-"+to, root); err != nil && !os.IsNotExist(err) {
+		s.t.Fatal(err)
+	}
+	s.restart()
+}
+
+// TestOutdatedRuns tells the run that another manager has continued from, from the one that nobody could record.
+func TestOutdatedRuns(t *testing.T) {
+	t.Parallel()
+	at := func(s *situation, id string, began time.Time, phase provision.Phase) {
+		s.seen.run = &provision.Run{ID: id, Action: provision.Up, Phase: phase, StartedAt: began}
+	}
+	recordedAtNoon := func(s *situation) {
+		ended("up-b-1", "", "", noon.Add(time.Minute))(s)
+		s.cluster.Status.LastOperation.StartTime = new(metav1.NewTime(noon))
+	}
+	for name, test := range map[string]struct {
+		changes []change
+		want    bool
+	}{
+		"a run before the last one": {[]change{recordedAtNoon, func(s *situation) {
+			at(s, "up-a-1", noon.Add(-time.Second), provision.Succeeded)
+		}}, true},
+		"a run before the last one that was interrupted": {[]change{recordedAtNoon, func(s *situation) {
+			at(s, "up-a-1", noon.Add(-time.Second), provision.Interrupted)
+		}}, true},
+		"a run of the same name before the last one": {[]change{recordedAtNoon, func(s *situation) {
+			at(s, "up-b-1", noon.Add(-time.Second), provision.Succeeded)
+		}}, true},
+		"a run after the last one, which the manager died before it could record": {[]change{recordedAtNoon, func(s *situation) {
+			at(s, "up-c-1", noon.Add(2*time.Minute), provision.Succeeded)
+		}}, false},
+		"the last one, in whose second the status is": {[]change{recordedAtNoon, func(s *situation) {
+			at(s, "up-b-1", noon.Add(time.Millisecond), provision.Succeeded)
+		}}, false},
+		"the last one, whose end nobody recorded, by a clock that is behind": {[]change{recordedAtNoon, func(s *situation) {
+			s.cluster.Status.LastOperation.EndTime = nil
+			at(s, "up-b-1", noon.Add(-time.Second), provision.Succeeded)
+		}}, false},
+		"a run that is still under way": {[]change{recordedAtNoon, func(s *situation) {
+			at(s, "up-a-1", noon.Add(-time.Second), provision.Running)
+		}}, false},
+		"a run whose beginning is not known": {[]change{recordedAtNoon, func(s *situation) {
+			at(s, "up-a-1", time.Time{}, provision.Interrupted)
+		}}, false},
+		"a run before the last one, whose state was lost": {[]change{recordedAtNoon, func(s *situation) {
+			s.seen.stored = nil
+			at(s, "up-a-1", noon.Add(-time.Second), provision.Succeeded)
+		}}, false},
+		"the first run": {[]change{func(s *situation) { at(s, "up-a-1", noon, provision.Succeeded) }}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := given(test.changes...)
+			if got := outdated(s.cluster, s.seen.stored, s.seen.run); got != test.want {
+				t.Errorf("it is outdated: %t, want %t", got, test.want)
+			}
+		})
+	}
+}
