@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,8 +19,11 @@ import (
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
-// versionTimeout limits the call for a tool's version.
-const versionTimeout = 10 * time.Second
+// The bounds of the call for a tool's version: how long it can take, and how many bytes of what it prints are kept.
+const (
+	versionTimeout = 10 * time.Second
+	maxVersion     = 64 << 10
+)
 
 // Observe implements provision.Provisioner.
 func (r *Runner) Observe(_ context.Context, cluster string) (provision.Run, error) {
@@ -175,11 +179,30 @@ func (r *Runner) Version(ctx context.Context, tool provision.Tool) (string, erro
 	if r.options.Isolation != "" && r.options.Isolation != IsolationNone && CanIsolate() == nil {
 		allowed = &access{Read: append(system(), program), Write: devices(), Alone: true}
 	}
-	var out []byte
-	err = apart(allowed, func() (err error) { out, err = command.Output(); return err })
-	if err != nil {
+	out := beginning{full: cancel}
+	command.Stdout = &out
+	err = apart(allowed, command.Run)
+	if err != nil && len(out.text) < maxVersion { // the version is at the beginning, however the rest ended
 		return "", fmt.Errorf("cannot get the version of %q: %w", program, err)
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	line, _, _ := strings.Cut(strings.TrimSpace(string(out.text)), "\n")
 	return lastBytes(provision.Redact(line), 200), nil
+}
+
+// beginning keeps the beginning of what a program prints, and calls full once it needs no more: a program that prints forever must not fill the
+// manager's memory.
+type beginning struct {
+	text []byte
+	full func()
+}
+
+func (b *beginning) Write(printed []byte) (int, error) {
+	taken := min(len(printed), maxVersion-len(b.text))
+	if b.text = append(b.text, printed[:taken]...); len(b.text) == maxVersion {
+		b.full()
+	}
+	if taken < len(printed) {
+		return taken, io.ErrShortWrite
+	}
+	return taken, nil
 }
