@@ -41,8 +41,10 @@ type observation struct {
 	outdated bool
 	// left is what the run left behind; nil unless it has ended and the status does not say so yet.
 	left *provision.Artifacts
-	// stored is the content of the Secret with the tool's state; nil for none.
-	stored *store
+	// stored is the content of the Secret with the tool's state; nil for none. unusable says why there is no working with that Secret: nothing is
+	// read from it or written to it, and so no run can start or be recorded.
+	stored   *store
+	unusable *refusal
 	// forbidden says why the tool must not be called at all; nil if it may.
 	forbidden *refusal
 	// claimant is another Cluster whose file this one names; empty for none.
@@ -133,7 +135,8 @@ func toolOf(cluster *clusterprovisionerv1alpha1.Cluster) (provision.Tool, error)
 	return tool, nil
 }
 
-// observeStore reads the Secret with the tool's state.
+// observeStore reads the Secret with the tool's state. One that cannot be used is part of the observation and not an error, so that a Cluster
+// which does not need it can be deleted.
 func (r *Reconciler) observeStore(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) error {
 	key := client.ObjectKey{Namespace: r.namespace, Name: cluster.Name + clusterprovisionerv1alpha1.StateSecretSuffix}
 	var secret corev1.Secret
@@ -141,11 +144,19 @@ func (r *Reconciler) observeStore(ctx context.Context, cluster *clusterprovision
 		return client.IgnoreNotFound(err)
 	}
 	if !belongsTo(cluster, &secret) {
-		return fmt.Errorf("cannot store the tool's state in Secret %s: it exists and does not belong to this Cluster", key)
+		seen.unusable = &refusal{
+			clusterprovisionerv1alpha1.ReasonSecretConflict,
+			fmt.Sprintf("Secret %s exists and does not belong to this Cluster. Delete or rename it", key),
+		}
+		return nil
 	}
-	var err error
-	seen.stored, err = decodeStore(&secret, cluster.Spec.ConfigPath)
-	return err
+	kept, err := decodeStore(&secret, cluster.Spec.ConfigPath)
+	if err != nil {
+		// An empty one, and not none: somebody has worked on the Cluster.
+		kept, seen.unusable = &store{}, &refusal{clusterprovisionerv1alpha1.ReasonStateLost, err.Error() + ". Restore the Secret"}
+	}
+	seen.stored = kept
+	return nil
 }
 
 // observeRun reads the tool's run, and what it left if it has ended and nobody has recorded that. It looks where the run was started, and
@@ -162,7 +173,7 @@ func (r *Reconciler) observeRun(ctx context.Context, cluster *clusterprovisioner
 		return nil
 	}
 	seen.run = &run
-	if run.Phase == provision.Running || recorded(cluster, &run) {
+	if run.Phase == provision.Running || recorded(cluster, &run) || seen.unusable != nil {
 		return nil
 	}
 	path := cluster.Spec.ConfigPath

@@ -67,7 +67,7 @@ func planRun(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now 
 	switch run := seen.run; {
 	case run != nil && run.Phase == provision.Running:
 		return follow(cluster, run)
-	case run != nil && !recorded(cluster, run):
+	case run != nil && !recorded(cluster, run) && seen.unusable == nil:
 		return record(seen)
 	case !cluster.DeletionTimestamp.IsZero():
 		return planRemoval(cluster, seen, now)
@@ -137,7 +137,7 @@ func planKubeconfig(next *decision, cluster *clusterprovisionerv1alpha1.Cluster,
 
 // planUp has the configuration applied, unless it is.
 func planUp(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now time.Time) decision {
-	if problem := cmp.Or(seen.problem, seen.forbidden); problem != nil {
+	if problem := cmp.Or(seen.problem, seen.unusable, seen.forbidden); problem != nil {
 		return decision{outcome: problem.stall()}
 	}
 	if cluster.Status.AppliedConfigHash == seen.config.Digest && !repeatRequested(cluster) {

@@ -12,6 +12,7 @@ import (
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
@@ -23,6 +24,7 @@ func TestPlanRemoval(t *testing.T) {
 		return ended(removeID(given().cluster, attempt), reason, message, noon.Add(-time.Minute))
 	}
 	lost := func(s *situation) { s.seen.stored = nil }
+	unusable := func(s *situation) { s.seen.unusable = &refusal{"SecretConflict", "foreign"} }
 	unknown := decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonConfigNotFound, errors.New(
 		"the configuration that was applied is not known any more. Restore it"+orphanHint))}
 	for name, test := range map[string]struct {
@@ -58,6 +60,13 @@ func TestPlanRemoval(t *testing.T) {
 		"a tool that is not allowed is not called": {
 			given(applied(textA), deleted, func(s *situation) { s.seen.forbidden = &refusal{"ProvisionerNotAllowed", "no"} }),
 			decision{outcome: flow.Stall("ProvisionerNotAllowed", errors.New("no"+orphanHint))},
+		},
+		"a removal that ended is not recorded while the state cannot be used": {
+			given(applied(textA), unrecorded(provision.Succeeded, provision.Artifacts{}), deleted, unusable),
+			decision{outcome: flow.Stall("SecretConflict", errors.New("foreign"+orphanHint))},
+		},
+		"an orphan is released although the state cannot be used": {
+			given(applied(textA), unrecorded(provision.Succeeded, provision.Artifacts{}), deleted, orphan, unusable), decision{release: true},
 		},
 		"a file of another Cluster's is for that one to remove": {
 			given(applied(textA), deleted, func(s *situation) { s.seen.claimant = "other" }), decision{release: true},

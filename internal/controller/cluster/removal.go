@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -36,8 +37,8 @@ func planRemoval(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, 
 	if status.IsPaused(cluster) {
 		return decision{outcome: paused()}
 	}
-	if seen.forbidden != nil {
-		return decision{outcome: flow.Stall(seen.forbidden.reason, errors.New(seen.forbidden.message+orphanHint))}
+	if problem := cmp.Or(seen.unusable, seen.forbidden); problem != nil {
+		return decision{outcome: flow.Stall(problem.reason, errors.New(problem.message+orphanHint))}
 	}
 	from, known := removeFrom(cluster, seen)
 	if !known {
