@@ -28,6 +28,8 @@ type planner struct {
 	began bool
 	// stopped says that an operation has turned the machine off since the last pass, or may have.
 	stopped bool
+	// halfway says that an operation which was to turn the machine off and on has failed, perhaps after it had turned the machine off.
+	halfway bool
 	// removed says that an operation has removed the machine since the last pass, or may have.
 	removed bool
 	// unreplaced says that an operation could not replace the machine, which is off, so that it starts as it is.
@@ -57,6 +59,8 @@ func begin(vm *cloudnativev1alpha1.VirtualMachine, seen observation, now time.Ti
 func (p *planner) settle(op operation.Progress) {
 	p.removed = op.Has(operation.Remove)
 	p.stopped = p.removed || op.Has(operation.Stop) || op.Has(operation.Replace)
+	// Until the image is there, nothing is turned off.
+	p.halfway = op.Err != nil && p.stopped && op.Has(operation.Start) && op.At != operation.Prepare
 	switch {
 	case op.Err == nil:
 		p.succeed(op)

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"time"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/clock"
 	"github.com/windlass-operator/windlass/internal/flow"
@@ -26,7 +29,11 @@ func (p *planner) keep() {
 		p.keepSuspended()
 	case machine.StateStopping:
 		p.phase = p.vm.Status.Phase
-		p.outcome = flow.Wait(cloudnativev1alpha1.ReasonStopping, "the machine to be off", firstBackoff)
+		reason := cloudnativev1alpha1.ReasonStopping
+		if p.switching() == cloudnativev1alpha1.ReasonRestarting {
+			reason = cloudnativev1alpha1.ReasonRestarting // the stop of an ended manager: the record of it stays until the machine is off
+		}
+		p.outcome = flow.Wait(reason, "the machine to be off", firstBackoff)
 	default:
 		p.phase = cloudnativev1alpha1.PhaseUnknown
 		p.outcome = flow.Wait(cloudnativev1alpha1.ReasonStarting, "the host to report the state of the machine", firstBackoff)
@@ -181,7 +188,8 @@ func (p *planner) keepOff() {
 	found := p.seen.found
 	strategy := strategyOf(p.vm)
 	asked := starts(strategy) && p.restartDue()
-	if starts(strategy) && p.ran() && found.State == machine.StateStopped && !asked {
+	owed := p.owed()
+	if starts(strategy) && p.ran() && found.State == machine.StateStopped && !asked && !owed {
 		p.crash(strategy)
 	}
 	switch {
@@ -192,18 +200,52 @@ func (p *planner) keepOff() {
 	case asked:
 		p.hurry()
 		p.turnOn()
-	case found.State == machine.StateStopped && !again(strategy, found):
+	case found.State == machine.StateStopped && !again(strategy, found) && !owed:
 		p.completed(strategy)
 	default:
 		p.turnOn()
 	}
 }
 
-// ran reports whether the machine has run since the last pass and was not turned off by Windlass, nor by a manager before this one that was
-// killed while it replaced the machine.
+// ran reports whether the machine has run since the last pass and was not turned off by this process.
 func (p *planner) ran() bool {
 	was := p.vm.Status.Server
-	return p.began || !p.stopped && !p.seen.found.Replacing && was != nil && was.State == stateText(machine.StateRunning)
+	return p.began || !p.stopped && was != nil && was.State == stateText(machine.StateRunning)
+}
+
+// owed reports whether Windlass has turned the machine off to start it again, and has not started it since. Then its being off is not its end,
+// whatever the strategy does about that. An operation can fail after its stop, and a manager can end there: the next one has only the status.
+func (p *planner) owed() bool {
+	switch {
+	case p.seen.found.Replacing:
+		return true
+	case p.began || p.startedLater():
+		return false // It has run since, and has ended by itself.
+	case p.halfway:
+		return true
+	}
+	reason := p.switching()
+	if was := p.vm.Status.Server; was == nil || was.State != stateText(machine.StateStopped) {
+		// The pass that begins a restart tells of it. Of a replacement this proves nothing: it first fetches an image, for minutes.
+		return reason == cloudnativev1alpha1.ReasonRestarting
+	}
+	// The machine was off already, and was to be started. A change of the spec forgives a failure, so the status counts, not the plan.
+	failure := p.vm.Status.StartFailure
+	switch reason {
+	case cloudnativev1alpha1.ReasonRestarting, cloudnativev1alpha1.ReasonStarting, status.ReasonPaused:
+		return true
+	default:
+		return reason != "" && failure != nil && !ended(failure.Reason)
+	}
+}
+
+// switching returns the reason why an earlier pass has recorded that the machine is not yet on or off as it has to be, empty for none.
+func (p *planner) switching() string {
+	told := apimeta.FindStatusCondition(p.vm.Status.Conditions, cloudnativev1alpha1.ConditionPowerSynced)
+	if told == nil || told.Status != metav1.ConditionFalse {
+		return ""
+	}
+	return told.Reason
 }
 
 // crash counts that a machine has ended that will be started again. Failures of something else do not count.

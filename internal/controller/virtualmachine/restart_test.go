@@ -5,15 +5,19 @@ package virtualmachine
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/machine/operation"
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // A container that was replaced, and whose first start the host refused, was started later as if the machine had never run.
@@ -56,6 +60,113 @@ func TestRestartIsCountedWhateverItsStartMeets(t *testing.T) {
 			s.want(vm, active, "Ready=True/Ready")
 			if vm.Status.RestartCount != 1 {
 				t.Errorf("%d restarts, want 1; the status is %+v", vm.Status.RestartCount, vm.Status)
+			}
+		})
+	}
+}
+
+// A machine that was turned off for a size that needs a restart, and whose next start failed, stayed off with these strategies.
+func TestFailedStartOfARestartLeavesNoMachineOff(t *testing.T) {
+	for _, strategy := range []cloudnativev1alpha1.RunStrategy{cloudnativev1alpha1.RunOnce, cloudnativev1alpha1.RunRerunOnFailure} {
+		for sentence, fault := range map[string]simulated.Fault{
+			"once":                           {Call: simulated.CallStart, Times: 1},
+			"twice":                          {Call: simulated.CallStart, Times: 2},
+			"with its manager, which ended":  {Call: simulated.CallStart, Times: 1, Hang: true},
+			"after a resize that was lost":   {Call: simulated.CallResize, Times: 1, Skip: 1, Err: machine.ErrUnreachable},
+			"after a resize that is refused": {Call: simulated.CallResize, Times: 1, Skip: 1, Err: machine.ErrNoCapacity},
+		} {
+			t.Run(string(strategy)+" "+sentence, func(t *testing.T) {
+				s := newStage(t, simulated.Script{Fixed: simulated.Fixed{CPU: true}})
+				vm := s.machine(runs(strategy), func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.UpdatePolicy = cloudnativev1alpha1.UpdateRestart })
+				s.hosts["a"].Inject(fault)
+				testkit.Edit(t, s.Harness, vm, cpu("3"))
+				off := func() bool { return s.on("a", vm).State == machine.StateStopped }
+				testkit.Eventually(t, "the machine is off", func() bool { s.pass(vm); return off() })
+				if fault.Hang {
+					s.pass(vm) // which records the restart
+					s.restart()
+				}
+				for range 3 { // the longest series of failures here waits for 40 s
+					s.settle(vm)
+					s.step(45 * time.Second)
+				}
+				s.want(vm, active, "PowerSynced=True/Running")
+				if off() || vm.Status.RestartCount != 1 {
+					t.Errorf("%d restarts, want 1; the status is %+v", vm.Status.RestartCount, vm.Status)
+				}
+			})
+		}
+	}
+}
+
+// What a manager before this one has recorded, and how its own operation ended, tell whose stop it was.
+func TestOwnStopIsNotTheEndOfAMachine(t *testing.T) {
+	t.Parallel()
+	started := planned{Steps: []operation.Step{operation.Start}, Phase: "Creating", Reason: "Starting"}
+	replaced := planned{Steps: []operation.Step{operation.Prepare, operation.Replace, operation.Start}, Phase: "Creating", Reason: "Replacing"}
+	completed := planned{Phase: "Stopped"}
+	// recorded is what the last pass has told of a machine that was in that state.
+	recorded := func(state machine.State, reason string) vmEdit {
+		return func(vm *cloudnativev1alpha1.VirtualMachine) {
+			vm.Status.Server = &cloudnativev1alpha1.Server{State: stateText(state), StartedAt: timeOf(noon.Add(-time.Hour))}
+			vm.Status.Conditions = []metav1.Condition{{Type: "PowerSynced", Status: metav1.ConditionFalse, Reason: reason}}
+		}
+	}
+	failed := func(vm *cloudnativev1alpha1.VirtualMachine) {
+		reason := vm.Status.Conditions[0].Reason
+		vm.Status.StartFailure = &cloudnativev1alpha1.StartFailure{Count: 1, Reason: reason, RetryAfter: timeOf(noon.Add(-time.Second))}
+	}
+	changed := func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Generation++ }
+	once, rerun, always := runs(cloudnativev1alpha1.RunOnce), runs(cloudnativev1alpha1.RunRerunOnFailure), runs(cloudnativev1alpha1.RunAlways)
+	again := func(o *observation) { o.found.StartedAt = noon.Add(-time.Minute) }
+	other := func(o *observation) { o.found.SpecHash = "another" }
+	replacing := func(o *observation) { o.found.Replacing = true }
+	ended := func(at operation.Step, err error, steps ...operation.Step) func(*observation) {
+		return func(o *observation) {
+			o.op = &operation.Progress{Operation: operation.Operation{Reason: "Restarting", Steps: steps}, At: at, Done: true, Began: noon, Err: err}
+			o.op.Canceled = errors.Is(err, context.Canceled)
+		}
+	}
+	tests := map[string]struct {
+		vm   []vmEdit
+		seen []func(*observation)
+		want planned
+	}{
+		"Once, and its manager ended after the stop":           {[]vmEdit{once, recorded(machine.StateRunning, "Restarting")}, nil, started},
+		"RerunOnFailure, and its manager ended after the stop": {[]vmEdit{rerun, recorded(machine.StateRunning, "Restarting")}, nil, started},
+		"Always, and its manager ended after the stop":         {[]vmEdit{always, recorded(machine.StateRunning, "Restarting")}, nil, started},
+		"a manager ended while the machine was on its way off": {
+			[]vmEdit{once, recorded(machine.StateRunning, "Restarting")}, []func(*observation){state(machine.StateStopping)}, planned{Reason: "Restarting"},
+		},
+		"a manager ended while it replaced the machine": {[]vmEdit{once, recorded(machine.StateRunning, "Replacing")}, []func(*observation){other, replacing}, replaced},
+		"a start that failed is due again":              {[]vmEdit{once, recorded(machine.StateStopped, "StartFailed"), failed}, nil, started},
+		"a start that failed, and another spec":         {[]vmEdit{once, recorded(machine.StateStopped, "StartFailed"), failed, changed}, nil, started},
+		"a manager ended during the next start":         {[]vmEdit{once, recorded(machine.StateStopped, "Starting")}, nil, started},
+		"a start that waited for the end of a pause":    {[]vmEdit{once, recorded(machine.StateStopped, "Paused")}, nil, started},
+		"a stop that was given up came too late": {
+			[]vmEdit{once}, []func(*observation){ended(operation.Stop, context.Canceled, operation.Stop, operation.Start)}, started,
+		},
+
+		"the machine has run since the restart":        {[]vmEdit{once, recorded(machine.StateRunning, "Restarting")}, []func(*observation){again}, completed},
+		"the machine has run since the next start":     {[]vmEdit{once, recorded(machine.StateStopped, "Starting")}, []func(*observation){again}, completed},
+		"the machine has ended after its first start":  {[]vmEdit{once, recorded(machine.StateCreated, "Starting")}, nil, completed},
+		"the machine has ended after a failed stop":    {[]vmEdit{once, recorded(machine.StateRunning, "StopFailed"), failed}, nil, completed},
+		"the machine has ended before its replacement": {[]vmEdit{once, recorded(machine.StateRunning, "Replacing")}, nil, completed},
+		"the machine has ended while an image was fetched": {
+			[]vmEdit{once}, []func(*observation){ended(operation.Prepare, context.Canceled, operation.Prepare, operation.Replace, operation.Start)}, completed,
+		},
+		"the machine has ended after a restart": {
+			[]vmEdit{once, recorded(machine.StateRunning, "Restarting")}, []func(*observation){ended(operation.Start, nil, operation.Stop, operation.Start)}, completed,
+		},
+	}
+	for sentence, test := range tests {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			vm := aMachine(test.vm...)
+			vm.Status.ObservedGeneration = 1
+			got := plannedOf(plan(vm, sees(vm, append([]func(*observation){state(machine.StateStopped)}, test.seen...)...), noon))
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
