@@ -87,6 +87,9 @@ func (p *planner) provision() {
 	lost := p.failure != nil && p.failure.Reason == cloudnativev1alpha1.ReasonInstanceLost
 	strategy := strategyOf(p.vm)
 	if lost && (!starts(strategy) || strategy == cloudnativev1alpha1.RunOnce && !p.asked()) {
+		if starts(strategy) {
+			p.wake = p.untilRestart() // The restart creates it again.
+		}
 		p.phase = cloudnativev1alpha1.PhaseFailed
 		p.outcome = flow.Stall(cloudnativev1alpha1.ReasonInstanceLost,
 			fmt.Errorf("%s; runStrategy is %s: the machine is not created again", p.trouble, strategy))

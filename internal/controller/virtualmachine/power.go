@@ -189,6 +189,9 @@ func (p *planner) keepOff() {
 	strategy := strategyOf(p.vm)
 	asked := starts(strategy) && p.restartDue()
 	owed := p.owed()
+	if starts(strategy) {
+		p.wake = p.untilRestart() // A restart waits for no back-off, so the next look does not either.
+	}
 	if starts(strategy) && p.ran() && found.State == machine.StateStopped && !asked && !owed {
 		p.crash(strategy)
 	}
@@ -325,7 +328,6 @@ func (p *planner) completed(strategy cloudnativev1alpha1.RunStrategy) {
 	}
 	p.clear()
 	p.phase = cloudnativev1alpha1.PhaseStopped
-	p.wake = p.untilRestart()
 }
 
 // soonest returns the shorter of two waits, where 0 is none.

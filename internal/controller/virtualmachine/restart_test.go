@@ -99,6 +99,41 @@ func TestFailedStartOfARestartLeavesNoMachineOff(t *testing.T) {
 	}
 }
 
+// A restart of a machine that is off came when something else woke the machine, minutes late.
+func TestRestartIsNotMissedWhileTheMachineIsOff(t *testing.T) {
+	t.Parallel()
+	failed := func(reason string) vmEdit {
+		return func(vm *cloudnativev1alpha1.VirtualMachine) {
+			vm.Status.StartFailure = &cloudnativev1alpha1.StartFailure{Count: 9, Reason: reason, RetryAfter: timeOf(noon.Add(5 * time.Minute))}
+		}
+	}
+	off, none := state(machine.StateStopped), func(o *observation) { o.found = nil }
+	broken := func(o *observation) { state(machine.StateStopped)(o); o.found.ExitCode = new(int32(1)) }
+	once, always, halted := runs(cloudnativev1alpha1.RunOnce), runs(cloudnativev1alpha1.RunAlways), runs(cloudnativev1alpha1.RunHalted)
+	for sentence, test := range map[string]struct {
+		vm   []vmEdit
+		seen func(*observation)
+		want time.Duration
+	}{
+		"Once has ended in order":      {[]vmEdit{once}, off, time.Minute},
+		"Once has ended with an error": {[]vmEdit{once}, broken, time.Minute},
+		"Once has lost its machine":    {[]vmEdit{once, failed("InstanceLost")}, none, time.Minute},
+		"Always waits after crashes":   {[]vmEdit{always, failed("Crashed")}, broken, time.Minute},
+		"Halted is to stay off":        {[]vmEdit{halted}, off, 0},
+		"Halted has lost its machine":  {[]vmEdit{halted, failed("InstanceLost")}, none, 0},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
+			vm := aMachine(test.vm...)
+			vm.Status.ObservedGeneration = 1
+			vm.Spec.RestartAt = timeOf(noon.Add(time.Minute))
+			if got := plan(vm, sees(vm, test.seen), noon).wake; got != test.want {
+				t.Errorf("the next look is in %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
 // What a manager before this one has recorded, and how its own operation ended, tell whose stop it was.
 func TestOwnStopIsNotTheEndOfAMachine(t *testing.T) {
 	t.Parallel()
