@@ -20,17 +20,26 @@ import (
 
 // act is the phase that writes.
 func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
-	switch decided := pass.decision; {
+	decided := pass.decision
+	switch {
 	case decided.release:
 		return r.release(ctx, pass)
 	case decided.issue:
-		return r.issue(ctx, pass)
+		if outcome := r.issue(ctx, pass); !outcome.IsDone() {
+			return outcome
+		}
 	case decided.write != nil:
 		if err := r.writeSecret(ctx, pass, decided.write, nil); err != nil {
 			return flow.Fail(err)
 		}
 	}
-	return pass.decision.outcome
+	if decided.drop {
+		if err := r.deleteSecret(ctx, pass.seen.former); err != nil {
+			return flow.Fail(err)
+		}
+		pass.seen.former = nil
+	}
+	return decided.outcome
 }
 
 // issue issues a token and writes the kubeconfig with it.
@@ -76,6 +85,15 @@ func (r *Reconciler) writeSecret(ctx context.Context, pass *scope, kubeconfig []
 	return nil
 }
 
+// deleteSecret deletes a Secret of this object, as it was read.
+func (r *Reconciler) deleteSecret(ctx context.Context, secret *corev1.Secret) error {
+	uid := secret.UID
+	if err := r.direct.Delete(ctx, secret, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("cannot delete Secret %s/%s: %w", secret.Namespace, secret.Name, err)
+	}
+	return nil
+}
+
 // revoke deletes what was made in the cluster.
 func revoke(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, account string, admin []byte) error {
 	cluster, err := newTarget(admin)
@@ -104,10 +122,13 @@ func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
 		pass.Tell(revoked(config, account))
 	}
 	if secret := pass.seen.secret; secret != nil && !pass.seen.shared && belongsTo(config, secret) {
-		uid := secret.UID
-		err := r.direct.Delete(ctx, secret, client.Preconditions{UID: &uid})
-		if client.IgnoreNotFound(err) != nil {
-			return flow.Fail(fmt.Errorf("cannot delete Secret %s/%s: %w", secret.Namespace, secret.Name, err))
+		if err := r.deleteSecret(ctx, secret); err != nil {
+			return flow.Fail(err)
+		}
+	}
+	if former := pass.seen.former; former != nil {
+		if err := r.deleteSecret(ctx, former); err != nil {
+			return flow.Fail(err)
 		}
 	}
 	if _, err := patch.RemoveFinalizers(ctx, r.client, config, clusterprovisionerv1alpha1.KubeconfigFinalizer); err != nil {

@@ -7,7 +7,7 @@
 //
 // A pass goes through three phases:
 //
-//  1. observe reads the Cluster, its kubeconfig, and the Secret of this object (observe.go).
+//  1. observe reads the Cluster, its kubeconfig, the Secret of this object, and the one that a former spec named (observe.go).
 //  2. plan decides whether the Secret has to be written, and with what (plan.go): pure.
 //  3. act writes it; for a token it first makes the ServiceAccount and its binding in the cluster (act.go, target.go).
 //

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
@@ -35,6 +36,8 @@ type observation struct {
 	// secret is that Secret; nil if it does not exist. rejected says that the cluster does not accept the token in it.
 	secret   *corev1.Secret
 	rejected bool
+	// former is the Secret that the kubeconfig went to before the spec named another; nil if there is none of this object.
+	former *corev1.Secret
 }
 
 // observe is the phase that reads.
@@ -59,6 +62,9 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 		return flow.Fail(err)
 	}
 	seen.secret = secret
+	if seen.former, err = r.readFormer(ctx, config, seen.ref); err != nil {
+		return flow.Fail(err)
+	}
 	if isToken(config) && config.DeletionTimestamp.IsZero() && secret != nil && belongsTo(config, secret) {
 		seen.rejected = rejects(ctx, secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey])
 	}
@@ -99,6 +105,25 @@ func (r *Reconciler) readSecret(ctx context.Context, ref corev1.SecretReference)
 	}
 	if client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("cannot read Secret %s/%s: %w", ref.Namespace, ref.Name, err)
+	}
+	return secret, nil
+}
+
+// readFormer reads the Secret that the kubeconfig went to before the spec named another. The right to write a status is not the right to
+// choose Secrets: one that was not written for this object is none. Neither is one in a namespace that Windlass has no right to any more.
+func (r *Reconciler) readFormer(
+	ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, now corev1.SecretReference,
+) (*corev1.Secret, error) {
+	ref := config.Status.SecretRef
+	if ref == nil || *ref == now {
+		return nil, nil
+	}
+	secret, err := r.readSecret(ctx, *ref)
+	switch {
+	case apierrors.IsForbidden(err) || secret != nil && !belongsTo(config, secret):
+		return nil, nil
+	case err != nil:
+		return nil, err
 	}
 	return secret, nil
 }

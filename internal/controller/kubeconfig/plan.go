@@ -20,6 +20,8 @@ type decision struct {
 	write []byte
 	// issue says that a token has to be issued.
 	issue bool
+	// drop says that the former Secret has to go, once the new one is written.
+	drop bool
 	// revoke says that what was made in the cluster has to go, release that the object can go.
 	revoke, release bool
 	// outcome is how the pass goes on once all this is done.
@@ -47,7 +49,8 @@ func plan(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now t
 		!bytes.Equal(seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey], seen.admin)):
 		next.write = seen.admin
 	}
-	if status.IsPaused(config) && (next.issue || next.write != nil) {
+	next.drop = seen.former != nil
+	if status.IsPaused(config) && (next.issue || next.write != nil || next.drop) {
 		return decision{outcome: flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)}
 	}
 	return next

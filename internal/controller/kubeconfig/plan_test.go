@@ -93,6 +93,10 @@ func tokenOf(s *situation) { token(s.config) }
 
 func foreign(s *situation) { s.seen.secret = &corev1.Secret{} }
 
+func formerly(s *situation) {
+	s.seen.former = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Labels: labelsOf(s.config)}}
+}
+
 func shared(s *situation) { s.seen.shared = true }
 
 func deleted(s *situation) { s.config.DeletionTimestamp = new(metav1.NewTime(noon)) }
@@ -122,6 +126,12 @@ func TestPlan(t *testing.T) {
 		"a foreign Secret is left alone": {given(foreign), decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonSecretConflict,
 			errors.New("the Secret windlass-system/way-kubeconfig exists and does not belong to this Kubeconfig: "+
 				"delete it, or name another in spec.writeSecretToRef"))}},
+		"a copy that goes elsewhere now is written, then dropped where it was": {given(formerly), decision{write: first, drop: true}},
+		"a copy that went elsewhere is dropped where it was":                   {given(holds(first), formerly), decision{drop: true}},
+		"a paused copy is not dropped where it was":                            {given(holds(first), formerly, annotated(status.PausedAnnotation)), decision{outcome: paused}},
+		"a copy stays where it was until its Cluster can be asked": {given(formerly, withoutKubeconfig), decision{
+			outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, `Cluster "one" to have a kubeconfig`, 0),
+		}},
 		"a paused copy waits": {given(annotated(status.PausedAnnotation)), decision{outcome: paused}},
 		"a Cluster that does not exist is waited for": {given(withoutCluster), decision{
 			outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotFound, `Cluster "one" to be created`, 0),

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
@@ -34,10 +35,23 @@ func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 	return marks
 }
 
-// expired reports whether the credential is over.
+// held returns the Secret that holds the kubeconfig, and where it is: the former one for as long as it is there, so that it is not forgotten
+// before it is deleted. It returns nil if none was written for this object.
+func held(pass *scope) (*corev1.Secret, corev1.SecretReference) {
+	seen := pass.seen
+	switch {
+	case seen.former != nil:
+		return seen.former, corev1.SecretReference{Namespace: seen.former.Namespace, Name: seen.former.Name}
+	case seen.secret == nil || !seen.shared && !belongsTo(pass.Object, seen.secret):
+		return nil, corev1.SecretReference{}
+	}
+	return seen.secret, seen.ref
+}
+
+// expired reports whether the credential is over. What the Secret holds decides: the spec may ask for another kind by now.
 func expired(pass *scope) bool {
-	if isToken(pass.Object) {
-		return hasExpired(pass.seen.secret, pass.Now)
+	if secret, _ := held(pass); !expiresAt(secret).IsZero() {
+		return hasExpired(secret, pass.Now)
 	}
 	expires := pass.Object.Status.ExpiresAt
 	return expires != nil && !pass.Now.Before(expires.Time)
@@ -45,18 +59,19 @@ func expired(pass *scope) bool {
 
 // report writes everything of the status but the conditions.
 func report(pass *scope) {
-	written, seen := &pass.Object.Status, pass.seen
+	written := &pass.Object.Status
 	written.SecretRef, written.ExpiresAt, written.Server = nil, nil, ""
-	if seen.secret == nil || !seen.shared && !belongsTo(pass.Object, seen.secret) {
+	secret, ref := held(pass)
+	if secret == nil {
 		return
 	}
-	written.SecretRef = new(seen.ref)
-	target, err := kube.Target(seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey])
+	written.SecretRef = &ref
+	target, err := kube.Target(secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey])
 	if err != nil {
 		return
 	}
 	written.Server = target.Host
-	if expires := expiry(pass, target); !expires.IsZero() {
+	if expires := expiry(secret, target); !expires.IsZero() {
 		written.ExpiresAt = new(metav1.NewTime(expires.Truncate(time.Second)))
 	}
 	if isToken(pass.Object) {
@@ -65,9 +80,9 @@ func report(pass *scope) {
 }
 
 // expiry returns when the credential expires; zero if it does not say.
-func expiry(pass *scope, target *rest.Config) time.Time {
-	if isToken(pass.Object) {
-		return expiresAt(pass.seen.secret)
+func expiry(secret *corev1.Secret, target *rest.Config) time.Time {
+	if expires := expiresAt(secret); !expires.IsZero() {
+		return expires
 	}
 	block, _ := pem.Decode(target.CertData)
 	if block == nil {
