@@ -19,8 +19,8 @@ const (
 	ApproveAnnotation = "clusterprovisioner.rke.io/approve"
 	// AcceptSkippedAnnotation with the value "true" lets a Cluster go although the tool could not reach every machine.
 	AcceptSkippedAnnotation = "clusterprovisioner.rke.io/accept-skipped-nodes"
-	// SkipRevocationAnnotation with the value "true" lets a Kubeconfig go although its cluster does not answer: its token then works until it
-	// expires.
+	// SkipRevocationAnnotation with the value "true" lets a Kubeconfig go, or give other access, although the cluster of its token does not
+	// answer: the token then works until it expires.
 	SkipRevocationAnnotation = "clusterprovisioner.rke.io/skip-revocation"
 	// OperationAnnotation on a Secret or ConfigMap names the run that its content is from.
 	OperationAnnotation = "clusterprovisioner.rke.io/operation"

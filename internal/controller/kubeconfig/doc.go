@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package kubeconfig reconciles Kubeconfigs: each is a Secret with access to a cluster. It promises that the Secret holds a valid
-// kubeconfig with nothing but credentials in it, that a token is renewed before it expires and revoked when the object is deleted, and
-// that nothing of anybody else's is touched, neither here nor in the cluster.
+// kubeconfig with nothing but credentials in it, that a token is renewed before it expires, that it is revoked when the object is deleted
+// or asks for another type, cluster or ServiceAccount, and that nothing of anybody else's is touched, neither here nor in the cluster.
 //
 // A pass goes through three phases:
 //
 //  1. observe reads the Cluster, its kubeconfig, the Secret of this object, and the one that a former spec named (observe.go).
-//  2. plan decides whether the Secret has to be written, and with what (plan.go): pure.
-//  3. act writes it; for a token it first makes the ServiceAccount and its binding in the cluster (act.go, target.go).
+//  2. plan decides whether something has to be revoked (revoke.go), whether the Secret has to be written, and with what (plan.go): pure.
+//  3. act revokes and writes; for a token it first makes the ServiceAccount and its binding in the cluster (act.go, target.go).
 //
 // Each pass then describes what it found in the status, with at most one write (status.go), and records events once that write has
 // succeeded (events.go). The condition Issued is written here, the others by internal/status. Only tokens have a finalizer: what was

@@ -28,10 +28,10 @@ func reissued(config *clusterprovisionerv1alpha1.Kubeconfig) event.Event {
 }
 
 // revoked says that what was made in the cluster has been deleted.
-func revoked(config *clusterprovisionerv1alpha1.Kubeconfig, account string) event.Event {
+func revoked(config *clusterprovisionerv1alpha1.Kubeconfig, was *record) event.Event {
 	return event.Event{
 		Regarding: config, Reason: clusterprovisionerv1alpha1.ReasonRevoked, Action: actionRevoke,
-		Note: fmt.Sprintf("Deleted ServiceAccount %q and its binding from Cluster %q", account, config.Spec.ClusterRef.Name),
+		Note: fmt.Sprintf("Deleted ServiceAccount %q and its binding from Cluster %q", was.account, was.cluster),
 	}
 }
 

@@ -38,20 +38,17 @@ type observation struct {
 	rejected bool
 	// former is the Secret that the kubeconfig went to before the spec named another; nil if there is none of this object.
 	former *corev1.Secret
+	// issuer is the Cluster that a token was issued in, if the spec names another by now, and issuerAdmin the kubeconfig of its tool.
+	issuer      *clusterprovisionerv1alpha1.Cluster
+	issuerAdmin []byte
 }
 
 // observe is the phase that reads.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	config, seen := pass.Object, &observation{}
-	if ref := config.Spec.ClusterRef; ref != nil {
-		cluster := &clusterprovisionerv1alpha1.Cluster{}
-		err := r.client.Get(ctx, client.ObjectKey{Name: ref.Name}, cluster)
-		if client.IgnoreNotFound(err) != nil {
-			return flow.Fail(fmt.Errorf("cannot read Cluster %q: %w", ref.Name, err))
-		}
-		if err == nil {
-			seen.cluster = cluster
-		}
+	var err error
+	if seen.cluster, err = r.readCluster(ctx, clusterOf(config)); err != nil {
+		return flow.Fail(err)
 	}
 	if err := r.observeAdmin(ctx, config, seen); err != nil {
 		return flow.Fail(err)
@@ -64,6 +61,14 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	seen.secret = secret
 	if seen.former, err = r.readFormer(ctx, config, seen.ref); err != nil {
 		return flow.Fail(err)
+	}
+	if was := recordOf(config, *seen); was != nil && was.cluster != clusterOf(config) {
+		if seen.issuer, err = r.readCluster(ctx, was.cluster); err != nil {
+			return flow.Fail(err)
+		}
+		if seen.issuerAdmin, err = r.readAdmin(ctx, seen.issuer); err != nil {
+			return flow.Fail(err)
+		}
 	}
 	if isToken(config) && config.DeletionTimestamp.IsZero() && secret != nil && belongsTo(config, secret) {
 		seen.rejected = rejects(ctx, secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey])
@@ -86,14 +91,37 @@ func (r *Reconciler) observeAdmin(ctx context.Context, config *clusterprovisione
 		}
 		return err
 	}
-	if seen.cluster == nil {
-		return nil
-	}
-	secret, err := r.readSecret(ctx, seen.cluster.KubeconfigSecret(r.namespace))
-	if err == nil && secret != nil && wroteIt(seen.cluster, secret) {
-		seen.admin = secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey]
-	}
+	var err error
+	seen.admin, err = r.readAdmin(ctx, seen.cluster)
 	return err
+}
+
+// readCluster reads a Cluster. It returns nil if there is none, or no name.
+func (r *Reconciler) readCluster(ctx context.Context, name string) (*clusterprovisionerv1alpha1.Cluster, error) {
+	if name == "" {
+		return nil, nil
+	}
+	cluster := &clusterprovisionerv1alpha1.Cluster{}
+	err := r.client.Get(ctx, client.ObjectKey{Name: name}, cluster)
+	if err != nil {
+		cluster = nil
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("cannot read Cluster %q: %w", name, err)
+	}
+	return cluster, nil
+}
+
+// readAdmin reads the kubeconfig that the Cluster has written. It returns nil if there is none.
+func (r *Reconciler) readAdmin(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster) ([]byte, error) {
+	if cluster == nil {
+		return nil, nil
+	}
+	secret, err := r.readSecret(ctx, cluster.KubeconfigSecret(r.namespace))
+	if err != nil || secret == nil || !wroteIt(cluster, secret) {
+		return nil, err
+	}
+	return secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey], nil
 }
 
 // readSecret reads a Secret. It returns nil if there is none.

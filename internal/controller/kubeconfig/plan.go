@@ -22,17 +22,34 @@ type decision struct {
 	issue bool
 	// drop says that the former Secret has to go, once the new one is written.
 	drop bool
-	// revoke says that what was made in the cluster has to go, release that the object can go.
-	revoke, release bool
+	// revoke says that what was made in the cluster has to go, forget that nothing may tell of it any more, release that the object can go.
+	revoke, forget, release bool
 	// outcome is how the pass goes on once all this is done.
 	outcome flow.Outcome
 }
 
-// plan decides what the Secret has to hold.
+// plan decides what has to be revoked, and then what the Secret has to hold.
 func plan(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now time.Time) decision {
+	was := recordOf(config, seen)
 	if !config.DeletionTimestamp.IsZero() {
-		return planEnd(config, seen)
+		return planEnd(config, seen, was)
 	}
+	next := planSecret(config, seen, now)
+	if outdated(config, was) {
+		revoke, outcome := planRevocation(config, seen, was)
+		if !outcome.IsDone() { // nothing else is handed out before
+			return decision{outcome: outcome}
+		}
+		next.revoke, next.forget = revoke, true
+	}
+	if status.IsPaused(config) && (next.issue || next.write != nil || next.drop || next.forget) {
+		return decision{outcome: flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)}
+	}
+	return next
+}
+
+// planSecret decides what the Secret has to hold.
+func planSecret(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now time.Time) decision {
 	if outcome := missing(config, seen); !outcome.IsDone() {
 		return decision{outcome: outcome}
 	}
@@ -41,7 +58,7 @@ func plan(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now t
 			"the Secret %s/%s exists and does not belong to this Kubeconfig: delete it, or name another in spec.writeSecretToRef",
 			seen.ref.Namespace, seen.ref.Name))}
 	}
-	var next decision
+	next := decision{drop: seen.former != nil}
 	switch {
 	case isToken(config):
 		next.issue = due(config, seen, now)
@@ -49,42 +66,17 @@ func plan(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now t
 		!bytes.Equal(seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey], seen.admin)):
 		next.write = seen.admin
 	}
-	next.drop = seen.former != nil
-	if status.IsPaused(config) && (next.issue || next.write != nil || next.drop) {
-		return decision{outcome: flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)}
-	}
 	return next
 }
 
-// planEnd decides what a deleted object leaves. A cluster that is gone took everything with it; a token in one that cannot be asked is
-// given up by a person only.
-func planEnd(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) decision {
-	exists := seen.cluster != nil && seen.cluster.DeletionTimestamp.IsZero()
-	given := config.Annotations[clusterprovisionerv1alpha1.SkipRevocationAnnotation] == "true"
-	switch {
-	case !isToken(config) || !exists || given:
+// planEnd decides what a deleted object leaves.
+func planEnd(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, was *record) decision {
+	if was == nil {
 		return decision{release: true}
-	case len(seen.admin) > 0:
-		return decision{revoke: true, release: true}
-	case wasIssued(config, seen):
-		return decision{outcome: waitToRevoke(config, "to have a kubeconfig")}
 	}
-	return decision{release: true}
+	revoke, outcome := planRevocation(config, seen, was)
+	return decision{revoke: revoke, release: outcome.IsDone(), outcome: outcome}
 }
-
-// wasIssued reports whether a token was issued, of which the status or the Secret tells.
-func wasIssued(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) bool {
-	return config.Status.ServiceAccount != "" || seen.secret != nil && belongsTo(config, seen.secret)
-}
-
-// waitToRevoke says what a deleted object waits for, and how to let it go anyway.
-func waitToRevoke(config *clusterprovisionerv1alpha1.Kubeconfig, what string) flow.Outcome {
-	return flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, fmt.Sprintf("Cluster %q %s, so that the token can be revoked; %s",
-		config.Spec.ClusterRef.Name, what, hintToSkip), lookAgain/3)
-}
-
-// hintToSkip says how to let a deleted object go without its token being revoked.
-const hintToSkip = "to delete this Kubeconfig anyway, annotate it with " + clusterprovisionerv1alpha1.SkipRevocationAnnotation + "=true"
 
 // missing says what the credential cannot be made without.
 func missing(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) flow.Outcome {

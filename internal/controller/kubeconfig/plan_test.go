@@ -99,6 +99,24 @@ func formerly(s *situation) {
 
 func shared(s *situation) { s.seen.shared = true }
 
+func adminOf(s *situation) { admin(s.config) }
+
+func recorded(s *situation) { s.config.Status.ServiceAccount = "windlass-way" }
+
+func finalized(s *situation) {
+	s.config.Finalizers = []string{clusterprovisionerv1alpha1.KubeconfigFinalizer}
+}
+
+// toTwo lets the spec name another cluster, which exists. The one before is gone, unless known or answering bring it back.
+func toTwo(s *situation) { s.config.Spec.ClusterRef.Name = "two" }
+
+func known(s *situation) { s.seen.issuer = build.Cluster("one").Obj() }
+
+func answering(s *situation) { known(s); s.seen.issuerAdmin = leadingTo("https://127.0.0.1:1") }
+
+// elsewhere lets the spec name another Secret, which has not been written.
+func elsewhere(s *situation) { s.seen.former, s.seen.secret = s.seen.secret, nil }
+
 func deleted(s *situation) { s.config.DeletionTimestamp = new(metav1.NewTime(noon)) }
 
 func withoutCluster(s *situation) { s.seen.cluster, s.seen.admin = nil, nil }
@@ -115,6 +133,9 @@ func TestPlan(t *testing.T) {
 	first := leadingTo("https://127.0.0.1:1")
 	unrevoked := flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, `Cluster "one" to have a kubeconfig, so that the token can be `+
 		"revoked; to delete this Kubeconfig anyway, annotate it with clusterprovisioner.rke.io/skip-revocation=true", 15*time.Second)
+	unrevokedYet := flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, `Cluster "one" to have a kubeconfig, so that the token can be `+
+		"revoked; to go on without that, annotate this Kubeconfig with clusterprovisioner.rke.io/skip-revocation=true", 15*time.Second)
+	noTwo := flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotFound, `Cluster "two" to be created`, 0)
 	for name, test := range map[string]struct {
 		given situation
 		want  decision
@@ -159,19 +180,35 @@ func TestPlan(t *testing.T) {
 		"a token that says nothing of itself is renewed": {given(tokenOf, holds([]byte("a token"))), decision{issue: true}},
 		"a token that the cluster rejects is replaced":   {given(tokenOf, issued(0), func(s *situation) { s.seen.rejected = true }), decision{issue: true}},
 		"a token for another role is replaced":           {given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ClusterRole = "edit" }), decision{issue: true}},
-		"a token for another ServiceAccount is replaced": {given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ServiceAccount = "b" }), decision{issue: true}},
+		"a token for another ServiceAccount is revoked and replaced": {
+			given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ServiceAccount = "b" }),
+			decision{revoke: true, forget: true, issue: true},
+		},
 		"a token for a cluster that has moved is replaced": {given(tokenOf, issued(0), func(s *situation) {
 			s.seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey] = leadingTo("https://127.0.0.1:2")
 		}), decision{issue: true}},
 		"a token for a cluster that is where it was is kept": {given(tokenOf, issued(0), func(s *situation) {
 			s.seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey] = leadingTo("https://127.0.0.1:1")
 		}), decision{}},
-		"a paused token is not renewed":                   {given(tokenOf, issued(time.Hour), annotated(status.PausedAnnotation)), decision{outcome: paused}},
-		"a deleted copy revokes nothing":                  {given(deleted), decision{release: true}},
-		"a deleted token is revoked":                      {given(tokenOf, deleted), decision{revoke: true, release: true}},
-		"a deleted token of a gone cluster is let go":     {given(tokenOf, deleted, withoutCluster), decision{release: true}},
-		"a deleted token that was never issued is let go": {given(tokenOf, deleted, withoutKubeconfig), decision{release: true}},
-		"a deleted token waits for what revokes it":       {given(tokenOf, issued(0), deleted, withoutKubeconfig), decision{outcome: unrevoked}},
+		"a paused token is not renewed":                                   {given(tokenOf, issued(time.Hour), annotated(status.PausedAnnotation)), decision{outcome: paused}},
+		"a token is revoked before an admin's kubeconfig is handed out":   {given(tokenOf, issued(0), adminOf), decision{revoke: true, forget: true, write: first}},
+		"so it is when only the status tells of it":                       {given(adminOf, recorded), decision{revoke: true, forget: true, write: first}},
+		"so it is when only the finalizer tells that there may be one":    {given(adminOf, finalized), decision{revoke: true, forget: true, write: first}},
+		"a paused token is not revoked":                                   {given(tokenOf, issued(0), adminOf, annotated(status.PausedAnnotation)), decision{outcome: paused}},
+		"a token of a former cluster is revoked before another is issued": {given(tokenOf, issued(0), toTwo, answering), decision{revoke: true, forget: true, issue: true}},
+		"a token of a former cluster waits for what revokes it":           {given(tokenOf, issued(0), toTwo, known), decision{outcome: unrevokedYet}},
+		"a token of a former cluster that a person gives up is replaced":  {given(tokenOf, issued(0), toTwo, known, annotated(clusterprovisionerv1alpha1.SkipRevocationAnnotation)), decision{forget: true, issue: true}},
+		"a token of a former cluster that is gone is replaced":            {given(tokenOf, issued(0), toTwo), decision{forget: true, issue: true}},
+		"a token of a former cluster is revoked before the next is there": {given(tokenOf, issued(0), toTwo, answering, withoutCluster), decision{revoke: true, forget: true, outcome: noTwo}},
+		"a token in a former Secret is revoked in the cluster it names":   {given(tokenOf, issued(0), elsewhere, toTwo, known), decision{outcome: unrevokedYet}},
+		"a deleted token that became an admin's kubeconfig is revoked":    {given(tokenOf, issued(0), adminOf, deleted), decision{revoke: true, release: true}},
+		"a deleted token of a former cluster is revoked there":            {given(tokenOf, issued(0), toTwo, answering, withoutCluster, deleted), decision{revoke: true, release: true}},
+		"a deleted token of a former cluster waits for what revokes it":   {given(tokenOf, issued(0), toTwo, known, deleted), decision{outcome: unrevoked}},
+		"a deleted copy revokes nothing":                                  {given(deleted), decision{release: true}},
+		"a deleted token is revoked":                                      {given(tokenOf, deleted), decision{revoke: true, release: true}},
+		"a deleted token of a gone cluster is let go":                     {given(tokenOf, deleted, withoutCluster), decision{release: true}},
+		"a deleted token that was never issued is let go":                 {given(tokenOf, deleted, withoutKubeconfig), decision{release: true}},
+		"a deleted token waits for what revokes it":                       {given(tokenOf, issued(0), deleted, withoutKubeconfig), decision{outcome: unrevoked}},
 		"so it does when its Secret is gone, too": {given(tokenOf, deleted, withoutKubeconfig, func(s *situation) {
 			s.config.Status.ServiceAccount = "windlass-way"
 		}), decision{outcome: unrevoked}},

@@ -60,6 +60,9 @@ func expired(pass *scope) bool {
 // report writes everything of the status but the conditions.
 func report(pass *scope) {
 	written := &pass.Object.Status
+	if was := recordOf(pass.Object, *pass.seen); was != nil && was.known {
+		written.ServiceAccount = was.account
+	}
 	written.SecretRef, written.ExpiresAt, written.Server = nil, nil, ""
 	secret, ref := held(pass)
 	if secret == nil {
@@ -73,9 +76,6 @@ func report(pass *scope) {
 	written.Server = target.Host
 	if expires := expiry(secret, target); !expires.IsZero() {
 		written.ExpiresAt = new(metav1.NewTime(expires.Truncate(time.Second)))
-	}
-	if isToken(pass.Object) {
-		written.ServiceAccount = accountOf(pass.Object)
 	}
 }
 

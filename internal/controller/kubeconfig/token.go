@@ -37,7 +37,15 @@ func isToken(config *clusterprovisionerv1alpha1.Kubeconfig) bool {
 
 // purpose is what a token is issued for: another purpose needs another token.
 func purpose(config *clusterprovisionerv1alpha1.Kubeconfig) string {
-	return fmt.Sprintf("%s/%s/%s/%d", config.Spec.ClusterRef.Name, accountOf(config), roleOf(config), expiration(config))
+	return fmt.Sprintf("%s/%s/%s/%d", clusterOf(config), accountOf(config), roleOf(config), expiration(config))
+}
+
+// clusterOf returns the name of the Cluster; empty if the spec names none.
+func clusterOf(config *clusterprovisionerv1alpha1.Kubeconfig) string {
+	if config.Spec.ClusterRef == nil {
+		return ""
+	}
+	return config.Spec.ClusterRef.Name
 }
 
 // accountOf returns the ServiceAccount of a token.

@@ -1,0 +1,165 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeconfig
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/patch"
+)
+
+// record tells which token was issued. The spec does not: it may ask for something else by now.
+type record struct {
+	cluster, account string
+	// known says that a token was issued, and not only that one may have been: there was a finalizer, and nothing was written.
+	known bool
+}
+
+// recordOf returns what was issued for the object; nil if nothing was. The Secret of a token says it best. Without that the status has the
+// ServiceAccount, and its cluster can only be the one of the spec.
+func recordOf(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) *record {
+	for _, secret := range tokenSecrets(config, seen) {
+		if parts := strings.Split(secret.Annotations[annotationFor], "/"); len(parts) > 2 {
+			return &record{cluster: parts[0], account: parts[1], known: true}
+		}
+	}
+	account := config.Status.ServiceAccount
+	if account == "" && !isToken(config) && !controllerutil.ContainsFinalizer(config, clusterprovisionerv1alpha1.KubeconfigFinalizer) {
+		return nil
+	}
+	written := isToken(config) && seen.secret != nil && belongsTo(config, seen.secret)
+	return &record{cluster: clusterOf(config), account: cmp.Or(account, accountOf(config)), known: account != "" || written}
+}
+
+// tokenSecrets returns the Secrets of the object that say what their token was issued for.
+func tokenSecrets(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) []*corev1.Secret {
+	var list []*corev1.Secret
+	for _, secret := range []*corev1.Secret{seen.secret, seen.former} {
+		if secret != nil && belongsTo(config, secret) && secret.Annotations[annotationFor] != "" {
+			list = append(list, secret)
+		}
+	}
+	return list
+}
+
+// outdated reports whether what was issued is not what the spec asks for: another type, cluster or ServiceAccount.
+func outdated(config *clusterprovisionerv1alpha1.Kubeconfig, was *record) bool {
+	return was != nil && (!isToken(config) || was.cluster != clusterOf(config) || was.account != accountOf(config))
+}
+
+// issuer returns the cluster that a token was issued in, and the kubeconfig of its tool.
+func issuer(
+	config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, was *record,
+) (*clusterprovisionerv1alpha1.Cluster, []byte) {
+	if was.cluster == clusterOf(config) {
+		return seen.cluster, seen.admin
+	}
+	return seen.issuer, seen.issuerAdmin
+}
+
+// planRevocation decides whether what was issued has to be revoked, or what that waits for. A cluster that is gone took everything with it;
+// a token in one that cannot be asked is given up by a person only.
+func planRevocation(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, was *record) (bool, flow.Outcome) {
+	cluster, admin := issuer(config, seen, was)
+	exists := cluster != nil && cluster.DeletionTimestamp.IsZero()
+	given := config.Annotations[clusterprovisionerv1alpha1.SkipRevocationAnnotation] == "true"
+	switch {
+	case !exists || given:
+		return false, flow.Done()
+	case len(admin) > 0:
+		return true, flow.Done()
+	case was.known:
+		return false, waitToRevoke(config, was, "to have a kubeconfig")
+	}
+	return false, flow.Done()
+}
+
+// waitToRevoke says what the object waits for, and how to go on anyway.
+func waitToRevoke(config *clusterprovisionerv1alpha1.Kubeconfig, was *record, what string) flow.Outcome {
+	return flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, fmt.Sprintf("Cluster %q %s, so that the token can be revoked; %s",
+		was.cluster, what, hintToSkip(config)), lookAgain/3)
+}
+
+// hintToSkip says how to go on without the token being revoked.
+func hintToSkip(config *clusterprovisionerv1alpha1.Kubeconfig) string {
+	if config.DeletionTimestamp.IsZero() {
+		return "to go on without that, annotate this Kubeconfig with " + clusterprovisionerv1alpha1.SkipRevocationAnnotation + "=true"
+	}
+	return "to delete this Kubeconfig anyway, annotate it with " + clusterprovisionerv1alpha1.SkipRevocationAnnotation + "=true"
+}
+
+// revoke deletes what was made in the cluster.
+func revoke(ctx context.Context, pass *scope) flow.Outcome {
+	config, was := pass.Object, recordOf(pass.Object, *pass.seen)
+	_, admin := issuer(config, *pass.seen, was)
+	cluster, err := newTarget(admin)
+	if err == nil {
+		err = cluster.revoke(ctx, config, was.account)
+	}
+	if err != nil {
+		return stays(config, was, err)
+	}
+	pass.Tell(revoked(config, was))
+	return flow.Done()
+}
+
+// stays says why what was issued stays, and how to go on anyway.
+func stays(config *clusterprovisionerv1alpha1.Kubeconfig, was *record, err error) flow.Outcome {
+	if outcome := refused(err); outcome.IsStalled() {
+		return flow.Stall(outcome.Reason(), fmt.Errorf("%w; %s", err, hintToSkip(config)))
+	}
+	return waitToRevoke(config, was, "to answer")
+}
+
+// refused says how a request to the cluster ended: what the cluster refuses needs a person there, anything else is tried again.
+func refused(err error) flow.Outcome {
+	if apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsUnauthorized(err) || errors.Is(err, errForeign) {
+		return flow.Stall(clusterprovisionerv1alpha1.ReasonTokenRefused, err)
+	}
+	return flow.Fail(err)
+}
+
+// forget removes what tells of a token that was revoked or given up. Its Secret goes too: nobody shall use it until another is written,
+// which may take long.
+func (r *Reconciler) forget(ctx context.Context, pass *scope) error {
+	config, seen := pass.Object, pass.seen
+	for _, secret := range tokenSecrets(config, *seen) {
+		if err := r.deleteSecret(ctx, secret); err != nil {
+			return err
+		}
+		if secret == seen.former {
+			seen.former = nil
+		} else {
+			seen.secret = nil
+		}
+	}
+	if !isToken(config) {
+		if _, err := patch.RemoveFinalizers(ctx, r.client, config, clusterprovisionerv1alpha1.KubeconfigFinalizer); err != nil {
+			return err
+		}
+		pass.Rebase()
+	}
+	config.Status.ServiceAccount = ""
+	return nil
+}
+
+// deleteSecret deletes a Secret of this object, as it was read.
+func (r *Reconciler) deleteSecret(ctx context.Context, secret *corev1.Secret) error {
+	uid := secret.UID
+	if err := r.direct.Delete(ctx, secret, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("cannot delete Secret %s/%s: %w", secret.Namespace, secret.Name, err)
+	}
+	return nil
+}

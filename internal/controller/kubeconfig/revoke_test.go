@@ -1,0 +1,158 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeconfig
+
+import (
+	"bytes"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+func admin(config *clusterprovisionerv1alpha1.Kubeconfig) {
+	config.Spec.Type = clusterprovisionerv1alpha1.KubeconfigAdmin
+}
+
+// of makes the Kubeconfig one of the stage's cluster.
+func (s *stage) of(config *clusterprovisionerv1alpha1.Kubeconfig) {
+	config.Spec.ClusterRef = &clusterprovisionerv1alpha1.ClusterReference{Name: s.cluster.Name}
+}
+
+// made returns what a token of that account is made of, in the cluster.
+func made(account string) []client.Object {
+	return []client.Object{
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: account}},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: account}},
+	}
+}
+
+// silence lets the kubeconfig of the stage's cluster lead to a server that does not answer.
+func (s *stage) silence() {
+	s.t.Helper()
+	away := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.cluster.Name + "-kubeconfig"}}
+	testkit.Edit(s.t, s.Harness, away, func(secret *corev1.Secret) {
+		secret.Data["value"] = bytes.ReplaceAll(secret.Data["value"], []byte(s.Config.Host), []byte("https://127.0.0.1:"+testkit.SilentPort(s.t)))
+	})
+}
+
+func TestATokenOutlivesTheChangeToAdmin(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	secret := s.secret(config)
+	testkit.Edit(t, s.Harness, config, admin)
+	s.Settle(t, s.r, config)
+	for _, object := range append(made(accountOf(config)), secret) {
+		if s.Get(t, object) {
+			t.Errorf("%T %q is still there", object, object.GetName())
+		}
+	}
+	s.holds(config, s.cluster.Name+"-kubeconfig")
+	if config.Status.ServiceAccount != "" || len(config.Finalizers) != 0 {
+		t.Errorf("the ServiceAccount is %q, finalizers are %v", config.Status.ServiceAccount, config.Finalizers)
+	}
+}
+
+func TestATokenOutlivesAKubeconfigThatBecameAdmin(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	testkit.Edit(t, s.Harness, config, admin)
+	if err := s.Live.Delete(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	s.SettleKey(t, s.r, client.ObjectKeyFromObject(config))
+	for _, object := range append(made(accountOf(config)), config) {
+		if s.Get(t, object) {
+			t.Errorf("%T %q is still there", object, object.GetName())
+		}
+	}
+}
+
+// TestATokenOutlivesTheChangeToAnotherCluster has one API server play both clusters: what was made in the former one is made anew.
+func TestATokenOutlivesTheChangeToAnotherCluster(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	inside := s.enter(s.secret(config))
+	s.provisioned()
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) { s.of(k); s.into("elsewhere")(k) })
+	s.Settle(t, s.r, config)
+	s.holds(config, "elsewhere")
+	testkit.Eventually(t, "the token of the former cluster is worth nothing", func() bool {
+		return apierrors.IsUnauthorized(inside.List(t.Context(), &corev1.PodList{}))
+	})
+}
+
+// TestATokenOfAFormerClusterIsForgotten has a former cluster that does not answer: nothing is issued in the other one until it is given up.
+func TestATokenOfAFormerClusterIsForgotten(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	former := s.cluster.Name
+	s.silence()
+	s.provisioned()
+	other := "other-" + config.Name
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) { s.of(k); k.Spec.ServiceAccount = other })
+	s.Settle(t, s.r, config)
+	s.is(config, status.Reconciling, `True ClusterNotReady: waiting for Cluster "`+former+`" to answer, so that the token can be revoked; to go on `+
+		"without that, annotate this Kubeconfig with clusterprovisioner.rke.io/skip-revocation=true")
+	if got, want := config.Status.ServiceAccount, "windlass-"+config.Name; got != want {
+		t.Errorf("the ServiceAccount in the status is %q, want %q", got, want)
+	}
+	if s.Get(t, made(other)[0]) {
+		t.Error("the other cluster has a ServiceAccount already")
+	}
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+		k.Annotations = map[string]string{clusterprovisionerv1alpha1.SkipRevocationAnnotation: "true"}
+	})
+	s.Settle(t, s.r, config)
+	s.holds(config, config.Name+"-kubeconfig")
+	if !s.Get(t, made(other)[0]) {
+		t.Error("the other cluster has no ServiceAccount")
+	}
+}
+
+func TestATokenOfAFormerClusterThatIsGoneIsLetGo(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	gone := s.cluster
+	s.provisioned()
+	testkit.Edit(t, s.Harness, config, s.of)
+	if err := s.Live.Delete(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	s.Settle(t, s.r, config)
+	s.holds(config, config.Name+"-kubeconfig")
+}
+
+// TestAServiceAccountIsForgottenWhileItsClusterIsAway is about a status that named the account of the spec before there was one.
+func TestAServiceAccountIsForgottenWhileItsClusterIsAway(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	before := made(accountOf(config))
+	answering := s.admin()
+	s.silence()
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.ServiceAccount = "other-" + k.Name })
+	s.Settle(t, s.r, config)
+	back := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.cluster.Name + "-kubeconfig"}}
+	testkit.Edit(t, s.Harness, back, func(secret *corev1.Secret) { secret.Data["value"] = answering })
+	s.Settle(t, s.r, config)
+	s.holds(config, config.Name+"-kubeconfig")
+	for _, object := range before {
+		if s.Get(t, object) {
+			t.Errorf("%T %q is still there", object, object.GetName())
+		}
+	}
+}
