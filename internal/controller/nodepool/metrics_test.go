@@ -9,9 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
@@ -40,6 +43,24 @@ func TestAPoolThatIsGoneIsOffTheMetrics(t *testing.T) {
 	testkit.Eventually(t, "nothing is measured of a pool that is gone", func() bool {
 		return !w.Get(t, pool) && len(metricsOf(t, pool.Name)) == 0
 	})
+}
+
+// TestAPoolThatNeverHeldAnythingIsOffTheMetrics: without a finalizer and a RuntimeClass, nothing but its own end wakes its controller.
+func TestAPoolThatNeverHeldAnythingIsOffTheMetrics(t *testing.T) {
+	w := newStage(t)
+	dry := w.pool("dry", label("a", "1"), w.staged, func(p *nodesv1.NodePool) { p.Spec.DryRun = true })
+	paused := w.pool("paused", label("a", "1"), w.staged, func(p *nodesv1.NodePool) {
+		p.Annotations = map[string]string{status.PausedAnnotation: "true"}
+	})
+	w.start()
+	for _, pool := range []*nodesv1.NodePool{dry, paused} {
+		testkit.Eventually(t, "the pool is measured", func() bool { return len(metricsOf(t, pool.Name)) > 0 })
+		must(t, w.Live.Delete(t.Context(), pool))
+		testkit.Eventually(t, "nothing is measured of a pool that is gone", func() bool { return len(metricsOf(t, pool.Name)) == 0 })
+		if w.Get(t, pool) || w.Get(t, &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: pool.Name}}) {
+			t.Errorf("pool %s, or its RuntimeClass, is there again", pool.Name)
+		}
+	}
 }
 
 // metricsOf returns the names of the metrics that have the pool as a label, sorted.

@@ -90,13 +90,12 @@ func (r *Reconciler) poolsOfPolicy(ctx context.Context, object client.Object) []
 }
 
 // poolChanged lets through everything but the parts of the status that this controller alone writes from what it sees. The
-// ledger and the originals pass, because they decide the next step.
+// ledger and the originals pass, because they decide the next step. The end of a pool passes, because nothing else tells of the end of one
+// that never had a finalizer: its pass finds no pool, and forgets what is kept about it.
 func poolChanged() predicate.Predicate {
-	changed := kube.Updates(kube.Declared, kube.PoolCommitted, func(before, after *nodesv1.NodePool) bool {
+	return kube.Updates(kube.Declared, kube.PoolCommitted, func(before, after *nodesv1.NodePool) bool {
 		return !maps.Equal(before.Annotations, after.Annotations)
 	})
-	changed.DeleteFunc = func(event.DeleteEvent) bool { return false }
-	return changed
 }
 
 // nodeChanged lets through what a pool counts. It is wider than what decides a node's labels and taints: readiness,
