@@ -15,8 +15,9 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
-// maxRecord bounds what is read from a node's annotation, which the node's kubelet may write.
-const maxRecord = 64 << 10
+// maxRecord bounds what is read from a node's annotation, which the node's kubelet may write. It is what the API server takes for all
+// annotations of an object, so that whatever was written is read again: the keys of one pool alone can have 40 KiB.
+const maxRecord = 256 << 10
 
 // Record is what a node carries for each pool. It is kept as JSON in the annotation nodes.lailin.xyz/applied.
 type Record map[string]Entry
