@@ -4,8 +4,7 @@
 package gateway
 
 import (
-	"io"
-	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -108,7 +107,7 @@ func newMeddledRig(t *testing.T, before func(*http.Request) error) *rig {
 		transport, err := rest.TransportFor(rest.AnonymousClientConfig(o.Config))
 		must(t, err)
 		proxy := &httputil.ReverseProxy{
-			Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+			Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, Transport: transport, FlushInterval: -1, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo),
 		}
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 			if before(request) != nil {

@@ -284,7 +284,7 @@ func TestQuietTextOverHTTP2IsCutOff(t *testing.T) {
 	}
 	text := bufio.NewScanner(response.Body)
 	for _, line := range []string{"one", "two"} {
-		time.Sleep(quiet)
+		<-time.After(quiet)
 		_, err := to.Write([]byte(line + "\n"))
 		must(t, err)
 		if !text.Scan() || text.Text() != line {

@@ -187,10 +187,12 @@ func (p *plugin) follow(ctx context.Context, reached *cluster, k *kind, from *fo
 		}
 	}
 	for ctx.Err() == nil {
-		began := time.Now()
+		distance := time.NewTimer(rereadAfter)
 		reached.followOnce(ctx, k, from, send)
-		if !pause(ctx, rereadAfter-time.Since(began)) {
+		select {
+		case <-ctx.Done():
 			return
+		case <-distance.C:
 		}
 		err := p.persist(ctx, func(because string) { send(change{of: k, lost: because}) }, func() (err error) {
 			from, err = reached.readKind(ctx, k)

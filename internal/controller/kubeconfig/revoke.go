@@ -158,7 +158,8 @@ func (r *Reconciler) forget(ctx context.Context, pass *scope) error {
 // deleteSecret deletes a Secret of this object, as it was read.
 func (r *Reconciler) deleteSecret(ctx context.Context, secret *corev1.Secret) error {
 	uid := secret.UID
-	if err := r.direct.Delete(ctx, secret, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+	err := r.direct.Delete(ctx, secret, client.Preconditions{UID: &uid})
+	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("cannot delete Secret %s/%s: %w", secret.Namespace, secret.Name, err)
 	}
 	return nil
