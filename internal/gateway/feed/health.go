@@ -104,6 +104,14 @@ func (s *Store) heard(err error) {
 	s.restart() // because readers wait for the store
 }
 
+// restart sends the readers back to a snapshot. The journal has it too, for those who are away and come back.
+func (s *Store) restart() {
+	s.journal.add(s.kind.Plural, "", nil)
+	for r := range s.readers {
+		r.restart()
+	}
+}
+
 // attached notes an open watch, until it is stopped.
 func (s *Store) attached(w watch.Interface) watch.Interface {
 	s.journal.mu.Lock()

@@ -228,14 +228,6 @@ func (s *Store) fill(fresh map[string]*view.Item) {
 	s.restart()
 }
 
-// restart sends the readers back to a snapshot. The journal has it too, for those who are away and come back.
-func (s *Store) restart() {
-	s.journal.add(s.kind.Plural, "", nil)
-	for r := range s.readers {
-		r.restart()
-	}
-}
-
 func (s *Store) set(item *view.Item, payload []byte) {
 	s.unshare()
 	at, exists := slices.BinarySearchFunc(s.ordered, item, view.Compare)
