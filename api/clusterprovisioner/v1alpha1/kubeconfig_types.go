@@ -128,6 +128,11 @@ type KubeconfigStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	ServiceAccount string `json:"serviceAccount,omitempty"`
 
+	// ClusterName is the Cluster in which ServiceAccount was made. It is revoked there when the spec names another Cluster.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ClusterName string `json:"clusterName,omitempty"`
+
 	// OriginalUID is the UID that this Kubeconfig had when its ServiceAccount was made, if "windlass restore" has made it anew since. The
 	// ServiceAccount and its binding are labelled with it.
 	// +optional

@@ -57,7 +57,7 @@ func (r *Reconciler) issue(ctx context.Context, pass *scope) flow.Outcome {
 		return flow.Fail(err)
 	}
 	// Said first, so that what is made before something fails is not forgotten.
-	config.Status.ServiceAccount = accountOf(config)
+	config.Status.ServiceAccount, config.Status.ClusterName = accountOf(config), clusterOf(config)
 	kubeconfig, granted, err := cluster.issue(ctx, config)
 	if err != nil {
 		return refused(err)

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/status"
@@ -60,5 +61,25 @@ func TestASecretThatTheClusterDidNotWriteIsNotRead(t *testing.T) {
 	s.is(config, status.Reconciling, "True ClusterNotReady: waiting for Cluster "+`"`+s.cluster.Name+`" to have a kubeconfig`)
 	if s.Get(t, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "copy"}}) {
 		t.Error("the Secret was copied")
+	}
+}
+
+// TestAttackASecretLetsItsTokenOutliveTheKubeconfig is about people who can write the Secret with their token: one that said that it was issued in
+// a cluster which is not there had nothing revoked.
+func TestAttackASecretLetsItsTokenOutliveTheKubeconfig(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	testkit.Edit(t, s.Harness, s.secret(config), func(secret *corev1.Secret) {
+		secret.Annotations[annotationFor] = "nowhere/nobody/view/3600"
+	})
+	if err := s.Live.Delete(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	s.SettleKey(t, s.r, client.ObjectKeyFromObject(config))
+	for _, object := range append(made(accountOf(config)), config) {
+		if s.Get(t, object) {
+			t.Errorf("%T %q is still there", object, object.GetName())
+		}
 	}
 }

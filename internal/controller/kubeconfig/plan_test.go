@@ -78,6 +78,7 @@ func holds(kubeconfig []byte) change {
 func issued(ago time.Duration) change {
 	return func(s *situation) {
 		holds([]byte("a token"))(s)
+		s.config.Status.ServiceAccount, s.config.Status.ClusterName = accountOf(s.config), clusterOf(s.config)
 		s.seen.secret.Annotations = annotationsOf(s.config, noon.Add(-ago), grant{noon.Add(time.Hour - ago), time.Hour})
 	}
 }
@@ -200,7 +201,7 @@ func TestPlan(t *testing.T) {
 		"a token of a former cluster that a person gives up is replaced":  {given(tokenOf, issued(0), toTwo, known, annotated(clusterprovisionerv1alpha1.SkipRevocationAnnotation)), decision{forget: true, issue: true}},
 		"a token of a former cluster that is gone is replaced":            {given(tokenOf, issued(0), toTwo), decision{forget: true, issue: true}},
 		"a token of a former cluster is revoked before the next is there": {given(tokenOf, issued(0), toTwo, answering, withoutCluster), decision{revoke: true, forget: true, outcome: noTwo}},
-		"a token in a former Secret is revoked in the cluster it names":   {given(tokenOf, issued(0), elsewhere, toTwo, known), decision{outcome: unrevokedYet}},
+		"a token in a former Secret is revoked in the cluster it is of":   {given(tokenOf, issued(0), elsewhere, toTwo, known), decision{outcome: unrevokedYet}},
 		"a deleted token that became an admin's kubeconfig is revoked":    {given(tokenOf, issued(0), adminOf, deleted), decision{revoke: true, release: true}},
 		"a deleted token of a former cluster is revoked there":            {given(tokenOf, issued(0), toTwo, answering, withoutCluster, deleted), decision{revoke: true, release: true}},
 		"a deleted token of a former cluster waits for what revokes it":   {given(tokenOf, issued(0), toTwo, known, deleted), decision{outcome: unrevoked}},

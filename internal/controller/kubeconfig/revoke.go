@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,31 +26,17 @@ type record struct {
 	known bool
 }
 
-// recordOf returns what was issued for the object; nil if nothing was. The Secret of a token says it best. Without that the status has the
-// ServiceAccount, and its cluster can only be the one of the spec.
+// recordOf returns what was issued for the object, of which the status tells; nil if nothing was. The Secret is no witness: who may write it
+// could have the token outlive the object. The status of an older version names no Cluster: it is the one of the spec.
 func recordOf(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) *record {
-	for _, secret := range tokenSecrets(config, seen) {
-		if parts := strings.Split(secret.Annotations[annotationFor], "/"); len(parts) > 2 {
-			return &record{cluster: parts[0], account: parts[1], known: true}
-		}
-	}
 	account := config.Status.ServiceAccount
 	if account == "" && !isToken(config) && !controllerutil.ContainsFinalizer(config, clusterprovisionerv1alpha1.KubeconfigFinalizer) {
 		return nil
 	}
 	written := isToken(config) && seen.secret != nil && belongsTo(config, seen.secret)
-	return &record{cluster: clusterOf(config), account: cmp.Or(account, accountOf(config)), known: account != "" || written}
-}
-
-// tokenSecrets returns the Secrets of the object that say what their token was issued for.
-func tokenSecrets(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) []*corev1.Secret {
-	var list []*corev1.Secret
-	for _, secret := range []*corev1.Secret{seen.secret, seen.former} {
-		if secret != nil && belongsTo(config, secret) && secret.Annotations[annotationFor] != "" {
-			list = append(list, secret)
-		}
+	return &record{
+		cluster: cmp.Or(config.Status.ClusterName, clusterOf(config)), account: cmp.Or(account, accountOf(config)), known: account != "" || written,
 	}
-	return list
 }
 
 // outdated reports whether what was issued is not what the spec asks for: another type, cluster or ServiceAccount.
@@ -131,19 +116,17 @@ func refused(err error) flow.Outcome {
 	return flow.Fail(err)
 }
 
-// forget removes what tells of a token that was revoked or given up. Its Secret goes too: nobody shall use it until another is written,
-// which may take long.
+// forget removes what tells of a token that was revoked or given up. Its Secret goes too, because it can take long until another is written.
 func (r *Reconciler) forget(ctx context.Context, pass *scope) error {
-	config, seen := pass.Object, pass.seen
-	for _, secret := range tokenSecrets(config, *seen) {
-		if err := r.deleteSecret(ctx, secret); err != nil {
+	config := pass.Object
+	for _, secret := range []**corev1.Secret{&pass.seen.secret, &pass.seen.former} {
+		if *secret == nil || !belongsTo(config, *secret) || (*secret).Annotations[annotationFor] == "" {
+			continue
+		}
+		if err := r.deleteSecret(ctx, *secret); err != nil {
 			return err
 		}
-		if secret == seen.former {
-			seen.former = nil
-		} else {
-			seen.secret = nil
-		}
+		*secret = nil
 	}
 	if !isToken(config) {
 		if _, err := patch.RemoveFinalizers(ctx, r.client, config, clusterprovisionerv1alpha1.KubeconfigFinalizer); err != nil {
@@ -151,7 +134,7 @@ func (r *Reconciler) forget(ctx context.Context, pass *scope) error {
 		}
 		pass.Rebase()
 	}
-	config.Status.ServiceAccount = ""
+	config.Status.ServiceAccount, config.Status.ClusterName = "", ""
 	return nil
 }
 

@@ -61,7 +61,7 @@ func expired(pass *scope) bool {
 func report(pass *scope) {
 	written := &pass.Object.Status
 	if was := recordOf(pass.Object, *pass.seen); was != nil && was.known {
-		written.ServiceAccount = was.account
+		written.ServiceAccount, written.ClusterName = was.account, was.cluster
 	}
 	written.SecretRef, written.ExpiresAt, written.Server = nil, nil, ""
 	secret, ref := held(pass)

@@ -307,6 +307,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.windlass-operator.windlass.api.clusterprovisioner.v1alpha1.KubeconfigStatus
   map:
     fields:
+    - name: clusterName
+      type:
+        scalar: string
     - name: conditions
       type:
         list:

@@ -23,6 +23,8 @@ type KubeconfigStatusApplyConfiguration struct {
 	Server *string `json:"server,omitempty"`
 	// ServiceAccount is the ServiceAccount in the cluster that the token is for. It is deleted when the spec names another.
 	ServiceAccount *string `json:"serviceAccount,omitempty"`
+	// ClusterName is the Cluster in which ServiceAccount was made. It is revoked there when the spec names another Cluster.
+	ClusterName *string `json:"clusterName,omitempty"`
 	// OriginalUID is the UID that this Kubeconfig had when its ServiceAccount was made, if "windlass restore" has made it anew since. The
 	// ServiceAccount and its binding are labelled with it.
 	OriginalUID *string `json:"originalUID,omitempty"`
@@ -74,6 +76,14 @@ func (b *KubeconfigStatusApplyConfiguration) WithServer(value string) *Kubeconfi
 // If called multiple times, the ServiceAccount field is set to the value of the last call.
 func (b *KubeconfigStatusApplyConfiguration) WithServiceAccount(value string) *KubeconfigStatusApplyConfiguration {
 	b.ServiceAccount = &value
+	return b
+}
+
+// WithClusterName sets the ClusterName field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ClusterName field is set to the value of the last call.
+func (b *KubeconfigStatusApplyConfiguration) WithClusterName(value string) *KubeconfigStatusApplyConfiguration {
+	b.ClusterName = &value
 	return b
 }
 
