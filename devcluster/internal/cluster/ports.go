@@ -56,8 +56,8 @@ func (p Ports) podRange() netip.Prefix {
 	return netip.MustParsePrefix(address)
 }
 
-// guard is the port of a block on which no component listens. A command listens there for as long as the block has no component that
-// could: commands of other state directories, which do not know of each other, then take another block.
+// guard is the port of a block on which no component listens. A command that starts a cluster listens there until it ends: commands of other
+// state directories, which do not know of each other, then take another block.
 func (p Ports) guard() int32 { return p.APIServer + blockSize - 1 }
 
 // all returns the ports that have to be free and are reserved.

@@ -41,7 +41,7 @@ func TestTheFormerSecretKeepsItsCredential(t *testing.T) {
 	}
 }
 
-// TestTheFormerSecretStaysUntilTheNewOneIsWritten has a foreign Secret where the Kubeconfig shall write now.
+// TestTheFormerSecretStaysUntilTheNewOneIsWritten names a Secret of somebody else now.
 func TestTheFormerSecretStaysUntilTheNewOneIsWritten(t *testing.T) {
 	s := newStage(t)
 	s.provisioned()

@@ -138,7 +138,7 @@ func (r *Reconciler) readSecret(ctx context.Context, ref corev1.SecretReference)
 }
 
 // readFormer reads the Secret that the kubeconfig went to before the spec named another. The right to write a status is not the right to
-// choose Secrets: one that was not written for this object is none. Neither is one in a namespace that Windlass has no right to any more.
+// choose Secrets: one that was not written for this object is none. Nor is one in a namespace that Windlass can no longer read.
 func (r *Reconciler) readFormer(
 	ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, now corev1.SecretReference,
 ) (*corev1.Secret, error) {
