@@ -36,6 +36,8 @@ func (r *Reconciler) act(ctx context.Context, next step) error {
 	}
 	if slices.Sort(next.progress.Blocked); len(next.progress.Blocked) > 0 {
 		next.progress.Refusal = status.Clip(refusals[next.progress.Blocked[0]], maxRefusal)
+	} else if len(next.blocked) > 0 {
+		next.progress.Blocked, next.progress.Refusal = next.blocked, next.entry.Refusal
 	}
 	if evicted > 0 {
 		r.recorder.Record(podsEvicted(next.pool, next.entry.Node, evicted))

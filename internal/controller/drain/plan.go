@@ -32,6 +32,8 @@ type step struct {
 
 	// evict are the pods to evict, in this order.
 	evict []*corev1.Pod
+	// blocked are those whose eviction was refused before, and that are not asked for now.
+	blocked []string
 	// progress is how far the drain has come before that.
 	progress clearance.Progress
 }
@@ -82,6 +84,7 @@ func plan(seen observation, now time.Time) []step {
 			next.progress.Done, next.progress.TimedOut = true, true
 		default:
 			next.evict = nextToEvict(left, d.entry.Blocked)
+			next.blocked = stillBlocked(left, next.evict, d.entry.Blocked)
 		}
 		steps = append(steps, next)
 	}
@@ -117,17 +120,33 @@ func overdue(d drain, now time.Time) bool {
 }
 
 // nextToEvict returns the pods to ask for: not those that are about to go, and those last whose eviction was refused the last time, so
-// that they do not hold up others.
+// that they do not hold up others. A pass goes on after the last one that was refused: the status keeps only the refusals of one pass, so without that two
+// groups of refused pods would take turns, and no other pod would be asked for.
 func nextToEvict(pods []*corev1.Pod, refused []string) []*corev1.Pod {
 	pods = slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
+	last := ""
+	if len(refused) > 0 {
+		last = slices.Max(refused)
+	}
 	rank := func(pod *corev1.Pod) int {
-		if slices.Contains(refused, podName(pod)) {
+		switch name := podName(pod); {
+		case slices.Contains(refused, name):
+			return 2
+		case name < last:
 			return 1
 		}
 		return 0
 	}
 	slices.SortStableFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(rank(a), rank(b)) })
 	return pods[:min(len(pods), maxEvictions)]
+}
+
+// stillBlocked returns the pods that were refused, are still there, and are not asked for now.
+func stillBlocked(left, asked []*corev1.Pod, refused []string) []string {
+	has := func(pods []*corev1.Pod, name string) bool {
+		return slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return podName(pod) == name && pod.DeletionTimestamp == nil })
+	}
+	return slices.DeleteFunc(slices.Clone(refused), func(name string) bool { return !has(left, name) || has(asked, name) })
 }
 
 func podName(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }

@@ -252,3 +252,39 @@ func TestPlanProperties(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedPodsStarveOthers drains nodes with more pods than a pass asks for, some of which stay whatever is asked.
+func TestRefusedPodsStarveOthers(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		count, share := 1+random.IntN(60), random.IntN(5)
+		left, asked, stay := []corev1.Pod{}, map[string]bool{}, map[string]bool{}
+		for i := range count {
+			one := pod(fmt.Sprintf("pod-%02d", i), byClass("p"))
+			left = append(left, one)
+			// Those of one application often come first by name, and have one budget.
+			stay[podName(&one)] = seed%2 == 0 && i < 20 || random.IntN(5) < share
+		}
+		var blocked []string
+		for pass := range 2 + count/maxEvictions {
+			pool := draining("p", new(int32(0)), time.Duration(pass)*recheckPods, blocked...)
+			blocked = nil
+			step := plan(observation{drains: due(build.Node("n").UID("n-uid").Obj(), list(pool)), pods: left}, now)[0]
+			for _, p := range step.evict {
+				asked[podName(p)] = true
+				if stay[podName(p)] {
+					blocked = append(blocked, podName(p))
+				}
+			}
+			if len(blocked) == 0 {
+				blocked = step.blocked
+			}
+			left = slices.DeleteFunc(left, func(p corev1.Pod) bool { return asked[podName(&p)] && !stay[podName(&p)] })
+			slices.Sort(blocked)
+		}
+		if len(asked) < count {
+			t.Fatalf("seed %d: %d of %d pods were never asked for", seed, count-len(asked), count)
+		}
+	}
+}
