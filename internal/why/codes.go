@@ -47,9 +47,13 @@ func (n names) fill(text string) string {
 	if n["in"] == "" && n["namespace"] != "" {
 		n = n.with(names{"in": " -n " + n["namespace"]})
 	}
-	pairs := []string{"{in}", n["in"]}
+	options := []string{"in", "previous"} // parts of commands, which begin with a space
+	pairs := []string{}
+	for _, key := range options {
+		pairs = append(pairs, "{"+key+"}", n[key])
+	}
 	for _, key := range slices.Sorted(maps.Keys(n)) {
-		if key != "in" {
+		if !slices.Contains(options, key) {
 			pairs = append(pairs, "{"+key+"}", quoted(n[key]))
 		}
 	}

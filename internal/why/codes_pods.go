@@ -53,7 +53,7 @@ const (
 	CodeVolumeNotMounted Code = "VolumeNotMounted"
 	// CodeSandboxNotCreated is for a pod for which the container runtime of its node cannot make the sandbox.
 	CodeSandboxNotCreated Code = "SandboxNotCreated"
-	// CodeInitRuns is for a pod whose containers wait for an init container that has not ended.
+	// CodeInitRuns is for a pod whose containers wait for an init container that has not ended, or for a sidecar that has not started.
 	CodeInitRuns Code = "InitContainerRuns"
 	// CodeNotReady is for a container that runs and is not ready.
 	CodeNotReady Code = "ContainerNotReady"
@@ -84,7 +84,7 @@ func podCodes() map[Code]row {
 		CodeHandlerMissing:      asks("Configure the container runtime of the node, or choose another handler.", "kubectl get node {node} -o jsonpath='{.status.runtimeHandlers}'"),
 		CodeImage:               asks("Correct the name of the image, or give the pod an imagePullSecret.", describeCommand),
 		CodeContainerConfig:     asks("Create what the message names, or correct the pod.", describeCommand),
-		CodeCrashLoop:           asks("Read the log of the container from before its last restart.", "kubectl logs {name}{in} -c {container} --previous"),
+		CodeCrashLoop:           asks("Read the log of the run that has ended.", "kubectl logs {name}{in} -c {container}{previous}"),
 		CodeContainerStarting:   waits("If it stays, look at the events of the pod.", describeCommand),
 		CodeVolumeNotMounted:    asks("Create what the message names, or correct the volume: the kubelet tries again.", describeCommand),
 		CodeSandboxNotCreated:   asks("Look at the container runtime and the network of the node: the kubelet tries again.", "kubectl describe node {node}"),

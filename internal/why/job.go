@@ -6,6 +6,8 @@ package why
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -49,7 +51,11 @@ func Job(of *batchv1.Job) *Explanation {
 		}
 	})
 	w.check(checkNotDeleted, func() *finding { return leaving(kindJob, of) })
-	return w.end(fmt.Sprintf("Job %s runs: %d of its pods have completed", of.Name, of.Status.Succeeded))
+	summary := fmt.Sprintf("Job %s runs: %d of its pods have completed", of.Name, of.Status.Succeeded)
+	if failed := of.Status.FailedIndexes; failed != nil && *failed != "" {
+		summary += ", and these indexes have failed: " + *failed
+	}
+	return w.end(summary)
 }
 
 // failedJob is the cause if the Job has failed, or is about to: its pods are being ended.
@@ -70,7 +76,7 @@ func missingPodsOf(of *batchv1.Job) *finding {
 	want := orOne(of.Spec.Parallelism)
 	switch {
 	case of.Spec.Completions != nil:
-		want = min(want, *of.Spec.Completions-of.Status.Succeeded)
+		want = min(want, *of.Spec.Completions-of.Status.Succeeded-indexes(of.Status.FailedIndexes)) // an index that has failed is never tried again
 	case of.Status.Succeeded > 0:
 		return nil // without a number of completions a Job begins no further pods after the first success
 	}
@@ -85,6 +91,26 @@ func missingPodsOf(of *batchv1.Job) *finding {
 		}
 	}
 	return missingOf(kindJob, of, "status.active", of.Status.Active, want)
+}
+
+// indexes counts the indexes of a Job in a list of them and of ranges, as in "1,3-5".
+func indexes(list *string) int32 {
+	if list == nil {
+		return 0
+	}
+	var count int32
+	for part := range strings.SplitSeq(*list, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		from, err := strconv.ParseInt(first, 10, 32)
+		if err != nil {
+			continue
+		}
+		count++
+		if to, err := strconv.ParseInt(last, 10, 32); isRange && err == nil && to > from {
+			count += int32(to - from)
+		}
+	}
+	return count
 }
 
 // jobCondition returns the condition if it is true.

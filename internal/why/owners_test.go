@@ -123,9 +123,15 @@ func TestJob(t *testing.T) {
 			change: func(j *batchv1.Job) { j.Spec.Suspend = new(true) },
 			want:   "JobSuspended: The Job is suspended, and has no pods until it is resumed.", next: `kubectl patch job load -n shop --type merge -p '{"spec":{"suspend":false}}'`,
 		},
-		"its pods are missing":         {change: func(j *batchv1.Job) { j.Status.Active = 0 }, want: "PodsMissing: 2 of 2 pods have not been created.", next: "kubectl describe job load -n shop"},
-		"the last pod is missing":      {change: func(j *batchv1.Job) { j.Status.Active, j.Status.Succeeded = 0, 4 }, want: "PodsMissing: 1 of 1 pods have not been created.", next: "kubectl describe job load -n shop"},
-		"it waits after a failed pod":  {change: func(j *batchv1.Job) { j.Status.Active, j.Status.Failed = 1, 3 }, want: "JobRetries: 3 pods have failed, and Kubernetes starts another one after a delay.", next: "kubectl logs job/load -n shop"},
+		"its pods are missing":        {change: func(j *batchv1.Job) { j.Status.Active = 0 }, want: "PodsMissing: 2 of 2 pods have not been created.", next: "kubectl describe job load -n shop"},
+		"the last pod is missing":     {change: func(j *batchv1.Job) { j.Status.Active, j.Status.Succeeded = 0, 4 }, want: "PodsMissing: 1 of 1 pods have not been created.", next: "kubectl describe job load -n shop"},
+		"it waits after a failed pod": {change: func(j *batchv1.Job) { j.Status.Active, j.Status.Failed = 1, 3 }, want: "JobRetries: 3 pods have failed, and Kubernetes starts another one after a delay.", next: "kubectl logs job/load -n shop"},
+		"an index has failed for good": {change: func(j *batchv1.Job) {
+			j.Status.Active, j.Status.Succeeded, j.Status.Failed, j.Status.FailedIndexes, j.Status.Ready = 1, 1, 3, new("1,3-4"), new(int32(1))
+		}, want: "Job load runs: 1 of its pods have completed, and these indexes have failed: 1,3-4."},
+		"an index is tried again beside one that failed": {change: func(j *batchv1.Job) {
+			j.Status.Active, j.Status.Succeeded, j.Status.Failed, j.Status.FailedIndexes, j.Status.Ready = 1, 1, 3, new("1,3"), new(int32(1))
+		}, want: "JobRetries: 3 pods have failed, and Kubernetes starts another one after a delay.", next: "kubectl logs job/load -n shop"},
 		"its pods are not ready":       {change: func(j *batchv1.Job) { j.Status.Ready = new(int32(0)) }, want: "PodsUnavailable: 2 of 2 pods are not ready.", next: "kubectl get pods -n shop"},
 		"a queue without completions":  {change: func(j *batchv1.Job) { j.Spec.Completions, j.Status.Active = nil, 0 }, want: "Job load runs: 1 of its pods have completed."},
 		"nobody has looked at its end": {change: func(j *batchv1.Job) { j.Spec.Completions, j.Status = nil, batchv1.JobStatus{} }, want: "PodsMissing: 2 of 2 pods have not been created.", next: "kubectl describe job load -n shop"},

@@ -164,6 +164,21 @@ func TestPod(t *testing.T) {
 			around: around(node("a"), node("b")).withoutPool(),
 			want:   "NoNodeSelected: All 2 nodes do not match the selector of the pod: a, b; the pod asks for (zone In a,b or disk Exists).",
 		},
+		"a pod whose node of choice is not ready": {
+			pod:    waiting().With(func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"disk": "ssd"} }),
+			around: around(node("a"), unready("b").Label("disk", "ssd"), unready("c")),
+			want:   "PoolHasNoReadyNode: The only node of pool gpu that the pod selects is not ready: b.",
+		},
+		"a pod without a pool whose nodes of choice are not ready": {
+			pod:    waiting().With(func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"disk": "ssd"} }),
+			around: around(node("a"), unready("c").Label("disk", "ssd"), unready("b").Label("disk", "ssd")).withoutPool(),
+			want:   "NoReadyNode: All 2 nodes that the pod selects are not ready: b, c.",
+		},
+		"a pod whose node of choice is not ready and not in the pool": {
+			pod:    waiting().With(func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"disk": "ssd"} }),
+			around: around(node("a"), left("b").Label("disk", "ssd").Ready(corev1.ConditionUnknown)),
+			want:   "NoNodeSelected: The only node of pool gpu does not match the selector of the pod: a; the pod asks for disk=ssd.",
+		},
 		"a pool whose nodes are cordoned": {
 			pod: waiting(), around: around(node("a").Cordoned(), unready("b")), want: "PoolCordoned: The only ready node of pool gpu is cordoned: a.",
 		},
@@ -251,6 +266,27 @@ func TestPod(t *testing.T) {
 			}),
 			around: around(node("a")), want: "InitContainerRuns: The containers wait for the init container prepare, which has not ended.",
 		},
+		"an init container that has not ended, and another one after it": {
+			pod: placed(asleep("PodInitializing", ""), func(p *corev1.Pod) {
+				p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "prepare", State: awake()}, {Name: "migrate", State: asleep("PodInitializing", "")}}
+			}),
+			around: around(node("a")), want: "InitContainerRuns: The containers wait for the init container prepare, which has not ended.",
+		},
+		"an init container that follows one that ended": {
+			pod: placed(asleep("PodInitializing", ""), func(p *corev1.Pod) {
+				p.Status.InitContainerStatuses = []corev1.ContainerStatus{
+					{Name: "prepare", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}, {Name: "migrate", State: asleep("PodInitializing", "")},
+				}
+			}),
+			around: around(node("a")), want: "ContainerStarting: Container migrate waits: PodInitializing.",
+		},
+		"a sidecar that has not started": {
+			pod: placed(asleep("PodInitializing", ""), func(p *corev1.Pod) {
+				p.Spec.InitContainers = []corev1.Container{{Name: "proxy", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)}}
+				p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "proxy", State: awake(), Started: new(false)}}
+			}),
+			around: around(node("a")), want: "InitContainerRuns: The containers wait for the sidecar proxy, whose startup probe has not succeeded yet.",
+		},
 		"a volume that cannot be mounted": {
 			pod: placed(asleep("ContainerCreating", "")), around: reported(around(node("a")), "FailedMount", `secret "keys" not found`),
 			want: `VolumeNotMounted: The kubelet cannot mount a volume of the pod: secret "keys" not found.`,
@@ -307,6 +343,23 @@ func toldOf(of *why.Explanation) string {
 		return string(failure.Code) + ": " + failure.Message
 	}
 	return of.Summary
+}
+
+// TestNextStepReadsALogThatIsNotThere is about containers that ended: only one that Kubernetes makes again has a run before its last one.
+func TestNextStepReadsALogThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}}
+	for want, state := range map[string]corev1.ContainerStatus{
+		"kubectl logs web -n default -c app":            {Name: "app", State: ended},
+		"kubectl logs web -n default -c app --previous": {Name: "app", State: asleep("CrashLoopBackOff", "back-off 10s"), LastTerminationState: ended, RestartCount: 1},
+	} {
+		of := placed(state.State, func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{state, {Name: "proxy", State: awake(), Ready: true}}
+		})
+		if failure := why.Pod(of.Obj(), "gpu", &around(node("a")).Around).Failure(); failure == nil || failure.Next.Command != want {
+			t.Errorf("the next step is not %q: %+v", want, failure.Next)
+		}
+	}
 }
 
 // checkShape holds an explanation against what all of them promise.

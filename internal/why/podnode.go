@@ -39,7 +39,7 @@ func (w *podWalk) findNode() {
 		}
 		return
 	}
-	nodes := slices.SortedFunc(slices.Values(w.around.Nodes), func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
+	nodes := w.nodes()
 	for i, s := range stages {
 		if because := w.around.Unseen[PartPods]; because != "" && i == len(stages)-1 {
 			w.skip(s.asks, because) // what other pods request
@@ -55,6 +55,11 @@ func (w *podWalk) findNode() {
 		w.note(fmt.Sprintf("%d of %d nodes", len(left), len(nodes)))
 		nodes = left
 	}
+}
+
+// nodes returns all nodes by name.
+func (w *podWalk) nodes() []*corev1.Node {
+	return slices.SortedFunc(slices.Values(w.around.Nodes), func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 }
 
 func (w *podWalk) poolUnseen() string {
@@ -74,10 +79,20 @@ func (w *podWalk) stages() []stage {
 	size := Requests(&w.pod.Spec)
 	affinity := nodeaffinity.GetRequiredNodeAffinity(w.pod)
 	tolerates := func(node *corev1.Node) bool { return w.untolerated(node) == nil }
-	selected := stage{checkNodeSelected, func(node *corev1.Node) bool {
+	matches := func(node *corev1.Node) bool {
 		match, err := affinity.Match(node)
 		return match && err == nil
-	}, w.unselected}
+	}
+	selected := stage{checkNodeSelected, matches, func(nodes []*corev1.Node) *finding {
+		// Those that are not ready have been sorted out before. If the pod asks for one of them, its selector is not what is wrong.
+		down := func(node *corev1.Node) bool {
+			return !w.ready(node) && matches(node) && (len(out) == 0 || out[0].keeps(node))
+		}
+		if unready := only(w.nodes(), down); len(unready) > 0 {
+			return w.selectedUnready(unready)
+		}
+		return w.unselected(nodes)
+	}}
 	cordon := stage{checkNodeSchedulable, w.open, w.allCordoned}
 	return append(slices.Insert(out, len(out), selected, cordon),
 		stage{checkTaintsTolerated, tolerates, w.allTainted},
@@ -153,6 +168,17 @@ func (w *podWalk) unselected(nodes []*corev1.Node) *finding {
 		code: CodeNoNodeSelected, message: all(nodes, w.called(aNode), "does not match the selector of the pod", "do not match the selector of the pod") + "; the pod asks for " + value,
 		evidence: w.quote(w.fact("spec.nodeSelector", value), fact(kindNode, nodes[0], "metadata.labels", labelsOf(nodes[0]))),
 	}
+}
+
+func (w *podWalk) selectedUnready(nodes []*corev1.Node) *finding {
+	found := &finding{
+		code: CodeNoReadyNode, message: all(nodes, w.called(aNode), "that the pod selects is not ready", "that the pod selects are not ready"),
+		evidence: w.quote(w.fact("spec.nodeSelector", selectorOf(w.pod)), notReady(nodes[0])),
+	}
+	if w.pool != "" {
+		found.code = appsv1alpha1.ReasonPoolHasNoReadyNode
+	}
+	return found
 }
 
 func (w *podWalk) allCordoned(nodes []*corev1.Node) *finding {

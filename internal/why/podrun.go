@@ -69,15 +69,14 @@ func handlersOf(node *corev1.Node) string {
 	return fmt.Sprint(names)
 }
 
-// containers looks for a container that does not run, in the order in which the kubelet starts them.
+// containers looks for a container that does not run, in the order in which the kubelet starts them: none begins before the init containers before it are
+// done with their part, so the first one that is not is the cause.
 func (w *podWalk) containers() *finding {
 	for i := range w.pod.Status.InitContainerStatuses {
-		if found := w.container("initContainerStatuses", &w.pod.Status.InitContainerStatuses[i]); found != nil {
+		of := &w.pod.Status.InitContainerStatuses[i]
+		if found := cmp.Or(w.container("initContainerStatuses", of), w.preparing(of)); found != nil {
 			return found
 		}
-	}
-	if found := w.preparing(); found != nil {
-		return found
 	}
 	for i := range w.pod.Status.ContainerStatuses {
 		if found := w.container("containerStatuses", &w.pod.Status.ContainerStatuses[i]); found != nil {
@@ -93,19 +92,25 @@ func (w *podWalk) containers() *finding {
 	return nil
 }
 
-// preparing is the cause while an init container runs: the others wait for its end. A sidecar goes on running, and no other waits for it.
-func (w *podWalk) preparing() *finding {
-	for i := range w.pod.Status.InitContainerStatuses {
-		of := &w.pod.Status.InitContainerStatuses[i]
-		if of.State.Running == nil || w.isSidecar(of.Name) {
-			continue
-		}
-		return &finding{
-			code: CodeInitRuns, message: fmt.Sprintf("the containers wait for the init container %s, which has not ended", of.Name), names: names{"container": of.Name},
-			evidence: []Evidence{w.fact(fmt.Sprintf("status.initContainerStatuses[%s].state", of.Name), "running")},
-		}
+// preparing is the cause while an init container runs: those after it wait for its end. A sidecar goes on running, and they wait only until it has started, which its
+// startup probe decides.
+func (w *podWalk) preparing(of *corev1.ContainerStatus) *finding {
+	if of.State.Running == nil {
+		return nil
 	}
-	return nil
+	field := fmt.Sprintf("status.initContainerStatuses[%s].", of.Name)
+	found := &finding{code: CodeInitRuns, names: names{"container": of.Name}}
+	switch {
+	case !w.isSidecar(of.Name):
+		found.message = fmt.Sprintf("the containers wait for the init container %s, which has not ended", of.Name)
+		found.evidence = []Evidence{w.fact(field+"state", "running")}
+	case of.Started != nil && !*of.Started:
+		found.message = fmt.Sprintf("the containers wait for the sidecar %s, whose startup probe has not succeeded yet", of.Name)
+		found.evidence = []Evidence{w.fact(field+"started", "false")}
+	default:
+		return nil
+	}
+	return found
 }
 
 func (w *podWalk) isSidecar(name string) bool {
@@ -117,9 +122,13 @@ func (w *podWalk) isSidecar(name string) bool {
 // container looks at the status of a container in a list of the status.
 func (w *podWalk) container(list string, of *corev1.ContainerStatus) *finding {
 	field := fmt.Sprintf("status.%s[%s].state", list, of.Name)
-	more := names{"container": of.Name}
+	// The run that has ended is the one before only where the next one has been made.
+	more := names{"container": of.Name, "previous": ""}
 	switch state := of.State; {
 	case state.Waiting != nil:
+		if of.LastTerminationState.Terminated != nil {
+			more["previous"] = " --previous"
+		}
 		code := waitingCode(state.Waiting.Reason)
 		message := fmt.Sprintf("container %s waits: %s", of.Name, state.Waiting.Reason)
 		if ended := of.LastTerminationState.Terminated; code == CodeCrashLoop && ended != nil && neverRan(ended) {

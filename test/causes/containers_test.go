@@ -66,6 +66,12 @@ func crashFaults() []fault {
 			code:  why.CodeCrashLoop, evidence: "Pod/web status.initContainerStatuses[prepare].state", message: "container prepare ended with exit code 4",
 		},
 		{
+			name: "One of two containers has ended and is not started again", id: "ended",
+			steps: []step{have(`{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {nodeName: ` + nodeName + `, terminationGracePeriodSeconds: 1, restartPolicy: Never,
+				containers: [{name: main, imagePullPolicy: IfNotPresent, ` + ownImage + `, args: [exit, "6"]}, {name: other, imagePullPolicy: IfNotPresent, ` + ownImage + `}]}}`)},
+			code: why.CodeCrashLoop, evidence: "Pod/web status.containerStatuses[main].state", message: "exit code 6",
+		},
+		{
 			name: "The pod has failed and is not started again", id: "failed", steps: []step{onReal(ownImage+`, args: [exit, "5"]`, `restartPolicy: Never, `)},
 			code: why.CodePodFailed, evidence: "Pod/web status.phase", message: "exit code 5", shows: "Exit Code:    5",
 		},
@@ -121,6 +127,16 @@ func startFaults() []fault {
 		{
 			name: "An init container does not end", id: "init-runs", steps: []step{onReal(ownImage, `initContainers: [{name: prepare, `+ownImage+`}], `)},
 			code: why.CodeInitRuns, evidence: "Pod/web status.initContainerStatuses[prepare].state", message: "init container prepare",
+		},
+		{
+			name: "An init container does not end, and another one follows", id: "init-runs-first",
+			steps: []step{onReal(ownImage, `initContainers: [{name: prepare, `+ownImage+`}, {name: migrate, `+ownImage+`}], `)},
+			code:  why.CodeInitRuns, evidence: "Pod/web status.initContainerStatuses[prepare].state", message: "init container prepare",
+		},
+		{
+			name: "A sidecar does not start", id: "sidecar",
+			steps: []step{onReal(ownImage, `initContainers: [{name: proxy, restartPolicy: Always, `+ownImage+`, startupProbe: {tcpSocket: {port: 81}, periodSeconds: 1, failureThreshold: 600}}], `)},
+			code:  why.CodeInitRuns, evidence: "Pod/web status.initContainerStatuses[proxy].started", message: "sidecar proxy",
 		},
 		{
 			name: "The readiness probe fails", id: "readiness", steps: []step{onReal(ownImage+`, readinessProbe: {tcpSocket: {port: 81}, periodSeconds: 1}`, ``)},

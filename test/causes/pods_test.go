@@ -88,6 +88,13 @@ func poolPodFaults() []fault {
 			ask:   "pods/$/web", code: why.CodeNoNodeSelected, evidence: "Pod/web spec.nodeSelector", message: "disk=ssd", shows: "disk=hdd",
 		},
 		{
+			name: "The only member that the pod selects is not ready", id: "pool-selected-not-ready",
+			steps: []step{
+				have(pool("")), node("$-a", label("disk", "ssd"), notReady), node("$-b", label("disk", "hdd")), ready(), have(pod("web", inPool+`, nodeSelector: {disk: ssd}`)),
+			},
+			ask: "pods/$/web", code: "PoolHasNoReadyNode", evidence: "Node/$-a status.conditions[Ready]", message: "$-a", shows: "NotReady",
+		},
+		{
 			name: "The pod's node affinity matches no member", id: "pool-affinity",
 			steps: []step{have(pool("")), node("$-a", label("zone", "a")), ready(), have(pod("web", inPool+`, affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {`+
 				`nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, values: [b, c]}]}]}}}`))},
@@ -151,6 +158,11 @@ func placeFaults() []fault {
 		{
 			name: "The selector matches no node of the cluster", id: "no-such-label", steps: []step{have(pod("web", `nodeSelector: {fault: nothing-has-this}`))},
 			ask: "pods/$/web", code: why.CodeNoNodeSelected, evidence: "Pod/web spec.nodeSelector", message: "fault=nothing-has-this", shows: "LABELS",
+		},
+		{
+			name: "The only node that the pod selects is not ready", id: "selected-not-ready",
+			steps: []step{node("$-a", notReady), have(pod("web", `nodeSelector: {fault: selected-not-ready}`))},
+			ask:   "pods/$/web", code: why.CodeNoReadyNode, evidence: "Node/$-a status.conditions[Ready]", message: "$-a", shows: "NotReady",
 		},
 		{
 			name: "The only node that the pod may use is cordoned", id: "cordoned", steps: []step{node("$-a", cordoned), have(pod("web", onNodes))},

@@ -111,7 +111,7 @@ export const steps = {
   Pod: {
     ClaimLost: "Restore the volume, or create the claim again.",
     ClaimMissing: "Create the PersistentVolumeClaim, or correct its name in the pod.",
-    ContainerCrashes: "Read the log of the container from before its last restart.",
+    ContainerCrashes: "Read the log of the run that has ended.",
     ContainerNotCreated: "Create what the message names, or correct the pod.",
     ContainerNotReady: "If it stays, look at the readiness probe and at the log of the container.",
     ContainerStarting: "If it stays, look at the events of the pod.",

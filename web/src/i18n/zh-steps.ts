@@ -116,7 +116,7 @@ const own: Record<Step, string> = {
   "Read the last output of the machine: $A and $T are address and token of the manager's HTTP API. To start the machine again, set restartAt.":
     "查看机器最后的输出：$A 和 $T 是管理器 HTTP API 的地址和令牌。要再次启动机器，设置 restartAt。",
   "Read the log and remove the cause, then run the tool again.": "查看日志，消除原因，再运行一次工具。",
-  "Read the log of the container from before its last restart.": "查看容器上次重启之前的日志。",
+  "Read the log of the run that has ended.": "查看已结束的那次运行的日志。",
   "Read the log: the run is repeated.": "查看日志，稍后会重新运行。",
   "Read the plan, then approve it.": "先看计划，再批准。",
   "Read why the pod has failed, and delete it or let its controller replace it.": "查看 Pod 为什么失败，再删除它，或让它的控制器替换它。",
