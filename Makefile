@@ -159,6 +159,8 @@ RELEASE  := dist/release
 REGISTRY ?= ghcr.io/windlass-operator
 since     = $(shell git describe --tags --abbrev=0 --match 'v*' HEAD^ 2>/dev/null)
 
+# A release without the console would look whole.
+dist: export WINDLASS_BUILD_CONSOLE := required
 .PHONY: dist
 dist: bin/release bin/k8s/kubectl $(call programs,$(PLATFORMS)) ## Write everything that a release consists of into dist/release. The same commit gives the same bytes.
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
