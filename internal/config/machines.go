@@ -95,8 +95,8 @@ func (m *Machines) validate() []error {
 			errs = append(errs, fmt.Errorf("%s %q is not known: there are %s", choice.flag, choice.value, strings.Join(choice.known, ", ")))
 		}
 	}
-	if m.OrphanGrace < 0 {
-		errs = append(errs, fmt.Errorf("--orphan-grace is %s and must not be negative", m.OrphanGrace))
+	if m.OrphanGrace <= 0 {
+		errs = append(errs, fmt.Errorf("--orphan-grace is %s and must be more than 0", m.OrphanGrace))
 	}
 	if m.SamplePeriod < time.Second || m.SamplePeriod > 5*time.Minute {
 		errs = append(errs, fmt.Errorf("--vm-sample-period is %s and must be from 1s to 5m", m.SamplePeriod))

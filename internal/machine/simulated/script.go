@@ -48,7 +48,7 @@ type Script struct {
 	Capacity machine.Resources
 	// Latency of all calls (AnyCall), and what single calls take in addition. A Watch is delayed once, before its first event.
 	Latency map[Call]time.Duration
-	// Load is the share of its CPU limit that a machine uses on average, from 0 to 1. Default: 0.1.
+	// Load is the share of its CPU limit that a machine uses on average, more than 0 and at most 1. Default: 0.1.
 	Load float64
 	// Fixed says which resources of a running machine cannot change.
 	Fixed Fixed
