@@ -4,8 +4,10 @@
 package provision
 
 import (
+	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"strings"
 )
 
@@ -103,4 +105,26 @@ func (t Tool) KubeconfigPath(name, configPath string) string {
 		return ""
 	}
 	return path.Join(path.Dir(configPath), Values{Name: name, Config: configPath}.Expand(t.KubeconfigFile))
+}
+
+// Check returns an error if the tool cannot leave its files where the description says, for a Cluster of that name with that configuration.
+func (t Tool) Check(name, configPath string) error {
+	values := Values{Name: name, Config: configPath}
+	for _, pattern := range t.StateFiles {
+		if err := checkPattern(values.Expand(pattern)); err != nil {
+			return fmt.Errorf("cannot use %q in exec.stateFiles: %w", pattern, err)
+		}
+	}
+	if file := values.Expand(t.KubeconfigFile); file != "" && !filepath.IsLocal(file) {
+		return fmt.Errorf("cannot use %q as exec.kubeconfigFile: it is not below the directory of the configuration", t.KubeconfigFile)
+	}
+	return nil
+}
+
+func checkPattern(pattern string) error {
+	if strings.Contains(pattern, "/") {
+		return errors.New("it names a directory")
+	}
+	_, err := path.Match(pattern, "")
+	return err
 }

@@ -166,3 +166,29 @@ func TestTheKubeconfigIsBesideTheConfiguration(t *testing.T) {
 }
 
 func words(line string) []string { return strings.Fields(line) }
+
+func TestCheckOfFilesThatCannotBe(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		tool Tool
+		// want is a part of the error; empty for none.
+		want string
+	}{
+		"nothing is left":                    {},
+		"patterns with placeholders":         {tool: Tool{StateFiles: []string{"*.state", "{configname}.lock", "{name}-[a-c]?"}, KubeconfigFile: "out/{name}"}},
+		"a state in a directory":             {tool: Tool{StateFiles: []string{"state/*.json"}}, want: `cannot use "state/*.json" in exec.stateFiles: it names a directory`},
+		"a state at a path":                  {tool: Tool{StateFiles: []string{"{config}.state"}}, want: "it names a directory"},
+		"a pattern that has no end":          {tool: Tool{StateFiles: []string{"[a"}}, want: `cannot use "[a" in exec.stateFiles: syntax error in pattern`},
+		"a kubeconfig outside":               {tool: Tool{KubeconfigFile: "../kubeconfig"}, want: "it is not below the directory of the configuration"},
+		"a kubeconfig at a path":             {tool: Tool{KubeconfigFile: "{dir}/kubeconfig"}, want: "it is not below the directory of the configuration"},
+		"a kubeconfig that is the directory": {tool: Tool{KubeconfigFile: "a/../.."}, want: "it is not below the directory of the configuration"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := test.tool.Check("one", "/srv/one/cluster.yml")
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}

@@ -32,8 +32,8 @@ type Timeouts struct {
 
 // Retry says how a failed run is repeated: after Initial, then after twice as long each time, up to Max.
 type Retry struct {
-	// Attempts limits the runs for one configuration. After that, only a change or the annotation clusterprovisioner.rke.io/retry
-	// starts another one. A removal is repeated without end, every Max. Default: 5.
+	// Attempts limits the runs for one configuration. After that, only a change of the configuration or the annotation
+	// clusterprovisioner.rke.io/retry starts another one. A removal is repeated without end, with the same pauses. Default: 5.
 	// +optional
 	// +kubebuilder:default=5
 	// +kubebuilder:validation:Minimum=1

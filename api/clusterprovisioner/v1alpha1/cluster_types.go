@@ -15,7 +15,7 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Cluster,categories=windlass
 // +kubebuilder:subresource:status
-// +kubebuilder:printcolumn:name="Provisioned",type=string,JSONPath=`.status.conditions[?(@.type=="Provisioned")].status`,description="Whether the tool has applied the present configuration"
+// +kubebuilder:printcolumn:name="Provisioned",type=string,JSONPath=`.status.conditions[?(@.type=="Provisioned")].status`,description="Whether the tool has applied a configuration"
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the cluster answers and is as configured"
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,description="Why it is, or is not"
 // +kubebuilder:printcolumn:name="Version",type=string,JSONPath=`.status.kubernetesVersion`,description="Version of the cluster's Kubernetes"
@@ -201,17 +201,19 @@ type ExecSpec struct {
 	Env []ExecEnv `json:"env,omitempty"`
 
 	// StateFiles are patterns of the files that the tool needs next time, such as "*.rkestate", in the directory of the
-	// configuration. They are stored in a Secret. Default: none.
+	// configuration. They are stored in a Secret. A pattern names no directory, and directories and links that it matches are left out. Default: none.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.all(p, !p.contains('/'))",message="stateFiles are patterns of file names in the directory of the configuration, without a '/'"
 	StateFiles []string `json:"stateFiles,omitempty"`
 
-	// KubeconfigFile is the file in the directory of the configuration that the tool writes the kubeconfig to. Default: none; the
-	// cluster's health is then unknown.
+	// KubeconfigFile is the file in the directory of the configuration, or below it, that the tool writes the kubeconfig to. Default: none; the
+	// cluster's health is then unknown, and the Cluster does not become Ready.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('/') && !self.split('/').exists(part, part == '..')",message="kubeconfigFile is a file in the directory of the configuration or below it: without a '/' at its beginning, and without '..'"
 	KubeconfigFile string `json:"kubeconfigFile,omitempty"`
 }
 

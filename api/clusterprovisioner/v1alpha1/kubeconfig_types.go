@@ -125,7 +125,7 @@ type KubeconfigStatus struct {
 
 	// ServiceAccount is the ServiceAccount in the cluster that the token is for. It is deleted when the spec names another.
 	// +optional
-	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:MaxLength=262
 	ServiceAccount string `json:"serviceAccount,omitempty"`
 
 	// ClusterName is the Cluster in which ServiceAccount was made. It is revoked there when the spec names another Cluster.

@@ -40,7 +40,7 @@ const (
 	LogSuffix = "-log"
 	// RunningSuffix follows the name of the Cluster in the name of the ConfigMap that holds what a run that is under way has printed.
 	RunningSuffix = "-running"
-	// ClusterNameLabel names the cluster on the Secret, as Cluster API has it.
+	// ClusterNameLabel names the cluster on the Secret, as Cluster API has it. A name of more than 63 characters is cut there, and has a part of its hash.
 	ClusterNameLabel = "cluster.x-k8s.io/cluster-name"
 	// ClusterUIDLabel says whose state, log or kubeconfig an object is.
 	ClusterUIDLabel = "clusterprovisioner.rke.io/cluster-uid"

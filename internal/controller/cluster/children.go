@@ -13,6 +13,7 @@ import (
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	clusterprovisionerv1alpha1ac "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1/applyconfiguration/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/provision"
 )
@@ -66,7 +67,7 @@ func kubeconfigSecret(
 	cluster *clusterprovisionerv1alpha1.Cluster, ref corev1.SecretReference, kubeconfig []byte,
 ) *corev1ac.SecretApplyConfiguration {
 	with := labels(cluster)
-	with[clusterprovisionerv1alpha1.ClusterNameLabel] = cluster.Name
+	with[clusterprovisionerv1alpha1.ClusterNameLabel] = kube.LabelValue(cluster.Name)
 	return corev1ac.Secret(ref.Name, ref.Namespace).WithLabels(with).WithOwnerReferences(owner(cluster)).
 		WithType("cluster.x-k8s.io/secret").
 		WithData(map[string][]byte{clusterprovisionerv1alpha1.KubeconfigSecretKey: kubeconfig})

@@ -64,6 +64,19 @@ func TestAClusterComesUpAndIsRemoved(t *testing.T) {
 	}
 }
 
+// TestALongNameHoldsTheKubeconfigBack is about names that the value of a label has no room for: the machines were there, and nothing else came of the Cluster.
+func TestALongNameHoldsTheKubeconfigBack(t *testing.T) {
+	s := newStage(t)
+	s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.GenerateName, c.Name = "", strings.Repeat("long-", 13)+s.namespace
+	})
+	s.ready()
+	secret := s.secret(clusterprovisionerv1alpha1.KubeconfigSecretSuffix)
+	if got := secret.Labels["cluster.x-k8s.io/cluster-name"]; got != kube.LabelValue(s.cluster.Name) || len(got) != 63 {
+		t.Errorf("the label is %q", got)
+	}
+}
+
 // TestAChangedFileIsAppliedOnce is the article's promise, and its first defect: rke up ran at least twice.
 func TestAChangedFileIsAppliedOnce(t *testing.T) {
 	s := newStage(t)

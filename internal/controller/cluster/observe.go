@@ -82,10 +82,7 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 			return flow.Fail(err)
 		}
 	}
-	if cluster.Status.LastOperation == nil && seen.forbidden == nil {
-		// A tool that is missing is reported when it is started.
-		seen.version, _ = r.provisioner.Version(ctx, seen.tool)
-	}
+	seen.version = r.observeVersion(ctx, cluster, seen)
 	pass.seen = seen
 	return flow.Done()
 }
@@ -117,22 +114,6 @@ func join(provisioners []clusterprovisionerv1alpha1.Provisioner) string {
 // provisionerOf returns the provisioner of the spec.
 func provisionerOf(cluster *clusterprovisionerv1alpha1.Cluster) clusterprovisionerv1alpha1.Provisioner {
 	return cmp.Or(cluster.Spec.Provisioner, clusterprovisionerv1alpha1.ProvisionerRKE)
-}
-
-// toolOf returns the tool of the spec.
-func toolOf(cluster *clusterprovisionerv1alpha1.Cluster) (provision.Tool, error) {
-	spec := cluster.Spec.Exec
-	if spec == nil {
-		return provision.Preset(string(provisionerOf(cluster)))
-	}
-	tool := provision.Tool{
-		Name: string(clusterprovisionerv1alpha1.ProvisionerExec), ConfigName: "config.yaml",
-		Up: spec.Up, Remove: spec.Remove, Version: spec.Version, StateFiles: spec.StateFiles, KubeconfigFile: spec.KubeconfigFile,
-	}
-	for _, variable := range spec.Env {
-		tool.Env = append(tool.Env, variable.Name+"="+variable.Value)
-	}
-	return tool, nil
 }
 
 // observeStore reads the Secret with the tool's state. One that cannot be used is part of the observation and not an error, so that a Cluster
@@ -198,6 +179,9 @@ func (r *Reconciler) observeConfig(ctx context.Context, cluster *clusterprovisio
 	}
 	if problem == nil {
 		seen.config, problem = parseConfig(cluster, raw)
+	}
+	if problem == nil {
+		problem = checkTool(cluster, seen.tool)
 	}
 	if seen.problem = problem; problem == nil {
 		seen.raw = raw

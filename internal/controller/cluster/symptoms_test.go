@@ -253,3 +253,22 @@ func TestAConfigurationThatAppearsIsNoticedWithinSeconds(t *testing.T) {
 		t.Errorf("it is looked for again after %v, %v", result.RequeueAfter, err)
 	}
 }
+
+// TestAToolThatWasBusyOnceHasNoVersionForever is about a version that could not be read before the first run: nobody asked again.
+func TestAToolThatWasBusyOnceHasNoVersionForever(t *testing.T) {
+	s := newStage(t)
+	s.file("version.fails", strings.Repeat("busy\n", 100))
+	s.create(func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Spec.Exec.Version = []string{"tool", "play", "version", filepath.Join(s.dir, "cluster.yml")}
+	})
+	s.until("the tool is started", func() bool { return s.cluster.Status.LastOperation != nil })
+	if got := s.cluster.Status.ToolVersion; got != "" {
+		t.Errorf("the version of a tool that fails is %q", got)
+	}
+	s.remove("version.fails")
+	s.ready()
+	if got := s.cluster.Status.ToolVersion; !strings.Contains(got, "version begins") {
+		t.Errorf("the version is %q", got)
+	}
+	s.settled()
+}

@@ -5,6 +5,7 @@ package kubeconfig
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -59,6 +60,26 @@ func TestATokenOutlivesTheChangeToAdmin(t *testing.T) {
 	s.holds(config, s.cluster.Name+"-kubeconfig")
 	if config.Status.ServiceAccount != "" || len(config.Finalizers) != 0 {
 		t.Errorf("the ServiceAccount is %q, finalizers are %v", config.Status.ServiceAccount, config.Finalizers)
+	}
+}
+
+// TestATokenOfALongNameOutlivesTheChange is about a name that the status had no room for, so that nobody knew what to revoke.
+func TestATokenOfALongNameOutlivesTheChange(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token, func(c *clusterprovisionerv1alpha1.Kubeconfig) {
+		c.GenerateName, c.Name = "", strings.Repeat("long-", 13)+s.namespace
+	})
+	if config.Status.ServiceAccount != accountOf(config) {
+		t.Errorf("the status names the ServiceAccount %q", config.Status.ServiceAccount)
+	}
+	former := made(accountOf(config))
+	testkit.Edit(t, s.Harness, config, func(c *clusterprovisionerv1alpha1.Kubeconfig) { c.Spec.ServiceAccount = "other-" + s.namespace })
+	s.Settle(t, s.r, config)
+	for _, object := range former {
+		if s.Get(t, object) {
+			t.Errorf("%T %q is still there", object, object.GetName())
+		}
 	}
 }
 

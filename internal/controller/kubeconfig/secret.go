@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/patch"
 )
 
@@ -23,7 +24,7 @@ func secretOf(
 ) *corev1ac.SecretApplyConfiguration {
 	labels := labelsOf(config)
 	if config.Spec.ClusterRef != nil {
-		labels[clusterprovisionerv1alpha1.ClusterNameLabel] = config.Spec.ClusterRef.Name
+		labels[clusterprovisionerv1alpha1.ClusterNameLabel] = kube.LabelValue(config.Spec.ClusterRef.Name)
 	}
 	return corev1ac.Secret(ref.Name, ref.Namespace).WithLabels(labels).WithAnnotations(maps.Clone(annotations)).
 		WithOwnerReferences(patch.Owner(config, clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Kubeconfig"))).

@@ -4,21 +4,19 @@
 package podset
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/validation"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/patch"
 )
 
@@ -29,26 +27,11 @@ const (
 	defaultRollingStep             = "25%"
 )
 
-// A name that is too long for a label value is cut, and made unique again by a part of its hash.
-const (
-	labelNameLength = 52
-	labelHashLength = 10
-)
-
-// labelValue returns the value of the label podSet_cr for the PodSet of that name.
-func labelValue(name string) string {
-	if len(name) <= validation.LabelValueMaxLength {
-		return name
-	}
-	sum := sha256.Sum256([]byte(name))
-	return name[:labelNameLength] + "-" + hex.EncodeToString(sum[:])[:labelHashLength]
-}
-
 // podLabels returns the labels that are on everything a PodSet owns, and that select its pods.
 func podLabels(name string) labels.Set {
 	return labels.Set{
 		appsv1alpha1.LabelApp:    appsv1alpha1.LabelAppValue,
-		appsv1alpha1.LabelPodSet: labelValue(name),
+		appsv1alpha1.LabelPodSet: kube.LabelValue(name),
 	}
 }
 

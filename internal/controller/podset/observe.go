@@ -88,7 +88,7 @@ func (r *Reconciler) observePods(ctx context.Context, key client.ObjectKey, seen
 	var pods corev1.PodList
 	// Nothing below keeps or changes a pod, so thousands of copies would be a waste.
 	if err := r.client.List(ctx, &pods, client.InNamespace(key.Namespace),
-		client.MatchingFields{indexPods: labelValue(key.Name)}, client.UnsafeDisableDeepCopy); err != nil {
+		client.MatchingFields{indexPods: kube.LabelValue(key.Name)}, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("cannot list the pods of %q: %w", key.Name, err)
 	}
 

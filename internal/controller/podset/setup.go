@@ -69,7 +69,7 @@ func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		return fmt.Errorf("cannot index pods: %w", err)
 	}
 	err = indexer.IndexField(ctx, &appsv1alpha1.PodSet{}, indexPodSets, func(podSet client.Object) []string {
-		return []string{labelValue(podSet.GetName())}
+		return []string{kube.LabelValue(podSet.GetName())}
 	})
 	if err != nil {
 		return fmt.Errorf("cannot index PodSets: %w", err)

@@ -127,37 +127,37 @@ func (w *workspace) putState(state map[string][]byte) error {
 	return nil
 }
 
-// collect reads what the tool left behind.
+// collect reads what the tool left behind. What cannot be one of its files is left out, and no error: the machines are there, and an error would come again
+// with each pass.
 func (w *workspace) collect(name string, tool provision.Tool) (provision.Artifacts, error) {
 	values := provision.Values{Name: name, Config: w.config}
 	left := provision.Artifacts{State: map[string][]byte{}, KubeconfigPath: tool.KubeconfigPath(name, w.config)}
 	for _, pattern := range tool.StateFiles {
 		pattern = values.Expand(pattern)
-		if pattern != filepath.Base(pattern) {
-			return left, fmt.Errorf("cannot use %q as a state file: it names a directory", pattern)
-		}
 		files, err := fs.Glob(w.dir.FS(), pattern)
-		if err != nil {
-			return left, fmt.Errorf("cannot find state files %q: %w", pattern, err)
+		if err != nil || pattern != filepath.Base(pattern) {
+			continue // provision.Tool.Check tells of it
 		}
 		for _, file := range files[:min(len(files), maxStateFiles)] {
 			content, err := w.read(file)
-			if err != nil {
+			switch {
+			case errors.Is(err, errNoFile):
+			case err != nil:
 				return left, err
-			}
-			if torn(content) {
+			case torn(content):
 				left.Torn = append(left.Torn, file)
-				continue
+			default:
+				left.State[file] = content
 			}
-			left.State[file] = content
 		}
 	}
-	if left.KubeconfigPath == "" {
+	file := path.Clean(values.Expand(tool.KubeconfigFile))
+	if left.KubeconfigPath == "" || !filepath.IsLocal(file) {
 		return left, nil
 	}
 	var err error
-	left.Kubeconfig, err = w.read(path.Clean(values.Expand(tool.KubeconfigFile)))
-	if errors.Is(err, fs.ErrNotExist) {
+	left.Kubeconfig, err = w.read(file)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoFile) {
 		return left, nil
 	}
 	return left, err
@@ -170,6 +170,9 @@ func torn(content []byte) bool {
 	return len(text) == 0 || text[0] == '{' && !json.Valid(text)
 }
 
+// errNoFile is returned for a directory, a link and the like.
+var errNoFile = errors.New("it is not a regular file")
+
 // read reads a file that the tool wrote. A link is refused: a tool does not choose what Windlass reads.
 func (w *workspace) read(name string) ([]byte, error) {
 	info, err := w.dir.Lstat(name)
@@ -177,7 +180,7 @@ func (w *workspace) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("cannot read %q: it is not a regular file", name)
+		return nil, fmt.Errorf("cannot read %q: %w", name, errNoFile)
 	}
 	return confine.ReadFile(w.dir, name, maxFile)
 }

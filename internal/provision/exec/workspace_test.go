@@ -79,3 +79,29 @@ func TestARemovalIsGivenWhatWasApplied(t *testing.T) {
 		})
 	}
 }
+
+// TestADirectoryBesideTheStateHoldsTheClusterForEver is about patterns that match more than files: the error came with every pass, and the Cluster
+// could not even be deleted.
+func TestADirectoryBesideTheStateHoldsTheClusterForEver(t *testing.T) {
+	t.Parallel()
+	at := t.TempDir()
+	err := errors.Join(
+		os.Mkdir(filepath.Join(at, "cache"), 0o700), os.Symlink("/etc/passwd", filepath.Join(at, "link")),
+		os.WriteFile(filepath.Join(at, "one.state"), []byte("state"), fileMode), os.Mkdir(filepath.Join(at, "kubeconfig"), 0o700),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }()
+	w := &workspace{dir: root, config: filepath.Join(at, "cluster.yml"), name: "cluster.yml"}
+	for _, file := range []string{"kubeconfig", "link", "../link", "/etc/passwd", ""} {
+		left, err := w.collect("one", provision.Tool{StateFiles: []string{"*", "state/*", "[", "{config}"}, KubeconfigFile: file})
+		if err != nil || len(left.State) != 1 || string(left.State["one.state"]) != "state" || len(left.Kubeconfig) > 0 {
+			t.Errorf("kubeconfig in %q: collected %v, %v", file, left, err)
+		}
+	}
+}

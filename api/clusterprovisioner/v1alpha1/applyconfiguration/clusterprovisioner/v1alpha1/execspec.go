@@ -19,10 +19,10 @@ type ExecSpecApplyConfiguration struct {
 	// Env is added to the tool's environment, which otherwise has PATH, HOME, the locale and proxies only. Do not put secrets here.
 	Env []ExecEnvApplyConfiguration `json:"env,omitempty"`
 	// StateFiles are patterns of the files that the tool needs next time, such as "*.rkestate", in the directory of the
-	// configuration. They are stored in a Secret. Default: none.
+	// configuration. They are stored in a Secret. A pattern names no directory, and directories and links that it matches are left out. Default: none.
 	StateFiles []string `json:"stateFiles,omitempty"`
-	// KubeconfigFile is the file in the directory of the configuration that the tool writes the kubeconfig to. Default: none; the
-	// cluster's health is then unknown.
+	// KubeconfigFile is the file in the directory of the configuration, or below it, that the tool writes the kubeconfig to. Default: none; the
+	// cluster's health is then unknown, and the Cluster does not become Ready.
 	KubeconfigFile *string `json:"kubeconfigFile,omitempty"`
 }
 

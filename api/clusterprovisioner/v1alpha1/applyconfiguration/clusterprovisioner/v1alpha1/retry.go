@@ -11,8 +11,8 @@ import (
 //
 // Retry says how a failed run is repeated: after Initial, then after twice as long each time, up to Max.
 type RetryApplyConfiguration struct {
-	// Attempts limits the runs for one configuration. After that, only a change or the annotation clusterprovisioner.rke.io/retry
-	// starts another one. A removal is repeated without end, every Max. Default: 5.
+	// Attempts limits the runs for one configuration. After that, only a change of the configuration or the annotation
+	// clusterprovisioner.rke.io/retry starts another one. A removal is repeated without end, with the same pauses. Default: 5.
 	Attempts *int32 `json:"attempts,omitempty"`
 	// Initial is the pause after the first failure, at least 1s. Default: 30s.
 	Initial *v1.Duration `json:"initial,omitempty"`
