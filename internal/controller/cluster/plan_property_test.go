@@ -135,6 +135,7 @@ func (l *life) judge(next *launch) string {
 	case next.action == provision.Up && l.seen.problem != nil:
 		return "a refused configuration is applied"
 	case next.action == provision.Up && l.cluster.Spec.Approval == clusterprovisionerv1alpha1.ApprovalManual &&
+		next.digest != l.cluster.Status.AppliedConfigHash &&
 		l.cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation] != planID(l.cluster, next.digest):
 		return "a change is applied that nobody has approved"
 	case next.action == provision.Up:

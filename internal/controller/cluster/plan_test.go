@@ -244,6 +244,11 @@ func TestPlanUp(t *testing.T) {
 			given(ended(failedUp, sshAuth, "refused", noon.Add(-time.Hour)), annotated(clusterprovisionerv1alpha1.RetryAnnotation, "now")),
 			decision{start: up(textA, "now", 1), change: firstPlan(), outcome: applying},
 		},
+		"a repeat of what was applied needs no approval": {
+			given(applied(textA), annotated(clusterprovisionerv1alpha1.RetryAnnotation, "now"), manual), decision{
+				start: up(textA, "now", 1), change: &clusterprovisionerv1alpha1.Plan{ID: "plan-" + short(mustRead(textA).Digest, mustRead(textA).Digest)}, outcome: applying,
+			},
+		},
 		"a retry annotation that was served starts nothing": {
 			given(annotated(clusterprovisionerv1alpha1.RetryAnnotation, "now"), applied(textA)), decision{},
 		},
