@@ -314,6 +314,9 @@ func TestValidate(t *testing.T) {
 				`--usage-in-status "always" is not known`, "--orphan-grace is -1s", "--vm-sample-period is 1ms",
 			},
 		},
+		"orphans that would be removed at once": {
+			modify: func(c *Config) { c.Machines.OrphanGrace = 0 }, want: []string{"--orphan-grace is 0s and must be more than 0"},
+		},
 		"a program of anybody's is allowed only if it is listed": {
 			modify: func(c *Config) { c.Clusters.AllowedProvisioners = []string{"rke", "exec"} },
 		},
