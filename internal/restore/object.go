@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -16,6 +17,7 @@ import (
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // renamed is the new UID of each old one.
@@ -47,6 +49,19 @@ func isMade(object *unstructured.Unstructured) bool {
 	default:
 		return false
 	}
+}
+
+// isUnwritten reports whether nobody has written the status of an object that is there. The API server shows the default of the CRD then.
+func isUnwritten(there *unstructured.Unstructured) bool {
+	served, ok := there.Object["status"].(map[string]any)
+	if !ok || len(served) == 0 {
+		return true
+	}
+	var read struct {
+		Conditions []metav1.Condition `json:"conditions"`
+	}
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(served, &read)
+	return err == nil && status.Unwritten(read.Conditions)
 }
 
 // fresh returns the object as it can be created.
@@ -90,14 +105,14 @@ func statusOf(saved, created *unstructured.Unstructured, now renamed) map[string
 		return nil
 	}
 	generations := map[int64]int64{saved.GetGeneration(): created.GetGeneration()}
-	status, _ := now.in(was, generations).(map[string]any)
-	if server, ok := status["server"].(map[string]any); ok && saved.GetKind() == "VirtualMachine" {
+	out, _ := now.in(was, generations).(map[string]any)
+	if server, ok := out["server"].(map[string]any); ok && saved.GetKind() == "VirtualMachine" {
 		server["uid"] = firstUID(saved, "server", "uid")
 	}
-	if account, _ := status["serviceAccount"].(string); account != "" && saved.GetKind() == "Kubeconfig" {
-		status["originalUID"] = firstUID(saved, "originalUID")
+	if account, _ := out["serviceAccount"].(string); account != "" && saved.GetKind() == "Kubeconfig" {
+		out["originalUID"] = firstUID(saved, "originalUID")
 	}
-	return status
+	return out
 }
 
 // firstUID returns the UID that the object had before it was restored for the first time: the status has it there if the object was restored

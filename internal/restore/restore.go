@@ -163,7 +163,7 @@ func (r *Restorer) create(ctx context.Context, saved *unstructured.Unstructured,
 	if saved.GetKind() == "Namespace" {
 		return nil, nil
 	}
-	if status, ok := object.Object["status"].(map[string]any); ok && len(status) == 0 || saved.Object["status"] != nil && !ok {
+	if saved.Object["status"] != nil && isUnwritten(object) {
 		return object, r.say("%s is there without a status", name) // an earlier restore was broken off
 	}
 	return nil, r.say("%s is there already, and stays as it is", name)
