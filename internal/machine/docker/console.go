@@ -5,13 +5,13 @@ package docker
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"sync"
 	"time"
 
@@ -77,10 +77,13 @@ func (d *driver) Console(ctx context.Context, id machine.Identity) (machine.Cons
 	if err != nil {
 		return nil, explain(ctx, "open a console", err)
 	}
+	// The context can have ended by now, so Close must have all that it needs before it is called.
+	until, forget := context.WithCancel(ctx)
 	out := &console{
 		ctx: context.WithoutCancel(ctx), api: d.api, container: found.ID, exec: made.ID, mark: mark, conn: attached.Conn, said: attached.Reader,
+		forget: forget,
 	}
-	out.forget = context.AfterFunc(ctx, func() { _ = out.Close() }) //nolint:contextcheck // because it is for when the context has ended
+	context.AfterFunc(until, func() { _ = out.Close() }) //nolint:contextcheck // because it is for when the context has ended
 	if err := out.begin(ctx); err != nil {
 		return nil, errors.Join(err, out.Close()) //nolint:contextcheck // because a console is also closed when its context has ended
 	}
@@ -97,14 +100,15 @@ type console struct {
 	conn            net.Conn
 	said            *bufio.Reader
 	// forget stops waiting for the end of the context.
-	forget func() bool
+	forget context.CancelFunc
 	end    sync.Once
 }
 
-// begin waits for the first line of the shell. What the engine says instead of it is why there is none.
+// begin waits for the first line of the shell. What the engine says instead of it is why there is none. The shell is a program of the image, which can
+// print anything: a line that the buffer does not hold is not ours.
 func (c *console) begin(ctx context.Context) error {
-	line, err := c.said.ReadString('\n') // which the engine bounds: it is ours, or an error of its own
-	if err == nil && strings.TrimSpace(line) == c.mark {
+	line, err := c.said.ReadSlice('\n')
+	if err == nil && string(bytes.TrimSpace(line)) == c.mark {
 		return nil
 	}
 	if ctx.Err() != nil {

@@ -6,8 +6,10 @@ package docker_test
 import (
 	"archive/tar"
 	"bytes"
+	"context"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -165,6 +167,49 @@ func TestConsoleWithoutAShell(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A shell that printed without an end where its first line was due filled the memory of the manager, and the console never opened. This one fits into
+// the memory of the test.
+func TestAttackAShellThatPrintsWithoutALine(t *testing.T) {
+	t.Parallel()
+	_, driver, api := shared(t)
+	spec := specOf(newIdentity())
+	made := run(t, driver, spec)
+	dash, err := os.ReadFile("/bin/sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const script = `#!/bin/real
+[ $# -gt 2 ] && exec /bin/real "$@" # what the driver runs to end the console
+text=0123456789abcdef
+for doubled in 1 2 3 4 5 6 7 8 9 10 11 12; do text=$text$text; done
+print() { for part in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do printf %s "$text$text$text$text$text$text$text$text"; done; }
+for printed in 1 2 3 4 5 6 7 8; do print; done
+exec /guest -listen :8001 >/dev/null`
+	var archive bytes.Buffer
+	writer := tar.NewWriter(&archive)
+	for name, content := range map[string][]byte{"real": dash, "sh": []byte(script)} {
+		err = errors.Join(err, writer.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content))}))
+		_, failure := writer.Write(content)
+		err = errors.Join(err, failure)
+	}
+	if err := errors.Join(err, writer.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.CopyToContainer(t.Context(), made.ID, client.CopyToContainerOptions{DestinationPath: "/bin", Content: &archive}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	at, err := driver.Console(ctx, spec.Identity)
+	if err == nil {
+		err = at.Close()
+	}
+	if ctx.Err() != nil || err == nil || !strings.Contains(err.Error(), "did not begin as expected") {
+		t.Errorf("Console returned %v after %v, want that the shell did not begin", err, ctx.Err())
+	}
+	eventually(t, func() bool { return programs(t, api, made.ID) == 1 })
 }
 
 // TestConsoleOfAPausedMachine is refused: nobody would answer.
