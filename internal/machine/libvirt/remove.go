@@ -13,7 +13,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// Delete implements machine.Driver. The domain goes last: it lists what else has to go.
+// Delete implements machine.Driver. The domain goes last: it lists what else has to go. A start that has outlived its instance, or somebody with
+// virsh, can come in between until then.
 func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
 	f, err := d.holder(ctx, id)
 	if errors.Is(err, machine.ErrNotFound) {
@@ -31,6 +32,9 @@ func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.Po
 	if err := d.stop(ctx, &f, how); err != nil && !errors.Is(err, machine.ErrNotFound) {
 		return err
 	}
+	if _, err := d.stopAgain(ctx, &f, how); err != nil { // a start can have waited for the end of the run before
+		return err
+	}
 	if err := d.removeListed(ctx, f.record().Volumes); err != nil {
 		return err
 	}
@@ -38,7 +42,29 @@ func (d *driver) Delete(ctx context.Context, id machine.Identity, how machine.Po
 	if err := d.removeOwn(ctx, id); err != nil {
 		return err
 	}
-	return d.undefine(ctx, &f)
+	if err := d.undefine(ctx, &f); err != nil {
+		return err
+	}
+	// A domain that runs outlives its definition. Without that, nobody can start it any more.
+	started, err := d.stopAgain(ctx, &f, how)
+	if !started || err != nil {
+		return err
+	}
+	d.findLogs(ctx, &f) // what it has printed since
+	return d.removeOwn(ctx, id)
+}
+
+// stopAgain turns a domain off that was started again after it was off, and reports whether it was. ErrBusy if its guest must be asked: the next
+// Delete does.
+func (d *driver) stopAgain(ctx context.Context, f *found, how machine.PowerOff) (started bool, err error) {
+	off, err := d.isOff(ctx, f)
+	if off || err != nil {
+		return false, err
+	}
+	if how.Mode == machine.Soft {
+		return true, fmt.Errorf("cannot remove domain %q: %w: it was started again", f.Name, machine.ErrBusy)
+	}
+	return true, d.pull(ctx, f)
 }
 
 // removeListed removes the volumes that the metadata of a domain lists, whichever pool they are in.
