@@ -5,6 +5,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/containerd/errdefs"
@@ -25,7 +26,7 @@ func (d *driver) remove(ctx context.Context, id string) error {
 	return explain(ctx, what, err)
 }
 
-// gone waits for a container that is already being removed. Otherwise somebody has started it again, and it returns the refusal.
+// gone waits until a container that is already being removed is gone. Otherwise somebody has started it again, and it returns the refusal.
 func (d *driver) gone(ctx context.Context, id string, refusal error) error {
 	result, err := d.api.ContainerInspect(ctx, id, client.ContainerInspectOptions{})
 	if err != nil {
@@ -34,28 +35,14 @@ func (d *driver) gone(ctx context.Context, id string, refusal error) error {
 	if state := result.Container.State; state == nil || state.Status != container.StateRemoving {
 		return refusal
 	}
-	return d.wait(ctx, id, container.WaitConditionRemoved)
-}
-
-// wait waits until the engine says that the condition holds.
-func (d *driver) wait(ctx context.Context, id string, condition container.WaitCondition) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	return <-d.await(ctx, id, condition)
-}
-
-// await begins to wait for a condition, and returns when the engine knows of that. The channel gets nil once the condition holds, or why it is not
-// known. The caller ends the context, and with it what waits.
-func (d *driver) await(ctx context.Context, id string, condition container.WaitCondition) <-chan error {
-	waited := d.api.ContainerWait(ctx, id, client.ContainerWaitOptions{Condition: condition})
-	answer := make(chan error, 1)
-	go func() {
-		select {
-		case <-waited.Result:
-			answer <- nil
-		case err := <-waited.Error:
-			answer <- err
+	waited := d.api.ContainerWait(ctx, id, client.ContainerWaitOptions{Condition: container.WaitConditionRemoved})
+	select {
+	case ended := <-waited.Result:
+		if ended.Error != nil { // it is still there
+			return errors.New(ended.Error.Message)
 		}
-	}()
-	return answer
+		return nil
+	case err := <-waited.Error:
+		return err
+	}
 }

@@ -69,7 +69,7 @@ func (d *driver) signal(ctx context.Context, id, signal string, grace time.Durat
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	// The wait begins before the signal. Afterwards somebody may have started the container again, and the end of that run does not come.
-	ended := d.await(waiting, id, container.WaitConditionNotRunning)
+	ended := d.ending(waiting, id)
 	_, err := d.api.ContainerKill(ctx, id, client.ContainerKillOptions{Signal: signal})
 	if err != nil && !errdefs.IsConflict(err) { // a conflict says that it is off
 		if d.isOff(ctx, id) {
@@ -89,6 +89,22 @@ func (d *driver) signal(ctx context.Context, id, signal string, grace time.Durat
 	case <-expired:
 		return fmt.Errorf("cannot %s: %w: still running %[4]s after %[3]s", what, machine.ErrBusy, signal, grace)
 	}
+}
+
+// ending begins to wait until a container does not run, and returns when the engine knows of that. The channel gets nil then, or why it is not known.
+// The caller ends the context, and with it what waits.
+func (d *driver) ending(ctx context.Context, id string) <-chan error {
+	waited := d.api.ContainerWait(ctx, id, client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
+	answer := make(chan error, 1)
+	go func() {
+		select {
+		case <-waited.Result:
+			answer <- nil
+		case err := <-waited.Error:
+			answer <- err
+		}
+	}()
+	return answer
 }
 
 // isOff reports whether a container is known to be there and not to run.

@@ -110,6 +110,38 @@ func TestDeleteOfAContainerThatIsStartedAgainDeletesIt(t *testing.T) {
 	}
 }
 
+// The engine said of a removal, for whose end it was waited, that it had failed. The machine counted as gone, and stayed.
+func TestDeleteThatTheEngineCouldNotFinishFails(t *testing.T) {
+	t.Parallel()
+	daemon, direct, _ := shared(t)
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "docker"})
+	proxy.Transport = daemon.RoundTripper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := func(status int, text string) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, text)
+		}
+		switch {
+		case r.Method == http.MethodDelete:
+			answer(http.StatusConflict, `{"message":"removal is already in progress"}`)
+		case strings.HasSuffix(r.URL.Path, "/json") && path.Base(path.Dir(path.Dir(r.URL.Path))) == "containers":
+			answer(http.StatusOK, `{"State":{"Status":"removing"}}`)
+		case strings.HasSuffix(r.URL.Path, "/wait"):
+			answer(http.StatusOK, `{"StatusCode":0,"Error":{"Message":"busy"}}`)
+		default:
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	driver := open(t, machine.Host{Name: "stuck", Endpoint: "tcp://" + server.Listener.Addr().String()})
+	spec := specOf(newIdentity())
+	create(t, direct, spec)
+	if err := driver.Delete(t.Context(), spec.Identity, hard); err == nil || !strings.Contains(err.Error(), "busy") {
+		t.Errorf("Delete returned %v, want what the engine said", err)
+	}
+}
+
 // startAgain starts a container again as soon as a signal has ended it.
 func startAgain(t *testing.T, api *client.Client, signal *http.Request) error {
 	t.Helper()
