@@ -17,9 +17,9 @@ type Consoles interface {
 	Output(ctx context.Context, id Identity, options OutputOptions) (io.ReadCloser, error)
 
 	// Console opens a console of a machine that runs: what it prints from now on, and what is typed. It ends with io.EOF when the
-	// machine is off or its program ends, and when ctx ends or it is closed; nothing of it is left on the host then. ErrNotFound if there is
-	// no machine, ErrOff if it does not run, ErrConsoleHeld if somebody else has its only console, ErrNoShell if the console is a shell and it
-	// has none, ErrUnsupported without Capabilities.Console or if this machine has no console.
+	// machine is off or its program ends, and when ctx ends or it is closed; nothing of it is left on the host then, or after the next Start
+	// if the machine is suspended. ErrNotFound if there is no machine, ErrOff if it does not run, ErrConsoleHeld if somebody else has its only
+	// console, ErrNoShell if the console is a shell and it has none, ErrUnsupported without Capabilities.Console or if this machine has no console.
 	Console(ctx context.Context, id Identity) (Console, error)
 }
 

@@ -10,10 +10,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"sync"
-	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
@@ -22,14 +20,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-const (
-	// shell is the program of a console, and the only one of the image that a console needs.
-	shell = "/bin/sh"
-	// markVariable is in the environment of everything that is started in a console, with a value of its own for each.
-	markVariable = "WINDLASS_CONSOLE"
-	// sweepPatience is how long it may take to end that.
-	sweepPatience = 10 * time.Second
-)
+// shell is the program of a console, and the only one of the image that a console needs.
+const shell = "/bin/sh"
 
 // The exit codes of a program that cannot be started: one that is no program, and one that does not exist.
 const (
@@ -39,18 +31,6 @@ const (
 
 // login is what a console runs. The first line says that the shell is there; everything after it is the user's.
 const login = `echo "$` + markVariable + `"; exec ` + shell
-
-// sweep ends every process whose environment has the word in $1, with nothing but what the shell itself can do. A process can start another one
-// while it looks, so it looks several times.
-const sweep = `look() {
-	for process in /proc/[0-9]*; do
-		[ -r "$process/environ" ] || continue
-		while IFS= read -r line || [ -n "$line" ]; do
-			case $line in *"$1"*) kill -KILL "${process#/proc/}" ;; esac
-		done <"$process/environ"
-	done
-}
-{ look "$1"; look "$1"; look "$1"; } 2>/dev/null`
 
 // Console implements machine.Driver: a shell in the container, beside its program, in a terminal of its own. Containers are made without an open
 // stdin, so nobody can type into the program itself.
@@ -80,7 +60,7 @@ func (d *driver) Console(ctx context.Context, id machine.Identity) (machine.Cons
 	// The context can have ended by now, so Close must have all that it needs before it is called.
 	until, forget := context.WithCancel(ctx)
 	out := &console{
-		ctx: context.WithoutCancel(ctx), api: d.api, container: found.ID, exec: made.ID, mark: mark, conn: attached.Conn, said: attached.Reader,
+		ctx: context.WithoutCancel(ctx), driver: d, container: found.ID, exec: made.ID, mark: mark, conn: attached.Conn, said: attached.Reader,
 		forget: forget,
 	}
 	context.AfterFunc(until, func() { _ = out.Close() }) //nolint:contextcheck // because it is for when the context has ended
@@ -94,7 +74,7 @@ func (d *driver) Console(ctx context.Context, id machine.Identity) (machine.Cons
 type console struct {
 	// ctx is that of the console, and does not end with it.
 	ctx             context.Context //nolint:containedctx // because an io.Closer has no other way to get one
-	api             *client.Client
+	driver          *driver
 	container, exec string
 	mark            string
 	conn            net.Conn
@@ -114,7 +94,7 @@ func (c *console) begin(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return explain(ctx, "open a console", ctx.Err())
 	}
-	if ended, failure := c.api.ExecInspect(ctx, c.exec, client.ExecInspectOptions{}); failure == nil &&
+	if ended, failure := c.driver.api.ExecInspect(ctx, c.exec, client.ExecInspectOptions{}); failure == nil &&
 		(ended.ExitCode == exitNotExecutable || ended.ExitCode == exitNotFound) {
 		return fmt.Errorf("cannot open a console: %w: the engine cannot run %s in the container", machine.ErrNoShell, shell)
 	}
@@ -129,7 +109,7 @@ func (c *console) Write(typed []byte) (int, error) { return c.conn.Write(typed) 
 
 // Resize implements machine.Console.
 func (c *console) Resize(ctx context.Context, width, height uint16) error {
-	_, err := c.api.ExecResize(ctx, c.exec, client.ExecResizeOptions{Width: uint(width), Height: uint(height)})
+	_, err := c.driver.api.ExecResize(ctx, c.exec, client.ExecResizeOptions{Width: uint(width), Height: uint(height)})
 	return explain(ctx, "resize a console", err)
 }
 
@@ -140,29 +120,7 @@ func (c *console) Close() error {
 		c.forget()
 		ctx, cancel := context.WithTimeout(c.ctx, sweepPatience)
 		defer cancel()
-		err = errors.Join(c.conn.Close(), c.sweep(ctx))
+		err = errors.Join(c.conn.Close(), c.driver.sweep(ctx, c.container, c.mark))
 	})
 	return err
-}
-
-// sweep ends everything that was started in the console and waits until that is done. If the container does not run, nothing is left.
-func (c *console) sweep(ctx context.Context) error {
-	made, err := c.api.ExecCreate(ctx, c.container, client.ExecCreateOptions{
-		AttachStdout: true, AttachStderr: true, Cmd: []string{shell, "-c", sweep, shell, markVariable + "=" + c.mark},
-	})
-	if errdefs.IsConflict(err) || errdefs.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return explain(ctx, "end a console", err)
-	}
-	attached, err := c.api.ExecAttach(ctx, made.ID, client.ExecAttachOptions{})
-	if err != nil {
-		return explain(ctx, "end a console", err)
-	}
-	defer attached.Close()
-	stop := context.AfterFunc(ctx, attached.Close)
-	defer stop()
-	_, err = io.Copy(io.Discard, attached.Reader) // it says nothing, and ends
-	return explain(ctx, "end a console", err)
 }

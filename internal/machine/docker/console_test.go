@@ -102,6 +102,27 @@ func TestConsoleLeavesNothingBehind(t *testing.T) {
 	eventually(t, func() bool { return programs(t, api, made.ID) == 1 })
 }
 
+// A console that ended while its machine was suspended left its programs behind, and they went on with the machine.
+func TestConsoleOfASuspendedMachineLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	_, driver, api := shared(t)
+	spec := specOf(newIdentity())
+	made := run(t, driver, spec)
+	at, printed := console(t, driver, spec.Identity)
+	enter(t, at, "trap '' HUP; echo fore''ground; /guest -listen :8002 -ignore")
+	eventually(t, func() bool { return printed.shows("foreground") && programs(t, api, made.ID) >= 3 })
+	if err := driver.Suspend(t.Context(), spec.Identity); err != nil {
+		t.Fatal(err)
+	}
+	if err := at.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := driver.Start(t.Context(), spec.Identity); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return programs(t, api, made.ID) == 1 })
+}
+
 // TestConsoleIsResized has the shell tell when its terminal changes.
 func TestConsoleIsResized(t *testing.T) {
 	t.Parallel()

@@ -14,12 +14,14 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// driver is a connection to an engine. It remembers only what cannot change.
+// driver is a connection to an engine. Of machines it remembers only what cannot change, and what consoles have left in them.
 type driver struct {
 	api    *client.Client
 	images *incarnations
 	// networks are those that containers can be connected to.
 	networks *networks
+	// left is what consoles could not end.
+	left *leftovers
 	// policy confines new containers.
 	policy machine.ContainerPolicy
 	// readers is how many counters are read at the same time.
@@ -43,7 +45,10 @@ func Open(_ context.Context, host machine.Host) (machine.Driver, error) {
 	if strings.HasPrefix(host.Endpoint, "ssh:") {
 		readers = parallel
 	}
-	return &driver{api: api, images: newIncarnations(), networks: newNetworks(), policy: host.Containers, readers: readers, closed: make(chan struct{})}, nil
+	return &driver{
+		api: api, images: newIncarnations(), networks: newNetworks(), left: newLeftovers(), policy: host.Containers, readers: readers,
+		closed: make(chan struct{}),
+	}, nil
 }
 
 // Close implements machine.Driver and ends all watches.

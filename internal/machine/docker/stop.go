@@ -113,11 +113,11 @@ func (d *driver) isOff(ctx context.Context, id string) bool {
 	return err == nil && result.Container.State != nil && !result.Container.State.Running
 }
 
-// resume resumes a paused container.
+// resume resumes a paused container, and ends what consoles have left in it.
 func (d *driver) resume(ctx context.Context, id string) error {
 	_, err := d.api.ContainerUnpause(ctx, id, client.ContainerUnpauseOptions{})
-	if errdefs.IsConflict(err) {
-		return nil // it is no longer paused
+	if err != nil && !errdefs.IsConflict(err) { // a conflict says that it is no longer paused
+		return explain(ctx, fmt.Sprintf("resume container %.12q", id), err)
 	}
-	return explain(ctx, fmt.Sprintf("resume container %.12q", id), err)
+	return d.sweepLeft(ctx, id)
 }
