@@ -120,7 +120,7 @@ func (c collector) collectMachines(out chan<- prometheus.Metric) {
 		if !ok {
 			continue
 		}
-		age := c.now().Sub(last.counters.At)
+		age := c.now().Sub(last.counters.At).Abs() // the clock of the host can be ahead
 		gauge(c.figures.age, age.Seconds())
 		if age > staleAfter*c.period {
 			continue

@@ -23,13 +23,14 @@ const (
 )
 
 // follow returns the sample after earlier, and whether it replaces it. A sample that comes too soon after the earlier one does
-// not.
+// not. One from before it does: the clock of the host was set back, and until that time has come again nothing could be measured.
 func follow(earlier sample, known bool, later machine.Sample, host machine.Resources) (sample, bool) {
 	if !known {
 		return sample{counters: later}, true
 	}
 	usage, measured := machine.Measure(earlier.counters, later, host)
-	if !measured && later.Boot == earlier.counters.Boot {
+	before := earlier.counters
+	if !measured && later.Boot == before.Boot && !later.At.Before(before.At) && later.CPU >= before.CPU {
 		return earlier, false
 	}
 	return sample{counters: later, usage: usage, measured: measured}, true
@@ -47,7 +48,7 @@ func due(mode Mode, vm *cloudnativev1alpha1.VirtualMachine, usage machine.Usage)
 	}
 	moved := math.Abs(float64(server.Usage.CPU)-usage.CPUPercent) >= coarsePoints ||
 		math.Abs(float64(server.Usage.Memory)-usage.MemoryPercent) >= coarsePoints
-	return moved || usage.SampledAt.Sub(server.Usage.SampledAt.Time) >= coarseAge+spread(vm.UID)
+	return moved || usage.SampledAt.Sub(server.Usage.SampledAt.Time).Abs() >= coarseAge+spread(vm.UID)
 }
 
 // spread returns a part of a fifth of coarseAge, always the same one for a machine.

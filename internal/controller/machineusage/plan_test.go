@@ -27,6 +27,8 @@ func TestFollow(t *testing.T) {
 	same := func(*machine.Sample) {}
 	soon := func(s *machine.Sample) { s.At, s.CPU = noon.Add(time.Millisecond), first.CPU }
 	booted := func(s *machine.Sample) { s.Boot = "2" }
+	setBack := func(s *machine.Sample) { s.At = noon.Add(-time.Hour) }
+	fallen := func(s *machine.Sample) { s.CPU = first.CPU / 2 }
 	host := machine.Resources{MilliCPU: 1000, MemoryBytes: 100}
 	cases := map[string]struct {
 		known bool
@@ -37,6 +39,12 @@ func TestFollow(t *testing.T) {
 		"one sample makes no usage":          {false, later(same), sample{counters: later(same)}, true},
 		"a sample too soon is ignored":       {true, later(soon), sample{counters: first}, false},
 		"after a boot, the counters restart": {true, later(booted), sample{counters: later(booted), usage: machine.Usage{MemoryPercent: 20, MemoryBytes: 20, SampledAt: noon.Add(10 * time.Second)}}, true},
+		"after the host's clock was set back, the time restarts": {true, later(setBack), sample{
+			counters: later(setBack), usage: machine.Usage{MemoryPercent: 20, MemoryBytes: 20, SampledAt: noon.Add(-time.Hour)},
+		}, true},
+		"a counter that has fallen restarts": {true, later(fallen), sample{
+			counters: later(fallen), usage: machine.Usage{MemoryPercent: 20, MemoryBytes: 20, SampledAt: noon.Add(10 * time.Second)},
+		}, true},
 		"two samples make usage": {true, later(same), sample{
 			counters: later(same), measured: true, usage: machine.Usage{
 				CPUPercent: 50, CPUCores: 0.5, MemoryPercent: 20, MemoryBytes: 20, SampledAt: noon.Add(10 * time.Second),
@@ -76,6 +84,7 @@ func TestDue(t *testing.T) {
 		"the mode every writes every sample":       {Every, shown(time.Second, 25, 30), true},
 		"usage that stays is not due":              {Coarse, shown(4*time.Minute, 25, 30), false},
 		"usage of six minutes is due":              {Coarse, shown(6*time.Minute, 25, 30), true},
+		"usage from before the clock was set back": {Coarse, shown(-time.Hour, 25, 30), true},
 		"CPU that has moved by ten points is due":  {Coarse, shown(time.Second, 35, 30), true},
 		"CPU that has moved by nine points is not": {Coarse, shown(time.Second, 34, 30), false},
 		"memory that has moved is due":             {Coarse, shown(time.Second, 25, 20), true},
