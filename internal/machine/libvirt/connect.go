@@ -28,11 +28,12 @@ type wire struct {
 	end  sync.Once
 }
 
-// Read implements net.Conn. The library reads all the time, so that it hears of the end first.
+// Read implements net.Conn. The library reads all the time, so that it hears of the end first. It closes nothing then, and a login by SSH would
+// outlive its channel to the daemon.
 func (w *wire) Read(b []byte) (int, error) {
 	n, err := w.Conn.Read(b)
 	if err != nil {
-		w.end.Do(func() { close(w.gone) })
+		_ = w.Close() // which does not matter any more
 	}
 	return n, err
 }

@@ -27,7 +27,7 @@ func ways(t *testing.T, daemon *libvirttest.Daemon) map[string]machine.Host {
 	t.Helper()
 	encrypted := remote("tls", daemon.Forward(t, libvirttest.PortTLS))
 	encrypted.TLS = libvirttest.CertificatesIn(daemon.Path())
-	address, files := libvirttest.StartSSH(t)
+	address, files, _ := libvirttest.StartSSH(t)
 	login := remote("ssh", libvirttest.User+"@"+address, "socket="+daemon.Socket())
 	login.SSH = files
 	return map[string]machine.Host{"TLS": encrypted, "SSH": login, "TCP": remote("tcp", daemon.Forward(t, libvirttest.PortTCP))}
@@ -58,6 +58,28 @@ func TestMachineOnAHostOfTheNetwork(t *testing.T) { //nolint:tparallel // becaus
 			wantSuccess(t, "Close", driver.Close())
 		})
 	}
+}
+
+// Each restart of a daemon left a login behind, here and on its host.
+func TestLoginsEndWithTheirDaemon(t *testing.T) {
+	t.Parallel()
+	daemon := libvirttest.Start(t)
+	way := libvirttest.NewProxy(t, daemon)
+	address, files, logins := libvirttest.StartSSH(t)
+	host := remote("ssh", libvirttest.User+"@"+address, "socket="+way.Socket())
+	host.SSH = files
+	driver := open(t, host)
+	t.Cleanup(func() { wantSuccess(t, "Close", driver.Close()) })
+	reached := func() bool {
+		_, err := driver.Info(t.Context())
+		return err == nil
+	}
+	for range 10 {
+		await(t, "the host is reached", reached)
+		way.Cut() // as the end of a daemon does, with the channel and not with the login
+		wantSuccess(t, "Mend", way.Mend())
+	}
+	await(t, "all logins but the last one have ended", func() bool { return reached() && logins.Load() <= 1 })
 }
 
 // TestAttackSomebodyAnswersForAHost is about what stands in the way to a host: it must learn nothing, and be believed nothing.
@@ -156,7 +178,7 @@ func stranger(t *testing.T) (*machine.TLSFiles, *machine.SSHFiles) {
 	if err := libvirttest.MakeCertificates(dir); err != nil {
 		t.Fatal(err)
 	}
-	_, files := libvirttest.StartSSH(t)
+	_, files, _ := libvirttest.StartSSH(t)
 	return libvirttest.CertificatesIn(dir), files
 }
 

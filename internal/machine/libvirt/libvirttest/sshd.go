@@ -15,6 +15,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"github.com/skeema/knownhosts"
@@ -27,10 +28,10 @@ import (
 // User is the one that an SSH server of a test lets in.
 const User = "ops"
 
-// StartSSH starts an SSH server that ends with the test, and returns its address and the files of a client that can log in. The server
-// only connects to sockets of this machine, as sshd does for a key that is restricted to "port-forwarding". It has two host keys, and the client
-// knows the one that the server would not choose by itself.
-func StartSSH(tb testing.TB) (address string, files *machine.SSHFiles) {
+// StartSSH starts an SSH server that ends with the test, and returns its address, the files of a client that can log in, and how many have. The
+// server only connects to sockets of this machine, as sshd does for a key that is restricted to "port-forwarding". It has two host keys, and the
+// client knows the one that the server would not choose by itself.
+func StartSSH(tb testing.TB) (address string, files *machine.SSHFiles, logins *atomic.Int64) {
 	tb.Helper()
 	dir := tb.TempDir()
 	files = &machine.SSHFiles{IdentityFile: filepath.Join(dir, "id"), KnownHostsFile: filepath.Join(dir, "known_hosts")}
@@ -54,12 +55,13 @@ func StartSSH(tb testing.TB) (address string, files *machine.SSHFiles) {
 	known := signer(tb, second)
 	config.AddHostKey(signer(tb, first))
 	config.AddHostKey(known)
-	address = serve(tb, func(ctx context.Context, conn net.Conn) { serveSSH(ctx, conn, config) })
+	logins = &atomic.Int64{}
+	address = serve(tb, func(ctx context.Context, conn net.Conn) { serveSSH(ctx, conn, config, logins) })
 	line := knownhosts.Line([]string{address}, known.PublicKey())
 	if err := os.WriteFile(files.KnownHostsFile, []byte(line+"\n"), 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	return address, files
+	return address, files, logins
 }
 
 // writeKey makes a key to log in with, and writes its private part to the file.
@@ -85,12 +87,14 @@ func signer(tb testing.TB, key crypto.Signer) ssh.Signer {
 	return out
 }
 
-// serveSSH serves one login.
-func serveSSH(ctx context.Context, raw net.Conn, config *ssh.ServerConfig) {
+// serveSSH serves one login, and counts it as long as it lasts.
+func serveSSH(ctx context.Context, raw net.Conn, config *ssh.ServerConfig, logins *atomic.Int64) {
 	conn, channels, requests, err := ssh.NewServerConn(raw, config)
 	if err != nil {
 		return
 	}
+	logins.Add(1)
+	defer logins.Add(-1)
 	defer func() { _ = conn.Close() }()
 	go ssh.DiscardRequests(requests)
 	for asked := range channels {
