@@ -33,8 +33,13 @@ func (l layout) record() string  { return filepath.Join(l.run(), "record.json") 
 func (l layout) result() string  { return filepath.Join(l.run(), "result.json") }
 func (l layout) log() string     { return filepath.Join(l.run(), "log") }
 
-// knownHosts is where programs that follow $HOME look for host keys. OpenSSH does not, and is told with {knownhosts}.
-func (l layout) knownHosts() string { return filepath.Join(l.work(), ".ssh", "known_hosts") }
+// Where programs that follow $HOME look for host keys, below the working directory. OpenSSH does not, and is told with {knownhosts}.
+const (
+	sshDir    = ".ssh"
+	hostsFile = sshDir + "/known_hosts"
+)
+
+func (l layout) knownHosts() string { return filepath.Join(l.work(), hostsFile) }
 
 // values are what the placeholders of the tool stand for.
 func (l layout) values(place provision.Place, tool provision.Tool) provision.Values {

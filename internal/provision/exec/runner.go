@@ -166,7 +166,7 @@ func (r *Runner) prepare(files layout, wanted provision.Request) ([]string, erro
 	if err := work.putState(wanted.State); err != nil {
 		return nil, err
 	}
-	if err := putKnownHosts(files.knownHosts(), wanted.KnownHosts); err != nil {
+	if err := putKnownHosts(files, wanted.KnownHosts); err != nil {
 		return nil, err
 	}
 	argv := wanted.Tool.Argv(wanted.Action, files.values(wanted.Place, wanted.Tool), len(wanted.PrivateKey) > 0)
@@ -175,23 +175,6 @@ func (r *Runner) prepare(files layout, wanted provision.Request) ([]string, erro
 		return nil, err
 	}
 	return append([]string{program}, argv[1:]...), nil
-}
-
-// putKnownHosts writes the file of host keys. Without any there is no file, so that a tool does not trust those of an earlier run.
-func putKnownHosts(path string, content []byte) error {
-	if len(content) == 0 {
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("cannot remove the known hosts: %w", err)
-		}
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
-		return fmt.Errorf("cannot make directory %q: %w", filepath.Dir(path), noRoom(err))
-	}
-	if err := write(path, content); err != nil {
-		return fmt.Errorf("cannot write the known hosts: %w", err)
-	}
-	return nil
 }
 
 // find returns the path of a tool.

@@ -127,6 +127,37 @@ func (w *workspace) putState(state map[string][]byte) error {
 	return nil
 }
 
+// putKnownHosts writes the file of host keys. Without any there is no file, so that a tool does not trust those of an earlier run. That run can
+// have left a link in the place of the directory: it must not choose which file the manager replaces or removes.
+func putKnownHosts(files layout, content []byte) error {
+	dir, err := os.OpenRoot(files.work())
+	if err != nil {
+		return fmt.Errorf("cannot open the working directory: %w", err)
+	}
+	w := &workspace{dir: dir}
+	defer w.close()
+	info, err := dir.Lstat(sshDir)
+	if err == nil && !info.IsDir() {
+		err = dir.Remove(sshDir)
+	}
+	if err == nil && len(content) == 0 {
+		err = dir.Remove(hostsFile)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot remove the known hosts: %w", err)
+	}
+	if len(content) == 0 {
+		return nil
+	}
+	if err := dir.MkdirAll(sshDir, dirMode); err != nil {
+		return fmt.Errorf("cannot make directory %q: %w", sshDir, noRoom(err))
+	}
+	if err := w.write(hostsFile, content); err != nil {
+		return fmt.Errorf("cannot write the known hosts: %w", err)
+	}
+	return nil
+}
+
 // collect reads what the tool left behind. What cannot be one of its files is left out, and no error: the machines are there, and an error would come again
 // with each pass.
 func (w *workspace) collect(name string, tool provision.Tool) (provision.Artifacts, error) {
@@ -185,10 +216,11 @@ func (w *workspace) read(name string) ([]byte, error) {
 	return confine.ReadFile(w.dir, name, maxFile)
 }
 
-// write replaces a file in one step.
+// write replaces a file in one step. A tool can know the name of the temporary file: a pipe that it left there would hold up who opens it.
 func (w *workspace) write(name string, content []byte) error {
-	temporary := "." + aside(name, content)
-	file, err := w.dir.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+	temporary := path.Join(path.Dir(name), "."+aside(path.Base(name), content))
+	_ = w.dir.Remove(temporary)
+	file, err := w.dir.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
 	if err != nil {
 		return noRoom(err)
 	}

@@ -4,10 +4,12 @@
 package exec
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/windlass-operator/windlass/internal/provision"
@@ -39,6 +41,63 @@ func TestAttackARemovalWritesOutsideOfTheRoot(t *testing.T) {
 	}
 	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
 		t.Errorf("outside there are %v, %v", left, err)
+	}
+}
+
+// TestAttackALinkLeadsTheHostKeysOut is about a tool that put a link in the place of $HOME/.ssh: the manager, which nothing confines, removed or
+// replaced the known_hosts that the link led to, such as its own.
+func TestAttackALinkLeadsTheHostKeysOut(t *testing.T) {
+	for name, keys := range map[string]string{"a run with host keys": "host ssh-ed25519 AAAA\n", "a run without": ""} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			outside, files := t.TempDir(), layout{dir: filepath.Join(s.root, "uid-1")}
+			theirs := filepath.Join(outside, "known_hosts")
+			err := errors.Join(
+				os.WriteFile(theirs, []byte("theirs\n"), fileMode), os.MkdirAll(files.work(), dirMode), os.Symlink(outside, filepath.Join(files.work(), ".ssh")),
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.start(s.part("work", "up-1", func(wanted *provision.Request) { wanted.KnownHosts = []byte(keys) }))
+			if run := s.ended(); run.Phase != provision.Succeeded {
+				t.Errorf("the run is %+v", run)
+			}
+			if got, err := os.ReadFile(theirs); err != nil || string(got) != "theirs\n" {
+				t.Errorf("the file outside has %q (%v)", got, err)
+			}
+			got, err := os.ReadFile(files.knownHosts())
+			if string(got) != keys || keys == "" && !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the tool is given %q (%v), want %q", got, err, keys)
+			}
+		})
+	}
+}
+
+// TestAttackAPipeHoldsUpTheManager is about a tool that left a pipe under the name by which the next file is written: opening it waited for a
+// reader, and with it every call for every Cluster.
+func TestAttackAPipeHoldsUpTheManager(t *testing.T) {
+	t.Parallel()
+	top, content := t.TempDir(), []byte("nodes: []\n")
+	pipe := filepath.Join(top, "."+aside("cluster.yml", content))
+	if err := syscall.Mkfifo(pipe, fileMode); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0) // so that the test ends whatever opens it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reader.Close() }()
+	dir, err := os.OpenRoot(top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &workspace{dir: dir}
+	defer w.close()
+	if err := w.write("cluster.yml", content); err != nil {
+		t.Error(err)
+	}
+	if got, err := w.read("cluster.yml"); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("the file has %q (%v)", got, err)
 	}
 }
 
