@@ -206,12 +206,13 @@ func (r *Runner) launch(ctx context.Context, files layout, lock *os.File, asked 
 	if err != nil {
 		return fmt.Errorf("cannot make a pipe: %w", err)
 	}
-	defer func() { _ = in.Close() }()
 	command := exec.CommandContext(context.WithoutCancel(ctx), r.options.Supervisor[0], append(slices.Clone(r.options.Supervisor[1:]), files.dir)...)
 	command.Env, command.Dir = []string{}, files.run()
 	command.ExtraFiles = []*os.File{lock, in}
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := command.Start(); err != nil {
+	err = command.Start()
+	_ = in.Close() // the supervisor has its own: if that ends, a write must not wait for a reader
+	if err != nil {
 		_ = out.Close()
 		return fmt.Errorf("cannot start the supervisor: %w", err)
 	}

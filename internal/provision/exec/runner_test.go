@@ -168,6 +168,36 @@ func TestAKilledSupervisorIsAnInterruption(t *testing.T) {
 	}
 }
 
+// TestASupervisorThatDiesAtOnceHoldsUpNobody: more secrets than a pipe takes waited for a reader that was gone, and every call for every Cluster
+// waited with them.
+func TestASupervisorThatDiesAtOnceHoldsUpNobody(t *testing.T) {
+	s := newStage(t)
+	broken := s.again()
+	broken.options.Supervisor = []string{"/bin/true"}
+	started := make(chan error, 1)
+	go func() {
+		started <- broken.Start(t.Context(), s.part("work", "up-1", func(wanted *provision.Request) {
+			wanted.Secrets = []string{strings.Repeat("x", 128<<10)}
+		}))
+	}()
+	var err error
+	s.until("the start has ended", func() bool {
+		select {
+		case err = <-started:
+			return true
+		default:
+			return false
+		}
+	})
+	if err == nil || !strings.Contains(err.Error(), "cannot send the secrets to the supervisor") {
+		t.Errorf("the start ended with %v", err)
+	}
+	s.until("the run has ended", func() bool {
+		run, err := broken.Observe(t.Context(), "uid-1")
+		return err == nil && run.Phase == provision.Interrupted
+	})
+}
+
 func TestDaemonsStayOnlyWhereTheyAreTheCluster(t *testing.T) {
 	for sentence, tt := range map[string]struct {
 		part  string
