@@ -127,7 +127,7 @@ func newProcessRunner(all *config.Config) (*exec.Runner, error) {
 // newJobRunner returns what runs tools as Jobs: each under the program of the image that this process runs from.
 func newJobRunner(ctx context.Context, mgr manager.Manager, direct client.Client, t tools) (*job.Runner, error) {
 	namespace := t.conf.LeaseLockNamespace
-	image, err := ownImage(ctx, direct, namespace, t.conf.HolderIdentity)
+	image, pull, err := ownImage(ctx, direct, namespace, t.conf.HolderIdentity)
 	if err != nil {
 		return nil, fmt.Errorf("--tool-runner=job: %w", err)
 	}
@@ -136,26 +136,27 @@ func newJobRunner(ctx context.Context, mgr manager.Manager, direct client.Client
 		return nil, err
 	}
 	return job.New(job.Options{
-		Client: direct, Namespace: namespace, Supervisor: image, Images: t.conf.Clusters.ToolImages, Limit: t.conf.Clusters.MaxOperations,
-		Attach: attach, Now: t.now,
+		Client: direct, Namespace: namespace, Supervisor: image, PullSecrets: pull, Images: t.conf.Clusters.ToolImages,
+		Limit: t.conf.Clusters.MaxOperations, Attach: attach, Now: t.now,
 	}), nil
 }
 
 // managerContainer is the name of this program's container in its Pod.
 const managerContainer = "manager"
 
-// ownImage returns the image of the Pod that this process runs in. The tool's Pod takes its supervisor from there, so that both are of one
-// version.
-func ownImage(ctx context.Context, reader client.Reader, namespace, name string) (string, error) {
+// ownImage returns the image of the Pod that this process runs in, and the Secrets that it is pulled with. The tool's Pod takes its supervisor
+// from there, so that both are of one version.
+func ownImage(ctx context.Context, reader client.Reader, namespace, name string) (image string, pull []corev1.LocalObjectReference, err error) {
 	var pod corev1.Pod
 	if err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &pod); err != nil {
-		return "", fmt.Errorf("cannot read Pod %s/%s, from whose image tools' Pods take the supervisor: the manager has to run in a Pod, and "+
+		return "", nil, fmt.Errorf("cannot read Pod %s/%s, from whose image tools' Pods take the supervisor: the manager has to run in a Pod, and "+
 			"--holder-identity has to be its name ($POD_NAME): %w", namespace, name, err)
 	}
 	for i := range pod.Spec.Containers {
 		if pod.Spec.Containers[i].Name == managerContainer {
-			return pod.Spec.Containers[i].Image, nil
+			return pod.Spec.Containers[i].Image, pod.Spec.ImagePullSecrets, nil
 		}
 	}
-	return "", fmt.Errorf("cannot find container %[3]q in Pod %[1]s/%[2]s: tools' Pods take the supervisor from its image", namespace, name, managerContainer)
+	return "", nil, fmt.Errorf("cannot find container %[3]q in Pod %[1]s/%[2]s: tools' Pods take the supervisor from its image",
+		namespace, name, managerContainer)
 }

@@ -387,6 +387,15 @@ func TestTheJobIsConfined(t *testing.T) {
 	}
 }
 
+func TestImagesOfAPrivateRegistryArePulledWithTheSecretsOfTheManager(t *testing.T) {
+	s := newStage(t)
+	s.options.PullSecrets = []corev1.LocalObjectReference{{Name: "registry"}}
+	s.start(request("a", "up-1"))
+	if diff := cmp.Diff(s.options.PullSecrets, s.job("a", "up-1").Spec.Template.Spec.ImagePullSecrets); diff != "" {
+		t.Errorf("the Pod's imagePullSecrets (-want +got):\n%s", diff)
+	}
+}
+
 func TestWhatAPodNeedsAndCannotGetIsTold(t *testing.T) {
 	s := newStage(t)
 	s.start(request("a", "up-1"))

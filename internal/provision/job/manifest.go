@@ -76,7 +76,7 @@ func manifest(options Options, wanted provision.Request, image string) *batchv1.
 			ActiveDeadlineSeconds: new(seconds(wanted.Timeout + wanted.Grace + absence)),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
-				Spec:       podSpec(options.Supervisor, wanted, image),
+				Spec:       podSpec(options, wanted, image),
 			},
 		},
 	}
@@ -85,7 +85,7 @@ func manifest(options Options, wanted provision.Request, image string) *batchv1.
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
 // podSpec is a Pod at the level "restricted" of Pod Security, without a token.
-func podSpec(supervisor string, wanted provision.Request, image string) corev1.PodSpec {
+func podSpec(options Options, wanted provision.Request, image string) corev1.PodSpec {
 	memory := func(name, size string) corev1.Volume {
 		limit := resource.MustParse(size)
 		return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
@@ -94,6 +94,7 @@ func podSpec(supervisor string, wanted provision.Request, image string) corev1.P
 	}
 	return corev1.PodSpec{
 		AutomountServiceAccountToken: new(false), EnableServiceLinks: new(false), RestartPolicy: corev1.RestartPolicyNever,
+		ImagePullSecrets:              options.PullSecrets,
 		TerminationGracePeriodSeconds: new(seconds(wanted.Grace + handover + handover)),
 		NodeSelector:                  map[string]string{corev1.LabelOSStable: "linux"},
 		SecurityContext: &corev1.PodSecurityContext{
@@ -101,7 +102,7 @@ func podSpec(supervisor string, wanted provision.Request, image string) corev1.P
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 		},
 		InitContainers: []corev1.Container{{
-			Name: "supervisor", Image: supervisor, Args: []string{Command, "prepare"},
+			Name: "supervisor", Image: options.Supervisor, Args: []string{Command, "prepare"},
 			SecurityContext: confined(), Resources: resources("20m", "64Mi", "256Mi"),
 			VolumeMounts: []corev1.VolumeMount{
 				{Name: "program", MountPath: programDir}, {Name: "run", MountPath: runDir}, {Name: "request", MountPath: requestDir, ReadOnly: true},

@@ -27,6 +27,8 @@ type Options struct {
 	Namespace string
 	// Supervisor is the image with this program, whose entry point it is.
 	Supervisor string
+	// PullSecrets name the Secrets of the namespace with which the images are pulled.
+	PullSecrets []corev1.LocalObjectReference
 	// Images are the images of tools, by the names of provisioners.
 	Images map[string]string
 	// Limit is how many runs can be under way at the same time.
