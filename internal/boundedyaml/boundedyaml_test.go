@@ -80,6 +80,39 @@ func TestUnmarshal(t *testing.T) {
 	}
 }
 
+// TestAttackASecondDocumentIsNotSeen: what is checked here is the first document, and a program that reads the text as well may read all.
+func TestAttackASecondDocumentIsNotSeen(t *testing.T) {
+	t.Parallel()
+	single := limits
+	single.Single = true
+	for name, test := range map[string]struct {
+		text string
+		want error
+	}{
+		"nothing at all":                     {"", nil},
+		"one document":                       {"a: 1\n", nil},
+		"a separator before it":              {"# comment\n---\na: 1\n", nil},
+		"a separator after it":               {"a: 1\n---\n", nil},
+		"separators and comments after it":   {"a: 1\n---\n# comment\n---\n", nil},
+		"the end of a document":              {"a: 1\n...\n", nil},
+		"two documents":                      {"a: 1\n---\nb: 2\n", ErrSeveral},
+		"two documents with an end":          {"a: 1\n...\n---\nb: 2\n", ErrSeveral},
+		"an empty one between two others":    {"a: 1\n---\n---\nb: 2\n", ErrSeveral},
+		"a map whose tag says it is nothing": {"a: 1\n--- !!null\nb: 2\n", ErrSeveral},
+		"a text":                             {"a: 1\n--- b\n", ErrSeveral},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := Check([]byte(test.text), single); !errors.Is(err, test.want) {
+				t.Errorf("the error is %v, want %v", err, test.want)
+			}
+			if err := Check([]byte(test.text), limits); err != nil {
+				t.Errorf("with any number of documents: %v", err)
+			}
+		})
+	}
+}
+
 func TestUnmarshalStrict(t *testing.T) {
 	t.Parallel()
 	var into struct {

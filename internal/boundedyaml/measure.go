@@ -20,7 +20,12 @@ type Limits struct {
 	Nodes int
 	// Depth bounds how deep lists and maps are nested.
 	Depth int
+	// Single refuses more than one document that is not empty. Decoding takes the first and drops the others, which somebody else may read.
+	Single bool
 }
+
+// ErrSeveral is the error of what has more than one document, although it must not.
+var ErrSeveral = errors.New("the YAML has more than one document")
 
 // LimitError is the error of a document that exceeds a limit.
 type LimitError struct {
@@ -47,7 +52,7 @@ func Check(data []byte, limits Limits) error {
 		return &LimitError{What: "lines and separators", Limit: limits.Nodes}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	total := size{}
+	total, documents := size{}, 0
 	for {
 		var document yaml.Node
 		err := decoder.Decode(&document)
@@ -65,7 +70,18 @@ func Check(data []byte, limits Limits) error {
 		if total = total.plus(of); total.exceeds(limits) != nil {
 			return total.exceeds(limits)
 		}
+		if !empty(&document) {
+			documents++
+		}
+		if limits.Single && documents > 1 {
+			return ErrSeveral
+		}
 	}
+}
+
+// empty reports whether nothing is between two separators of documents but comments. A list or a map is not nothing, whatever its tag says.
+func empty(document *yaml.Node) bool {
+	return len(document.Content) == 0 || document.Content[0].Kind == yaml.ScalarNode && document.Content[0].ShortTag() == "!!null"
 }
 
 // indicators counts what nodes begin after: line breaks, separators and indicators. Each of them begins at most three nodes (a

@@ -87,7 +87,10 @@ func (p *plugin) readPool(file string) (map[string]any, error) {
 	if len(raw) > maxManifest {
 		return nil, errors.New("the manifest is larger than 1 MiB")
 	}
-	body, err := boundedyaml.ToJSON(raw, boundedyaml.Limits{Bytes: maxManifest, Nodes: 50_000, Depth: 64})
+	body, err := boundedyaml.ToJSON(raw, boundedyaml.Limits{Bytes: maxManifest, Nodes: 50_000, Depth: 64, Single: true})
+	if errors.Is(err, boundedyaml.ErrSeveral) {
+		return nil, notOnePool()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the manifest: %w", err)
 	}
@@ -97,9 +100,13 @@ func (p *plugin) readPool(file string) (map[string]any, error) {
 	}
 	of := unstructured.Unstructured{Object: given}
 	if got := of.GroupVersionKind(); got != nodesv1.SchemeGroupVersion.WithKind("NodePool") || of.GetName() == "" {
-		return nil, misused("the manifest must have one NodePool of %s with a name", nodesv1.SchemeGroupVersion)
+		return nil, notOnePool()
 	}
 	return given, nil
+}
+
+func notOnePool() error {
+	return misused("the manifest must have one NodePool of %s with a name", nodesv1.SchemeGroupVersion)
 }
 
 // preview asks the API server what the pool would be, and the engine of the controllers what follows from that.

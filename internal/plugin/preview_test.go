@@ -55,6 +55,7 @@ node/NAME joins the pool
 		code    int
 	}{
 		"another kind":    {in: "{apiVersion: v1, kind: Pod, metadata: {name: a}}", err: "must have one NodePool of nodes.lailin.xyz/v1", code: exitMisused},
+		"two pools":       {in: manifest + "\n---\n" + manifest, err: "must have one NodePool of nodes.lailin.xyz/v1", code: exitMisused},
 		"no YAML":         {in: "{", err: "cannot read the manifest", code: exitPrevented},
 		"a wrong field":   {in: strings.Replace(manifest, "labels:", "label:", 1), err: `unknown field "spec.label"`, code: exitPrevented},
 		"far too large":   {in: strings.Repeat("#", maxManifest+1), err: "larger than 1 MiB", code: exitPrevented},

@@ -21,9 +21,10 @@ import (
 // MaxConfig bounds a configuration, in bytes.
 const MaxConfig = 256 << 10
 
-// limits bound a configuration after its aliases are expanded: 100 KB can stand for gigabytes.
+// limits bound a configuration after its aliases are expanded: 100 KB can stand for gigabytes. It is one document: a tool may read more of
+// them, but nobody would approve the others, and their secrets would not be found.
 func limits() boundedyaml.Limits {
-	return boundedyaml.Limits{Bytes: 4 * MaxConfig, Nodes: 100_000, Depth: 100}
+	return boundedyaml.Limits{Bytes: 4 * MaxConfig, Nodes: 100_000, Depth: 100, Single: true}
 }
 
 // Config is a tool's configuration as far as Windlass understands it. For a configuration that is not RKE's, that is the digest and the
@@ -66,7 +67,7 @@ type document struct {
 	KubernetesVersion string `json:"kubernetes_version"`
 }
 
-// ReadConfig reads a configuration: YAML or JSON, a map at the top.
+// ReadConfig reads a configuration: one document of YAML or JSON, a map at the top.
 func ReadConfig(raw []byte) (Config, error) {
 	if len(raw) > MaxConfig {
 		return Config{}, fmt.Errorf("cannot read configuration: it has %d bytes, more than the limit of %d", len(raw), MaxConfig)

@@ -69,6 +69,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		"a list":                    "[a, b]",
 		"a text that is no YAML":    "a: [",
 		"more than a Secret's part": "a: " + strings.Repeat("b", MaxConfig),
+		"a document after nothing":  "---\n---\na: 1\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,6 +77,21 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 				t.Errorf("it was read as %+v", got)
 			}
 		})
+	}
+}
+
+// TestAttackASecondDocumentHidesFromThePlan is about a configuration with two documents: plan, approval and the search for secrets saw the first,
+// and the tool was given both.
+func TestAttackASecondDocumentHidesFromThePlan(t *testing.T) {
+	t.Parallel()
+	if got, err := ReadConfig([]byte("a: 1\n---\npassword: hunter22\n")); err == nil || !strings.Contains(err.Error(), "more than one document") {
+		t.Errorf("it was read as %+v, %v", got, err)
+	}
+	want := read(t, "a: 1\n")
+	for _, text := range []string{"---\na: 1\n", "a: 1\n---\n", "a: 1\n---\n# nothing\n"} {
+		if diff := cmp.Diff(want, read(t, text), cmp.AllowUnexported(Node{})); diff != "" {
+			t.Errorf("%q is not one document (-want +got):\n%s", text, diff)
+		}
 	}
 }
 
