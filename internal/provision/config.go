@@ -42,7 +42,8 @@ type Config struct {
 	Version string
 	// Nodes that it names, in order.
 	Nodes []Node
-	// Settings are its other top-level keys, with a digest of each value.
+	// Settings are its other top-level keys, with a digest of each value. What is not in RKE's form under nodes and kubernetes_version is among
+	// them.
 	Settings map[string]string
 }
 
@@ -86,25 +87,17 @@ func ReadConfig(raw []byte) (Config, error) {
 	}
 	config := Config{Digest: digest(tree), Settings: map[string]string{}}
 	for key, value := range tree {
-		if key != "nodes" && key != "kubernetes_version" {
-			config.Settings[key] = digest(value)
-		}
+		config.Settings[key] = digest(value)
 	}
-	// A configuration that is not RKE's can have anything under these names.
+	// A configuration that is not RKE's can have anything under these names. Of that, a plan says that it changes, but not how.
 	var doc document
 	if yaml.Unmarshal(raw, &doc) == nil {
 		config.Version = doc.KubernetesVersion
+		delete(config.Settings, "kubernetes_version")
 		list, _ := tree["nodes"].([]any)
-		for i, node := range doc.Nodes {
-			name := node.HostnameOverride
-			if name == "" {
-				name = node.Address
-			}
-			read := Node{Name: name, Address: node.Address, Roles: slices.Sorted(slices.Values(node.Role))}
-			if i < len(list) { // under a name in capitals, which tools take, the list is one of the settings
-				read.rest = digest(list[i])
-			}
-			config.Nodes = append(config.Nodes, read)
+		if nodes := doc.nodes(list); haveNames(nodes) {
+			config.Nodes = nodes
+			delete(config.Settings, "nodes")
 		}
 	}
 	found := &secrets{}
@@ -120,6 +113,30 @@ func ReadConfig(raw []byte) (Config, error) {
 	}
 	config.Text = Redact(string(text))
 	return config, nil
+}
+
+// nodes returns the nodes that are named. The list has everything that the configuration says about each.
+func (d *document) nodes(list []any) []Node {
+	var out []Node
+	for i, node := range d.Nodes {
+		name := node.HostnameOverride
+		if name == "" {
+			name = node.Address
+		}
+		read := Node{Name: name, Address: node.Address, Roles: slices.Sorted(slices.Values(node.Role))}
+		if i < len(list) { // under a name in capitals, which tools take, the list is one of the settings
+			read.rest = digest(list[i])
+		}
+		out = append(out, read)
+	}
+	return out
+}
+
+// haveNames reports whether each node has a name of its own. Otherwise a plan would take one for another.
+func haveNames(nodes []Node) bool {
+	named := byName(nodes)
+	_, nameless := named[""]
+	return !nameless && len(named) == len(nodes)
 }
 
 // digest returns a digest of a tree. JSON sorts the keys of maps, so that equal trees have equal digests.

@@ -14,7 +14,8 @@ import (
 type Plan struct {
 	// Summary has one line for each change, in a fixed order; it is empty if no change is known.
 	Summary []string
-	// Destructive is true if something may be lost: a node is removed or loses a role, a version goes back, a network changes.
+	// Destructive is true if something may be lost: a node is removed or loses a role, a version goes back, a network changes, or nodes that
+	// cannot be read.
 	Destructive bool
 }
 
@@ -45,8 +46,8 @@ func Diff(before *Config, after Config) Plan {
 		default:
 			plan.add("%s: changed", key)
 		}
-		// The networks of a cluster cannot change while pods use them.
-		plan.Destructive = plan.Destructive || !fresh && was != is && (key == "network" || key == "services")
+		// The networks of a cluster cannot change while pods use them. Nodes are among the settings if nobody can tell whether one goes.
+		plan.Destructive = plan.Destructive || !fresh && was != is && (key == "network" || key == "services" || key == "nodes")
 	}
 	if extra := len(plan.Summary) - maxSummary; extra > 0 {
 		plan.Summary = append(plan.Summary[:maxSummary], fmt.Sprintf("and %d more", extra))

@@ -68,6 +68,20 @@ func TestDiff(t *testing.T) {
 		"another network is destructive": {
 			"network: {plugin: canal}", "network: {plugin: flannel}", Plan{Summary: []string{"network: changed"}, Destructive: true},
 		},
+		"kind's nodes are removed, and nothing shows it": {
+			"kind: Cluster\nnodes: [{role: control-plane}, {role: worker}]", "kind: Cluster\nnodes: [{role: control-plane}]",
+			Plan{Summary: []string{"nodes: changed"}, Destructive: true},
+		},
+		"nodes without an address are taken for each other": {
+			"nodes: [{name: one}, {name: two}]", "nodes: [{name: two}]", Plan{Summary: []string{"nodes: changed"}, Destructive: true},
+		},
+		"nodes that come in another form than RKE's": {
+			"nodes: [{address: one, role: [etcd]}]", "nodes: {one: {role: etcd}}",
+			Plan{Summary: []string{"node one: removed (etcd)", "nodes: added"}, Destructive: true},
+		},
+		"a version that is no text shows nothing": {
+			"kubernetes_version: {k3s: v1.30.0}", "kubernetes_version: {k3s: v1.31.0}", Plan{Summary: []string{"kubernetes_version: changed"}},
+		},
 		"a setting that goes shows": {
 			"a: 1\nb: 2", "a: 1", Plan{Summary: []string{"b: removed"}},
 		},
