@@ -50,27 +50,35 @@ func (p *plugin) report(ctx context.Context, file, system string) error {
 		return err
 	}
 	now := p.Now().UTC()
+	if file == "-" {
+		return p.fill(ctx, reached, system, newBundle(p.Streams.Out, now))
+	}
 	if file == "" {
 		file = "windlass-report-" + now.Format("20060102-150405") + ".tar.gz"
 	}
-	out := p.Streams.Out
-	if file != "-" {
-		created, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // because the user chooses the file
-		if err != nil {
-			return fmt.Errorf("cannot write the report: %w", err)
-		}
-		defer func() { _ = created.Close() }()
-		out = created
-	}
-	b := newBundle(out, now)
-	if err := p.collect(ctx, reached, system, b); err != nil {
-		return err
-	}
-	if err := b.close(); err != nil {
+	created, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // because the user chooses the file
+	if err != nil {
 		return fmt.Errorf("cannot write the report: %w", err)
 	}
-	if file != "-" {
-		p.printf("Wrote %s: read it before you pass it on.\n", file)
+	err = p.fill(ctx, reached, system, newBundle(created, now))
+	if closing := created.Close(); err == nil && closing != nil {
+		err = fmt.Errorf("cannot write the report: %w", closing)
+	}
+	if err != nil {
+		_ = os.Remove(file) // a part of a report helps nobody, and would be in the way of the next one
+		return err
+	}
+	p.printf("Wrote %s: read it before you pass it on.\n", file)
+	return nil
+}
+
+// fill fills the bundle, and ends it.
+func (p *plugin) fill(ctx context.Context, reached *cluster, system string, into *bundle) error {
+	if err := p.collect(ctx, reached, system, into); err != nil {
+		return err
+	}
+	if err := into.close(); err != nil {
+		return fmt.Errorf("cannot write the report: %w", err)
 	}
 	return nil
 }

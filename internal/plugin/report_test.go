@@ -9,10 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -153,6 +155,24 @@ func TestReportOfAUserWithFewRights(t *testing.T) {
 	files := unpacked(t, s.run(t, append(limited, "-")...).out)
 	has(t, files["unseen.txt"], "you may not list nodepools", "the manager's pods: you may not list resource pods")
 	has(t, files["objects/podsets.yaml"], "name: web")
+}
+
+// TestAReportThatFailedIsInTheWayOfTheNext: it left an empty file, which no call overwrites.
+func TestAReportThatFailedIsInTheWayOfTheNext(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	file := filepath.Join(t.TempDir(), "report.tar.gz")
+	closed := kubeconfigFor(t, &rest.Config{Host: "http://127.0.0.1:" + testkit.SilentPort(t)}, "")
+	got := run(t, options{}, "--kubeconfig", closed, "report", "-f", file)
+	if got.code != exitPrevented || got.out != "" || !strings.Contains(got.err, "cannot reach the API server") {
+		t.Errorf("nobody answers: %+v", got)
+	}
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is there (%v)", err)
+	}
+	if got := s.run(t, "report", "-f", file); got.code != exitFine {
+		t.Errorf("the next report: %+v", got)
+	}
 }
 
 // TestEveryTextOfASpecIsHiddenUnlessItIsInTheList is about fields that are added later.
