@@ -189,6 +189,25 @@ func TestTheChartIsConfig(t *testing.T) {
 	}
 }
 
+// TestToolsFindNoNameWhereTheNodeHasADNSCache: the cache has a link-local address, and all Pods of Windlass have to reach it.
+func TestToolsFindNoNameWhereTheNodeHasADNSCache(t *testing.T) {
+	t.Parallel()
+	from, err := overlay([]string{"network-policy", "tools"})
+	policies := built(t, from, err)
+	egress := func(name string) any {
+		rules, found, err := unstructured.NestedFieldNoCopy(policies["NetworkPolicy "+name], "spec", "egress")
+		if err != nil || !found {
+			t.Fatalf("NetworkPolicy %s has no egress (%v)", name, err)
+		}
+		return rules
+	}
+	for _, name := range []string{"windlass-gateway", "windlass-tools"} {
+		if diff := cmp.Diff(egress("windlass"), egress(name)); diff != "" {
+			t.Errorf("what %s reaches (-the manager +it):\n%s", name, diff)
+		}
+	}
+}
+
 // TestMonitoringObjects compares what Prometheus' operator and Grafana's sidecar take.
 func TestMonitoringObjects(t *testing.T) {
 	t.Parallel()
