@@ -21,10 +21,9 @@ import (
 // MaxConfig bounds a configuration, in bytes.
 const MaxConfig = 256 << 10
 
-// limits bound a configuration after its aliases are expanded: 100 KB can stand for gigabytes. It is one document: a tool may read more of
-// them, but nobody would approve the others, and their secrets would not be found.
+// limits bound a configuration after its aliases are expanded: 100 KB can stand for gigabytes.
 func limits() boundedyaml.Limits {
-	return boundedyaml.Limits{Bytes: 4 * MaxConfig, Nodes: 100_000, Depth: 100, Single: true}
+	return boundedyaml.Limits{Bytes: 4 * MaxConfig, Nodes: 100_000, Depth: 100}
 }
 
 // Config is a tool's configuration as far as Windlass understands it. For a configuration that is not RKE's, that is the digest and the
@@ -68,7 +67,8 @@ type document struct {
 	KubernetesVersion string `json:"kubernetes_version"`
 }
 
-// ReadConfig reads a configuration: one document of YAML or JSON, a map at the top.
+// ReadConfig reads a configuration: YAML or JSON, a map at the top. The tool gets all documents of it, so all of them count: nodes and version are those of
+// the first, as RKE has it, and the keys of the others are settings.
 func ReadConfig(raw []byte) (Config, error) {
 	if len(raw) > MaxConfig {
 		return Config{}, fmt.Errorf("cannot read configuration: it has %d bytes, more than the limit of %d", len(raw), MaxConfig)
@@ -76,43 +76,87 @@ func ReadConfig(raw []byte) (Config, error) {
 	if err := boundedyaml.Check(raw, limits()); err != nil {
 		return Config{}, fmt.Errorf("cannot read configuration: %s", Redact(err.Error()))
 	}
-	var tree map[string]any
+	documents, err := boundedyaml.Documents(raw)
+	if err != nil {
+		return Config{}, fmt.Errorf("cannot read configuration: %s", Redact(err.Error()))
+	}
+	if len(documents) == 0 {
+		return Config{}, errors.New("cannot read configuration: it is empty")
+	}
+	config, tree, err := readDocument(documents[0])
+	if err != nil {
+		return Config{}, err
+	}
+	config.takeNodes(documents[0], tree)
+	for i, text := range documents[1:] {
+		further, _, err := readDocument(text)
+		if err != nil {
+			return Config{}, err
+		}
+		config.add(further, fmt.Sprintf("document %d%s", i+2, ofDocument))
+	}
+	slices.Sort(config.SecretKeys)
+	return config, nil
+}
+
+// readDocument reads one document, whose keys are all settings.
+func readDocument(raw []byte) (config Config, tree map[string]any, err error) {
 	// Numbers stay as they are written: as floats, two large ones could be equal.
 	exact := func(decoder *json.Decoder) *json.Decoder { decoder.UseNumber(); return decoder }
 	if err := yaml.Unmarshal(raw, &tree, exact); err != nil {
-		return Config{}, fmt.Errorf("cannot read configuration: %s", Redact(err.Error()))
+		return Config{}, nil, fmt.Errorf("cannot read configuration: %s", Redact(err.Error()))
 	}
 	if len(tree) == 0 {
-		return Config{}, errors.New("cannot read configuration: it is empty")
+		return Config{}, nil, errors.New("cannot read configuration: it is empty")
 	}
-	config := Config{Digest: digest(tree), Settings: map[string]string{}}
+	config = Config{Digest: digest(tree), Settings: map[string]string{}}
 	for key, value := range tree {
 		config.Settings[key] = digest(value)
-	}
-	// A configuration that is not RKE's can have anything under these names. Of that, a plan says that it changes, but not how.
-	var doc document
-	if yaml.Unmarshal(raw, &doc) == nil {
-		config.Version = doc.KubernetesVersion
-		delete(config.Settings, "kubernetes_version")
-		list, _ := tree["nodes"].([]any)
-		if nodes := doc.nodes(list); haveNames(nodes) {
-			config.Nodes = nodes
-			delete(config.Settings, "nodes")
-		}
 	}
 	found := &secrets{}
 	clean, ok := found.hide("", tree).(map[string]any)
 	if !ok {
-		return Config{}, errors.New("cannot read configuration: it is not a map")
+		return Config{}, nil, errors.New("cannot read configuration: it is not a map")
 	}
-	slices.Sort(found.keys)
 	config.Secrets, config.SecretKeys = found.values, found.keys
 	text, err := yaml.Marshal(clean)
 	if err != nil {
-		return Config{}, fmt.Errorf("cannot write configuration without secrets: %w", err)
+		return Config{}, nil, fmt.Errorf("cannot write configuration without secrets: %w", err)
 	}
 	config.Text = Redact(string(text))
-	return config, nil
+	return config, tree, nil
+}
+
+// takeNodes reads nodes and version, if they are in RKE's form. Another tool's configuration can have anything under these names: a plan says that it
+// changes, but not how.
+func (c *Config) takeNodes(raw []byte, tree map[string]any) {
+	var doc document
+	if yaml.Unmarshal(raw, &doc) != nil {
+		return
+	}
+	c.Version = doc.KubernetesVersion
+	delete(c.Settings, "kubernetes_version")
+	list, _ := tree["nodes"].([]any)
+	if nodes := doc.nodes(list); haveNames(nodes) {
+		c.Nodes = nodes
+		delete(c.Settings, "nodes")
+	}
+}
+
+// ofDocument is between the title of a further document and a key of it.
+const ofDocument = ": "
+
+// add adds what a further document has, under its title.
+func (c *Config) add(further Config, title string) {
+	c.Digest = digest([]string{c.Digest, further.Digest})
+	c.Text += "---\n" + further.Text
+	c.Secrets = append(c.Secrets, further.Secrets...)
+	for _, key := range further.SecretKeys {
+		c.SecretKeys = append(c.SecretKeys, title+key)
+	}
+	for key, value := range further.Settings {
+		c.Settings[title+key] = value
+	}
 }
 
 // nodes returns the nodes that are named. The list has everything that the configuration says about each.

@@ -4,6 +4,7 @@
 package provision
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,7 +70,8 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		"a list":                    "[a, b]",
 		"a text that is no YAML":    "a: [",
 		"more than a Secret's part": "a: " + strings.Repeat("b", MaxConfig),
-		"a document after nothing":  "---\n---\na: 1\n",
+		"nothing but documents":     "---\n---\n# nothing\n",
+		"a list after a map":        "a: 1\n---\n[a]\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,12 +86,26 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 // and the tool was given both.
 func TestAttackASecondDocumentHidesFromThePlan(t *testing.T) {
 	t.Parallel()
-	if got, err := ReadConfig([]byte("a: 1\n---\npassword: hunter22\n")); err == nil || !strings.Contains(err.Error(), "more than one document") {
-		t.Errorf("it was read as %+v, %v", got, err)
+	one, two := read(t, "a: 1\n"), read(t, "a: 1\n---\n# other\nb: {password: hunter22}\nnodes: [x]\n...\n---\nc: 9007199254740993\n")
+	if !slices.Equal(two.Secrets, []string{"hunter22"}) || !slices.Equal(two.SecretKeys, []string{"document 2: b.password"}) || strings.Contains(two.Text, "hunter22") {
+		t.Errorf("the secrets are %q at %q, the text is\n%s", two.Secrets, two.SecretKeys, two.Text)
 	}
-	want := read(t, "a: 1\n")
-	for _, text := range []string{"---\na: 1\n", "a: 1\n---\n", "a: 1\n---\n# nothing\n"} {
-		if diff := cmp.Diff(want, read(t, text), cmp.AllowUnexported(Node{})); diff != "" {
+	got := Diff(&one, two)
+	if want := []string{"document 2: b: added", "document 2: nodes: added", "document 3: c: added"}; !slices.Equal(got.Summary, want) || !got.Destructive {
+		t.Errorf("the plan is %+v, want %q", got, want)
+	}
+	seen := map[string]string{}
+	for _, text := range []string{
+		"a: 1\n", "a: 1\n---\nb: 2\n", "a: 1\n---\nb: 3\n", "b: 2\n---\na: 1\n", "a: 1\n---\nc: 9007199254740992\n", "a: 1\n---\nc: 9007199254740993\n", "a: 1\n---\nc: \"9007199254740993\"\n",
+	} {
+		digest := read(t, text).Digest
+		if other, known := seen[digest]; known {
+			t.Errorf("%q counts as %q", text, other)
+		}
+		seen[digest] = text
+	}
+	for _, text := range []string{"---\na: 1\n", "a: 1\n---\n", "a: 1\n---\n# nothing\n", "---\n---\na: 1\n"} {
+		if diff := cmp.Diff(one, read(t, text), cmp.AllowUnexported(Node{})); diff != "" {
 			t.Errorf("%q is not one document (-want +got):\n%s", text, diff)
 		}
 	}

@@ -47,7 +47,11 @@ func Diff(before *Config, after Config) Plan {
 			plan.add("%s: changed", key)
 		}
 		// The networks of a cluster cannot change while pods use them. Nodes are among the settings if nobody can tell whether one goes.
-		plan.Destructive = plan.Destructive || !fresh && was != is && (key == "network" || key == "services" || key == "nodes")
+		bare := key
+		if _, inner, further := strings.Cut(key, ofDocument); further {
+			bare = inner
+		}
+		plan.Destructive = plan.Destructive || !fresh && was != is && (bare == "network" || bare == "services" || bare == "nodes")
 	}
 	if extra := len(plan.Summary) - maxSummary; extra > 0 {
 		plan.Summary = append(plan.Summary[:maxSummary], fmt.Sprintf("and %d more", extra))

@@ -12,7 +12,7 @@ func clusterCodes() map[Code]row {
 	const retry = `kubectl annotate {kind} {name} clusterprovisioner.rke.io/retry="$(date +%s)" --overwrite`
 	return map[Code]row{
 		clusterprovisionerv1alpha1.ReasonConfigNotFound:        asks("Create the file, the object or the key that the message names.", edit),
-		clusterprovisionerv1alpha1.ReasonConfigUnreadable:      asks("Correct what the message names: the configuration is not one document of YAML, or too large, or exec names files that cannot be.", edit),
+		clusterprovisionerv1alpha1.ReasonConfigUnreadable:      asks("Correct what the message names: the configuration is not YAML, or too large, or exec names files that cannot be.", edit),
 		clusterprovisionerv1alpha1.ReasonConfigPathRefused:     asks("Move the file into the directory of --config-root.", edit),
 		clusterprovisionerv1alpha1.ReasonConfigPathInUse:       asks("Give this Cluster a file of its own.", edit),
 		clusterprovisionerv1alpha1.ReasonReferenceRefused:      asks("Move the object into the namespace of Windlass, or allow its namespace with --config-namespaces.", edit),

@@ -24,7 +24,7 @@ const (
 	ReasonConfigRead = "ConfigRead"
 	// ReasonConfigNotFound says that the file, Secret or ConfigMap does not exist, or lacks the key.
 	ReasonConfigNotFound = "ConfigNotFound"
-	// ReasonConfigUnreadable says that the configuration is not one document of YAML, or is too large, or that exec names files that cannot be in its directory.
+	// ReasonConfigUnreadable says that the configuration is not YAML, or is too large, or that exec names files that cannot be in its directory.
 	ReasonConfigUnreadable = "ConfigUnreadable"
 	// ReasonConfigPathInUse says that configPath names the file of another Cluster.
 	ReasonConfigPathInUse = "ConfigPathInUse"

@@ -36,7 +36,7 @@ export const steps = {
     ConfigNotFound: "Create the file, the object or the key that the message names.",
     ConfigPathInUse: "Give this Cluster a file of its own.",
     ConfigRefused: "Correct the configuration of the Cluster as the message says: the change starts the next run.",
-    ConfigUnreadable: "Correct what the message names: the configuration is not one document of YAML, or too large, or exec names files that cannot be.",
+    ConfigUnreadable: "Correct what the message names: the configuration is not YAML, or too large, or exec names files that cannot be.",
     DiskFull: "Free space on the machine that the message names.",
     EtcdUnhealthy: "Read the log: the run is repeated.",
     ImagePull: "Read the log: the run is repeated.",

@@ -26,7 +26,7 @@ const own: Record<Reason, string> = {
   ConfigPathRefused: "configPath 在允许的目录之外。",
   ConfigRead: "配置已读到，并且有效。",
   ConfigRefused: "工具拒绝了配置。按下面的原话修改。",
-  ConfigUnreadable: "配置不是单个 YAML 文档，或者太大。",
+  ConfigUnreadable: "配置不是 YAML、太大，或者 exec 写了不可能的文件。",
   Crashed: "机器自行结束。查看它最后的输出，稍后会再启动。",
   CreateFailed: "机器无法创建，稍后重试。",
   DeleteFailed: "机器无法移除，稍后重试。",

@@ -23,7 +23,7 @@ const own: Record<Step, string> = {
   "Correct spec.selector.": "改正 spec.selector。",
   "Correct the PodSet as the API server says.": "按 API 服务器的原话修改 PodSet。",
   "Correct the configuration of the Cluster as the message says: the change starts the next run.": "按消息修改集群的配置，改动之后会再次运行。",
-  "Correct what the message names: the configuration is not one document of YAML, or too large, or exec names files that cannot be.": "改正消息所指出的部分：配置不是单个 YAML 文档、太大，或者 exec 写了不可能的文件。",
+  "Correct what the message names: the configuration is not YAML, or too large, or exec names files that cannot be.": "改正消息所指出的部分：配置不是 YAML、太大，或者 exec 写了不可能的文件。",
   "Correct the hosts file and restart Windlass, or correct host and driver in a new object.": "改正主机文件并重启 Windlass，或新建一个对象并写对主机和驱动。",
   "Correct the image or the command.": "改正镜像或命令。",
   "Correct the key or the user of the machine, then run the tool again.": "改正该机器的密钥或用户，然后再次运行工具。",
