@@ -5,6 +5,7 @@ package gateway
 
 import (
 	"bufio"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -32,11 +33,17 @@ func (r *rig) open(t *testing.T, token, namespace string) *rawStream {
 	if response.StatusCode != http.StatusOK {
 		t.Fatalf("the stream is answered %d", response.StatusCode)
 	}
-	out := &rawStream{t: t, lines: make(chan string, 4096)}
 	t.Cleanup(func() { _ = response.Body.Close() })
+	return linesOf(t, response.Body)
+}
+
+// linesOf reads lines in the background, so that waiting for one has an end.
+func linesOf(t *testing.T, from io.Reader) *rawStream {
+	t.Helper()
+	out := &rawStream{t: t, lines: make(chan string, 4096)}
 	go func() {
 		defer close(out.lines)
-		for scanner := bufio.NewScanner(response.Body); scanner.Scan(); {
+		for scanner := bufio.NewScanner(from); scanner.Scan(); {
 			out.lines <- scanner.Text()
 		}
 	}()

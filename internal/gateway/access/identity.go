@@ -91,7 +91,7 @@ func NewIdentity(
 func (i *Identity) Of(r *http.Request) (*Caller, error) { return i.of(r, 0) }
 
 // OfStream returns who sent the request for a stream. If nobody says within patience whether a token is still accepted, it is the one who had
-// the token last: a stream asks again with Valid before it delivers anything.
+// the token last: a stream asks again with Refresh before it delivers anything.
 func (i *Identity) OfStream(r *http.Request, patience time.Duration) (*Caller, error) {
 	return i.of(r, patience)
 }
@@ -201,28 +201,36 @@ func notAccepted() *view.Problem {
 	return unauthorized("The API server did not accept the bearer token.")
 }
 
-// Valid reports whether the caller's credentials are still accepted. An error means that nobody knows.
-func (i *Identity) Valid(ctx context.Context, c *Caller) (bool, error) {
+// Refresh returns the caller as the API server knows them now, by the credential that they have now: the token of a session may have been
+// renewed, and the groups of a user change. It is false for a credential that is no longer accepted. An error means that nobody knows.
+func (i *Identity) Refresh(ctx context.Context, c *Caller) (*Caller, bool, error) {
 	token := c.token
 	switch {
 	case c.Session:
-		return c.cookie == "" || i.session.knows(c.cookie), nil
+		return c, c.cookie == "" || i.session.knows(c.cookie), nil
 	case c.cookie != "":
 		s, ok, err := i.logins.Look(ctx, c.cookie)
 		if !ok {
-			return false, err
+			return nil, false, err
 		}
 		token = s.Token
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", http.NoBody)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
-	_, ok, err := i.tokens.AuthenticateRequest(tokenRequest(request, token))
-	if ok || isInvalidToken(err) {
-		return ok, nil
+	hash := sha256.Sum256([]byte(token))
+	response, ok, err := i.tokens.AuthenticateRequest(tokenRequest(request, token))
+	switch {
+	case ok:
+		i.accepted.Add(hash, response.User, acceptedTTL)
+		return &Caller{User: response.User, token: token, cookie: c.cookie}, true, nil
+	case isInvalidToken(err):
+		i.accepted.Remove(hash)
+		return nil, false, nil
+	default:
+		return nil, false, err
 	}
-	return false, err
 }
 
 // isInvalidToken tells a token that the API server does not accept from a review that failed. The authenticator of headers

@@ -27,7 +27,8 @@ const (
 	endDenied
 )
 
-// awaitEnd waits until what a caller follows of an object has to end. Until the API server says so, it goes on.
+// awaitEnd waits until what a caller follows of an object has to end. Until the API server says so, it goes on. It asks for the rights of the
+// caller as they were reviewed last: groups change while a text is open.
 func (a *API) awaitEnd(ctx context.Context, who *access.Caller, k *feed.Kind, of Target, needs ...view.Action) ending {
 	recheck := time.NewTicker(a.Recheck)
 	defer recheck.Stop()
@@ -39,8 +40,13 @@ func (a *API) awaitEnd(ctx context.Context, who *access.Caller, k *feed.Kind, of
 			return endStopping
 		case <-recheck.C:
 		}
-		if valid, err := a.Identity.Valid(ctx, who); err == nil && !valid {
+		now, valid, err := a.Identity.Refresh(ctx, who)
+		switch {
+		case err != nil: // the rights of whom they were last can still be taken away
+		case !valid:
 			return endExpired
+		default:
+			who = now
 		}
 		for _, need := range needs {
 			if allowed, err := a.Rights.MayDo(ctx, who, &k.Kind, need, of.namespace, of.name); err == nil && !allowed {

@@ -68,7 +68,7 @@ func (a *API) watch(ctx context.Context, in *watchInput) (*huma.StreamResponse, 
 	if !a.Streams.Enter(who) {
 		return nil, access.TooMany(time.Second)
 	}
-	answer := &watcher{a: a, who: who, wanted: wanted, namespace: in.Namespace, lastID: in.LastEventID, fields: fields}
+	answer := &watcher{a: a, who: who, now: who, wanted: wanted, namespace: in.Namespace, lastID: in.LastEventID, fields: fields}
 	if in.Summary {
 		answer.counted = a.countable(in.Namespace)
 	}
@@ -102,8 +102,11 @@ func (a *API) chosen(list string) ([]*feed.Kind, error) {
 
 // watcher is a caller that watches kinds. It implements feed.Permissions.
 type watcher struct {
-	a         *API
-	who       *access.Caller
+	a *API
+	// who has opened the stream, which counts as theirs until it ends.
+	who *access.Caller
+	// now is the caller as they were reviewed last. Only the question about permissions uses it, of which there is one at a time.
+	now       *access.Caller
 	wanted    []*feed.Kind
 	counted   []*feed.Kind
 	namespace string
@@ -127,9 +130,15 @@ func (w *watcher) serve(ctx huma.Context) {
 }
 
 // Valid implements feed.Permissions.
-func (w *watcher) Valid(ctx context.Context) (bool, error) { return w.a.Identity.Valid(ctx, w.who) }
+func (w *watcher) Valid(ctx context.Context) (bool, error) {
+	now, valid, err := w.a.Identity.Refresh(ctx, w.who)
+	if err == nil && valid {
+		w.now = now
+	}
+	return valid, err
+}
 
-// Scopes implements feed.Permissions.
+// Scopes implements feed.Permissions. It returns those of the caller whom Valid has found, whose groups may be others than when the stream began.
 func (w *watcher) Scopes(ctx context.Context) (feed.Scopes, error) {
 	out := feed.Scopes{}
 	var doubt error
@@ -143,7 +152,7 @@ func (w *watcher) Scopes(ctx context.Context) (feed.Scopes, error) {
 			verbs = append(verbs, "watch")
 		}
 		var err error
-		if out[k.Plural], err = w.a.Rights.ScopeOf(ctx, w.who, &k.Kind, within, verbs...); err != nil {
+		if out[k.Plural], err = w.a.Rights.ScopeOf(ctx, w.now, &k.Kind, within, verbs...); err != nil {
 			doubt = err
 		}
 	}
