@@ -112,11 +112,15 @@ func (a *API) podsOf(ctx context.Context, who *access.Caller, k *feed.Kind, of T
 // list returns the logs of the pods, the newest pods first: from the store if the caller may list pods, and otherwise from the API server,
 // so that every refusal is its own.
 func (p *podList) list(ctx context.Context) ([]podLogs, error) {
+	who, err := p.a.present(ctx, p.who)
+	if err != nil {
+		return nil, err
+	}
 	find := p.fromServer
-	if _, _, ok := p.a.pods.Store.List(); ok && p.mayUseStore(ctx) {
+	if _, _, ok := p.a.pods.Store.List(); ok && p.mayUseStore(ctx, who) {
 		find = p.fromStore
 	}
-	pods, err := find(ctx)
+	pods, err := find(ctx, who)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +135,7 @@ func (p *podList) list(ctx context.Context) ([]podLogs, error) {
 }
 
 // fromStore returns the selected pods of the store.
-func (p *podList) fromStore(context.Context) ([]corev1.Pod, error) {
+func (p *podList) fromStore(context.Context, *access.Caller) ([]corev1.Pod, error) {
 	items, _, _ := p.a.pods.Store.List() // which is in step
 	var out []corev1.Pod
 	for _, item := range items {
@@ -148,8 +152,8 @@ func (p *podList) fromStore(context.Context) ([]corev1.Pod, error) {
 }
 
 // fromServer returns the selected pods from the API server, as the caller.
-func (p *podList) fromServer(ctx context.Context) ([]corev1.Pod, error) {
-	answer, err := p.a.Upstream.Do(ctx, p.who, access.Call{
+func (p *podList) fromServer(ctx context.Context, who *access.Caller) ([]corev1.Pod, error) {
+	answer, err := p.a.Upstream.Do(ctx, who, access.Call{
 		Method: http.MethodGet, Path: p.a.pods.Path(p.namespace, "", ""), Query: url.Values{"labelSelector": {p.selector.String()}},
 	})
 	if err != nil {
@@ -162,8 +166,8 @@ func (p *podList) fromServer(ctx context.Context) ([]corev1.Pod, error) {
 	return pods.Items, nil
 }
 
-func (p *podList) mayUseStore(ctx context.Context) bool {
-	allowed, _ := p.a.Rights.May(ctx, p.who, &p.a.pods.Kind, p.namespace, "", "list") // in doubt the API server decides
+func (p *podList) mayUseStore(ctx context.Context, who *access.Caller) bool {
+	allowed, _ := p.a.Rights.May(ctx, who, &p.a.pods.Kind, p.namespace, "", "list") // in doubt the API server decides
 	return allowed && !p.a.pods.Store.Owes()
 }
 
@@ -188,6 +192,20 @@ func (p *podList) await(ctx context.Context, changes <-chan struct{}) bool {
 		return false
 	case <-changes:
 		return true
+	}
+}
+
+// present returns the caller with the credential that they have now, for what is asked long after they came: the token of a session is renewed
+// meanwhile. While nobody knows, it is the one that they had, and the API server decides.
+func (a *API) present(ctx context.Context, who *access.Caller) (*access.Caller, error) {
+	now, valid, err := a.Identity.Refresh(ctx, who)
+	switch {
+	case err != nil:
+		return who, nil //nolint:nilerr // because the API server says whether it accepts the token
+	case !valid:
+		return nil, view.NewProblem(http.StatusUnauthorized, view.CodeOf(http.StatusUnauthorized), "The API server no longer accepts the token.")
+	default:
+		return now, nil
 	}
 }
 

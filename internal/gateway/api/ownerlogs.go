@@ -146,7 +146,11 @@ func (a *API) sources(who *access.Caller, in *ownerLogsInput, pods []podLogs) []
 // openLog opens one of several logs. Its error becomes a notice, and so has nothing that only the operator of the gateway may know, such as
 // addresses.
 func (a *API) openLog(ctx context.Context, who *access.Caller, c access.Call) (io.ReadCloser, error) {
-	out, err := a.Upstream.Open(ctx, who, c)
+	var out io.ReadCloser
+	now, err := a.present(ctx, who)
+	if err == nil {
+		out, err = a.Upstream.Open(ctx, now, c)
+	}
 	if err != nil {
 		problem := asProblem(err)
 		a.noteFailure(ctx, problem, err)
