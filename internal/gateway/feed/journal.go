@@ -11,8 +11,12 @@ import (
 	"time"
 )
 
-// ringSize is how many changes are kept for readers that resume.
-const ringSize = 4096
+const (
+	// ringSize is how many changes are kept for readers that resume.
+	ringSize = 4096
+	// ringBytes bounds them together: of objects of a MiB that many changes would fill the memory.
+	ringBytes = 32 << 20
+)
 
 // change is a change of an object, encoded once for all readers.
 type change struct {
@@ -35,27 +39,37 @@ type journal struct {
 	now   func() time.Time
 
 	mu sync.RWMutex
-	// sequence is the number of the newest change.
-	sequence uint64
-	ring     [ringSize]*change
+	// sequence is the number of the newest change, and oldest that of the oldest one that is kept.
+	sequence, oldest uint64
+	ring             [ringSize]*change
+	// bytes is the size of all payloads that are kept.
+	bytes int
 }
 
 func newJournal(now func() time.Time) *journal {
-	return &journal{epoch: strings.ToLower(rand.Text()[:10]), now: now, pulse: pulse{turned: make(chan struct{})}}
+	return &journal{epoch: strings.ToLower(rand.Text()[:10]), now: now, oldest: 1, pulse: pulse{turned: make(chan struct{})}}
 }
 
-// add numbers a change and keeps it. It needs the lock.
+// add numbers a change and keeps it, and as many of those before it as there is room for. It needs the lock.
 func (j *journal) add(plural, namespace string, payload []byte) *change {
 	j.sequence++
+	j.bytes += len(payload)
+	for j.sequence-j.oldest >= ringSize || j.bytes > ringBytes && j.oldest < j.sequence {
+		dropped := &j.ring[j.oldest%ringSize]
+		j.bytes -= len((*dropped).payload)
+		*dropped = nil
+		j.oldest++
+	}
 	out := &change{sequence: j.sequence, plural: plural, namespace: namespace, payload: payload}
 	j.ring[j.sequence%ringSize] = out
+	journalBytes.Set(float64(j.bytes))
 	return out
 }
 
 // since returns the changes after the one with that number that are in the scopes; false if some of them are no longer kept, or
 // if changes do not tell all that has happened. It needs the lock.
 func (j *journal) since(last uint64, of Scopes) ([]*change, bool) {
-	if last > j.sequence || j.sequence-last > ringSize {
+	if last > j.sequence || last+1 < j.oldest {
 		return nil, false
 	}
 	var out []*change

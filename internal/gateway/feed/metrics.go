@@ -21,8 +21,11 @@ var (
 	storedBytes = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "windlass_gateway_object_bytes", Help: "Bytes of the objects that the gateway keeps in memory, by kind, as JSON. What is kept beside the JSON is less than as much again.",
 	}, []string{"kind"})
+	journalBytes = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "windlass_gateway_journal_bytes", Help: "Bytes of the changes that the gateway keeps in memory for streams that resume.",
+	})
 )
 
 func init() {
-	metrics.Registry.MustRegister(streamsOpen, streamResyncs, storedObjects, storedBytes)
+	metrics.Registry.MustRegister(streamsOpen, streamResyncs, storedObjects, storedBytes, journalBytes)
 }

@@ -237,6 +237,7 @@ func (s *stream) counts() error {
 // changes writes a change and those that wait behind it. A reader that has lost one begins again.
 func (s *stream) changes(next *change) error {
 	for {
+		s.reader.took(next)
 		if s.reader.lost.Load() {
 			return s.restart(s.hub.renew(s.reader, s.followed(s.scopes)))
 		}
