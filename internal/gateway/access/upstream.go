@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,6 +22,9 @@ import (
 
 // maxAnswer bounds what is read of one answer of the API server, in bytes.
 const maxAnswer = 256 << 20
+
+// ErrTooLong is the error of an answer that is longer than what may be read of it.
+var ErrTooLong = errors.New("cannot read the answer of the API server: it is too long")
 
 // Upstream is the API server, which is asked with the credentials of the caller. It is the only host that the gateway ever
 // talks to.
@@ -70,6 +74,8 @@ type Call struct {
 	ContentType string
 	// Accept is the media type of the answer. Default: JSON.
 	Accept string
+	// Most bounds the answer, in bytes: a longer one is ErrTooLong. Default: maxAnswer.
+	Most int
 }
 
 // Result is the answer to a Call that the API server accepted.
@@ -89,7 +95,7 @@ func (u *Upstream) Do(ctx context.Context, who *Caller, c Call) (*Result, error)
 		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
-	body, err := whole(response.Body)
+	body, err := whole(response.Body, cmp.Or(c.Most, maxAnswer))
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +164,7 @@ func authorize(who *Caller, header http.Header, anonymous, own *http.Client) *ht
 // refusal returns the problem that an answer is, and closes it.
 func refusal(response *http.Response) error {
 	defer func() { _ = response.Body.Close() }()
-	body, err := whole(response.Body)
+	body, err := whole(response.Body, maxAnswer)
 	if err != nil {
 		return err
 	}
@@ -167,14 +173,14 @@ func refusal(response *http.Response) error {
 	return problem
 }
 
-// whole reads all of an answer.
-func whole(from io.Reader) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(from, maxAnswer+1))
+// whole reads all of an answer, which has at most so many bytes.
+func whole(from io.Reader, most int) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(from, int64(most)+1))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the answer of the API server: %w", err)
 	}
-	if len(body) > maxAnswer {
-		return nil, fmt.Errorf("cannot read the answer of the API server: longer than %d bytes", maxAnswer)
+	if len(body) > most {
+		return nil, fmt.Errorf("%w, more than %d bytes", ErrTooLong, most)
 	}
 	return body, nil
 }

@@ -70,8 +70,8 @@ type API struct {
 	description []byte
 	// stopping is closed when streams have to end.
 	stopping chan struct{}
-	// surveys has a slot for each request that reads all nodes or pods at the same time.
-	surveys chan struct{}
+	// surveys has a slot for each request that reads all nodes or pods at the same time, and lists one for each list of the API server.
+	surveys, lists chan struct{}
 	// sockets are the WebSockets that are open: the server forgets their connections.
 	sockets sync.WaitGroup
 	// The kinds that apps are made of.
@@ -84,7 +84,10 @@ type API struct {
 
 // New returns the API.
 func New(options Options) (*API, error) {
-	a := &API{Options: options, encoders: newEncoders(), stopping: make(chan struct{}), surveys: make(chan struct{}, maxSurveys)}
+	a := &API{
+		Options: options, encoders: newEncoders(), stopping: make(chan struct{}),
+		surveys: make(chan struct{}, maxSurveys), lists: make(chan struct{}, maxLists),
+	}
 	for plural, into := range map[string]**feed.Kind{
 		view.NamespacesPlural: &a.namespaces, view.DeploymentsPlural: &a.deployments, view.ServicesPlural: &a.services,
 		view.PodsPlural: &a.pods, view.EventsPlural: &a.eventKind, view.MachinesPlural: &a.machines, view.ClustersPlural: &a.clusters,

@@ -180,6 +180,9 @@ func (a *API) labelled(ctx context.Context, who *access.Caller, k *feed.Kind, na
 	if items, _, ok := a.listStored(ctx, who, k, namespace); ok {
 		return query.Select(items).Items, nil
 	}
-	items, _, err := a.listLive(ctx, who, k, namespace, &ListInput{Selection: Selection{LabelSelector: view.AppLabel + "=" + view.AppLabelValue}})
-	return items, err
+	list, err := a.listLive(ctx, who, k, namespace, &ListInput{Selection: Selection{LabelSelector: view.AppLabel + "=" + view.AppLabelValue}})
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
 }

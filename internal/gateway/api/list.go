@@ -7,11 +7,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
@@ -89,12 +87,9 @@ func (a *API) choose(ctx context.Context, k *feed.Kind, namespace string, in *Li
 	if err != nil {
 		return nil, err
 	}
-	query, err := view.ParseQuery(in.LabelSelector, in.FieldSelector, in.Search, in.Sort, in.Limit, in.Continue)
-	if err == nil {
-		query.OwnedBy(types.UID(in.Owner))
-	}
+	query, err := in.query()
 	if err != nil {
-		return nil, fieldErrors(err)
+		return nil, err
 	}
 	if !in.ManagedFields && !in.Consistent && query.KnowsFields(&k.Kind) {
 		if items, version, ok := a.listStored(ctx, who, k, namespace); ok {
@@ -103,17 +98,17 @@ func (a *API) choose(ctx context.Context, k *feed.Kind, namespace string, in *Li
 		}
 	}
 	reads.WithLabelValues("server").Inc()
-	items, version, err := a.listLive(ctx, who, k, namespace, in)
-	if err != nil && k.Plural == view.NamespacesPlural && isForbidden(err) {
-		var doubt error
-		if items, doubt = a.nameable(ctx, who, k, nil, view.Scope{}); doubt != nil || len(items) > 0 {
-			err = doubt
+	page, err := a.listLive(ctx, who, k, namespace, in)
+	if k.Plural == view.NamespacesPlural && isForbidden(err) {
+		items, doubt := a.nameable(ctx, who, k, nil, view.Scope{})
+		if doubt != nil {
+			return nil, doubt
+		}
+		if len(items) > 0 {
+			return &selected{query.Select(items), "0", 0}, nil
 		}
 	}
-	if err != nil { // also with some of the items: nobody could tell them from all
-		return nil, err
-	}
-	return &selected{query.Select(items), version, 0}, nil
+	return page, err
 }
 
 // isForbidden reports whether the API server refused a request for lack of a right.
@@ -170,49 +165,4 @@ func (a *API) nameable(
 		}
 	}
 	return out, nil
-}
-
-// listLive asks the API server as the caller, namespace by namespace if they may not list everywhere.
-func (a *API) listLive(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, in *ListInput) ([]*view.Item, string, error) {
-	query := url.Values{}
-	setIf(query, "labelSelector", in.LabelSelector)
-	setIf(query, "fieldSelector", in.FieldSelector)
-	var out []*view.Item
-	version := "0"
-	err := a.eachNamespace(ctx, who, k, namespace, func(within string) error {
-		answer, err := a.Upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(within, "", ""), Query: query})
-		if err != nil {
-			return err
-		}
-		items, newest, err := view.ReadList(answer.Body, k.GVK, in.ManagedFields)
-		out, version = append(out, items...), view.NewestVersion(version, newest)
-		return err
-	})
-	return out, version, err
-}
-
-// eachNamespace calls list for the namespace, or for all at once, or, if that is forbidden, for each namespace that the caller
-// may list the kind in. Without any, it returns the refusal.
-func (a *API) eachNamespace(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, list func(namespace string) error) error {
-	err := list(namespace)
-	problem, refused := errors.AsType[*view.Problem](err)
-	if namespace != "" || !k.Namespaced || !refused || problem.Status != http.StatusForbidden {
-		return err
-	}
-	of, doubt := a.Rights.ScopeOf(ctx, who, &k.Kind, "", "list")
-	if doubt != nil || of.Empty() {
-		return err
-	}
-	for _, in := range of.Names() {
-		if err := list(in); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func setIf(query url.Values, key, value string) {
-	if value != "" {
-		query.Set(key, value)
-	}
 }

@@ -23,14 +23,7 @@ const (
 )
 
 // survey waits for a slot to read all nodes or pods, which the caller leaves.
-func (a *API) survey(ctx context.Context) (leave func(), err error) {
-	select {
-	case a.surveys <- struct{}{}:
-		return func() { <-a.surveys }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
+func (a *API) survey(ctx context.Context) (leave func(), err error) { return enter(ctx, a.surveys) }
 
 // all returns all objects of the kind, in the namespace if one is given; or, as a part of a sentence, that the caller may not list
 // them. An error means that nobody knows. Nothing tells of objects that the caller may not list, not even their number.
@@ -55,8 +48,11 @@ func (a *API) all(ctx context.Context, who *access.Caller, k *feed.Kind, namespa
 		}
 		return items, "", nil
 	}
-	items, _, err := a.listLive(ctx, who, k, namespace, &ListInput{})
-	return items, "", err
+	list, err := a.listLive(ctx, who, k, namespace, &ListInput{})
+	if err != nil {
+		return nil, "", err
+	}
+	return list.Items, "", nil
 }
 
 // decoded returns an item as an object, or as the part of it that is needed.

@@ -95,12 +95,8 @@ func (a *API) serverTable(ctx context.Context, k *feed.Kind, in *tableInput, fie
 	if err != nil {
 		return nil, err
 	}
-	for parameter, given := range map[string]bool{"q": in.Search != "", "owner": in.Owner != "", "sort": in.Sort != view.SortName} {
-		if given {
-			return nil, fieldErrors(&view.FieldError{
-				Location: "query." + parameter, Message: "does not apply to tables of " + k.Plural + ", which the API server makes",
-			})
-		}
+	if err := in.passable(k); err != nil {
+		return nil, err
 	}
 	query := url.Values{}
 	setIf(query, "labelSelector", in.LabelSelector)
@@ -109,19 +105,26 @@ func (a *API) serverTable(ctx context.Context, k *feed.Kind, in *tableInput, fie
 	if in.Limit > 0 {
 		query.Set("limit", strconv.Itoa(in.Limit))
 	}
+	leave, err := enter(ctx, a.lists)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	var merged map[string]json.RawMessage
 	var rows []json.RawMessage
+	left := maxList
 	err = a.eachNamespace(ctx, who, k, in.Namespace, func(within string) error {
 		if within != in.Namespace { // merged lists have no pages, because each has a continue token of its own
 			query.Del("limit")
 			query.Del("continue")
 		}
 		answer, err := a.Upstream.Do(ctx, who, access.Call{
-			Method: http.MethodGet, Path: k.Path(within, "", ""), Query: query, Accept: mediaTable + "," + mediaJSON,
+			Method: http.MethodGet, Path: k.Path(within, "", ""), Query: query, Accept: mediaTable + "," + mediaJSON, Most: max(1, left),
 		})
 		if err != nil {
-			return err
+			return unlessTooLong(err)
 		}
+		left -= len(answer.Body)
 		var part []json.RawMessage
 		merged = nil
 		if err := errors.Join(json.Unmarshal(answer.Body, &merged), json.Unmarshal(merged["rows"], &part)); err != nil {
@@ -147,4 +150,16 @@ func (a *API) serverTable(ctx context.Context, k *feed.Kind, in *tableInput, fie
 		return nil, err
 	}
 	return a.object(k, mediaJSON, body, fields, 0), nil
+}
+
+// passable returns the problem of parameters that the API server does not have.
+func (in *tableInput) passable(k *feed.Kind) error {
+	for parameter, given := range map[string]bool{"q": in.Search != "", "owner": in.Owner != "", "sort": in.Sort != view.SortName} {
+		if given {
+			return fieldErrors(&view.FieldError{
+				Location: "query." + parameter, Message: "does not apply to tables of " + k.Plural + ", which the API server makes",
+			})
+		}
+	}
+	return nil
 }

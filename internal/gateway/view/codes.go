@@ -83,6 +83,7 @@ func ProblemCodes() []ProblemCode {
 		own("RolloutPaused", "the rollout is paused: resume it first"),
 		own("SessionEnded", "the session of the browser has expired or was logged out, or its token is no longer accepted: log in again"),
 		own("RunUnderWay", "a run of the tool is under way: wait until it ends"),
+		own("TooLarge", "the objects of a list are too large together: ask for pages, one namespace, or fewer objects", ParameterLimit),
 		own("Unsupported", "the host of the machine cannot do this"),
 		own("UpgradeRequired", "the path is a WebSocket with one of these subprotocols", ParameterAllowed),
 		server(metav1.StatusReasonAlreadyExists, "an object of this name exists"),

@@ -81,15 +81,15 @@ func (l *List) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// ReadList reads a list of the API server. It returns the items by namespace and name, and the resourceVersion. Items of a
+// ReadList reads a list of the API server, or a part of one. It returns the items by namespace and name, and what the list says of itself. Items of a
 // list have no kind of their own, so each gets the kind of the list.
-func ReadList(raw []byte, gvk schema.GroupVersionKind, keepManagedFields bool) ([]*Item, string, error) {
+func ReadList(raw []byte, gvk schema.GroupVersionKind, keepManagedFields bool) ([]*Item, metav1.ListMeta, error) {
 	var list struct {
 		Metadata metav1.ListMeta  `json:"metadata"`
 		Items    []map[string]any `json:"items"`
 	}
 	if err := utiljson.Unmarshal(raw, &list); err != nil {
-		return nil, "", fmt.Errorf("cannot read a list of %s: %w", gvk.Kind, err)
+		return nil, metav1.ListMeta{}, fmt.Errorf("cannot read a list of %s: %w", gvk.Kind, err)
 	}
 	out := make([]*Item, 0, len(list.Items))
 	for _, content := range list.Items {
@@ -97,12 +97,12 @@ func ReadList(raw []byte, gvk schema.GroupVersionKind, keepManagedFields bool) (
 		object.SetGroupVersionKind(gvk)
 		item, err := NewItem(object, keepManagedFields)
 		if err != nil {
-			return nil, "", err
+			return nil, metav1.ListMeta{}, err
 		}
 		out = append(out, item)
 	}
 	slices.SortFunc(out, Compare)
-	return out, list.Metadata.ResourceVersion, nil
+	return out, list.Metadata, nil
 }
 
 // ReadItem reads an object of the API server.

@@ -104,6 +104,11 @@ func parseCursor(token string) (*cursor, error) {
 	return out, nil
 }
 
+// item returns what is ordered as the last object of the page.
+func (c *cursor) item() *Item {
+	return &Item{Namespace: c.Namespace, Name: c.Name, Created: c.Created}
+}
+
 func (c *cursor) token() string {
 	raw, err := json.Marshal(c)
 	if err != nil {
@@ -156,8 +161,7 @@ func (q *Query) Select(items []*Item) Page {
 		slices.SortFunc(out, order)
 	}
 	if q.after != nil {
-		last := &Item{Namespace: q.after.Namespace, Name: q.after.Name, Created: q.after.Created}
-		begin, found := slices.BinarySearchFunc(out, last, order)
+		begin, found := slices.BinarySearchFunc(out, q.after.item(), order)
 		if found {
 			begin++
 		}
@@ -166,12 +170,16 @@ func (q *Query) Select(items []*Item) Page {
 	if q.limit <= 0 || q.limit >= len(out) {
 		return Page{Items: out}
 	}
-	last := out[q.limit-1]
+	return Page{Items: out[:q.limit], Continue: q.next(out[q.limit-1]), Remaining: len(out) - q.limit}
+}
+
+// next returns the token of the page that begins after the item.
+func (q *Query) next(last *Item) string {
 	next := &cursor{Sort: q.sort, Namespace: last.Namespace, Name: last.Name}
 	if q.sort != SortName {
 		next.Created = last.Created
 	}
-	return Page{Items: out[:q.limit], Continue: next.token(), Remaining: len(out) - q.limit}
+	return next.token()
 }
 
 func (q *Query) everything() bool {

@@ -103,9 +103,9 @@ func TestWriteList(t *testing.T) {
 	if strings.Contains(out.String(), "managedFields") {
 		t.Error("managedFields are not dropped")
 	}
-	items, version, err := ReadList(out.Bytes(), gvk, true)
-	if err != nil || version != "7" || len(items) != 2 || items[0].Key() != "a/b" {
-		t.Errorf("it is read as %v at %s: %v", items, version, err)
+	items, meta, err := ReadList(out.Bytes(), gvk, true)
+	if err != nil || meta.ResourceVersion != "7" || len(items) != 2 || items[0].Key() != "a/b" {
+		t.Errorf("it is read as %v at %s: %v", items, meta.ResourceVersion, err)
 	}
 }
 
