@@ -169,3 +169,23 @@ func TestAttackUsageOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// TestUsageOfAMachineThatTheCacheLacks asks for a machine that the API server has, and the cache does not have yet.
+func TestUsageOfAMachineThatTheCacheLacks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ns, k := r.Namespace(t), r.kind(t, view.MachinesPlural)
+	r.Create(t, &cloudnativev1alpha1.VirtualMachine{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "vm"}, Spec: cloudnativev1alpha1.VirtualMachineSpec{Resource: corev1.ResourceList{}},
+	})
+	testkit.Eventually(t, "the cache has the machine", func() bool {
+		_, exists := k.Store.Get(ns, "vm")
+		return exists
+	})
+	must(t, k.Store.Delete(object(k.GVK.Kind, ns, "vm", 1)))
+	token := r.user(t, ns, rule("get", "cloudnative.tw", "virtualmachines"))
+	want := view.Usage{Measured: true, IntervalSeconds: 60, Series: []view.UsagePoint{}}
+	if diff := cmp.Diff(want, read[view.Usage](t, r.do(t, http.MethodGet, "/v1/usage/virtualmachines/"+ns+"/vm", token, ""))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -104,10 +104,9 @@ func (a *API) usage(ctx context.Context, of usageOf, target Target, hours int) (
 	if err := of.need(ctx, who, target); err != nil {
 		return nil, err
 	}
-	item, exists := of.kind.Store.Get(target.namespace, target.name)
-	if !exists {
-		return nil, view.NewProblem(http.StatusNotFound, "NotFound", fmt.Sprintf("%s.%s %q not found", of.kind.Plural, of.kind.GVK.Group, target.name)).
-			With(view.ParameterKind, of.kind.Plural).With(view.ParameterGroup, of.kind.GVK.Group).With(view.ParameterName, target.name)
+	item, err := a.usageItem(ctx, who, of.kind, target)
+	if err != nil {
+		return nil, err
 	}
 	members, err := of.members(item)
 	if err != nil {
@@ -129,6 +128,20 @@ func (a *API) usage(ctx context.Context, of usageOf, target Target, hours int) (
 		out.Body.Current = &out.Body.Series[last]
 	}
 	return out, nil
+}
+
+// usageItem returns the object from the store, or from the API server as the caller: a store can be late, or not filled at all. To callers who may
+// read what a node uses, but not the node, a store that is in step says that there is none.
+func (a *API) usageItem(ctx context.Context, who *access.Caller, k *feed.Kind, of Target) (*view.Item, error) {
+	if item, exists := k.Store.Get(of.namespace, of.name); exists {
+		return item, nil
+	}
+	item, err := a.itemOf(ctx, who, k, of.namespace, of.name)
+	if _, _, known := k.Store.List(); known && isForbidden(err) {
+		return nil, view.NewProblem(http.StatusNotFound, "NotFound", fmt.Sprintf("%s.%s %q not found", k.Plural, k.GVK.Group, of.name)).
+			With(view.ParameterKind, k.Plural).With(view.ParameterGroup, k.GVK.Group).With(view.ParameterName, of.name)
+	}
+	return item, err
 }
 
 // usageSince returns the points of the last hours: those that are remembered and, from Prometheus, those from before.

@@ -55,12 +55,21 @@ func NewRecorder(options Options) *Recorder { return &Recorder{Rings: NewRings()
 // NodesAreMeasured reports whether somebody serves metrics of nodes, and the gateway may read them.
 func (r *Recorder) NodesAreMeasured() bool { return r.served.Load() }
 
-// Run takes points until the context ends, the first ones as soon as the objects are known.
+// Run takes points until the context ends, of each kind the first ones as soon as its objects are known. One kind does not wait for the other,
+// which the gateway's account may not be able to watch.
 func (r *Recorder) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	running.Go(func() { r.repeat(ctx, r.options.Machines, r.takeMachines) })
+	running.Go(func() { r.repeat(ctx, r.options.Nodes, r.takeNodes) })
+	running.Wait()
+}
+
+// repeat takes points of the objects of a kind.
+func (r *Recorder) repeat(ctx context.Context, of *feed.Kind, take func(context.Context)) {
 	for {
 		next := firstTry
-		if r.knowsObjects() {
-			r.Take(ctx)
+		if _, _, known := of.Store.List(); known {
+			take(ctx)
 			next = Interval
 		}
 		timer := time.NewTimer(next)
@@ -73,27 +82,17 @@ func (r *Recorder) Run(ctx context.Context) {
 	}
 }
 
-// knowsObjects reports whether the stores are filled.
-func (r *Recorder) knowsObjects() bool {
-	_, _, machines := r.options.Machines.Store.List()
-	_, _, nodes := r.options.Nodes.Store.List()
-	return machines && nodes
-}
-
 // Take takes the points of this minute.
 func (r *Recorder) Take(ctx context.Context) {
-	r.taking.Lock()
-	defer r.taking.Unlock()
-	r.takeMachines()
-	err := r.takeNodes(ctx)
-	if was := r.served.Swap(err == nil); was && err != nil && ctx.Err() == nil {
-		r.options.Log.Info("Usage of nodes is not measured any more", "cause", err.Error())
-	}
-	r.Forget(r.options.Now())
+	r.takeMachines(ctx)
+	r.takeNodes(ctx)
 }
 
 // takeMachines reads the usage that the manager has written into the status of machines, which it does when it has changed.
-func (r *Recorder) takeMachines() {
+func (r *Recorder) takeMachines(context.Context) {
+	r.taking.Lock()
+	defer r.taking.Unlock()
+	defer func() { r.Forget(r.options.Now()) }()
 	items, _, _ := r.options.Machines.Store.List()
 	for _, item := range items {
 		var vm struct {
@@ -114,8 +113,19 @@ func (r *Recorder) takeMachines() {
 	}
 }
 
-// takeNodes reads what nodes use, from whoever serves it.
-func (r *Recorder) takeNodes(ctx context.Context) error {
+// takeNodes reads what nodes use, and notes whether somebody serves it.
+func (r *Recorder) takeNodes(ctx context.Context) {
+	r.taking.Lock()
+	defer r.taking.Unlock()
+	defer func() { r.Forget(r.options.Now()) }()
+	err := r.readMetrics(ctx)
+	if was := r.served.Swap(err == nil); was && err != nil && ctx.Err() == nil {
+		r.options.Log.Info("Usage of nodes is not measured any more", "cause", err.Error())
+	}
+}
+
+// readMetrics reads what nodes use, from whoever serves it.
+func (r *Recorder) readMetrics(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, metricsTimeout)
 	defer cancel()
 	body, err := r.options.Server.Get().AbsPath(metricsPath).Stream(ctx)
