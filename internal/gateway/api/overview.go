@@ -103,14 +103,14 @@ func (a *API) summary(ctx context.Context, in *summaryInput) (*huma.StreamRespon
 	if err != nil {
 		return nil, err
 	}
-	out := view.Summary{Kinds: []view.KindSummary{}, Hidden: []string{}}
+	out, oldest := view.Summary{Kinds: []view.KindSummary{}, Hidden: []string{}}, age(0)
 	for _, k := range a.countable(in.Namespace) {
 		one, shown, err := a.summarize(ctx, who, k, in.Namespace)
 		if err != nil {
 			return nil, err
 		}
 		if shown {
-			out.Kinds = append(out.Kinds, one)
+			out.Kinds, oldest = append(out.Kinds, one), max(oldest, a.age(k))
 		} else {
 			out.Hidden = append(out.Hidden, k.Plural)
 		}
@@ -120,7 +120,9 @@ func (a *API) summary(ctx context.Context, in *summaryInput) (*huma.StreamRespon
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode a summary: %w", err)
 	}
-	return a.represent(encoded(mediaJSON, body)), nil
+	made := encoded(mediaJSON, body)
+	made.age = oldest
+	return a.represent(made), nil
 }
 
 // summarize counts the objects of a kind that the caller may list; false if that is none of them, or nobody has counted them.
