@@ -208,14 +208,18 @@ func TestSessionOfOneNamespace(t *testing.T) {
 	r.serve(t, Options{Plaintext: true, Config: config, Session: true, Namespaces: []string{ns}})
 	secret := secretOf(t, r.g)
 	for path, want := range map[string][]string{
-		"/v1/namespaces": {ns}, "/v1/services": {ns + "/a"}, "/v1/services?ns=" + ns + "&q=a&sort=-created": {ns + "/a"},
+		"/v1/namespaces": {ns}, "/v1/namespaces?fieldSelector=metadata.name!=" + ns: {}, "/v1/services": {ns + "/a"}, "/v1/services?ns=" + ns + "&q=a&sort=-created": {ns + "/a"},
 	} {
 		if diff := cmp.Diff(want, r.do(t, http.MethodGet, path, secret, "").names(t)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}
 	}
-	if got := r.do(t, http.MethodGet, "/v1/deployments", secret, ""); got.status != http.StatusForbidden {
-		t.Errorf("Deployments: %d %s", got.status, got.body)
+	for about, path := range map[string]string{
+		"Deployments": "/v1/deployments", "namespaces by a field that only the API server knows": "/v1/namespaces?fieldSelector=status.phase=Terminating",
+	} {
+		if got := r.do(t, http.MethodGet, path, secret, ""); got.status != http.StatusForbidden {
+			t.Errorf("%s: %d %s", about, got.status, got.body)
+		}
 	}
 	begin := r.follow(t, secret, ns, "", "services").until("the snapshot", done)
 	if diff := cmp.Diff([]string{"denied services", "snapshot"}, begin); diff != "" {
