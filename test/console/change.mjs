@@ -51,6 +51,19 @@ export async function hold(page, cluster, namespace, plurals) {
   }
 }
 
+/** Plans a restart, and another one instead, which is taken back: the first is planned again. */
+async function plan(page, cluster, namespace, machine) {
+  const write = async (time) => {
+    await page.getByLabel("Time of the restart").fill(time);
+    return () => ready(page, "Plan the restart").click();
+  };
+  await acted(page, machine, await write("2099-01-31T10:00"));
+  const { spec: first } = await cluster.until("virtualmachines", namespace, "made", "has a plan", ({ spec }) => spec.restartAt?.startsWith("2099-01"));
+  await page.getByText(/^planned for /).waitFor(); // the page knows it too
+  await undone(page, machine, await write("2099-03-31T10:00"));
+  await cluster.until("virtualmachines", namespace, "made", "has the plan of before the undo", ({ spec }) => spec.restartAt === first.restartAt);
+}
+
 /** Every switch of a machine, and its size. */
 export async function power(page, cluster, namespace) {
   await open(page, `/virtualmachines/${namespace}/made`);
@@ -79,11 +92,14 @@ export async function power(page, cluster, namespace) {
   await stop.waitFor();
   right(await stop.evaluate((button) => button === document.activeElement), "the focus is lost with the button of a page that was pressed again");
   await becomes("Active");
+  await plan(page, cluster, namespace, machine);
   await action(page, machine, "Restart");
   const restarted = await cluster.until("virtualmachines", namespace, "made", "has restarted", ({ spec, status }) => spec.restartAt !== undefined && status.lastRestartTime >= spec.restartAt);
   owns(restarted, "power", "f:spec", "f:restartAt");
   // A choice of the panel is local until it is applied.
   await page.getByRole("group", { name: "runStrategy" }).getByRole("button", { name: "Halted" }).click();
+  const now = page.getByRole("button", { name: /^Restart now/ });
+  right((await now.getAttribute("aria-disabled")) === "true" && (await now.getAttribute("title")) === "Halted is chosen and not applied yet.", "Restart now can be pressed while the panel shows another order");
   await acted(page, machine, () => ready(page, "Apply Halted").click());
   await becomes("Stopped");
   await ready(page.locator(".acts"), "Start").waitFor();

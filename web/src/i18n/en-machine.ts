@@ -14,6 +14,7 @@ export const machine = {
   "power.planned": "planned for {time}",
   "power.at": "Time of the restart",
   "power.off": "It does not run.",
+  "power.chosen": "{strategy} is chosen and not applied yet.",
   "power.stops": "it is turned off with {mode}",
   "power.Always": "started again whenever it ends",
   "power.RerunOnFailure": "started again if it ends with an error",

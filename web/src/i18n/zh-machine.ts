@@ -15,6 +15,7 @@ export const machine: Record<keyof typeof english, string> = {
   "power.planned": "计划于 {time} 重启",
   "power.at": "重启时间",
   "power.off": "它没有运行。",
+  "power.chosen": "已选择 {strategy}，但尚未应用。",
   "power.stops": "以 {mode} 方式关闭",
   "power.Always": "结束后总是再次启动",
   "power.RerunOnFailure": "因错误结束时再次启动",

@@ -8,6 +8,7 @@ import { Action, DoesTheSame, Failure, Panel, Segments } from "../../../componen
 import { useLanguage } from "../../../i18n";
 import { kindOf } from "../../../kinds/registry";
 import { clock } from "../../../status/age";
+import { restartOf } from "./restart";
 
 const strategies = ["Always", "RerunOnFailure", "Once", "Halted", "Suspended"] as const;
 type Strategy = (typeof strategies)[number];
@@ -25,7 +26,8 @@ export function Power({ machine }: { machine: Objects["virtualmachines"] }) {
   if (!kind) return null;
   const target = targetOf(kind, machine);
   const time = at === "" ? undefined : new Date(at);
-  const order = wanted ? orders.strategy(target, wanted) : time ? orders.restartAt(target, time) : orders.power(target, "restart");
+  const restarting = restartOf(target, time, machine.spec?.restartAt);
+  const order = wanted ? orders.strategy(target, wanted) : restarting.order;
   const { status } = machine;
   const started = status?.server?.startedAt;
   const sub = [started && status?.phase === "Active" && say("power.since", { time: clock(started, language, Date.now()) }), say("power.sub", { count: status?.restartCount ?? 0 })].filter(Boolean).join(", ");
@@ -34,7 +36,10 @@ export function Power({ machine }: { machine: Objects["virtualmachines"] }) {
     if (!wanted) return;
     void run(order, say("power.run", { strategy: wanted }), target.name, { undo: orders.strategy(target, now) }).then((done) => { if (done) setWanted(undefined); });
   };
-  const restart = () => void run(order, say("action.restart"), target.name, { undo: time ? orders.restartAt(target, undefined) : undefined }).then((done) => { if (done) setAt(""); });
+  const restart = () => void run(restarting.order, say("action.restart"), target.name, { undo: restarting.undo }).then((done) => { if (done) setAt(""); });
+  // What is sent is shown below before: that is the choice, as long as there is one.
+  const chosen = wanted && say("power.chosen", { strategy: wanted });
+  const off = status?.phase === "Active" || at !== "" ? undefined : say("power.off");
   return (
     <Panel title={say("power.title")} sub={sub}>
       <div className="knobs">
@@ -47,7 +52,7 @@ export function Power({ machine }: { machine: Objects["virtualmachines"] }) {
         <span className="sub">{say("action.restart")}</span>
         <span className="row wrap">
           <span className="field"><input type="datetime-local" aria-label={say("power.at")} value={at} onChange={(event) => { setAt(event.target.value); setWanted(undefined); }} /></span>
-          <Action label={at === "" ? say("power.now") : say("power.plan")} disabled={disabled ?? (status?.phase === "Active" || at !== "" ? undefined : say("power.off"))} busy={busy && !wanted} onClick={restart} />
+          <Action label={at === "" ? say("power.now") : say("power.plan")} disabled={disabled ?? chosen ?? off} busy={busy && !wanted} onClick={restart} />
           <span className="dim small">{planned ? say("power.planned", { time: clock(planned, language, Date.now()) }) : say("power.stops", { mode: machine.spec?.powerOff?.mode ?? "TrySoft" })}</span>
         </span>
       </div>
