@@ -9,7 +9,7 @@ type Message =
   | { type: "hello"; from: string }
   | { type: "who" }
   | { type: "here" }
-  | { type: "state"; to: string; state: State; link: LinkState }
+  | { type: "state"; to: string; state: State; link: LinkState; lost: number }
   | { type: "event"; event: WatchEvent }
   | { type: "link"; link: LinkState; lost: number }
   | { type: "retry" };
@@ -33,7 +33,7 @@ export function shareStream(store: LiveStore): () => void {
   let stop: (() => void) | undefined;
 
   const welcome = (to: string) => {
-    if (store.whole) post({ type: "state", to, state: store.dump(), link: store.link });
+    if (store.whole) post({ type: "state", to, state: store.dump(), link: store.link, lost: store.lost });
     else waiting.push(to);
   };
 
@@ -63,7 +63,7 @@ export function shareStream(store: LiveStore): () => void {
     else if (data.type === "link") store.setLink(data.link, data.lost);
     else if (data.type === "state" && data.to === me) {
       store.load(data.state);
-      store.setLink(data.link);
+      store.setLink(data.link, data.lost);
     }
   };
   store.retry = () => post({ type: "retry" });

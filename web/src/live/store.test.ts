@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { Schemas } from "../api/types";
+import { Source } from "./source.fake";
 import { LiveStore } from "./store";
 import { follow, receive } from "./stream";
 
@@ -46,31 +47,30 @@ test("objects of a resync that was cut stay after they are gone", () => {
   expect(names(store)).toEqual(["b"]);
 });
 
-/** A stream of a browser that the test speaks for. */
-class Source {
-  static readonly opened: Source[] = [];
-  onopen: () => void = () => undefined;
-  readonly #hear = new Map<string, (message: { data: string }) => void>();
+test("a tab that comes before readers are told of a snapshot gets no objects", () => {
+  const store = new LiveStore();
+  const other = new LiveStore();
+  expect(names(store)).toEqual([]); // a page has read the list
+  receive(store, { type: "snapshot", kind: "nodepools", items: [pool("a", 1)], more: false });
+  receive(store, { type: "complete", done: true });
+  other.load(store.dump());
+  expect(names(other)).toEqual(["a"]);
+});
 
-  constructor() {
-    Source.opened.push(this);
-  }
-
-  addEventListener(name: string, hear: (message: { data: string }) => void): void {
-    this.#hear.set(name, hear);
-  }
-
-  say(event: Schemas["WatchEvent"]): void {
-    this.#hear.get(event.type === "complete" ? "snapshot" : event.type)?.({ data: JSON.stringify(event) });
-  }
-
-  close(): void {
-    this.#hear.clear();
-  }
-}
+test("a tab that comes before readers are told of a resync gets the objects of before", () => {
+  const store = filled();
+  const other = new LiveStore();
+  expect(names(store)).toEqual(["a", "b"]); // a page has read the list
+  receive(store, { type: "resync" });
+  receive(store, { type: "snapshot", kind: "nodepools", items: [pool("b", 2), pool("c", 1)], more: false });
+  receive(store, { type: "complete", done: true });
+  other.load(store.dump());
+  expect(names(other)).toEqual(["b", "c"]);
+});
 
 test("objects of a snapshot that was cut stay in all tabs after they are gone", () => {
   vi.stubGlobal("EventSource", Source);
+  Source.opened = [];
   try {
     const store = new LiveStore();
     const other = new LiveStore();

@@ -127,9 +127,10 @@ export class LiveStore {
     return this.filled && this.#incoming === undefined;
   }
 
+  /** All that there is now: the lists of readers are those of before, until they have been told of a change. */
   dump(): State {
     const objects: State["objects"] = {};
-    const take = <K extends Plural>(kind: K) => { const into: { [P in K]?: readonly Objects[P][] } = objects; into[kind] = this.list(kind); };
+    const take = <K extends Plural>(kind: K) => { const into: { [P in K]?: readonly Objects[P][] } = objects; into[kind] = [...this.#shelves[kind].values()]; };
     followed.forEach(take);
     return { objects, counts: this.counts, hidden: this.hidden, denied: this.denied };
   }
