@@ -2,6 +2,7 @@
 // and the exit code is 1 then.
 import { end, look as see, patience, reader, start, wrong } from "../browser.mjs";
 import { right } from "../page.mjs";
+import { pointing } from "./asking.mjs";
 
 const [executablePath, url, namespace] = process.argv.slice(2);
 const origin = new URL(url).origin;
@@ -218,8 +219,8 @@ try {
   page = await context.newPage();
   await page.goto(url);
   await page.locator(".live.live").waitFor();
-  for (const part of [machines, columnsAndFilter, events, map, phone, rehearsal]) {
-    await part().catch((error) => wrong.push(`${part.name}: ${error}`));
+  for (const part of [machines, columnsAndFilter, pointing, events, map, phone, rehearsal]) {
+    await part({ page, open, row, read, until, namespace }).catch((error) => wrong.push(`${part.name}: ${error}`));
   }
 } catch (error) {
   wrong.push(String(error));

@@ -78,14 +78,22 @@ export function useNow(every = 1000): number {
   return now;
 }
 
+/** What the data that are there answer: the question before, while the answer to a new one is pending. */
+export function useAnswered(asked: string, pending: boolean): string {
+  const last = useRef(asked);
+  if (!pending) last.current = asked;
+  return last.current;
+}
+
 /**
  * A value that changes only while the reader is not there: held is true while pointer or focus is in a list. The order then stays, and
- * what has changed meanwhile is for the reader to ask for.
+ * what has changed meanwhile is for the reader to ask for. of is what the value answers: who asks for something else gets it at once.
  */
-export function useHeld<T>(value: T, held: boolean): { shown: T; stale: boolean; show: () => void } {
-  const [shown, setShown] = useState(value);
-  const latest = useRef(value);
-  latest.current = value;
-  useEffect(() => { if (!held) setShown(value); }, [value, held]);
-  return { shown: held ? shown : value, stale: held && shown !== value, show: () => setShown(latest.current) };
+export function useHeld<T>(value: T, held: boolean, of: string): { shown: T; stale: boolean; show: () => void } {
+  const [last, setLast] = useState({ value, of });
+  const latest = useRef(last);
+  latest.current = { value, of };
+  const holds = held && last.of === of;
+  useEffect(() => { if (!holds) setLast((before) => (before.value === value && before.of === of ? before : { value, of })); }, [value, of, holds]);
+  return { shown: holds ? last.value : value, stale: holds && last.value !== value, show: () => setLast(latest.current) };
 }

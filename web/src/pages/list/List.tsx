@@ -55,7 +55,7 @@ export function List({ kind }: { kind: Kind }) {
   const { begin, ask, dialog } = useDeed();
   const [mapped, setMapped] = useMapped();
   const held = pointed || focused;
-  const pages = useHeld(table.data?.pages, held);
+  const pages = useHeld(table.data?.pages, held, table.of);
   const title = say(`kind.${kind.plural}`);
   useTitle(title);
 
@@ -71,6 +71,14 @@ export function List({ kind }: { kind: Kind }) {
   const added = pages.stale ? newest.size - (rows.length - gone) : 0;
   const stale = pages.stale;
   const isGone = useCallback((uid: string | undefined) => stale && !newest.has(uid ?? ""), [stale, newest]);
+
+  // No pointer and no focus leaves rows that are taken away, as those of another filter are.
+  const inside = useRef<HTMLDivElement>(null);
+  const none = rows.length === 0;
+  useEffect(() => {
+    if (!inside.current) setPointed(false);
+    if (!inside.current?.contains(document.activeElement)) setFocused(false);
+  }, [table.of, none]);
 
   const groups = groupings(kind.plural, kind.namespaced, namespace);
   const grouping: Grouping = groups.find((each) => each === by) ?? groups[0] ?? "none";
@@ -149,10 +157,10 @@ export function List({ kind }: { kind: Kind }) {
         {table.isLoading && <Skeleton rows={8} />}
         {grouping === "host" && hosts.data?.complete === false && <p className="sub small">{say("host.incomplete")}</p>}
         {added + gone > 0 && <button type="button" className="plain stale" onClick={pages.show}>{say("list.moved", { added, gone })}</button>}
-        {definitions && rows.length === 0 && !table.isPlaceholderData && <Empty kind={kind} namespace={namespace} filtered={filtered} onClear={() => onFilter({ words: "", labels: "", fields: "" })} />}
-        {definitions && rows.length > 0 && (
+        {definitions && none && !table.isPlaceholderData && <Empty kind={kind} namespace={namespace} filtered={filtered} onClear={() => onFilter({ words: "", labels: "", fields: "" })} />}
+        {definitions && !none && (
           <div
-            onPointerEnter={() => setPointed(true)} onPointerLeave={() => setPointed(false)} onFocus={() => setFocused(true)}
+            ref={inside} onPointerEnter={() => setPointed(true)} onPointerLeave={() => setPointed(false)} onFocus={() => setFocused(true)}
             onBlur={(event) => { if (!event.currentTarget.contains(event.relatedTarget)) setFocused(false); }}
           >
             <Rows

@@ -5,7 +5,7 @@ import { query, read, Refusal } from "../../api/client";
 import type { Objects } from "../../api/types";
 import { useSay } from "../../i18n";
 import { kindOf } from "../../kinds/registry";
-import { useObjects } from "../../live/hooks";
+import { useAnswered, useObjects } from "../../live/hooks";
 import { NotFound } from "../NotFound";
 import { EventTable } from "../parts/EventTable";
 import { useTitle } from "../../live/needs";
@@ -35,7 +35,8 @@ function useChosen(namespace: string | undefined, { labels, fields }: Filter, ev
       return new Set(items.map((event) => event.metadata.uid));
     },
   });
-  return { chosen: wanted ? (chosen.data ?? new Set<string | undefined>()) : undefined, wrong: wanted && chosen.error instanceof Refusal ? chosen.error : undefined };
+  const of = useAnswered(JSON.stringify([namespace, labels, fields]), wanted && (chosen.isPending || chosen.isPlaceholderData));
+  return { of, chosen: wanted ? (chosen.data ?? new Set<string | undefined>()) : undefined, wrong: wanted && chosen.error instanceof Refusal ? chosen.error : undefined };
 }
 
 function Events() {
@@ -45,7 +46,7 @@ function Events() {
   const events = useObjects("events", ns);
   const kind = kindOf("events");
   const filter = useMemo(() => joined(parse(q), { words: "", labels: l, fields: f }), [q, l, f]);
-  const { chosen, wrong } = useChosen(ns, filter, events, tooLong(filter) === undefined);
+  const { of, chosen, wrong } = useChosen(ns, filter, events, tooLong(filter) === undefined);
   const words = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
   const matching = events.filter((event) => {
     if (chosen && !chosen.has(event.metadata.uid)) return false;
@@ -59,7 +60,7 @@ function Events() {
     <>
       <div className="title"><div><h1>{say("kind.events")}</h1><p className="sub">{say("list.total", { total: events.length })}</p></div></div>
       <FilterField kind={kind} value={filter} wrong={wrong} count={say("list.count", { shown: matching.length, total: events.length })} onChange={onFilter} />
-      <section className="panel"><EventTable events={matching} limit={500} /></section>
+      <section className="panel"><EventTable events={matching} of={JSON.stringify([ns, filter.words, of])} limit={500} /></section>
     </>
   );
 }

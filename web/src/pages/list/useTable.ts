@@ -2,6 +2,7 @@ import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueryClient }
 import { useCallback, useEffect, useRef } from "react";
 import { query, read, Refusal } from "../../api/client";
 import type { Plural, Table } from "../../api/types";
+import { useAnswered } from "../../live/hooks";
 import { store } from "../../live/store";
 import type { Filter } from "./filter";
 
@@ -118,5 +119,6 @@ export function useTable(plural: Plural, namespace: string | undefined, filter: 
     if (hasNextPage && !isFetching && at.until > loaded - pageSize / 2) void fetchNextPage();
     if (changes.current > 0) schedule(collect / 4);
   }, [hasNextPage, isFetching, fetchNextPage, loaded, schedule]);
-  return { ...table, loaded, total, look };
+  const of = useAnswered(JSON.stringify(key), table.isPlaceholderData);
+  return { ...table, of, loaded, total, look };
 }

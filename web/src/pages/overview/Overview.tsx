@@ -28,8 +28,9 @@ function Whole() {
   const all = useWatched(ns);
   const [held, setHeld] = useState(false);
   const found = useMatters(all);
-  const needs = useHeld(useLingering(found.needs, all), held);
-  const moves = useHeld(found.moves, held);
+  const where = ns ?? "";
+  const needs = useHeld(useLingering(found.needs, all, where), held, where);
+  const moves = useHeld(found.moves, held, where);
   const total = watched.reduce((sum, kind) => sum + (all[kind]?.length ?? 0), 0);
   const ready = useMemo(() => watched.reduce((sum, kind) => sum + (all[kind] ?? []).filter((object) => ["ready", "attention", "stopped"].includes(statusOf(kind, object).name)).length, 0), [all]);
   const count = found.needs.length;
@@ -71,7 +72,7 @@ function RecentEvents({ namespace }: { namespace: string | undefined }) {
   const events = useObjects("events", namespace);
   return (
     <Panel title={say("overview.events")} flush aside={<Link className="link small" to="/$kind" params={{ kind: "events" }} search={{ ns: namespace }}>{say("overview.allEvents")}</Link>}>
-      <EventTable events={events} limit={8} />
+      <EventTable events={events} of={namespace ?? ""} limit={8} />
     </Panel>
   );
 }

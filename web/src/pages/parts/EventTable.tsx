@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import type { Objects } from "../../api/types";
 import { Nothing } from "../../components/parts";
 import { useLanguage } from "../../i18n";
@@ -15,14 +15,16 @@ export function seen(event: Event): string {
   return event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? "";
 }
 
-/** Events, newest first; the order stays while the pointer is in them. */
-export function EventTable({ events, limit, object = true }: { events: readonly Event[]; limit?: number; object?: boolean }) {
+/** Events, newest first; the order stays while the pointer is in them. of is what they are about, or what they were asked for with. */
+export function EventTable({ events, of, limit, object = true }: { events: readonly Event[]; of: string; limit?: number; object?: boolean }) {
   const { say, language } = useLanguage();
   const now = useNow(60_000);
   const [held, setHeld] = useState(false);
   const newest = useMemo(() => [...events].sort((a, b) => seen(b).localeCompare(seen(a))).slice(0, limit), [events, limit]);
-  const { shown } = useHeld(newest, held);
-  if (shown.length === 0) return <Nothing>{say("events.none")}</Nothing>;
+  const { shown } = useHeld(newest, held, of);
+  const none = shown.length === 0;
+  useEffect(() => { if (none) setHeld(false); }, [none]); // no pointer leaves a table that is taken away
+  if (none) return <Nothing>{say("events.none")}</Nothing>;
   return (
     <div className="scroll" role="group" aria-label={say("tab.events")} tabIndex={0} onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)}>
       <table className="cards events">
@@ -32,15 +34,15 @@ export function EventTable({ events, limit, object = true }: { events: readonly 
         </tr></thead>
         <tbody>
           {shown.map((event) => {
-            const of = event.involvedObject;
-            const kind = kindNamed(of.kind ?? "");
-            const name = of.namespace ? `${of.namespace}/${of.name ?? ""}` : (of.name ?? "");
+            const about = event.involvedObject;
+            const kind = kindNamed(about.kind ?? "");
+            const name = about.namespace ? `${about.namespace}/${about.name ?? ""}` : (about.name ?? "");
             const count = event.series?.count ?? event.count ?? 1;
             return (
               <tr key={event.metadata.uid ?? `${event.metadata.namespace ?? ""}/${event.metadata.name ?? ""}`}>
                 <td className="sub mark">{clock(seen(event), language, now)}</td>
                 <td>{event.type === "Warning" ? <span className="st attention warn"><Shape name="attention" size={12} />{say("events.warning")}</span> : <span className="dim">{say("events.normal")}</span>}</td>
-                {object && <td className="nm"><span className="kind">{of.kind}</span> {kind ? <Link className="plainlink" to={pageOf(kind.plural, of.namespace, of.name ?? "")}>{name}</Link> : name}</td>}
+                {object && <td className="nm"><span className="kind">{about.kind}</span> {kind ? <Link className="plainlink" to={pageOf(kind.plural, about.namespace, about.name ?? "")}>{name}</Link> : name}</td>}
                 <td className="reason">{event.reason}</td>
                 <td className="wraps" lang="en">{event.message}{count > 1 && <span className="dim"> ×{count}</span>}</td>
               </tr>

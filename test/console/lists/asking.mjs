@@ -1,0 +1,36 @@
+// What somebody asks a list for: it stays as it was typed, and they get it wherever their pointer is.
+import { right } from "../page.mjs";
+
+/** Somebody whose pointer is in a list and who asks for something else gets it: only what has changed by itself waits. */
+export async function pointing({ page, open, row, read, until, namespace }) {
+  const names = () => page.locator("tr[data-key]").evaluateAll((rows) => rows.map((each) => each.dataset.key.split("/")[1]));
+  await open("/virtualmachines?group=none");
+  await row("runner-01").hover();
+  await page.getByRole("combobox", { name: "Filter Virtual machines" }).fill("runner-05"); // the pointer stays where it is
+  await row("runner-01").waitFor({ state: "detached" });
+  right((await names()).join() === "runner-05", `the filter leaves ${await names()}`);
+  right((await page.locator("button.stale").count()) === 0, "rows that do not match are called gone");
+
+  await open(`/virtualmachines?group=none&ns=${namespace}`);
+  await row("runner-01").hover();
+  await page.evaluate(() => { window.history.pushState({}, "", "/virtualmachines?group=none&ns=default"); window.dispatchEvent(new PopStateEvent("popstate")); });
+  await row("runner-01").waitFor({ state: "detached" });
+  await page.goBack();
+  await row("runner-01").waitFor();
+
+  await open(`/services?ns=${namespace}`);
+  await page.locator("tr[data-key]").first().hover();
+  await page.getByRole("button", { name: "Sort by Age" }).click();
+  await page.waitForURL(/sort=-created/);
+  const newest = (await read(`/v1/tables/services?ns=${namespace}&sort=-created&limit=500`)).rows[0].object.metadata.name;
+  await until(`${newest} is the first row`, async () => (await names())[0] === newest);
+
+  // The drawer goes on to the next object, and under the pointer to the events of that one.
+  await open(`/virtualmachines?group=none&open=${namespace}/runner-05`);
+  await row("runner-06").waitFor();
+  const drawer = page.locator("aside.drawer");
+  await drawer.getByText("StageOne").hover();
+  await page.keyboard.press("]");
+  await drawer.getByRole("heading", { name: /runner-06$/ }).waitFor();
+  await drawer.getByText("StageOne").waitFor({ state: "detached" });
+}
