@@ -208,6 +208,19 @@ async function rehearsal() {
   await dialog.getByText("example.com/uplink=copper").first().waitFor();
   await dialog.getByRole("button", { name: "Rehearse" }).click();
   await dialog.getByText("No node has been touched").waitFor();
+  // Rehearsed again with another value: every report that is shown is on that one.
+  await dialog.getByRole("button", { name: "Back to the editor" }).click();
+  await text.fill((await text.inputValue()).replace("copper", "glass"));
+  await dialog.getByText("example.com/uplink=glass").first().waitFor();
+  await page.evaluate(() => {
+    window.reported = new Set();
+    const look = () => { for (const section of document.querySelectorAll("[role=dialog] section")) if (section.textContent.includes("status.dryRun")) for (const line of section.querySelectorAll(".add")) window.reported.add(line.textContent); };
+    new MutationObserver(look).observe(document.body, { childList: true, subtree: true, characterData: true });
+  });
+  await dialog.getByRole("button", { name: "Rehearse" }).click();
+  await dialog.locator("section", { hasText: "status.dryRun" }).getByText("example.com/uplink=glass").waitFor();
+  const reported = await page.evaluate(() => [...window.reported]);
+  right(reported.join() === "+example.com/uplink=glass", `the second rehearsal shows the report of another one: ${reported}`);
   await dialog.getByRole("button", { name: "Discard" }).click();
   await dialog.waitFor({ state: "detached" });
   const after = await read("/v1/nodepools/rehearsed");

@@ -14,18 +14,21 @@ export function targetOf(kind: Kind, object: KubeObject): Target {
 }
 
 /** Sends what a button does. */
-export async function sendOrder(order: Order): Promise<void> {
+export async function sendOrder(order: Order): Promise<Response> {
   const options: Send = { method: order.method };
   if (order.body !== undefined) options.body = order.body;
   if (order.type !== undefined) options.type = order.type;
-  await send(order.path, options);
+  return send(order.path, options);
 }
 
 /** The reader leaves a field to the one who has set it: nothing was done, and nothing failed. */
 class Left extends Error {}
 
-/** Sends an order; undo is what takes it back. A quiet one has its result where it was pressed, and no toast that would lie over it. */
-type Run = (order: Order, label: string, name: string, more?: { undo?: Order | undefined; quiet?: boolean }) => Promise<boolean>;
+/**
+ * Sends an order; undo is what takes it back. A quiet one has its result where it was pressed, and no toast that would lie over it. There is
+ * an answer if it was done.
+ */
+type Run = (order: Order, label: string, name: string, more?: { undo?: Order | undefined; quiet?: boolean }) => Promise<Response | undefined>;
 
 /** Sends an order and tells its result. What is refused is said in the server's words and stays on the page. */
 export function useOrder(): { run: Run; busy: boolean; failed: Error | undefined } {
@@ -37,23 +40,23 @@ export function useOrder(): { run: Run; busy: boolean; failed: Error | undefined
     setBusy(true);
     setFailed(undefined);
     try {
-      await sendOrder(order).catch(async (cause: unknown) => {
+      const answer = await sendOrder(order).catch(async (cause: unknown) => {
         if (!isClash(cause)) throw cause;
         if (await decided({ order, label, name, fields: cause.problem.errors ?? [] }) === "leave") throw new Left();
-        await sendOrder(taken(order));
+        return sendOrder(taken(order));
       });
       if (quiet) announce(say("action.done", { action: label, name }));
       else tell(say("action.done", { action: label, name }), undo && (() => void run(undo, say("action.undo"), name)));
       void client.invalidateQueries({ queryKey: ["why"] });
       void client.invalidateQueries({ queryKey: ["yaml"] });
-      return true;
+      return answer;
     } catch (cause) {
-      if (cause instanceof Left) return false;
+      if (cause instanceof Left) return undefined;
       const error = cause instanceof Error ? cause : new Error(String(cause));
       setFailed(error);
       const first = error instanceof Refusal ? error.problem.errors?.[0]?.message : undefined;
       tellFailure(say("action.failed", { message: first ? `${error.message} ${first}` : error.message }), error);
-      return false;
+      return undefined;
     } finally {
       setBusy(false);
     }

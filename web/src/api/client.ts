@@ -51,11 +51,15 @@ export async function send(path: string, { method = "GET", body, type = "applica
   throw problem;
 }
 
-/** Reads JSON. The type is the caller's promise, which the description of the API backs: this is the only place that believes it. */
-export async function read<T>(path: string, options?: Send): Promise<T> {
-  const answer = await send(path, options);
+/** The JSON of an answer. The type is the caller's promise, which the description of the API backs: this is the only place that believes it. */
+export async function bodyOf<T>(answer: Response): Promise<T> {
   const body: T = await answer.json();
   return body;
+}
+
+/** Reads JSON. */
+export async function read<T>(path: string, options?: Send): Promise<T> {
+  return bodyOf<T>(await send(path, options));
 }
 
 export async function text(path: string, signal?: AbortSignal): Promise<string> {

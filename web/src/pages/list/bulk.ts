@@ -41,7 +41,7 @@ export function together(orders: readonly { target: Target; order: Order }[]): s
 }
 
 /** Does something for each, a few at a time; each result is told as it is there. */
-export async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<void>, told: (item: T, failed: Error | undefined) => void, atOnce = 4): Promise<void> {
+export async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<unknown>, told: (item: T, failed: Error | undefined) => void, atOnce = 4): Promise<void> {
   const queue = [...items];
   const worker = async () => {
     for (let item = queue.shift(); item !== undefined; item = queue.shift()) {

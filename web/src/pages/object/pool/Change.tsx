@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { curl, type Target } from "../../../actions/commands";
 import { useOrder } from "../../../actions/useOrder";
-import { objectPath, read, Refusal, text } from "../../../api/client";
+import { bodyOf, objectPath, read, Refusal, text } from "../../../api/client";
 import type { Objects, Schemas } from "../../../api/types";
 import { Action, DoesTheSame, Failure, Skeleton } from "../../../components/parts";
 import { Icon } from "../../../components/Icon";
@@ -15,6 +15,7 @@ import { ForeseenList } from "./ForeseenList";
 import { Refused, Touched } from "./Touched";
 import { diffLines } from "./lines";
 import { apply, type PoolSpec, rehearsed, setSpec } from "./orders";
+import { reportOn } from "./rehearsal";
 
 type Pool = Objects["nodepools"];
 const yaml = "application/yaml";
@@ -75,19 +76,20 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   });
   const spec = planned.data?.after.spec;
   const order = spec && known && setSpec(target, known, rehearsed(spec));
-  const report = pool.spec?.dryRun === true && (pool.status?.observedGeneration ?? 0) >= generation && (pool.metadata.generation ?? 0) >= generation ? pool.status?.dryRun : undefined;
+  const report = reportOn(pool, generation);
   const pods = Math.max(stage === "rehearsed" ? (report?.podsToEvict ?? 0) : 0, preview.data?.podCount ?? 0);
   const nodes = stage === "rehearsed" && report ? (report.affectedNodes ?? 0) : (preview.data?.changed ?? 0);
 
   const save = async () => {
     if (!order || !spec) return;
-    const wanted = (pool.metadata.generation ?? 0) + (pool.spec?.dryRun === true ? 0 : 1);
-    if (await run(order, say("pool.rehearse"), target.name, { quiet: true })) {
-      setWritten(rehearsed(spec));
-      setGeneration(wanted);
-      setStage("rehearsed");
-      setTicked(false);
-    }
+    const answer = await run(order, say("pool.rehearse"), target.name, { quiet: true });
+    if (!answer) return;
+    setWritten(rehearsed(spec));
+    // The server counts only what changes something, and the stream has perhaps not told of it yet.
+    const now = await bodyOf<Pool>(answer).catch(() => undefined);
+    setGeneration(now?.metadata.generation ?? (pool.metadata.generation ?? 0) + 1);
+    setStage("rehearsed");
+    setTicked(false);
   };
   const finish = async () => { if (await run(apply(target), say("pool.apply"), target.name)) onClose(); };
   const discard = async () => {

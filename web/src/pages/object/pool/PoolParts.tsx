@@ -16,6 +16,7 @@ import { Shape } from "../../../status/shapes";
 import { fromReport } from "./foreseen";
 import { ForeseenList } from "./ForeseenList";
 import { apply, putBack } from "./orders";
+import { reportOn } from "./rehearsal";
 
 type Pool = Objects["nodepools"];
 /** Members up to this number have a bar each. */
@@ -144,7 +145,7 @@ function Rehearsing({ pool }: { pool: Pool }) {
   const kind = kindOf("nodepools");
   const { run, busy } = useOrder();
   const rights = useRights();
-  const report = (pool.status?.observedGeneration ?? 0) >= (pool.metadata.generation ?? 0) ? pool.status?.dryRun : undefined;
+  const report = reportOn(pool);
   if (!kind) return null;
   const target = targetOf(kind, pool);
   const pods = report?.podsToEvict ?? 0;

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fromPreview } from "./foreseen";
 import { diffLines } from "./lines";
+import { reportOn } from "./rehearsal";
 
 test("the same change of several nodes is one line, and what goes stands before what comes", () => {
   const node = (name: string) => ({
@@ -23,4 +24,17 @@ test("a diff has all lines of both texts in their order", () => {
     expect(diff.filter((line) => line.sign !== "−").map((line) => line.text).join("\n")).toBe(after);
   }));
   expect(diffLines("a\n", "a\n")).toEqual([{ sign: " ", text: "a" }]);
+});
+
+test.each([
+  ["of the rehearsal before, which the stream has told of last", { generation: 4, observed: 4, written: 5, dryRun: true }, false],
+  ["of the rehearsal before, which the controllers have seen last", { generation: 5, observed: 4, written: 5, dryRun: true }, false],
+  ["of a spec that somebody has changed since", { generation: 6, observed: 5, written: 5, dryRun: true }, false],
+  ["of a pool that rehearses no more", { generation: 5, observed: 5, written: 5, dryRun: false }, false],
+  ["of this rehearsal", { generation: 5, observed: 5, written: 5, dryRun: true }, true],
+  ["of a rehearsal that changes nothing", { generation: 4, observed: 4, written: 4, dryRun: true }, true],
+])("a report %s counts as it must", (_, { generation, observed, written, dryRun }, counts) => {
+  const report = { affectedNodes: 1 };
+  const pool = { metadata: { name: "p", generation }, spec: { dryRun }, status: { observedGeneration: observed, dryRun: report } };
+  expect(reportOn(pool as never, written)).toBe(counts ? report : undefined);
 });
