@@ -61,11 +61,22 @@ function patch(target: Target, spec: object): string {
   return `kubectl patch ${target.kind.kubectl} ${quoted(target.name)}${flagsOf(target)} --type=merge -p ${quoted(JSON.stringify(spec))}`;
 }
 
+/** A time as the API writes it. */
+function written(time: Date): string {
+  return time.toISOString().replace(/\.\d+Z/, "Z");
+}
+
+/** So many hours from now. */
+export function inHours(hours: number): string {
+  return written(new Date(Date.now() + hours * 3_600_000));
+}
+
 export const orders = {
-  power(target: Target, state: "on" | "off" | "restart" | "suspend" | "resume"): Order {
-    const strategy = { on: "Always", resume: "Always", off: "Halted", suspend: "Suspended" } as const;
-    const spec = state !== "restart" ? { runStrategy: strategy[state] } : { restartAt: new Date().toISOString().replace(/\.\d+Z/, "Z") };
-    const order = act(target, "power", patch(target, { spec }), { state });
+  /** Asks for a machine that is on, off, restarted, suspended or resumed. One that runs again has the run strategy, or the default. */
+  power(target: Target, state: "on" | "off" | "restart" | "suspend" | "resume", runStrategy?: string): Order {
+    const strategy = { on: runStrategy ?? "Always", resume: runStrategy ?? "Always", off: "Halted", suspend: "Suspended" };
+    const spec = state !== "restart" ? { runStrategy: strategy[state] } : { restartAt: written(new Date()) };
+    const order = act(target, "power", patch(target, { spec }), runStrategy === undefined ? { state } : { state, runStrategy });
     return state === "restart" ? taken(order) : order;
   },
   /** Writes a part of the spec, under the name of its button and to the object that the reader sees. */
@@ -80,7 +91,7 @@ export const orders = {
   },
   /** Plans a restart, or takes it back. */
   restartAt(target: Target, time: Date | undefined): Order {
-    return taken(orders.merge(target, "power", { restartAt: time ? time.toISOString().replace(/\.\d+Z/, "Z") : null }));
+    return taken(orders.merge(target, "power", { restartAt: time ? written(time) : null }));
   },
   resize(target: Target, size: { cpu?: string; memory?: string }): Order {
     return act(target, "resize", patch(target, { spec: { resource: size } }), size);
@@ -91,13 +102,13 @@ export const orders = {
       : patch(target, { spec: { template: { metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": new Date().toISOString() } } } } });
     return act(target, "restart", command);
   },
-  pause(target: Target, on: boolean, hours?: number): Order {
+  /** Pauses, until somebody ends it or until a time, which a pause in the spec does not have; or goes on. */
+  pause(target: Target, on: boolean, until?: string): Order {
     const inSpec = target.kind.plural === "deployments" || target.kind.plural === "podsets";
-    const until = hours === undefined ? "true" : new Date(Date.now() + hours * 3_600_000).toISOString().replace(/\.\d+Z/, "Z");
     const command = inSpec
       ? patch(target, { spec: { paused: on } })
-      : `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)}${flagsOf(target)} windlass.io/paused${on ? `=${until}` : "-"}`;
-    return act(target, on ? "pause" : "resume", command, on && hours !== undefined ? { until } : undefined, "pause");
+      : `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)}${flagsOf(target)} windlass.io/paused${on ? `=${until ?? "true"}` : "-"}`;
+    return act(target, on ? "pause" : "resume", command, on && !inSpec && until !== undefined ? { until } : undefined, "pause");
   },
   acknowledge(target: Target, generation: number): Order {
     return act(target, "acknowledge", `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)} --overwrite nodes.lailin.xyz/acknowledge=${generation}`, { generation });

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../api/types";
 import type { Key } from "../i18n";
 import { conditionsOf, text, type Judged } from "../status/status";
-import { type Order, orders, type Target } from "./commands";
+import { inHours, type Order, orders, type Target } from "./commands";
 
 export interface Deed {
   key: Key;
@@ -21,6 +21,12 @@ function isPaused(object: Judged): boolean {
   return conditionsOf(object).some((condition) => condition.type === "Paused" && condition.status === "True") || Object.getOwnPropertyDescriptor(object.spec ?? {}, "paused")?.value === true;
 }
 
+/** When the pause of an object ends by itself. */
+function pauseEnds(object: KubeObject): string | undefined {
+  const value = object.metadata.annotations?.["windlass.io/paused"] ?? "";
+  return /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value)) ? value : undefined;
+}
+
 const pausable = ["nodepools", "podsets", "deployments", "virtualmachines", "clusters", "kubeconfigs", "podbuggertools"];
 const deletable = [...pausable, "services", "pods", "namespaces", "nodes"];
 
@@ -29,14 +35,15 @@ export function deedsOf(target: Target, object: KubeObject & Judged): Deed[] {
   const { plural } = target.kind;
   const out: Deed[] = [];
   if (plural === "virtualmachines") {
-    const off = text(object.spec, "runStrategy") === "Halted";
-    const suspended = text(object.spec, "runStrategy") === "Suspended";
+    const strategy = text(object.spec, "runStrategy");
+    const off = strategy === "Halted";
+    const suspended = strategy === "Suspended";
     if (off) out.push({ key: "action.start", right: "patch", order: orders.power(target, "on"), undo: orders.power(target, "off") });
     else if (suspended) out.push({ key: "action.wake", right: "patch", order: orders.power(target, "resume"), undo: orders.power(target, "suspend") });
     else {
-      out.push({ key: "action.stop", right: "patch", warning: "confirm.stop", order: orders.power(target, "off"), undo: orders.power(target, "on") });
+      out.push({ key: "action.stop", right: "patch", warning: "confirm.stop", order: orders.power(target, "off"), undo: orders.power(target, "on", strategy) });
       out.push({ key: "action.restart", right: "patch", warning: "confirm.restart", order: orders.power(target, "restart") });
-      out.push({ key: "action.suspend", right: "patch", order: orders.power(target, "suspend"), undo: orders.power(target, "resume") });
+      out.push({ key: "action.suspend", right: "patch", order: orders.power(target, "suspend"), undo: orders.power(target, "resume", strategy) });
     }
   }
   if (plural === "nodes") {
@@ -53,7 +60,7 @@ export function deedsOf(target: Target, object: KubeObject & Judged): Deed[] {
   if (plural === "podsets" || plural === "deployments") out.push({ key: "action.restartPods", right: "patch", warning: "confirm.restartPods", order: orders.restart(target) });
   if (pausable.includes(plural)) {
     const paused = isPaused(object);
-    out.push({ key: paused ? "action.resume" : "action.pause", right: "patch", order: orders.pause(target, !paused), ...(paused || plural === "deployments" || plural === "podsets" ? {} : { lasting: (hours) => orders.pause(target, true, hours) }), undo: orders.pause(target, paused) });
+    out.push({ key: paused ? "action.resume" : "action.pause", right: "patch", order: orders.pause(target, !paused), ...(paused || plural === "deployments" || plural === "podsets" ? {} : { lasting: (hours) => orders.pause(target, true, inHours(hours)) }), undo: orders.pause(target, paused, pauseEnds(object)) });
   }
   if (deletable.includes(plural)) out.push({ key: "action.delete", right: "delete", danger: true, order: orders.delete(target) });
   return out;
