@@ -2,7 +2,7 @@
 // what it shows and what was typed, and goes on by itself.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { reader } from "./browser.mjs";
+import { patience, reader } from "./browser.mjs";
 import { owners } from "./cluster.mjs";
 import { relay } from "./relay.mjs";
 import { enter, giveToken, nothingPossible, open, ready, right, settled, signIn } from "./page.mjs";
@@ -149,13 +149,52 @@ export async function withoutServer({ browser, scene, cluster, lap }) {
   cable.end();
 }
 
-/** The token of the reader ends: they sign in over the page, which is as it was afterwards, with what they typed. */
-export async function expired({ browser, origin, cluster }) {
-  const account = { metadata: { name: "leaver" } };
+/** Creates somebody who may do everything in the namespace, as long as they are there. */
+async function joins(cluster, name) {
+  const account = { metadata: { name } };
   await cluster.create("serviceaccounts", namespace, account);
   await cluster.create("rolebindings", namespace, {
-    metadata: account.metadata, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "admin" }, subjects: [{ kind: "ServiceAccount", namespace, name: "leaver" }],
+    metadata: account.metadata, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "admin" }, subjects: [{ kind: "ServiceAccount", namespace, name }],
   });
+  return account;
+}
+
+/** Waits until nobody is signed in with a token any more. */
+async function refused(origin, token) {
+  for (const end = Date.now() + patience; Date.now() < end;) {
+    if ((await fetch(`${origin}/v1/session`, { headers: { Authorization: `Bearer ${token}` } })).status === 401) return;
+    await new Promise((done) => setTimeout(done, 200));
+  }
+  throw new Error("the token of an account that is gone is still accepted");
+}
+
+/** The token of the reader ends while the network is cut: they sign in afterwards, and wait for no stream that they cannot have. */
+export async function expiredUnseen({ browser, origin: server, scene, cluster }) {
+  const cable = await relay(scene.URL);
+  const { origin } = new URL(cable.url);
+  const account = await joins(cluster, "absent");
+  const token = await cluster.token(namespace, "absent");
+  const context = await reader(browser, origin);
+  const page = await context.newPage();
+  await signIn(page, `${origin}/events?ns=${namespace}`, token); // a page that asks for nothing beside the stream
+  cable.cut();
+  await page.locator(".live.cut").waitFor();
+  await cluster.delete("serviceaccounts", namespace, "absent");
+  await refused(server, token);
+  await cable.mend();
+  await page.locator(".gate").waitFor();
+  await page.getByText("The session has ended").waitFor();
+  await cluster.create("serviceaccounts", namespace, account);
+  await giveToken(page, await cluster.token(namespace, "absent"));
+  await settled(page);
+  right(page.url() === `${origin}/events?ns=${namespace}`, `after the sign-in the page is ${page.url()}`);
+  await context.close();
+  cable.end();
+}
+
+/** The token of the reader ends: they sign in over the page, which is as it was afterwards, with what they typed. */
+export async function expired({ browser, origin, cluster }) {
+  const account = await joins(cluster, "leaver");
   const context = await reader(browser, origin);
   const page = await context.newPage();
   await signIn(page, `${origin}/podsets?ns=${namespace}`, await cluster.token(namespace, "leaver"));

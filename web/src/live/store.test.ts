@@ -88,6 +88,26 @@ test("objects of a snapshot that was cut stay in all tabs after they are gone", 
   }
 });
 
+test.each([[401, "expired", 1], [200, "cut", 2], [503, "cut", 2]])("after a stream that is refused, and %d for the session, the page is %s and has opened %d", async (status, link, opened) => {
+  vi.useFakeTimers();
+  vi.stubGlobal("EventSource", Source);
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(null, { status })));
+  Source.opened = [];
+  try {
+    const store = filled();
+    const told: string[] = [];
+    const stream = follow(store, (event) => { told.push(event.type); });
+    Source.newest?.refuse();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([store.link, Source.opened.length]).toEqual([link, opened]);
+    expect(told, "what other tabs are told").toEqual(status === 401 ? ["expired"] : []);
+    stream.stop();
+  } finally {
+    vi.unstubAllGlobals();
+    vi.useRealTimers();
+  }
+});
+
 test("another tab gets all of it", () => {
   const other = new LiveStore();
   other.load(filled().dump());

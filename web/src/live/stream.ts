@@ -1,3 +1,4 @@
+import { Refusal, send } from "../api/client";
 import type { Plural, Schemas } from "../api/types";
 import { followed, type LiveStore } from "./store";
 
@@ -54,15 +55,26 @@ export function receive(store: LiveStore, event: WatchEvent): void {
   }
 }
 
+/** Whether nobody is signed in any more. A stream that is refused does not say why it was. */
+async function signedOut(signal: AbortSignal): Promise<boolean> {
+  try {
+    await send("/v1/session", { signal });
+    return false;
+  } catch (cause) {
+    return cause instanceof Refusal && cause.problem.status === 401;
+  }
+}
+
 /**
  * Follows all kinds until it is stopped. A browser reconnects by itself and says what it has seen last; after an answer that ends the
- * stream for good, such as 401 or 429, a new one is opened.
+ * stream for good, such as 429, a new one is opened, unless the session has ended meanwhile.
  */
 export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () => undefined): { stop: () => void; retry: () => void } {
   let source: EventSource;
   let lost: number | undefined;
   let late: ReturnType<typeof setTimeout> | undefined;
   let again: ReturnType<typeof setTimeout> | undefined;
+  let asking: AbortController | undefined;
 
   const tell = (event: WatchEvent) => {
     receive(store, event);
@@ -82,7 +94,7 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
     source.onerror = () => {
       const since = (lost ??= Date.now());
       late ??= setTimeout(() => store.setLink("cut", since), patience);
-      if (source.readyState === EventSource.CLOSED && store.link !== "expired") again = setTimeout(connect, 2000);
+      if (source.readyState === EventSource.CLOSED && store.link !== "expired") again = setTimeout(() => void ask(), 2000);
     };
     for (const name of names) {
       source.addEventListener(name, (message: MessageEvent<string>) => {
@@ -93,9 +105,20 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
     }
   };
 
+  /** Connects again, if somebody is still signed in. */
+  const ask = async () => {
+    const { signal } = (asking = new AbortController());
+    const out = await signedOut(signal);
+    if (signal.aborted) return;
+    if (!out) return connect();
+    clearTimeout(late);
+    tell({ type: "expired" });
+  };
+
   connect();
   const end = () => {
     clearTimeout(again);
+    asking?.abort();
     source.close();
   };
   return { stop: () => { clearTimeout(late); end(); }, retry: () => { end(); connect(); } };
