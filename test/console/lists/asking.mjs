@@ -34,3 +34,26 @@ export async function pointing({ page, open, row, read, until, namespace }) {
   await drawer.getByRole("heading", { name: /runner-06$/ }).waitFor();
   await drawer.getByText("StageOne").waitFor({ state: "detached" });
 }
+
+/** Pages of fifty, of which all but the first are refused: it is said, and they are not asked for again and again. */
+export async function refusing({ page, open, namespace }) {
+  let refused = 0;
+  const table = (url) => url.pathname === "/v1/tables/services";
+  await page.route(table, (route) => {
+    const url = new URL(route.request().url());
+    url.searchParams.set("limit", "50");
+    if (!url.searchParams.has("continue")) return route.continue({ url: String(url) });
+    refused++;
+    return route.fulfill({ status: 429, contentType: "application/problem+json", body: JSON.stringify({ type: "about:blank", code: "TooManyRequests", title: "Too many requests", status: 429, detail: "Ask later." }) });
+  });
+  await open(`/services?ns=${namespace}`);
+  await page.getByRole("alert").getByText("Ask later.").waitFor();
+  await page.getByRole("checkbox", { name: "Select all of the list" }).check();
+  await page.getByRole("button", { name: "Select all 150 of the filter" }).click();
+  await page.locator(".toast").getByText("Not done: Ask later.").waitFor();
+  await page.getByText("50 selected").waitFor();
+  right(refused < 10, `pages that are refused were asked for ${refused} times`); // changes of the list ask again as well
+  await page.unroute(table);
+  await page.getByRole("alert").getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("alert").waitFor({ state: "detached" });
+}

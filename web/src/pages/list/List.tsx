@@ -8,6 +8,7 @@ import type { KubeObject } from "../../api/types";
 import { Layer } from "../../components/Layer";
 import { Later, later } from "../../components/later";
 import { Failure, Segments, Skeleton } from "../../components/parts";
+import { tellFailure } from "../../components/toasts";
 import { useSay } from "../../i18n";
 import { type Kind, pageOf } from "../../kinds/registry";
 import { useHeld } from "../../live/hooks";
@@ -20,6 +21,7 @@ import { allColumns, chosen, remember, remembered, toggled } from "./columns";
 import { Counting, MapSwitch, NodesMap, useMapped } from "./Around";
 import { Drawer } from "./Drawer";
 import { Empty } from "./Empty";
+import { everything } from "./everything";
 import { type Filter, joined, parse } from "./filter";
 import { FilterField } from "./FilterField";
 import { type Grouping, groupings, lines as linesOf } from "./groups";
@@ -108,10 +110,13 @@ export function List({ kind }: { kind: Kind }) {
   const clear = useCallback(() => setSelection(selecting.nothing), []);
   useEffect(clear, [clear, kind, namespace, filter]);
   const picked = useMemo(() => [...selection.keys].map((key) => objectAt(kind, key)).filter((object) => object !== undefined), [selection, kind, table.data]); // eslint-disable-line react-hooks/exhaustive-deps -- objects change with the table
-  const everything = async () => {
-    let more = table;
-    while (more.hasNextPage) more = { ...more, ...(await more.fetchNextPage()) };
-    setSelection({ keys: new Set(more.data?.pages.flatMap((page) => page.rows).map((row) => keyOf(row.object.metadata))), anchor: undefined });
+  // What is asked for now; nothing once the list is gone.
+  const asked = useRef<string>(undefined);
+  useEffect(() => { asked.current = table.asked; return () => { asked.current = undefined; }; }, [table.asked]);
+  const selectEverything = async () => {
+    const read = await everything(table, () => asked.current === table.asked);
+    if (read?.error) tellFailure(say("action.failed", { message: read.error.message }), read.error);
+    else if (read) setSelection({ keys: new Set(read.data?.pages.flatMap((page) => page.rows).map((row) => keyOf(row.object.metadata))), anchor: undefined });
   };
 
   const page = useCallback((key: string, tab?: string) => {
@@ -170,7 +175,7 @@ export function List({ kind }: { kind: Kind }) {
             />
           </div>
         )}
-        {picked.length > 0 && <BulkBar kind={kind} objects={picked} more={table.hasNextPage && picked.length >= table.loaded ? table.total : undefined} onAll={() => void everything()} onClear={clear} />}
+        {picked.length > 0 && <BulkBar kind={kind} objects={picked} more={table.hasNextPage && picked.length >= table.loaded ? table.total : undefined} onAll={() => void selectEverything()} onClear={clear} />}
       </div>
       {open && <Drawer kind={kind} open={open} rows={shown} onOpen={onOpen} />}
       {menu && menuObject && (

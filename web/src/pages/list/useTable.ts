@@ -111,14 +111,16 @@ export function useTable(plural: Plural, namespace: string | undefined, filter: 
     // A page that somebody may not see opens by itself when they may.
     refetchInterval: ({ state }) => (state.error instanceof Refusal && state.error.problem.status === 403 ? shut : false),
   });
-  const { hasNextPage, isFetching, fetchNextPage } = table;
+  const { hasNextPage, isFetching, isError, fetchNextPage } = table;
   const loaded = table.data?.pages.reduce((sum, each) => sum + each.rows.length, 0) ?? 0;
   const total = loaded + (table.data?.pages.at(-1)?.metadata.remainingItemCount ?? 0);
   const look = useCallback((at: Sight) => {
     sight.current = at;
-    if (hasNextPage && !isFetching && at.until > loaded - pageSize / 2) void fetchNextPage();
+    // A page that was refused is not asked for again by itself: it would be without end.
+    if (hasNextPage && !isFetching && !isError && at.until > loaded - pageSize / 2) void fetchNextPage();
     if (changes.current > 0) schedule(collect / 4);
-  }, [hasNextPage, isFetching, fetchNextPage, loaded, schedule]);
-  const of = useAnswered(JSON.stringify(key), table.isPlaceholderData);
-  return { ...table, of, loaded, total, look };
+  }, [hasNextPage, isFetching, isError, fetchNextPage, loaded, schedule]);
+  const asked = JSON.stringify(key);
+  const of = useAnswered(asked, table.isPlaceholderData);
+  return { ...table, asked, of, loaded, total, look };
 }
