@@ -1,6 +1,25 @@
 // What somebody asks a list for: it stays as it was typed, and they get it wherever their pointer is.
 import { right } from "../page.mjs";
 
+/** What is typed stays as it is typed, also after the list was asked for it. */
+export async function typing({ page, open, row }) {
+  await open("/virtualmachines");
+  const field = page.getByRole("combobox", { name: "Filter Virtual machines" });
+  const type = async (letters, words, value) => {
+    const answer = page.waitForResponse((response) => response.url().includes("/v1/tables/") && new URL(response.url()).searchParams.get("q") === words);
+    await field.pressSequentially(letters);
+    await answer;
+    right((await field.inputValue()) === value, `the field has ${JSON.stringify(await field.inputValue())}, want ${JSON.stringify(value)}`);
+  };
+  await type("web ", "web", "web ");
+  await type("db", "web db", "web db");
+  await type(' "a b', "web db a b", 'web db "a b');
+  // What comes from elsewhere replaces it.
+  await page.getByRole("button", { name: "Clear the filter" }).click();
+  await row("runner-01").waitFor();
+  right((await field.inputValue()) === "", `after it was cleared the field has ${await field.inputValue()}`);
+}
+
 /** Somebody whose pointer is in a list and who asks for something else gets it: only what has changed by itself waits. */
 export async function pointing({ page, open, row, read, until, namespace }) {
   const names = () => page.locator("tr[data-key]").evaluateAll((rows) => rows.map((each) => each.dataset.key.split("/")[1]));

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useEffect, useMemo, useState } from "react";
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { Icon } from "../../components/Icon";
 import type { Refusal } from "../../api/client";
 import { useSay } from "../../i18n";
@@ -19,11 +19,18 @@ export function FilterField({ kind, value, wrong, count, onChange }: {
 }) {
   const say = useSay();
   const [typed, setTyped] = useState(value.words);
-  useEffect(() => setTyped(value.words), [value.words]);
+  // What this field has sent comes back without spaces and quotes, and what is typed stays. What comes from elsewhere replaces it.
+  const sent = useRef<string[]>([]);
+  useEffect(() => {
+    const at = sent.current.indexOf(value.words);
+    if (at < 0) setTyped(value.words);
+    sent.current = at < 0 ? [] : sent.current.slice(at + 1);
+  }, [value.words]);
   const take = () => onChange(joined({ words: "", labels: value.labels, fields: value.fields }, parse(typed)));
   useEffect(() => {
-    if (typed === value.words || hasFlag.test(typed)) return undefined;
-    const timer = setTimeout(() => onChange({ ...value, words: typed.trim() }), 300);
+    const { words } = parse(typed);
+    if (words === value.words || hasFlag.test(typed)) return undefined;
+    const timer = setTimeout(() => { sent.current.push(words); onChange({ ...value, words: typed.trim() }); }, 300);
     return () => clearTimeout(timer);
   }, [typed, value, onChange]);
   const edit = (token: Token) => {
