@@ -262,6 +262,29 @@ func TestRealNodeOfAFile(t *testing.T) {
 	s.empty()
 }
 
+func TestRealNodeOfAFileThatCannotJoin(t *testing.T) {
+	s := newSandbox(t)
+	s.needRealNode()
+	config := filepath.Join(t.TempDir(), "cluster.yml")
+	write(t, config, "cluster_name: mixed\nnodes:\n- {address: alpha, role: [worker]}\n- {address: beta, role: [worker]}\n")
+	s.up("--config", config)
+	// Of a cluster that does not run, list shows the nodes that it had.
+	for _, before := range []summary{{Name: "mixed", State: "Running", Nodes: 1}, {Name: "mixed", State: "Stopped", Nodes: 2}} {
+		if before.State == "Stopped" {
+			s.must("stop", "--name", "mixed")
+		}
+		s.interrupt(syscall.SIGINT, "waiting for the real node", "up", "--config", config, "--real-node=alpha")
+		s.shows(before)
+		client, _ := s.up("--config", config)
+		if _, kwok := getNode(t, client, "alpha").Annotations["kwok.x-k8s.io/node"]; !kwok {
+			t.Errorf("alpha is not simulated again in a cluster that was %s", before.State)
+		}
+		s.shows(summary{Name: "mixed", State: "Running", Nodes: 2})
+	}
+	s.must("remove", "--force", "--config", config)
+	s.empty()
+}
+
 func TestRealNodeThatCannotJoin(t *testing.T) {
 	s := newSandbox(t)
 	s.needRealNode()

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +29,8 @@ const (
 	shim = "containerd-shim-runc-v2"
 	// clusterDNS is the address of a DNS server, if the user installs one.
 	clusterDNS = "10.96.0.10"
+	// unregisterPatience is for an API server that can be the reason why a node could not join.
+	unregisterPatience = 10 * time.Second
 )
 
 // nodeInitComponent is the first process of the node's own namespaces. When it ends, the node ends.
@@ -170,11 +173,36 @@ func (c *cluster) partRealNode(ctx context.Context) error {
 	if err := c.stopThose(ctx, func(component component) bool { return component.real }); err != nil {
 		return err
 	}
+	// A Node that stays must not keep the cluster from going on without a real node.
+	unregistered := c.unregisterNode(ctx)
 	if err := os.RemoveAll(string(c.files())); err != nil {
-		return fmt.Errorf("cannot remove directory %q: %w", c.files(), err)
+		return errors.Join(unregistered, fmt.Errorf("cannot remove directory %q: %w", c.files(), err))
 	}
 	c.state.RealNode = ""
-	return c.store.save(c.state)
+	return errors.Join(unregistered, c.store.save(c.state))
+}
+
+// unregisterNode deletes the Node, which is never ready again without its kubelet.
+func (c *cluster) unregisterNode(ctx context.Context) error {
+	// A kubelet that has started has this directory. Without one, a Node of that name is not the kubelet's, and the API
+	// server can be what did not start.
+	dir := c.runDir(kubelet)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, unregisterPatience)
+	defer cancel()
+	if err := node.Unregister(ctx, client, c.state.RealNode); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("cannot remove directory %q: %w", dir, err)
+	}
+	return nil
 }
 
 // issueNodeCertificates runs on every up, because a real node can join an existing cluster.

@@ -110,13 +110,16 @@ func (s *Store) Up(ctx context.Context, request Request) (Result, error) {
 	case err == nil:
 		return c.result(request), nil
 	case fresh:
-		err = c.abandon(ctx, err)
-	case idle:
-		// Nothing ran before this command, so nothing may run after it.
-		err = errors.Join(err, c.stop(context.WithoutCancel(ctx)))
+		return Result{}, c.abandon(ctx, err)
 	}
-	if joins && !fresh {
-		err = errors.Join(err, c.partRealNode(context.WithoutCancel(ctx)))
+	ctx = context.WithoutCancel(ctx)
+	if joins {
+		// First, while the API server runs that has the Node.
+		err = errors.Join(err, c.partRealNode(ctx))
+	}
+	if idle {
+		// Nothing ran before this command, so nothing may run after it.
+		err = errors.Join(err, c.stop(ctx))
 	}
 	return Result{}, err
 }

@@ -65,6 +65,16 @@ func Adopt(ctx context.Context, client kubernetes.Interface, registered Register
 
 // MakeRoom deletes the simulated node of a name, if there is one. The kubelet then runs its pods.
 func MakeRoom(ctx context.Context, client kubernetes.Interface, name string) error {
+	return deleteNode(ctx, client, name, true)
+}
+
+// Unregister deletes the node that a kubelet has registered and does not keep. A simulated node of that name stays.
+func Unregister(ctx context.Context, client kubernetes.Interface, name string) error {
+	return deleteNode(ctx, client, name, false)
+}
+
+// deleteNode deletes the node of a name if it is of the wanted kind.
+func deleteNode(ctx context.Context, client kubernetes.Interface, name string, simulated bool) error {
 	node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -72,12 +82,12 @@ func MakeRoom(ctx context.Context, client kubernetes.Interface, name string) err
 	if err != nil {
 		return fmt.Errorf("cannot read node %q: %w", name, err)
 	}
-	if node.Annotations[SimulatedAnnotation] != SimulatedValue {
+	if isSimulated(node) != simulated {
 		return nil
 	}
 	err = client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(node.UID))})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("cannot delete simulated node %q: %w", name, err)
+		return fmt.Errorf("cannot delete node %q: %w", name, err)
 	}
 	return nil
 }

@@ -4,13 +4,14 @@
 package node
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 )
 
@@ -71,22 +72,39 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-func TestMakeRoom(t *testing.T) {
+func TestMakeRoomAndUnregister(t *testing.T) {
 	t.Parallel()
-	simulated, err := Spec{Name: "simulated"}.object("v1", 1, metav1.Now())
-	if err != nil {
-		t.Fatal(err)
+	tests := map[string]struct {
+		call func(context.Context, kubernetes.Interface, string) error
+		want []string
+	}{
+		"a kubelet that starts replaces a simulated node only":  {MakeRoom, []string{"real"}},
+		"a kubelet that could not join takes its own node only": {Unregister, []string{"simulated"}},
 	}
-	client := fake.NewClientset(simulated, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "real"}})
-	for _, name := range []string{"simulated", "real", "missing"} {
-		if err := MakeRoom(t.Context(), client, name); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := client.CoreV1().Nodes().Get(t.Context(), "simulated", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("the simulated node: got %v", err)
-	}
-	if _, err := client.CoreV1().Nodes().Get(t.Context(), "real", metav1.GetOptions{}); err != nil {
-		t.Errorf("the real node: %v", err)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			simulated, err := Spec{Name: "simulated"}.object("v1", 1, metav1.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			client := fake.NewClientset(simulated, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "real"}})
+			for _, name := range []string{"simulated", "real", "missing"} {
+				if err := test.call(t.Context(), client, name); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			list, err := client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var left []string
+			for i := range list.Items {
+				left = append(left, list.Items[i].Name)
+			}
+			if diff := cmp.Diff(test.want, left); diff != "" {
+				t.Errorf("nodes (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

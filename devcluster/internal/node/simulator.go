@@ -58,13 +58,20 @@ func (s *Simulator) Sync(ctx context.Context, specs []Spec) (Change, error) {
 	delete(existing, s.Real)
 	var missing, present []Spec
 	for _, spec := range specs {
-		if node, ok := existing[spec.Name]; !ok {
+		node, ok := existing[spec.Name]
+		if !ok {
 			missing = append(missing, spec)
-		} else if _, own := node.Annotations[ledgerAnnotation]; !own {
-			return Change{}, fmt.Errorf("cannot create node %q: a node of that name exists and was not created by devcluster, delete it first", spec.Name)
-		} else {
-			present = append(present, spec)
+			continue
 		}
+		if _, own := node.Annotations[ledgerAnnotation]; !own {
+			return Change{}, fmt.Errorf("cannot create node %q: a node of that name exists and was not created by devcluster, delete it first", spec.Name)
+		}
+		if !isSimulated(node) {
+			// A real node that could not join has left it. Nothing makes it ready, so it stays among the surplus and is created again.
+			missing = append(missing, spec)
+			continue
+		}
+		present = append(present, spec)
 		delete(existing, spec.Name)
 	}
 	var surplus []string
@@ -249,7 +256,7 @@ func (s *Simulator) waiting(ctx context.Context) (names []string, total int, err
 	}
 	for i := range list.Items {
 		node := &list.Items[i]
-		if node.Annotations[SimulatedAnnotation] != SimulatedValue {
+		if !isSimulated(node) {
 			continue
 		}
 		total++
@@ -258,6 +265,11 @@ func (s *Simulator) waiting(ctx context.Context) (names []string, total int, err
 		}
 	}
 	return names, total, nil
+}
+
+// isSimulated reports whether the kwok controller manages the node.
+func isSimulated(node *corev1.Node) bool {
+	return node.Annotations[SimulatedAnnotation] == SimulatedValue
 }
 
 // ready also checks the taints: the controller manager removes them shortly after the condition changes, and until then

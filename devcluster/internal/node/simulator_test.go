@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 )
 
 func taint(key, value string) corev1.Taint {
@@ -90,6 +91,45 @@ func checkApply(t *testing.T, made, spec Spec, disturb, change func(*corev1.Node
 	}
 	if diff := cmp.Diff(want, node); diff != "" {
 		t.Errorf("node (-want +got):\n%s", diff)
+	}
+}
+
+func TestNodeOfARealNodeThatCouldNotJoinIsSimulatedAgain(t *testing.T) {
+	t.Parallel()
+	spec := Spec{Name: "alpha", Roles: []string{"worker"}}
+	left := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "alpha"}}
+	if err := apply(left, Spec{Name: "alpha", Roles: spec.Roles, Real: true}); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		real string
+		want []Change
+	}{
+		"once":                       {want: []Change{{Added: 1, Removed: 1}, {}}},
+		"but not one that is in use": {real: "alpha", want: []Change{{}, {}}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			nodes := Simulator{
+				Client: fake.NewClientset(left.DeepCopy()), Version: "v1", KubeletPort: 1, Real: test.real, Report: func(string, int, int) {},
+			}
+			specs := []Spec{spec}
+			if test.real != "" {
+				specs = []Spec{}
+			}
+			var got []Change
+			for range test.want {
+				change, err := nodes.Sync(t.Context(), specs)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, change)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("changes (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
