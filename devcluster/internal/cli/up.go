@@ -6,6 +6,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -142,9 +143,10 @@ func (f upFlags) request(store *cluster.Store) (cluster.Request, error) {
 	if request.Kubeconfig == "" {
 		request.Kubeconfig = rkeconfig.KubeconfigPath(path)
 	}
-	// If cluster_name was edited, the first cluster of the file would be left behind unnoticed.
+	// If cluster_name was edited, the first cluster of the file would be left behind unnoticed. Clusters of other users in the
+	// directory are no reason against another one.
 	made, ok, err := store.FindByConfig(path)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrPermission) {
 		return request, err
 	}
 	if ok && made != request.Name {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 )
 
@@ -58,8 +59,12 @@ func (s *Store) Delete(ctx context.Context, name string) (bool, error) {
 
 // delete continues after errors where it can, and removes the directory last: until then the command can be repeated.
 func (s *Store) delete(ctx context.Context, name string) error {
-	// Deletion is the remedy for a state that cannot be read, so it must not fail because of that.
+	// Deletion is the remedy for a damaged state, so it must not fail because of that. A state of another user is not damaged,
+	// and its processes would run on.
 	state, err := s.load(name)
+	if errors.Is(err, fs.ErrPermission) {
+		return err
+	}
 	if err != nil {
 		state = State{}
 	}

@@ -23,7 +23,7 @@ const (
 	Stopped Condition = "Stopped"
 	// Incomplete: the first start failed, or is still in progress.
 	Incomplete Condition = "Incomplete"
-	// Unreadable: the state is damaged; down removes it.
+	// Unreadable: the state is damaged, and down removes it; or it belongs to another user.
 	Unreadable Condition = "Unreadable"
 )
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,17 +51,33 @@ func (c *cluster) survey() (map[string][]process.ID, error) {
 	}
 	for _, batch := range batches() {
 		for _, component := range batch {
-			var id process.ID
-			raw, err := os.ReadFile(c.recordPath(component.name))
-			if err != nil || json.Unmarshal(raw, &id) != nil || !id.Alive() {
-				continue
+			id, err := c.recorded(component.name)
+			if err != nil {
+				return nil, err
 			}
-			if !slices.Contains(running[component.name], id) {
+			if id.Alive() && !slices.Contains(running[component.name], id) {
 				running[component.name] = append(running[component.name], id)
 			}
 		}
 	}
 	return running, nil
+}
+
+// recorded returns the process on record of a component, or the zero ID. Damaged contents are no record, but a file that
+// cannot be read is an error: its process can run.
+func (c *cluster) recorded(name string) (process.ID, error) {
+	raw, err := readFile(c.recordPath(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return process.ID{}, nil
+	}
+	if err != nil {
+		return process.ID{}, fmt.Errorf("cannot read which process of cluster %q is its %s: %w", c.state.Name, name, err)
+	}
+	var id process.ID
+	if json.Unmarshal(raw, &id) != nil {
+		return process.ID{}, nil
+	}
+	return id, nil
 }
 
 // ensure starts every component that does not run, batch by batch.

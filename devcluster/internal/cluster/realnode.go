@@ -5,7 +5,6 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -107,15 +106,11 @@ func (c *cluster) cgroup() string {
 
 // nodeInit returns the process that holds the node's namespaces.
 func (c *cluster) nodeInit() (process.ID, error) {
-	var id process.ID
-	raw, err := os.ReadFile(c.recordPath(nodeInit))
-	if err == nil {
-		err = json.Unmarshal(raw, &id)
+	id, err := c.recorded(nodeInit)
+	if err == nil && !id.Alive() {
+		err = errors.New("the real node is not running")
 	}
-	if err != nil || !id.Alive() {
-		return process.ID{}, errors.New("the real node is not running")
-	}
-	return id, nil
+	return id, err
 }
 
 // joinNode places a process in the node's namespaces.

@@ -134,7 +134,7 @@ func (s *Store) Names() ([]string, error) {
 
 // load distinguishes a missing state from a damaged one: the first is created again, about the second the user decides.
 func (s *Store) load(name string) (State, error) {
-	raw, err := os.ReadFile(s.statePath(name))
+	raw, err := readFile(s.statePath(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return State{}, fmt.Errorf("%w: %q", ErrNotFound, name)
 	}
@@ -163,18 +163,23 @@ func (s *Store) save(state State) error {
 }
 
 // FindByConfig returns the name of the cluster that was created from a cluster.yml, by its absolute path. It also works
-// after the file was edited or deleted.
+// after the file was edited or deleted. If it finds none, it says which states this user may not read.
 func (s *Store) FindByConfig(config string) (string, bool, error) {
 	names, err := s.Names()
 	if err != nil {
 		return "", false, err
 	}
+	var hidden []error
 	for _, name := range names {
-		if state, err := s.load(name); err == nil && state.Config == config {
+		state, err := s.load(name)
+		if err == nil && state.Config == config {
 			return name, true, nil
 		}
+		if errors.Is(err, fs.ErrPermission) {
+			hidden = append(hidden, err)
+		}
 	}
-	return "", false, nil
+	return "", false, errors.Join(hidden...)
 }
 
 // writeFile replaces a file as a whole: a reader sees the old or the new contents, even after a power failure.

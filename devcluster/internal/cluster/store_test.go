@@ -6,6 +6,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -105,6 +106,83 @@ func TestDamagedStateIsListedAndDeleted(t *testing.T) {
 	}
 	if found, err := store.Delete(t.Context(), "dev"); found || err != nil {
 		t.Errorf("second delete: got %v, %v", found, err)
+	}
+}
+
+func TestClusterIsNotDeletedWithoutItsRecords(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	if err := store.save(newState(t, store, "dev")); err != nil {
+		t.Fatal(err)
+	}
+	// Nobody can read a directory as a file, not even root.
+	if err := os.MkdirAll(store.cluster(State{Name: "dev"}).recordPath(etcd), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Delete(t.Context(), "dev"); err == nil || !strings.Contains(err.Error(), etcd) {
+		t.Errorf("delete: got %v", err)
+	}
+	if _, err := store.load("dev"); err != nil {
+		t.Errorf("the state after delete: %v", err)
+	}
+}
+
+func TestClusterOfAnotherUserIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root can read the files of all users")
+	}
+	tests := map[string]func(store *Store) string{
+		"by its state":  func(store *Store) string { return store.statePath("dev") },
+		"by its record": func(store *Store) string { return store.cluster(State{Name: "dev"}).recordPath(etcd) },
+	}
+	for name, path := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := openStore(t)
+			if err := store.save(newState(t, store, "dev")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll(filepath.Dir(path(store)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path(store), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(path(store), 0); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.Delete(t.Context(), "dev"); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), path(store)+" belongs to ") {
+				t.Errorf("delete: got %v", err)
+			}
+			if _, err := os.Stat(path(store)); err != nil {
+				t.Errorf("after delete: %v", err)
+			}
+		})
+	}
+}
+
+func TestClusterOfAFileIsNotSaidToBeMissingWhereAStateIsHidden(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() == 0 {
+		t.Skip("root can read the files of all users")
+	}
+	store := openStore(t)
+	for _, name := range []string{"hidden", "mine"} {
+		state := newState(t, store, name)
+		state.Config = "/" + name
+		if err := store.save(state); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(store.statePath("hidden"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, err := store.FindByConfig("/hidden"); found || !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a hidden state: got %v, %v", found, err)
+	}
+	if name, found, err := store.FindByConfig("/mine"); name != "mine" || !found || err != nil {
+		t.Errorf("a state beside it: got %q, %v, %v", name, found, err)
 	}
 }
 
