@@ -55,7 +55,11 @@ func (c *cluster) survey() (map[string][]process.ID, error) {
 			if err != nil {
 				return nil, err
 			}
-			if id.Alive() && !slices.Contains(running[component.name], id) {
+			alive, err := id.Alive()
+			if err != nil {
+				return nil, fmt.Errorf("cannot find the processes of cluster %q: %w", c.state.Name, err)
+			}
+			if alive && !slices.Contains(running[component.name], id) {
 				running[component.name] = append(running[component.name], id)
 			}
 		}
@@ -100,8 +104,11 @@ func (c *cluster) ensure(ctx context.Context, running map[string][]process.ID) e
 
 // ensureComponent leaves a healthy process alone, so a second up is quick and harmless.
 func (c *cluster) ensureComponent(ctx context.Context, prober *prober, component component, running []process.ID) error {
-	// A process that ran when this command began can have ended with its node.
-	running = slices.DeleteFunc(running, func(id process.ID) bool { return !id.Alive() })
+	// A process that ran when this command began can have ended with its node. One of which nobody knows is stopped below, or its error is reported.
+	running = slices.DeleteFunc(running, func(id process.ID) bool {
+		alive, err := id.Alive()
+		return err == nil && !alive
+	})
 	if len(running) == 1 {
 		err := c.await(ctx, prober, component, healPatience, nil)
 		if err == nil || ctx.Err() != nil {

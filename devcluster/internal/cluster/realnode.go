@@ -107,7 +107,11 @@ func (c *cluster) cgroup() string {
 // nodeInit returns the process that holds the node's namespaces.
 func (c *cluster) nodeInit() (process.ID, error) {
 	id, err := c.recorded(nodeInit)
-	if err == nil && !id.Alive() {
+	if err != nil {
+		return id, err
+	}
+	alive, err := id.Alive()
+	if err == nil && !alive {
 		err = errors.New("the real node is not running")
 	}
 	return id, err

@@ -4,11 +4,14 @@
 package process
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Fields of /proc/<pid>/stat counted from the state, which is the first after the command in parentheses.
@@ -20,6 +23,9 @@ const (
 // startedAt returns the start in clock ticks since boot, together with the ID of the boot, because every boot counts from 0.
 func startedAt(pid int) (string, error) {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return "", os.ErrProcessDone
+	}
 	if err != nil {
 		return "", err
 	}

@@ -6,17 +6,25 @@
 package process
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 )
 
-// startedAt calls ps, which every Unix has. The answer does not change during the life of a process.
+// startedAt calls ps, which every Unix has. The answer does not change during the life of a process, nor with the time zone
+// and the language of the caller, in which ps writes a time.
 func startedAt(pid int) (string, error) {
-	out, err := exec.Command("ps", "-o", "stat=,lstart=", "-p", strconv.Itoa(pid)).Output() //nolint:noctx // because a truncated answer would make a running process look ended
-	if err != nil {
+	cmd := exec.Command("ps", "-o", "stat=,lstart=", "-p", strconv.Itoa(pid)) //nolint:noctx // because a truncated answer would make a running process look ended
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "TZ=UTC")
+	out, err := cmd.Output()
+	if _, answered := errors.AsType[*exec.ExitError](err); answered {
 		return "", os.ErrProcessDone
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot ask ps for process %d: %w", pid, err)
 	}
 	state, started, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
 	if state == "" || strings.HasPrefix(state, "Z") {

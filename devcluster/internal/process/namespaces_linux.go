@@ -42,7 +42,11 @@ func enter(id ID) error {
 	// The file is only read, so an error of Close does not matter.
 	defer func() { _ = unix.Close(process) }()
 	// Checked after opening: from here on the ID cannot be reused.
-	if !id.Alive() {
+	alive, err := id.Alive()
+	if err != nil {
+		return err
+	}
+	if !alive {
 		return fmt.Errorf("process %d has ended", id.PID)
 	}
 	// A thread that shares its working directory with others may not change the mount namespace.

@@ -66,9 +66,13 @@ func Start(ctx context.Context, spec Spec) (*Process, error) {
 		return nil, fmt.Errorf("cannot start %q: %w", spec.Path, err)
 	}
 	started, err := startedAt(cmd.Process.Pid)
-	if err != nil {
-		started = "" // It has already ended, which Done reports.
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
+		// It must not stay: no later call could find it.
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return nil, fmt.Errorf("cannot start %q: %w", spec.Path, err)
 	}
+	// Without a start it has already ended, which Done reports.
 	p := &Process{ID: ID{PID: cmd.Process.Pid, Started: started}, done: make(chan struct{})}
 	go func() {
 		// Wait also reaps it, so that a zombie does not count as a running process.
@@ -89,72 +93,86 @@ func (p *Process) Err() error {
 	return p.err
 }
 
-// Alive reports whether exactly this process still runs. Zombies do not count.
-func (id ID) Alive() bool {
+// Alive reports whether exactly this process still runs. Zombies do not count. After an error it can run or not.
+func (id ID) Alive() (bool, error) {
 	if id.PID <= 0 || id.Started == "" {
-		return false
+		return false, nil
 	}
 	started, err := startedAt(id.PID)
-	return err == nil && started == id.Started
+	if errors.Is(err, os.ErrProcessDone) {
+		return false, nil
+	}
+	return err == nil && started == id.Started, err
 }
 
 // Stop ends all processes at once: TERM first, then KILL for those that remain after the grace period. It returns when
 // all have ended. A cancelled context skips the grace, not the killing.
 func Stop(ctx context.Context, grace time.Duration, ids ...ID) error {
-	signal(ids, syscall.SIGTERM)
-	if waitGone(ctx, grace, ids) {
-		return nil
+	if left, err := end(ctx, grace, ids, syscall.SIGTERM); left == nil {
+		return err
 	}
-	signal(ids, syscall.SIGKILL)
-	if waitGone(context.WithoutCancel(ctx), killPatience, ids) {
-		return nil
+	left, err := end(context.WithoutCancel(ctx), killPatience, ids, syscall.SIGKILL)
+	if left != nil {
+		return fmt.Errorf("process %d did not end after SIGKILL", left.PID)
 	}
-	for _, id := range ids {
-		if id.Alive() {
-			return fmt.Errorf("process %d did not end after SIGKILL", id.PID)
-		}
-	}
-	return nil
+	return err
 }
 
 // killPatience is how long the kernel gets to take down a killed process that is in the middle of disk writes.
 const killPatience = 10 * time.Second
 
+// end signals processes and returns one that still runs after the patience, or nil.
+func end(ctx context.Context, patience time.Duration, ids []ID, sig syscall.Signal) (*ID, error) {
+	if err := signal(ids, sig); err != nil {
+		return nil, err
+	}
+	return waitGone(ctx, patience, ids)
+}
+
 // signal checks each process again immediately before, so that the kernel has hardly any time to reuse its number.
-func signal(ids []ID, sig syscall.Signal) {
+func signal(ids []ID, sig syscall.Signal) error {
+	var errs []error
 	for _, id := range ids {
-		if id.Alive() {
+		alive, err := id.Alive()
+		if alive {
 			// An error means that the process has just ended or may not be signalled: waitGone finds out which.
 			_ = syscall.Kill(id.PID, sig)
 		}
+		errs = append(errs, err)
 	}
+	return errors.Join(errs...)
 }
 
-// waitGone checks once more after the deadline, because a process can end just then.
-func waitGone(ctx context.Context, patience time.Duration, ids []ID) bool {
+// waitGone returns a process that still runs after the patience, or nil. It checks once more after the deadline, because a
+// process can end just then.
+func waitGone(ctx context.Context, patience time.Duration, ids []ID) (*ID, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	// There is no portable notification of the end of a process that is not a child, so this polls.
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if !anyAlive(ids) {
-			return true
+		if left, err := firstAlive(ids); left == nil {
+			return nil, err
 		}
 		select {
 		case <-ctx.Done():
-			return !anyAlive(ids)
+			return firstAlive(ids)
 		case <-tick.C:
 		}
 	}
 }
 
-// anyAlive stops at the first process that is alive.
-func anyAlive(ids []ID) bool {
+// firstAlive returns a process that runs, or nil.
+func firstAlive(ids []ID) (*ID, error) {
 	for _, id := range ids {
-		if id.Alive() {
-			return true
+		alive, err := id.Alive()
+		if err != nil {
+			return nil, err
+		}
+		if alive {
+			return &id, nil
 		}
 	}
-	return false
+	return nil, nil
 }

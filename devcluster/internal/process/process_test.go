@@ -38,19 +38,28 @@ func start(t *testing.T, script string) (*Process, string) {
 	return p, root
 }
 
+func alive(t *testing.T, id ID) bool {
+	t.Helper()
+	alive, err := id.Alive()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return alive
+}
+
 const untilKilled = "while :; do read line <&9 || :; done 9<>fifo"
 
 func TestStopEndsWhatListensToTerm(t *testing.T) {
 	t.Parallel()
 	p, root := start(t, untilKilled)
-	if !p.ID.Alive() {
+	if !alive(t, p.ID) {
 		t.Fatal("it does not run")
 	}
 	if err := Stop(t.Context(), time.Minute, p.ID); err != nil {
 		t.Fatal(err)
 	}
 	<-p.Done()
-	if p.ID.Alive() {
+	if alive(t, p.ID) {
 		t.Error("it is alive after its end")
 	}
 	if found, err := Find(root); err != nil || len(found) > 0 {
@@ -71,13 +80,13 @@ func TestAnotherProcessWithTheSameNumberIsNotAlive(t *testing.T) {
 	t.Parallel()
 	p, _ := start(t, untilKilled)
 	later := ID{PID: p.ID.PID, Started: p.ID.Started + "0"}
-	if later.Alive() {
+	if alive(t, later) {
 		t.Error("a process of another start counts as alive")
 	}
 	if err := Stop(t.Context(), time.Minute, later); err != nil {
 		t.Fatal(err)
 	}
-	if !p.ID.Alive() {
+	if !alive(t, p.ID) {
 		t.Error("a stranger was stopped")
 	}
 }
