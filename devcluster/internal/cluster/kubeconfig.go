@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -131,7 +132,7 @@ func (c *cluster) editKubeconfig(ctx context.Context, path string, also func(*ap
 	return writeKubeconfig(path, config)
 }
 
-// withdrawKubeconfig removes the cluster's entries from a file, and removes a file that has no other entries.
+// withdrawKubeconfig removes the cluster's entries from a file, and removes a file that has no other entries. A link to it stays.
 func (c *cluster) withdrawKubeconfig(ctx context.Context, path string) error {
 	lock, err := c.store.lockStore(ctx)
 	if err != nil {
@@ -139,11 +140,12 @@ func (c *cluster) withdrawKubeconfig(ctx context.Context, path string) error {
 	}
 	defer lock.release()
 
+	path = followed(path)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	config, err := readKubeconfig(path)
-	if err != nil {
+	if err != nil || !c.owns(config) {
 		return err
 	}
 	name := contextName(c.state.Name)
@@ -160,6 +162,17 @@ func (c *cluster) withdrawKubeconfig(ctx context.Context, path string) error {
 		return fmt.Errorf("cannot remove kubeconfig %q: %w", path, err)
 	}
 	return nil
+}
+
+// owns reports whether the entries under the cluster's name are its own: a cluster of another state directory can have the same
+// name. If the authority is gone, the name decides.
+func (c *cluster) owns(config *api.Config) bool {
+	entry, ok := config.Clusters[contextName(c.state.Name)]
+	if !ok {
+		return true
+	}
+	authority, err := os.ReadFile(c.pki.Cert(pki.CA))
+	return err != nil || bytes.Equal(authority, entry.CertificateAuthorityData)
 }
 
 // readKubeconfig treats a missing file as empty, but never a damaged file: it can be a user's only access to a cluster.
@@ -180,10 +193,7 @@ func writeKubeconfig(path string, config *api.Config) error {
 	if err != nil {
 		return fmt.Errorf("cannot encode kubeconfig %q: %w", path, err)
 	}
-	// A link stays a link: its target is replaced.
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
+	path = followed(path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot create the directory of kubeconfig %q: %w", path, err)
 	}
@@ -191,6 +201,22 @@ func writeKubeconfig(path string, config *api.Config) error {
 		return fmt.Errorf("cannot write kubeconfig %q: %w", path, err)
 	}
 	return nil
+}
+
+// followed returns the file that a link leads to, which need not exist. A link of the user stays a link, and the key is not
+// left behind it.
+func followed(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	target, err := os.Readlink(path)
+	switch {
+	case err != nil:
+		return path
+	case filepath.IsAbs(target):
+		return target
+	}
+	return filepath.Join(filepath.Dir(path), target)
 }
 
 // restConfig returns the configuration for devcluster's own calls: without a client-side rate limit, and with protobuf,

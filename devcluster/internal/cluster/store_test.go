@@ -7,17 +7,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/client-go/tools/clientcmd"
-	api "k8s.io/client-go/tools/clientcmd/api"
-
-	"github.com/windlass-operator/windlass/devcluster/internal/pki"
 )
 
 func openStore(t *testing.T) *Store {
@@ -244,62 +239,4 @@ func TestLockIsWaitedForAndInterruptible(t *testing.T) {
 	if err := <-got; err != nil {
 		t.Errorf("after the first holder removed the file: got %v", err)
 	}
-}
-
-func TestKubeconfigSharedWithOtherClusters(t *testing.T) {
-	t.Parallel()
-	store := openStore(t)
-	c := store.cluster(newState(t, store, "dev"))
-	c.state.Ports = portsOfBlock(1)
-	if err := pki.Create(c.pki, []net.IP{net.ParseIP(loopback)}, nil); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "config")
-	other := api.NewConfig()
-	other.Clusters["other"] = &api.Cluster{Server: "https://192.0.2.1"}
-	other.Contexts["other"] = &api.Context{Cluster: "other"}
-	other.CurrentContext = "other"
-	if err := clientcmd.WriteToFile(*other, path); err != nil {
-		t.Fatal(err)
-	}
-
-	if err := c.publishKubeconfig(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
-	config := load(t, path)
-	if config.CurrentContext != "devcluster-dev" || config.Clusters["other"] == nil {
-		t.Errorf("after publishing: current context %q, clusters %v", config.CurrentContext, config.Clusters)
-	}
-
-	c.state.Ports = portsOfBlock(2)
-	if err := c.refreshKubeconfigs(t.Context(), ""); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := load(t, path).Clusters["devcluster-dev"].Server, "https://"+address(c.state.Ports.APIServer); got != want {
-		t.Errorf("after a move: server %q, want %q", got, want)
-	}
-
-	if err := c.withdrawKubeconfig(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(keys(other.Clusters), keys(load(t, path).Clusters)); diff != "" {
-		t.Errorf("clusters after withdrawing (-want +got):\n%s", diff)
-	}
-}
-
-func load(t *testing.T, path string) *api.Config {
-	t.Helper()
-	config, err := clientcmd.LoadFromFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return config
-}
-
-func keys[V any](m map[string]V) []string {
-	var names []string
-	for name := range m {
-		names = append(names, name)
-	}
-	return names
 }
