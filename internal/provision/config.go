@@ -87,13 +87,13 @@ func ReadConfig(raw []byte) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	config.takeNodes(documents[0], tree)
+	takeNodes(&config, documents[0], tree)
 	for i, text := range documents[1:] {
 		further, _, err := readDocument(text)
 		if err != nil {
 			return Config{}, err
 		}
-		config.add(further, fmt.Sprintf("document %d%s", i+2, ofDocument))
+		add(&config, further, fmt.Sprintf("document %d%s", i+2, ofDocument))
 	}
 	slices.Sort(config.SecretKeys)
 	return config, nil
@@ -129,7 +129,7 @@ func readDocument(raw []byte) (config Config, tree map[string]any, err error) {
 
 // takeNodes reads nodes and version, if they are in RKE's form. Another tool's configuration can have anything under these names: a plan says that it
 // changes, but not how.
-func (c *Config) takeNodes(raw []byte, tree map[string]any) {
+func takeNodes(c *Config, raw []byte, tree map[string]any) {
 	var doc document
 	if yaml.Unmarshal(raw, &doc) != nil {
 		return
@@ -147,7 +147,7 @@ func (c *Config) takeNodes(raw []byte, tree map[string]any) {
 const ofDocument = ": "
 
 // add adds what a further document has, under its title.
-func (c *Config) add(further Config, title string) {
+func add(c *Config, further Config, title string) {
 	c.Digest = digest([]string{c.Digest, further.Digest})
 	c.Text += "---\n" + further.Text
 	c.Secrets = append(c.Secrets, further.Secrets...)
