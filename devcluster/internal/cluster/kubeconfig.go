@@ -187,7 +187,8 @@ func readKubeconfig(path string) (*api.Config, error) {
 	return config, nil
 }
 
-// writeKubeconfig replaces the file as a whole and always sets mode 0600, because it has a key in it.
+// writeKubeconfig replaces the file as a whole and always sets mode 0600, because it has a key in it. Its owner stays: with sudo,
+// that is not the one who writes it.
 func writeKubeconfig(path string, config *api.Config) error {
 	raw, err := clientcmd.Write(*config)
 	if err != nil {
@@ -197,7 +198,7 @@ func writeKubeconfig(path string, config *api.Config) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot create the directory of kubeconfig %q: %w", path, err)
 	}
-	if err := writeFile(path, raw); err != nil {
+	if err := replaceFile(path, raw, keepOwner(path)); err != nil {
 		return fmt.Errorf("cannot write kubeconfig %q: %w", path, err)
 	}
 	return nil

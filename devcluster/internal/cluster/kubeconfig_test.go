@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"net"
@@ -135,6 +136,33 @@ func TestKubeconfigOfANamesakeIsNotWithdrawn(t *testing.T) {
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the file without the second: got %v", err)
+	}
+}
+
+func TestKubeconfigOfAUserIsNotTakenByRoot(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can write files of other users")
+	}
+	const owner, group = 1000, 1001
+	path := filepath.Join(t.TempDir(), "config")
+	writeOther(t, path)
+	if err := os.Chown(path, owner, group); err != nil {
+		t.Fatal(err)
+	}
+	c := newCluster(t)
+	steps := map[string]func(context.Context, string) error{"publishing": c.publishKubeconfig, "withdrawing": c.withdrawKubeconfig}
+	for _, name := range []string{"publishing", "withdrawing"} {
+		if err := steps[name](t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if uid, gid := ownerOf(info); uid != owner || gid != group || info.Mode().Perm() != 0o600 {
+			t.Errorf("after %s: owner %d:%d, mode %s", name, uid, gid, info.Mode())
+		}
 	}
 }
 

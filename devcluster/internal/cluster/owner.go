@@ -41,6 +41,25 @@ func belonging(path string) string {
 	return fmt.Sprintf("%s belongs to %s, run devcluster as that user", path, owner)
 }
 
+// keepOwner gives a new file the owner of the one that it replaces, if there is one.
+func keepOwner(replaced string) func(*os.File) error {
+	return func(file *os.File) error {
+		info, err := os.Stat(replaced)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = file.Chown(ownerOf(info))
+		if errors.Is(err, fs.ErrPermission) {
+			// Only root can give a file away. Who may replace the file of another user gets one of their own.
+			return nil
+		}
+		return err
+	}
+}
+
 // ownerOf returns the user and the group of a file.
 func ownerOf(info fs.FileInfo) (uid, gid int) {
 	stat, ok := info.Sys().(*syscall.Stat_t)

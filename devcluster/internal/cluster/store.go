@@ -183,7 +183,12 @@ func (s *Store) FindByConfig(config string) (string, bool, error) {
 }
 
 // writeFile replaces a file as a whole: a reader sees the old or the new contents, even after a power failure.
-func writeFile(path string, contents []byte) (err error) {
+func writeFile(path string, contents []byte) error {
+	return replaceFile(path, contents, func(*os.File) error { return nil })
+}
+
+// replaceFile is writeFile with a chance to prepare the new file, before anything is in it.
+func replaceFile(path string, contents []byte, prepare func(*os.File) error) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return err
@@ -194,6 +199,9 @@ func writeFile(path string, contents []byte) (err error) {
 			_ = os.Remove(temp.Name())
 		}
 	}()
+	if err := prepare(temp); err != nil {
+		return err
+	}
 	// CreateTemp creates files of mode 0600, which everything in a state directory must have.
 	if _, err := temp.Write(contents); err != nil {
 		return err
