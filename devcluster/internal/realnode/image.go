@@ -35,13 +35,19 @@ const PauseImage = "devcluster.local/pause:1"
 // namespace is the namespace of containerd in which the kubelet's images and containers are.
 const namespace = "k8s.io"
 
+// answerPatience is how long containerd can take for an answer, as long as the other components can.
+const answerPatience = 2 * time.Second
+
 // Runtime is the containerd of a running node.
 type Runtime struct{ client *containerd.Client }
 
 // Connect reaches a node's containerd from outside of the node, through the root directory of its first process.
 func Connect(pid int) (Runtime, error) {
-	path := inside(pid, socket)
-	client, err := containerd.New(path, containerd.WithTimeout(2*time.Second), containerd.WithDefaultNamespace(namespace))
+	return connect(inside(pid, socket))
+}
+
+func connect(path string) (Runtime, error) {
+	client, err := containerd.New(path, containerd.WithTimeout(answerPatience), containerd.WithDefaultNamespace(namespace))
 	if err != nil {
 		return Runtime{}, fmt.Errorf("cannot reach containerd at %q: %w", path, err)
 	}
@@ -51,8 +57,10 @@ func Connect(pid int) (Runtime, error) {
 // Close ends the connection.
 func (r Runtime) Close() { _ = r.client.Close() }
 
-// Healthy returns nil if containerd and its interface for the kubelet serve.
+// Healthy returns nil if containerd and its interface for the kubelet serve. The client itself would wait for a connection for ever.
 func (r Runtime) Healthy(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, answerPatience)
+	defer cancel()
 	serving, err := r.client.IsServing(ctx)
 	if err != nil {
 		return err
