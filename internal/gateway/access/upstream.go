@@ -58,8 +58,10 @@ func NewUpstream(config *rest.Config) (*Upstream, error) {
 			return nil, fmt.Errorf("cannot create a client for texts: %w", err)
 		}
 	}
-	for _, client := range []*http.Client{out.anonymous, out.own, out.anonymousText, out.ownText} {
-		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	for _, client := range []**http.Client{&out.anonymous, &out.own, &out.anonymousText, &out.ownText} {
+		mine := **client // without TLS it is that of the whole process
+		mine.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		*client = &mine
 	}
 	return out, nil
 }
