@@ -78,8 +78,8 @@ func (c *cluster) recorded(name string) (process.ID, error) {
 		return process.ID{}, fmt.Errorf("cannot read which process of cluster %q is its %s: %w", c.state.Name, name, err)
 	}
 	var id process.ID
-	if json.Unmarshal(raw, &id) != nil {
-		return process.ID{}, nil
+	if damaged := json.Unmarshal(raw, &id) != nil; damaged {
+		id = process.ID{}
 	}
 	return id, nil
 }
