@@ -59,7 +59,9 @@ func TestSchema(t *testing.T) {
 			kind: "Cluster", spec: `{configPath: /a, provisioner: exec, exec: {up: [a], remove: [b], kubeconfigFile: /etc/kubeconfig}}`,
 			refused: "kubeconfigFile is a file in the directory of the configuration or below it",
 		},
-		"files of a described tool": {kind: "Cluster", spec: `{configPath: /a, provisioner: exec, exec: {up: [a], remove: [b], stateFiles: ["*.state", "..lock"], kubeconfigFile: out/..kube}}`},
+		"files of a described tool": {
+			kind: "Cluster", spec: `{configPath: /a, provisioner: exec, exec: {up: [a], remove: [b], stateFiles: ["*.state", "..lock"], kubeconfigFile: out/..kube}}`,
+		},
 		"a key for a tool that uses no SSH": {kind: "Cluster", spec: `{configPath: /a, provisioner: devcluster,
 			sshAuth: {privateKeySecretRef: {namespace: a, name: b, key: c}}}`, refused: "devcluster does not use SSH"},
 		"a key for RKE": {kind: "Cluster", spec: `{configPath: /a, sshAuth: {privateKeySecretRef: {namespace: a, name: b, key: c}}}`},

@@ -272,3 +272,16 @@ func TestAToolThatWasBusyOnceHasNoVersionForever(t *testing.T) {
 	}
 	s.settled()
 }
+
+// TestFilesThatCannotBeAreNoticedOnceTheMachinesAreThere is about names of files that no tool can leave where Windlass looks. What the API server cannot tell
+// is said before the run.
+func TestFilesThatCannotBeAreNoticedOnceTheMachinesAreThere(t *testing.T) {
+	s := newStage(t)
+	s.create(func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.Exec.StateFiles = []string{"{config}.state"} })
+	s.becomes(status.Stalled, `True ConfigUnreadable: cannot use "{config}.state" in exec.stateFiles: it names a directory. Correct spec.exec`)
+	if got := s.calls(); got != "" {
+		t.Errorf("the tool was called for %q", got)
+	}
+	testkit.Edit(t, s.Harness, s.cluster, func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.Exec.StateFiles = []string{"*.json"} })
+	s.ready()
+}
