@@ -218,9 +218,8 @@ func (n *realNode) traces() traces {
 func (n *realNode) gone(before traces) {
 	t := n.s.t
 	t.Helper()
-	if left := before.processes(); len(left) > 0 {
-		t.Errorf("processes %v are left on the node", left)
-	}
+	// What has been killed is still to be seen for a moment, until the kernel has let it go.
+	n.s.eventually("the node's processes are gone", func() bool { return len(before.processes()) == 0 })
 	if left := before.groups(); len(left) > 0 {
 		t.Errorf("cgroups %v are left", left)
 	}
