@@ -127,7 +127,8 @@ type turns struct {
 	beside []job
 	// first have to be done before then is called.
 	first []job
-	// then returns the jobs that follow, and those that only the first few lanes take, before all others: what such a job needs is made once for each lane.
+	// then returns the jobs that follow, and those that only the first few lanes take, before all others: what such a job needs is made once for each lane. If
+	// there are no others, all lanes take them.
 	then func() (all, few []job)
 	// admit waits until a lane may do its next job, and returns false if the context ends before: it does when no job is left. If it is nil, all lanes may.
 	admit func(ctx context.Context, l *lane) (bool, error)
@@ -158,6 +159,9 @@ func inTurn(ctx context.Context, lanes []*lane, jobs turns) error {
 			return err
 		}
 		all, some := jobs.then()
+		if len(all) == 0 { // the other lanes have nothing else to do
+			all, some = some, nil
+		}
 		group.Go(func() error {
 			defer close(few)
 			return give(ctx, few, some)

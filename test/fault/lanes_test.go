@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func TestFaultsDoNotWaitForWhatTakesLong(t *testing.T) {
@@ -78,6 +79,34 @@ func TestFewLanesDoWhatIsMadeOnceForEachLane(t *testing.T) {
 	}})
 	if err != nil || done.Load() != 50 {
 		t.Errorf("%d of 50 jobs were done, and it ended with %v", done.Load(), err)
+	}
+}
+
+func TestLanesRestWhileThereIsSomethingToDo(t *testing.T) {
+	t.Parallel()
+	lanes := make([]*lane, 6)
+	for i := range lanes {
+		lanes[i] = &lane{runs: i}
+	}
+	var begun atomic.Int32
+	together := make(chan struct{})
+	// Each waits until all lanes are at work.
+	wait := func(ctx context.Context, _ *lane) error {
+		if int(begun.Add(1)) == len(lanes) {
+			close(together)
+		}
+		select {
+		case <-together:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	err := inTurn(ctx, lanes, turns{then: func() (all, few []job) { return nil, slices.Repeat([]job{wait}, len(lanes)) }})
+	if err != nil {
+		t.Errorf("%d of %d lanes work, and it ended with %v", begun.Load(), len(lanes), err)
 	}
 }
 
