@@ -124,9 +124,6 @@ func TestClusterIsNotDeletedWithoutItsRecords(t *testing.T) {
 
 func TestClusterOfAnotherUserIsNotDeleted(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() == 0 {
-		t.Skip("root can read the files of all users")
-	}
 	tests := map[string]func(store *Store) string{
 		"by its state":  func(store *Store) string { return store.statePath("dev") },
 		"by its record": func(store *Store) string { return store.cluster(State{Name: "dev"}).recordPath(etcd) },
@@ -144,9 +141,7 @@ func TestClusterOfAnotherUserIsNotDeleted(t *testing.T) {
 			if err := os.WriteFile(path(store), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Chmod(path(store), 0); err != nil {
-				t.Fatal(err)
-			}
+			defer hideFrom(t, store, path(store))()
 			if _, err := store.Delete(t.Context(), "dev"); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), path(store)+" belongs to ") {
 				t.Errorf("delete: got %v", err)
 			}
@@ -159,9 +154,6 @@ func TestClusterOfAnotherUserIsNotDeleted(t *testing.T) {
 
 func TestClusterOfAFileIsNotSaidToBeMissingWhereAStateIsHidden(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() == 0 {
-		t.Skip("root can read the files of all users")
-	}
 	store := openStore(t)
 	for _, name := range []string{"hidden", "mine"} {
 		state := newState(t, store, name)
@@ -170,9 +162,7 @@ func TestClusterOfAFileIsNotSaidToBeMissingWhereAStateIsHidden(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(store.statePath("hidden"), 0); err != nil {
-		t.Fatal(err)
-	}
+	defer hideFrom(t, store, store.statePath("hidden"))()
 	if _, found, err := store.FindByConfig("/hidden"); found || !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a hidden state: got %v, %v", found, err)
 	}
