@@ -130,8 +130,8 @@ func (a *API) usage(ctx context.Context, of usageOf, target Target, hours int) (
 	return out, nil
 }
 
-// usageItem returns the object from the store, or from the API server as the caller: a store can be late, or not filled at all. To callers who may
-// read what a node uses, but not the node, a store that is in step says that there is none.
+// usageItem returns the object from the store, or else from the API server as the caller, because a store can be late or empty. A caller who may read what a
+// node uses, but not the node itself, gets 404 if the store is up to date.
 func (a *API) usageItem(ctx context.Context, who *access.Caller, k *feed.Kind, of Target) (*view.Item, error) {
 	if item, exists := k.Store.Get(of.namespace, of.name); exists {
 		return item, nil

@@ -124,7 +124,7 @@ func (r *Recorder) takeNodes(ctx context.Context) {
 	}
 }
 
-// readMetrics reads what nodes use, from whoever serves it.
+// readMetrics reads the usage of nodes from the program that serves metrics.k8s.io.
 func (r *Recorder) readMetrics(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, metricsTimeout)
 	defer cancel()

@@ -84,8 +84,8 @@ type console struct {
 	end    sync.Once
 }
 
-// begin waits for the first line of the shell. What the engine says instead of it is why there is none. The shell is a program of the image, which can
-// print anything: a line that the buffer does not hold is not ours.
+// begin waits for the first line of the shell. If the engine answers something else, that is the reason why there is no shell. The shell is a program of the
+// image and can print anything, so a line that does not fit into the buffer is refused.
 func (c *console) begin(ctx context.Context) error {
 	line, err := c.said.ReadSlice('\n')
 	if err == nil && string(bytes.TrimSpace(line)) == c.mark {

@@ -58,7 +58,7 @@ func (l *leftovers) take(id string) []string {
 }
 
 // sweep ends everything that was started in the console with the mark, and waits until that is done. If the container does not run, nothing is left.
-// What is frozen in a paused one cannot end: whoever resumes it sweeps.
+// Processes of a paused container cannot end, so the driver sweeps again when it resumes the container.
 func (d *driver) sweep(ctx context.Context, id, mark string) error {
 	if d.endMarked(ctx, id, mark) == nil {
 		return nil
