@@ -249,8 +249,9 @@ func (s *Simulator) AwaitReady(ctx context.Context) (int, error) {
 
 // waiting returns the simulated nodes that are not ready yet, and how many simulated nodes there are.
 func (s *Simulator) waiting(ctx context.Context) (names []string, total int, err error) {
-	// From the API server's cache: the call is repeated often, and the answer may be a moment old.
-	list, err := s.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+	// The API server answers from its cache, once that is as new as etcd. "Any version" would do no less work, and can lack the nodes
+	// that Sync has just created.
+	list, err := s.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, 0, fmt.Errorf("cannot list nodes: %w", err)
 	}

@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 )
 
 func taint(key, value string) corev1.Taint {
@@ -130,6 +132,28 @@ func TestNodeOfARealNodeThatCouldNotJoinIsSimulatedAgain(t *testing.T) {
 				t.Errorf("changes (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestNodesThatTheCacheDoesNotHaveYetAreAwaited(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset()
+	// The first answer that may have any version is one of a cache that is behind.
+	stale := true
+	client.PrependReactor("list", "nodes", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		asked, ok := action.(clienttesting.ListActionImpl)
+		if !ok || asked.ListOptions.ResourceVersion != "0" || !stale {
+			return false, nil, nil
+		}
+		stale = false
+		return true, &corev1.NodeList{}, nil
+	})
+	nodes := Simulator{Client: client, Version: "v1", KubeletPort: 1, Report: func(string, int, int) {}}
+	if _, err := nodes.Sync(t.Context(), Numbered(2)); err != nil {
+		t.Fatal(err)
+	}
+	if ready, err := nodes.AwaitReady(t.Context()); ready != 2 || err != nil {
+		t.Errorf("ready nodes: got %d, %v, want 2", ready, err)
 	}
 }
 
