@@ -112,40 +112,72 @@ func (c *campaign) play(ctx context.Context) error {
 			shared = append(shared, r)
 		}
 	}
+	c.tell("playing %d scenarios that are faults of their own, and %d without a fault", len(alone), len(shared))
 	kept, stop := context.WithCancel(ctx)
 	defer stop()
 	var before costs
 	defer func() { c.spent = c.costs().since(before) }()
-	first := func(rows []*row) (work []job) {
-		for _, r := range rows {
-			work = append(work, func(ctx context.Context, l *lane) error { return c.playFirst(ctx, l, r) })
-		}
-		return work
-	}
-	c.tell("playing %d scenarios that are faults of their own, and %d without a fault", len(alone), len(shared))
-	// Some of those that are faults of their own take as long as a hundred others, while those without a fault mostly rest.
-	jobs := turns{beside: first(alone), first: first(shared), then: func() (all, few []job) {
-		cases := c.cases()
+	weigh := sync.OnceFunc(func() {
 		before = c.costs()
 		if c.quota != nil {
 			go c.quota.keep(kept) // not before: scenarios without a fault mostly rest, and say nothing about those with one
 		}
-		c.tell("playing %d faults", len(cases))
-		c.pace = &pace{begun: time.Now(), told: time.Now(), all: len(cases)}
-		for _, one := range cases {
-			play := func(ctx context.Context, l *lane) error { return c.playFault(ctx, l, &one) }
-			if one.row.scenario.local {
-				few = append(few, play)
-			} else {
-				all = append(all, play)
-			}
-		}
-		return all, few
-	}}
+	})
+	// Some of those that are faults of their own take as long as a hundred others, while those without a fault mostly rest.
+	jobs := turns{beside: c.firsts(alone)}
+	for _, rows := range c.groups(shared) {
+		jobs.groups = append(jobs.groups, group{first: c.firsts(rows), then: func() (all, few []job) {
+			weigh()
+			return c.faults(rows)
+		}})
+	}
 	if c.quota != nil {
 		jobs.admit = c.admit
 	}
+	c.pace = newPace(time.Now(), len(jobs.groups))
 	return inTurn(ctx, c.lanes, jobs)
+}
+
+// groups returns the rows of each kind, from which the faults of its scenarios are known. A sample needs all of them.
+func (c *campaign) groups(rows []*row) [][]*row {
+	if c.options.Sample > 0 {
+		return [][]*row{rows}
+	}
+	var all [][]*row
+	for _, r := range rows {
+		if last := len(all) - 1; last >= 0 && all[last][0].kind() == r.kind() {
+			all[last] = append(all[last], r)
+		} else {
+			all = append(all, []*row{r})
+		}
+	}
+	return all
+}
+
+// firsts returns the jobs that play scenarios without a fault.
+func (c *campaign) firsts(rows []*row) (work []job) {
+	for _, r := range rows {
+		work = append(work, func(ctx context.Context, l *lane) error { return c.playFirst(ctx, l, r) })
+	}
+	return work
+}
+
+// faults returns the jobs that play scenarios with a fault, and those that only few lanes take.
+func (c *campaign) faults(rows []*row) (all, few []job) {
+	c.mutex.Lock()
+	cases := c.cases(rows)
+	c.pace.add(len(cases))
+	c.mutex.Unlock()
+	c.tell("playing %d faults in %d scenarios", len(cases), len(rows))
+	for _, one := range cases {
+		play := func(ctx context.Context, l *lane) error { return c.playFault(ctx, l, &one) }
+		if one.row.scenario.local {
+			few = append(few, play)
+		} else {
+			all = append(all, play)
+		}
+	}
+	return all, few
 }
 
 // playFirst plays a scenario without a fault.

@@ -10,13 +10,10 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// cases returns the faults to play: all that were asked for, or a sample that only the seed decides on.
-func (c *campaign) cases() []attempt {
+// cases returns the faults to play in scenarios: all that were asked for, or a sample that only the seed decides on.
+func (c *campaign) cases(rows []*row) []attempt {
 	var all []attempt
-	for _, r := range c.rows {
-		if r.scenario.alone {
-			continue
-		}
+	for _, r := range rows {
 		own := c.casesOf(r)
 		r.Cases = len(own)
 		all = append(all, own...)
@@ -67,16 +64,21 @@ func (c *campaign) casesOf(r *row) []attempt {
 // earlier returns the rows of the same kind that come before this one, and do not leave anything to a scenario with simulated machines.
 func (c *campaign) earlier(r *row) []*row {
 	var all []*row
-	kind, _, _ := strings.Cut(r.Scenario, "/")
 	for _, other := range c.rows {
 		if other == r {
 			break
 		}
-		if other.scenario.matches(kind) && !other.scenario.alone && c.simulated(other) == nil {
+		if other.kind() == r.kind() && !other.scenario.alone && c.simulated(other) == nil {
 			all = append(all, other)
 		}
 	}
 	return all
+}
+
+// kind returns the first part of the scenario's name. What is the same as a fault is one in a scenario of the same kind.
+func (r *row) kind() string {
+	kind, _, _ := strings.Cut(r.Scenario, "/")
+	return kind
 }
 
 // simulated returns the row of the scenario that does with simulated machines what this one does on a real host, nil if it is not played.

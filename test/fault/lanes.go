@@ -8,6 +8,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -125,49 +126,29 @@ type job func(ctx context.Context, l *lane) error
 type turns struct {
 	// beside take long and are no other job's concern, so they begin first.
 	beside []job
-	// first have to be done before then is called.
-	first []job
-	// then returns the jobs that follow, and those that only the first few lanes take, before all others: what such a job needs is made once for each lane. If
-	// there are no others, all lanes take them.
-	then func() (all, few []job)
+	// groups are independent of each other: the jobs that follow in one of them do not wait for the others.
+	groups []group
 	// admit waits until a lane may do its next job, and returns false if the context ends before: it does when no job is left. If it is nil, all lanes may.
 	admit func(ctx context.Context, l *lane) (bool, error)
+}
+
+// group is jobs of which some are known only after others.
+type group struct {
+	// first have to be done before then is called.
+	first []job
+	// then returns the jobs that follow, and those that the first few lanes take before all others: what such a job needs is made once for each lane. When nothing
+	// else is left, all lanes take them.
+	then func() (all, few []job)
 }
 
 // inTurn gives the lanes the jobs, and ends when all are done.
 func inTurn(ctx context.Context, lanes []*lane, jobs turns) error {
 	shared, few := make(chan job), make(chan job)
-	group, ctx := errgroup.WithContext(ctx)
-	var pending sync.WaitGroup
-	counted := make([]job, len(jobs.first))
-	for i, one := range jobs.first {
-		pending.Add(1)
-		counted[i] = func(ctx context.Context, l *lane) error {
-			defer pending.Done()
-			return one(ctx, l)
-		}
-	}
-	group.Go(func() error {
-		err := give(ctx, shared, slices.Concat(jobs.beside, counted))
-		if err == nil {
-			pending.Wait()
-			err = ctx.Err()
-		}
-		if err != nil {
-			close(shared)
-			close(few)
-			return err
-		}
-		all, some := jobs.then()
-		if len(all) == 0 { // the other lanes have nothing else to do
-			all, some = some, nil
-		}
-		group.Go(func() error {
-			defer close(few)
-			return give(ctx, few, some)
-		})
+	working, ctx := errgroup.WithContext(ctx)
+	working.Go(func() error {
 		defer close(shared)
-		return give(ctx, shared, all)
+		defer close(few)
+		return give(ctx, shared, few, jobs)
 	})
 	waiting, end := context.WithCancel(ctx)
 	defer end()
@@ -180,19 +161,71 @@ func inTurn(ctx context.Context, lanes []*lane, jobs turns) error {
 		if jobs.admit != nil {
 			admit = func() (bool, error) { return jobs.admit(waiting, l) }
 		}
-		group.Go(func() error {
+		working.Go(func() error {
 			defer end()
 			return work(ctx, l, admit, own, shared)
 		})
 	}
-	return group.Wait()
+	return working.Wait()
 }
 
-// fewLanes says that one of so many lanes is one of the few.
-const fewLanes = 3
+// give gives all jobs to lanes: those for few lanes to these, and to all others too when nothing else is left.
+func give(ctx context.Context, shared, few chan<- job, jobs turns) error {
+	giving, ctx := errgroup.WithContext(ctx)
+	first, known := jobs.beside, make([]<-chan struct{}, len(jobs.groups))
+	for i := range jobs.groups {
+		var own []job
+		own, known[i] = jobs.groups[i].counted()
+		first = slices.Concat(first, own)
+	}
+	var others sync.WaitGroup
+	others.Add(len(jobs.groups))
+	alone := make(chan struct{})
+	giving.Go(func() error {
+		err := send(ctx, first, shared)
+		others.Wait()
+		close(alone)
+		return err
+	})
+	for i := range jobs.groups {
+		giving.Go(func() error {
+			select {
+			case <-known[i]:
+			case <-ctx.Done():
+				others.Done()
+				return ctx.Err()
+			}
+			all, some := jobs.groups[i].then()
+			giving.Go(func() error { return sendFew(ctx, some, few, shared, alone) })
+			defer others.Done()
+			return send(ctx, all, shared)
+		})
+	}
+	return giving.Wait()
+}
 
-// give sends jobs to lanes.
-func give(ctx context.Context, to chan<- job, work []job) error {
+// counted returns the first jobs of a group, and a channel that is closed when all of them have been done.
+func (g *group) counted() (jobs []job, known <-chan struct{}) {
+	done := make(chan struct{})
+	if len(g.first) == 0 {
+		close(done)
+	}
+	var left atomic.Int64
+	left.Store(int64(len(g.first)))
+	for _, one := range g.first {
+		jobs = append(jobs, func(ctx context.Context, l *lane) error {
+			err := one(ctx, l)
+			if err == nil && left.Add(-1) == 0 {
+				close(done)
+			}
+			return err
+		})
+	}
+	return jobs, done
+}
+
+// send sends jobs to lanes.
+func send(ctx context.Context, work []job, to chan<- job) error {
 	for _, one := range work {
 		select {
 		case to <- one:
@@ -202,6 +235,27 @@ func give(ctx context.Context, to chan<- job, work []job) error {
 	}
 	return nil
 }
+
+// sendFew sends jobs to few lanes, and to all of them once these jobs are alone.
+func sendFew(ctx context.Context, work []job, few, shared chan<- job, alone <-chan struct{}) error {
+	var all chan<- job
+	for len(work) > 0 {
+		select {
+		case few <- work[0]:
+			work = work[1:]
+		case all <- work[0]:
+			work = work[1:]
+		case <-alone:
+			all, alone = shared, nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// fewLanes says that one of so many lanes is one of the few.
+const fewLanes = 3
 
 // work does jobs on a lane until both channels are closed, or it is not admitted: its own ones first, if there are some. A nil channel has none, and without a function it is always admitted.
 func work(ctx context.Context, l *lane, admit func() (bool, error), own, shared <-chan job) error {

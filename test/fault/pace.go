@@ -15,10 +15,21 @@ const telling = time.Minute
 type pace struct {
 	begun, told         time.Time
 	all, done, findings int
+	// unknown is how many groups of scenarios there are whose faults are not known yet.
+	unknown int
+}
+
+// newPace returns the pace of faults that come from so many groups of scenarios.
+func newPace(now time.Time, groups int) *pace { return &pace{begun: now, told: now, unknown: groups} }
+
+// add notes the faults of a group.
+func (p *pace) add(faults int) {
+	p.all += faults
+	p.unknown--
 }
 
 // step notes the end of a run. Now and then it returns a line that says how many there were, and how long the others will take if they take
-// as long.
+// as long, once it is known how many there are.
 func (p *pace) step(now time.Time, findings int) string {
 	p.done++
 	p.findings += findings
@@ -26,6 +37,9 @@ func (p *pace) step(now time.Time, findings int) string {
 		return ""
 	}
 	p.told = now
+	if p.unknown > 0 {
+		return fmt.Sprintf("played %d of at least %d faults with %d findings", p.done, p.all, p.findings)
+	}
 	left := now.Sub(p.begun) / time.Duration(p.done) * time.Duration(p.all-p.done)
 	return fmt.Sprintf("played %d of %d faults with %d findings, about %s left", p.done, p.all, p.findings, left.Round(time.Minute))
 }
