@@ -5,16 +5,20 @@ package flow_test
 
 import (
 	"context"
+	"errors"
 	"syscall"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
@@ -63,6 +67,53 @@ func TestAnObjectThatTheCacheShowsAsItWasIsNotWorkedOn(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A status took effect, and its answer was an error. The next pass began before the cache had seen it, found the object to be as it should, and what had been
+// written stayed: no event of a status wakes the controller.
+func TestAStatusThatWasWrittenWithoutAnAnswerStays(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.pass()
+	before := s.podSet.DeepCopy()
+	missing := true
+	describe := s.lifecycle.Describe
+	s.lifecycle.Describe = func(pass *scope, outcome flow.Outcome) *status.Marks {
+		marks := describe(pass, outcome)
+		if missing {
+			marks.False(synced, "Missing", "")
+		}
+		return marks
+	}
+	s.lifecycle.Client = &unanswered{Client: s.Client}
+	if _, err := s.Reconcile(t, s.lifecycle, client.ObjectKeyFromObject(s.podSet)); err == nil {
+		t.Fatal("the pass whose status has no answer ends without an error")
+	}
+	missing = false
+	s.lifecycle.Client = &frozen{Client: s.Client, podSet: before}
+	result, err := s.lifecycle.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.podSet)})
+	if err != nil || result.RequeueAfter < flow.RecheckBehind {
+		t.Errorf("the pass ends with %+v and %v, want to look again", result, err)
+	}
+	s.lifecycle.Client = s.Client
+	s.Clock.Step(flow.RecheckBehind)
+	s.pass()
+	if !apimeta.IsStatusConditionTrue(s.podSet.Status.Conditions, synced) {
+		t.Errorf("the object says that something is missing: %+v", s.podSet.Status.Conditions)
+	}
+}
+
+// unanswered is a client whose writes of a status take effect, and are answered with an error.
+type unanswered struct{ client.Client }
+
+// Status implements client.Client.
+func (u *unanswered) Status() client.SubResourceWriter { return unansweredStatus{u.Client.Status()} }
+
+type unansweredStatus struct{ client.SubResourceWriter }
+
+// Patch implements client.SubResourceWriter.
+func (u unansweredStatus) Patch(ctx context.Context, object client.Object, with client.Patch, options ...client.SubResourcePatchOption) error {
+	return errors.Join(u.SubResourceWriter.Patch(ctx, object, with, options...), apierrors.NewTimeoutError("no answer", 0))
 }
 
 // What was there once is not asked for again: a pass costs the API server no read. Of an object that the process has taken on itself it needs none.

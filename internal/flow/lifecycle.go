@@ -175,6 +175,9 @@ func (l *Lifecycle[T, S]) finish(ctx context.Context, pass *Pass[T], scope S, ou
 	}
 	written, err := patch.Status(ctx, l.Client, pass.Before, pass.Object)
 	if err != nil {
+		// It may have taken effect all the same. To the next pass, an object that the cache shows as before could look as it should be, and nothing
+		// but this write tells of a status.
+		l.confirmed.drop(client.ObjectKeyFromObject(pass.Object))
 		return client.IgnoreNotFound(err)
 	}
 	if written { // the write carries the version, so the object was there as the cache had it
