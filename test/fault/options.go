@@ -78,9 +78,9 @@ func parse(args []string, out io.Writer) (options, error) {
 	return opts, err
 }
 
-// usualLanes is how many lanes there are at most. It takes five for a processor where runs are cheap; more only make each run dearer. Each lane needs some
+// usualLanes is how many lanes there are at most. It takes six for a processor where runs are cheap; more only make each run dearer. Each lane needs some
 // 1.5 GB.
-func usualLanes() int { return min(5*runtime.NumCPU(), 28) }
+func usualLanes() int { return min(6*runtime.NumCPU(), 28) }
 
 func usage(flags *flag.FlagSet, out io.Writer) {
 	fmt.Fprintf(out, "usage: go run ./test/fault [flags]\n\nscenarios:\n")
