@@ -28,7 +28,8 @@ func newRestoreCommand() *cobra.Command {
 		Use:   "restore -f FILE...",
 		Short: "Restore objects of Windlass, with their statuses, from what kubectl has written of them",
 		Long: "Create the objects of Windlass, and the Secrets and ConfigMaps, that the files have and the cluster has not, and write their\n" +
-			"statuses: in them is what was done outside of the cluster. Nothing that exists is overwritten. No manager may run meanwhile.",
+			"statuses: in them is what was done outside of the cluster. Nothing that exists is overwritten. No manager may run meanwhile:\n" +
+			"the command holds their Lease. Where that was held by a manager that is gone, it first waits until the Lease has expired.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(files) == 0 {
@@ -50,7 +51,7 @@ func newRestoreCommand() *cobra.Command {
 	flags.StringArrayVarP(&files, "filename", "f", nil, "`file` of the backup")
 	flags.StringVar(&conf.Kubeconfig, "kubeconfig", conf.Kubeconfig, "`file` with the kubeconfig of the cluster")
 	flags.StringVar(&conf.LeaseLockName, "lease-lock-name", conf.LeaseLockName, "`name` of the Lease of the managers")
-	flags.StringVar(&conf.LeaseLockNamespace, "lease-lock-namespace", conf.LeaseLockNamespace, "`namespace` of that Lease")
+	flags.StringVar(&conf.LeaseLockNamespace, "lease-lock-namespace", conf.LeaseLockNamespace, "`namespace` of that Lease, in which they also keep what is their own")
 	complete(command)
 	return command
 }
@@ -81,7 +82,8 @@ func restoreBackup(ctx context.Context, conf *config.Config, saved []*unstructur
 		return fmt.Errorf("cannot make a client: %w", err)
 	}
 	restorer := restore.Restorer{
-		Client: api, Out: out, Now: time.Now, Lease: client.ObjectKey{Namespace: conf.LeaseLockNamespace, Name: conf.LeaseLockName},
+		Client: api, Out: out, Now: time.Now, After: time.After,
+		Lease: client.ObjectKey{Namespace: conf.LeaseLockNamespace, Name: conf.LeaseLockName},
 	}
 	return restorer.Restore(ctx, saved)
 }

@@ -25,9 +25,17 @@ import (
 type Restorer struct {
 	Client client.Client
 	Out    io.Writer
-	Now    func() time.Time
-	// Lease is that of the managers of this cluster.
+	// Now and After are the clock.
+	Now   func() time.Time
+	After func(time.Duration) <-chan time.Time
+	// Lease is that of the managers of this cluster. What they keep is in its namespace.
 	Lease client.ObjectKey
+
+	// lease is the Lease as it was last read or written, nil if there is none. Renewed is when it was last signed, zero if it is not held.
+	lease   *coordinationv1.Lease
+	renewed time.Time
+	// narrow is true if the Leases of other namespaces cannot be looked at.
+	narrow bool
 }
 
 // Read reads the objects of a file, which kubectl has written as YAML or JSON.
@@ -66,11 +74,16 @@ func appendTo(out []*unstructured.Unstructured, document []byte) ([]*unstructure
 	return out, nil
 }
 
-// Restore creates what the backup has and the cluster has not, and then writes the statuses. Before it creates anything it fails if a manager runs.
+// Restore creates what the backup has and the cluster has not, and then writes the statuses. Before it creates anything it fails if a manager runs, and
+// until it ends it holds the Lease of the managers.
 func (r *Restorer) Restore(ctx context.Context, saved []*unstructured.Unstructured) error {
 	if err := r.nobodyLeads(ctx); err != nil {
 		return err
 	}
+	return errors.Join(r.restore(ctx, saved), r.release(ctx))
+}
+
+func (r *Restorer) restore(ctx context.Context, saved []*unstructured.Unstructured) error {
 	now, err := r.nodes(ctx, saved)
 	if err != nil {
 		return err
@@ -101,27 +114,6 @@ func (r *Restorer) Restore(ctx context.Context, saved []*unstructured.Unstructur
 // pair is an object of the backup and what was made of it.
 type pair struct{ saved, created *unstructured.Unstructured }
 
-// nobodyLeads returns an error if an instance holds the Lease and has renewed it in time.
-func (r *Restorer) nobodyLeads(ctx context.Context) error {
-	lease := &coordinationv1.Lease{}
-	err := r.Client.Get(ctx, r.Lease, lease)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("cannot read the Lease %q, which says whether a manager runs: %w", r.Lease, err)
-	}
-	spec := &lease.Spec
-	if spec.HolderIdentity == nil || *spec.HolderIdentity == "" || spec.RenewTime == nil || spec.LeaseDurationSeconds == nil {
-		return nil
-	}
-	if valid := time.Duration(*spec.LeaseDurationSeconds) * time.Second; r.Now().Sub(spec.RenewTime.Time) > valid {
-		return nil
-	}
-	return fmt.Errorf("cannot restore while a manager runs, because it would make anew what is not restored yet: %q holds the Lease %q; "+
-		"scale the Deployment to 0 and try again", *spec.HolderIdentity, r.Lease)
-}
-
 // nodes returns the new UIDs of the nodes, which are not restored: they join by themselves.
 func (r *Restorer) nodes(ctx context.Context, saved []*unstructured.Unstructured) (renamed, error) {
 	now := renamed{}
@@ -144,6 +136,9 @@ func (r *Restorer) nodes(ctx context.Context, saved []*unstructured.Unstructured
 // create creates an object, and notes its UID. It returns nil if there is no status to write: the object was there already, and has one.
 func (r *Restorer) create(ctx context.Context, saved *unstructured.Unstructured, now renamed) (*unstructured.Unstructured, error) {
 	name := fmt.Sprintf("%s %q", saved.GetKind(), client.ObjectKeyFromObject(saved))
+	if err := r.hold(ctx); err != nil {
+		return nil, err
+	}
 	object := fresh(saved, now)
 	err := r.Client.Create(ctx, object)
 	exists := apierrors.IsAlreadyExists(err)
@@ -175,6 +170,9 @@ func (r *Restorer) writeStatus(ctx context.Context, one pair, now renamed) error
 	if status == nil || one.saved.GetKind() == "Namespace" {
 		return nil
 	}
+	if err := r.hold(ctx); err != nil {
+		return err
+	}
 	body, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": one.created.GetUID(), "resourceVersion": one.created.GetResourceVersion()}, "status": status,
 	})
@@ -196,9 +194,4 @@ func (r *Restorer) conclude(saved []*unstructured.Unstructured) error {
 		}
 	}
 	return r.say("The backup does not have the Namespace kube-system. Start the manager with --installation and the UID that this had, or it does not find its machines.")
-}
-
-func (r *Restorer) say(format string, values ...any) error {
-	_, err := fmt.Fprintf(r.Out, format+"\n", values...)
-	return err
 }

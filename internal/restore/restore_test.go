@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +22,14 @@ import (
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
+
+// newRestorer returns one for managers in the namespace, whose Lease has a name of its own: tests share an API server. Waiting takes no time.
+func newRestorer(h *testkit.Harness, namespace string) *Restorer {
+	return &Restorer{
+		Client: h.Live, Out: io.Discard, Now: h.Clock.Now, Lease: client.ObjectKey{Namespace: namespace, Name: namespace},
+		After: func(d time.Duration) <-chan time.Time { h.Clock.Step(d); return time.After(0) },
+	}
+}
 
 // cutOff is a client that creates objects, and loses the API server before it has written a status.
 type cutOff struct{ client.Client }
@@ -60,9 +69,8 @@ func TestARepeatedRestoreWritesTheStatusesThatAreMissing(t *testing.T) {
 	}
 
 	backup := []*unstructured.Unstructured{saved}
-	restorer := Restorer{
-		Client: cutOff{h.Live}, Out: io.Discard, Now: h.Clock.Now, Lease: client.ObjectKey{Namespace: vm.Namespace, Name: "windlass"},
-	}
+	restorer := newRestorer(h, vm.Namespace)
+	restorer.Client = cutOff{h.Live}
 	if err := restorer.Restore(t.Context(), backup); err == nil {
 		t.Fatal("the restore is not broken off")
 	}
