@@ -6,5 +6,6 @@
 // new one, and VirtualMachines note the UID under which their hosts know the machine.
 //
 // Nothing is overwritten: an object that exists stays as it is. Nothing is restored while a manager runs, because it would make anew what it does not
-// find in statuses that are not there yet: a restore first waits until nobody renews the Lease of managers, and then holds it.
+// find in statuses that are not there yet: a restore first waits until nobody renews the Lease of managers, and then holds it. At its end it notes which
+// installation the cluster continues, for the backups of that cluster.
 package restore

@@ -84,6 +84,10 @@ func (r *Restorer) Restore(ctx context.Context, saved []*unstructured.Unstructur
 }
 
 func (r *Restorer) restore(ctx context.Context, saved []*unstructured.Unstructured) error {
+	installation, unknown, err := r.installation(ctx, saved)
+	if err != nil {
+		return err
+	}
 	now, err := r.nodes(ctx, saved)
 	if err != nil {
 		return err
@@ -108,7 +112,7 @@ func (r *Restorer) restore(ctx context.Context, saved []*unstructured.Unstructur
 			return err
 		}
 	}
-	return r.conclude(saved)
+	return r.conclude(ctx, installation, unknown)
 }
 
 // pair is an object of the backup and what was made of it.
@@ -184,14 +188,4 @@ func (r *Restorer) writeStatus(ctx context.Context, one pair, now renamed) error
 		return fmt.Errorf("cannot restore the status of %s %q: %w", one.saved.GetKind(), client.ObjectKeyFromObject(one.saved), err)
 	}
 	return nil
-}
-
-// conclude says how the manager must be started, if the backup has machines.
-func (r *Restorer) conclude(saved []*unstructured.Unstructured) error {
-	for _, object := range saved {
-		if object.GetKind() == "Namespace" && object.GetName() == metav1.NamespaceSystem {
-			return r.say("Start the manager with --installation=%s, so that it finds its machines.", object.GetUID())
-		}
-	}
-	return r.say("The backup does not have the Namespace kube-system. Start the manager with --installation and the UID that this had, or it does not find its machines.")
 }

@@ -128,6 +128,13 @@ func TestBackupIsRestored(t *testing.T) {
 	if want := "cannot restore while a manager runs"; again.Code != 1 || !strings.Contains(again.Err, want) {
 		t.Errorf("while a manager runs: exit code %d and %q, want 1 and %q", again.Code, again.Err, want)
 	}
+
+	// The restored cluster is lost as well: hosts know the machines by the first one.
+	second := t.TempDir()
+	s.script(t, second, save)
+	if said := newStage(t, "second").script(t, second, restore); !strings.Contains(said, installation[0]) {
+		t.Errorf("the second restore does not say %q:\n%s", installation[0], said)
+	}
 	s.records(t)
 }
 

@@ -1,0 +1,89 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package restore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// installationName is the ConfigMap in the namespace of the managers that says which installation a restored cluster continues, under installationKey. A
+// backup of such a cluster has it with the rest of that namespace. Otherwise, it knows only the UID of kube-system, which no machine on a host has.
+const installationName, installationKey = "windlass-installation", "uid"
+
+// installation returns which installation the cluster continues with this backup, or, if that is not known, what to say about it.
+func (r *Restorer) installation(ctx context.Context, saved []*unstructured.Unstructured) (uid, unknown string, err error) {
+	var noted corev1.ConfigMap
+	err = r.Client.Get(ctx, r.note(), &noted)
+	if client.IgnoreNotFound(err) != nil {
+		return "", "", fmt.Errorf("cannot read which installation this cluster continues: %w", err)
+	}
+	here := noted.Data[installationKey]
+	uid, unknown = installationOf(saved, r.Lease.Namespace)
+	if here != "" && uid != "" && here != uid {
+		return "", "", fmt.Errorf("cannot restore the installation %s: this cluster continues %s already, as its ConfigMap %q says", uid, here, r.note())
+	}
+	return cmp.Or(here, uid), unknown, nil
+}
+
+// installationOf returns which installation the cluster of the backup was, or what to say if the backup does not tell. Home is the namespace of the
+// managers: nobody else can say it.
+func installationOf(saved []*unstructured.Unstructured, home string) (uid, unknown string) {
+	unknown = "The backup does not have the Namespace kube-system. Start the manager with --installation and the UID that this had, " +
+		"or it does not find its machines."
+	for _, object := range saved {
+		switch {
+		case object.GetKind() == "ConfigMap" && object.GetNamespace() == home && object.GetName() == installationName:
+			if noted, _, _ := unstructured.NestedString(object.Object, "data", installationKey); noted != "" {
+				return noted, ""
+			}
+		case object.GetKind() == "Namespace" && object.GetName() == metav1.NamespaceSystem:
+			uid = string(object.GetUID())
+		}
+	}
+	if slices.ContainsFunc(saved, wasRestored) {
+		return "", "The cluster of the backup was restored itself, and the backup does not say which installation it continued. " +
+			"Start the manager with the --installation that its manager had, or it makes every machine a second time."
+	}
+	return uid, unknown
+}
+
+// wasRestored reports whether the object is a VirtualMachine whose machine has the UID of an earlier cluster.
+func wasRestored(object *unstructured.Unstructured) bool {
+	noted, _, _ := unstructured.NestedString(object.Object, "status", "server", "uid")
+	return noted != "" && object.GetKind() == "VirtualMachine"
+}
+
+// conclude says how the manager must be started, and notes the installation for backups of this cluster.
+func (r *Restorer) conclude(ctx context.Context, uid, unknown string) error {
+	if uid == "" {
+		return r.say("%s", unknown)
+	}
+	if err := r.say("Start the manager with --installation=%s, so that it finds its machines.", uid); err != nil {
+		return err
+	}
+	if err := r.hold(ctx); err != nil {
+		return err
+	}
+	err := r.Client.Create(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: r.Lease.Namespace, Name: installationName}, Data: map[string]string{installationKey: uid},
+	})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("cannot note which installation this cluster continues, in the ConfigMap %q: %w", r.note(), err)
+	}
+	return nil
+}
+
+// note names the ConfigMap of this cluster.
+func (r *Restorer) note() client.ObjectKey {
+	return client.ObjectKey{Namespace: r.Lease.Namespace, Name: installationName}
+}
