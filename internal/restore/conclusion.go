@@ -13,7 +13,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
 // installationName is the ConfigMap in the namespace of the managers that says which installation a restored cluster continues, under installationKey. A
@@ -63,8 +66,13 @@ func wasRestored(object *unstructured.Unstructured) bool {
 	return noted != "" && object.GetKind() == "VirtualMachine"
 }
 
-// conclude says how the manager must be started, and notes the installation for backups of this cluster.
-func (r *Restorer) conclude(ctx context.Context, uid, unknown string) error {
+// conclude says what was left out and how the manager must be started, and notes the installation for backups of this cluster.
+func (r *Restorer) conclude(ctx context.Context, saved []*unstructured.Unstructured, uid, unknown string) error {
+	for _, line := range leftOut(saved) {
+		if err := r.say("%s", line); err != nil {
+			return err
+		}
+	}
 	if uid == "" {
 		return r.say("%s", unknown)
 	}
@@ -86,4 +94,24 @@ func (r *Restorer) conclude(ctx context.Context, uid, unknown string) error {
 // note names the ConfigMap of this cluster.
 func (r *Restorer) note() client.ObjectKey {
 	return client.ObjectKey{Namespace: r.Lease.Namespace, Name: installationName}
+}
+
+// leftOut names the kinds of the backup that are not restored, and pools that are not there: other programs have NodePools, too, and kubectl may have
+// saved those.
+func leftOut(saved []*unstructured.Unstructured) []string {
+	known := append(order(), schema.GroupKind{Kind: "Node"})
+	var out []string
+	pools := false
+	for _, object := range saved {
+		kind := object.GroupVersionKind().GroupKind()
+		pools = pools || kind == nodesv1.SchemeGroupVersion.WithKind("NodePool").GroupKind()
+		line := fmt.Sprintf("Objects of the kind %s are left out: they do not belong to Windlass.", kind)
+		if !slices.Contains(known, kind) && !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	if !pools {
+		out = append(out, "The backup has no nodepools.nodes.lailin.xyz. If the cluster had some, save them under this name.")
+	}
+	return out
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/windlass-operator/windlass/internal/testkit"
@@ -82,5 +83,27 @@ func TestTheSecondRestoreContinuesTheFirstInstallation(t *testing.T) {
 	err := restorer.Restore(t.Context(), backupOf(t, system("another")))
 	if want := "cannot restore the installation another: this cluster continues first already"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a backup of another installation: %v, want %q", err, want)
+	}
+}
+
+// Karpenter has NodePools as well: "kubectl get nodepools" can have saved those.
+func TestWhatIsLeftOutIsNamed(t *testing.T) {
+	t.Parallel()
+	const theirs, ours = "{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}}", "{apiVersion: nodes.lailin.xyz/v1, kind: NodePool, metadata: {name: a}}"
+	left := "Objects of the kind NodePool.karpenter.sh are left out: they do not belong to Windlass."
+	missing := "The backup has no nodepools.nodes.lailin.xyz. If the cluster had some, save them under this name."
+	for name, test := range map[string]struct {
+		backup, want []string
+	}{
+		"pools of others are named once":  {[]string{theirs, theirs}, []string{left, missing}},
+		"pools are there":                 {[]string{ours, "{apiVersion: v1, kind: Node, metadata: {name: a}}"}, nil},
+		"pools are there and theirs, too": {[]string{theirs, ours}, []string{left}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, leftOut(backupOf(t, test.backup...))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -112,7 +112,7 @@ func (r *Restorer) restore(ctx context.Context, saved []*unstructured.Unstructur
 			return err
 		}
 	}
-	return r.conclude(ctx, installation, unknown)
+	return r.conclude(ctx, saved, installation, unknown)
 }
 
 // pair is an object of the backup and what was made of it.
