@@ -37,7 +37,7 @@ func (p *plugin) newPreviewCommand() *cobra.Command {
 		Short: "Show what a NodePool would do to nodes and pods, without changing anything",
 		Long: "Shows what would follow if the NodePool in the file were applied: which nodes join, leave and change, and which pods would have\n" +
 			"to go. The API server checks the pool in a dry run, so that you need the right to update it, or to create it. Nothing is written.",
-		Example: "  kubectl windlass preview -f pool.yaml\n  kubectl get nodepool gpu -o yaml | sed s/NoSchedule/NoExecute/ | kubectl windlass preview -f -",
+		Example: "  kubectl windlass preview -f pool.yaml\n  kubectl get nodepools.nodes.lailin.xyz gpu -o yaml | sed s/NoSchedule/NoExecute/ | kubectl windlass preview -f -",
 		Args:    cobra.NoArgs,
 	}
 	output := addOutput(command)

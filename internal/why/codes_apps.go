@@ -34,17 +34,17 @@ func sharedCodes() map[Code]row {
 // missingCodes returns the codes of pods that are missing because of their pool.
 func missingCodes() map[Code]row {
 	return map[Code]row{
-		appsv1alpha1.ReasonPoolNotFound:             asks("Create the pool, or correct the name.", "kubectl get nodepools"),
-		appsv1alpha1.ReasonPoolDeleting:             asks("Name another pool.", "kubectl get nodepools"),
-		appsv1alpha1.ReasonPoolPaused:               asks("Remove the annotation windlass.io/paused or spec.dryRun from the pool.", "kubectl describe nodepool {pool}"),
+		appsv1alpha1.ReasonPoolNotFound:             asks("Create the pool, or correct the name.", "kubectl get nodepools.nodes.lailin.xyz"),
+		appsv1alpha1.ReasonPoolDeleting:             asks("Name another pool.", "kubectl get nodepools.nodes.lailin.xyz"),
+		appsv1alpha1.ReasonPoolPaused:               asks("Remove the annotation windlass.io/paused or spec.dryRun from the pool.", "kubectl describe nodepools.nodes.lailin.xyz {pool}"),
 		appsv1alpha1.ReasonPoolNotAllowed:           asks("Ask for the labels of the namespace or for access to the pool, or name another pool.", "kubectl get namespace {namespace} --show-labels"),
-		appsv1alpha1.ReasonPoolRuntimeClassNotReady: asks("Look at the condition RuntimeClassReady of the pool.", "kubectl describe nodepool {pool}"),
+		appsv1alpha1.ReasonPoolRuntimeClassNotReady: asks("Look at the condition RuntimeClassReady of the pool.", "kubectl describe nodepools.nodes.lailin.xyz {pool}"),
 		appsv1alpha1.ReasonPoolHasNoNode:            asks("Add a node to the pool: give one the label node-role.kubernetes.io/{pool}, or one that the pool selects.", "kubectl get nodes --show-labels"),
 		appsv1alpha1.ReasonPoolHasNoReadyNode:       asks("Find out why the nodes are not ready.", "kubectl get nodes -l node-role.kubernetes.io/{pool}"),
-		appsv1alpha1.ReasonPoolNodesNotSynced:       waits("If it stays, look at the conditions NodesSynced and Conflicted of the pool.", "kubectl describe nodepool {pool}"),
+		appsv1alpha1.ReasonPoolNodesNotSynced:       waits("If it stays, look at the conditions NodesSynced and Conflicted of the pool.", "kubectl describe nodepools.nodes.lailin.xyz {pool}"),
 		appsv1alpha1.ReasonPoolCordoned:             asks("Uncordon one of the nodes.", "kubectl get nodes -l node-role.kubernetes.io/{pool}"),
 		appsv1alpha1.ReasonPoolCapacityShort:        asks("Add nodes, or request less.", "kubectl get nodes -l node-role.kubernetes.io/{pool}"),
-		appsv1alpha1.ReasonPoolHandlerMissing:       asks("Configure the container runtime of the nodes, or choose another handler.", "kubectl describe nodepool {pool}"),
+		appsv1alpha1.ReasonPoolHandlerMissing:       asks("Configure the container runtime of the nodes, or choose another handler.", "kubectl describe nodepools.nodes.lailin.xyz {pool}"),
 	}
 }
 

@@ -54,7 +54,8 @@ type owned interface {
 
 // NodePool explains why a NodePool is not ready.
 func NodePool(pool *nodesv1.NodePool) *Explanation {
-	return conditionWalk(kindPool, pool, pool.Status.ObservedGeneration, nil, names{"generation": strconv.FormatInt(pool.Generation, 10)}, []declared{
+	more := names{"kind": "nodepools.nodes.lailin.xyz", "generation": strconv.FormatInt(pool.Generation, 10)}
+	return conditionWalk(kindPool, pool, pool.Status.ObservedGeneration, nil, more, []declared{
 		{condition: nodesv1.ConditionSafetyBrake, asks: checkFewNodesLeave, negative: true},
 		{condition: nodesv1.ConditionRuntimeClassReady, asks: checkRuntimeClassReady},
 		{condition: nodesv1.ConditionHandlerAvailable, asks: checkHandlerAvailable},

@@ -63,7 +63,7 @@ func TestReadyNamesTheCause(t *testing.T) {
 	if diff := cmp.Diff(want, states(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	step := &why.Step{Text: "Correct the labels or the selector, or acknowledge that the nodes leave.", Command: "kubectl annotate nodepool gpu nodes.lailin.xyz/acknowledge=1 --overwrite"}
+	step := &why.Step{Text: "Correct the labels or the selector, or acknowledge that the nodes leave.", Command: "kubectl annotate nodepools.nodes.lailin.xyz gpu nodes.lailin.xyz/acknowledge=1 --overwrite"}
 	if diff := cmp.Diff(step, got.Failure().Next); diff != "" {
 		t.Errorf("the next step (-want +got):\n%s", diff)
 	}
@@ -87,6 +87,11 @@ func TestConditions(t *testing.T) {
 		of.Status.Conditions, of.Status.NextRetryTime, of.Status.Plan = list, &soon, &clusterprovisionerv1alpha1.Plan{ID: "0f3c"}
 		return of
 	}
+	pool := func(list ...metav1.Condition) *nodesv1.NodePool {
+		return build.Pool("gpu").With(func(pool *nodesv1.NodePool) {
+			pool.Status.ObservedGeneration, pool.Status.Conditions = pool.Generation, list
+		}).Obj()
+	}
 	const lost = "the machine was suspended and is off now. Set runStrategy to Always to start it"
 	tests := map[string]struct {
 		got        *why.Explanation
@@ -109,6 +114,10 @@ func TestConditions(t *testing.T) {
 		"a machine that works and waits for a restart": {
 			got:  why.VirtualMachine(machine(is("Ready", yes, "Ready", ""), is(cloudnativev1alpha1.ConditionRestartRequired, yes, "ResizePending", "2 CPU wait for a restart"))),
 			want: "ResizePending: 2 CPU wait for a restart.", next: `kubectl patch virtualmachine vm -n default --type merge -p '{"spec":{"updatePolicy":"Restart"}}'`, at: &soon,
+		},
+		"a pool whose command could mean that of another program": {
+			got:  why.NodePool(pool(is("Ready", no, "NameConflict", "RuntimeClass gpu is theirs"), is(nodesv1.ConditionRuntimeClassReady, no, "NameConflict", "RuntimeClass gpu is theirs"))),
+			want: "NameConflict: RuntimeClass gpu is theirs.", next: "kubectl describe nodepools.nodes.lailin.xyz gpu",
 		},
 		"a pause keeps what would heal by itself from healing": {
 			got: why.PodSet(set(is("Ready", maybe, "DeploymentPending", "the PodSet has no Deployment"), is("Available", maybe, "DeploymentPending", "the PodSet has no Deployment"),

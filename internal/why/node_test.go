@@ -156,7 +156,7 @@ func TestNodeWhosePoolIsPausedForATime(t *testing.T) {
 	node := build.Node("a").Ready(corev1.ConditionTrue).Role("gpu").Obj()
 	for name, got := range map[string]*why.Explanation{"alone": why.Node(node, pools, ""), "with the pool": why.Membership(node, pools, "gpu")} {
 		want := &why.Step{
-			Text: "The pause ends by itself. To end it now, remove the annotation.", Command: "kubectl annotate nodepool gpu windlass.io/paused-", Heals: true, At: &end,
+			Text: "The pause ends by itself. To end it now, remove the annotation.", Command: "kubectl annotate nodepools.nodes.lailin.xyz gpu windlass.io/paused-", Heals: true, At: &end,
 		}
 		if diff := cmp.Diff(want, got.Failure().Next); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
