@@ -157,7 +157,7 @@ func TestConditions(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "gdb", DeletionTimestamp: &soon, Finalizers: []string{"x"}},
 				Status:     appsv1alpha1.PodBuggerToolStatus{Conditions: conditions(is("Ready", yes, "Ready", ""))},
 			}),
-			want: "Deleting: PodBuggerTool gdb is being deleted and waits for its finalizers.", next: "kubectl -n windlass-system logs deployment/windlass --since=10m",
+			want: "Deleting: PodBuggerTool gdb is being deleted and waits for its finalizers.", next: "kubectl -n windlass-system logs -l app.kubernetes.io/component=manager --prefix --tail=200",
 		},
 		"a plan that waits for a person": {
 			got:  why.Cluster(cluster(is("Ready", no, "WaitingForApproval", "plan 0f3c"), is("Provisioned", no, "WaitingForApproval", "plan 0f3c"))),

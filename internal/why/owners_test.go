@@ -80,7 +80,7 @@ func TestOwnersOfPods(t *testing.T) {
 		"a DaemonSet updates on deletion": {got: daemon(func(d *appsv1.DaemonSet) { d.Status.UpdatedNumberScheduled, d.Spec.UpdateStrategy.Type = 2, "OnDelete" }), want: "WaitsForDeletion: 1 pods keep the old template until they are deleted.", next: "kubectl get pods -n shop"},
 		"a DaemonSet that is being removed": {
 			got:  daemon(func(d *appsv1.DaemonSet) { d.DeletionTimestamp = &metav1.Time{} }),
-			want: "Deleting: DaemonSet agent is being deleted and waits for its finalizers.", next: "kubectl -n windlass-system logs deployment/windlass --since=10m",
+			want: "Deleting: DaemonSet agent is being deleted and waits for its finalizers.", next: "kubectl -n windlass-system logs -l app.kubernetes.io/component=manager --prefix --tail=200",
 		},
 	}
 	for sentence, tt := range tests {
