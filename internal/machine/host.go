@@ -34,6 +34,8 @@ type Host struct {
 	Containers ContainerPolicy
 	// MaxCalls is how many calls of a kind the host serves at the same time. Default: DefaultMaxCalls.
 	MaxCalls int
+	// Assumed is true for the engine of this machine if nobody has configured any host: there may be none, as in a Pod.
+	Assumed bool
 }
 
 // DefaultMaxCalls is the MaxCalls of a host that does not set it.

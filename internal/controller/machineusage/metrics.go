@@ -14,6 +14,7 @@ import (
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/kube"
+	"github.com/windlass-operator/windlass/internal/machine/fleet"
 )
 
 const (
@@ -85,24 +86,42 @@ func (c collector) Describe(out chan<- *prometheus.Desc) {
 func (c collector) Collect(out chan<- prometheus.Metric) {
 	c.figures.writes.Collect(out)
 	c.calls.Collect(out)
-	for _, state := range c.fleet.Hosts() {
-		if state.Health.Probed {
-			up := 0.0
-			if state.Health.Err == nil {
-				up = 1
-			}
-			out <- prometheus.MustNewConstMetric(c.figures.hostUp, prometheus.GaugeValue, up, state.Host.Name)
-		}
-	}
-	c.collectMachines(out)
-}
-
-func (c collector) collectMachines(out chan<- prometheus.Metric) {
 	objects, err := c.list()
 	if err != nil {
 		c.log.Error(err, "Cannot list VirtualMachines for the metrics")
-		return
 	}
+	c.collectHosts(out, objects)
+	c.collectMachines(out, objects)
+}
+
+func (c collector) collectHosts(out chan<- prometheus.Metric, objects []cloudnativev1alpha1.VirtualMachine) {
+	for _, state := range c.fleet.Hosts() {
+		if !state.Health.Probed || isMissedByNobody(state, objects) {
+			continue
+		}
+		up := 0.0
+		if state.Health.Err == nil {
+			up = 1
+		}
+		out <- prometheus.MustNewConstMetric(c.figures.hostUp, prometheus.GaugeValue, up, state.Host.Name)
+	}
+}
+
+// isMissedByNobody reports whether the host is the engine of this machine that nobody has configured, which has never answered, and has no machine.
+// A Pod has no such engine, and an alert about it would never end.
+func isMissedByNobody(state fleet.HostState, objects []cloudnativev1alpha1.VirtualMachine) bool {
+	if answered := state.Health.Err == nil || state.Health.Info.Driver != ""; answered || !state.Host.Assumed {
+		return false
+	}
+	for i := range objects {
+		if kube.PlacementOf(&objects[i]).Host == state.Host.Name {
+			return false
+		}
+	}
+	return true
+}
+
+func (c collector) collectMachines(out chan<- prometheus.Metric, objects []cloudnativev1alpha1.VirtualMachine) {
 	samples := c.samples()
 	for i := range objects {
 		vm := &objects[i]

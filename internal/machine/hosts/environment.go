@@ -34,7 +34,7 @@ func Default(driver string, getenv func(string) string) ([]machine.Host, error) 
 
 // fromDockerVariables returns the host that the docker command would connect to:
 //
-//   - DOCKER_HOST is the endpoint. Default: unix:///var/run/docker.sock. The scheme tcp is optional, and so is its port: 2376 with
+//   - DOCKER_HOST is the endpoint. Default: unix:///var/run/docker.sock, which need not be there. The scheme tcp is optional, and so is its port: 2376 with
 //     TLS, 2375 without.
 //   - DOCKER_TLS_VERIFY turns TLS on if it is not empty, with the files ca.pem, cert.pem and key.pem.
 //   - DOCKER_CERT_PATH is the directory of these files. Default: .docker in the home directory.
@@ -46,7 +46,8 @@ func fromDockerVariables(getenv func(string) string) ([]machine.Host, error) {
 	if !verify && getenv("DOCKER_TLS") != "" {
 		return nil, errors.New("DOCKER_TLS without DOCKER_TLS_VERIFY means TLS without verification, which is not supported: set DOCKER_TLS_VERIFY=1")
 	}
-	host.Endpoint = dockerEndpoint(strings.TrimSpace(getenv("DOCKER_HOST")), verify)
+	configured := strings.TrimSpace(getenv("DOCKER_HOST"))
+	host.Endpoint, host.Assumed = dockerEndpoint(configured, verify), configured == ""
 	if verify && strings.HasPrefix(host.Endpoint, "tcp://") {
 		directory := getenv("DOCKER_CERT_PATH")
 		if directory == "" {

@@ -277,7 +277,10 @@ func TestDefaultFromDockerVariables(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := []machine.Host{{Name: "default", Driver: machine.DriverDocker, Endpoint: c.endpoint, TLS: c.tls, MaxCalls: machine.DefaultMaxCalls}}
+			want := []machine.Host{{
+				Name: "default", Driver: machine.DriverDocker, Endpoint: c.endpoint, TLS: c.tls, MaxCalls: machine.DefaultMaxCalls,
+				Assumed: c.env["DOCKER_HOST"] == "", // a Pod has no socket, and nobody has asked for one
+			}}
 			if diff := gocmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
