@@ -4,29 +4,20 @@
 package plugin
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/windlass-operator/windlass/internal/provision"
 )
-
-// What a report takes of a log.
-const maxLogLines, maxLogBytes = 20_000, 4 << 20
 
 func (p *plugin) newReportCommand() *cobra.Command {
 	file, system := "", ""
@@ -115,56 +106,6 @@ func (p *plugin) collect(ctx context.Context, reached *cluster, system string, i
 	return into.err
 }
 
-// bundle is a compressed archive. The first error stays.
-type bundle struct {
-	compressed *gzip.Writer
-	archive    *tar.Writer
-	now        time.Time
-	unseen     []string
-	err        error
-}
-
-func newBundle(out io.Writer, now time.Time) *bundle {
-	b := &bundle{compressed: gzip.NewWriter(out), now: now}
-	b.archive = tar.NewWriter(b.compressed)
-	return b
-}
-
-func (b *bundle) close() error {
-	if err := b.archive.Close(); err != nil {
-		return err
-	}
-	return b.compressed.Close()
-}
-
-// add adds a file.
-func (b *bundle) add(name string, content []byte) {
-	if b.err != nil {
-		return
-	}
-	b.err = b.archive.WriteHeader(&tar.Header{
-		Name: "windlass-report/" + name, Mode: 0o600, Size: int64(len(content)), ModTime: b.now, Format: tar.FormatPAX,
-	})
-	if b.err == nil {
-		_, b.err = b.archive.Write(content)
-	}
-}
-
-func (b *bundle) yaml(name string, value any) {
-	content, err := yaml.Marshal(value)
-	if err != nil && b.err == nil {
-		b.err = fmt.Errorf("cannot encode %s: %w", name, err)
-	}
-	b.add(name, content)
-}
-
-// missed notes what could not be read.
-func (b *bundle) missed(what string, err error) {
-	if err != nil {
-		b.unseen = append(b.unseen, what+": "+(&plugin{}).explain(err))
-	}
-}
-
 // objects adds what is kept of the objects of a kind.
 func (b *bundle) objects(ctx context.Context, from *cluster, k *kind, namespace string) {
 	kept := []any{}
@@ -202,25 +143,4 @@ func (b *bundle) events(ctx context.Context, from *cluster) {
 	b.missed("events", err)
 	slices.Sort(lines)
 	b.add("events.txt", []byte(strings.Join(lines, "\n")+"\n"))
-}
-
-// logs adds the logs of the manager's pods.
-func (b *bundle) logs(ctx context.Context, from *cluster, core corev1client.PodsGetter, namespace string) {
-	pods := &corev1.PodList{}
-	if err := from.List(ctx, pods, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/name": "windlass"}); err != nil {
-		b.missed("the manager's pods", err)
-		return
-	}
-	if len(pods.Items) == 0 {
-		b.unseen = append(b.unseen, "no pod in namespace "+namespace+" has the label app.kubernetes.io/name=windlass")
-	}
-	for i := range pods.Items {
-		name := pods.Items[i].Name
-		b.yaml("manager/"+name+".yaml", pods.Items[i].Status.ContainerStatuses)
-		log, err := core.Pods(namespace).GetLogs(name, &corev1.PodLogOptions{
-			TailLines: new(int64(maxLogLines)), LimitBytes: new(int64(maxLogBytes)),
-		}).DoRaw(ctx)
-		b.missed("the log of "+name, err)
-		b.add("manager/"+name+".log", []byte(printable(provision.Redact(string(log)))))
-	}
 }
