@@ -31,6 +31,8 @@ func limits() boundedyaml.Limits {
 type Config struct {
 	// Digest identifies the configuration. Comments and the order of keys do not count.
 	Digest string
+	// Former is the digest that earlier versions of Windlass gave it: that of its first document alone. It is empty if that is the only one.
+	Former string
 	// Text is the configuration without secrets, as sorted YAML.
 	Text string
 	// Secrets are the values that must not be shown.
@@ -68,7 +70,7 @@ type document struct {
 }
 
 // ReadConfig reads a configuration: YAML or JSON, a map at the top. The tool gets all documents of it, so all of them count: nodes and version are those of
-// the first, as RKE has it, and the keys of the others are settings.
+// the first, as RKE has it, and the keys of the others are settings. What has no keys counts for nothing.
 func ReadConfig(raw []byte) (Config, error) {
 	if len(raw) > MaxConfig {
 		return Config{}, fmt.Errorf("cannot read configuration: it has %d bytes, more than the limit of %d", len(raw), MaxConfig)
@@ -81,23 +83,31 @@ func ReadConfig(raw []byte) (Config, error) {
 		return Config{}, fmt.Errorf("cannot read configuration: %s", Redact(err.Error()))
 	}
 	if len(documents) == 0 {
-		return Config{}, errors.New("cannot read configuration: it is empty")
+		return Config{}, errEmpty
 	}
 	config, tree, err := readDocument(documents[0])
 	if err != nil {
 		return Config{}, err
 	}
 	takeNodes(&config, documents[0], tree)
+	first := config.Digest
 	for i, text := range documents[1:] {
 		further, _, err := readDocument(text)
+		if errors.Is(err, errEmpty) {
+			continue
+		}
 		if err != nil {
 			return Config{}, err
 		}
+		config.Former = first
 		add(&config, further, fmt.Sprintf("document %d%s", i+2, ofDocument))
 	}
 	slices.Sort(config.SecretKeys)
 	return config, nil
 }
+
+// errEmpty says that there are no keys.
+var errEmpty = errors.New("cannot read configuration: it is empty")
 
 // readDocument reads one document, whose keys are all settings.
 func readDocument(raw []byte) (config Config, tree map[string]any, err error) {
@@ -107,7 +117,7 @@ func readDocument(raw []byte) (config Config, tree map[string]any, err error) {
 		return Config{}, nil, fmt.Errorf("cannot read configuration: %s", Redact(err.Error()))
 	}
 	if len(tree) == 0 {
-		return Config{}, nil, errors.New("cannot read configuration: it is empty")
+		return Config{}, nil, errEmpty
 	}
 	config = Config{Digest: digest(tree), Settings: map[string]string{}}
 	for key, value := range tree {

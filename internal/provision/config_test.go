@@ -104,10 +104,19 @@ func TestAttackASecondDocumentHidesFromThePlan(t *testing.T) {
 		}
 		seen[digest] = text
 	}
-	for _, text := range []string{"---\na: 1\n", "a: 1\n---\n", "a: 1\n---\n# nothing\n", "---\n---\na: 1\n"} {
+	for _, text := range []string{"---\na: 1\n", "a: 1\n---\n", "a: 1\n---\n# nothing\n", "---\n---\na: 1\n", "a: 1\n---\n{}\n---\nnull\n"} {
 		if diff := cmp.Diff(one, read(t, text), cmp.AllowUnexported(Node{})); diff != "" {
 			t.Errorf("%q is not one document (-want +got):\n%s", text, diff)
 		}
+	}
+}
+
+// TestTheFormerDigestIsThatOfTheFirstDocument is about what earlier versions have recorded, by which an upgrade knows what is applied.
+func TestTheFormerDigestIsThatOfTheFirstDocument(t *testing.T) {
+	t.Parallel()
+	one, two := read(t, "a: 1\n"), read(t, "a: 1\n---\nb: 2\n")
+	if one.Former != "" || two.Former != one.Digest || two.Digest == one.Digest {
+		t.Errorf("of one document it is %q, of two %q; want none and %q", one.Former, two.Former, one.Digest)
 	}
 }
 

@@ -140,10 +140,11 @@ func planUp(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now t
 	if problem := cmp.Or(seen.problem, seen.unusable, seen.forbidden); problem != nil {
 		return decision{outcome: problem.stall()}
 	}
-	if cluster.Status.AppliedConfigHash == seen.config.Digest && !repeatRequested(cluster) {
+	applied := appliedDigest(cluster, seen)
+	if applied == seen.config.Digest && !repeatRequested(cluster) {
 		return decision{}
 	}
-	next := decision{change: changeOf(cluster, seen)}
+	next := decision{change: changeOf(applied, seen)}
 	attempt := int32(1)
 	if last := cluster.Status.LastOperation; last != nil && strings.HasPrefix(last.ID, upPrefix(cluster, seen.config.Digest)) {
 		attempt = last.Attempt + 1
@@ -152,7 +153,7 @@ func planUp(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now t
 		}
 	}
 	// What was applied changes nothing, and a person has asked for it: there is nothing to approve.
-	approved := cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation] == next.change.ID || cluster.Status.AppliedConfigHash == seen.config.Digest
+	approved := cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation] == next.change.ID || applied == seen.config.Digest
 	switch {
 	case status.IsPaused(cluster):
 		next.outcome = paused()
@@ -169,6 +170,19 @@ func planUp(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now t
 	return next
 }
 
+// appliedDigest returns the digest of the configuration that is applied. Earlier versions have recorded that of its first document alone, and an upgrade
+// must not take the others for a change.
+func appliedDigest(cluster *clusterprovisionerv1alpha1.Cluster, seen observation) string {
+	recorded := cluster.Status.AppliedConfigHash
+	if recorded == "" || recorded == seen.config.Digest || seen.stored == nil {
+		return recorded
+	}
+	if applied := seen.stored.applied.config(); applied != nil && applied.Former == recorded {
+		return applied.Digest
+	}
+	return recorded
+}
+
 // repeatRequested reports whether a configuration that was applied is to be applied again: a person has asked for it since the last run, or
 // the run that they asked for failed.
 func repeatRequested(cluster *clusterprovisionerv1alpha1.Cluster) bool {
@@ -180,16 +194,14 @@ func repeatRequested(cluster *clusterprovisionerv1alpha1.Cluster) bool {
 	return failed || !strings.HasPrefix(last.ID, upPrefix(cluster, last.ConfigHash))
 }
 
-// changeOf says what applying the configuration will change.
-func changeOf(cluster *clusterprovisionerv1alpha1.Cluster, seen observation) *clusterprovisionerv1alpha1.Plan {
+// changeOf says what applying the configuration will change. Applied is the digest of the one that is applied, empty for none.
+func changeOf(applied string, seen observation) *clusterprovisionerv1alpha1.Plan {
 	var before *provision.Config
-	if seen.stored != nil && len(seen.stored.applied.text) > 0 {
-		if applied, err := provision.ReadConfig(seen.stored.applied.text); err == nil {
-			before = &applied
-		}
+	if seen.stored != nil {
+		before = seen.stored.applied.config()
 	}
 	difference := provision.Diff(before, seen.config)
 	return &clusterprovisionerv1alpha1.Plan{
-		ID: planID(cluster, seen.config.Digest), Summary: strings.Join(difference.Summary, "\n"), Destructive: difference.Destructive,
+		ID: planID(applied, seen.config.Digest), Summary: strings.Join(difference.Summary, "\n"), Destructive: difference.Destructive,
 	}
 }

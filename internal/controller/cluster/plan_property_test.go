@@ -136,7 +136,7 @@ func (l *life) judge(next *launch) string {
 		return "a refused configuration is applied"
 	case next.action == provision.Up && l.cluster.Spec.Approval == clusterprovisionerv1alpha1.ApprovalManual &&
 		next.digest != l.cluster.Status.AppliedConfigHash &&
-		l.cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation] != planID(l.cluster, next.digest):
+		l.cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation] != planID(l.cluster.Status.AppliedConfigHash, next.digest):
 		return "a change is applied that nobody has approved"
 	case next.action == provision.Up:
 		l.tried = append(l.tried, next.document)

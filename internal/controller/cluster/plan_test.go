@@ -31,6 +31,12 @@ const (
 	textB = "nodes:\n- {address: 127.0.0.1, role: [etcd]}\n"
 )
 
+// Two configurations whose first document is A.
+const (
+	textTwo     = textA + "---\nother: {a: 1}\n"
+	textTwoNext = textA + "---\nother: {a: 2}\n"
+)
+
 // situation is what a planner is asked about.
 type situation struct {
 	cluster *clusterprovisionerv1alpha1.Cluster
@@ -74,6 +80,14 @@ func applied(text string) change {
 		ended(upID(s.cluster, digest, 1), "", "", noon.Add(-time.Hour))(s)
 		s.cluster.Status.LastOperation.ConfigHash = digest
 	}
+}
+
+// recordedEarlier makes the status have the digest of the first document alone, as earlier versions recorded it.
+func recordedEarlier(s *situation) {
+	former := mustRead(string(s.seen.stored.applied.text)).Former
+	s.cluster.Status.AppliedConfigHash = former
+	ended(upID(s.cluster, former, 1), "", "", noon.Add(-time.Hour))(s)
+	s.cluster.Status.LastOperation.ConfigHash = former
 }
 
 // ended makes the run with the ID the last one, which the status says.
@@ -247,6 +261,16 @@ func TestPlanUp(t *testing.T) {
 		"a repeat of what was applied needs no approval": {
 			given(applied(textA), annotated(clusterprovisionerv1alpha1.RetryAnnotation, "now"), manual), decision{
 				start: up(textA, "now", 1), change: &clusterprovisionerv1alpha1.Plan{ID: "plan-" + short(mustRead(textA).Digest, mustRead(textA).Digest)}, outcome: applying,
+			},
+		},
+		"what is applied is no change although an earlier version recorded its first document only": {
+			given(annotated(clusterprovisionerv1alpha1.RetryAnnotation, "now"), applied(textTwo), configured(textTwo), recordedEarlier), decision{},
+		},
+		"a second document that has changed is one": {
+			given(applied(textTwo), configured(textTwoNext), recordedEarlier, manual), decision{
+				change: &clusterprovisionerv1alpha1.Plan{ID: planID(mustRead(textTwo).Digest, mustRead(textTwoNext).Digest), Summary: "document 2: other: changed"},
+				outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonWaitingForApproval, "the annotation clusterprovisioner.rke.io/approve="+
+					planID(mustRead(textTwo).Digest, mustRead(textTwoNext).Digest), 0),
 			},
 		},
 		"a retry annotation that was served starts nothing": {

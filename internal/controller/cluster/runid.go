@@ -28,9 +28,9 @@ func removeID(cluster *clusterprovisionerv1alpha1.Cluster, attempt int32) string
 	return "remove-" + short(string(cluster.UID)) + "-" + strconv.Itoa(int(attempt))
 }
 
-// planID identifies the change from the applied configuration to another one.
-func planID(cluster *clusterprovisionerv1alpha1.Cluster, digest string) string {
-	return "plan-" + short(cluster.Status.AppliedConfigHash, digest)
+// planID identifies the change from one configuration to another.
+func planID(from, to string) string {
+	return "plan-" + short(from, to)
 }
 
 // attemptOf returns the number of the attempt, which ends the ID of a run.

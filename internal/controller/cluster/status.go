@@ -56,6 +56,7 @@ func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 func report(pass *scope) {
 	written, seen := &pass.Object.Status, pass.seen
 	reportOperation(pass)
+	reportDigest(pass)
 	if run := pass.finished; run != nil {
 		written.SkippedNodes = run.Skipped[:min(len(run.Skipped), maxSkipped)]
 		if run.Phase == provision.Succeeded && run.Action == provision.Up {
@@ -135,6 +136,14 @@ func reportOperation(pass *scope) {
 		}
 	}
 	written.LastOperation = last
+}
+
+// reportDigest replaces what an earlier version has recorded of the configuration that is applied.
+func reportDigest(pass *scope) {
+	written := &pass.Object.Status
+	if digest := appliedDigest(pass.Object, *pass.seen); digest != written.AppliedConfigHash {
+		written.AppliedConfigHash, written.AppliedConfig = digest, pass.seen.stored.applied.config().Applied()
+	}
 }
 
 // reportApplied says which configuration the tool has applied: the one that the run was started with, which may not be the current one.

@@ -94,6 +94,15 @@ func (s *store) toRemove() document {
 	return s.given
 }
 
+// config returns what the configuration says; nil if there is none, or if it cannot be read.
+func (d document) config() *provision.Config {
+	config, err := provision.ReadConfig(d.text)
+	if err != nil {
+		return nil
+	}
+	return &config
+}
+
 func (d document) equal(other document) bool {
 	return bytes.Equal(d.text, other.text) && d.path == other.path
 }

@@ -285,3 +285,24 @@ func TestFilesThatCannotBeAreNoticedOnceTheMachinesAreThere(t *testing.T) {
 	testkit.Edit(t, s.Harness, s.cluster, func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.Exec.StateFiles = []string{"*.json"} })
 	s.ready()
 }
+
+// TestAnUpgradeRunsTheToolForSeveralDocuments is about the digest that earlier versions have recorded, which is that of the first document: the others
+// looked like a change, and the tool was run for all such Clusters at once.
+func TestAnUpgradeRunsTheToolForSeveralDocuments(t *testing.T) {
+	const text = configText + "---\nother: {a: 1}\n"
+	s := newStage(t)
+	s.file("cluster.yml", text)
+	s.create()
+	s.ready()
+	s.settled()
+	want := s.cluster.Status.AppliedConfig
+	s.cluster.Status.AppliedConfigHash, s.cluster.Status.AppliedConfig = mustRead(text).Former, "of the first document"
+	if err := s.Live.Status().Update(t.Context(), s.cluster); err != nil {
+		t.Fatal(err)
+	}
+	s.until("the digest is that of all documents", func() bool { return s.cluster.Status.AppliedConfigHash == mustRead(text).Digest })
+	s.settled()
+	if got := s.cluster.Status.AppliedConfig; got != want || s.calls() != "1 up" {
+		t.Errorf("the tool was called for %q, and what is applied is\n%s", s.calls(), got)
+	}
+}
