@@ -152,8 +152,9 @@ func planUp(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now t
 			return next
 		}
 	}
-	// What was applied changes nothing, and a person has asked for it: there is nothing to approve.
-	approved := cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation] == next.change.ID || applied == seen.config.Digest
+	// What the tool was given last and has applied changes nothing, and a person has asked for it: there is nothing to approve.
+	approved := cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation] == next.change.ID ||
+		next.change.ID == planID(seen.config.Digest, seen.config.Digest)
 	switch {
 	case status.IsPaused(cluster):
 		next.outcome = paused()
@@ -194,14 +195,19 @@ func repeatRequested(cluster *clusterprovisionerv1alpha1.Cluster) bool {
 	return failed || !strings.HasPrefix(last.ID, upPrefix(cluster, last.ConfigHash))
 }
 
-// changeOf says what applying the configuration will change. Applied is the digest of the one that is applied, empty for none.
+// changeOf says what applying the configuration will change. Applied is the digest of the one that is applied, empty for none. If that is to be applied
+// again, it takes back what the tool was given since: a run that failed can have done half of it.
 func changeOf(applied string, seen observation) *clusterprovisionerv1alpha1.Plan {
 	var before *provision.Config
+	from := applied
 	if seen.stored != nil {
 		before = seen.stored.applied.config()
+		if given := seen.stored.given.config(); given != nil && applied == seen.config.Digest {
+			before, from = given, given.Digest
+		}
 	}
 	difference := provision.Diff(before, seen.config)
 	return &clusterprovisionerv1alpha1.Plan{
-		ID: planID(applied, seen.config.Digest), Summary: strings.Join(difference.Summary, "\n"), Destructive: difference.Destructive,
+		ID: planID(from, seen.config.Digest), Summary: strings.Join(difference.Summary, "\n"), Destructive: difference.Destructive,
 	}
 }

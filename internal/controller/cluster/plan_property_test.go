@@ -134,9 +134,7 @@ func (l *life) judge(next *launch) string {
 		return "a deleted cluster comes up"
 	case next.action == provision.Up && l.seen.problem != nil:
 		return "a refused configuration is applied"
-	case next.action == provision.Up && l.cluster.Spec.Approval == clusterprovisionerv1alpha1.ApprovalManual &&
-		next.digest != l.cluster.Status.AppliedConfigHash &&
-		l.cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation] != planID(l.cluster.Status.AppliedConfigHash, next.digest):
+	case next.action == provision.Up && l.cluster.Spec.Approval == clusterprovisionerv1alpha1.ApprovalManual && !l.approved(next):
 		return "a change is applied that nobody has approved"
 	case next.action == provision.Up:
 		l.tried = append(l.tried, next.document)
@@ -147,6 +145,15 @@ func (l *life) judge(next *launch) string {
 		return "a removal is given what the tool has never been given"
 	}
 	return ""
+}
+
+// approved reports whether a person has approved a run, or need not: it gives the tool once more what it was given last, and has applied.
+func (l *life) approved(next *launch) bool {
+	from := l.cluster.Status.AppliedConfigHash
+	if from == next.digest {
+		from = mustRead(string(l.tried[len(l.tried)-1].text)).Digest
+	}
+	return from == next.digest || l.cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation] == planID(from, next.digest)
 }
 
 // record makes the status say that the run has ended.

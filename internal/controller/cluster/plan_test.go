@@ -82,6 +82,16 @@ func applied(text string) change {
 	}
 }
 
+// failedChange makes the text the configuration that the tool was last given, in a run that failed.
+func failedChange(text string) change {
+	return func(s *situation) {
+		digest := mustRead(text).Digest
+		s.seen.stored.given = of(text)
+		ended(upID(s.cluster, digest, 1), clusterprovisionerv1alpha1.ReasonUnknown, "no", noon.Add(-time.Hour))(s)
+		s.cluster.Status.LastOperation.ConfigHash = digest
+	}
+}
+
 // recordedEarlier makes the status have the digest of the first document alone, as earlier versions recorded it.
 func recordedEarlier(s *situation) {
 	former := mustRead(string(s.seen.stored.applied.text)).Former
@@ -193,6 +203,7 @@ func TestPlanUp(t *testing.T) {
 	t.Parallel()
 	const sshAuth = clusterprovisionerv1alpha1.ReasonSSHAuth
 	failedUp := upID(given().cluster, mustRead(textA).Digest, 1)
+	returning := planID(mustRead(textB).Digest, mustRead(textA).Digest) // from B, which has failed, to A
 	applying := flow.Wait(clusterprovisionerv1alpha1.ReasonApplying, "the tool to apply the configuration", lookAgain)
 	for name, test := range map[string]struct {
 		given *situation
@@ -261,6 +272,19 @@ func TestPlanUp(t *testing.T) {
 		"a repeat of what was applied needs no approval": {
 			given(applied(textA), annotated(clusterprovisionerv1alpha1.RetryAnnotation, "now"), manual), decision{
 				start: up(textA, "now", 1), change: &clusterprovisionerv1alpha1.Plan{ID: "plan-" + short(mustRead(textA).Digest, mustRead(textA).Digest)}, outcome: applying,
+			},
+		},
+		"a repeat that takes back what a failed change has begun needs an approval": {
+			given(applied(textA), failedChange(textB), annotated(clusterprovisionerv1alpha1.RetryAnnotation, "now"), manual), decision{
+				change: &clusterprovisionerv1alpha1.Plan{ID: returning, Summary: "node 127.0.0.2: added (worker)"},
+				outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonWaitingForApproval,
+					"the annotation clusterprovisioner.rke.io/approve="+returning, 0),
+			},
+		},
+		"an approval has it taken back": {
+			given(applied(textA), failedChange(textB), annotated(clusterprovisionerv1alpha1.RetryAnnotation, "now"), manual,
+				annotated(clusterprovisionerv1alpha1.ApproveAnnotation, returning)), decision{
+				start: up(textA, "now", 1), change: &clusterprovisionerv1alpha1.Plan{ID: returning, Summary: "node 127.0.0.2: added (worker)"}, outcome: applying,
 			},
 		},
 		"what is applied is no change although an earlier version recorded its first document only": {
