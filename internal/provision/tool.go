@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -39,6 +40,8 @@ const (
 	configFlag     = "--config"
 	configPlace    = "{config}"
 	kubeconfigName = "kube_config_{configname}"
+	// rkeState is the one file that RKE reads and writes: a pattern would match those of other clusters in the same directory.
+	rkeState = "{configstem}.rkestate"
 )
 
 // Preset returns the tool of that name.
@@ -51,7 +54,7 @@ func Preset(name string) (Tool, error) {
 			Remove:         []string{"rke", "remove", "--force", configFlag, configPlace},
 			Version:        []string{"rke", "--version"},
 			AgentFlags:     []string{"--ssh-agent-auth"},
-			StateFiles:     []string{"*.rkestate"},
+			StateFiles:     []string{rkeState},
 			KubeconfigFile: kubeconfigName,
 			PassEnv:        []string{"RANCHER_METADATA_URL", "DEVCLUSTER_DIR"},
 			KeepsDaemons:   true, // RKE leaves none; a stand-in that runs the cluster on this machine does
@@ -70,16 +73,28 @@ func Preset(name string) (Tool, error) {
 	return Tool{}, fmt.Errorf("cannot find a preset %q", name)
 }
 
-// Values are what placeholders stand for in one run: {config} for the path of the configuration, {configname} for its file name, {dir} for
-// its directory, {name} for the name of the cluster, and {knownhosts} for the path of the file with the host keys of the machines.
+// Values are what placeholders stand for in one run: {config} for the path of the configuration, {configname} for its file name, {configstem} for
+// that without its extension, {dir} for its directory, {name} for the name of the cluster, and {knownhosts} for the path of the file with the host
+// keys of the machines.
 type Values struct {
 	Name, Config, KnownHosts string
 }
 
 // Expand replaces the placeholders in a text.
 func (v Values) Expand(text string) string {
+	return v.expand(text, func(value string) string { return value })
+}
+
+// Pattern replaces the placeholders in a pattern of file names. What they stand for matches only itself.
+func (v Values) Pattern(pattern string) string {
+	return v.expand(pattern, strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace)
+}
+
+func (v Values) expand(text string, quote func(value string) string) string {
+	name := path.Base(v.Config)
 	return strings.NewReplacer(
-		configPlace, v.Config, "{configname}", path.Base(v.Config), "{name}", v.Name, "{dir}", path.Dir(v.Config), "{knownhosts}", v.KnownHosts,
+		configPlace, quote(v.Config), "{configname}", quote(name), "{configstem}", quote(strings.TrimSuffix(name, path.Ext(name))),
+		"{name}", quote(v.Name), "{dir}", quote(path.Dir(v.Config)), "{knownhosts}", quote(v.KnownHosts),
 	).Replace(text)
 }
 
@@ -107,11 +122,19 @@ func (t Tool) KubeconfigPath(name, configPath string) string {
 	return path.Join(path.Dir(configPath), Values{Name: name, Config: configPath}.Expand(t.KubeconfigFile))
 }
 
+// Keeps reports whether a file in the directory of the configuration is one that the tool needs next time.
+func (t Tool) Keeps(values Values, file string) bool {
+	return slices.ContainsFunc(t.StateFiles, func(pattern string) bool {
+		matches, err := path.Match(values.Pattern(pattern), file)
+		return matches && err == nil
+	})
+}
+
 // Check returns an error if the tool cannot leave its files where the description says, for a Cluster of that name with that configuration.
 func (t Tool) Check(name, configPath string) error {
 	values := Values{Name: name, Config: configPath}
 	for _, pattern := range t.StateFiles {
-		if err := checkPattern(values.Expand(pattern)); err != nil {
+		if err := checkPattern(values.Pattern(pattern)); err != nil {
 			return fmt.Errorf("cannot use %q in exec.stateFiles: %w", pattern, err)
 		}
 	}

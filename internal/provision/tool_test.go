@@ -41,7 +41,7 @@ func TestEachPresetIsCalledAsItsToolExpects(t *testing.T) {
 	}{
 		"RKE takes its file, and keeps a state": {"rke", call{
 			Up: words("rke up --config /srv/one/cluster.yml"), Remove: words("rke remove --force --config /srv/one/cluster.yml"),
-			Version: words("rke --version"), State: words("*.rkestate"), PassEnv: words("RANCHER_METADATA_URL DEVCLUSTER_DIR"),
+			Version: words("rke --version"), State: words("cluster.rkestate"), PassEnv: words("RANCHER_METADATA_URL DEVCLUSTER_DIR"),
 			Config: "cluster.yml", Kubeconfig: "/srv/one/kube_config_cluster.yml", KeepsDaemons: true,
 		}},
 		"devcluster is called like RKE, and keeps its state itself": {"devcluster", call{
@@ -104,6 +104,7 @@ func TestPlaceholders(t *testing.T) {
 	for name, test := range map[string]struct{ text, name, want string }{
 		"the path of the configuration":               {"{config}", "one", "/srv/one/a b.yml"},
 		"its file name":                               {"kube_config_{configname}", "one", "kube_config_a b.yml"},
+		"its file name without the extension":         {"{configstem}.rkestate", "one", "a b.rkestate"},
 		"its directory":                               {"--home={dir}/home", "one", "--home=/srv/one/home"},
 		"the name of the cluster, twice":              {"{name}/{name}", "one", "one/one"},
 		"the file of host keys":                       {"-oUserKnownHostsFile={knownhosts}", "one", "-oUserKnownHostsFile=/srv/hosts of one"},
@@ -188,6 +189,39 @@ func TestCheckOfFilesThatCannotBe(t *testing.T) {
 			err := test.tool.Check("one", "/srv/one/cluster.yml")
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// TestAFileOfAnotherClusterIsNoState is about patterns: what comes from a name in them stands for itself.
+func TestAFileOfAnotherClusterIsNoState(t *testing.T) {
+	t.Parallel()
+	rke, err := Preset("rke")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		tool         Tool
+		config, file string
+		want         bool
+	}{
+		"RKE's own":                           {rke, "/etc/rke/east.yml", "east.rkestate", true},
+		"RKE's own for a name without an end": {rke, "/etc/rke/east", "east.rkestate", true},
+		"RKE's own for a name with two ends":  {rke, "/etc/rke/east.eu.yml", "east.eu.rkestate", true},
+		"RKE's own for a name like a pattern": {rke, `/etc/rke/[e]\as*.yml`, `[e]\as*.rkestate`, true},
+		"what a name like a pattern matches":  {rke, "/etc/rke/eas?.yml", "east.rkestate", false},
+		"RKE's for a neighbour":               {rke, "/etc/rke/east.yml", "west.rkestate", false},
+		"a pattern of the user":               {Tool{StateFiles: []string{"x", "*.state"}}, "/a/east.yml", "west.state", true},
+		"no pattern at all":                   {Tool{StateFiles: []string{"["}}, "/a/east.yml", "[", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := test.tool.Keeps(Values{Name: "one", Config: test.config}, test.file); got != test.want {
+				t.Errorf("%q counts as state: %t, want %t", test.file, got, test.want)
+			}
+			if err := rke.Check("one", test.config); err != nil {
+				t.Errorf("the tool is refused: %v", err)
 			}
 		})
 	}

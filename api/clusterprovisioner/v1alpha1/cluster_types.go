@@ -166,9 +166,9 @@ type KeyReference struct {
 }
 
 // ExecSpec describes a tool: how it is called, and what it writes. Each list is a program and its arguments, run without a shell. In
-// every argument, file name and value, {config} is replaced by the path of the configuration, {configname} by its file name, {name} by
-// the name of the Cluster, and {dir} by the directory of the configuration. In arguments and values, {knownhosts} is replaced by the path
-// of a file with what sshAuth.knownHostsRef names.
+// every argument, file name and value, {config} is replaced by the path of the configuration, {configname} by its file name, {configstem}
+// by that without its extension, {name} by the name of the Cluster, and {dir} by the directory of the configuration. In arguments and
+// values, {knownhosts} is replaced by the path of a file with what sshAuth.knownHostsRef names.
 type ExecSpec struct {
 	// Up applies the configuration: it creates the cluster, or changes it. It runs again after a failure and for each change.
 	// +required
@@ -200,8 +200,9 @@ type ExecSpec struct {
 	// +kubebuilder:validation:MaxItems=64
 	Env []ExecEnv `json:"env,omitempty"`
 
-	// StateFiles are patterns of the files that the tool needs next time, such as "*.rkestate", in the directory of the
-	// configuration. They are stored in a Secret. A pattern names no directory, and directories and links that it matches are left out. Default: none.
+	// StateFiles are patterns of the files that the tool needs next time, such as "{configstem}.state*", in the directory of the
+	// configuration. They are stored in a Secret. A pattern names no directory, and directories and links that it matches are left out. If Clusters
+	// share a directory, no pattern of one may match a file of another. Default: none.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16

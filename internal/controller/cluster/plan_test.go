@@ -121,6 +121,11 @@ func ended(id, reason, message string, at time.Time) change {
 	}
 }
 
+// movedTo makes the tool's last configuration that of another file.
+func movedTo(path string) change {
+	return func(s *situation) { s.seen.stored.given.path = path }
+}
+
 // running makes a run the present one.
 func running(action provision.Action) change {
 	return func(s *situation) { s.seen.run = &provision.Run{ID: "x-1", Action: action, Phase: provision.Running} }
@@ -344,6 +349,15 @@ func TestPlanOfARun(t *testing.T) {
 		"an empty directory replaces no state": {
 			given(hadState, unrecorded(provision.Interrupted, provision.Artifacts{State: map[string][]byte{}})),
 			decision{save: &store{given: of(textB), applied: of(textA), state: state("old")}, outcome: recording},
+		},
+		"the state beside the file that is applied stays until another one is": {
+			given(hadState, movedTo("/moved.yml"), unrecorded(provision.Failed, provision.Artifacts{State: map[string][]byte{"b.rkestate": []byte("b")}})),
+			decision{
+				save: &store{given: document{[]byte(textB), "/moved.yml"}, applied: of(textA), state: map[string][]byte{
+					"a.rkestate": []byte("old"), "b.rkestate": []byte("b"),
+				}},
+				outcome: recording,
+			},
 		},
 		"a torn state file is replaced by its copy": {
 			given(hadState, unrecorded(provision.Failed, provision.Artifacts{

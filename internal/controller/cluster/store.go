@@ -63,12 +63,15 @@ func (s *store) before(next *launch) *store {
 func (s *store) after(run *provision.Run, left *provision.Artifacts) *store {
 	next := s.clone()
 	if len(left.State) > 0 { // an empty directory is not a state: the copy stays
-		state := maps.Clone(left.State)
-		for _, name := range left.Torn {
-			if whole, ok := next.state[name]; ok {
-				state[name] = whole
+		// What was applied is what the cluster would be removed with, and what that needs is beside another file.
+		moved := run.Phase != provision.Succeeded && len(next.applied.text) > 0 && next.applied.path != next.given.path
+		state := map[string][]byte{}
+		for name, content := range next.state {
+			if moved || slices.Contains(left.Torn, name) {
+				state[name] = content
 			}
 		}
+		maps.Copy(state, left.State)
 		next.state = state
 	}
 	if run.Action == provision.Up {

@@ -163,7 +163,7 @@ func (r *Runner) prepare(files layout, wanted provision.Request) ([]string, erro
 	if err := work.putConfig(wanted); err != nil {
 		return nil, err
 	}
-	if err := work.putState(wanted.State); err != nil {
+	if err := work.putState(wanted); err != nil {
 		return nil, err
 	}
 	if err := putKnownHosts(files, wanted.KnownHosts); err != nil {

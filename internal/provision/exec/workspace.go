@@ -112,15 +112,20 @@ func aside(name string, text []byte) string {
 }
 
 // putState writes the state files that are gone or torn. What is there is newer: the last run on this machine wrote it. If another machine
-// had a later one, whoever starts the next run calls Forget first.
-func (w *workspace) putState(state map[string][]byte) error {
-	for _, name := range slices.Sorted(maps.Keys(state)) {
+// had a later one, whoever starts the next run calls Forget first. What is not one of the tool's files is left out: with it, earlier versions could
+// have stored the state of another cluster in the same directory, which may have been removed since.
+func (w *workspace) putState(wanted provision.Request) error {
+	values := provision.Values{Name: wanted.Name, Config: w.config}
+	for _, name := range slices.Sorted(maps.Keys(wanted.State)) {
 		file := filepath.Base(name)
+		if !wanted.Tool.Keeps(values, file) {
+			continue
+		}
 		content, err := w.read(file)
 		if lost := errors.Is(err, fs.ErrNotExist) || err == nil && torn(content); !lost {
 			continue
 		}
-		if err := w.write(file, state[name]); err != nil {
+		if err := w.write(file, wanted.State[name]); err != nil {
 			return fmt.Errorf("cannot write the state file %q: %w", name, err)
 		}
 	}
@@ -164,7 +169,7 @@ func (w *workspace) collect(name string, tool provision.Tool) (provision.Artifac
 	values := provision.Values{Name: name, Config: w.config}
 	left := provision.Artifacts{State: map[string][]byte{}, KubeconfigPath: tool.KubeconfigPath(name, w.config)}
 	for _, pattern := range tool.StateFiles {
-		pattern = values.Expand(pattern)
+		pattern = values.Pattern(pattern)
 		files, err := fs.Glob(w.dir.FS(), pattern)
 		if err != nil || pattern != filepath.Base(pattern) {
 			continue // provision.Tool.Check tells of it

@@ -6,6 +6,8 @@ package exec
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -162,5 +164,40 @@ func TestADirectoryBesideTheStateHoldsTheClusterForEver(t *testing.T) {
 		if err != nil || len(left.State) != 1 || string(left.State["one.state"]) != "state" || len(left.Kubeconfig) > 0 {
 			t.Errorf("kubeconfig in %q: collected %v, %v", file, left, err)
 		}
+	}
+}
+
+// TestClustersInOneDirectoryTakeEachOthersState is about RKE's state, which was looked for as "*.rkestate": a run of one cluster brought back the state and the
+// authority of a neighbour that had been removed, from a copy in its own Secret. With many neighbours, its own state was never stored.
+func TestClustersInOneDirectoryTakeEachOthersState(t *testing.T) {
+	t.Parallel()
+	at := t.TempDir()
+	root, err := os.OpenRoot(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }()
+	tool, err := provision.Preset("rke")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 * maxStateFiles {
+		if err := root.WriteFile(fmt.Sprintf("a%d.rkestate", i), []byte("of a neighbour"), fileMode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := &workspace{dir: root, config: filepath.Join(at, "east.yml"), name: "east.yml"}
+	// As an earlier version has stored it, before west was removed.
+	stored := map[string][]byte{"east.rkestate": []byte("of east"), "west.rkestate": []byte("of west")}
+	err = w.putState(provision.Request{Place: provision.Place{Name: "east", ConfigPath: w.config}, Tool: tool, State: stored})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := root.Stat("west.rkestate"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the neighbour's state is back (%v)", err)
+	}
+	left, err := w.collect("east", tool)
+	if want := map[string][]byte{"east.rkestate": []byte("of east")}; err != nil || !maps.EqualFunc(left.State, want, bytes.Equal) {
+		t.Errorf("collected %q (%v), want %q", left.State, err, want)
 	}
 }

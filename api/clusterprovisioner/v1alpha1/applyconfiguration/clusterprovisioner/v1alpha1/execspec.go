@@ -6,9 +6,9 @@ package v1alpha1
 // with apply.
 //
 // ExecSpec describes a tool: how it is called, and what it writes. Each list is a program and its arguments, run without a shell. In
-// every argument, file name and value, {config} is replaced by the path of the configuration, {configname} by its file name, {name} by
-// the name of the Cluster, and {dir} by the directory of the configuration. In arguments and values, {knownhosts} is replaced by the path
-// of a file with what sshAuth.knownHostsRef names.
+// every argument, file name and value, {config} is replaced by the path of the configuration, {configname} by its file name, {configstem}
+// by that without its extension, {name} by the name of the Cluster, and {dir} by the directory of the configuration. In arguments and
+// values, {knownhosts} is replaced by the path of a file with what sshAuth.knownHostsRef names.
 type ExecSpecApplyConfiguration struct {
 	// Up applies the configuration: it creates the cluster, or changes it. It runs again after a failure and for each change.
 	Up []string `json:"up,omitempty"`
@@ -18,8 +18,9 @@ type ExecSpecApplyConfiguration struct {
 	Version []string `json:"version,omitempty"`
 	// Env is added to the tool's environment, which otherwise has PATH, HOME, the locale and proxies only. Do not put secrets here.
 	Env []ExecEnvApplyConfiguration `json:"env,omitempty"`
-	// StateFiles are patterns of the files that the tool needs next time, such as "*.rkestate", in the directory of the
-	// configuration. They are stored in a Secret. A pattern names no directory, and directories and links that it matches are left out. Default: none.
+	// StateFiles are patterns of the files that the tool needs next time, such as "{configstem}.state*", in the directory of the
+	// configuration. They are stored in a Secret. A pattern names no directory, and directories and links that it matches are left out. If Clusters
+	// share a directory, no pattern of one may match a file of another. Default: none.
 	StateFiles []string `json:"stateFiles,omitempty"`
 	// KubeconfigFile is the file in the directory of the configuration, or below it, that the tool writes the kubeconfig to. Default: none; the
 	// cluster's health is then unknown, and the Cluster does not become Ready.
