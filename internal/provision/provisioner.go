@@ -118,6 +118,8 @@ type Artifacts struct {
 	State map[string][]byte
 	// Torn names the state files that were not written to their end. Their stored copies are better.
 	Torn []string
+	// Unread names the files that cannot be kept: they are too large, or must not be read.
+	Unread []string
 	// Kubeconfig is the kubeconfig that the tool wrote.
 	Kubeconfig []byte
 	// KubeconfigPath is where it is.

@@ -89,6 +89,11 @@ func (r *Reconciler) cancel(ctx context.Context, cluster *clusterprovisionerv1al
 // save stores what a run left behind, before the status says that it has ended.
 func (r *Reconciler) save(ctx context.Context, pass *scope) error {
 	run := pass.seen.run
+	if lost := pass.decision.lost; lost != nil {
+		failed := *run
+		failed.Phase, failed.Failure = provision.Failed, lost
+		run, pass.seen.run = &failed, &failed
+	}
 	if err := r.writeStore(ctx, pass, pass.decision.save, run.ID); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ type observation struct {
 	run *provision.Run
 	// outdated says that what this machine keeps of the cluster is from a run before the last one, which another manager had.
 	outdated bool
-	// left is what the run left behind; nil unless it has ended and the status does not say so yet.
+	// left is what the run left behind; nil unless it has ended, and the status does not say so yet and has to.
 	left *provision.Artifacts
 	// stored is the content of the Secret with the tool's state; nil for none. unusable says why there is no working with that Secret: nothing is
 	// read from it or written to it, and so no run can start or be recorded.
@@ -154,7 +154,7 @@ func (r *Reconciler) observeRun(ctx context.Context, cluster *clusterprovisioner
 		return nil
 	}
 	seen.run = &run
-	if run.Phase == provision.Running || recorded(cluster, &run) || seen.unusable != nil {
+	if run.Phase == provision.Running || recorded(cluster, &run) || seen.unusable != nil || orphaned(cluster) {
 		return nil
 	}
 	path := cluster.Spec.ConfigPath

@@ -29,8 +29,10 @@ type launch struct {
 
 // decision is what a pass has to do.
 type decision struct {
-	// save is what to store now that the last run has ended; nil unless that has to be recorded.
+	// save is what to store now that the last run has ended; nil unless that has to be recorded. lost is why what it left cannot be stored, and so
+	// how it has failed; nil if it can.
 	save *store
+	lost *provision.Failure
 	// cancel says that the run that is under way has to end.
 	cancel bool
 	// start is the run to start; nil for none.
@@ -67,7 +69,7 @@ func planRun(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now 
 	switch run := seen.run; {
 	case run != nil && run.Phase == provision.Running:
 		return follow(cluster, run)
-	case run != nil && !recorded(cluster, run) && seen.unusable == nil:
+	case run != nil && !recorded(cluster, run) && seen.unusable == nil && !orphaned(cluster):
 		return record(seen)
 	case !cluster.DeletionTimestamp.IsZero():
 		return planRemoval(cluster, seen, now)
@@ -102,8 +104,9 @@ func follow(cluster *clusterprovisionerv1alpha1.Cluster, run *provision.Run) dec
 
 // record saves what a run left, so that the status can say that it has ended.
 func record(seen observation) decision {
+	kept, lost := seen.stored.after(seen.run, seen.left)
 	return decision{
-		save:    seen.stored.after(seen.run, seen.left),
+		save: kept, lost: lost,
 		outcome: flow.Wait(reasonFor(seen.run.Action), "the end of the run to be recorded", soon),
 	}
 }

@@ -65,6 +65,9 @@ func TestPlanRemoval(t *testing.T) {
 			given(applied(textA), unrecorded(provision.Succeeded, provision.Artifacts{}), deleted, unusable),
 			decision{outcome: flow.Stall("SecretConflict", errors.New("foreign"+orphanHint))},
 		},
+		"an orphan is released although its run is not recorded": {
+			given(applied(textA), unrecorded(provision.Succeeded, provision.Artifacts{}), deleted, orphan), decision{release: true},
+		},
 		"an orphan is released although the state cannot be used": {
 			given(applied(textA), unrecorded(provision.Succeeded, provision.Artifacts{}), deleted, orphan, unusable), decision{release: true},
 		},

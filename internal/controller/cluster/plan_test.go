@@ -359,6 +359,26 @@ func TestPlanOfARun(t *testing.T) {
 				outcome: recording,
 			},
 		},
+		"a file that cannot be kept fails its run, and the state from before stays": {
+			given(hadState, unrecorded(provision.Succeeded, provision.Artifacts{State: state("new"), Unread: []string{"huge"}})),
+			decision{
+				save: &store{given: of(textB), applied: of(textA), state: state("old")},
+				lost: &provision.Failure{
+					Reason:  clusterprovisionerv1alpha1.ReasonStateLost,
+					Message: `cannot store what the tool left: file "huge" has more than 8388608 bytes, or cannot be read`,
+				},
+				outcome: recording,
+			},
+		},
+		"what a removal left need not be stored": {
+			given(hadState, unrecorded(provision.Succeeded, provision.Artifacts{State: map[string][]byte{"a b": {}}}), func(s *situation) {
+				s.seen.run.Action = provision.Remove
+			}),
+			decision{
+				save:    &store{given: of(textB), applied: of(textA), state: state("old")},
+				outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonRemoving, "the end of the run to be recorded", soon),
+			},
+		},
 		"a torn state file is replaced by its copy": {
 			given(hadState, unrecorded(provision.Failed, provision.Artifacts{
 				State: map[string][]byte{"b.rkestate": []byte("b")}, Torn: []string{"a.rkestate"},

@@ -66,13 +66,18 @@ func removeFrom(cluster *clusterprovisionerv1alpha1.Cluster, seen observation) (
 	return document{seen.raw, cluster.Spec.ConfigPath}, given && seen.problem == nil && len(seen.raw) > 0
 }
 
+// orphaned reports whether the Cluster goes, and its machines stay. Then nothing of its runs has to be recorded, which may be what fails.
+func orphaned(cluster *clusterprovisionerv1alpha1.Cluster) bool {
+	return !cluster.DeletionTimestamp.IsZero() && cluster.Spec.DeletionPolicy == clusterprovisionerv1alpha1.DeletionOrphan
+}
+
 // canRelease reports whether nothing of the cluster is left that the tool has to remove. What another Cluster's file describes is for that
 // Cluster to remove.
 func canRelease(cluster *clusterprovisionerv1alpha1.Cluster, seen observation) bool {
 	last := cluster.Status.LastOperation
 	accepted := cluster.Annotations[clusterprovisionerv1alpha1.AcceptSkippedAnnotation] == "true"
 	untouched := seen.run == nil && last == nil && cluster.Status.AppliedConfigHash == "" && seen.stored == nil
-	return cluster.Spec.DeletionPolicy == clusterprovisionerv1alpha1.DeletionOrphan || untouched || seen.claimant != "" ||
+	return orphaned(cluster) || untouched || seen.claimant != "" ||
 		removed(last) && (len(cluster.Status.SkippedNodes) == 0 || accepted) || accepted && reachedNone(cluster, seen)
 }
 

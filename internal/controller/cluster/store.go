@@ -10,12 +10,13 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/provision"
 )
 
@@ -59,8 +60,27 @@ func (s *store) before(next *launch) *store {
 	return changed
 }
 
-// after returns the store for a run that has ended and left something behind.
-func (s *store) after(run *provision.Run, left *provision.Artifacts) *store {
+// after returns the store for a run that has ended and left something behind. If there is no storing that, what is stored stays, and the run counts as
+// failed: the next one would miss it. Nobody needs what a removal left.
+func (s *store) after(run *provision.Run, left *provision.Artifacts) (*store, *provision.Failure) {
+	next := s.with(run, left)
+	_, err := next.encode()
+	if len(left.Unread) > 0 {
+		err = fmt.Errorf("file %q has more than %d bytes, or cannot be read", left.Unread[0], maxUnpacked)
+	}
+	switch {
+	case err == nil:
+		return next, nil
+	case run.Action == provision.Remove:
+		return s.clone(), nil
+	}
+	return s.clone(), &provision.Failure{
+		Reason: clusterprovisionerv1alpha1.ReasonStateLost, Message: "cannot store what the tool left: " + err.Error(),
+	}
+}
+
+// with returns the store with what a run left behind.
+func (s *store) with(run *provision.Run, left *provision.Artifacts) *store {
 	next := s.clone()
 	if len(left.State) > 0 { // an empty directory is not a state: the copy stays
 		// What was applied is what the cluster would be removed with, and what that needs is beside another file.
@@ -119,8 +139,14 @@ func (s *store) clone() *store {
 	return &next
 }
 
-// dataKey matches what the API server accepts as a key of a Secret.
-var dataKey = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
+// checkName returns an error if no key of a Secret can have the name of a state file.
+func checkName(file string) error {
+	if len(validation.IsConfigMapKey(keyState+file)) > 0 {
+		return fmt.Errorf("the name of file %q cannot be in a key of a Secret, which takes letters, digits, '-', '_' and '.', at most %d of them",
+			file, validation.DNS1123SubdomainMaxLength-len(keyState))
+	}
+	return nil
+}
 
 // encode returns the data of the Secret.
 func (s *store) encode() (map[string][]byte, error) {
@@ -131,23 +157,25 @@ func (s *store) encode() (map[string][]byte, error) {
 	if len(s.kubeconfig) > 0 {
 		data[keyKubeconfig] = s.kubeconfig
 	}
-	size := 0
-	for _, value := range data {
-		size += len(value)
-	}
 	for _, file := range slices.Sorted(maps.Keys(s.state)) {
-		if !dataKey.MatchString(file) {
-			return nil, fmt.Errorf("cannot keep state file %q: its name is not a valid key of a Secret", file)
+		if err := checkName(file); err != nil {
+			return nil, err
 		}
 		packed, err := pack(s.state[file])
 		if err != nil {
 			return nil, fmt.Errorf("cannot compress state file %q: %w", file, err)
 		}
 		data[keyState+file] = packed
-		size += len(packed)
+	}
+	size, largest := 0, keyConfig
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		size += len(data[key])
+		if len(data[key]) > len(data[largest]) {
+			largest = key
+		}
 	}
 	if size > maxStore {
-		return nil, fmt.Errorf("it has %d bytes, more than the limit of %d", size, maxStore)
+		return nil, fmt.Errorf("it has %d bytes, more than the limit of %d, most of them in %q", size, maxStore, largest)
 	}
 	return data, nil
 }

@@ -31,8 +31,18 @@ func toolOf(cluster *clusterprovisionerv1alpha1.Cluster) (provision.Tool, error)
 
 // checkTool returns why the tool must not run: what it leaves could not be found. It would be too late to say so once it has made machines.
 func checkTool(cluster *clusterprovisionerv1alpha1.Cluster, tool provision.Tool) *refusal {
-	if err := tool.Check(cluster.Name, cmp.Or(cluster.Spec.ConfigPath, "/"+tool.ConfigName)); err != nil {
+	config := cmp.Or(cluster.Spec.ConfigPath, "/"+tool.ConfigName)
+	if err := tool.Check(cluster.Name, config); err != nil {
 		return &refusal{clusterprovisionerv1alpha1.ReasonConfigUnreadable, err.Error() + ". Correct spec.exec"}
+	}
+	if cluster.Spec.Exec != nil {
+		return nil
+	}
+	for _, file := range tool.StateFiles { // a preset names one file each, and leaves it
+		if err := checkName(provision.Values{Name: cluster.Name, Config: config}.Expand(file)); err != nil {
+			return &refusal{clusterprovisionerv1alpha1.ReasonConfigUnreadable, "the state of the tool cannot be stored: " + err.Error() +
+				". Rename the file of the configuration"}
+		}
 	}
 	return nil
 }

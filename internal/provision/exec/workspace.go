@@ -178,6 +178,8 @@ func (w *workspace) collect(name string, tool provision.Tool) (provision.Artifac
 			content, err := w.read(file)
 			switch {
 			case errors.Is(err, errNoFile):
+			case unreadable(err):
+				left.Unread = append(left.Unread, file)
 			case err != nil:
 				return left, err
 			case torn(content):
@@ -191,12 +193,21 @@ func (w *workspace) collect(name string, tool provision.Tool) (provision.Artifac
 	if left.KubeconfigPath == "" || !filepath.IsLocal(file) {
 		return left, nil
 	}
-	var err error
-	left.Kubeconfig, err = w.read(file)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoFile) {
-		return left, nil
+	content, err := w.read(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNoFile):
+	case unreadable(err):
+		left.Unread = append(left.Unread, file)
+	default:
+		left.Kubeconfig = content
+		return left, err
 	}
-	return left, err
+	return left, nil
+}
+
+// unreadable reports whether reading a file fails until somebody changes it. The run has failed then, and whoever asks goes on.
+func unreadable(err error) bool {
+	return errors.Is(err, errTooLarge) || errors.Is(err, fs.ErrPermission)
 }
 
 // torn reports whether a state file was not written to its end, because the disk was full or the tool was killed: it is empty, or starts
@@ -206,8 +217,11 @@ func torn(content []byte) bool {
 	return len(text) == 0 || text[0] == '{' && !json.Valid(text)
 }
 
-// errNoFile is returned for a directory, a link and the like.
-var errNoFile = errors.New("it is not a regular file")
+// The errors for what is not read: a directory, a link and the like, and what no Secret has room for.
+var (
+	errNoFile   = errors.New("it is not a regular file")
+	errTooLarge = fmt.Errorf("it is larger than %d bytes", maxFile)
+)
 
 // read reads a file that the tool wrote. A link is refused: a tool does not choose what Windlass reads.
 func (w *workspace) read(name string) ([]byte, error) {
@@ -217,6 +231,9 @@ func (w *workspace) read(name string) ([]byte, error) {
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("cannot read %q: %w", name, errNoFile)
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("cannot read %q: %w", name, errTooLarge)
 	}
 	return confine.ReadFile(w.dir, name, maxFile)
 }

@@ -141,12 +141,14 @@ func TestARemovalIsGivenWhatWasApplied(t *testing.T) {
 	}
 }
 
-// TestADirectoryBesideTheStateHoldsTheClusterForEver is about patterns that match more than files: the error came with every pass, and the Cluster
+// TestADirectoryBesideTheStateHoldsTheClusterForEver is about patterns that match more than files, and than what a Secret can keep: the error came with every pass, and the Cluster
 // could not even be deleted.
 func TestADirectoryBesideTheStateHoldsTheClusterForEver(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()
+	// Too large for any Secret, and so one that nothing is read from.
 	err := errors.Join(
+		os.WriteFile(filepath.Join(at, "huge"), nil, fileMode), os.Truncate(filepath.Join(at, "huge"), maxFile+1),
 		os.Mkdir(filepath.Join(at, "cache"), 0o700), os.Symlink("/etc/passwd", filepath.Join(at, "link")),
 		os.WriteFile(filepath.Join(at, "one.state"), []byte("state"), fileMode), os.Mkdir(filepath.Join(at, "kubeconfig"), 0o700),
 	)
@@ -159,10 +161,17 @@ func TestADirectoryBesideTheStateHoldsTheClusterForEver(t *testing.T) {
 	}
 	defer func() { _ = root.Close() }()
 	w := &workspace{dir: root, config: filepath.Join(at, "cluster.yml"), name: "cluster.yml"}
-	for _, file := range []string{"kubeconfig", "link", "../link", "/etc/passwd", ""} {
+	for _, file := range []string{"kubeconfig", "link", "../link", "/etc/passwd", "", "huge"} {
 		left, err := w.collect("one", provision.Tool{StateFiles: []string{"*", "state/*", "[", "{config}"}, KubeconfigFile: file})
 		if err != nil || len(left.State) != 1 || string(left.State["one.state"]) != "state" || len(left.Kubeconfig) > 0 {
 			t.Errorf("kubeconfig in %q: collected %v, %v", file, left, err)
+		}
+		want := []string{"huge"}
+		if file == "huge" {
+			want = []string{"huge", "huge"}
+		}
+		if !slices.Equal(left.Unread, want) {
+			t.Errorf("kubeconfig in %q: %q cannot be kept, want %q", file, left.Unread, want)
 		}
 	}
 }

@@ -129,3 +129,14 @@ func TestAttackAReportExpandsToGigabytes(t *testing.T) {
 		t.Error("it was read")
 	}
 }
+
+// TestARemovalThatLeftTooMuchIsRepeatedForEver is about what nobody needs any more: the removal counted as failed.
+func TestARemovalThatLeftTooMuchIsRepeatedForEver(t *testing.T) {
+	t.Parallel()
+	for action, want := range map[provision.Action]provision.Phase{provision.Up: provision.Failed, provision.Remove: provision.Succeeded} {
+		got := tooLarge(&Report{Run: provision.Run{Action: action, Phase: provision.Succeeded}, Left: &provision.Artifacts{}})
+		if got.Run.Phase != want || (got.Run.Failure == nil) != (want == provision.Succeeded) || got.Left != nil {
+			t.Errorf("%s is %s with %+v, want %s", action, got.Run.Phase, got.Run.Failure, want)
+		}
+	}
+}

@@ -64,14 +64,16 @@ func unpack(packed []byte, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-// tooLarge is a report whose artifacts do not fit into a Secret. What is stored already stays.
+// tooLarge is a report whose artifacts do not fit into a Secret. What is stored already stays. Nobody needs what is left of a cluster that was removed.
 func tooLarge(told *Report) *Report {
-	failed := told.Run
-	failed.Phase, failed.Failure = provision.Failed, &provision.Failure{
-		Reason:  clusterprovisionerv1alpha1.ReasonStateLost,
-		Message: fmt.Sprintf("what the tool left is too large: a Secret holds at most %d bytes of state and kubeconfig, compressed", maxPacked),
+	ended := told.Run
+	if ended.Action != provision.Remove || ended.Phase != provision.Succeeded {
+		ended.Phase, ended.Failure = provision.Failed, &provision.Failure{
+			Reason:  clusterprovisionerv1alpha1.ReasonStateLost,
+			Message: fmt.Sprintf("what the tool left is too large: a Secret holds at most %d bytes of state and kubeconfig, compressed", maxPacked),
+		}
 	}
-	return &Report{Run: failed}
+	return &Report{Run: ended}
 }
 
 // reasons are those of failures that a Pod can report.
