@@ -84,7 +84,8 @@ func (c *Clusters) bindFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&c.ToolRunner, "tool-runner", c.ToolRunner,
 		"what provisioning tools run as: `process|job`; a job is a Pod without a token, in the namespace of the manager")
 	fs.StringToStringVar(&c.ToolImages, "tool-images", c.ToolImages,
-		"images of provisioning tools for --tool-runner=job, as `name=image`; Clusters of a provisioner without one are refused")
+		"images of provisioning tools for --tool-runner=job, as `name=image`; Clusters of a provisioner without one are refused. They are\n"+
+			"pulled with the imagePullSecrets of the manager's Pod or, if it has none, of the ServiceAccount default")
 	fs.Lookup("tool-images").DefValue = "" // as above
 	fs.IntVar(&c.MaxOperations, "max-concurrent-operations", c.MaxOperations, "`number` of provisioning tools that can run at the same time")
 }

@@ -27,7 +27,8 @@ type Options struct {
 	Namespace string
 	// Supervisor is the image with this program, whose entry point it is.
 	Supervisor string
-	// PullSecrets name the Secrets of the namespace with which the images are pulled.
+	// PullSecrets name the Secrets of the namespace with which the images are pulled. Without any, the API server adds those of the ServiceAccount
+	// default, which Windlass has no right to read.
 	PullSecrets []corev1.LocalObjectReference
 	// Images are the images of tools, by the names of provisioners.
 	Images map[string]string
