@@ -314,5 +314,11 @@ func TestScale(t *testing.T) {
 		if got := r.do(t, http.MethodGet, path, admin, ""); !strings.Contains(string(got.body), want) {
 			t.Errorf("%s is %s", path, got.body)
 		}
+		// The console sends it like this. A Scale leaves out a size of 0, so what was off could not be turned on again.
+		for _, size := range []string{"0", "1", "0", "0", "2"} {
+			if got := r.do(t, http.MethodPatch, path+"/scale?refuseConflicts=true", admin, `{"replicas":`+size+`}`); got.status != http.StatusOK {
+				t.Errorf("%s to %s: %d %s", path, size, got.status, got.body)
+			}
+		}
 	}
 }

@@ -141,7 +141,7 @@ func pinSeen(body []byte, media, uid string, seen []byte) ([]byte, error) {
 	return pinPatch(body, media, uid)
 }
 
-// sizeUnlessSet returns the size that an object has, and the problem of a caller who would change what others have set it to.
+// sizeUnlessSet returns the size that an object has, as its Scale has it, and the problem of a caller who would change what others have set it to.
 func (a *API) sizeUnlessSet(ctx context.Context, k *feed.Kind, in *scaleInput) (json.RawMessage, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
@@ -164,5 +164,9 @@ func (a *API) sizeUnlessSet(ctx context.Context, k *feed.Kind, in *scaleInput) (
 	if err != nil {
 		return nil, err
 	}
-	return of.Spec[k.Size], conflictsOfMerge(before, patch)
+	seen := of.Spec[k.Size]
+	if string(seen) == "0" { // which a Scale leaves out: a test finds nothing there
+		seen = json.RawMessage("null")
+	}
+	return seen, conflictsOfMerge(before, patch)
 }
