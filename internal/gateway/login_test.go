@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -209,4 +210,27 @@ func TestARevokedTokenEndsTheSession(t *testing.T) {
 		got := r.do(t, http.MethodGet, "/v1/session", "", "", "Cookie", cookie)
 		return got.status == http.StatusUnauthorized && got.problem(t).Code == "SessionEnded"
 	})
+}
+
+// TestASessionOutlivesAReviewThatFailed has an API server that cannot check tokens for a while, as after its start. What it says of that begins like a
+// refusal, and the next request of each browser used to end its session for good.
+func TestASessionOutlivesAReviewThatFailed(t *testing.T) {
+	t.Parallel()
+	var failing atomic.Bool
+	r := standIn(t, reviews{
+		groups:  func(string) ([]string, bool) { return nil, !failing.Load() },
+		because: func() string { return "[invalid bearer token, oidc: authenticator not initialized]" },
+		allowed: func([]string) bool { return true },
+	}, nil, Options{})
+	cookie := r.logIn(t, "annas-own")
+	ask := func() answer { return r.do(t, http.MethodGet, "/v1/session", "", "", "Cookie", cookie) }
+	failing.Store(true)
+	testkit.Eventually(t, "the token is reviewed again", func() bool { return ask().status != http.StatusOK })
+	if got := ask(); got.status != http.StatusServiceUnavailable || got.header.Get("Retry-After") == "" {
+		t.Errorf("meanwhile: %d %s", got.status, got.body)
+	}
+	failing.Store(false)
+	if got := ask(); got.status != http.StatusOK {
+		t.Errorf("afterwards: %d %s", got.status, got.body)
+	}
 }

@@ -18,6 +18,8 @@ import (
 type reviews struct {
 	// groups returns the groups of a token, and false for a token that is not accepted.
 	groups func(token string) ([]string, bool)
+	// because returns what is said of a token that is not accepted. Default: nil, which says nothing.
+	because func() string
 	// allowed reports whether members of the groups may do whatever it is.
 	allowed func(groups []string) bool
 }
@@ -34,6 +36,9 @@ func standIn(t *testing.T, of reviews, routes map[string]http.HandlerFunc, optio
 		}
 		groups, accepted := of.groups(review.Spec.Token)
 		review.Status = authenticationv1.TokenReviewStatus{Authenticated: accepted, User: authenticationv1.UserInfo{Username: "ann", Groups: groups}}
+		if of.because != nil && !accepted {
+			review.Status.Error = of.because()
+		}
 		writeJSON(w, review)
 	})
 	mux.HandleFunc("POST /apis/authorization.k8s.io/v1/subjectaccessreviews", func(w http.ResponseWriter, r *http.Request) {

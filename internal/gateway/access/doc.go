@@ -6,6 +6,7 @@
 //
 //   - login.go: begins and ends the session of a browser
 //   - identity.go: turns a request into a Caller, by a TokenReview, the cookie of a browser or a Session
+//   - verdict.go: tells a token that is refused from one that could not be checked
 //   - origin.go: whose pages may use a cookie
 //   - session.go: local mode, in which requests act as the user of the kubeconfig
 //   - rights.go: what a caller may read from the stores

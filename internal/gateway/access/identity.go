@@ -193,7 +193,7 @@ func (i *Identity) review(r *http.Request, token string, patience time.Duration)
 	case remembered && r.Context().Err() == nil:
 		return &Caller{User: whose, token: token}, nil
 	default:
-		return nil, fmt.Errorf("cannot review a token: %w", err)
+		return nil, unreviewed(err)
 	}
 }
 
@@ -231,12 +231,6 @@ func (i *Identity) Refresh(ctx context.Context, c *Caller) (*Caller, bool, error
 	default:
 		return nil, false, err
 	}
-}
-
-// isInvalidToken tells a token that the API server does not accept from a review that failed. The authenticator of headers
-// has no typed error for the first.
-func isInvalidToken(err error) bool {
-	return err == nil || strings.Contains(err.Error(), "invalid bearer token")
 }
 
 // tokenRequest returns what the authenticator reads: the token and nothing else of the request. It is a copy, because the

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/windlass-operator/windlass/internal/action"
+	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
@@ -90,6 +91,12 @@ func asProblem(err error) *view.Problem {
 	}
 	if refusal, ok := errors.AsType[*action.Refusal](err); ok {
 		return refusalProblem(refusal)
+	}
+	if errors.Is(err, access.ErrUndecided) {
+		out := view.NewProblem(http.StatusServiceUnavailable, view.CodeOf(http.StatusServiceUnavailable),
+			"The API server cannot check the token at present. Try again in a moment.")
+		out.RetryAfter = "1"
+		return out.With(view.ParameterSeconds, out.RetryAfter)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return view.NewProblem(http.StatusGatewayTimeout, "Timeout", "The API server did not answer in time.")

@@ -95,7 +95,8 @@ func (a *API) finishLogin(w http.ResponseWriter, r *http.Request) {
 // showRefusal tells a person why they are not logged in. The cause is for the log.
 func (a *API) showRefusal(w http.ResponseWriter, r *http.Request, err error) {
 	status, text := http.StatusBadGateway, "The OpenID provider cannot be reached. The log has the reason."
-	if problem, ok := errors.AsType[*view.Problem](err); ok {
+	if _, told := errors.AsType[*view.Problem](err); told || errors.Is(err, access.ErrUndecided) {
+		problem := asProblem(err)
 		status, text = problem.Status, problem.Detail
 	}
 	if refusal, ok := access.RefusalOf(err); ok {
