@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,8 @@ const (
 	providerTimeout = 10 * time.Second
 	// beginTTL is how long a person may take to log in at a provider.
 	beginTTL = 10 * time.Minute
+	// keysAway is in the error of a token whose signature could not be verified, because the provider does not give its keys.
+	keysAway = "fetching keys"
 )
 
 // ProviderOptions say at which OpenID provider people log in.
@@ -157,7 +160,11 @@ func (p *Provider) verified(ctx context.Context, found *oidc.Provider, issued *o
 		return Credential{}, nil, refuse(http.StatusBadGateway, "The OpenID provider issued no ID token.", nil)
 	}
 	token, err := found.Verifier(&oidc.Config{ClientID: p.options.ClientID, Now: p.options.Now}).Verify(p.dialing(ctx), raw)
-	if err != nil {
+	switch {
+	case err == nil:
+	case strings.Contains(err.Error(), keysAway):
+		return Credential{}, nil, fmt.Errorf("cannot get the keys of the OpenID provider: %w", err)
+	default:
 		return Credential{}, nil, refuse(http.StatusForbidden, "The ID token of the OpenID provider is not valid. The log has the reason.", err)
 	}
 	return Credential{Token: raw, Refresh: issued.RefreshToken, Subject: token.Subject}, token, nil
@@ -206,11 +213,20 @@ func (p *Provider) dialing(ctx context.Context) context.Context {
 	return oidc.ClientContext(ctx, p.client)
 }
 
-// refusedBy returns the refusal of the token endpoint, in its own words, or the error that it could not be reached.
+// refusedBy returns the refusal of the token endpoint, in its own words, or the error of one that could not be reached or is in trouble.
 func refusedBy(err error) error {
 	answer, answered := errors.AsType[*oauth2.RetrieveError](err)
-	if !answered || answer.ErrorCode == "" {
+	if !answered || answer.ErrorCode == "" || inTrouble(answer) {
 		return fmt.Errorf("cannot get a token of the OpenID provider: %w", err)
 	}
 	return refuse(http.StatusForbidden, "The OpenID provider refused the login: "+quoted(answer.ErrorCode, answer.ErrorDescription), nil)
+}
+
+// inTrouble reports whether an answer says nothing of the login: the provider has failed, or asks for patience.
+func inTrouble(answer *oauth2.RetrieveError) bool {
+	if slices.Contains([]string{"server_error", "temporarily_unavailable"}, answer.ErrorCode) {
+		return true
+	}
+	status := answer.Response.StatusCode
+	return status == http.StatusTooManyRequests || status >= http.StatusInternalServerError
 }
