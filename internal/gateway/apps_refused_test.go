@@ -4,6 +4,7 @@
 package gateway
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -41,6 +42,27 @@ func TestRefusedAppsLeaveNothing(t *testing.T) {
 		if r.Get(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}) {
 			t.Errorf("the namespace %s stays", name)
 		}
+	}
+}
+
+// TestAttackAnAppThatFailsTakesThoseOfOthers has an app that creates a namespace and fails then. Whoever has put something into the namespace by that
+// time lost it: the namespace was deleted again.
+func TestAttackAnAppThatFailsTakesThoseOfOthers(t *testing.T) {
+	t.Parallel()
+	shared := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shared-by-two"}}
+	r := newMeddledRig(t, func(request *http.Request) error {
+		if request.Method == http.MethodPost && strings.HasSuffix(request.URL.Path, "/namespaces/"+shared.Name+"/deployments") {
+			return errors.New("the connection is broken")
+		}
+		return nil
+	})
+	admin := r.user(t, "", everything())
+	got := r.do(t, http.MethodPost, "/v1/apps", admin, `{"name":"web","namespace":"`+shared.Name+`","createNamespace":true,"image":"web:1"}`)
+	if got.status != http.StatusBadGateway || !strings.Contains(got.problem(t).Detail, "The namespace shared-by-two was created and stays.") {
+		t.Errorf("the app: %d %s", got.status, got.body)
+	}
+	if !r.Get(t, shared) || shared.DeletionTimestamp != nil {
+		t.Error("the namespace is deleted, with whatever others have created there")
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
@@ -19,7 +18,7 @@ import (
 )
 
 // createApp creates both or neither. A dry run of both comes first, so that a refusal comes before anything exists. If the
-// second one fails anyway, the first one is deleted again, and so is a namespace that was created for them.
+// second one fails anyway, the first one is deleted again. A namespace that was created for them stays: others may use it by then.
 func (a *API) createApp(ctx context.Context, in *appInput) (*appOutput, error) {
 	who, err := access.CallerOf(ctx)
 	if err != nil {
@@ -42,15 +41,15 @@ func (a *API) createApp(ctx context.Context, in *appInput) (*appOutput, error) {
 			return a.previewApp(ctx, who, &app)
 		}
 	}
-	var made types.UID
+	made := false
 	if missing {
 		if made, err = a.createNamespace(ctx, who, app.Namespace, ""); err != nil {
 			return nil, err
 		}
 	}
 	out, err := a.createInNamespace(ctx, who, &app, in.DryRun)
-	if err != nil && made != "" {
-		return nil, a.takeBack(ctx, who, app.Namespace, made, err)
+	if err != nil && made {
+		return nil, withNamespace(app.Namespace, err)
 	}
 	return out, err
 }
@@ -138,32 +137,24 @@ func (a *API) missingNamespace(ctx context.Context, who *access.Caller, app *vie
 	return false, err
 }
 
-// createNamespace creates a namespace and returns its UID; none if another request created it first.
-func (a *API) createNamespace(ctx context.Context, who *access.Caller, name, dry string) (types.UID, error) {
+// createNamespace creates a namespace; false if another request created it first.
+func (a *API) createNamespace(ctx context.Context, who *access.Caller, name, dry string) (bool, error) {
 	body, err := json.Marshal(&corev1.Namespace{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name},
 	})
 	if err != nil {
-		return "", err
+		return false, err
 	}
-	answer, err := a.send(ctx, who, a.namespaces, "", name, creation(a.namespaces, "", body, dry))
+	_, err = a.send(ctx, who, a.namespaces, "", name, creation(a.namespaces, "", body, dry))
 	if problem, refused := errors.AsType[*view.Problem](err); refused && problem.Status == http.StatusConflict {
-		return "", nil
+		return false, nil
 	}
-	if err != nil {
-		return "", err
-	}
-	return uidOf(answer.Body), nil
+	return err == nil, err
 }
 
-// takeBack deletes a namespace that was created for an app that failed, and returns the reason of the failure.
-func (a *API) takeBack(ctx context.Context, who *access.Caller, name string, uid types.UID, cause error) error {
-	// The caller may have left; the namespace must not stay anyway.
-	err := a.deletePart(context.WithoutCancel(ctx), who, a.namespaces, "", name, uid)
-	if err == nil {
-		return cause
-	}
+// withNamespace returns the failure of an app whose namespace was created for it, with its cause for the log.
+func withNamespace(name string, cause error) error {
 	problem := *asProblem(cause)
-	problem.Detail += " The namespace " + name + " was created and stays: " + asProblem(err).Detail
-	return &problem
+	problem.Detail += " The namespace " + name + " was created and stays."
+	return errors.Join(&problem, cause)
 }
