@@ -11,6 +11,6 @@
 //   - session.go: local mode, in which requests act as the user of the kubeconfig
 //   - rights.go: what a caller may read from the stores
 //   - upstream.go: sends a request to the API server with the caller's credentials
-//   - limit.go, streams.go: how much a caller may ask for
+//   - limit.go, streams.go, turns.go, budget.go: how much a caller may ask for, and what is held for them
 //   - caller.go, address.go: what all of them share
 package access

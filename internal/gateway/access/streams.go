@@ -3,10 +3,17 @@
 
 package access
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
-// maxStreams bounds the streams of all callers together.
-const maxStreams = 5000
+const (
+	// maxStreams bounds the streams of all callers together.
+	maxStreams = 5000
+	// streamRetry is when a caller with too many streams may try again.
+	streamRetry = time.Second
+)
 
 // Streams counts the open streams of each caller.
 type Streams struct {
@@ -21,17 +28,20 @@ func NewStreams(perCaller int) *Streams {
 	return &Streams{perCaller: perCaller, open: map[string]int{}}
 }
 
-// Enter counts a stream; false if the caller, or all callers together, have too many. Leave has to follow.
-func (s *Streams) Enter(c *Caller) bool {
+// Enter counts a stream. The problem is that the caller has too many, or that all callers together have. Leave has to follow, unless there is one.
+func (s *Streams) Enter(c *Caller) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := c.Key()
-	if s.open[key] >= s.perCaller || s.all >= maxStreams {
-		return false
+	switch {
+	case s.open[key] >= s.perCaller:
+		return TooMany(streamRetry)
+	case s.all >= maxStreams:
+		return Busy("The callers of this server have all the streams that it can hold. Try again in a second.")
 	}
 	s.open[key]++
 	s.all++
-	return true
+	return nil
 }
 
 // Leave forgets a stream.

@@ -20,8 +20,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
-// maxAnswer bounds what is read of one answer of the API server, in bytes.
-const maxAnswer = 256 << 20
+// maxAnswer bounds what is read of one answer of the API server, in bytes: no object is as large.
+const maxAnswer = 16 << 20
 
 // ErrTooLong is the error of an answer that is longer than what may be read of it.
 var ErrTooLong = errors.New("cannot read the answer of the API server: it is too long")

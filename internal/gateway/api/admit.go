@@ -39,7 +39,9 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 			a.dismiss(w, r, err)
 			return
 		}
-		r = r.WithContext(access.WithCaller(r.Context(), who))
+		ctx, release := a.holding(access.WithCaller(r.Context(), who), who)
+		defer release()
+		r = r.WithContext(ctx)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
 	})

@@ -70,8 +70,10 @@ type API struct {
 	description []byte
 	// stopping is closed when streams have to end.
 	stopping chan struct{}
-	// surveys has a slot for each request that reads all nodes or pods at the same time, and lists one for each list of the API server.
-	surveys, lists chan struct{}
+	// surveys are the requests that read all nodes or pods at the same time, and lists those that read a list of the API server.
+	surveys, lists *access.Turns
+	// kept is what was read of lists, until the answer is written.
+	kept *access.Budget
 	// sockets are the WebSockets that are open: the server forgets their connections.
 	sockets sync.WaitGroup
 	// The kinds that apps are made of.
@@ -86,7 +88,7 @@ type API struct {
 func New(options Options) (*API, error) {
 	a := &API{
 		Options: options, encoders: newEncoders(), stopping: make(chan struct{}),
-		surveys: make(chan struct{}, maxSurveys), lists: make(chan struct{}, maxLists),
+		surveys: access.NewTurns(maxSurveys), lists: access.NewTurns(maxLists), kept: roomForLists(),
 	}
 	for plural, into := range map[string]**feed.Kind{
 		view.NamespacesPlural: &a.namespaces, view.DeploymentsPlural: &a.deployments, view.ServicesPlural: &a.services,

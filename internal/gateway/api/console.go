@@ -63,8 +63,8 @@ func (a *API) enterConsole(ctx context.Context, s *session) (Console, error) {
 	if a.Hosts == nil {
 		return nil, noHosts()
 	}
-	if !a.Streams.Enter(s.who) {
-		return nil, access.TooMany(streamRetry)
+	if err := a.Streams.Enter(s.who); err != nil {
+		return nil, err
 	}
 	at, err := a.Hosts.Console(ctx, s.of.namespace, s.of.name)
 	if err != nil {

@@ -53,15 +53,15 @@ func (a *API) describe(ctx context.Context, k *feed.Kind, in *describeInput) (*d
 	if err != nil {
 		return nil, err
 	}
-	leave, err := a.survey(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
 	of, err := a.itemOf(ctx, who, k, in.namespace, in.name)
 	if err != nil {
 		return nil, err
 	}
+	leave, err := a.survey(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	d := &description{api: a, who: who, Description: view.Description{
 		Object: view.Relate(k.Plural, of, ""), Owners: []view.Related{}, Children: []view.Related{}, Events: []view.RelatedEvent{}, Hidden: []string{},
 	}}

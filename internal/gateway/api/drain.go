@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -75,15 +74,14 @@ func (a *API) drain(ctx context.Context, nodes *feed.Kind, of actionOf, in *acti
 
 // podsOn lists the pods of a node past the cache: all of them, or the refusal of the API server.
 func (a *API) podsOn(ctx context.Context, who *access.Caller, node string) ([]corev1.Pod, error) {
-	query := url.Values{"fieldSelector": {fields.OneTermEqualSelector("spec.nodeName", node).String()}}
-	list, err := readAs[corev1.PodList](ctx, a, who, a.pods.Path("", "", "")+"?"+query.Encode())
+	out, err := listAs[corev1.Pod](ctx, a, who, a.pods, "", Selection{FieldSelector: fields.OneTermEqualSelector("spec.nodeName", node).String()})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(list.Items, func(x, y corev1.Pod) int {
+	slices.SortFunc(out, func(x, y corev1.Pod) int {
 		return cmp.Or(strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
 	})
-	return list.Items, nil
+	return out, nil
 }
 
 // evictAll evicts the pods that would be, and enters what became of each.

@@ -5,6 +5,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -19,9 +20,9 @@ import (
 )
 
 const (
-	// maxLists is how many lists are read from the API server at the same time: until they are whole, they are in memory.
+	// maxLists is how many lists are read from the API server at the same time: decoded, a part of one is several times as large as it was.
 	maxLists = 2
-	// maxList bounds what is kept of one of them, in bytes, and maxPart what is read of it at once: decoded, it is several times as large.
+	// maxList bounds what is kept of the lists of one request, and maxPart what is read of one at once, in bytes.
 	maxList, maxPart = 128 << 20, 16 << 20
 	// partSize is how many objects are read at once, if they are not too large together.
 	partSize = 500
@@ -33,11 +34,7 @@ func (a *API) listLive(ctx context.Context, who *access.Caller, k *feed.Kind, na
 	if err != nil {
 		return nil, err
 	}
-	leave, err := enter(ctx, a.lists)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
+	held := heldOf(ctx)
 	all, version := query.Gather(), "0"
 	err = a.eachNamespace(ctx, who, k, namespace, func(within string) error {
 		found := query.Gather()
@@ -45,14 +42,37 @@ func (a *API) listLive(ctx context.Context, who *access.Caller, k *feed.Kind, na
 		if err != nil {
 			return err
 		}
+		both := all.Size() + found.Size()
 		all.Join(found)
 		version = view.NewestVersion(version, newest)
-		return withinBounds(all)
+		return held.Take(all.Size() - both)
 	})
 	if err != nil { // also with some of the items: nobody could tell them from all
 		return nil, err
 	}
 	return &selected{all.Page(), version, 0}, nil
+}
+
+// listAs lists objects as the caller, past the cache: all that are selected, or the refusal of the API server.
+func listAs[T any](ctx context.Context, a *API, who *access.Caller, k *feed.Kind, namespace string, of Selection) ([]T, error) {
+	query, err := (&Selection{}).query() // the API server has selected
+	if err != nil {
+		return nil, err
+	}
+	found := query.Gather()
+	if _, err := a.readParts(ctx, who, k, namespace, &ListInput{Selection: of}, found); err != nil {
+		return nil, err
+	}
+	items := found.Page().Items
+	out := make([]T, 0, len(items))
+	for _, item := range items {
+		object, err := decoded[T](item)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *object)
+	}
+	return out, nil
 }
 
 // query returns what the input selects, or what is wrong with it.
@@ -65,66 +85,73 @@ func (in *Selection) query() (*view.Query, error) {
 	return query, nil
 }
 
-// readParts reads a list in parts, of fewer objects if those are large, and returns its resourceVersion. All parts are of one moment: what
-// the API server continues a list with says of which.
+// readParts reads a list into the page that it makes, and returns its resourceVersion. What is kept of it counts for the request.
 func (a *API) readParts(
 	ctx context.Context, who *access.Caller, k *feed.Kind, namespace string, in *ListInput, into *view.Gathering,
 ) (version string, err error) {
 	query := url.Values{}
 	setIf(query, "labelSelector", in.LabelSelector)
 	setIf(query, "fieldSelector", in.FieldSelector)
+	held := heldOf(ctx)
+	call := access.Call{Method: http.MethodGet, Path: k.Path(namespace, "", ""), Query: query}
+	err = a.inParts(ctx, who, call, 0, func(part []byte) (int, string, error) {
+		items, list, err := view.ReadList(part, k.GVK, in.ManagedFields)
+		if err != nil {
+			return 0, "", err
+		}
+		before := into.Size()
+		into.Add(items)
+		version = list.ResourceVersion
+		return len(items), list.Continue, held.Take(into.Size() - before)
+	})
+	return version, err
+}
+
+// inParts reads a list in parts, of fewer objects if those are large, up to so many objects or with 0 all of them. use takes a part and returns how
+// many objects it has and how the list goes on. All parts are of one moment: what the API server continues a list with says of which.
+func (a *API) inParts(
+	ctx context.Context, who *access.Caller, c access.Call, want int, use func(part []byte) (int, string, error),
+) error {
+	leave, err := a.lists.Enter(ctx, who)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	c.Most = maxPart
 	for size := partSize; ; {
-		query.Set("limit", strconv.Itoa(size))
-		answer, err := a.Upstream.Do(ctx, who, access.Call{Method: http.MethodGet, Path: k.Path(namespace, "", ""), Query: query, Most: maxPart})
+		if want > 0 {
+			size = min(size, want)
+		}
+		c.Query.Set("limit", strconv.Itoa(size))
+		answer, err := a.Upstream.Do(ctx, who, c)
 		if errors.Is(err, access.ErrTooLong) && size > 1 {
 			size = max(1, size/10)
 			continue
 		}
 		if err != nil {
-			return "", unlessTooLong(err)
+			return a.unlessTooMuch(err)
 		}
-		items, list, err := view.ReadList(answer.Body, k.GVK, in.ManagedFields)
-		if err != nil {
-			return "", err
+		n, next, err := use(answer.Body)
+		if err != nil || next == "" || want > 0 && n >= want {
+			return a.unlessTooMuch(err)
 		}
-		into.Add(items)
-		if err := withinBounds(into); err != nil || list.Continue == "" {
-			return list.ResourceVersion, err
-		}
-		query.Set("continue", list.Continue)
+		want = max(0, want-n)
+		c.Query.Set("continue", next)
 	}
 }
 
-// withinBounds returns the problem of a list that is too large to be kept.
-func withinBounds(list *view.Gathering) error {
-	if list.Size() > maxList {
-		return tooLarge()
-	}
-	return nil
-}
-
-// unlessTooLong returns the problem of an answer that is too long, and any other error as it is.
-func unlessTooLong(err error) error {
-	if errors.Is(err, access.ErrTooLong) {
-		return tooLarge()
+// unlessTooMuch returns the problem of a list for which there is no room, and any other error as it is.
+func (a *API) unlessTooMuch(err error) error {
+	switch {
+	case errors.Is(err, access.ErrTooLong):
+		most := a.kept.Each()
+		return view.NewProblem(http.StatusUnprocessableEntity, "TooLarge", fmt.Sprintf(
+			"The objects of this list have more than %d MiB together. Ask for pages with limit, for one namespace, or for fewer objects with a selector.", most>>20,
+		)).With(view.ParameterLimit, strconv.Itoa(most))
+	case errors.Is(err, access.ErrNoRoom):
+		return access.Busy("The gateway holds too many large answers that are not read yet. Try again in a second.")
 	}
 	return err
-}
-
-func tooLarge() error {
-	return view.NewProblem(http.StatusUnprocessableEntity, "TooLarge", fmt.Sprintf(
-		"The objects of this list have more than %d MiB together. Ask for pages with limit, for one namespace, or for fewer objects with a selector.", maxList>>20,
-	)).With(view.ParameterLimit, strconv.Itoa(maxList))
-}
-
-// enter waits for one of the slots, which the caller leaves.
-func enter(ctx context.Context, slots chan struct{}) (leave func(), err error) {
-	select {
-	case slots <- struct{}{}:
-		return func() { <-slots }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // eachNamespace calls list for the namespace, or for all at once, or, if that is forbidden, for each namespace that the caller
@@ -151,4 +178,13 @@ func setIf(query url.Values, key, value string) {
 	if value != "" {
 		query.Set(key, value)
 	}
+}
+
+// decoded returns an item as an object, or as the part of it that is needed.
+func decoded[T any](item *view.Item) (*T, error) {
+	out := new(T)
+	if err := json.Unmarshal(item.JSON, out); err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", item.Key(), err)
+	}
+	return out, nil
 }

@@ -36,16 +36,16 @@ func (a *API) listHosts(ctx context.Context, _ *Conditional) (*huma.StreamRespon
 	if err != nil {
 		return nil, err
 	}
-	leave, err := a.survey(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
 	// Asked first: a right that is taken away meanwhile must not make a part look like all.
 	scope, err := a.Rights.ScopeOf(ctx, who, &a.machines.Kind, "", "list")
 	if err != nil {
 		return nil, err
 	}
+	leave, err := a.survey(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	page, err := a.choose(ctx, a.machines, "", &ListInput{})
 	if err != nil {
 		return nil, err

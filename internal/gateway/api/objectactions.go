@@ -16,7 +16,6 @@ import (
 	"github.com/windlass-operator/windlass/internal/action"
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
-	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 // registerActions registers the actions of all kinds.
@@ -109,12 +108,8 @@ func (a *API) replicaSets(ctx context.Context, namespace string) ([]appsv1.Repli
 	if err != nil {
 		return nil, err
 	}
-	list, err := readAs[appsv1.ReplicaSetList](ctx, a, who,
-		view.ResourcePath(appsv1.SchemeGroupVersion.WithResource("replicasets"), namespace, "", ""))
-	if err != nil {
-		return nil, err
-	}
-	return list.Items, nil
+	k, _ := a.Hub.Kind("replicasets") // the table of kinds has it
+	return listAs[appsv1.ReplicaSet](ctx, a, who, k, namespace, Selection{})
 }
 
 func (a *API) registerNodeActions(nodes *feed.Kind) {

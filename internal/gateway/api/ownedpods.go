@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -151,19 +150,11 @@ func (p *podList) fromStore(context.Context, *access.Caller) ([]corev1.Pod, erro
 	return out, nil
 }
 
-// fromServer returns the selected pods from the API server, as the caller.
+// fromServer returns the selected pods from the API server, as the caller. A log that is followed asks again and again.
 func (p *podList) fromServer(ctx context.Context, who *access.Caller) ([]corev1.Pod, error) {
-	answer, err := p.a.Upstream.Do(ctx, who, access.Call{
-		Method: http.MethodGet, Path: p.a.pods.Path(p.namespace, "", ""), Query: url.Values{"labelSelector": {p.selector.String()}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	var pods corev1.PodList
-	if err := json.Unmarshal(answer.Body, &pods); err != nil {
-		return nil, fmt.Errorf("cannot read the pods of %s: %w", p.namespace, err)
-	}
-	return pods.Items, nil
+	held, release := p.a.holding(ctx, who)
+	defer release()
+	return listAs[corev1.Pod](held, p.a, who, p.a.pods, p.namespace, Selection{LabelSelector: p.selector.String()})
 }
 
 func (p *podList) mayUseStore(ctx context.Context, who *access.Caller) bool {

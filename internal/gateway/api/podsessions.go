@@ -101,8 +101,8 @@ func (a *API) openSession(ctx context.Context, s *session, up *Upgrade, query ur
 	if err := up.check(); err != nil {
 		return nil, err
 	}
-	if !a.Streams.Enter(s.who) {
-		return nil, access.TooMany(streamRetry)
+	if err := a.Streams.Enter(s.who); err != nil {
+		return nil, err
 	}
 	dialing, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()

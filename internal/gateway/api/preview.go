@@ -50,7 +50,15 @@ func (a *API) preview(ctx context.Context, pools *feed.Kind, in *previewInput) (
 	if err != nil {
 		return nil, err
 	}
-	leave, err := a.survey(ctx)
+	nodeKind, _ := a.Hub.Kind(nodesPlural) // the table of kinds has it
+	if err := a.mayPreview(ctx, who, pools, nodeKind); err != nil {
+		return nil, err
+	}
+	wanted, creates, err := a.rehearse(ctx, who, pools, in)
+	if err != nil {
+		return nil, err
+	}
+	leave, err := a.survey(ctx, who)
 	if err != nil {
 		return nil, err
 	}
@@ -59,17 +67,12 @@ func (a *API) preview(ctx context.Context, pools *feed.Kind, in *previewInput) (
 	if err != nil {
 		return nil, err
 	}
-	k, _ := a.Hub.Kind(nodesPlural) // the table of kinds has it
-	items, noNodes, err := a.all(ctx, who, k, "")
+	items, noNodes, err := a.all(ctx, who, nodeKind, "")
 	if err != nil {
 		return nil, err
 	}
-	if hidden := because + noNodes; hidden != "" {
-		return nil, view.NewProblem(http.StatusForbidden, view.CodeOf(http.StatusForbidden), "A preview reads all NodePools and nodes: "+hidden+".")
-	}
-	wanted, creates, err := a.rehearse(ctx, who, pools, in)
-	if err != nil {
-		return nil, err
+	if hidden := because + noNodes; hidden != "" { // a right that was taken away meanwhile
+		return nil, noPreview(hidden)
 	}
 	if all[wanted.Name], err = membership.NewPool(wanted); err != nil {
 		return nil, fieldErrors(&view.FieldError{Location: "body.spec", Message: err.Error()})
@@ -85,6 +88,24 @@ func (a *API) preview(ctx context.Context, pools *feed.Kind, in *previewInput) (
 		return nil, err
 	}
 	return &previewOutput{Body: *out}, nil
+}
+
+// mayPreview returns the problem of a caller who may not list what a preview reads.
+func (a *API) mayPreview(ctx context.Context, who *access.Caller, kinds ...*feed.Kind) error {
+	for _, k := range kinds {
+		because, err := a.unlisted(ctx, who, k, "")
+		if err != nil {
+			return err
+		}
+		if because != "" {
+			return noPreview(because)
+		}
+	}
+	return nil
+}
+
+func noPreview(because string) *view.Problem {
+	return forbidden(view.CodeOf(http.StatusForbidden), "A preview reads all NodePools and nodes: "+because+".")
 }
 
 // rehearse returns the pool as the API server would have it, and whether it does not exist yet.

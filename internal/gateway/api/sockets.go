@@ -30,8 +30,6 @@ const (
 	messageTimeout = 30 * time.Second
 	// pongTimeout is how long a caller may take to answer a ping.
 	pongTimeout = time.Minute
-	// streamRetry is when a caller with too many streams may try again.
-	streamRetry = time.Second
 	// codeUpgrade is the problem of a request that does not open a WebSocket.
 	codeUpgrade = "UpgradeRequired"
 	// headerSubprotocol has the subprotocols that a client knows.

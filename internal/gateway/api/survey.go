@@ -5,8 +5,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
@@ -22,25 +20,33 @@ const (
 	poolsPlural, nodesPlural = "nodepools", "nodes"
 )
 
-// survey waits for a slot to read all nodes or pods, which the caller leaves.
-func (a *API) survey(ctx context.Context) (leave func(), err error) { return enter(ctx, a.surveys) }
+// survey waits for the caller's turn to read all nodes or pods, which leave ends. What their rights refuse is refused before that: a caller without
+// any keeps nobody waiting.
+func (a *API) survey(ctx context.Context, who *access.Caller) (leave func(), err error) {
+	return a.surveys.Enter(ctx, who)
+}
+
+// unlisted returns, as a part of a sentence, that the caller may not list the kind; empty if they may. An error means that nobody knows.
+func (a *API) unlisted(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string) (string, error) {
+	allowed, err := a.Rights.May(ctx, who, &k.Kind, namespace, "", "list")
+	switch {
+	case allowed || err != nil:
+		return "", err
+	case namespace != "":
+		return "you may not list " + k.Plural + " in namespace " + namespace, nil
+	case k.Namespaced:
+		return "you may not list " + k.Plural + " in all namespaces", nil
+	default:
+		return "you may not list " + k.Plural, nil
+	}
+}
 
 // all returns all objects of the kind, in the namespace if one is given; or, as a part of a sentence, that the caller may not list
 // them. An error means that nobody knows. Nothing tells of objects that the caller may not list, not even their number.
 func (a *API) all(ctx context.Context, who *access.Caller, k *feed.Kind, namespace string) ([]*view.Item, string, error) {
-	allowed, err := a.Rights.May(ctx, who, &k.Kind, namespace, "", "list")
-	if err != nil {
-		return nil, "", err
-	}
-	if !allowed {
-		within := ""
-		switch {
-		case namespace != "":
-			within = " in namespace " + namespace
-		case k.Namespaced:
-			within = " in all namespaces"
-		}
-		return nil, "you may not list " + k.Plural + within, nil
+	because, err := a.unlisted(ctx, who, k, namespace)
+	if because != "" || err != nil {
+		return nil, because, err
 	}
 	if items, _, ok := k.Store.List(); ok && !k.Store.Owes() {
 		if namespace != "" {
@@ -53,13 +59,4 @@ func (a *API) all(ctx context.Context, who *access.Caller, k *feed.Kind, namespa
 		return nil, "", err
 	}
 	return list.Items, "", nil
-}
-
-// decoded returns an item as an object, or as the part of it that is needed.
-func decoded[T any](item *view.Item) (*T, error) {
-	out := new(T)
-	if err := json.Unmarshal(item.JSON, out); err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", item.Key(), err)
-	}
-	return out, nil
 }

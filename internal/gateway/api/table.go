@@ -11,9 +11,9 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
@@ -98,58 +98,47 @@ func (a *API) serverTable(ctx context.Context, k *feed.Kind, in *tableInput, fie
 	if err := in.passable(k); err != nil {
 		return nil, err
 	}
-	query := url.Values{}
-	setIf(query, "labelSelector", in.LabelSelector)
-	setIf(query, "fieldSelector", in.FieldSelector)
-	setIf(query, "continue", in.Continue)
-	if in.Limit > 0 {
-		query.Set("limit", strconv.Itoa(in.Limit))
-	}
-	leave, err := enter(ctx, a.lists)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	var merged map[string]json.RawMessage
-	var rows []json.RawMessage
-	left := maxList
+	var head map[string]json.RawMessage
+	var rows [][]byte
+	held := heldOf(ctx)
 	err = a.eachNamespace(ctx, who, k, in.Namespace, func(within string) error {
-		if within != in.Namespace { // merged lists have no pages, because each has a continue token of its own
-			query.Del("limit")
-			query.Del("continue")
+		query, want := url.Values{}, 0
+		setIf(query, "labelSelector", in.LabelSelector)
+		setIf(query, "fieldSelector", in.FieldSelector)
+		if within == in.Namespace { // merged lists have no pages, because each has a continue token of its own
+			setIf(query, "continue", in.Continue)
+			want = in.Limit
 		}
-		answer, err := a.Upstream.Do(ctx, who, access.Call{
-			Method: http.MethodGet, Path: k.Path(within, "", ""), Query: query, Accept: mediaTable + "," + mediaJSON, Most: max(1, left),
+		call := access.Call{Method: http.MethodGet, Path: k.Path(within, "", ""), Query: query, Accept: mediaTable + "," + mediaJSON}
+		return a.inParts(ctx, who, call, want, func(part []byte) (int, string, error) {
+			var list metav1.ListMeta
+			var own []json.RawMessage
+			head = nil
+			if err := json.Unmarshal(part, &head); err != nil {
+				return 0, "", err
+			}
+			if err := errors.Join(json.Unmarshal(head["metadata"], &list), json.Unmarshal(head["rows"], &own)); err != nil {
+				return 0, "", err
+			}
+			for _, row := range own {
+				rows = append(rows, fields.Row(row))
+				if err := held.Take(len(rows[len(rows)-1])); err != nil {
+					return 0, "", err
+				}
+			}
+			return len(own), list.Continue, nil
 		})
-		if err != nil {
-			return unlessTooLong(err)
-		}
-		left -= len(answer.Body)
-		var part []json.RawMessage
-		merged = nil
-		if err := errors.Join(json.Unmarshal(answer.Body, &merged), json.Unmarshal(merged["rows"], &part)); err != nil {
-			return err
-		}
-		rows = append(rows, part...)
-		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if rows == nil {
-		rows = []json.RawMessage{}
-	}
-	for i := range rows {
-		rows[i] = fields.Row(rows[i])
-	}
-	if merged["rows"], err = json.Marshal(rows); err != nil {
-		return nil, err
-	}
-	body, err := json.Marshal(merged)
+	made, err := view.NewRows(head, rows)
 	if err != nil {
 		return nil, err
 	}
-	return a.object(k, mediaJSON, body, fields, 0), nil
+	return a.represent(&representation{
+		media: mediaJSON, tag: fields.Tag(made.Tag()), size: made.Size(), write: made.Write, uncompressed: k.Uncompressed,
+	}), nil
 }
 
 // passable returns the problem of parameters that the API server does not have.

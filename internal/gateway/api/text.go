@@ -71,8 +71,8 @@ func textResponse() map[int]*huma.Response {
 
 // sendText answers with a text, which counts as a stream of the caller.
 func (a *API) sendText(ctx context.Context, what *text) (*huma.StreamResponse, error) {
-	if !a.Streams.Enter(what.who) {
-		return nil, access.TooMany(streamRetry)
+	if err := a.Streams.Enter(what.who); err != nil {
+		return nil, err
 	}
 	reading, stop := context.WithCancel(ctx)
 	lines, err := what.open(reading)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -65,8 +64,8 @@ func (a *API) watch(ctx context.Context, in *watchInput) (*huma.StreamResponse, 
 	if err != nil {
 		return nil, err
 	}
-	if !a.Streams.Enter(who) {
-		return nil, access.TooMany(time.Second)
+	if err := a.Streams.Enter(who); err != nil {
+		return nil, err
 	}
 	answer := &watcher{a: a, who: who, now: who, wanted: wanted, namespace: in.Namespace, lastID: in.LastEventID, fields: fields}
 	if in.Summary {

@@ -113,7 +113,7 @@ func (a *API) explainNode(ctx context.Context, nodes *feed.Kind, in *whyNodeInpu
 
 // explainPod explains a pod with what is around it.
 func (a *API) explainPod(ctx context.Context, who *access.Caller, pod *corev1.Pod) (*why.Explanation, error) {
-	leave, err := a.survey(ctx)
+	leave, err := a.survey(ctx, who)
 	if err != nil {
 		return nil, err
 	}

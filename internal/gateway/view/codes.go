@@ -59,7 +59,7 @@ func ProblemCodes() []ProblemCode {
 	}
 	out := []ProblemCode{
 		own("BadGateway", "the API server cannot be reached"),
-		own("Busy", "too many unknown tokens are waiting for their check", ParameterSeconds),
+		own("Busy", "there is no room at present: for the check of a token, a body, a request that reads much, or a stream", ParameterSeconds),
 		own("ConsoleHeld", "the machine has one console, and somebody else has it open"),
 		own("CrossOrigin", "the request comes from a page of another origin"),
 		own("Deleting", "the object is being deleted, so the action makes no sense"),

@@ -47,6 +47,20 @@ func NewList(gvk schema.GroupVersionKind, version string, page Page) (*List, err
 	return &List{head: append(head[:len(head)-1], `,"items":[`...), items: page.Items}, nil
 }
 
+// NewRows returns a table of the API server, with other rows than it has itself.
+func NewRows(table map[string]json.RawMessage, rows [][]byte) (*List, error) {
+	delete(table, "rows")
+	head, err := json.Marshal(table)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode a table: %w", err)
+	}
+	out := &List{head: append(head[:len(head)-1], `,"rows":[`...)}
+	for _, row := range rows {
+		out.items = append(out.items, &Item{JSON: row, Tag: TagOf(row)})
+	}
+	return out, nil
+}
+
 // Size returns how many bytes Write writes.
 func (l *List) Size() int {
 	size := len(l.head) + max(0, len(l.items)-1) + len(tail)
