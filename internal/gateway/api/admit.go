@@ -5,6 +5,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,8 @@ import (
 const bodyTimeout = 10 * time.Second
 
 // authenticate admits requests of known callers within their limits, puts the caller into the context and reads the body.
-func (a *API) authenticate(next http.Handler) http.Handler {
+func (a *API) authenticate(routes *http.ServeMux) http.Handler {
+	next := a.unrouted(routes)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.identify(r)
 		if err != nil {
@@ -34,7 +36,10 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 			a.dismiss(w, r, access.TooMany(pause))
 			return
 		}
-		body, err := a.receive(w, r, maxBody)
+		_, pattern := routes.Handler(r)
+		held := a.bodies.Share(who)
+		defer held.Release()
+		body, err := a.receive(w, r, cmp.Or(a.bodyLimits[pattern], maxNoBody), held)
 		if err != nil {
 			a.dismiss(w, r, err)
 			return
@@ -58,7 +63,7 @@ func (a *API) identify(r *http.Request) (*access.Caller, error) {
 // greet admits requests of everybody to the routes by which callers log in, with a small body. These routes find out themselves who calls.
 func (a *API) greet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := a.receive(w, r, maxLogin)
+		body, err := a.receive(w, r, maxLogin, nil)
 		if err != nil {
 			a.dismiss(w, r, err)
 			return
@@ -79,12 +84,14 @@ func (a *API) cutStream(r *http.Request, err error) {
 	panic(http.ErrAbortHandler)
 }
 
-// receive reads the whole body, so that no route waits for a slow sender.
-func (a *API) receive(w http.ResponseWriter, r *http.Request, most int) ([]byte, error) {
+// receive reads the whole body, so that no route waits for a slow sender. What has arrived of it counts for the share.
+func (a *API) receive(w http.ResponseWriter, r *http.Request, most int, held *access.Share) ([]byte, error) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(a.Now().Add(bodyTimeout))
-	body, err := io.ReadAll(io.LimitReader(r.Body, int64(most)+1))
+	body, err := io.ReadAll(&heldReader{io.LimitReader(r.Body, int64(most)+1), held})
 	switch {
+	case errors.Is(err, access.ErrNoRoom):
+		return nil, access.Busy("The gateway holds too many bodies. Try again in a second.")
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, view.NewProblem(http.StatusRequestTimeout, "Timeout", "The body did not arrive within "+bodyTimeout.String()+".")
 	case err != nil:

@@ -72,8 +72,10 @@ type API struct {
 	stopping chan struct{}
 	// surveys are the requests that read all nodes or pods at the same time, and lists those that read a list of the API server.
 	surveys, lists *access.Turns
-	// kept is what was read of lists, until the answer is written.
-	kept *access.Budget
+	// bodies are those of requests, and kept is what was read of lists, until the answer is written.
+	bodies, kept *access.Budget
+	// bodyLimits is how large bodies may be, by the pattern of their route.
+	bodyLimits map[string]int
 	// sockets are the WebSockets that are open: the server forgets their connections.
 	sockets sync.WaitGroup
 	// The kinds that apps are made of.
@@ -88,7 +90,7 @@ type API struct {
 func New(options Options) (*API, error) {
 	a := &API{
 		Options: options, encoders: newEncoders(), stopping: make(chan struct{}),
-		surveys: access.NewTurns(maxSurveys), lists: access.NewTurns(maxLists), kept: roomForLists(),
+		surveys: access.NewTurns(maxSurveys), lists: access.NewTurns(maxLists), bodies: access.NewBudget(bodiesOfCaller, bodiesOfAll), kept: roomForLists(),
 	}
 	for plural, into := range map[string]**feed.Kind{
 		view.NamespacesPlural: &a.namespaces, view.DeploymentsPlural: &a.deployments, view.ServicesPlural: &a.services,
@@ -103,6 +105,7 @@ func New(options Options) (*API, error) {
 	}
 	mux := http.NewServeMux()
 	a.register(mux)
+	a.bodyLimits = bodyLimits(a.OpenAPI())
 	if a.description, err = document(a.OpenAPI(), a.Hub.Kinds); err != nil {
 		return nil, err
 	}
@@ -175,7 +178,7 @@ func (a *API) register(mux *http.ServeMux) {
 // outside returns the handler of the routes and of everything outside of the API.
 func (a *API) outside(routes *http.ServeMux) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", a.authenticate(a.unrouted(routes)))
+	mux.Handle("/v1/", a.authenticate(routes))
 	for _, path := range []string{sessionPath, sessionPath + "/"} {
 		mux.Handle(path, a.greet(a.unrouted(routes)))
 	}

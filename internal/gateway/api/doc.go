@@ -3,7 +3,7 @@
 
 // Package api is the routes of the HTTP API and what is in front of them.
 //
-//   - api.go, guard.go, admit.go: the handler of everything, and what every request passes
+//   - api.go, guard.go, admit.go: the handler of everything, and what every request passes; held.go: how much is held for callers
 //   - routes.go: the routes of all kinds; apps.go, watch.go and me.go: those that are not about one kind
 //   - list.go, read.go, write.go, apply.go: what the routes of a kind do
 //   - sketch.go: the part of a body that the gateway reads; pin.go: what holds a write to the object that its caller has seen
