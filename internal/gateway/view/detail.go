@@ -6,8 +6,6 @@ package view
 import (
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 )
@@ -84,94 +82,4 @@ func appendText(to []string, object map[string]any, path string) []string {
 		return append(to, text)
 	}
 	return to
-}
-
-// Health is whether an object works, and the reason if it does not.
-type Health struct {
-	// State of the object.
-	State HealthState
-	// Reason in one word, empty for an object that works.
-	Reason string
-}
-
-// HealthState is whether an object works.
-type HealthState string
-
-// States of an object.
-const (
-	// HealthReady is an object that works, or whose kind has no such state.
-	HealthReady HealthState = "ready"
-	// HealthPending is an object that does not work yet, or is being deleted.
-	HealthPending HealthState = "pending"
-	// HealthFailed is an object that does not work.
-	HealthFailed HealthState = "failed"
-)
-
-// healthOf reads the health of an object from its conditions.
-func healthOf(obj *unstructured.Unstructured) Health {
-	switch {
-	case obj.GetDeletionTimestamp() != nil:
-		return Health{HealthPending, "Deleting"}
-	case obj.GetKind() == kindPod:
-		return podHealth(obj)
-	case obj.GetKind() == kindNamespace || obj.GetKind() == kindEvent:
-		return Health{State: HealthReady}
-	case obj.GetKind() == kindDeployment:
-		if health := conditionHealth(obj, "Progressing"); health.State == HealthFailed {
-			return health
-		}
-		return conditionHealth(obj, "Available")
-	default:
-		return conditionHealth(obj, "Ready")
-	}
-}
-
-// conditionHealth reads one condition. An object that does not have it works.
-func conditionHealth(obj *unstructured.Unstructured, name string) Health {
-	for _, condition := range listAt(obj.Object, "status.conditions") {
-		if textAt(condition, "type") != name {
-			continue
-		}
-		reason := textAt(condition, "reason")
-		switch metav1.ConditionStatus(textAt(condition, "status")) {
-		case metav1.ConditionTrue:
-			return Health{State: HealthReady}
-		case metav1.ConditionUnknown:
-			return Health{HealthPending, orElse(reason, "Unknown")}
-		default:
-			return Health{HealthFailed, orElse(reason, "Not"+name)}
-		}
-	}
-	return Health{State: HealthReady}
-}
-
-func podHealth(obj *unstructured.Unstructured) Health {
-	phase := corev1.PodPhase(textAt(obj.Object, "status.phase"))
-	switch phase {
-	case corev1.PodSucceeded:
-		return Health{State: HealthReady}
-	case corev1.PodFailed:
-		return Health{HealthFailed, orElse(textAt(obj.Object, "status.reason"), string(phase))}
-	case corev1.PodPending, corev1.PodRunning, corev1.PodUnknown: // their containers tell more
-	}
-	for _, path := range []string{"status.initContainerStatuses", "status.containerStatuses"} {
-		for _, container := range listAt(obj.Object, path) {
-			reason := textAt(container, "state.waiting.reason")
-			if reason != "" && reason != "ContainerCreating" && reason != "PodInitializing" {
-				return Health{HealthFailed, reason}
-			}
-		}
-	}
-	if phase == corev1.PodPending {
-		scheduled := conditionHealth(obj, string(corev1.PodScheduled))
-		return Health{HealthPending, orElse(scheduled.Reason, string(phase))}
-	}
-	return conditionHealth(obj, string(corev1.PodReady))
-}
-
-func orElse(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
