@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/windlass-operator/windlass/internal/gateway/client"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -53,5 +55,29 @@ func quiet(text string) http.HandlerFunc {
 		if http.NewResponseController(w).Flush() == nil {
 			<-request.Context().Done()
 		}
+	}
+}
+
+// TestAttackTimesTellWhatExists reads an object and one that there is not, without the right to. Only for the first one the rights used to be
+// asked for, which takes its time.
+func TestAttackTimesTellWhatExists(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	r := standIn(t, reviews{
+		groups: func(string) ([]string, bool) { return nil, true },
+		allowed: func([]string) bool {
+			asked.Add(1)
+			return false
+		},
+	}, map[string]http.HandlerFunc{"GET /api/v1/services": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }}, Options{})
+	must(t, r.kind(t, view.ServicesPlural).Store.Replace([]any{object("Service", "shop", "web", 1)}, "1"))
+	reviewed := map[string]int32{}
+	for _, name := range []string{"web", "absent"} {
+		before := asked.Load()
+		r.do(t, http.MethodGet, "/v1/services/shop/"+name, "annas-own", "")
+		reviewed[name] = asked.Load() - before
+	}
+	if diff := cmp.Diff(map[string]int32{"web": 1, "absent": 1}, reviewed); diff != "" {
+		t.Errorf("reviews (-want +got):\n%s", diff)
 	}
 }

@@ -74,12 +74,14 @@ func (a *API) read(ctx context.Context, k *feed.Kind, in *getInput) ([]byte, age
 	if err != nil {
 		return nil, 0, err
 	}
-	if item, exists := k.Store.Get(in.namespace, in.name); exists && !in.ManagedFields && !in.Consistent && !k.Store.Owes() {
+	if !k.Uncached && !in.ManagedFields && !in.Consistent && !k.Store.Refused() && !k.Store.Owes() {
 		within := in.namespace
 		if k.Plural == view.NamespacesPlural {
 			within = in.name // as the API server authorizes such a path
 		}
-		if allowed, _ := a.Rights.May(ctx, who, &k.Kind, within, in.name, verbGet); allowed { // in doubt the API server decides
+		// Asked first, and in doubt the API server decides: how long an answer takes must not tell what there is.
+		allowed, _ := a.Rights.May(ctx, who, &k.Kind, within, in.name, verbGet)
+		if item, exists := k.Store.Get(in.namespace, in.name); allowed && exists {
 			reads.WithLabelValues("cache").Inc()
 			return item.JSON, a.age(k), nil
 		}
