@@ -66,6 +66,7 @@ func TestEveryErrorIsAProblem(t *testing.T) {
 		"a body that is too large":         {http.MethodPost, "/v1/services?ns=default", strings.Repeat(" ", 3<<20+1), nil, admin, 413, "RequestEntityTooLarge"},
 		"a body where none is taken":       {http.MethodGet, "/v1/me", strings.Repeat(" ", 5000), nil, admin, 413, "RequestEntityTooLarge"},
 		"a body that is no object":         {http.MethodPost, "/v1/services?ns=default", "[", nil, admin, 400, "BadRequest"},
+		"a write that is held to a tag":    {http.MethodPut, "/v1/services/default/a", service, []string{"If-Match", `"tag"`}, admin, 400, "BadRequest"},
 		"a body of another kind":           {http.MethodPost, "/v1/services?ns=default", `{"apiVersion":"v1","kind":"Pod"}`, nil, admin, 422, "Invalid"},
 		"no namespace":                     {http.MethodPost, "/v1/services", service, nil, admin, 422, "Invalid"},
 		"an invalid namespace":             {http.MethodGet, "/v1/services?ns=A.B", "", nil, admin, 422, "Invalid"},

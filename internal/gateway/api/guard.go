@@ -62,6 +62,10 @@ func unambiguous(r *http.Request) error {
 				"The API impersonates nobody: leave out the header "+name+", and send a token of that user.").With(view.ParameterHeader, name)
 		}
 	}
+	if r.Header.Get("If-Match") != "" && r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return view.NewProblem(http.StatusBadRequest, "BadRequest", "Writes are not held to tags: leave out If-Match. uid=UID holds a write to the object that you have seen, and a "+
+			"metadata.resourceVersion in the body of a PATCH, or of a PUT with replace=true, to its version.")
+	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return view.NewProblem(http.StatusBadRequest, "BadRequest", "Cannot parse the query: "+err.Error()+".")
