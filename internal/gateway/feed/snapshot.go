@@ -4,15 +4,25 @@
 package feed
 
 import (
+	"time"
+
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
-// snapshotBytes is how large one event of a snapshot may be before the next one begins.
-const snapshotBytes = 256 << 10
+const (
+	// snapshotBytes is how large one event of a snapshot may be before the next one begins.
+	snapshotBytes = 256 << 10
+	// snapshotRate is how many bytes of a snapshot a reader has to take in a second, beside the time for a single batch. Meanwhile the objects stay in
+	// memory as they were, and nobody asks whether the reader may still see them.
+	snapshotRate = 64 << 10
+)
 
 // snapshot writes all objects that the reader may see.
 func (s *stream) snapshot(of snapshot) error {
-	for _, p := range of.parts {
+	s.taking, s.taken = s.Now(), 0
+	defer func() { s.taking = time.Time{} }()
+	for i, p := range of.parts {
+		of.parts[i].items = nil // which others may have replaced by the time that this reader has them
 		var err error
 		switch {
 		case p.refused:
@@ -106,31 +116,37 @@ func (s *stream) id(sequence uint64) error {
 }
 
 func (s *stream) write(raw []byte) error {
-	s.extend()
+	s.extend(len(raw))
 	_, err := s.out.Write(raw)
 	return err
 }
 
 func (s *stream) writeString(text string) error {
-	s.extend()
+	s.extend(len(text))
 	_, err := s.out.WriteString(text)
 	return err
 }
 
 func (s *stream) flush() error {
-	s.extend()
+	s.extend(0)
 	if err := s.out.Flush(); err != nil {
 		return err
 	}
 	return s.control.Flush()
 }
 
-// extend gives the reader time for what is written next: a full buffer is sent at once. The deadline moves once a second and
+// extend gives the reader time for the bytes that are written next: a full buffer is sent at once. The deadline moves once a second and
 // not with every event, which would cost more than the event.
-func (s *stream) extend() {
-	now := s.Now()
-	if s.until.Sub(now) < writeTimeout-writeTimeout/30 {
-		s.until = now.Add(writeTimeout)
+func (s *stream) extend(bytes int) {
+	until := s.Now().Add(writeTimeout)
+	if !s.taking.IsZero() {
+		s.taken += bytes
+		if end := s.taking.Add(writeTimeout + time.Duration(s.taken)*time.Second/snapshotRate); end.Before(until) {
+			until = end
+		}
+	}
+	if until.Sub(s.until) > writeTimeout/30 {
+		s.until = until
 		// A connection without deadlines, such as a recorder in a test, needs none.
 		_ = s.control.SetWriteDeadline(s.until)
 	}

@@ -97,6 +97,9 @@ type stream struct {
 	turned <-chan struct{}
 	// until is the deadline of the connection for writes.
 	until time.Time
+	// taking is since when a snapshot is written, zero while none is, and taken how many bytes of it were.
+	taking time.Time
+	taken  int
 }
 
 // run writes events until the stream has to end.
