@@ -158,7 +158,7 @@ func (g *Gateway) assemble(clients kubernetes.Interface) (*api.API, error) {
 	}
 	return api.New(api.Options{
 		Hub: g.hub, Identity: identity, Session: g.session, Rights: rights, Upstream: upstream,
-		Limits:  access.NewLimiter(o.RequestsPerSecond, int(5*o.RequestsPerSecond)+1),
+		Limits:  access.NewLimiter(o.RequestsPerSecond, int(5*o.RequestsPerSecond)+1, o.Now),
 		Streams: access.NewStreams(o.StreamsPerCaller), Local: access.IsLoopback(o.Listener.Addr().String()),
 		Timeout: o.Timeout, Recheck: o.RightsTTL, Heartbeat: o.Heartbeat, Silence: o.Silence, Usage: g.usage, History: history, Hosts: o.Hosts,
 		Root: o.Root, Version: o.Version, ClusterName: o.ClusterName, Now: o.Now, Log: o.Log,

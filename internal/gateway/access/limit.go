@@ -28,14 +28,15 @@ type Limiter struct {
 	perSecond float64
 	burst     int
 	buckets   *utilcache.LRUExpireCache
+	now       func() time.Time
 }
 
 // NewLimiter returns a Limiter; 0 requests a second is no limit.
-func NewLimiter(perSecond float64, burst int) *Limiter {
+func NewLimiter(perSecond float64, burst int, now func() time.Time) *Limiter {
 	if perSecond <= 0 {
 		return nil
 	}
-	return &Limiter{perSecond: perSecond, burst: burst, buckets: utilcache.NewLRUExpireCache(maxBuckets)}
+	return &Limiter{perSecond: perSecond, burst: burst, buckets: utilcache.NewLRUExpireCache(maxBuckets), now: now}
 }
 
 func (l *Limiter) bucket(key string) *rate.Limiter {
@@ -50,14 +51,19 @@ func (l *Limiter) bucket(key string) *rate.Limiter {
 }
 
 // Take takes one request from the bucket, or returns how long the caller has to wait for one.
-func (l *Limiter) Take(key string) time.Duration {
-	if l == nil {
+func (l *Limiter) Take(key string) time.Duration { return l.Charge(key, 1) }
+
+// Charge takes as many requests from the bucket as one of them is worth, at most all that it can have, or returns how long the caller has to wait
+// for them.
+func (l *Limiter) Charge(key string, requests int) time.Duration {
+	if l == nil || requests <= 0 {
 		return 0
 	}
-	reservation := l.bucket(key).Reserve()
-	wait := reservation.Delay()
+	now := l.now()
+	reservation := l.bucket(key).ReserveN(now, min(requests, l.burst))
+	wait := reservation.DelayFrom(now)
 	if wait > 0 {
-		reservation.Cancel() // a refused request takes nothing
+		reservation.CancelAt(now) // a refused request takes nothing
 	}
 	return wait
 }

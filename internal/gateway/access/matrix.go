@@ -19,8 +19,14 @@ func (r *Rights) MayDo(ctx context.Context, who *Caller, k *view.Kind, action vi
 }
 
 // Matrix returns what the caller may do with every kind, in the whole cluster and in the namespaces. With an error nothing is
-// known.
+// known. It is some sixty reviews for each namespace, so a caller has one at a time. Namespaces that do not exist are asked about as well: the time of
+// an answer must not tell which they are.
 func (r *Rights) Matrix(ctx context.Context, who *Caller, namespaces []string) (*view.RightsMatrix, error) {
+	leave, err := r.matrices.Enter(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	out := &view.RightsMatrix{Everywhere: map[string]view.Actions{}, Namespaces: map[string]map[string]view.Actions{}}
 	var (
 		failed error

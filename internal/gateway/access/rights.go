@@ -31,6 +31,8 @@ const (
 	scopeTimeout = 30 * time.Second
 	// maxAnswers is how many answers about the kubeconfig's user are cached.
 	maxAnswers = 8192
+	// maxMatrices is how many matrices are asked for at the same time.
+	maxMatrices = 2
 )
 
 // Rights says what a caller may read from the stores. In doubt it says no: the API server is then asked as the caller.
@@ -41,8 +43,10 @@ type Rights struct {
 	answers *utilcache.LRUExpireCache
 	scopes  *utilcache.LRUExpireCache
 	asking  singleflight.Group
-	ttl     time.Duration
-	kinds   []view.Kind
+	// matrices are the requests for all rights at once.
+	matrices *Turns
+	ttl      time.Duration
+	kinds    []view.Kind
 	// namespaces returns those that a caller may have rights in.
 	namespaces func() []string
 	now        func() time.Time
@@ -61,7 +65,7 @@ func NewRights(
 	}
 	return &Rights{
 		kinds: kinds, namespaces: namespaces, now: now, review: review, self: client.SelfSubjectAccessReviews(), ttl: ttl,
-		answers: utilcache.NewLRUExpireCache(maxAnswers), scopes: utilcache.NewLRUExpireCache(maxScopes),
+		answers: utilcache.NewLRUExpireCache(maxAnswers), scopes: utilcache.NewLRUExpireCache(maxScopes), matrices: NewTurns(maxMatrices),
 	}, nil
 }
 

@@ -5,13 +5,71 @@ package access
 
 import (
 	"context"
+	"runtime"
 	"slices"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
 	utilcache "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
+
+// TestAttackRightsWithoutEnd has a caller who asks for their rights in many namespaces, again and again at the same time. Each request used to send its
+// reviews beside those of the others.
+func TestAttackRightsWithoutEnd(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	running, most := 0, 0
+	r := &Rights{kinds: view.Kinds(), matrices: NewTurns(maxMatrices), review: authorizer.AuthorizerFunc(
+		func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
+			mu.Lock()
+			running++
+			most = max(most, running)
+			mu.Unlock()
+			runtime.Gosched()
+			mu.Lock()
+			defer mu.Unlock()
+			running--
+			return authorizer.DecisionNoOpinion, "", nil
+		},
+	)}
+	var asking sync.WaitGroup
+	for i := range 20 {
+		asking.Go(func() {
+			namespaces := []string{strconv.Itoa(i), "shop"}
+			if got, err := r.Matrix(t.Context(), &Caller{User: &user.DefaultInfo{Name: "ann"}}, namespaces); err != nil || len(got.Namespaces) != len(namespaces) {
+				t.Errorf("the rights are %+v: %v", got, err)
+			}
+		})
+	}
+	asking.Wait()
+	if most > askers {
+		t.Errorf("%d reviews of one caller run at the same time, want at most %d", most, askers)
+	}
+}
+
+// TestRequestsThatWeighMore fills a bucket by requests that count for many.
+func TestRequestsThatWeighMore(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	l := NewLimiter(10, 50, func() time.Time { return now })
+	for i, step := range []struct {
+		requests int
+		wait     time.Duration
+	}{{40, 0}, {20, time.Second}, {10, 0}, {0, 0}, {1, 100 * time.Millisecond}, {1000, 5 * time.Second}} {
+		if got := l.Charge("ann", step.requests); got != step.wait {
+			t.Errorf("step %d: %d requests wait %s, want %s", i, step.requests, got, step.wait)
+		}
+	}
+	if got := l.Take("ben"); got != 0 {
+		t.Errorf("somebody else waits %s", got)
+	}
+}
 
 // Two tokens of one user can have different groups and extra fields, as those of OpenID Connect do. One used to get the namespaces of the
 // other from the cache.

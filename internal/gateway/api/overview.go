@@ -22,8 +22,12 @@ import (
 
 const overviewTag = "overview"
 
-// maxMatrix is how many namespaces one answer about rights has at most.
-const maxMatrix = 16
+const (
+	// maxMatrix is how many namespaces one answer about rights has at most.
+	maxMatrix = 16
+	// matrixWeight is how many requests the rights in a namespace count for: they are some sixty reviews.
+	matrixWeight = 10
+)
 
 // SummaryInput is the input of counting and searching objects.
 type SummaryInput struct {
@@ -185,6 +189,9 @@ func (a *API) rights(ctx context.Context, in *rightsInput) (*rightsOutput, error
 	}
 	if namespaces = slices.Compact(slices.Sorted(slices.Values(namespaces))); len(namespaces) > maxMatrix {
 		return nil, fieldErrors(&view.FieldError{Location: locationNamespace, Message: "must be at most 16 namespaces"})
+	}
+	if pause := a.Limits.Charge(who.Key(), matrixWeight*len(namespaces)); pause > 0 {
+		return nil, access.TooMany(pause)
 	}
 	matrix, err := a.Rights.Matrix(ctx, who, namespaces)
 	if err != nil {
