@@ -80,7 +80,7 @@ func (c *cluster) writeComponentKubeconfigs() error {
 }
 
 // publishKubeconfig writes the administrator's entries into a file of the user and makes them current. It keeps entries of
-// other clusters, because the file can be the one that the user works with.
+// other clusters, because the file can be the one that the user works with, and takes over those of a namesake, because the user has asked for it.
 func (c *cluster) publishKubeconfig(ctx context.Context, path string) error {
 	if !slices.Contains(c.state.Kubeconfigs, path) {
 		// Recorded first: an entry that is not recorded would never be removed.
@@ -89,25 +89,28 @@ func (c *cluster) publishKubeconfig(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	return c.editKubeconfig(ctx, path, func(config *api.Config) { config.CurrentContext = contextName(c.state.Name) })
+	return c.editKubeconfig(ctx, path, func(config *api.Config) bool {
+		config.CurrentContext = contextName(c.state.Name)
+		return true
+	})
 }
 
 // refreshKubeconfigs updates the files of earlier calls after a change of the ports. It does not change the current context
-// and does not restore a file that the user has deleted.
+// and does not restore a file that the user has deleted, or entries that a namesake has taken over.
 func (c *cluster) refreshKubeconfigs(ctx context.Context, except string) error {
 	for _, path := range c.state.Kubeconfigs {
 		if _, err := os.Stat(path); err != nil || path == except {
 			continue
 		}
-		if err := c.editKubeconfig(ctx, path, func(*api.Config) {}); err != nil {
+		if err := c.editKubeconfig(ctx, path, c.owns); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// editKubeconfig writes the administrator's entries into a file and applies another change to it.
-func (c *cluster) editKubeconfig(ctx context.Context, path string, also func(*api.Config)) error {
+// editKubeconfig writes the administrator's entries into a file. prepare can change the file before that, and says whether they may be written.
+func (c *cluster) editKubeconfig(ctx context.Context, path string, prepare func(*api.Config) bool) error {
 	lock, err := c.store.lockStore(ctx)
 	if err != nil {
 		return err
@@ -119,7 +122,7 @@ func (c *cluster) editKubeconfig(ctx context.Context, path string, also func(*ap
 		return err
 	}
 	config, err := readKubeconfig(path)
-	if err != nil {
+	if err != nil || !prepare(config) {
 		return err
 	}
 	name := contextName(c.state.Name)
@@ -128,7 +131,6 @@ func (c *cluster) editKubeconfig(ctx context.Context, path string, also func(*ap
 		// An existing context can have a namespace that the user has set.
 		config.Contexts[name] = own.Contexts[name]
 	}
-	also(config)
 	return writeKubeconfig(path, config)
 }
 

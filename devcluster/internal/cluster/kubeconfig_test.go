@@ -121,11 +121,17 @@ func TestKubeconfigOfANamesakeIsNotWithdrawn(t *testing.T) {
 		}
 	}
 	want := load(t, path)
-	if err := first.withdrawKubeconfig(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, load(t, path)); diff != "" {
-		t.Errorf("the file of the second cluster without the first (-want +got):\n%s", diff)
+	for name, step := range map[string]func() error{
+		"a refresh of the first":               func() error { return first.refreshKubeconfigs(t.Context(), "") },
+		"the end of the first":                 func() error { return first.withdrawKubeconfig(t.Context(), path) },
+		"a refresh of the second, whose it is": func() error { return second.refreshKubeconfigs(t.Context(), "") },
+	} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, load(t, path)); diff != "" {
+			t.Errorf("the file of the second cluster after %s (-want +got):\n%s", name, diff)
+		}
 	}
 	// As after a loss of its certificates.
 	if err := os.RemoveAll(string(second.pki)); err != nil {
