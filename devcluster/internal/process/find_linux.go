@@ -45,6 +45,16 @@ func startedAt(pid int) (string, error) {
 	return boot + "/" + fields[statStart], nil
 }
 
+// ofAnotherBoot reports whether a process was started in another boot than this one.
+func ofAnotherBoot(started string) (bool, error) {
+	now, err := bootID()
+	if err != nil {
+		return false, err
+	}
+	then, _, _ := strings.Cut(started, "/")
+	return then != now, nil
+}
+
 // bootID returns an ID that differs for every boot.
 func bootID() (string, error) {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")

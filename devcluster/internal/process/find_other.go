@@ -33,6 +33,9 @@ func startedAt(pid int) (string, error) {
 	return strings.TrimSpace(started), nil
 }
 
+// ofAnotherBoot knows nothing of boots: outside Linux a start is a time.
+func ofAnotherBoot(string) (bool, error) { return false, nil }
+
 // Find finds nothing: outside Linux there are only the records.
 func Find(string) (map[string][]ID, error) {
 	return nil, nil

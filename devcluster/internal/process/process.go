@@ -98,6 +98,10 @@ func (id ID) Alive() (bool, error) {
 	if id.PID <= 0 || id.Started == "" {
 		return false, nil
 	}
+	// Whoever has the number in this boot can be somebody else's process, which cannot always be read.
+	if over, err := ofAnotherBoot(id.Started); over || err != nil {
+		return false, err
+	}
 	started, err := startedAt(id.PID)
 	if errors.Is(err, os.ErrProcessDone) {
 		return false, nil
