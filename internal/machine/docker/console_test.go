@@ -123,6 +123,28 @@ func TestConsoleOfASuspendedMachineLeavesNothingBehind(t *testing.T) {
 	eventually(t, func() bool { return programs(t, api, made.ID) == 1 })
 }
 
+// TestConsoleOfASuspendedMachineWhoseShellHangs resumes a machine in which nobody can end what a console has left. It used to run, and to count as not
+// resumed.
+func TestConsoleOfASuspendedMachineWhoseShellHangs(t *testing.T) {
+	t.Parallel()
+	_, driver, api := shared(t)
+	spec := specOf(newIdentity())
+	made := run(t, driver, spec)
+	at, printed := console(t, driver, spec.Identity)
+	enter(t, at, "echo lis''tens")
+	eventually(t, func() bool { return printed.shows("listens") })
+	replaceShell(t, api, made.ID, "#!/bin/real\nexec /guest -listen :8003 -ignore >/dev/null")
+	if err := driver.Suspend(t.Context(), spec.Identity); err != nil {
+		t.Fatal(err)
+	}
+	if err := at.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := driver.Start(t.Context(), spec.Identity); err != nil {
+		t.Errorf("Start returned %v of a machine that runs", err)
+	}
+}
+
 // TestConsoleIsResized has the shell tell when its terminal changes.
 func TestConsoleIsResized(t *testing.T) {
 	t.Parallel()
@@ -197,10 +219,6 @@ func TestAttackAShellThatPrintsWithoutALine(t *testing.T) {
 	_, driver, api := shared(t)
 	spec := specOf(newIdentity())
 	made := run(t, driver, spec)
-	dash, err := os.ReadFile("/bin/sh")
-	if err != nil {
-		t.Fatal(err)
-	}
 	const script = `#!/bin/real
 [ $# -gt 2 ] && exec /bin/real "$@" # what the driver runs to end the console
 text=0123456789abcdef
@@ -208,19 +226,7 @@ for doubled in 1 2 3 4 5 6 7 8 9 10 11 12; do text=$text$text; done
 print() { for part in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do printf %s "$text$text$text$text$text$text$text$text"; done; }
 for printed in 1 2 3 4 5 6 7 8; do print; done
 exec /guest -listen :8001 >/dev/null`
-	var archive bytes.Buffer
-	writer := tar.NewWriter(&archive)
-	for name, content := range map[string][]byte{"real": dash, "sh": []byte(script)} {
-		err = errors.Join(err, writer.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content))}))
-		_, failure := writer.Write(content)
-		err = errors.Join(err, failure)
-	}
-	if err := errors.Join(err, writer.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := api.CopyToContainer(t.Context(), made.ID, client.CopyToContainerOptions{DestinationPath: "/bin", Content: &archive}); err != nil {
-		t.Fatal(err)
-	}
+	replaceShell(t, api, made.ID, script)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	at, err := driver.Console(ctx, spec.Identity)
@@ -231,6 +237,28 @@ exec /guest -listen :8001 >/dev/null`
 		t.Errorf("Console returned %v after %v, want that the shell did not begin", err, ctx.Err())
 	}
 	eventually(t, func() bool { return programs(t, api, made.ID) == 1 })
+}
+
+// replaceShell puts a script in the place of the shell of a container, which is /bin/real then.
+func replaceShell(t *testing.T, api *client.Client, container, script string) {
+	t.Helper()
+	dash, err := os.ReadFile("/bin/sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archive bytes.Buffer
+	writer := tar.NewWriter(&archive)
+	for name, content := range map[string][]byte{"real": dash, "sh": []byte(script)} {
+		err = errors.Join(err, writer.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content))}))
+		_, failure := writer.Write(content)
+		err = errors.Join(err, failure)
+	}
+	if err := errors.Join(err, writer.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.CopyToContainer(t.Context(), container, client.CopyToContainerOptions{DestinationPath: "/bin", Content: &archive}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestConsoleOfAPausedMachine is refused: nobody would answer.

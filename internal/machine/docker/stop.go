@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/go-logr/logr"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
@@ -29,8 +30,8 @@ func (d *driver) stop(ctx context.Context, c container.Summary, how machine.Powe
 	case container.StateCreated, container.StateExited, container.StateDead, container.StateRemoving:
 		return nil
 	case container.StatePaused:
-		// A frozen process receives no signals, not even SIGKILL.
-		if err := d.resume(ctx, c.ID); err != nil {
+		// A frozen process receives no signals, not even SIGKILL. What consoles have left ends with the container.
+		if err := d.unpause(ctx, c.ID); err != nil {
 			return err
 		}
 	default:
@@ -113,11 +114,22 @@ func (d *driver) isOff(ctx context.Context, id string) bool {
 	return err == nil && result.Container.State != nil && !result.Container.State.Running
 }
 
-// resume resumes a paused container, and ends what consoles have left in it.
+// resume resumes a paused container, and ends what consoles have left in it. If that fails, the container runs all the same, and what is left is
+// remembered.
 func (d *driver) resume(ctx context.Context, id string) error {
-	_, err := d.api.ContainerUnpause(ctx, id, client.ContainerUnpauseOptions{})
-	if err != nil && !errdefs.IsConflict(err) { // a conflict says that it is no longer paused
-		return explain(ctx, fmt.Sprintf("resume container %.12q", id), err)
+	if err := d.unpause(ctx, id); err != nil {
+		return err
 	}
-	return d.sweepLeft(ctx, id)
+	if err := d.sweepLeft(ctx, id); err != nil {
+		logr.FromContextOrDiscard(ctx).Info("Cannot end what a console has left in a container", "container", id, "cause", err.Error())
+	}
+	return nil
+}
+
+func (d *driver) unpause(ctx context.Context, id string) error {
+	_, err := d.api.ContainerUnpause(ctx, id, client.ContainerUnpauseOptions{})
+	if errdefs.IsConflict(err) { // it is no longer paused
+		return nil
+	}
+	return explain(ctx, fmt.Sprintf("resume container %.12q", id), err)
 }

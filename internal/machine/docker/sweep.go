@@ -71,7 +71,7 @@ func (d *driver) sweep(ctx context.Context, id, mark string) error {
 	return d.sweepLeft(ctx, id)
 }
 
-// sweepLeft ends what consoles have left in a container that was paused when they ended.
+// sweepLeft ends what consoles have left in a container that was paused when they ended. What it could not end, it remembers.
 func (d *driver) sweepLeft(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepPatience)
 	defer cancel()
@@ -80,6 +80,9 @@ func (d *driver) sweepLeft(ctx context.Context, id string) error {
 		err := d.endMarked(ctx, id, mark)
 		if errdefs.IsConflict(err) { // it does not run
 			err = nil
+		}
+		if err != nil {
+			d.left.add(id, mark)
 		}
 		errs = append(errs, err)
 	}
