@@ -43,7 +43,7 @@ const (
 	CodeHandlerMissing Code = "HandlerMissing"
 	// CodeImage is for a container whose image cannot be pulled.
 	CodeImage Code = "ImageNotPulled"
-	// CodeContainerConfig is for a container that the kubelet cannot create, such as for a missing ConfigMap.
+	// CodeContainerConfig is for a container that the kubelet cannot create, such as for a missing ConfigMap, or whose postStart hook fails.
 	CodeContainerConfig Code = "ContainerNotCreated"
 	// CodeCrashLoop is for a container that ends again and again.
 	CodeCrashLoop Code = "ContainerCrashes"

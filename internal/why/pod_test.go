@@ -252,6 +252,10 @@ func TestPod(t *testing.T) {
 			pod: placed(asleep("CreateContainerConfigError", `configmap "x" not found`)), around: around(node("a")),
 			want: `ContainerNotCreated: Container app waits: CreateContainerConfigError: configmap "x" not found.`,
 		},
+		"a postStart hook that fails": {
+			pod: placed(asleep("PostStartHookError", "exec: \"migrate\": executable file not found")), around: around(node("a")),
+			want: `ContainerNotCreated: Container app waits: PostStartHookError: exec: "migrate": executable file not found.`,
+		},
 		"a container that crashes": {
 			pod: placed(asleep("CrashLoopBackOff", "back-off 5m0s"), func(p *corev1.Pod) {
 				p.Status.ContainerStatuses[0].RestartCount = 7

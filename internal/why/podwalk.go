@@ -85,6 +85,7 @@ func waitingCodes() map[string]Code {
 	return map[string]Code{
 		"ErrImagePull": CodeImage, "ImagePullBackOff": CodeImage, "InvalidImageName": CodeImage, "ErrImageNeverPull": CodeImage, "RegistryUnavailable": CodeImage,
 		"CreateContainerConfigError": CodeContainerConfig, "CreateContainerError": CodeContainerConfig, "RunContainerError": CodeContainerConfig,
-		"CrashLoopBackOff": CodeCrashLoop,
+		"PostStartHookError": CodeContainerConfig, // it was ended because of what its pod asks for, and its own log says nothing of that
+		"CrashLoopBackOff":   CodeCrashLoop,
 	}
 }

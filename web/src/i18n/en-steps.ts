@@ -237,6 +237,7 @@ export const waiting: Readonly<Record<string, string>> = {
   ErrImagePull: "ImageNotPulled",
   ImagePullBackOff: "ImageNotPulled",
   InvalidImageName: "ImageNotPulled",
+  PostStartHookError: "ContainerNotCreated",
   RegistryUnavailable: "ImageNotPulled",
   RunContainerError: "ContainerNotCreated",
 };
