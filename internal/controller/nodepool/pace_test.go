@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -119,7 +121,7 @@ func TestEachPoolHasItsPace(t *testing.T) {
 // TestChangedNodesWakeEachPoolAtItsPace sees what the handler of nodes puts into the queue.
 func TestChangedNodesWakeEachPoolAtItsPace(t *testing.T) {
 	t.Parallel()
-	r := &Reconciler{cache: noPools{}}
+	r := &Reconciler{cache: poolCache{pools: []*nodesv1.NodePool{build.Pool("large").Obj(), build.Pool("small").Obj()}}}
 	r.pace.keep("large", 4_000)
 	q := &delays{of: map[string]time.Duration{}}
 	node := build.Node("n").Role("large").Role("small").Obj()
@@ -130,10 +132,68 @@ func TestChangedNodesWakeEachPoolAtItsPace(t *testing.T) {
 	}
 }
 
-// noPools is a cache without pools.
-type noPools struct{ client.Reader }
+// TestNodeThatShowsNothingWakesThePoolsThatWaitForIt: a node that matched a pool with a bounded rollout never joined, because the node waited
+// for its batch and the pool was not woken to begin one.
+func TestNodeThatShowsNothingWakesThePoolsThatWaitForIt(t *testing.T) {
+	t.Parallel()
+	bounded := func(p *nodesv1.NodePool) { p.Spec.Rollout = &nodesv1.Rollout{MaxConcurrent: intstr.FromInt32(1)} }
+	cases := map[string]struct {
+		pool *build.PoolBuilder
+		want bool
+	}{
+		"one that has to begin a batch":                   {pool: build.Pool("p").Selects("zone", "a").With(bounded), want: true},
+		"one that selects it by its address":              {pool: build.Pool("p").CIDR("10.20.0.0/16").With(bounded), want: true},
+		"one that is paused and counts it":                {pool: build.Pool("p").Selects("zone", "a").Paused(), want: true},
+		"one that rehearses":                              {pool: build.Pool("p").Selects("zone", "a").DryRun(), want: true},
+		"not one that selects other nodes":                {pool: build.Pool("p").Selects("zone", "b").With(bounded)},
+		"not one that nodes join at once, which shows it": {pool: build.Pool("p").Selects("zone", "a")},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &Reconciler{cache: poolCache{pools: []*nodesv1.NodePool{tc.pool.Obj()}}}
+			for what, wake := range map[string]func(*delays){
+				"a new node": func(q *delays) {
+					r.poolsOfNode().Create(t.Context(), event.CreateEvent{Object: matching()}, q)
+				},
+				"a node that matches since": func(q *delays) {
+					r.poolsOfNode().Update(t.Context(), event.UpdateEvent{ObjectOld: build.Node("n").Obj(), ObjectNew: matching()}, q)
+				},
+				"a node that matched until now": func(q *delays) {
+					r.poolsOfNode().Update(t.Context(), event.UpdateEvent{ObjectOld: matching(), ObjectNew: build.Node("n").Obj()}, q)
+				},
+				"a node that is gone": func(q *delays) {
+					r.poolsOfNode().Delete(t.Context(), event.DeleteEvent{Object: matching()}, q)
+				},
+			} {
+				q := &delays{of: map[string]time.Duration{}}
+				wake(q)
+				if _, got := q.of["p"]; got != tc.want {
+					t.Errorf("%s wakes the pool: %t, want %t", what, got, tc.want)
+				}
+			}
+		})
+	}
+}
 
-func (noPools) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
+// matching is a node in zone a.
+func matching() *corev1.Node { return build.Node("n").Label("zone", "a").Address("10.20.1.2").Obj() }
+
+// poolCache is a cache with these pools.
+type poolCache struct {
+	client.Reader
+
+	pools []*nodesv1.NodePool
+}
+
+func (c poolCache) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
+	if list, ok := into.(*nodesv1.NodePoolList); ok {
+		for _, pool := range c.pools {
+			list.Items = append(list.Items, *pool)
+		}
+	}
+	return nil
+}
 
 // delays is a queue that notes after which time pools were added.
 type delays struct {

@@ -28,6 +28,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/admission"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
+	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
@@ -123,7 +124,7 @@ func (r *Reconciler) poolsOfNode() handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	wake := func(ctx context.Context, q queue, nodes ...client.Object) {
 		for _, node := range nodes {
-			for _, pool := range slices.Concat(membership.Concerned(node), r.unshown(ctx, node)) {
+			for _, pool := range r.poolsOf(ctx, node) {
 				q.AddAfter(reconcile.Request{NamespacedName: types.NamespacedName{Name: pool}}, r.pace.settle(pool))
 			}
 		}
@@ -135,23 +136,33 @@ func (r *Reconciler) poolsOfNode() handler.EventHandler {
 	}
 }
 
-// unshown returns the pools that are concerned with the node though nothing on it shows them: those in dry run that would select it, and
-// those that drain it, of which it may have lost all that it had.
-func (r *Reconciler) unshown(ctx context.Context, object client.Object) []string {
+// poolsOf returns the pools that are concerned with the node, by what it shows and by what they would do.
+func (r *Reconciler) poolsOf(ctx context.Context, object client.Object) []string {
+	names := membership.Concerned(object)
 	list := &nodesv1.NodePoolList{}
 	node, ok := object.(*corev1.Node)
 	if !ok || r.cache.List(ctx, list, client.UnsafeDisableDeepCopy) != nil {
-		return nil
+		return names
 	}
-	var names []string
+	shown := len(names)
 	for i := range list.Items {
 		pool := &list.Items[i]
-		drains := slices.ContainsFunc(pool.Status.Draining, func(d nodesv1.DrainingNode) bool { return d.Node == node.Name })
-		if drains || pool.Spec.DryRun && wouldSelect(pool, node) {
+		if _, shows := slices.BinarySearch(names[:shown], pool.Name); !shows && unshown(pool, node) {
 			names = append(names, pool.Name)
 		}
 	}
 	return names
+}
+
+// unshown reports whether the pool is concerned with the node though nothing on the node shows it. The pool drains the node, which may have lost
+// all that it had. Or it selects the node and puts nothing on it for now: it is in dry run or paused and counts it, or the node waits for a batch,
+// which only a pass over the pool begins.
+func unshown(pool *nodesv1.NodePool, node *corev1.Node) bool {
+	if slices.ContainsFunc(pool.Status.Draining, func(d nodesv1.DrainingNode) bool { return d.Node == node.Name }) {
+		return true
+	}
+	waits := pool.Spec.DryRun || pool.Spec.Rollout != nil || status.IsPaused(pool)
+	return waits && wouldSelect(pool, node)
 }
 
 func wouldSelect(pool *nodesv1.NodePool, node *corev1.Node) bool {

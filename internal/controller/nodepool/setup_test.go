@@ -69,6 +69,19 @@ func TestDrainsGoOnWithoutAsking(t *testing.T) {
 	})
 }
 
+// TestNodeThatIsSelectedLaterJoinsABoundedPool runs the controllers as the manager does: the node waits for a batch that its pool has to begin.
+func TestNodeThatIsSelectedLaterJoinsABoundedPool(t *testing.T) {
+	w := newStage(t)
+	pool := w.pool("p", label("a", "1"), selecting(w.name("zone"), "a"), bounded("1"), w.staged)
+	w.start()
+	testkit.Eventually(t, "the pool is Ready without nodes", func() bool {
+		return w.Get(t, pool) && reason(pool, nodesv1.ConditionNodesSynced) == nodesv1.ReasonNoNodes
+	})
+	n := w.node("n")
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels[stageLabel], n.Labels[w.name("zone")] = w.prefix, "a" })
+	testkit.Eventually(t, "the node has joined", func() bool { return w.followers([]*corev1.Node{n}, "1") == 1 })
+}
+
 func (w *stage) staged(p *nodesv1.NodePool) { p.Labels = map[string]string{stageLabel: w.prefix} }
 
 // start runs a manager with the controllers of the test's own pools and nodes until the test ends.
