@@ -816,14 +816,20 @@ func TestDeletionPolicyOrphanLeavesLabelsAndTaints(t *testing.T) {
 	}
 }
 
-func TestDeletionIsHeldWhilePodsNameTheRuntimeClass(t *testing.T) {
+func TestDeletionIsHeldWhilePodsNameTheRuntimeClass(t *testing.T) { heldByPods(t, false) }
+
+func TestDeletionInTheForegroundIsHeldByPods(t *testing.T) { heldByPods(t, true) }
+
+func heldByPods(t *testing.T, foreground bool) {
+	t.Helper()
 	w := newStage(t)
 	n := w.node("n", "p")
 	pool := w.pool("p", label("a", "1"))
 	w.converge()
 	pod := w.pod("user", n, func(p *corev1.Pod) { p.Spec.RuntimeClassName = &pool.Name })
-	if err := w.Live.Delete(t.Context(), pool); err != nil {
-		t.Fatal(err)
+	must(t, w.Live.Delete(t.Context(), pool))
+	if foreground { // the garbage collector, which does not run here, begins with this
+		must(t, w.Live.Delete(t.Context(), w.class(pool.Name)))
 	}
 	w.converge()
 	w.Get(t, pool)

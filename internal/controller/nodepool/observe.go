@@ -114,8 +114,8 @@ func (r *Reconciler) lookAtDrains(ctx context.Context, pool *nodesv1.NodePool) (
 // has a member label: a cache may be behind, and nobody would clean up after a pool that is gone.
 func (r *Reconciler) lookForUsers(ctx context.Context, pool *nodesv1.NodePool, seen *observation) error {
 	var err error
-	if waitsForUsers(pool, seen.runtimeClass) {
-		if seen.users, err = r.podsInUse(ctx, pool.Name); err != nil {
+	if waitsForUsers(pool) {
+		if seen.users, err = r.podsInUse(ctx, pool, seen.runtimeClass); err != nil {
 			return err
 		}
 	}
@@ -153,10 +153,10 @@ func (r *Reconciler) podsToEvict(ctx context.Context, nodes []string, taints []n
 }
 
 // podsInUse counts the running pods that name the pool, by its RuntimeClass or by the pod label.
-func (r *Reconciler) podsInUse(ctx context.Context, pool string) (int32, error) {
+func (r *Reconciler) podsInUse(ctx context.Context, pool *nodesv1.NodePool, class *nodev1.RuntimeClass) (int32, error) {
 	var users int32
 	err := r.eachRunningPod(ctx, func(pod *corev1.Pod) {
-		if membership.Chose(pod, pool) {
+		if uses(pod, pool, class) {
 			users++
 		}
 	})

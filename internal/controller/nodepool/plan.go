@@ -66,11 +66,18 @@ func planClearances(pool *nodesv1.NodePool, seen *observation, d decision) []str
 	return seen.nodes.leaving
 }
 
-// waitsForUsers reports whether a pool that is being deleted waits for the pods that name it: not where they are evicted, where the
-// deletion is forced, or where the RuntimeClass is not the pool's.
-func waitsForUsers(pool *nodesv1.NodePool, class *nodev1.RuntimeClass) bool {
+// waitsForUsers reports whether a pool that is being deleted waits for the pods that chose it: not where they are evicted, or where the
+// deletion is forced. The RuntimeClass does not matter, because a deletion in the foreground takes it first.
+func waitsForUsers(pool *nodesv1.NodePool) bool {
 	forced := pool.Annotations[nodesv1.ForceDeleteAnnotation] == "true"
-	return !forced && !membership.Evicts(pool) && class != nil && metav1.IsControlledBy(class, pool)
+	return !forced && !membership.Evicts(pool)
+}
+
+// uses reports whether the pod chose the pool. Its RuntimeClass does not say so where that of the pool's name is another one's and selects
+// other nodes. One that selects members is the pool's, although a deletion that orphans it has taken its owner.
+func uses(pod *corev1.Pod, pool *nodesv1.NodePool, class *nodev1.RuntimeClass) bool {
+	foreign := class != nil && !metav1.IsControlledBy(class, pool) && selectedLabel(class, pool.Name) == ""
+	return pod.Labels[nodesv1.PoolLabel] == pool.Name || !foreign && membership.Chose(pod, pool.Name)
 }
 
 // classAction is what has to be done about the RuntimeClass.
@@ -149,17 +156,26 @@ func chooseHandler(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes aggr
 // a member carries only that one.
 func chooseMemberLabel(pool *nodesv1.NodePool, have *nodev1.RuntimeClass, nodes aggregate) string {
 	wanted, inForce := pool.MemberLabel(), pool.Status.MemberLabel
-	if have != nil && metav1.IsControlledBy(have, pool) && have.Scheduling != nil {
-		for key := range have.Scheduling.NodeSelector {
-			if _, ok := nodesv1.CutMemberLabel(key); ok {
-				inForce = key
-			}
-		}
+	if have != nil && metav1.IsControlledBy(have, pool) {
+		inForce = cmp.Or(selectedLabel(have, pool.Name), inForce)
 	}
 	if nodes.relabelling > 0 && slices.Contains(nodesv1.MemberLabels(pool.Name), inForce) {
 		return inForce
 	}
 	return wanted
+}
+
+// selectedLabel returns the member label of the pool that the RuntimeClass selects, empty for none.
+func selectedLabel(class *nodev1.RuntimeClass, pool string) string {
+	if class.Scheduling == nil {
+		return ""
+	}
+	for _, key := range nodesv1.MemberLabels(pool) {
+		if _, selected := class.Scheduling.NodeSelector[key]; selected {
+			return key
+		}
+	}
+	return ""
 }
 
 // tolerated returns the taints that nodes of the pool have or are about to have for it: those of the spec, and those of the

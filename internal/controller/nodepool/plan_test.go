@@ -15,6 +15,7 @@ import (
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/membership"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
 
 func TestChooseHandler(t *testing.T) {
@@ -46,6 +47,41 @@ func TestChooseHandler(t *testing.T) {
 			got := chooseHandler(pool, tc.inForce, aggregate{handlers: tc.handlers, reporting: tc.nodes})
 			if got != tc.want {
 				t.Errorf("handler is %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestPodsThatKeepAPool: a pool that was deleted in the foreground had lost its RuntimeClass, and was taken off its nodes under running pods.
+func TestPodsThatKeepAPool(t *testing.T) {
+	t.Parallel()
+	pool := build.Pool("p").UID("u").Obj()
+	members := class{handler: "runc", nodeSelector: map[string]string{nodesv1.MemberLabel("p"): ""}}.object(pool)
+	orphaned := members.DeepCopy()
+	orphaned.OwnerReferences = nil
+	foreign := &nodev1.RuntimeClass{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Handler: "kata"}
+	byClass := build.Pod("a").With(func(p *corev1.Pod) { p.Spec.RuntimeClassName = new("p") }).Obj()
+	byLabel := build.Pod("a").Label(nodesv1.PoolLabel, "p").Obj()
+	cases := map[string]struct {
+		pod   *corev1.Pod
+		class *nodev1.RuntimeClass
+		want  bool
+	}{
+		"by its RuntimeClass":                          {pod: byClass, class: members, want: true},
+		"by its RuntimeClass, which is gone":           {pod: byClass, want: true},
+		"by its RuntimeClass, which has been orphaned": {pod: byClass, class: orphaned, want: true},
+		"not by a RuntimeClass that is another one's":  {pod: byClass, class: foreign},
+		"by label": {pod: byLabel, class: members, want: true},
+		"by label, where the RuntimeClass is gone":     {pod: byLabel, want: true},
+		"by label, where the RuntimeClass is not its":  {pod: byLabel, class: foreign, want: true},
+		"not a pod that names another pool":            {pod: build.Pod("a").Label(nodesv1.PoolLabel, "q").Obj(), class: members},
+		"not a pod that names none, whatever there is": {pod: build.Pod("a").Obj()},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := uses(tc.pod, pool, tc.class); got != tc.want {
+				t.Errorf("the pod uses the pool: %t, want %t", got, tc.want)
 			}
 		})
 	}

@@ -66,6 +66,8 @@ func markClass(marks *status.Marks, s *scope, outcome flow.Outcome) {
 		marks.False(nodesv1.ConditionRuntimeClassReady, outcome.Reason(), outcome.Message())
 	case seen == nil && pool.Spec.DryRun:
 		marks.Unknown(nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonDryRun, "a dry run writes no RuntimeClass")
+	case seen == nil && pool.DeletionTimestamp != nil:
+		marks.Unknown(nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonRuntimeClassPending, "a pool that is being deleted gets no new RuntimeClass")
 	case seen == nil:
 		marks.False(nodesv1.ConditionRuntimeClassReady, nodesv1.ReasonRuntimeClassPending,
 			fmt.Sprintf("waiting for RuntimeClass %s to be written", pool.Name))
