@@ -21,8 +21,8 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
-// maxAnnotation is how much the caches keep of a node's annotation, in bytes: one more than a pool's value can have.
-const maxAnnotation = 1025
+// maxAnnotation is how much the caches keep of a node's annotation, in characters: one more than a pool's value can have.
+const maxAnnotation = nodesv1.MaxAnnotationValue + 1
 
 // CacheOptions returns what the caches keep. A Node of a real cluster has about 14 KiB, most of it images, of which the
 // controllers read about 2; a Pod is watched for where it runs and whether it lives. Nothing that comes from these
@@ -154,10 +154,23 @@ func trimDeployment(object any) (any, error) {
 func shorten(annotations map[string]string) map[string]string {
 	for key, value := range annotations {
 		if len(value) > maxAnnotation && key != nodesv1.AppliedAnnotation {
-			annotations[key] = strings.Clone(value[:maxAnnotation])
+			annotations[key] = beginning(value)
 		}
 	}
 	return annotations
+}
+
+// beginning returns the first characters of a value. It cuts none: a part of one is replaced wherever the value is written down, and is then
+// another value.
+func beginning(value string) string {
+	characters := 0
+	for i := range value {
+		if characters == maxAnnotation {
+			return strings.Clone(value[:i])
+		}
+		characters++
+	}
+	return value
 }
 
 // trimMeta keeps what identifies an object.

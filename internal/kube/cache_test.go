@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -58,6 +59,33 @@ func TestTrimNodeKeepsWhatControllersRead(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("node differs (-want +got):\n%s", diff)
+	}
+}
+
+// An annotation that was cut inside of a character was noted with another one in its place, so that it was noted again in each pass. One that a pool may
+// put on nodes was cut too, and written again in each pass.
+func TestAnnotationsAreCutBetweenCharacters(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		value string
+		want  int // characters
+	}{
+		"the longest of a pool":                      {strings.Repeat("a", nodesv1.MaxAnnotationValue), nodesv1.MaxAnnotationValue},
+		"the longest of a pool, of three bytes each": {strings.Repeat("世", nodesv1.MaxAnnotationValue), nodesv1.MaxAnnotationValue},
+		"a longer one":                               {strings.Repeat("a", 2000), nodesv1.MaxAnnotationValue + 1},
+		"a longer one, of three bytes each":          {strings.Repeat("世", 2000), nodesv1.MaxAnnotationValue + 1},
+		"a longer one that begins with one byte":     {"a" + strings.Repeat("世", 2000), nodesv1.MaxAnnotationValue + 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := shorten(map[string]string{"a": tc.value})["a"]
+			if utf8.RuneCountInString(got) != tc.want || !utf8.ValidString(got) || !strings.HasPrefix(tc.value, got) {
+				t.Errorf("%d characters of %d are kept, want %d: %t", utf8.RuneCountInString(got), utf8.RuneCountInString(tc.value), tc.want, utf8.ValidString(got))
+			}
+			if again := shorten(map[string]string{"a": got})["a"]; again != got {
+				t.Error("the second time cuts again")
+			}
+		})
 	}
 }
 

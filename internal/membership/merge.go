@@ -220,7 +220,7 @@ func (m *merge) mayTake(pool *Pool, of aspect, key, have, value string) bool {
 			return true
 		}
 		full := len(pool.Status.Originals) >= nodesv1.MaxOriginals
-		if !full {
+		if !full && !cut(of, have) {
 			m.plan.Originals = append(m.plan.Originals, Original{Pool: pool.Name, Key: Key{of, key}, Value: have})
 			m.pending[pool.Name] = true
 			return false

@@ -55,6 +55,11 @@ func full(name string) *build.PoolBuilder {
 	return pool(name).Label("env", "dev").Taint("gpu", "yes", corev1.TaintEffectNoSchedule)
 }
 
+// annotated adds the annotation team=a to a pool.
+func annotated(builder *build.PoolBuilder) *build.PoolBuilder {
+	return builder.With(func(p *nodesv1.NodePool) { p.Spec.Annotations = map[string]nodesv1.AnnotationValue{"team": "a"} })
+}
+
 // ready returns the pool as nodes may follow it: with everything it wants in its ledger, unless the test has set the ledger.
 func ready(builder *build.PoolBuilder) *nodesv1.NodePool {
 	p := builder.Obj()

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -73,6 +74,12 @@ func Forget(list []nodesv1.Original, kept map[types.UID][]Key) []nodesv1.Origina
 		}
 	}
 	return out
+}
+
+// cut reports whether the value of an annotation may be only the beginning of what the node has: caches keep no more than shows that it is
+// another one than a pool's. Nobody could put the rest back.
+func cut(of aspect, value string) bool {
+	return of == onAnnotations && len(value) > nodesv1.MaxAnnotationValue && utf8.RuneCountInString(value) > nodesv1.MaxAnnotationValue
 }
 
 // noted reports whether the pool has noted anything for the node.

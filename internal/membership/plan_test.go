@@ -4,6 +4,7 @@
 package membership
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -79,10 +80,7 @@ func TestNodeThatJoins(t *testing.T) {
 		},
 		"annotations are put on members under the same rules": {
 			node: node().Role("gpu").With(carries(pool("gpu"))).Obj(),
-			pool: pools(pool("gpu").With(func(p *nodesv1.NodePool) {
-				p.Spec.Annotations = map[string]nodesv1.AnnotationValue{"team": "a"}
-				p.Status.Ledger = Wanted(p)
-			})),
+			pool: pools(annotated(pool("gpu"))),
 			want: Plan{
 				SetAnnotations: map[string]string{"team": "a"},
 				Record:         `{"gpu":{"labels":["` + nodesv1.MemberLabel("gpu") + `"],"annotations":["team"]}}`,
@@ -194,6 +192,19 @@ func TestOverwrite(t *testing.T) {
 			pool: pools(pool("gpu").Label("env", "dev").Overwrite(nodesv1.OverwriteRestore)),
 			want: Plan{
 				Originals: []Original{{Pool: "gpu", Key: Key{onLabels, "env"}, Value: "prod"}},
+				Pending:   []string{"gpu"},
+			},
+		},
+		"under Restore an annotation of which caches have only the beginning is a conflict and stays": {
+			node: node().Role("gpu").With(carries(pool("gpu"))).Annotation("team", strings.Repeat("x", 1025)).Obj(),
+			pool: pools(annotated(pool("gpu")).Overwrite(nodesv1.OverwriteRestore)),
+			want: Plan{Conflicts: []Conflict{{Pool: "gpu", Key: "annotation team"}}},
+		},
+		"under Restore an annotation as long as a pool's is noted, whatever its characters": {
+			node: node().Role("gpu").With(carries(pool("gpu"))).Annotation("team", strings.Repeat("世", 1024)).Obj(),
+			pool: pools(annotated(pool("gpu")).Overwrite(nodesv1.OverwriteRestore)),
+			want: Plan{
+				Originals: []Original{{Pool: "gpu", Key: Key{onAnnotations, "team"}, Value: strings.Repeat("世", 1024)}},
 				Pending:   []string{"gpu"},
 			},
 		},

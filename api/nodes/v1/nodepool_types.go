@@ -161,6 +161,9 @@ type LabelValue string
 // +kubebuilder:validation:MaxLength=1024
 type AnnotationValue string
 
+// MaxAnnotationValue is how many characters an AnnotationValue has at most. Each can take four bytes.
+const MaxAnnotationValue = 1024
+
 // CIDR is a network segment in CIDR notation, IPv4 or IPv6.
 //
 // +kubebuilder:validation:MaxLength=64
