@@ -54,13 +54,7 @@ func (m *merge) awaitRecord() {
 
 // carrying returns the pools that the record names, and those whose member label the node has.
 func (m *merge) carrying() []string {
-	names := Joined(m.node)
-	for name, entry := range m.before {
-		if !entry.empty() {
-			names = append(names, name)
-		}
-	}
-	return sortedUnique(names)
+	return slices.DeleteFunc(slices.Clone(m.shown), func(name string) bool { return m.before[name].empty() && !HasJoined(m.node, name) })
 }
 
 // changes returns what to set and what to remove of labels or annotations.

@@ -28,6 +28,8 @@ type merge struct {
 	node          *corev1.Node
 	pools         Pools
 	before, after Record
+	// shown are the pools, sorted, that the record names or whose member label the node has.
+	shown []string
 	// current is what the node has, claims what it has to have, released what no pool claims any more: the value to restore, or
 	// nil to remove.
 	current  [aspectCount]map[string]string
@@ -59,6 +61,13 @@ func newMerge(node *corev1.Node, pools Pools) *merge {
 	for _, t := range node.Spec.Taints {
 		m.current[onTaints][taintID(t.Key, t.Effect)] = t.Value
 	}
+	m.shown = m.before.pools()
+	for _, name := range Joined(node) {
+		if _, recorded := m.before[name]; !recorded { // hardly ever: the record is lost
+			m.shown = append(m.shown, name)
+		}
+	}
+	slices.Sort(m.shown)
 	return m
 }
 
@@ -66,44 +75,6 @@ func newMerge(node *corev1.Node, pools Pools) *merge {
 // batch has not come.
 func (m *merge) holds(pool *Pool) bool {
 	return pool.holds() || pool.defers(m.node) && !pool.left(m.node, m.before)
-}
-
-// hold claims what the record names for the pool, as it is.
-func (m *merge) hold(pool *Pool, which func(of aspect, key string) bool) {
-	for _, of := range aspects() {
-		for _, key := range m.before[pool.Name].keys(of) {
-			if which(of, key) {
-				m.keep(pool, of, key)
-			}
-		}
-	}
-}
-
-// guard claims the keys that a holding pool wants and has on a member, even if the record does not name them: no other writer gets a
-// key because a node lost its record.
-func (m *merge) guard(pool *Pool) {
-	wanted := pool.wanted()
-	for _, of := range aspects() {
-		for key, value := range wanted[of] {
-			have, present := m.current[of][key]
-			if _, taken := m.claims[of][key]; !taken && present && have == value && !isMembership(of, key) && allows(pool.Status.Ledger, of, key, value) {
-				m.claims[of][key] = claim{pool: pool.Name, value: value, held: true, foreign: true}
-			}
-		}
-	}
-}
-
-func everything(aspect, string) bool { return true }
-
-func exceptMembership(of aspect, key string) bool { return !isMembership(of, key) }
-
-// keep claims one recorded key as it is, if the ledger confirms it and the key is there.
-func (m *merge) keep(pool *Pool, of aspect, key string) {
-	m.after.add(pool.Name, of, key)
-	value, present := m.current[of][key]
-	if _, taken := m.claims[of][key]; !taken && present && confirms(pool.Status.Ledger, of, key) {
-		m.claims[of][key] = claim{pool: pool.Name, value: value, held: true}
-	}
 }
 
 // join claims what the pool wants, as far as it may have it.
@@ -237,18 +208,22 @@ func (m *merge) conflict(pool *Pool, of aspect, key, holder string) {
 
 // release lets go what the record names and no member claims any more, as far as the ledger of its pool confirms it.
 func (m *merge) release() {
-	for _, name := range m.before.pools() {
+	for _, name := range m.shown {
 		pool, exists := m.pools[name]
-		if !exists {
+		entry, recorded := m.before[name]
+		switch {
+		case !exists && recorded:
 			m.plan.Abandoned = append(m.plan.Abandoned, name)
+			continue
+		case !exists:
 			continue
 		}
 		for _, of := range aspects() {
-			for _, key := range m.before[name].keys(of) {
+			for _, key := range entry.keys(of) {
 				m.releaseKey(pool, of, key)
 			}
 		}
-		if !pool.holds() && pool.left(m.node, m.before) && !m.before[name].empty() {
+		if !pool.holds() && pool.left(m.node, m.before) && (!entry.empty() || m.proven(pool)) {
 			m.plan.Leaving = append(m.plan.Leaving, name)
 			m.pending[name] = true
 		}
@@ -332,9 +307,4 @@ func (m *merge) note(pool string, of aspect, key string) {
 		m.plan.Kept = map[string][]Key{}
 	}
 	m.plan.Kept[pool] = append(m.plan.Kept[pool], Key{of, key})
-}
-
-func isMembership(of aspect, key string) bool {
-	_, member := nodesv1.CutMemberLabel(key)
-	return of == onLabels && (member || strings.HasPrefix(key, nodesv1.RoleLabelPrefix))
 }

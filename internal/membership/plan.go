@@ -104,7 +104,7 @@ func Behind(node *corev1.Node, pools Pools, name string) bool {
 
 func decide(node *corev1.Node, pools Pools, mayLeave func(pool string) bool) *merge {
 	m := newMerge(node, pools)
-	for _, name := range m.before.pools() {
+	for _, name := range m.shown {
 		pool, exists := pools[name]
 		switch {
 		case !exists:
@@ -115,6 +115,7 @@ func decide(node *corev1.Node, pools Pools, mayLeave func(pool string) bool) *me
 			m.hold(pool, exceptMembership)
 		case !mayLeave(name):
 			m.hold(pool, everything)
+			m.holdMembership(pool)
 		}
 	}
 	members := pools.members(node, m.before)

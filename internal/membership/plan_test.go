@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
 
 // planCase is a node in some pools, and the plan for it.
@@ -147,6 +148,55 @@ func TestNodeThatLeaves(t *testing.T) {
 			},
 		},
 	})
+}
+
+// TestNodeWithoutItsRecordLeavesAsAnyOther: it used to lose its member label before anybody had counted it, or the pods on it.
+func TestNodeWithoutItsRecordLeavesAsAnyOther(t *testing.T) {
+	t.Parallel()
+	member, byAddress := nodesv1.MemberLabel("gpu"), nodesv1.AddressLabel("gpu")
+	shed := func(n *corev1.Node) {
+		n.Annotations = map[string]string{nodesv1.AppliedAnnotation: `{"gpu":{"labels":["env"]}}`}
+	}
+	cases := map[string]struct {
+		node     *corev1.Node
+		pool     *build.PoolBuilder
+		mayLeave bool
+		want     Plan
+	}{
+		"it waits until it may leave": {
+			node: node().With(carries(full("gpu")), withoutRecord).Obj(), pool: full("gpu"), want: Plan{Pending: []string{"gpu"}, Leaving: []string{"gpu"}},
+		},
+		"it waits as a member of a pool that is being deleted": {
+			node: node().Role("gpu").With(carries(full("gpu")), withoutRecord).Obj(), pool: full("gpu").With(deleting),
+			want: Plan{Pending: []string{"gpu"}, Leaving: []string{"gpu"}},
+		},
+		"it waits where only the member label is not in the record": {
+			node: node().With(carries(full("gpu")), shed).Obj(), pool: full("gpu"), want: Plan{Pending: []string{"gpu"}, Leaving: []string{"gpu"}},
+		},
+		"it loses the member label when it may": {
+			node: node().With(carries(full("gpu")), withoutRecord).Obj(), pool: full("gpu"), mayLeave: true,
+			want: Plan{RemoveLabels: []string{member}, Pending: []string{"gpu"}, Leaving: []string{"gpu"}},
+		},
+		"it loses the member label when it is drained": {
+			node: node().With(carries(full("gpu")), withoutRecord).Obj(), pool: full("gpu").With(func(p *nodesv1.NodePool) {
+				p.Status.Draining = []nodesv1.DrainingNode{{Node: "node", UID: "uid"}}
+			}),
+			want: Plan{RemoveLabels: []string{member}, Pending: []string{"gpu"}, Leaving: []string{"gpu"}},
+		},
+		"nobody waits for a label that the pool cannot take off": {
+			node: node().Label(byAddress, "").Obj(), pool: full("gpu"), mayLeave: true, want: Plan{Abandoned: []string{"gpu"}},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := NewClearedPlan(tc.node, byName(pools(tc.pool)), func(string) bool { return tc.mayLeave })
+			ignore := cmpopts.IgnoreFields(Plan{}, "Kept", "Members", "Carrying", "Record", "Taints")
+			if diff := cmp.Diff(&tc.want, got, cmpopts.EquateEmpty(), ignore); diff != "" {
+				t.Errorf("plan differs (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 // TestKeyThatTwoWant holds who has a key that more than one owner wants.

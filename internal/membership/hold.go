@@ -1,0 +1,73 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package membership
+
+import (
+	"slices"
+	"strings"
+
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+)
+
+// hold claims what the record names for the pool, as it is.
+func (m *merge) hold(pool *Pool, which func(of aspect, key string) bool) {
+	for _, of := range aspects() {
+		for _, key := range m.before[pool.Name].keys(of) {
+			if which(of, key) {
+				m.keep(pool, of, key)
+			}
+		}
+	}
+}
+
+// guard claims the keys that a holding pool wants and has on a member, even if the record does not name them: no other writer gets a
+// key because a node lost its record.
+func (m *merge) guard(pool *Pool) {
+	wanted := pool.wanted()
+	for _, of := range aspects() {
+		for key, value := range wanted[of] {
+			have, present := m.current[of][key]
+			if _, taken := m.claims[of][key]; !taken && present && have == value && !isMembership(of, key) && allows(pool.Status.Ledger, of, key, value) {
+				m.claims[of][key] = claim{pool: pool.Name, value: value, held: true, foreign: true}
+			}
+		}
+	}
+}
+
+// holdMembership claims the member labels of a pool as they are, without a record too: only Windlass sets them, and a node that lost its record
+// leaves the pool as any other.
+func (m *merge) holdMembership(pool *Pool) {
+	for _, key := range nodesv1.MemberLabels(pool.Name) {
+		value, present := m.current[onLabels][key]
+		if _, taken := m.claims[onLabels][key]; present && !taken {
+			m.claims[onLabels][key] = claim{pool: pool.Name, value: value, held: true}
+		}
+	}
+}
+
+// proven reports whether a member label proves without a record that the node has joined the pool, which has to take the label off.
+func (m *merge) proven(pool *Pool) bool {
+	return slices.ContainsFunc(nodesv1.MemberLabels(pool.Name), func(key string) bool {
+		_, present := m.current[onLabels][key]
+		return present && confirms(pool.Status.Ledger, onLabels, key)
+	})
+}
+
+func everything(aspect, string) bool { return true }
+
+func exceptMembership(of aspect, key string) bool { return !isMembership(of, key) }
+
+func isMembership(of aspect, key string) bool {
+	_, member := nodesv1.CutMemberLabel(key)
+	return of == onLabels && (member || strings.HasPrefix(key, nodesv1.RoleLabelPrefix))
+}
+
+// keep claims one recorded key as it is, if the ledger confirms it and the key is there.
+func (m *merge) keep(pool *Pool, of aspect, key string) {
+	m.after.add(pool.Name, of, key)
+	value, present := m.current[of][key]
+	if _, taken := m.claims[of][key]; !taken && present && confirms(pool.Status.Ledger, of, key) {
+		m.claims[of][key] = claim{pool: pool.Name, value: value, held: true}
+	}
+}
