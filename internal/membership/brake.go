@@ -16,13 +16,18 @@ const (
 	brakePercent = 30
 )
 
-// Brakes reports whether so many of the nodes that carry the pool are leaving at once that a person has to acknowledge it, and nobody
-// has. No brake holds the nodes of a pool that is being deleted: that is acknowledgement enough.
+// Brakes reports whether so many of the nodes that carry the pool would leave at once that a person has to acknowledge it, and nobody has.
 func Brakes(pool *nodesv1.NodePool, leaving, carrying int) bool {
-	return pool.DeletionTimestamp == nil && leaving >= brakeNodes && leaving*100 > carrying*brakePercent && !acknowledged(pool)
+	return TooManyLeave(pool, leaving, carrying) && !Acknowledged(pool)
 }
 
-// acknowledged reports whether a person has acknowledged what the present spec leads to.
-func acknowledged(pool *nodesv1.NodePool) bool {
+// TooManyLeave reports whether so many of the nodes that carry the pool are leaving at once that a person has to acknowledge it. No brake holds
+// the nodes of a pool that is being deleted: that is acknowledgement enough.
+func TooManyLeave(pool *nodesv1.NodePool, leaving, carrying int) bool {
+	return pool.DeletionTimestamp == nil && leaving >= brakeNodes && leaving*100 > carrying*brakePercent
+}
+
+// Acknowledged reports whether the pool carries the acknowledgement of what its present spec leads to.
+func Acknowledged(pool *nodesv1.NodePool) bool {
 	return pool.Annotations[nodesv1.AcknowledgeAnnotation] == strconv.FormatInt(pool.Generation, 10)
 }

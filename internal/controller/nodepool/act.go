@@ -21,13 +21,16 @@ import (
 )
 
 // letLeave clears the nodes that may leave, and enters those that have to be drained first into the status. An acknowledgement is used up
-// when the nodes that it is about have left.
+// when the nodes that it is about have left, or when others leave besides.
 func (r *Reconciler) letLeave(ctx context.Context, s *scope) flow.Outcome {
-	if usedUp(s.Object, s.seen.nodes) {
+	agreed := s.decided.consent
+	if usedUp(s.Object, s.seen.nodes, s.decided.held) {
 		if err := r.dropAcknowledgement(ctx, s); err != nil {
 			return flow.Fail(err)
 		}
+		agreed = agreed.taken()
 	}
+	r.consents.keep(s.Object.Name, agreed)
 	r.clear(s)
 	return flow.Done()
 }

@@ -372,6 +372,42 @@ func TestNodeThatComesBackIsNoLongerDrained(t *testing.T) {
 	}
 }
 
+// One node whose pod has a budget took an hour to drain, and for an hour the brake held no other node.
+func TestAcknowledgementIsNotForNodesThatLeaveLater(t *testing.T) {
+	w := newStage(t)
+	nodes := w.manyNodes(8, "p")
+	pool := w.pool("p", label("a", "1"), draining(0))
+	w.converge()
+	w.budget(w.pod("guarded", nodes[0], chooses(pool, false)))
+	strip := func(list []*corev1.Node) {
+		for _, n := range list {
+			testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
+		}
+		w.converge()
+		w.Get(t, pool)
+	}
+	strip(nodes[:3])
+	testkit.Edit(t, w.Harness, pool, acknowledge)
+	w.converge()
+	if got := w.followers(nodes, "1"); got != 6 {
+		t.Fatalf("%d nodes carry the label, want the members and the one that is being drained", got)
+	}
+
+	strip(nodes[3:])
+	brake := meta.FindStatusCondition(pool.Status.Conditions, nodesv1.ConditionSafetyBrake)
+	if brake.Reason != nodesv1.ReasonTooManyLeaving || !strings.HasPrefix(brake.Message, "5 of the 5 nodes") || pool.Annotations[nodesv1.AcknowledgeAnnotation] != "" {
+		t.Errorf("the brake says %q, and the annotations are %v", brake.Message, pool.Annotations)
+	}
+	if got := w.followers(nodes, "1"); got != 6 || len(pool.Status.Draining) != 1 {
+		t.Errorf("%d nodes carry the label, and %d are being drained", got, len(pool.Status.Draining))
+	}
+	testkit.Edit(t, w.Harness, pool, acknowledge)
+	w.converge()
+	if got := w.followers(nodes, "1"); got != 1 {
+		t.Errorf("%d nodes carry the label when the others may leave, want the one that is being drained", got)
+	}
+}
+
 func TestDeletedPoolIsDrained(t *testing.T) {
 	w := newStage(t)
 	nodes := w.manyNodes(4, "p")

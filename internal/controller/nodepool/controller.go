@@ -27,6 +27,7 @@ type Reconciler struct {
 	drains     *clearance.Drains
 	memory     memory
 	pace       pace
+	consents   consents
 	// namespace is the operator's own, empty outside of a cluster.
 	namespace string
 }
@@ -94,6 +95,7 @@ func (r *Reconciler) forget(_ context.Context, pool client.ObjectKey) error {
 	r.drains.Keep(pool.Name)
 	r.memory.recall(pool.Name, "")
 	r.pace.drop(pool.Name)
+	r.consents.drop(pool.Name)
 	dropMetrics(pool.Name)
 	return nil
 }

@@ -29,8 +29,8 @@ type draining struct {
 
 // planDraining returns the nodes that are being drained from now on, and those among them that leave with pods because their time is
 // over. A node is entered here first: the node controller takes the membership off it, and only then are pods evicted, so that they
-// cannot come back to where they were. The brake lets no further drain begin.
-func planDraining(pool *nodesv1.NodePool, seen *observation, braked bool, now time.Time) (entries, timedOut []nodesv1.DrainingNode) {
+// cannot come back to where they were. For nodes that the brake holds, no drain begins.
+func planDraining(pool *nodesv1.NodePool, seen *observation, held []string, now time.Time) (entries, timedOut []nodesv1.DrainingNode) {
 	if !membership.Evicts(pool) {
 		return nil, nil
 	}
@@ -44,9 +44,7 @@ func planDraining(pool *nodesv1.NodePool, seen *observation, braked bool, now ti
 			timedOut = append(timedOut, entry)
 		}
 	}
-	if !braked {
-		entries = beginDrains(entries, seen.nodes, now)
-	}
+	entries = beginDrains(entries, seen.nodes, held, now)
 	slices.SortFunc(entries, func(a, b nodesv1.DrainingNode) int { return cmp.Compare(a.Node, b.Node) })
 	return entries, timedOut
 }
@@ -54,13 +52,11 @@ func planDraining(pool *nodesv1.NodePool, seen *observation, braked bool, now ti
 // goesOn reports whether the entry of a node is still needed: not for one that is gone or has come back, nor for one that has lost all
 // that it had of the pool.
 func goesOn(pool *nodesv1.NodePool, nodes aggregate, d draining) bool {
-	_, left := slices.BinarySearch(nodes.leaving, d.entry.Node)
-	_, member := slices.BinarySearch(nodes.memberNodes, d.entry.Node)
 	switch {
-	case d.gone, member && pool.DeletionTimestamp == nil:
+	case d.gone, contains(nodes.memberNodes, d.entry.Node) && pool.DeletionTimestamp == nil:
 		return false
 	case d.entry.Drained:
-		return left || d.carries
+		return d.carries || contains(nodes.leaving, d.entry.Node)
 	}
 	return true
 }
@@ -76,12 +72,12 @@ func follow(d draining) (entry nodesv1.DrainingNode, ends bool) {
 	return entry, entry.Drained
 }
 
-// beginDrains enters the nodes that left and are not being drained, as long as there is room.
-func beginDrains(entries []nodesv1.DrainingNode, nodes aggregate, now time.Time) []nodesv1.DrainingNode {
+// beginDrains enters the nodes that left, are not held and are not being drained, as long as there is room.
+func beginDrains(entries []nodesv1.DrainingNode, nodes aggregate, held []string, now time.Time) []nodesv1.DrainingNode {
 	for _, name := range nodes.leaving {
 		uid := nodes.uids[name]
 		known := slices.ContainsFunc(entries, func(d nodesv1.DrainingNode) bool { return d.UID == uid })
-		if !known && len(entries) < nodesv1.MaxDraining {
+		if !known && !contains(held, name) && len(entries) < nodesv1.MaxDraining {
 			entries = append(entries, nodesv1.DrainingNode{Node: name, UID: uid, StartTime: metav1.NewTime(now.Truncate(time.Second))})
 		}
 	}

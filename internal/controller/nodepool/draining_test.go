@@ -48,17 +48,20 @@ func TestPlanDraining(t *testing.T) {
 	cases := map[string]struct {
 		pool     *nodesv1.NodePool
 		seen     observation
-		braked   bool
+		held     []string
 		want     []nodesv1.DrainingNode
 		timedOut []nodesv1.DrainingNode
 	}{
 		"a node that left is entered": {
 			pool: pool(), seen: observation{nodes: leaving("b", "a")}, want: []nodesv1.DrainingNode{entry("a"), entry("b")},
 		},
-		"not under the brake": {pool: pool(), seen: observation{nodes: leaving("a")}, braked: true},
+		"not under the brake": {pool: pool(), seen: observation{nodes: leaving("a")}, held: []string{"a"}},
 		"a drain that has begun goes on under the brake": {
-			pool: pool(), seen: observation{nodes: leaving("a", "b"), draining: []draining{{entry: entry("a")}}}, braked: true,
+			pool: pool(), seen: observation{nodes: leaving("a", "b"), draining: []draining{{entry: entry("a")}}}, held: []string{"a", "b"},
 			want: []nodesv1.DrainingNode{entry("a")},
+		},
+		"one that the brake does not hold is entered beside those that it does": {
+			pool: pool(), seen: observation{nodes: leaving("a", "b", "c")}, held: []string{"a", "c"}, want: []nodesv1.DrainingNode{entry("b")},
 		},
 		"a pool that does not drain enters no node, and drops those that it has": {
 			pool: pool(func(p *nodesv1.NodePool) { p.Spec.Drain = nil }),
@@ -101,7 +104,7 @@ func TestPlanDraining(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			entries, timedOut := planDraining(tc.pool, &tc.seen, tc.braked, now)
+			entries, timedOut := planDraining(tc.pool, &tc.seen, tc.held, now)
 			if diff := cmp.Diff(tc.want, entries, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("entries differ (-want +got):\n%s", diff)
 			}
@@ -120,7 +123,7 @@ func TestNoMoreNodesAreDrainedThanAStatusHolds(t *testing.T) {
 		nodes.leaving, nodes.uids[name] = append(nodes.leaving, name), types.UID(name)
 	}
 	pool := &nodesv1.NodePool{Spec: nodesv1.NodePoolSpec{Drain: &nodesv1.Drain{Policy: nodesv1.DrainEvict}}}
-	if entries, _ := planDraining(pool, &observation{nodes: nodes}, false, time.Unix(0, 0)); len(entries) != nodesv1.MaxDraining {
+	if entries, _ := planDraining(pool, &observation{nodes: nodes}, nil, time.Unix(0, 0)); len(entries) != nodesv1.MaxDraining {
 		t.Errorf("%d nodes are drained at a time", len(entries))
 	}
 }
@@ -136,8 +139,9 @@ func TestPlanClearances(t *testing.T) {
 		decided decision
 		want    []string
 	}{
-		"nodes that left may go":         {want: []string{"a", "b"}},
-		"not while the brake holds them": {decided: decision{braked: true}},
+		"nodes that left may go":          {want: []string{"a", "b"}},
+		"not while the brake holds them":  {decided: decision{held: []string{"a", "b"}}},
+		"but those that it does not hold": {decided: decision{held: []string{"b"}}, want: []string{"a"}},
 		"where they are drained first, those that are": {
 			pool:    []func(*nodesv1.NodePool){drains},
 			decided: decision{draining: []nodesv1.DrainingNode{{Node: "a"}, {Node: "b", Drained: true}}}, want: []string{"b"},

@@ -32,6 +32,8 @@ type observation struct {
 	nodes aggregate
 	// draining are the nodes that are being drained, as the status lists them.
 	draining []draining
+	// consent is what is remembered of the acknowledgement.
+	consent consent
 	// podsToEvict is how many running pods the taints delete that are about to be put on nodes.
 	podsToEvict int32
 	// users is how many running pods name a pool that is being deleted, where it has to wait for them.
@@ -67,7 +69,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 
 // look reads the RuntimeClass and the nodes from the cache, and pods past it where their number matters.
 func (r *Reconciler) look(ctx context.Context, pool *membership.Pool, pools membership.Pools) (*observation, error) {
-	seen := &observation{}
+	seen := &observation{consent: r.consents.recall(pool.NodePool)}
 	class := &nodev1.RuntimeClass{}
 	switch err := r.client.Get(ctx, client.ObjectKey{Name: pool.Name}, class); {
 	case err == nil:

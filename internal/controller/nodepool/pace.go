@@ -35,7 +35,7 @@ func settle(due int) time.Duration {
 func due(pool *nodesv1.NodePool, seen *observation, d decision) int {
 	stands := status.IsPaused(pool) || pool.Spec.DryRun
 	switch {
-	case d.braked, seen.users > 0, pool.DeletionTimestamp == nil && (stands || d.rollout != nil):
+	case d.braked(), seen.users > 0, pool.DeletionTimestamp == nil && (stands || d.rollout != nil):
 		return 0
 	case membership.Evicts(pool) && len(seen.nodes.leaving) > 0: // only a few are drained at a time
 		return 0

@@ -79,7 +79,7 @@ func TestDueNodesNeedNoOtherDecision(t *testing.T) {
 		"none of a paused pool":                              {with: []func(*nodesv1.NodePool){paused}},
 		"all of a paused pool that is deleted":               {with: []func(*nodesv1.NodePool){paused, deleted}, want: 3},
 		"none in a dry run":                                  {with: []func(*nodesv1.NodePool){func(p *nodesv1.NodePool) { p.Spec.DryRun = true }}},
-		"none that the brake holds":                          {decided: decision{braked: true}},
+		"none that the brake holds":                          {decided: decision{held: []string{"a"}}},
 		"none that pods keep":                                {with: []func(*nodesv1.NodePool){deleted}, seen: observation{users: 1}},
 		"none of a batch, after which the next one begins":   {decided: decision{rollout: &nodesv1.RolloutStatus{Nodes: []string{"a"}}}},
 		"all of a pool that is deleted in a rollout":         {with: []func(*nodesv1.NodePool){deleted}, decided: decision{rollout: &nodesv1.RolloutStatus{}}, want: 3},

@@ -22,8 +22,9 @@ import (
 type decision struct {
 	// class is the RuntimeClass that the pool wants, with its handler.
 	class class
-	// braked is true while the brake holds the nodes that leave.
-	braked bool
+	// held are the nodes, sorted, that leave and that the brake holds, and consent is what to remember of the acknowledgement.
+	held    []string
+	consent consent
 	// cleared are the nodes that may leave.
 	cleared []string
 	// draining are the nodes that are being drained, timedOut those whose time is over.
@@ -36,15 +37,18 @@ type decision struct {
 	originals []nodesv1.Original
 }
 
+// braked reports whether the brake holds nodes that leave.
+func (d decision) braked() bool { return len(d.held) > 0 }
+
 // decide returns what to do about the pool. The result depends on nothing but the arguments.
 func decide(pool *nodesv1.NodePool, seen *observation, now time.Time) decision {
 	d := decision{
 		class:     wantedClass(pool, seen.runtimeClass, seen.nodes),
-		braked:    planBrake(pool, seen.nodes),
 		ledger:    planLedger(pool, seen.nodes),
 		originals: planOriginals(pool, seen.nodes),
 	}
-	d.draining, d.timedOut = planDraining(pool, seen, d.braked, now)
+	d.held, d.consent = planBrake(pool, seen)
+	d.draining, d.timedOut = planDraining(pool, seen, d.held, now)
 	d.cleared = planClearances(pool, seen, d)
 	d.rollout, d.pause = planRollout(pool, seen.nodes, now)
 	return d
@@ -53,17 +57,19 @@ func decide(pool *nodesv1.NodePool, seen *observation, now time.Time) decision {
 // planClearances returns the nodes that may lose what they carry: those that left, where the brake does not hold them, and once they are
 // drained where the pool says so. A pool that is being deleted and drains nothing lets all of its nodes go, once no pod uses it.
 func planClearances(pool *nodesv1.NodePool, seen *observation, d decision) []string {
-	switch {
-	case d.braked, seen.users > 0:
+	if seen.users > 0 {
 		return nil
+	}
+	free := slices.DeleteFunc(slices.Clone(seen.nodes.leaving), func(name string) bool { return contains(d.held, name) })
+	switch {
 	case membership.Evicts(pool):
-		return slices.DeleteFunc(slices.Clone(seen.nodes.leaving), func(name string) bool {
+		return slices.DeleteFunc(free, func(name string) bool {
 			return !slices.ContainsFunc(d.draining, func(entry nodesv1.DrainingNode) bool { return entry.Drained && entry.Node == name })
 		})
 	case pool.DeletionTimestamp != nil:
 		return seen.nodes.carrying
 	}
-	return seen.nodes.leaving
+	return free
 }
 
 // waitsForUsers reports whether a pool that is being deleted waits for the pods that chose it: not where they are evicted, or where the

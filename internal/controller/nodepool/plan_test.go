@@ -121,40 +121,6 @@ func TestPlanLedgerGrowsAtOnceAndShrinksLast(t *testing.T) {
 	}
 }
 
-func TestPlanBrake(t *testing.T) {
-	t.Parallel()
-	names := func(n int) []string {
-		list := make([]string, n)
-		for i := range list {
-			list[i] = fmt.Sprintf("node-%d", i)
-		}
-		return list
-	}
-	cases := map[string]struct {
-		leaving, carrying int
-		acknowledged      string
-		want              bool
-	}{
-		"two nodes may always leave":                                  {leaving: 2, carrying: 2},
-		"three of nine are too many":                                  {leaving: 3, carrying: 9, want: true},
-		"three of ten may leave":                                      {leaving: 3, carrying: 10},
-		"all of a large pool are too many":                            {leaving: 1000, carrying: 1000, want: true},
-		"an acknowledgement of this generation lets them":             {leaving: 9, carrying: 9, acknowledged: "4"},
-		"an acknowledgement of an earlier generation is for that one": {leaving: 9, carrying: 9, acknowledged: "3", want: true},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			pool := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{
-				Generation: 4, Annotations: map[string]string{nodesv1.AcknowledgeAnnotation: tc.acknowledged},
-			}}
-			if got := planBrake(pool, aggregate{leaving: names(tc.leaving), carrying: names(tc.carrying)}); got != tc.want {
-				t.Errorf("braked is %t, want %t", got, tc.want)
-			}
-		})
-	}
-}
-
 func TestMessagesNameAtMostTen(t *testing.T) {
 	t.Parallel()
 	list := []string{}

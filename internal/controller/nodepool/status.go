@@ -149,13 +149,13 @@ func markHandler(marks *status.Marks, handler string, nodes aggregate) {
 
 // markBrake comes last: what the brake holds, only a person can let go.
 func markBrake(marks *status.Marks, s *scope) {
-	if !s.decided.braked {
+	if !s.decided.braked() {
 		marks.False(nodesv1.ConditionSafetyBrake, nodesv1.ReasonBrakeReleased, "")
 		return
 	}
-	nodes := s.seen.nodes
+	held, nodes := s.decided.held, s.seen.nodes
 	message := fmt.Sprintf("%d of the %d nodes that carry this pool would leave it at once: %s; annotate the pool with %s=%d to let them leave",
-		len(nodes.leaving), len(nodes.carrying), examples(nodes.leaving), nodesv1.AcknowledgeAnnotation, s.Object.Generation)
+		len(held), len(nodes.carrying)-len(nodes.leaving)+len(held), examples(held), nodesv1.AcknowledgeAnnotation, s.Object.Generation)
 	marks.True(nodesv1.ConditionSafetyBrake, nodesv1.ReasonTooManyLeaving, message)
 	marks.Stall(nodesv1.ReasonTooManyLeaving, message)
 }
