@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/windlass-operator/windlass/internal/clearance"
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
@@ -42,6 +41,6 @@ func (r *Reconciler) act(ctx context.Context, next step) error {
 	if evicted > 0 {
 		r.recorder.Record(podsEvicted(next.pool, next.entry.Node, evicted))
 	}
-	r.drains.Report(clearance.Drain{Pool: next.pool.Name, Node: next.entry.UID, Start: next.entry.StartTime.Time}, next.progress)
+	r.drains.Report(next.key(), next.progress)
 	return nil
 }

@@ -24,6 +24,13 @@ const maxEvictions = 10
 type drain struct {
 	pool  *nodesv1.NodePool
 	entry nodesv1.DrainingNode
+	// asked is true where this process has asked for the pods of the drain.
+	asked bool
+}
+
+// key returns the drain as its progress is reported.
+func (d drain) key() clearance.Drain {
+	return clearance.Drain{Pool: d.pool.Name, Node: d.entry.UID, Start: d.entry.StartTime.Time}
 }
 
 // step is what a pass does for one drain.
@@ -80,7 +87,7 @@ func plan(seen observation, now time.Time) []step {
 		switch {
 		case len(left) == 0:
 			next.progress.Done = true
-		case overdue(d, now):
+		case d.asked && overdue(d, now): // the time may have passed while nobody could ask
 			next.progress.Done, next.progress.TimedOut = true, true
 		default:
 			next.evict = nextToEvict(left, d.entry.Blocked)

@@ -76,7 +76,9 @@ func TestPlan(t *testing.T) {
 	cases := map[string]struct {
 		pools []*nodesv1.NodePool
 		pods  []corev1.Pod
-		want  []outcome
+		// unasked is true where this process has not asked for the pods yet.
+		unasked bool
+		want    []outcome
 	}{
 		"pods that chose the pool are evicted, by class and by label": {
 			pools: []*nodesv1.NodePool{draining("p", nil, 0)},
@@ -108,6 +110,12 @@ func TestPlan(t *testing.T) {
 			pods:  []corev1.Pod{pod("a", byClass("p"))},
 			want:  []outcome{{Pool: "p", Progress: clearance.Progress{PodsLeft: 1, Done: true, TimedOut: true}}},
 		},
+		"a time that passed before anybody could ask is not over": {
+			pools:   []*nodesv1.NodePool{draining("p", new(int32(30)), time.Hour)},
+			pods:    []corev1.Pod{pod("a", byClass("p"))},
+			unasked: true,
+			want:    []outcome{{Pool: "p", Evict: []string{"a"}, Progress: clearance.Progress{PodsLeft: 1}}},
+		},
 		"before that it goes on": {
 			pools: []*nodesv1.NodePool{draining("p", new(int32(30)), 29*time.Second)},
 			pods:  []corev1.Pod{pod("a", byClass("p"))},
@@ -135,6 +143,9 @@ func TestPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			seen := observation{drains: due(build.Node("n").UID("n-uid").Obj(), list(tc.pools...)), pods: tc.pods}
+			for i := range seen.drains {
+				seen.drains[i].asked = !tc.unasked
+			}
 			if diff := cmp.Diff(tc.want, outcomes(plan(seen, now)), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("steps differ (-want +got):\n%s", diff)
 			}
@@ -223,6 +234,7 @@ func TestPlanProperties(t *testing.T) {
 			pods = append(pods, one)
 		}
 		seen := observation{drains: due(build.Node("n").UID("n-uid").Obj(), list(pool)), pods: pods}
+		seen.drains[0].asked = random.IntN(4) > 0
 		step := plan(seen, now)[0]
 		for _, p := range step.evict {
 			switch {
@@ -240,6 +252,8 @@ func TestPlanProperties(t *testing.T) {
 		switch asked := len(step.evict); {
 		case step.progress.Done && asked > 0:
 			t.Fatalf("seed %d: a drain that is done evicts %d pods", seed, asked)
+		case step.progress.TimedOut && !seen.drains[0].asked:
+			t.Fatalf("seed %d: the drain ends and nobody was asked for", seed)
 		case step.progress.Done && step.progress.PodsLeft > 0 && !step.progress.TimedOut:
 			t.Fatalf("seed %d: the drain ends with %d pods before its time", seed, step.progress.PodsLeft)
 		case !step.progress.Done && asked != min(running, maxEvictions):

@@ -334,6 +334,8 @@ func TestDrainEndsWithItsTime(t *testing.T) {
 	restarted := w.restart()
 	w.Clock.Step(30 * time.Second)
 	restarted.converge()
+	wantLabels(t, w.labels(n), map[string]string{"a": "1"}) // it asks once more
+	restarted.converge()
 	wantLabels(t, w.labels(n), nil)
 	if w.terminate(pod) {
 		t.Error("the pod was evicted against its budget")
