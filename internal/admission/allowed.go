@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	admissionregistrationv1ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
@@ -36,6 +37,17 @@ func allowed(pool *nodesv1.NodePool) labels.Selector {
 // The pool is written into the policy and is not its parameter: an API server does not know custom resources for up to 30 seconds
 // after it starts, and would refuse every pod in the cluster during that time.
 func allowedPolicy(pool *nodesv1.NodePool, operatorNamespace string) (Object, error) {
+	present := reachesPoolExpression(pool)
+	object, err := allowedPolicyFor(pool, operatorNamespace, present)
+	object.meanwhile = func(live client.Object) (Object, error) {
+		every := append([]string{present}, earlierReaches(live, namesPoolExpression(pool.Name)+orReaches, present)...)
+		return allowedPolicyFor(pool, operatorNamespace, strings.Join(every, orEarlier))
+	}
+	return object, err
+}
+
+// allowedPolicyFor returns the policy for pods that name the pool, and for those that reach its nodes by the expression.
+func allowedPolicyFor(pool *nodesv1.NodePool, operatorNamespace, reaches string) (Object, error) {
 	ref := allowedPolicyRef(pool.Name)
 	selector := allowed(pool)
 	validation := admissionregistrationv1ac.Validation().
@@ -45,11 +57,11 @@ func allowedPolicy(pool *nodesv1.NodePool, operatorNamespace string) (Object, er
 		WithReason(metav1.StatusReasonForbidden)
 	moves := admissionregistrationv1ac.MatchCondition().
 		WithName("moves").WithExpression(movesExpression())
-	choosesPool := admissionregistrationv1ac.MatchCondition().
-		WithName("chooses-the-pool").WithExpression(namesPoolExpression(pool.Name) + " ||\n" + reachesPoolExpression(pool))
+	chooses := admissionregistrationv1ac.MatchCondition().
+		WithName(choosesPool).WithExpression(namesPoolExpression(pool.Name) + orReaches + reaches)
 	spec := admissionregistrationv1ac.ValidatingAdmissionPolicySpec().
 		WithMatchConstraints(podRequests(operatorNamespace, admissionregistrationv1.Create, admissionregistrationv1.Update)).
-		WithMatchConditions(moves, notMirrored(), choosesPool).
+		WithMatchConditions(moves, notMirrored(), chooses).
 		WithVariables(admissionregistrationv1ac.Variable().WithName("labels").WithExpression(namespaceLabels)).
 		WithValidations(validation).
 		WithFailurePolicy(admissionregistrationv1.Fail)
@@ -63,6 +75,9 @@ func allowedBinding(pool *nodesv1.NodePool) (Object, error) {
 			WithPolicyName(allowedPolicyRef(pool.Name).Name).
 			WithValidationActions(admissionregistrationv1.Deny)))
 }
+
+// orReaches stands between the pods that name a pool and those that reach its nodes.
+const orReaches = " ||\n"
 
 const namespaceLabels = `has(namespaceObject.metadata.labels) ? namespaceObject.metadata.labels : {}`
 

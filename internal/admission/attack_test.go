@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/admission"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
@@ -187,4 +188,42 @@ func TestAttackPodThatWaitsIsChangedToReachARestrictedPool(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The policy followed the spec at once. While nodes followed in batches, pods of every namespace reached those that still carried what the spec before
+// had put on them.
+func TestAttackPodReachesNodesThatHaveNotFollowedYet(t *testing.T) {
+	t.Parallel()
+	h := harness(t)
+	const tier, gpu, model = "earlier.example.com/tier", "earlier.example.com/gpu", "earlier.example.com/model"
+	spec := allow(metav1.LabelSelector{MatchLabels: map[string]string{"team": "ml"}})
+	spec.Labels = map[string]nodesv1.LabelValue{tier: "a"}
+	spec.Taints = []nodesv1.Taint{{Key: gpu, Effect: corev1.TaintEffectNoSchedule}}
+	pool := createPool(t, h, "earlier", spec)
+	foreign := h.Namespace(t)
+	before := []podOption{selecting(map[string]string{tier: "a"}), tolerates(corev1.Toleration{Key: gpu, Operator: corev1.TolerationOpExists})}
+	after := []podOption{selecting(map[string]string{tier: "b"}), tolerates(corev1.Toleration{Operator: corev1.TolerationOpExists})}
+	other := []podOption{selecting(map[string]string{tier: "c"}), tolerates(corev1.Toleration{Operator: corev1.TolerationOpExists})}
+	refused(t, h, foreign, before...)
+
+	pool.Spec.Labels = map[string]nodesv1.LabelValue{tier: "b"}
+	pool.Spec.Taints = append(pool.Spec.Taints, nodesv1.Taint{Key: model, Effect: corev1.TaintEffectNoSchedule})
+	guard(t, h, pool, true)
+	refused(t, h, foreign, after...)
+	refused(t, h, foreign, before...)
+	admitted(t, h, foreign, other...)
+
+	guard(t, h, pool, false)
+	admitted(t, h, foreign, before...)
+	refused(t, h, foreign, after...)
+}
+
+// guard applies the policy of the pool as it is while nodes still follow its spec, or when they have.
+func guard(t *testing.T, h *testkit.Harness, pool *nodesv1.NodePool, behind bool) {
+	t.Helper()
+	object := guardOf(t, pool)
+	if live := object.Live(); behind && h.Get(t, live) {
+		object = meanwhile(t, object, live)
+	}
+	apply(t, h.Live, []admission.Object{object})
 }

@@ -32,6 +32,8 @@ type Object struct {
 
 	// withUID adds a UID to Config.
 	withUID func(types.UID) runtime.ApplyConfiguration
+	// meanwhile returns the object for Meanwhile, nil for one that is the same at all times.
+	meanwhile func(live client.Object) (Object, error)
 }
 
 // Update returns what to apply to the existing object with that UID. The API server answers with a conflict if that object is gone.

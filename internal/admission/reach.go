@@ -21,7 +21,7 @@ import (
 func reachesPoolExpression(pool *nodesv1.NodePool) string {
 	asked := labelsOfNodes(pool)
 	if len(asked) == 0 {
-		return "false"
+		return reachesNothing
 	}
 	return fmt.Sprintf(`(!(%[1]s).exists(k, %[2]s && !(k in %[3]s)) &&
 %[4]s &&
@@ -31,6 +31,9 @@ func reachesPoolExpression(pool *nodesv1.NodePool) string {
   (e.operator != 'In' || e.values.exists(v, v in %[5]s[e.key]))))))`,
 		podSelector, isMemberLabel("k"), listExpression(nodesv1.MemberLabels(pool.Name)...), toleratesExpression(pool), mapExpression(asked), podTerms)
 }
+
+// reachesNothing is for a pool that puts no label on its nodes.
+const reachesNothing = "false"
 
 // labelsOfNodes returns the values, by key, of the labels that the pool puts on its nodes. If taints guard the nodes, the labels by which
 // the pool selects them are added: without taints, asking for such a label brings a pod no closer than asking for nothing.

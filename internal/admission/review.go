@@ -78,7 +78,7 @@ func NewReview(pool *nodesv1.NodePool, objects []Object, support Support, find f
 			if err != nil {
 				return Review{}, err
 			}
-			if state, err = object.Compare(live); err != nil {
+			if state, err = object.inPlace(live); err != nil {
 				return Review{}, err
 			}
 			review.add(object.Ref, state)
@@ -93,6 +93,19 @@ func NewReview(pool *nodesv1.NodePool, objects []Object, support Support, find f
 	slices.Sort(review.NoEffect)
 	review.Open = support.Validating && slices.Contains(review.NoEffect, fieldAllowed)
 	return review, nil
+}
+
+// inPlace is Compare for an object that may keep out more than it has to: it does until its writer learns that all nodes have followed.
+func (o Object) inPlace(live client.Object) (State, error) {
+	state, err := o.Compare(live)
+	if err != nil || state != Different {
+		return state, err
+	}
+	more, err := o.Meanwhile(live)
+	if err != nil {
+		return Different, err
+	}
+	return more.Compare(live)
 }
 
 func (r *Review) add(ref Ref, state State) {

@@ -57,14 +57,14 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 		if !support.Has(ref.Kind) {
 			continue
 		}
-		found, err := r.find(ctx, ref, wanted)
+		found, err := r.find(ctx, ref, wanted, slices.ContainsFunc(s.seen.pools, admission.Behind))
 		if err != nil {
 			return flow.Fail(err)
 		}
 		s.seen.objects = append(s.seen.objects, found)
 	}
 	if s.name != sharedKey && support.Mutating {
-		policy, err := r.find(ctx, admission.ChooseRef(), nil)
+		policy, err := r.find(ctx, admission.ChooseRef(), nil, false)
 		if err != nil {
 			return flow.Fail(err)
 		}
@@ -112,7 +112,8 @@ func (r *Reconciler) wanted(s *scope) ([]admission.Ref, []admission.Object, erro
 	return refs, objects, err
 }
 
-func (r *Reconciler) find(ctx context.Context, ref admission.Ref, wanted []admission.Object) (object, error) {
+// find reads an object and compares it with the wanted one. Behind is true where nodes may not have followed the pool's spec yet.
+func (r *Reconciler) find(ctx context.Context, ref admission.Ref, wanted []admission.Object, behind bool) (object, error) {
 	found := object{Ref: ref}
 	live := ref.Live()
 	err := r.client.Get(ctx, client.ObjectKeyFromObject(live), live)
@@ -126,8 +127,14 @@ func (r *Reconciler) find(ctx context.Context, ref admission.Ref, wanted []admis
 	if i < 0 {
 		return found, nil
 	}
-	found.wanted = &wanted[i]
-	found.state, err = wanted[i].Compare(found.live)
+	present := wanted[i]
+	if behind {
+		if present, err = present.Meanwhile(found.live); err != nil {
+			return found, fmt.Errorf("cannot compare %s %q with earlier specs: %w", ref.Kind, ref.Name, err)
+		}
+	}
+	found.wanted = &present
+	found.state, err = present.Compare(found.live)
 	return found, err
 }
 

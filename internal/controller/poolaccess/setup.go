@@ -41,9 +41,11 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, workers int) error {
 	return controlled.Complete(tracing.Passes("poolaccess", r))
 }
 
-// poolChanged passes changes of the spec, the annotations and the deletion timestamp. Plans do not depend on the status.
+// poolChanged passes changes of the spec, the annotations and the deletion timestamp. Of the status, plans depend on whether all nodes follow the spec of
+// a pool that is not for everybody.
 func poolChanged() predicate.Predicate {
 	return kube.Updates(kube.Declared, func(before, after *nodesv1.NodePool) bool {
-		return !maps.Equal(before.Annotations, after.Annotations)
+		guarded := after.Spec.AllowedNamespaces != nil
+		return !maps.Equal(before.Annotations, after.Annotations) || guarded && admission.Behind(before) != admission.Behind(after)
 	})
 }
