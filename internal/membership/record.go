@@ -19,6 +19,10 @@ import (
 // annotations of an object, so that whatever was written is read again: the keys of one pool alone can have 40 KiB.
 const maxRecord = 256 << 10
 
+// maxPools bounds how many pools a record can name. Nobody has a node in as many, and each name costs: in the index of nodes, and wherever somebody is
+// told of names that no pool has.
+const maxPools = 1000
+
 // Record is what a node carries for each pool. It is kept as JSON in the annotation nodes.lailin.xyz/applied.
 type Record map[string]Entry
 
@@ -40,7 +44,7 @@ func ParseRecord(node client.Object) Record {
 		return nil
 	}
 	var record Record
-	if err := json.Unmarshal([]byte(raw), &record); err != nil {
+	if err := json.Unmarshal([]byte(raw), &record); err != nil || len(record) > maxPools {
 		return nil
 	}
 	return record

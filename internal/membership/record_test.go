@@ -46,6 +46,23 @@ func TestANodeIsCleanedWhoseRecordIsLong(t *testing.T) {
 	}
 }
 
+// TestAttackARecordNamesThousandsOfPools: a kubelet may write 256 KiB of names into its record, each of which was indexed and looked for.
+func TestAttackARecordNamesThousandsOfPools(t *testing.T) {
+	t.Parallel()
+	record := Record{}
+	for i := range maxPools + 1 {
+		record.add(fmt.Sprint("invented-", i), onLabels, "a")
+	}
+	n := node().Role("gpu").With(carries(full("gpu"))).Annotation(nodesv1.AppliedAnnotation, record.String()).Obj()
+	if diff := cmp.Diff([]string{"gpu"}, Concerned(n)); diff != "" {
+		t.Errorf("the node is found by other names than its pool's (-want +got):\n%s", diff)
+	}
+	apply(t, n, NewPlan(n, byName(pools(full("gpu")))))
+	if diff := cmp.Diff([]string{"gpu"}, ParseRecord(n).pools()); diff != "" {
+		t.Errorf("the record is not written anew (-want +got):\n%s", diff)
+	}
+}
+
 // longest is a pool with as many keys as its schema takes, each as long as it may be.
 func longest(name string) *build.PoolBuilder {
 	builder := pool(name)

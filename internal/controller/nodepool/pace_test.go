@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/membership"
 	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
@@ -178,6 +179,21 @@ func TestNodeThatShowsNothingWakesThePoolsThatWaitForIt(t *testing.T) {
 
 // matching is a node in zone a.
 func matching() *corev1.Node { return build.Node("n").Label("zone", "a").Address("10.20.1.2").Obj() }
+
+// TestAttackInventedPoolsFillTheQueue: each name in the record of a node was a pass, of which a kubelet could ask for thousands with each write.
+func TestAttackInventedPoolsFillTheQueue(t *testing.T) {
+	t.Parallel()
+	record := membership.Record{"small": {Labels: []string{"a"}}}
+	for i := range 900 {
+		record[fmt.Sprint("invented-", i)] = membership.Entry{Labels: []string{"a"}}
+	}
+	r := &Reconciler{cache: poolCache{pools: []*nodesv1.NodePool{build.Pool("large").Obj(), build.Pool("small").Obj()}}}
+	q := &delays{of: map[string]time.Duration{}}
+	r.poolsOfNode().Create(t.Context(), event.CreateEvent{Object: build.Node("n").Annotation(nodesv1.AppliedAnnotation, record.String()).Obj()}, q)
+	if diff := cmp.Diff(map[string]time.Duration{"small": settleTime}, q.of); diff != "" {
+		t.Errorf("other pools are woken (-want +got):\n%s", diff)
+	}
+}
 
 // poolCache is a cache with these pools.
 type poolCache struct {

@@ -136,18 +136,18 @@ func (r *Reconciler) poolsOfNode() handler.EventHandler {
 	}
 }
 
-// poolsOf returns the pools that are concerned with the node, by what it shows and by what they would do.
+// poolsOf returns the pools that exist and are concerned with the node. Its kubelet writes the record, and can name thousands in it.
 func (r *Reconciler) poolsOf(ctx context.Context, object client.Object) []string {
-	names := membership.Concerned(object)
 	list := &nodesv1.NodePoolList{}
 	node, ok := object.(*corev1.Node)
 	if !ok || r.cache.List(ctx, list, client.UnsafeDisableDeepCopy) != nil {
-		return names
+		return nil
 	}
-	shown := len(names)
+	shown := membership.Concerned(node)
+	var names []string
 	for i := range list.Items {
 		pool := &list.Items[i]
-		if _, shows := slices.BinarySearch(names[:shown], pool.Name); !shows && unshown(pool, node) {
+		if _, shows := slices.BinarySearch(shown, pool.Name); shows || unshown(pool, node) {
 			names = append(names, pool.Name)
 		}
 	}
