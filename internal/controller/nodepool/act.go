@@ -178,7 +178,7 @@ func awaitNodes(pool *nodesv1.NodePool, seen *observation, decided decision) flo
 	case seen.users > 0:
 		return flow.Wait(nodesv1.ReasonInUse,
 			fmt.Sprintf("running pods that name pool %s to end: %d are left; annotate the pool with %s=true to delete it anyway",
-				pool.Name, seen.users, nodesv1.ForceDeleteAnnotation), recheckUsers)
+				pool.Name, seen.users, nodesv1.ForceDeleteAnnotation), recountPods)
 	case len(seen.nodes.carrying) > 0:
 		return flow.Wait(nodesv1.ReasonCleaningNodes, toClean(seen.nodes), 0)
 	case seen.unseen:

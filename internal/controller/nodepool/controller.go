@@ -28,6 +28,7 @@ type Reconciler struct {
 	memory     memory
 	pace       pace
 	consents   consents
+	podCounts  podCounts
 	// namespace is the operator's own, empty outside of a cluster.
 	namespace string
 }
@@ -96,6 +97,7 @@ func (r *Reconciler) forget(_ context.Context, pool client.ObjectKey) error {
 	r.memory.recall(pool.Name, "")
 	r.pace.drop(pool.Name)
 	r.consents.drop(pool.Name)
+	r.podCounts.drop(pool.Name)
 	dropMetrics(pool.Name)
 	return nil
 }

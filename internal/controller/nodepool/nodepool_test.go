@@ -837,6 +837,7 @@ func heldByPods(t *testing.T, foreground bool) {
 		t.Fatalf("conditions are %+v, labels %v", pool.Status.Conditions, w.labels(n))
 	}
 	testkit.EditStatus(t, w.Harness, pod, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })
+	w.Clock.Step(15 * time.Second) // until pods are counted again
 	w.converge()
 	if w.Get(t, pool) || len(w.labels(n)) != 0 {
 		t.Errorf("the pool is left, or its labels: %v", w.labels(n))

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
@@ -38,6 +39,8 @@ type observation struct {
 	podsToEvict int32
 	// users is how many running pods name a pool that is being deleted, where it has to wait for them.
 	users int32
+	// recount is when to count pods again that were counted in an earlier pass, 0 where they have been counted now.
+	recount time.Duration
 	// unseen is true where the API server knows of a node with a member label of the pool and the cache does not. It is only asked about
 	// a pool that is being deleted.
 	unseen bool
@@ -53,11 +56,12 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 	pools := membership.NewPools(list)
 	pool, malformed := membership.NewPool(s.Object)
 	pools[pool.Name] = pool
-	seen, err := r.look(ctx, pool, pools)
+	seen, err := r.look(ctx, pool, pools, s.Now)
 	if err != nil {
 		return flow.Fail(err)
 	}
 	s.seen = seen
+	s.LookAgain(seen.recount)
 	s.Tell(counted(s.Object, seen)...)
 	s.decided = decide(s.Object, seen, s.Now)
 	r.pace.keep(pool.Name, due(s.Object, seen, s.decided))
@@ -68,7 +72,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 }
 
 // look reads the RuntimeClass and the nodes from the cache, and pods past it where their number matters.
-func (r *Reconciler) look(ctx context.Context, pool *membership.Pool, pools membership.Pools) (*observation, error) {
+func (r *Reconciler) look(ctx context.Context, pool *membership.Pool, pools membership.Pools, now time.Time) (*observation, error) {
 	seen := &observation{consent: r.consents.recall(pool.NodePool)}
 	class := &nodev1.RuntimeClass{}
 	switch err := r.client.Get(ctx, client.ObjectKey{Name: pool.Name}, class); {
@@ -88,12 +92,28 @@ func (r *Reconciler) look(ctx context.Context, pool *membership.Pool, pools memb
 		return nil, err
 	}
 	if pool.DeletionTimestamp != nil {
-		return seen, r.lookForUsers(ctx, pool.NodePool, seen)
+		return seen, r.lookForUsers(ctx, pool.NodePool, seen, now)
 	}
-	if taints := membership.Evicting(pool.NodePool); len(taints) > 0 {
-		seen.podsToEvict, err = r.podsToEvict(ctx, seen.nodes.memberNodes, taints)
+	return seen, r.lookForEvicted(ctx, pool, seen, now)
+}
+
+// lookForEvicted counts the pods that new taints would delete. While the pool holds, the taints stay new, and only people look at the number.
+func (r *Reconciler) lookForEvicted(ctx context.Context, pool *membership.Pool, seen *observation, now time.Time) error {
+	taints := membership.Evicting(pool.NodePool)
+	if len(taints) == 0 {
+		return nil
 	}
-	return seen, err
+	counted := fmt.Sprintf("generation %d", pool.Generation)
+	if left, last := r.podCounts.recall(pool.Name, counted, now); left > 0 && pool.Holds() {
+		seen.podsToEvict, seen.recount = last, left
+		return nil
+	}
+	var err error
+	if seen.podsToEvict, err = r.podsToEvict(ctx, seen.nodes.memberNodes, taints); err != nil {
+		return err
+	}
+	r.podCounts.keep(pool.Name, podCount{counted: counted, pods: seen.podsToEvict, at: now})
+	return nil
 }
 
 // lookAtDrains reads the nodes that the status lists as being drained, and what was reported about them.
@@ -114,10 +134,9 @@ func (r *Reconciler) lookAtDrains(ctx context.Context, pool *nodesv1.NodePool) (
 
 // lookForUsers counts the pods that a pool which is being deleted has to wait for, and asks the API server itself whether a node still
 // has a member label: a cache may be behind, and nobody would clean up after a pool that is gone.
-func (r *Reconciler) lookForUsers(ctx context.Context, pool *nodesv1.NodePool, seen *observation) error {
-	var err error
+func (r *Reconciler) lookForUsers(ctx context.Context, pool *nodesv1.NodePool, seen *observation, now time.Time) error {
 	if waitsForUsers(pool) {
-		if seen.users, err = r.podsInUse(ctx, pool, seen.runtimeClass); err != nil {
+		if err := r.countUsers(ctx, pool, seen, now); err != nil {
 			return err
 		}
 	}
@@ -129,6 +148,21 @@ func (r *Reconciler) lookForUsers(ctx context.Context, pool *nodesv1.NodePool, s
 		}
 		seen.unseen = seen.unseen || len(nodes.Items) > 0
 	}
+	return nil
+}
+
+// countUsers counts the pods that keep the pool. That there are none is never remembered: the pass that lets nodes go has seen it itself.
+func (r *Reconciler) countUsers(ctx context.Context, pool *nodesv1.NodePool, seen *observation, now time.Time) error {
+	const counted = "users"
+	if left, last := r.podCounts.recall(pool.Name, counted, now); left > 0 && last > 0 {
+		seen.users, seen.recount = last, left
+		return nil
+	}
+	var err error
+	if seen.users, err = r.podsInUse(ctx, pool, seen.runtimeClass); err != nil {
+		return err
+	}
+	r.podCounts.keep(pool.Name, podCount{counted: counted, pods: seen.users, at: now})
 	return nil
 }
 

@@ -35,8 +35,8 @@ import (
 const (
 	// recheckRelease is when to look again after the API server knew of a node that the cache did not.
 	recheckRelease = time.Second
-	// recheckUsers is when to count again the pods that keep a pool from being deleted. They are not watched.
-	recheckUsers = 15 * time.Second
+	// recountPods is when to count again the pods that keep a pool from being deleted, or that a pool in dry run would evict. They are not watched.
+	recountPods = 15 * time.Second
 )
 
 // +kubebuilder:rbac:groups=nodes.lailin.xyz,resources=nodepools,verbs=list;watch;patch
