@@ -41,7 +41,8 @@ type aggregate struct {
 	originals []noted
 	// kept are the keys, by node, whose originals are still needed.
 	kept map[types.UID][]membership.Key
-	// neighbours are the taints of the pools that share a node with this one.
+	// sharing are the names, sorted, of the pools that share a node with this one, and neighbours are their taints.
+	sharing    []string
 	neighbours []nodesv1.Taint
 	// handlers counts the members that offer each runtime handler, reporting those that report theirs at all.
 	handlers  map[string]int
@@ -112,9 +113,11 @@ func sumUp(name string, nodes []corev1.Node, pools membership.Pools, finder func
 	}
 	for other, shares := range neighbours {
 		if shares {
+			c.sharing = append(c.sharing, other)
 			c.neighbours = append(c.neighbours, tolerated(pools[other].NodePool)...)
 		}
 	}
+	slices.Sort(c.sharing)
 	return c
 }
 

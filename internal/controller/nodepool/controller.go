@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/clearance"
 	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
@@ -29,6 +30,8 @@ type Reconciler struct {
 	pace       pace
 	consents   consents
 	podCounts  podCounts
+	neighbours neighbours
+	wakeups    kube.Wakeup
 	// namespace is the operator's own, empty outside of a cluster.
 	namespace string
 }
@@ -98,6 +101,7 @@ func (r *Reconciler) forget(_ context.Context, pool client.ObjectKey) error {
 	r.pace.drop(pool.Name)
 	r.consents.drop(pool.Name)
 	r.podCounts.drop(pool.Name)
+	r.neighbours.drop(pool.Name)
 	dropMetrics(pool.Name)
 	return nil
 }

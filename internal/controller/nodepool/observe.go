@@ -62,6 +62,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 	}
 	s.seen = seen
 	s.LookAgain(seen.recount)
+	r.meet(s.Object, seen.nodes.sharing)
 	s.Tell(counted(s.Object, seen)...)
 	s.decided = decide(s.Object, seen, s.Now)
 	r.pace.keep(pool.Name, due(s.Object, seen, s.decided))

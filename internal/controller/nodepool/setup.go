@@ -57,7 +57,9 @@ func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, wo
 		For(&nodesv1.NodePool{}, builder.WithPredicates(poolChanged())).
 		Watches(&nodev1.RuntimeClass{}, handler.EnqueueRequestsFromMapFunc(poolOfClass)).
 		Watches(&corev1.Node{}, r.poolsOfNode(), builder.WithPredicates(nodeChanged())).
+		Watches(&nodesv1.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.neighboursOf), builder.WithPredicates(taintsChanged())).
 		WatchesRawSource(&r.drains.Wakeups).
+		WatchesRawSource(&r.wakeups).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, EnableWarmup: new(true)})
 	support, err := admission.Supported(mgr.GetRESTMapper())
 	if err != nil {
