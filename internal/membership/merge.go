@@ -190,9 +190,9 @@ func (m *merge) mayTake(pool *Pool, of aspect, key, have, value string) bool {
 		if noted, ok := pool.original(m.node, of, key); ok && noted == have {
 			return true
 		}
-		full := len(pool.Status.Originals) >= nodesv1.MaxOriginals
-		if !full && !cut(of, have) {
-			m.plan.Originals = append(m.plan.Originals, Original{Pool: pool.Name, Key: Key{of, key}, Value: have})
+		original := Original{Pool: pool.Name, Key: Key{of, key}, Value: have}
+		if !cut(of, have) && hasRoom(pool.Status.Originals, m.node, original) {
+			m.plan.Originals = append(m.plan.Originals, original)
 			m.pending[pool.Name] = true
 			return false
 		}

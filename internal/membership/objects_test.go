@@ -5,12 +5,16 @@ package membership
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/testkit/build"
@@ -94,6 +98,14 @@ func ledgerOf(other *build.PoolBuilder) func(*nodesv1.NodePool) {
 func noted(key, value string) func(*nodesv1.NodePool) {
 	return func(p *nodesv1.NodePool) {
 		p.Status.Originals = Remember(nil, node().Obj(), Original{Key: Key{onLabels, key}, Value: value})
+	}
+}
+
+// crowded notes annotations of a hundred other nodes, as long as they may be, until there is no room for more.
+func crowded(p *nodesv1.NodePool) {
+	for i := range 100 {
+		other := build.Node(fmt.Sprintf("other-%03d", i)).UID(types.UID(strconv.Itoa(i))).Obj()
+		p.Status.Originals = Remember(p.Status.Originals, other, Original{Key: Key{onAnnotations, "team"}, Value: strings.Repeat("<", 1024)})
 	}
 }
 

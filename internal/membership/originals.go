@@ -34,12 +34,12 @@ type Original struct {
 
 // Remember returns the list with the original of the node added, sorted by node. A full list is returned as it is.
 func Remember(list []nodesv1.Original, node *corev1.Node, original Original) []nodesv1.Original {
+	if !hasRoom(list, node, original) {
+		return list
+	}
 	list = slices.Clone(list)
 	i := slices.IndexFunc(list, func(o nodesv1.Original) bool { return o.UID == node.UID })
 	if i < 0 {
-		if len(list) >= nodesv1.MaxOriginals {
-			return list
-		}
 		list = append(list, nodesv1.Original{Node: node.Name, UID: node.UID})
 		slices.SortFunc(list, func(a, b nodesv1.Original) int { return strings.Compare(a.Node, b.Node) })
 		i = slices.IndexFunc(list, func(o nodesv1.Original) bool { return o.UID == node.UID })
@@ -74,6 +74,45 @@ func Forget(list []nodesv1.Original, kept map[types.UID][]Key) []nodesv1.Origina
 		}
 	}
 	return out
+}
+
+// maxOriginalBytes bounds the list of originals: etcd takes 1.5 MiB for a whole pool. A thousand nodes with a few labels and taints have a fraction
+// of it, and a thousand with two long annotations three times as much.
+const maxOriginalBytes = 512 << 10
+
+// hasRoom reports whether the list can hold the original of the node besides.
+func hasRoom(list []nodesv1.Original, node *corev1.Node, original Original) bool {
+	known := slices.ContainsFunc(list, func(o nodesv1.Original) bool { return o.UID == node.UID })
+	if !known && len(list) >= nodesv1.MaxOriginals {
+		return false
+	}
+	bytes := entryBytes + valueBytes(original.Key.of, original.Key.key, original.Value)
+	for i := range list {
+		bytes += entryBytes + len(list[i].Node) + len(list[i].UID)
+		for _, of := range aspects() {
+			for key, value := range originalValues(&list[i], of) {
+				bytes += valueBytes(of, key, value)
+			}
+		}
+	}
+	return bytes <= maxOriginalBytes
+}
+
+// entryBytes is what the names of the fields of an entry take.
+const entryBytes = 100
+
+// valueBytes returns how many bytes a key and its value take in JSON at most. Some characters of annotations take six.
+func valueBytes(of aspect, key, value string) int {
+	bytes := len(key) + len(value) + len(`"":"",`)
+	if of != onAnnotations {
+		return bytes
+	}
+	for i := range len(value) {
+		if c := value[i]; c < ' ' || strings.IndexByte(`<>&"\`, c) >= 0 {
+			bytes += len(`\u003c`) - 1
+		}
+	}
+	return bytes
 }
 
 // cut reports whether the value of an annotation may be only the beginning of what the node has: caches keep no more than shows that it is

@@ -258,6 +258,19 @@ func TestOverwrite(t *testing.T) {
 				Pending:   []string{"gpu"},
 			},
 		},
+		"under Restore a value for which the status has no room is a conflict and stays": {
+			node: node().Role("gpu").With(carries(pool("gpu"))).Annotation("team", strings.Repeat("<", 1024)).Obj(),
+			pool: pools(annotated(pool("gpu")).Overwrite(nodesv1.OverwriteRestore).With(crowded)),
+			want: Plan{Conflicts: []Conflict{{Pool: "gpu", Key: "annotation team"}}},
+		},
+		"under Always a foreign value as wanted is the pool's from then on": {
+			node: node().Role("gpu").Label("env", "dev").With(carries(pool("gpu"))).Obj(),
+			pool: pools(pool("gpu").Label("env", "dev").Overwrite(nodesv1.OverwriteAlways)),
+			want: Plan{
+				Record:        `{"gpu":{"labels":["env","` + nodesv1.MemberLabel("gpu") + `"]}}`,
+				RecordChanged: true,
+			},
+		},
 		"under Restore a noted value is replaced": {
 			node: node().Role("gpu").Label("env", "prod").With(carries(pool("gpu"))).Obj(),
 			pool: pools(pool("gpu").Label("env", "dev").Overwrite(nodesv1.OverwriteRestore).With(noted("env", "prod"))),
