@@ -39,6 +39,7 @@ type Reconciler struct {
 	present    Present
 	now        func() time.Time
 	joining    joining
+	repairs    repairs
 }
 
 // Present tells what the API server has at present, past every cache.
@@ -71,6 +72,7 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 	// Nothing below changes the node but what is sent to the API server.
 	if err := r.client.Get(ctx, request.NamespacedName, node, client.UnsafeDisableDeepCopy); err != nil {
 		r.joining.observe(request.Name, nil, r.now())
+		r.repairs.drop(request.Name)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	list := &nodesv1.NodePoolList{}
@@ -85,6 +87,9 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 		return reconcile.Result{}, nil
 	}
 	if left := maxEarly - r.now().Sub(since); plan.Early && !since.IsZero() && left > 0 {
+		return flow.LookAgain(left), nil
+	}
+	if left := r.repairs.wait(node.Name, plan, r.now()); left > 0 {
 		return flow.LookAgain(left), nil
 	}
 	if there, err := r.areThere(ctx, pools, plan); err != nil {
@@ -136,6 +141,9 @@ func (r *Reconciler) apply(ctx context.Context, node *corev1.Node, pools members
 	case apierrors.IsInvalid(err) || apierrors.IsForbidden(err):
 		r.recorder.Record(refused(node, pools, plan, err)...)
 	case err == nil:
+		if len(plan.Drift) > 0 && r.repairs.note(node.Name, r.now()) {
+			r.recorder.Record(contested(node, pools, plan))
+		}
 		count(plan)
 		r.joining.applied(node.Name, r.now())
 		r.recorder.Record(applied(node, pools, plan)...)

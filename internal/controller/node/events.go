@@ -37,6 +37,16 @@ func applied(node *corev1.Node, pools membership.Pools, plan *membership.Plan) [
 	return events
 }
 
+// contested tells that another writer insists on its values, and that repairs have to wait.
+func contested(node *corev1.Node, pools membership.Pools, plan *membership.Plan) event.Event {
+	return event.Event{
+		Regarding: node, Related: firstPool(pools, plan.Pending), Warning: true,
+		Reason: nodesv1.ReasonDriftRepaired, Action: "Repair",
+		Note: fmt.Sprintf("Another writer changes %s on node %s again and again: Windlass puts it back at most %d times a minute",
+			strings.Join(plan.Drift, ", "), node.Name, maxRepairs),
+	}
+}
+
 // refused returns an event for each pool whose labels or taints the API server does not accept on a node, in its own words.
 func refused(node *corev1.Node, pools membership.Pools, plan *membership.Plan, err error) []event.Event {
 	var events []event.Event
