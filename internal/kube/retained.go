@@ -69,18 +69,17 @@ func (l *RetainedList) Add(ctx context.Context, vm *cloudnativev1alpha1.VirtualM
 	return err
 }
 
-// On returns the UIDs of the machines that stay on the host.
-func (l *RetainedList) On(ctx context.Context, host string) (map[string]bool, error) {
+// Hosts returns the UIDs of the machines that stay, each with the host that was recorded. Such a machine stays on every host that has it: the
+// administrator may give a host another name.
+func (l *RetainedList) Hosts(ctx context.Context) (map[string]string, error) {
 	list, err := l.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]bool{}
+	out := make(map[string]string, len(list))
 	for uid, entry := range list {
 		where, _, _ := strings.Cut(entry, " ")
-		if _, name, _ := strings.Cut(where, "/"); name == host {
-			out[uid] = true
-		}
+		_, out[uid], _ = strings.Cut(where, "/")
 	}
 	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -58,8 +59,8 @@ type Collector struct {
 	orphans *prometheus.GaugeVec
 
 	mu sync.Mutex
-	// since holds when each orphan was first seen, by host and UID. It is lost with the manager, which only extends the grace.
-	since map[string]map[string]time.Time
+	// before is what earlier sweeps have seen, by host.
+	before map[string]memory
 }
 
 // New returns a Collector. It calls no host before Start.
@@ -72,7 +73,7 @@ func New(options Options) *Collector {
 			Name: "windlass_vm_orphans",
 			Help: "Machines of this installation on a host that have no VirtualMachine, as of the last sweep.",
 		}, []string{"host"}),
-		since: map[string]map[string]time.Time{},
+		before: map[string]memory{},
 	}
 }
 
@@ -119,23 +120,37 @@ func (c *Collector) Sweep(ctx context.Context, host string) error {
 	if err != nil {
 		return err
 	}
-	decided := plan(seen, c.seenSince(host), c.options.Now(), c.limits())
-	c.remember(host, decided.since)
+	seen.elsewhere = c.stayElsewhere(host)
+	decided := plan(seen, c.seenBefore(host), c.options.Now(), c.limits())
+	c.remember(host, decided.memory)
 	return c.act(ctx, driver, host, decided, seen.problems)
 }
 
 // limits are the options that a plan depends on.
 func (c *Collector) limits() limits { return limits{remove: c.options.Remove, grace: c.options.Grace} }
 
-func (c *Collector) seenSince(host string) map[string]time.Time {
+func (c *Collector) seenBefore(host string) memory {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.since[host]
+	return c.before[host]
 }
 
-func (c *Collector) remember(host string, since map[string]time.Time) {
+// stayElsewhere returns the retained machines that the last sweeps of other hosts have found, by UID.
+func (c *Collector) stayElsewhere(host string) map[string]bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.since[host] = since
-	c.orphans.WithLabelValues(host).Set(float64(len(since)))
+	out := map[string]bool{}
+	for other, seen := range c.before {
+		if other != host {
+			maps.Copy(out, seen.stays)
+		}
+	}
+	return out
+}
+
+func (c *Collector) remember(host string, seen memory) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.before[host] = seen
+	c.orphans.WithLabelValues(host).Set(float64(len(seen.since)))
 }

@@ -213,11 +213,39 @@ func TestRetainedMachinesAreNotOrphans(t *testing.T) {
 
 	// The entry goes with its machine.
 	s.host.Remove(first)
-	s.sweep()
-	stay, err := s.options.Retained.On(t.Context(), "a")
-	if diff := cmp.Diff(map[string]bool{second.UID: true}, stay); diff != "" || err != nil {
-		t.Errorf("%v; the list (-want +got):\n%s", err, diff)
+	for range sweepsUntilOutdated {
+		s.sweep()
 	}
+	s.wantRetained(map[string]string{second.UID: "a"})
+}
+
+// wantRetained compares the list of retained machines, with their hosts.
+func (s *stage) wantRetained(want map[string]string) {
+	s.t.Helper()
+	got, err := s.options.Retained.Hosts(s.t.Context())
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		s.t.Errorf("%v; the list (-want +got):\n%s", err, diff)
+	}
+}
+
+// An administrator gave a host another name: its retained machines were orphans, and were removed with their data.
+func TestRetainedMachineOfARenamedHostIsRemoved(t *testing.T) {
+	s := newStage(t, true)
+	vm := s.object("one")
+	id := s.machine(s.identity(vm))
+	if err := s.options.Retained.Add(t.Context(), vm, kube.Placement{Driver: machine.DriverSimulated, Host: "old"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Live.Delete(t.Context(), vm); err != nil {
+		t.Fatal(err)
+	}
+	for range sweepsUntilOutdated + 1 {
+		s.sweep()
+		s.Clock.Step(time.Hour)
+	}
+	s.wantMachines(id)
+	s.wantEvents()
+	s.wantRetained(map[string]string{id.UID: "old"})
 }
 
 func TestObjectWhoseStatusDiffersIsWoken(t *testing.T) {

@@ -18,9 +18,12 @@ import (
 
 // observation is what a sweep has seen of a host.
 type observation struct {
+	host     string
 	machines []observed
-	// retained holds the UIDs of the machines that stay without an object.
-	retained map[string]bool
+	// retained holds the recorded hosts of all machines that stay without an object, by UID.
+	retained map[string]string
+	// elsewhere holds those of them that another host has, as when hosts have got each other's names.
+	elsewhere map[string]bool
 	// problems are the objects that cannot be read. Their machines are not orphans.
 	problems []error
 }
@@ -37,17 +40,17 @@ type observed struct {
 
 // observe lists the machines of the host and reads their objects.
 func (c *Collector) observe(ctx context.Context, driver machine.Driver, host string) (observation, error) {
-	var seen observation
+	seen := observation{host: host}
 	machines, err := driver.List(ctx, c.options.Installation)
 	if err != nil {
 		return seen, fmt.Errorf("cannot list machines: %w", err)
 	}
-	if seen.retained, err = c.options.Retained.On(ctx, host); err != nil {
+	if seen.retained, err = c.options.Retained.Hosts(ctx); err != nil {
 		return seen, err
 	}
 	for _, found := range machines {
 		one := observed{Observed: found, owned: true}
-		if !seen.retained[found.UID] {
+		if _, stays := seen.retained[found.UID]; !stays {
 			if one.state, one.owned, err = c.owner(ctx, found); err != nil {
 				seen.problems = append(seen.problems, err)
 			}

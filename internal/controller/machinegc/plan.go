@@ -4,7 +4,6 @@
 package machinegc
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,8 +19,23 @@ type limits struct {
 	grace  time.Duration
 }
 
+// sweepsUntilOutdated is how many sweeps in a row have to miss a retained machine before its entry goes. A host can be up some time before its
+// machines are, and a machine that comes back without its entry is an orphan.
+const sweepsUntilOutdated = 6
+
+// memory is what the next sweep of a host has to know. It is lost with the manager, and then everything only takes longer.
+type memory struct {
+	// since holds when each orphan was first seen, by UID.
+	since map[string]time.Time
+	// stays has the retained machines that the host has, by UID, and missed how many sweeps in a row have not found one that it should have.
+	stays  map[string]bool
+	missed map[string]int
+}
+
 // decision is what a sweep has to do.
 type decision struct {
+	memory
+
 	// wake are the objects whose status differs from their machine.
 	wake []types.NamespacedName
 	// report are the orphans that were not seen before.
@@ -30,24 +44,22 @@ type decision struct {
 	remove []machine.Observed
 	// outdated are the UIDs on the list of retained machines that are no longer on the host.
 	outdated []string
-	// since holds when each orphan was first seen, by UID.
-	since map[string]time.Time
 }
 
-// plan decides what to do about the machines of a host, of which the orphans in before were seen earlier.
-func plan(seen observation, before map[string]time.Time, now time.Time, limits limits) decision {
-	out := decision{since: map[string]time.Time{}}
-	gone := maps.Clone(seen.retained)
+// plan decides what to do about the machines of a host, in view of what earlier sweeps have seen.
+func plan(seen observation, before memory, now time.Time, limits limits) decision {
+	out := decision{memory: memory{since: map[string]time.Time{}, stays: map[string]bool{}, missed: map[string]int{}}}
 	for _, one := range seen.machines {
-		delete(gone, one.UID)
+		_, stays := seen.retained[one.UID]
 		switch {
-		case seen.retained[one.UID]:
+		case stays:
+			out.stays[one.UID] = true
 		case one.owned:
 			if !strings.EqualFold(one.state, string(one.State)) {
 				out.wake = append(out.wake, types.NamespacedName{Namespace: one.Namespace, Name: one.Name})
 			}
 		default:
-			first, known := before[one.UID]
+			first, known := before.since[one.UID]
 			if !known {
 				first = now
 				out.report = append(out.report, one.Observed)
@@ -58,6 +70,15 @@ func plan(seen observation, before map[string]time.Time, now time.Time, limits l
 			}
 		}
 	}
-	out.outdated = slices.Sorted(maps.Keys(gone))
+	for uid, host := range seen.retained {
+		if host != seen.host || out.stays[uid] || seen.elsewhere[uid] {
+			continue
+		}
+		out.missed[uid] = before.missed[uid] + 1
+		if out.missed[uid] >= sweepsUntilOutdated {
+			out.outdated = append(out.outdated, uid)
+		}
+	}
+	slices.Sort(out.outdated)
 	return out
 }
