@@ -61,6 +61,8 @@ type Reconciler struct {
 	unconfirmed unconfirmed
 	// unkept is when this process has ended the record that Windlass keeps a machine suspended.
 	unkept flow.Times
+	// givenUp is until when a stop that this process has given up may still turn a machine off.
+	givenUp flow.Times
 }
 
 // New returns a Reconciler.
@@ -177,6 +179,7 @@ func (r *Reconciler) forget(_ context.Context, key client.ObjectKey) error {
 	r.operations.Forget(key)
 	r.unconfirmed.drop(key)
 	r.unkept.Drop(key)
+	r.givenUp.Drop(key)
 	r.claims.leave(key)
 	return nil
 }

@@ -14,8 +14,8 @@
 //  4. observe asks the host for the machine, reads the Secrets that the spec names, and looks at the operation that an earlier pass
 //     has started (observe.go, secrets.go).
 //  5. fit compares the size that the machine is to have with the free capacity of its host (grow.go).
-//  6. plan compares that with the spec and decides on the next operation, if any (plan.go, power.go, suspend.go, planner.go, refusal.go, failure.go,
-//     disks.go): pure.
+//  6. plan compares that with the spec and decides on the next operation, if any (plan.go, power.go, owed.go, suspend.go, planner.go, refusal.go,
+//     failure.go, disks.go): pure.
 //  7. operate starts the operation, or cancels one that the spec no longer wants (act.go). The pass that has chosen a host starts
 //     none: its status records the host, and the next pass starts what is to be done there.
 //

@@ -38,6 +38,8 @@ type observation struct {
 	health fleet.Health
 	// unkept is when this process has ended the record that Windlass keeps the machine suspended, the zero time if it has not.
 	unkept time.Time
+	// givenUp is until when a stop that this process has given up may still turn the machine off, the zero time for none.
+	givenUp time.Time
 	// op is the progress of the operation, nil for none.
 	op *operation.Progress
 	// looked says that the host was asked for the machine. Then found is its answer, nil if there is no machine.
@@ -105,7 +107,8 @@ func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.Virtual
 // observe is the phase that observes the machine, its host and its operation.
 func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 	seen := &pass.seen
-	seen.op, seen.unkept = r.lookAtOperation(pass), r.unkept.Last(client.ObjectKeyFromObject(pass.Object))
+	key := client.ObjectKeyFromObject(pass.Object)
+	seen.op, seen.unkept, seen.givenUp = r.lookAtOperation(pass), r.unkept.Last(key), r.givenUp.Last(key)
 	if seen.at.Host == "" {
 		seen.observed = true
 		return flow.Done()

@@ -28,7 +28,7 @@ type planner struct {
 	began bool
 	// stopped says that an operation has turned the machine off since the last pass, or may have.
 	stopped bool
-	// halfway says that an operation which was to turn the machine off and on has failed, perhaps after it had turned the machine off.
+	// halfway says that an operation has turned the machine off since the last pass, or may have, and has not turned it on.
 	halfway bool
 	// removed says that an operation has removed the machine since the last pass, or may have.
 	removed bool
@@ -60,7 +60,7 @@ func (p *planner) settle(op operation.Progress) {
 	p.removed = op.Has(operation.Remove)
 	p.stopped = p.removed || op.Has(operation.Stop) || op.Has(operation.Replace)
 	// Until the image is there, nothing is turned off.
-	p.halfway = op.Err != nil && p.stopped && op.Has(operation.Start) && op.At != operation.Prepare
+	p.halfway = p.stopped && (op.Err != nil || !op.Has(operation.Start)) && op.At != operation.Prepare
 	switch {
 	case op.Err == nil:
 		p.succeed(op)

@@ -147,6 +147,16 @@ func TestOwnStopIsNotTheEndOfAMachine(t *testing.T) {
 			vm.Status.Conditions = []metav1.Condition{{Type: "PowerSynced", Status: metav1.ConditionFalse, Reason: reason}}
 		}
 	}
+	// rested is what it has told of a machine that was as a spec before wanted it.
+	rested := func(reason string) vmEdit {
+		return func(vm *cloudnativev1alpha1.VirtualMachine) {
+			recorded(machine.StateStopped, reason)(vm)
+			vm.Status.Conditions[0].Status = metav1.ConditionTrue
+		}
+	}
+	givenUp := func(left time.Duration) func(*observation) {
+		return func(o *observation) { o.givenUp = noon.Add(left) }
+	}
 	failed := func(vm *cloudnativev1alpha1.VirtualMachine) {
 		reason := vm.Status.Conditions[0].Reason
 		vm.Status.StartFailure = &cloudnativev1alpha1.StartFailure{Count: 1, Reason: reason, RetryAfter: timeOf(noon.Add(-time.Second))}
@@ -181,6 +191,16 @@ func TestOwnStopIsNotTheEndOfAMachine(t *testing.T) {
 		"a stop that was given up came too late": {
 			[]vmEdit{once}, []func(*observation){ended(operation.Stop, context.Canceled, operation.Stop, operation.Start)}, started,
 		},
+		"Once, and the machine was to be off":             {[]vmEdit{once, rested("Stopped")}, nil, started},
+		"RerunOnFailure, and the machine was to be off":   {[]vmEdit{rerun, rested("Stopped")}, nil, started},
+		"Once, and the machine was to be suspended":       {[]vmEdit{once, rested("Suspended")}, nil, started},
+		"Once, and the machine could not be suspended":    {[]vmEdit{once, recorded(machine.StateStopped, "NotSuspended")}, nil, started},
+		"Once, and the machine was turned off at the end": {[]vmEdit{once}, []func(*observation){ended(operation.Stop, nil, operation.Stop)}, started},
+		"Once, and a stop that was given up came later":   {[]vmEdit{once, recorded(machine.StateRunning, "")}, []func(*observation){givenUp(time.Second)}, started},
+		"Always, and a stop that was given up came later": {[]vmEdit{always, recorded(machine.StateRunning, "")}, []func(*observation){givenUp(time.Second)}, started},
+		"Once, and it has ended long after such a stop":   {[]vmEdit{once, recorded(machine.StateRunning, "")}, []func(*observation){givenUp(-time.Second)}, completed},
+		"Once, and it had ended before, and was to wait":  {[]vmEdit{once, recorded(machine.StateStopped, "Stopped"), failed}, nil, completed},
+		"Once, and it has ended after it was to be off":   {[]vmEdit{once, rested("Stopped")}, []func(*observation){again}, completed},
 
 		"the machine has run since the restart":        {[]vmEdit{once, recorded(machine.StateRunning, "Restarting")}, []func(*observation){again}, completed},
 		"the machine has run since the next start":     {[]vmEdit{once, recorded(machine.StateStopped, "Starting")}, []func(*observation){again}, completed},
@@ -202,6 +222,51 @@ func TestOwnStopIsNotTheEndOfAMachine(t *testing.T) {
 			got := plannedOf(plan(vm, sees(vm, append([]func(*observation){state(machine.StateStopped)}, test.seen...)...), noon))
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A machine that was turned off, or was off when it was to be suspended, stayed off: it had "ended by itself".
+func TestMachineThatWasTurnedOffStaysOff(t *testing.T) {
+	for _, strategy := range []cloudnativev1alpha1.RunStrategy{cloudnativev1alpha1.RunOnce, cloudnativev1alpha1.RunRerunOnFailure} {
+		for _, rest := range []cloudnativev1alpha1.RunStrategy{cloudnativev1alpha1.RunHalted, cloudnativev1alpha1.RunSuspended} {
+			t.Run(string(rest)+" "+string(strategy), func(t *testing.T) {
+				s := newStage(t, simulated.Script{})
+				vm := s.machine(runs(cloudnativev1alpha1.RunHalted))
+				s.edit(vm, runs(strategy))
+				s.want(vm, active, "Ready=True/Ready")
+				s.edit(vm, runs(cloudnativev1alpha1.RunHalted))
+				s.edit(vm, runs(rest))
+				s.want(vm, stopped)
+				s.edit(vm, runs(strategy))
+				s.want(vm, active, "Ready=True/Ready")
+			})
+		}
+	}
+}
+
+// A machine was to be off, and soon after to run again. The host went on with the stop: with Once, the machine stayed off, and with Always it had crashed.
+func TestStopThatIsGivenUpComesLater(t *testing.T) {
+	for _, strategy := range []cloudnativev1alpha1.RunStrategy{cloudnativev1alpha1.RunOnce, cloudnativev1alpha1.RunAlways} {
+		t.Run(string(strategy), func(t *testing.T) {
+			s := newStage(t, simulated.Script{})
+			vm := s.machine(runs(strategy))
+			s.hosts["a"].Inject(simulated.Fault{Call: simulated.CallStop, Hang: true, Times: 1})
+			testkit.Edit(t, s.Harness, vm, runs(cloudnativev1alpha1.RunHalted))
+			s.pass(vm)
+			s.edit(vm, runs(strategy))
+			s.want(vm, active, "PowerSynced=True/Running")
+			s.step(20 * time.Second)
+			s.hosts["a"].Kill(identity(vm, "installation"))
+			s.settle(vm)
+			s.want(vm, active, "Ready=True/Ready")
+
+			// What ends later has ended by itself.
+			s.hosts["a"].Kill(identity(vm, "installation"))
+			s.settle(vm)
+			if vm.Status.Phase == active || s.on("a", vm).State != machine.StateStopped {
+				t.Errorf("the status is %+v", vm.Status)
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/event"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/operation"
 	"github.com/windlass-operator/windlass/internal/status"
 )
@@ -33,16 +34,28 @@ type accounted struct {
 }
 
 // describe writes the status, and remembers it if it takes the end of an operation into account. It also remembers when Windlass no longer keeps a
-// machine suspended.
+// machine suspended, and what became of a stop.
 func (r *Reconciler) describe(pass *scope, outcome flow.Outcome) *status.Marks {
 	marks := describe(pass, outcome)
 	if pass.settled && pass.seen.op.Ended() {
 		r.unconfirmed.add(pass, statusText(&tried(pass, marks, outcome).Status))
+		r.noteStop(client.ObjectKeyFromObject(pass.Object), *pass.seen.op, pass.Now)
 	}
 	if keptSuspended(pass.Before) && !keptSuspended(pass.Object) {
 		r.unkept.Set(client.ObjectKeyFromObject(pass.Object), pass.Now)
 	}
 	return marks
+}
+
+// noteStop remembers how long a stop that was given up may still turn its machine off: the host was asked for it, and most hosts go on. A machine that
+// was started since has nothing to do with it.
+func (r *Reconciler) noteStop(key client.ObjectKey, op operation.Progress, now time.Time) {
+	switch {
+	case op.Canceled && op.At == operation.Stop:
+		r.givenUp.Set(key, now.Add(op.PowerOff.Grace+machine.Settling))
+	case op.Has(operation.Start):
+		r.givenUp.Drop(key)
+	}
 }
 
 func (u *unconfirmed) add(pass *scope, text string) {

@@ -1,0 +1,71 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package virtualmachine
+
+import (
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/machine"
+	"github.com/windlass-operator/windlass/internal/status"
+)
+
+// ran reports whether the machine has run since the last pass and was not turned off by this process.
+func (p *planner) ran() bool {
+	was := p.vm.Status.Server
+	return p.began || !p.stopped && was != nil && was.State == stateText(machine.StateRunning)
+}
+
+// owed reports whether the machine is off because Windlass has turned it off, or has left it off, and has not started it since. Then its being off is
+// not its end, whatever the strategy does about that. An operation can fail after its stop, and a manager can end there: the next one has only the
+// status.
+func (p *planner) owed() bool {
+	switch {
+	case p.seen.found.Replacing:
+		return true
+	case p.began || p.startedLater():
+		return false // It has run since, and has ended by itself.
+	case p.halfway, p.rested(), p.now.Before(p.seen.givenUp):
+		return true
+	}
+	reason := p.switching()
+	if was := p.vm.Status.Server; was == nil || was.State != stateText(machine.StateStopped) {
+		// The pass that begins a restart tells of it. Of a replacement this proves nothing: it first fetches an image, for minutes.
+		return reason == cloudnativev1alpha1.ReasonRestarting
+	}
+	// The machine was off already, and was to be started. A change of the spec forgives a failure, so the status counts, not the plan.
+	failure := p.vm.Status.StartFailure
+	switch reason {
+	case cloudnativev1alpha1.ReasonRestarting, cloudnativev1alpha1.ReasonStarting, status.ReasonPaused:
+		return true
+	default:
+		return reason != "" && failure != nil && !ended(failure.Reason)
+	}
+}
+
+// rested reports whether an earlier pass has recorded that the machine is off or suspended because the spec wanted that.
+func (p *planner) rested() bool {
+	told := apimeta.FindStatusCondition(p.vm.Status.Conditions, cloudnativev1alpha1.ConditionPowerSynced)
+	if told == nil {
+		return false
+	}
+	switch told.Reason {
+	case cloudnativev1alpha1.ReasonStopped, cloudnativev1alpha1.ReasonSuspended:
+		return told.Status == metav1.ConditionTrue // Otherwise the machine has ended, and waits for its next start.
+	case cloudnativev1alpha1.ReasonNotSuspended:
+		return true
+	default:
+		return false
+	}
+}
+
+// switching returns the reason why an earlier pass has recorded that the machine is not yet on or off as it has to be, empty for none.
+func (p *planner) switching() string {
+	told := apimeta.FindStatusCondition(p.vm.Status.Conditions, cloudnativev1alpha1.ConditionPowerSynced)
+	if told == nil || told.Status != metav1.ConditionFalse {
+		return ""
+	}
+	return told.Reason
+}
