@@ -773,6 +773,50 @@ func TestHostOfAnEarlierVersionIsWaitedFor(t *testing.T) {
 	}
 }
 
+// heldOnly is an object whose first pass ended between its finalizer and its status.
+func heldOnly(vm *cloudnativev1alpha1.VirtualMachine) {
+	vm.Finalizers = []string{cloudnativev1alpha1.Finalizer}
+}
+
+// The first write of a status was a conflict. From then on, the machine waited for every host that was down, and so did its deletion.
+func TestNewMachineWaitsForAnUnrelatedHost(t *testing.T) {
+	s := newStageOf(t, map[string]simulated.Script{"a": {}, "b": {}})
+	s.hosts["b"].SetAway(true)
+	s.restart()
+	s.want(s.machine(heldOnly), active, "Ready=True/Ready")
+	vm := s.create(named("default", "deleted"), heldOnly)
+	s.remove(vm)
+	if !s.gone(vm) || s.count("a") != 1 {
+		t.Errorf("the object is there: %t, and %d machines", !s.gone(vm), s.count("a"))
+	}
+}
+
+// An object that is to leave its machine alone was held by the host all the same.
+func TestRetainedMachineWaitsForItsHost(t *testing.T) {
+	t.Parallel()
+	for sentence, harm := range map[string]func(s *stage, vm *cloudnativev1alpha1.VirtualMachine){
+		"a host that is down, and nobody knows that it has the machine": func(s *stage, vm *cloudnativev1alpha1.VirtualMachine) {
+			testkit.EditStatus(s.t, s.Harness, vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Status.Server = nil })
+			s.freeze("b")
+		},
+		"a host that refuses to show the machine": func(s *stage, _ *cloudnativev1alpha1.VirtualMachine) {
+			s.hosts["b"].Inject(simulated.Fault{Call: simulated.CallGet, Err: machine.ErrNotAllowed})
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newStageOf(t, map[string]simulated.Script{"a": {}, "b": {}})
+			vm := s.machine(retain, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.Host = s.name("b") })
+			s.want(vm, active)
+			harm(s, vm)
+			s.remove(vm)
+			stay, err := s.r.retained.Hosts(t.Context())
+			if diff := cmp.Diff(map[string]string{string(vm.UID): s.name("b")}, stay); diff != "" || err != nil || !s.gone(vm) {
+				t.Errorf("the object is there: %t; %v; the list (-want +got):\n%s", !s.gone(vm), err, diff)
+			}
+		})
+	}
+}
+
 // recorded sets the annotation in which earlier versions recorded the host, and which anyone can set who can edit the object.
 func recorded(place string) vmEdit {
 	return func(vm *cloudnativev1alpha1.VirtualMachine) {

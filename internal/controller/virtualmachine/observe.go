@@ -74,7 +74,7 @@ func (r *Reconciler) locate(ctx context.Context, pass *scope) flow.Outcome {
 		return flow.Done()
 	}
 	at, problem := r.recall(ctx, vm)
-	if problem != nil {
+	if problem != nil && !leavesMachine(vm) {
 		pass.seen.observed, pass.seen.hostProblem = true, problem
 		return *problem
 	}
@@ -82,9 +82,11 @@ func (r *Reconciler) locate(ctx context.Context, pass *scope) flow.Outcome {
 	return flow.Done()
 }
 
-// recall looks on all hosts for a machine whose place is not recorded.
+// recall looks on all hosts for a machine whose place is not recorded. With a problem, it returns the first host that may have it and does not answer.
 func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.VirtualMachine) (kube.Placement, *flow.Outcome) {
 	former := kube.FormerPlacementOf(vm).Host
+	var silent kube.Placement
+	var problem *flow.Outcome
 	for _, state := range r.fleet.Hosts() {
 		driver, ok := r.fleet.Driver(state.Host.Name)
 		if !ok {
@@ -94,14 +96,20 @@ func (r *Reconciler) recall(ctx context.Context, vm *cloudnativev1alpha1.Virtual
 		switch {
 		case err == nil:
 			return kube.Placement{Driver: state.Host.Driver, Host: state.Host.Name}, nil
-		case errors.Is(err, machine.ErrNotFound):
-		case len(vm.Status.Conditions) > 0 || !state.Health.Probed || state.Host.Name == former:
+		case errors.Is(err, machine.ErrNotFound) || problem != nil:
+		case isReported(vm) || !state.Health.Probed || state.Host.Name == former:
 			// The object was reconciled before, so its machine may be on this host.
-			return kube.Placement{}, new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, fmt.Sprintf(
+			silent = kube.Placement{Driver: state.Host.Driver, Host: state.Host.Name}
+			problem = new(flow.Wait(cloudnativev1alpha1.ReasonDriverUnreachable, fmt.Sprintf(
 				"host %q to tell whether it has the machine: %v", state.Host.Name, err), recheckPlace))
 		}
 	}
-	return kube.Placement{}, nil
+	return silent, problem
+}
+
+// isReported reports whether a pass has written the status. Before the first one has, nothing is made: the record of the host comes first.
+func isReported(vm *cloudnativev1alpha1.VirtualMachine) bool {
+	return len(vm.Status.Conditions) > 0 && !status.Unwritten(vm.Status.Conditions)
 }
 
 // observe is the phase that observes the machine, its host and its operation.
@@ -197,10 +205,17 @@ func look(ctx context.Context, driver machine.Driver, vm *cloudnativev1alpha1.Vi
 		return flow.Fail(ctx.Err())
 	case errors.Is(err, machine.ErrUnreachable):
 		seen.hostProblem = unreachable(vm, *seen, err)
+	case leavesMachine(vm):
+		// It stays as it is, whatever its host says.
 	default:
 		return flow.Fail(fmt.Errorf("cannot get the machine from host %q: %w", seen.at.Host, err))
 	}
 	return flow.Done()
+}
+
+// leavesMachine reports whether the object is being deleted without its machine, so that no host has to be waited for.
+func leavesMachine(vm *cloudnativev1alpha1.VirtualMachine) bool {
+	return vm.DeletionTimestamp != nil && vm.Spec.DeletionPolicy == cloudnativev1alpha1.DeletionRetain
 }
 
 // unreachable says that the host does not answer, and what the machine waits for.
