@@ -10,10 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // newLimitedStage returns a stage with a host that has 64 CPUs, of which Windlass may allocate four.
@@ -68,6 +70,35 @@ func TestAttackAMachineGrowsBeyondTheCapacity(t *testing.T) {
 	s.wantCPUs(one, 1)
 	three := s.machine(named("default", "three"), cpus("3"))
 	s.want(three, active, "Ready=True/Ready")
+}
+
+// An editor paused a machine and asked for a smaller one. After a restart of the manager, the difference was given away, although the machine had it.
+func TestAttackAPausedMachineGivesItsRoomAway(t *testing.T) {
+	s := newLimitedStage(t)
+	one := s.machine(named("default", "one"), cpus("4"))
+	s.edit(one, func(vm *cloudnativev1alpha1.VirtualMachine) {
+		metav1.SetMetaDataAnnotation(&vm.ObjectMeta, status.PausedAnnotation, "true")
+	})
+	s.edit(one, cpus("1"))
+	s.wantCPUs(one, 4)
+	s.restart()
+	two := s.machine(named("default", "two"), cpus("3"))
+	s.want(two, waiting, "Ready=False/NoCapacity")
+	s.edit(one, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Annotations = nil })
+	s.wantCPUs(one, 1)
+	s.step(recheckPlace)
+	s.settle(two)
+	s.want(two, active, "Ready=True/Ready")
+}
+
+// A host got another name: the machines there counted on the old one, and their room was given away.
+func TestAttackMachinesOfARenamedHostAreNotCounted(t *testing.T) {
+	s := newLimitedStage(t)
+	s.want(s.machine(named("default", "one"), cpus("4")), active)
+	s.hosts["renamed"] = s.hosts["a"]
+	s.list[0].Name = s.name("renamed")
+	s.restart()
+	s.want(s.machine(named("default", "two"), cpus("1")), waiting, "Ready=False/NoCapacity")
 }
 
 // An editor asked for more than a host has, for a machine that exists: the host was full for everybody else.

@@ -90,6 +90,18 @@ func (c *claims) keep(key types.NamespacedName, wanted claim, exists bool) {
 	}
 }
 
+// raise makes the claims of machines as large as the machines are, at least. A spec can ask for less, which its machine gets later, or not at all while the
+// object is paused.
+func (c *claims) raise(sizes map[types.NamespacedName]machine.Resources) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, size := range sizes {
+		if was, ok := c.byKey[key]; ok {
+			c.byKey[key] = claim{was.at, larger(was.size, size)}
+		}
+	}
+}
+
 // has reports whether the machine has a claim. Before load it has: its object tells.
 func (c *claims) has(key types.NamespacedName) bool {
 	c.mu.Lock()

@@ -19,8 +19,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine/placement"
 )
 
-// surveys knows what the hosts have beyond the machines of objects: machines that were retained, and those whose objects lost their
-// finalizer. They take room as all others do.
+// surveys knows what the hosts have beyond the machines of objects that are recorded there: machines that were retained, those whose objects lost
+// their finalizer, and those of a host that got another name. They take room as all others do.
 type surveys struct {
 	// running is held by the worker that makes a survey.
 	running sync.Mutex
@@ -33,8 +33,10 @@ type survey struct {
 	at time.Time
 	// err says why the host could not tell.
 	err error
-	// strays is the sum of the machines without objects.
+	// strays is the sum of the machines without objects that are recorded there.
 	strays placement.Allocation
+	// answered says that the host has ever told.
+	answered bool
 }
 
 // surveyAgain is how old a survey is before a machine that found no room asks for another one, and before a host that could not tell is
@@ -53,20 +55,18 @@ func (r *Reconciler) survey(ctx context.Context, outdated bool) (bool, error) {
 	before := r.claims.leftovers()
 	lists := r.listMachines(ctx, due)
 	// The objects are read after the machines: a machine whose object is not there has lost it.
-	objects, err := r.objects(ctx)
+	owners, err := r.owners(ctx)
 	if err != nil {
 		return false, err
 	}
 	for i, host := range due {
-		found := survey{at: r.now(), err: lists[i].err}
-		for _, one := range lists[i].machines {
-			if !objects[types.UID(one.UID)] {
-				found.strays = found.strays.Plus(placement.Allocation{Resources: one.Resources, Machines: 1})
-			}
-		}
-		r.surveys.set(host, found)
-		if found.err == nil {
+		strays, sizes := lists[i].divide(host, owners)
+		first := r.surveys.set(host, survey{at: r.now(), err: lists[i].err, strays: strays})
+		if lists[i].err == nil {
 			r.claims.surveyed(host, before)
+		}
+		if first { // Later, a list can be older than a claim.
+			r.claims.raise(sizes)
 		}
 	}
 	return true, ctx.Err()
@@ -76,6 +76,20 @@ func (r *Reconciler) survey(ctx context.Context, outdated bool) (bool, error) {
 type machineList struct {
 	machines []machine.Observed
 	err      error
+}
+
+// divide returns the sum of the machines that have no object which is recorded on the host, and the sizes of the others by their objects.
+func (l machineList) divide(host string, owners map[types.UID]owner) (placement.Allocation, map[types.NamespacedName]machine.Resources) {
+	var strays placement.Allocation
+	sizes := map[types.NamespacedName]machine.Resources{}
+	for _, one := range l.machines {
+		if its, ok := owners[types.UID(one.UID)]; ok && its.host == host {
+			sizes[its.key] = one.Resources
+		} else {
+			strays = strays.Plus(placement.Allocation{Resources: one.Resources, Machines: 1})
+		}
+	}
+	return strays, sizes
 }
 
 // listMachines lists the machines of the hosts, of all at the same time.
@@ -93,15 +107,22 @@ func (r *Reconciler) listMachines(ctx context.Context, hosts []string) []machine
 	return out
 }
 
-// objects returns the UIDs under which hosts know the machines of all VirtualMachines.
-func (r *Reconciler) objects(ctx context.Context) (map[types.UID]bool, error) {
+// owner is the VirtualMachine that has a machine, and the host that is recorded.
+type owner struct {
+	key  types.NamespacedName
+	host string
+}
+
+// owners returns all VirtualMachines, by the UIDs under which hosts know their machines.
+func (r *Reconciler) owners(ctx context.Context) (map[types.UID]owner, error) {
 	var list cloudnativev1alpha1.VirtualMachineList
 	if err := r.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("cannot list VirtualMachines: %w", err)
 	}
-	out := make(map[types.UID]bool, len(list.Items))
+	out := make(map[types.UID]owner, len(list.Items))
 	for i := range list.Items {
-		out[kube.MachineUIDOf(&list.Items[i])] = true
+		vm := &list.Items[i]
+		out[kube.MachineUIDOf(vm)] = owner{client.ObjectKeyFromObject(vm), kube.PlacementOf(vm).Host}
 	}
 	return out, nil
 }
@@ -123,13 +144,17 @@ func (s *surveys) due(hosts []fleet.HostState, now time.Time, outdated bool) []s
 	return out
 }
 
-func (s *surveys) set(host string, found survey) {
+// set keeps a survey, and reports whether it is the first one that the host could answer.
+func (s *surveys) set(host string, found survey) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byHost == nil {
 		s.byHost = map[string]survey{}
 	}
+	last := s.byHost[host]
+	found.answered = last.answered || found.err == nil
 	s.byHost[host] = found
+	return found.answered && !last.answered
 }
 
 // apply adds the strays to what is allocated, and takes hosts of which they are not known out of the choice.
