@@ -135,7 +135,7 @@ func markPower(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 	case (state == machine.StateStopped || state == machine.StateCreated) && strategy == cloudnativev1alpha1.RunHalted:
 		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonStopped, "")
 		marks.Reach(status.ReasonReady, "the machine is off, as runStrategy Halted says")
-	case state == machine.StateStopped && pass.decision.phase == cloudnativev1alpha1.PhaseStopped && outcome.IsDone():
+	case pass.decision.finished:
 		marks.True(cloudnativev1alpha1.ConditionPowerSynced, cloudnativev1alpha1.ReasonCompleted, ending(found))
 		marks.Reach(status.ReasonReady, fmt.Sprintf("%s and is not started again, as runStrategy %s says", ending(found), strategy))
 	case !pass.seen.looked:

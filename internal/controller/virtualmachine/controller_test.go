@@ -443,6 +443,20 @@ func TestRunStrategies(t *testing.T) {
 	}
 }
 
+// A machine that had ended, and got another size in its spec, was "being resized" for ever.
+func TestMachineThatHasEndedIsResizedForEver(t *testing.T) {
+	s := newStage(t, simulated.Script{})
+	vm := s.machine(runs(cloudnativev1alpha1.RunOnce), env(simulated.EnvExitAfter, "30s"))
+	s.step(30 * time.Second)
+	testkit.Eventually(t, "the machine has ended", func() bool { return s.on("a", vm).State == machine.StateStopped })
+	s.edit(vm, cpu("3"))
+	s.want(vm, stopped, "Ready=False/ResizePending", "Stalled=True/ResizePending", "Reconciling=False/Idle", "PowerSynced=True/Completed",
+		"ResourcesSynced=False/ResizePending", "RestartRequired=True/ResizePending")
+	s.edit(vm, func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Spec.RestartAt = new(metav1.NewTime(s.Clock.Now())) })
+	s.want(vm, active, "Ready=True/Ready", "ResourcesSynced=True/ResourcesSynced")
+	s.wantCPUs(vm, 3)
+}
+
 func TestCrashLoopBacksOffAndHaltedEndsIt(t *testing.T) {
 	s := newStage(t, simulated.Script{})
 	vm := s.machine()

@@ -31,6 +31,8 @@ type decision struct {
 	served *metav1.Time
 	// restarted says that the machine was started again since the last pass.
 	restarted bool
+	// finished says that the machine has ended in order and is not started again.
+	finished bool
 	// pending is the reason why a change of the spec waits for a restart, empty for none. pendingText is its message.
 	pending, pendingText string
 

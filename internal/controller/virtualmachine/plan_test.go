@@ -169,8 +169,14 @@ func TestPlan(t *testing.T) {
 			vm: []vmEdit{waits("Crashed"), ahead}, seen: []func(*observation){state(machine.StateStopped)},
 			want: planned{Steps: []operation.Step{operation.Start}, Phase: "Creating", Reason: "Starting"},
 		},
-		"an image waits for its time":    {vm: []vmEdit{waits("ImageNotFound")}, seen: []func(*observation){none}, want: planned{Phase: "ImagePullBackOff", Reason: "ImageNotFound"}},
-		"another size is given at once":  {seen: []func(*observation){small}, want: planned{Steps: []operation.Step{operation.Resize}, Reason: "Resizing"}},
+		"an image waits for its time":   {vm: []vmEdit{waits("ImageNotFound")}, seen: []func(*observation){none}, want: planned{Phase: "ImagePullBackOff", Reason: "ImageNotFound"}},
+		"another size is given at once": {seen: []func(*observation){small}, want: planned{Steps: []operation.Step{operation.Resize}, Reason: "Resizing"}},
+		"another size of one that has ended waits for its next start": {
+			vm: []vmEdit{runs("Once")}, seen: []func(*observation){state(machine.StateStopped), small}, want: planned{Phase: "Stopped", Reason: "ResizePending"},
+		},
+		"another size of one that has crashed waits, too": {
+			vm: []vmEdit{runs("Once")}, seen: []func(*observation){state(machine.StateStopped), small, broken}, want: planned{Phase: "Failed", Reason: "Crashed"},
+		},
 		"another image waits":            {seen: []func(*observation){other}, want: planned{Phase: "Active"}},
 		"a guest of another image waits": {seen: []func(*observation){other, guest}, want: planned{Phase: "Active"}},
 		"an operation is waited for":     {seen: []func(*observation){goes(1, operation.Prepare)}, want: planned{Phase: "Creating", Reason: "Provisioning"}},

@@ -273,9 +273,9 @@ func (p *planner) halted() {
 	}
 }
 
-// completed describes a machine that has ended and is not started again.
+// completed describes a machine that has ended and is not started again. What has changed waits for its next start.
 func (p *planner) completed(strategy cloudnativev1alpha1.RunStrategy) {
-	p.replace(false)
+	p.postpone()
 	if broke(p.seen.found) {
 		p.failure, p.trouble = nil, status.Clip(ending(p.seen.found), maxReason)
 		p.phase = cloudnativev1alpha1.PhaseFailed
@@ -283,6 +283,7 @@ func (p *planner) completed(strategy cloudnativev1alpha1.RunStrategy) {
 		return
 	}
 	p.clear()
+	p.finished = true
 	p.phase = cloudnativev1alpha1.PhaseStopped
 }
 
