@@ -69,7 +69,8 @@ func TestPlan(t *testing.T) {
 	guest := func(o *observation) { o.health.Info.Capabilities = machine.Capabilities{Guests: true} }
 	ended := func(reason string, err error, steps ...operation.Step) func(*observation) {
 		return func(o *observation) {
-			o.op = &operation.Progress{Operation: operation.Operation{Reason: reason, Steps: steps}, At: steps[len(steps)-1], Done: true, Began: noon, Err: err}
+			of := operation.Operation{Reason: reason, Steps: steps, Generation: 1}
+			o.op = &operation.Progress{Operation: of, At: steps[len(steps)-1], Done: true, Began: noon, Err: err}
 		}
 	}
 	goes := func(generation int64, at operation.Step) func(*observation) {
@@ -112,6 +113,8 @@ func TestPlan(t *testing.T) {
 	crashed := func(vm *cloudnativev1alpha1.VirtualMachine) {
 		vm.Status.StartFailure = &cloudnativev1alpha1.StartFailure{Count: 2, Reason: "Crashed", RetryAfter: new(metav1.NewTime(noon.Add(-time.Minute)))}
 	}
+	// corrected is a spec that was changed while an operation for the one before was running.
+	corrected := func(vm *cloudnativev1alpha1.VirtualMachine) { vm.Generation, vm.Status.ObservedGeneration = 2, 2 }
 	tests := map[string]struct {
 		vm   []vmEdit
 		seen []func(*observation)
@@ -188,6 +191,14 @@ func TestPlan(t *testing.T) {
 				ended("Starting", fmt.Errorf("no: %w", context.Canceled), operation.Start)(o)
 				o.op.Canceled = true
 			}}, want: planned{Steps: []operation.Step{operation.Start}, Phase: "Creating", Reason: "Starting"},
+		},
+		"a failure with an earlier spec does not hold up the corrected one": {
+			vm: []vmEdit{corrected}, seen: []func(*observation){none, ended("Provisioning", machine.ErrImageNotFound, operation.Prepare)},
+			want: planned{Steps: []operation.Step{operation.Prepare, operation.Create, operation.Start}, Phase: "Creating", Reason: "Provisioning"},
+		},
+		"a size that was refused of an earlier spec says nothing about the corrected one": {
+			vm: []vmEdit{corrected}, seen: []func(*observation){small, refuses("Resizing", operation.Resize)},
+			want: planned{Steps: []operation.Step{operation.Resize}, Reason: "Resizing"},
 		},
 		"a machine that ended with an error right after its start has crashed": {
 			seen: []func(*observation){state(machine.StateStopped), broken, ended("Starting", nil, operation.Start)},
@@ -294,7 +305,8 @@ func TestPlanKeepsItsPromises(t *testing.T) {
 			}
 			if pick(3) == 0 {
 				o.op = &operation.Progress{
-					Operation: operation.Operation{Reason: "Starting", Steps: []operation.Step{operation.Start}}, At: operation.Start, Done: pick(2) == 0,
+					Operation: operation.Operation{Reason: "Starting", Steps: []operation.Step{operation.Start}, Generation: int64(pick(2))},
+					At:        operation.Start, Done: pick(2) == 0,
 				}
 			}
 			if o.op.Ended() && pick(2) == 0 {

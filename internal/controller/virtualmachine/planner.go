@@ -66,6 +66,9 @@ func (p *planner) settle(op operation.Progress) {
 		p.succeed(op)
 	case op.Canceled && (errors.Is(op.Err, context.Canceled) || errors.Is(op.Err, machine.ErrUnreachable)):
 		// An operation that was canceled on purpose has not failed.
+	case op.Generation != p.vm.Generation:
+		// It was for another spec. This one is tried at once, as after every change.
+		p.events = append(p.events, failed(p.vm, reasonOf(op.At, op.Err), op.Err.Error()))
 	case errors.Is(op.Err, machine.ErrRestartRequired):
 		p.pending, p.pendingText = cloudnativev1alpha1.ReasonResizePending, op.Err.Error()
 	case op.At == operation.Resize && p.seen.found != nil && !errors.Is(op.Err, machine.ErrUnreachable):

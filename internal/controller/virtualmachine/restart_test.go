@@ -168,7 +168,8 @@ func TestOwnStopIsNotTheEndOfAMachine(t *testing.T) {
 	replacing := func(o *observation) { o.found.Replacing = true }
 	ended := func(at operation.Step, err error, steps ...operation.Step) func(*observation) {
 		return func(o *observation) {
-			o.op = &operation.Progress{Operation: operation.Operation{Reason: "Restarting", Steps: steps}, At: at, Done: true, Began: noon, Err: err}
+			of := operation.Operation{Reason: "Restarting", Steps: steps, Generation: 1}
+			o.op = &operation.Progress{Operation: of, At: at, Done: true, Began: noon, Err: err}
 			o.op.Canceled = errors.Is(err, context.Canceled)
 		}
 	}
