@@ -158,7 +158,7 @@ func aim(wait time.Duration) time.Duration {
 	if wait <= aimExactly {
 		return wait
 	}
-	return max(wait*5/6, aimExactly)
+	return max(wait-wait/6, aimExactly)
 }
 
 // aimExactly is a delay of which a fifth does not matter.

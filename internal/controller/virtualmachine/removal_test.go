@@ -100,8 +100,12 @@ func TestPlanRemoval(t *testing.T) {
 
 func TestAimNeverPassesTheTime(t *testing.T) {
 	t.Parallel()
-	for wait := range map[time.Duration]bool{0: true, time.Second: true, 5 * time.Second: true, time.Minute: true, 8760 * time.Hour: true} {
+	const year = 8760 * time.Hour
+	for _, wait := range []time.Duration{0, time.Second, 5 * time.Second, time.Minute, year, 75 * year} {
 		longest := aim(wait) + aim(wait)/5
+		if early := wait - aim(wait); early > wait/5 {
+			t.Errorf("a pass that is due in %s comes %s early", wait, early)
+		}
 		if late := longest - wait; late > time.Second {
 			t.Errorf("a pass that is due in %s comes up to %s late", wait, late)
 		}
