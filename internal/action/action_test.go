@@ -41,6 +41,7 @@ func TestPower(t *testing.T) {
 	type machine = cloudnativev1alpha1.VirtualMachineSpec
 	soon := &metav1.Time{Time: now.Truncate(time.Second).Add(time.Second)}
 	before := &metav1.Time{Time: now.Add(-time.Minute)}
+	held := []metav1.Condition{{Type: cloudnativev1alpha1.ConditionPowerSynced, Status: metav1.ConditionFalse, Reason: cloudnativev1alpha1.ReasonHeld}}
 	for name, c := range map[string]struct {
 		spec   machine
 		status cloudnativev1alpha1.VirtualMachineStatus
@@ -108,7 +109,10 @@ func TestPower(t *testing.T) {
 		"a suspended machine is turned off": {
 			spec: machine{RunStrategy: cloudnativev1alpha1.RunSuspended}, want: PowerRequest{State: "off"}, spec2: machine{RunStrategy: cloudnativev1alpha1.RunHalted},
 		},
-		"a suspended machine is not restarted":           {spec: machine{RunStrategy: cloudnativev1alpha1.RunSuspended}, want: PowerRequest{State: "restart"}, code: machineOff},
+		"a suspended machine is not restarted": {spec: machine{RunStrategy: cloudnativev1alpha1.RunSuspended}, want: PowerRequest{State: "restart"}, code: machineOff},
+		"a machine that somebody has suspended is not restarted when they resume it": {
+			status: cloudnativev1alpha1.VirtualMachineStatus{Conditions: held}, want: PowerRequest{State: "restart"}, code: machineOff,
+		},
 		"a machine that is not suspended is not resumed": {want: PowerRequest{State: "resume"}, code: CodeNothingToDo},
 		"how it is turned off says nothing about suspend": {
 			want: PowerRequest{State: "suspend", GracePeriodSeconds: new(int32(7))}, code: "Invalid",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -91,16 +92,25 @@ func resume(vm *cloudnativev1alpha1.VirtualMachine, strategy cloudnativev1alpha1
 	return nil
 }
 
-// restartRunning restarts a machine unless it is off or suspended on purpose.
+// restartRunning restarts a machine unless it is off or suspended on purpose. One that somebody has suspended on its host would be restarted whenever
+// they resume it, days later.
 func restartRunning(vm *cloudnativev1alpha1.VirtualMachine, now time.Time) error {
-	switch vm.Spec.RunStrategy {
-	case cloudnativev1alpha1.RunHalted:
+	switch {
+	case vm.Spec.RunStrategy == cloudnativev1alpha1.RunHalted:
 		return refuse(machineOff, "spec.runStrategy is Halted: turn the machine on instead.")
-	case cloudnativev1alpha1.RunSuspended:
+	case vm.Spec.RunStrategy == cloudnativev1alpha1.RunSuspended:
 		return refuse(machineOff, "spec.runStrategy is Suspended: resume the machine first, or turn it off and on.")
+	case isHeld(vm):
+		return refuse(machineOff, "Somebody has suspended the machine on its host: resume it there first, or turn it off and on.")
 	default:
 		return restartMachine(vm, now)
 	}
+}
+
+// isHeld reports whether somebody other than Windlass has suspended the machine.
+func isHeld(vm *cloudnativev1alpha1.VirtualMachine) bool {
+	power := meta.FindStatusCondition(vm.Status.Conditions, cloudnativev1alpha1.ConditionPowerSynced)
+	return power != nil && power.Reason == cloudnativev1alpha1.ReasonHeld
 }
 
 // turnOn turns on a machine that is off, and resumes one that is suspended.
