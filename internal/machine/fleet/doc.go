@@ -13,7 +13,7 @@
 // The fleet also probes each host and watches its events, and passes both on as notices. Every host has goroutines of its own:
 // a host that hangs delays no other.
 //
-// From the top: fleet.go is what callers see; guard.go makes their calls; probe.go and watch.go follow one host, rest.go spares one
+// From the top: fleet.go is what callers see; guard.go makes their calls, in the slots of lane.go; probe.go and watch.go follow one host, rest.go spares one
 // that is slow, and notice.go is what they notify of; member.go is what is known about a host; pace.go says how often it is tried, and
 // options.go how long a call may take.
 package fleet

@@ -595,6 +595,47 @@ func TestHostIsNotCrowded(t *testing.T) {
 	})
 }
 
+// Machines of one namespace that ignored their stops, or whose images came slowly, kept all others from the host for up to an hour.
+func TestAttackPatientCallsKeepOthersFromTheHost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newRig(t, map[string]simulated.Script{"a": {Images: []string{"nginx:1.17.4"}}}, func(_ *fleet.Options, hosts []machine.Host) {
+			hosts[0].MaxCalls = 2
+		})
+		synctest.Wait()
+		driver := y.driver(t, "a")
+		other := testSpec(9)
+		other.Namespace = "other"
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		for n := range 2 {
+			for _, call := range []simulated.Call{simulated.CallStop, simulated.CallPrepare} {
+				y.hosts["a"].Inject(simulated.Fault{Call: call, UID: testSpec(n).UID, Hang: true})
+			}
+			group.Go(func() {
+				_ = driver.Stop(ctx, testSpec(n).Identity, machine.PowerOff{Mode: machine.Soft, Grace: time.Hour})
+			})
+			group.Go(func() { _ = driver.Prepare(ctx, testSpec(n)) })
+		}
+		synctest.Wait()
+		begin := time.Now()
+		if err := driver.Prepare(t.Context(), other); err != nil {
+			t.Errorf("Prepare: %v", err)
+		}
+		if _, err := driver.Create(t.Context(), other); err != nil {
+			t.Errorf("Create: %v", err)
+		}
+		if err := driver.Start(t.Context(), other.Identity); err != nil {
+			t.Errorf("Start: %v", err)
+		}
+		if waited := time.Since(begin); waited != 0 {
+			t.Errorf("a machine of another namespace waited for %s", waited)
+		}
+		cancel()
+		group.Wait()
+	})
+}
+
 func TestWaitingForALaneEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

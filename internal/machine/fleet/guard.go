@@ -21,8 +21,10 @@ type guard struct{ *member }
 // call is one call of a driver that the guard makes.
 type call struct {
 	name string
+	// namespace of the machine whose editors decide how long the call may take, empty if they do not.
+	namespace string
 	// lane has the slots that the call takes one of.
-	lane chan struct{}
+	lane *lane
 	// limit of the call, and whether it includes the wait for a slot.
 	limit    time.Duration
 	hurrying bool
@@ -38,17 +40,16 @@ func (g guard) run(ctx context.Context, c call, do func(context.Context, machine
 		waiting, stopWaiting = context.WithTimeout(ctx, c.limit)
 	}
 	defer stopWaiting()
-	select {
-	case c.lane <- struct{}{}:
-		defer func() { <-c.lane }()
-	case <-waiting.Done():
-		return c.explain(ctx, waiting, fmt.Errorf("cannot %s on host %q: waiting for a slot: %w", c.name, g.host.Name, waiting.Err()))
+	leave, err := c.lane.enter(waiting, c.namespace)
+	if err != nil {
+		return c.explain(ctx, waiting, fmt.Errorf("cannot %s on host %q: waiting for a slot: %w", c.name, g.host.Name, err))
 	}
+	defer leave()
 	limited, cancel := context.WithTimeout(waiting, c.limit)
 	defer cancel()
 	begin := g.options.Clock.Now()
 	within, end := tracing.Call(limited, g.host.Name, c.name)
-	err := c.explain(ctx, limited, do(within, g.current()))
+	err = c.explain(ctx, limited, do(within, g.current()))
 	end(machine.KindOf(err))
 	g.options.Measure(g.host.Name, c.name, g.options.Clock.Since(begin), err)
 	if errors.Is(err, machine.ErrUnreachable) {
@@ -85,8 +86,13 @@ func (g guard) observation(name string) call {
 	return call{name: name, lane: g.observations, limit: g.options.Limits.Call}
 }
 
-func (g guard) action(name string, grace time.Duration) call {
-	return call{name: name, lane: g.actions, limit: g.options.Limits.Call + grace}
+func (g guard) action(name string) call {
+	return call{name: name, lane: g.actions, limit: g.options.Limits.Call}
+}
+
+// powerOff is an action that includes turning the machine off, which may take its grace.
+func (g guard) powerOff(name string, id machine.Identity, how machine.PowerOff) call {
+	return call{name: name, namespace: id.Namespace, lane: g.actions, limit: g.options.Limits.Call + how.Grace}
 }
 
 // Info implements machine.Driver.
@@ -168,55 +174,55 @@ func (g guard) Console(ctx context.Context, id machine.Identity) (machine.Consol
 
 // Prepare implements machine.Driver.
 func (g guard) Prepare(ctx context.Context, spec machine.Spec) error {
-	fetch := call{name: "prepare", lane: g.fetches, limit: g.options.Limits.Prepare}
+	fetch := call{name: "prepare", namespace: spec.Namespace, lane: g.fetches, limit: g.options.Limits.Prepare}
 	return g.run(ctx, fetch, func(ctx context.Context, driver machine.Driver) error { return driver.Prepare(ctx, spec) })
 }
 
 // Create implements machine.Driver.
 func (g guard) Create(ctx context.Context, spec machine.Spec) (machine.Observed, error) {
-	return ask(ctx, g, g.action("create", 0), func(ctx context.Context, driver machine.Driver) (machine.Observed, error) {
+	return ask(ctx, g, g.action("create"), func(ctx context.Context, driver machine.Driver) (machine.Observed, error) {
 		return driver.Create(ctx, spec)
 	})
 }
 
 // Replace implements machine.Driver.
 func (g guard) Replace(ctx context.Context, spec machine.Spec, how machine.PowerOff) (machine.Observed, error) {
-	return ask(ctx, g, g.action("replace", how.Grace), func(ctx context.Context, driver machine.Driver) (machine.Observed, error) {
+	return ask(ctx, g, g.powerOff("replace", spec.Identity, how), func(ctx context.Context, driver machine.Driver) (machine.Observed, error) {
 		return driver.Replace(ctx, spec, how)
 	})
 }
 
 // Start implements machine.Driver.
 func (g guard) Start(ctx context.Context, id machine.Identity) error {
-	return g.run(ctx, g.action("start", 0), func(ctx context.Context, driver machine.Driver) error {
+	return g.run(ctx, g.action("start"), func(ctx context.Context, driver machine.Driver) error {
 		return driver.Start(ctx, id)
 	})
 }
 
 // Stop implements machine.Driver.
 func (g guard) Stop(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
-	return g.run(ctx, g.action("stop", how.Grace), func(ctx context.Context, driver machine.Driver) error {
+	return g.run(ctx, g.powerOff("stop", id, how), func(ctx context.Context, driver machine.Driver) error {
 		return driver.Stop(ctx, id, how)
 	})
 }
 
 // Suspend implements machine.Driver.
 func (g guard) Suspend(ctx context.Context, id machine.Identity) error {
-	return g.run(ctx, g.action("suspend", 0), func(ctx context.Context, driver machine.Driver) error {
+	return g.run(ctx, g.action("suspend"), func(ctx context.Context, driver machine.Driver) error {
 		return driver.Suspend(ctx, id)
 	})
 }
 
 // Resize implements machine.Driver.
 func (g guard) Resize(ctx context.Context, id machine.Identity, to machine.Resources) error {
-	return g.run(ctx, g.action("resize", 0), func(ctx context.Context, driver machine.Driver) error {
+	return g.run(ctx, g.action("resize"), func(ctx context.Context, driver machine.Driver) error {
 		return driver.Resize(ctx, id, to)
 	})
 }
 
 // Delete implements machine.Driver.
 func (g guard) Delete(ctx context.Context, id machine.Identity, how machine.PowerOff) error {
-	return g.run(ctx, g.action("delete", how.Grace), func(ctx context.Context, driver machine.Driver) error {
+	return g.run(ctx, g.powerOff("delete", id, how), func(ctx context.Context, driver machine.Driver) error {
 		return driver.Delete(ctx, id, how)
 	})
 }

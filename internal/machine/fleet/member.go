@@ -35,7 +35,7 @@ type member struct {
 
 	// Each kind of call has a lane of its own: slow images must not keep machines from being stopped, nor slow stops keep others
 	// from being observed.
-	observations, actions, fetches chan struct{}
+	observations, actions, fetches *lane
 	// readers has the slots of streams that are open.
 	readers chan struct{}
 	// wake has a token when a call has found the host gone, and a probe is due.
@@ -61,9 +61,9 @@ func newMember(host machine.Host, options Options) *member {
 	return &member{
 		host:         host,
 		options:      options,
-		observations: make(chan struct{}, host.MaxCalls),
-		actions:      make(chan struct{}, host.MaxCalls),
-		fetches:      make(chan struct{}, host.MaxCalls),
+		observations: newLane(host.MaxCalls),
+		actions:      newLane(host.MaxCalls),
+		fetches:      newLane(host.MaxCalls),
 		readers:      make(chan struct{}, maxReaders),
 		wake:         make(chan struct{}, 1),
 		again:        make(chan struct{}, 1),
