@@ -104,7 +104,7 @@ func (g guard) Info(ctx context.Context) (machine.Info, error) {
 
 // Get implements machine.Driver.
 func (g guard) Get(ctx context.Context, id machine.Identity) (machine.Observed, error) {
-	if err := g.resting(); err != nil {
+	if err := g.resting(id); err != nil {
 		g.miss(id)
 		return machine.Observed{}, err
 	}
@@ -115,14 +115,18 @@ func (g guard) Get(ctx context.Context, id machine.Identity) (machine.Observed, 
 	return observed, err
 }
 
-// look is Get also while the host rests.
+// look is Get also while the host or the machine rests.
 func (g guard) look(ctx context.Context, id machine.Identity) (machine.Observed, error) {
 	look := call{name: "get", lane: g.observations, limit: g.options.Limits.Get, hurrying: true}
 	observed, err := ask(ctx, g, look, func(ctx context.Context, driver machine.Driver) (machine.Observed, error) {
 		return driver.Get(ctx, id)
 	})
-	if ctx.Err() == nil && errors.Is(err, machine.ErrUnreachable) && errors.Is(err, context.DeadlineExceeded) {
-		g.rest()
+	switch {
+	case ctx.Err() != nil:
+	case !errors.Is(err, machine.ErrUnreachable):
+		g.answered()
+	case errors.Is(err, context.DeadlineExceeded):
+		g.rest(id)
 	}
 	return observed, err
 }

@@ -48,10 +48,12 @@ type member struct {
 	state  Health
 	// changed is closed, and replaced, when the host goes up or down.
 	changed chan struct{}
-	// restsUntil is when a Get is made again after one that was too slow.
+	// restsUntil is when Gets are made again after those of two machines were too slow.
 	restsUntil time.Time
-	// missed are the machines that a Get had no answer about.
-	missed map[machine.Identity]bool
+	// slow is the machine whose Get was too slow last. It is the zero identity if a Get was answered since.
+	slow machine.Identity
+	// missed are the machines that a Get had no answer about, with when a Get of them is made again if it was too slow.
+	missed map[machine.Identity]time.Time
 }
 
 func newMember(host machine.Host, options Options) *member {
@@ -67,7 +69,7 @@ func newMember(host machine.Host, options Options) *member {
 		readers:      make(chan struct{}, maxReaders),
 		wake:         make(chan struct{}, 1),
 		again:        make(chan struct{}, 1),
-		missed:       map[machine.Identity]bool{},
+		missed:       map[machine.Identity]time.Time{},
 		state:        Health{Err: errNotProbed, Since: options.Clock.Now()},
 		changed:      make(chan struct{}),
 	}

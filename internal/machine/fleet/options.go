@@ -45,8 +45,9 @@ type Limits struct {
 	Probe time.Duration
 	// Get is for one look at one machine, which callers wait for. Default: 5 s.
 	Get time.Duration
-	// GetRest is how long further Gets of a host fail at once after one has exceeded its limit: a host that hangs costs one
-	// waiting caller, not all of them. It ends early when the host answers the fleet's own. Default: 15 s.
+	// GetRest is how long further Gets of a machine fail at once after one has exceeded its limit, and those of all machines of the host after
+	// two machines in a row: a host that hangs costs few waiting callers, not all of them. It ends early when the host answers the fleet's own.
+	// Default: 15 s.
 	GetRest time.Duration
 	// Call is for every other call, on top of the grace of a power-off. A Watch has to be established within it. Default: 2 min.
 	Call time.Duration

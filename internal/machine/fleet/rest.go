@@ -12,18 +12,31 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// rest begins the time in which Gets fail at once.
-func (m *member) rest() {
+// rest begins the time in which Gets of the machine fail at once because one was too slow, and those of all machines if one of another machine was too slow
+// before and none was answered since: a host that hangs costs few waiting callers, and a machine that hangs does not keep others from being observed.
+func (m *member) rest(id machine.Identity) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.restsUntil = m.options.Clock.Now().Add(m.options.Limits.GetRest)
+	until := m.options.Clock.Now().Add(m.options.Limits.GetRest)
+	m.missed[id] = until
+	if m.slow != (machine.Identity{}) && m.slow != id {
+		m.restsUntil = until
+	}
+	m.slow = id
 }
 
-// resting returns why Gets fail at once, nil if they do not.
-func (m *member) resting() error {
+// answered notes that a Get was answered.
+func (m *member) answered() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.options.Clock.Now().Before(m.restsUntil) {
+	m.slow = machine.Identity{}
+}
+
+// resting returns why a Get of the machine fails at once, nil if it does not.
+func (m *member) resting(id machine.Identity) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now := m.options.Clock.Now(); !now.Before(m.restsUntil) && !now.Before(m.missed[id]) {
 		return nil
 	}
 	return fmt.Errorf("%w: the last get took longer than %s", machine.ErrUnreachable, m.options.Limits.Get)
@@ -33,29 +46,34 @@ func (m *member) resting() error {
 func (m *member) miss(id machine.Identity) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.missed[id] = true
+	if _, known := m.missed[id]; !known {
+		m.missed[id] = time.Time{}
+	}
 	select {
 	case m.again <- struct{}{}:
 	default: // It is there already.
 	}
 }
 
-// anyMissed returns one of the machines that were missed, and false if none was.
-func (m *member) anyMissed() (machine.Identity, bool) {
+// anyMissed returns one of the machines that were missed, and false if none was. The one whose Get was too slow the longest ago comes first, and before
+// it those whose Gets were not: the machine that hangs may be the only one.
+func (m *member) anyMissed() (id machine.Identity, some bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for id := range m.missed {
-		return id, true
+	for one, until := range m.missed {
+		if !some || until.Before(m.missed[id]) {
+			id, some = one, true
+		}
 	}
-	return machine.Identity{}, false
+	return id, some
 }
 
 // takeMissed returns all of them, which are looked at from now on: no Get has to rest.
-func (m *member) takeMissed() map[machine.Identity]bool {
+func (m *member) takeMissed() map[machine.Identity]time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := m.missed
-	m.missed, m.restsUntil = map[machine.Identity]bool{}, time.Time{}
+	m.missed, m.restsUntil = map[machine.Identity]time.Time{}, time.Time{}
 	return out
 }
 

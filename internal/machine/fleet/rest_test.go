@@ -48,10 +48,6 @@ func TestHostThatAnswersAgainIsToldOf(t *testing.T) {
 				if _, err := y.driver(t, "a").Get(t.Context(), testSpec(1).Identity); !errors.Is(err, machine.ErrUnreachable) {
 					t.Fatalf("Get: %v, want %v", err, machine.ErrUnreachable)
 				}
-				if fault.Hang { // others are not even looked at
-					_, _ = y.driver(t, "a").Get(t.Context(), testSpec(2).Identity)
-					want = append(want, testSpec(2).Name)
-				}
 				pass(t, 3*time.Second)
 				if diff := cmp.Diff(want, changed(y)); diff != "" {
 					t.Fatalf("told of these machines (-want +got):\n%s", diff)
@@ -82,6 +78,59 @@ func TestHostThatRefusesAnswers(t *testing.T) {
 			t.Errorf("told of these machines (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// A machine that hung made its whole host unreachable for a quarter of a minute, again and again.
+func TestMachineThatHangsMakesItsHostUnreachable(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newRig(t, map[string]simulated.Script{"a": {}}, nil)
+		synctest.Wait()
+		y.hosts["a"].Inject(simulated.Fault{Call: simulated.CallGet, UID: testSpec(1).UID, Hang: true})
+		for range 20 {
+			if took, err := timedGet(t, y, 1); took > 5*time.Second || !errors.Is(err, machine.ErrUnreachable) {
+				t.Errorf("Get of the machine that hangs took %s and said %v, want %v", took, err, machine.ErrUnreachable)
+			}
+			for other := range 3 {
+				if took, err := timedGet(t, y, 2+other); took != 0 || !errors.Is(err, machine.ErrNotFound) {
+					t.Errorf("Get of another machine took %s and said %v, want 0s and %v", took, err, machine.ErrNotFound)
+				}
+			}
+			pass(t, 7*time.Second)
+		}
+		if told := changed(y); len(told) > 0 {
+			t.Errorf("it was told of %v", told)
+		}
+	})
+}
+
+// A host that hangs costs two Gets, and answers all others at once.
+func TestHostThatHangsRestsAfterTwoMachines(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		y := newRig(t, map[string]simulated.Script{"a": {}}, nil)
+		synctest.Wait()
+		y.hosts["a"].Inject(simulated.Fault{Call: simulated.CallGet, Hang: true})
+		var got []time.Duration
+		for n := range 4 {
+			took, err := timedGet(t, y, n)
+			if !errors.Is(err, machine.ErrUnreachable) {
+				t.Errorf("Get: %v, want %v", err, machine.ErrUnreachable)
+			}
+			got = append(got, took)
+		}
+		if diff := cmp.Diff([]time.Duration{5 * time.Second, 5 * time.Second, 0, 0}, got); diff != "" {
+			t.Errorf("the Gets took (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// timedGet looks at a machine, and tells how long that took.
+func timedGet(t *testing.T, y *rig, n int) (time.Duration, error) {
+	t.Helper()
+	begin := time.Now()
+	_, err := y.driver(t, "a").Get(t.Context(), testSpec(n).Identity)
+	return time.Since(begin), err
 }
 
 // While a host hangs, nobody is woken for it, and it is asked less and less often.
