@@ -72,7 +72,11 @@ func (r *Reconciler) resize(key types.NamespacedName, wanted claim, have machine
 			if candidate.Name != host || r.overcommits[host] {
 				continue
 			}
-			if refused = candidate.Grow(have, wanted.size); refused != nil {
+			refused = candidate.Grow(have, wanted.size)
+			if refused == nil && size != have && candidate.Problem != "" && candidate.Quota != (machine.Resources{}) {
+				refused = fmt.Errorf("%w: host %q: %s", machine.ErrNoCapacity, host, candidate.Problem)
+			}
+			if refused != nil {
 				size = have
 			}
 		}

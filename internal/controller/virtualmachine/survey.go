@@ -22,10 +22,9 @@ import (
 // surveys knows what the hosts have beyond the machines of objects that are recorded there: machines that were retained, those whose objects lost
 // their finalizer, and those of a host that got another name. They take room as all others do.
 type surveys struct {
-	// running is held by the worker that makes a survey.
-	running sync.Mutex
-	mu      sync.Mutex
-	byHost  map[string]survey
+	mu       sync.Mutex
+	byHost   map[string]survey
+	underway map[string]surveying
 }
 
 // survey is what a host was found to have.
@@ -39,118 +38,140 @@ type survey struct {
 	answered bool
 }
 
-// surveyAgain is how old a survey is before a machine that found no room asks for another one, and before a host that could not tell is
-// asked again.
-const surveyAgain = 30 * time.Second
+// surveying is a survey that has not ended.
+type surveying struct {
+	// over is closed by end, when nobody has to wait for the survey any longer.
+	over chan struct{}
+	end  func()
+}
 
-// survey surveys the hosts that were not surveyed before, and with outdated also those whose survey is old. It reports whether it has
-// surveyed any. A host that is down is not asked, because nothing is placed there.
+const (
+	// surveyAgain is how old a survey is before a machine that found no room asks for another one, and before a host that could not tell is
+	// asked again.
+	surveyAgain = 30 * time.Second
+	// surveyPatience is how long passes wait for a survey. A host that takes longer gets no machines before it has told what it has, and does not hold
+	// up those of other hosts.
+	surveyPatience = 10 * time.Second
+)
+
+// survey surveys the hosts that were not surveyed before, and with outdated also those whose survey is old. It reports whether there was anything to
+// wait for. A host that is down is not asked, because nothing is placed there.
 func (r *Reconciler) survey(ctx context.Context, outdated bool) (bool, error) {
-	r.surveys.running.Lock()
-	defer r.surveys.running.Unlock()
-	due := r.surveys.due(r.fleet.Hosts(), r.now(), outdated)
-	if len(due) == 0 {
-		return false, nil
+	for _, host := range r.surveys.begin(r.fleet.Hosts(), r.now(), outdated) {
+		go r.surveyHost(context.WithoutCancel(ctx), host)
 	}
+	waits := r.surveys.waits()
+	for _, over := range waits {
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+	return len(waits) > 0, nil
+}
+
+// surveyHost surveys a host, which the limits of the fleet bound.
+func (r *Reconciler) surveyHost(ctx context.Context, host string) {
+	defer r.surveys.end(host)
 	before := r.claims.leftovers()
-	lists := r.listMachines(ctx, due)
-	// The objects are read after the machines: a machine whose object is not there has lost it.
-	owners, err := r.owners(ctx)
-	if err != nil {
-		return false, err
+	strays, sizes, err := r.weigh(ctx, host)
+	first := r.surveys.set(host, survey{at: r.now(), err: err, strays: strays})
+	if err == nil {
+		r.claims.surveyed(host, before)
 	}
-	for i, host := range due {
-		strays, sizes := lists[i].divide(host, owners)
-		first := r.surveys.set(host, survey{at: r.now(), err: lists[i].err, strays: strays})
-		if lists[i].err == nil {
-			r.claims.surveyed(host, before)
-		}
-		if first { // Later, a list can be older than a claim.
-			r.claims.raise(sizes)
-		}
+	if first { // Later, a list can be older than a claim.
+		r.claims.raise(sizes)
 	}
-	return true, ctx.Err()
 }
 
-// machineList is what a host answers.
-type machineList struct {
-	machines []machine.Observed
-	err      error
-}
-
-// divide returns the sum of the machines that have no object which is recorded on the host, and the sizes of the others by their objects.
-func (l machineList) divide(host string, owners map[types.UID]owner) (placement.Allocation, map[types.NamespacedName]machine.Resources) {
+// weigh lists the machines of a host. It returns the sum of those without objects that are recorded there, and the sizes of the others.
+func (r *Reconciler) weigh(ctx context.Context, host string) (placement.Allocation, map[types.NamespacedName]machine.Resources, error) {
 	var strays placement.Allocation
+	driver, ok := r.fleet.Driver(host)
+	if !ok {
+		return strays, nil, machine.ErrNoHost
+	}
+	machines, err := driver.List(ctx, r.installation)
+	if err != nil {
+		return strays, nil, err
+	}
+	// The objects are read after the machines: a machine whose object is not there has lost it.
+	owners, err := r.owners(ctx, host)
+	if err != nil {
+		return strays, nil, err
+	}
 	sizes := map[types.NamespacedName]machine.Resources{}
-	for _, one := range l.machines {
-		if its, ok := owners[types.UID(one.UID)]; ok && its.host == host {
-			sizes[its.key] = one.Resources
+	for _, one := range machines {
+		if key, ok := owners[types.UID(one.UID)]; ok {
+			sizes[key] = one.Resources
 		} else {
 			strays = strays.Plus(placement.Allocation{Resources: one.Resources, Machines: 1})
 		}
 	}
-	return strays, sizes
+	return strays, sizes, nil
 }
 
-// listMachines lists the machines of the hosts, of all at the same time.
-func (r *Reconciler) listMachines(ctx context.Context, hosts []string) []machineList {
-	out := make([]machineList, len(hosts))
-	var group sync.WaitGroup
-	for i, host := range hosts {
-		driver, ok := r.fleet.Driver(host)
-		if !ok {
-			continue
-		}
-		group.Go(func() { out[i].machines, out[i].err = driver.List(ctx, r.installation) })
-	}
-	group.Wait()
-	return out
-}
-
-// owner is the VirtualMachine that has a machine, and the host that is recorded.
-type owner struct {
-	key  types.NamespacedName
-	host string
-}
-
-// owners returns all VirtualMachines, by the UIDs under which hosts know their machines.
-func (r *Reconciler) owners(ctx context.Context) (map[types.UID]owner, error) {
+// owners returns the VirtualMachines that are recorded on the host, by the UIDs under which it knows their machines.
+func (r *Reconciler) owners(ctx context.Context, host string) (map[types.UID]types.NamespacedName, error) {
 	var list cloudnativev1alpha1.VirtualMachineList
-	if err := r.client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.client.List(ctx, &list, client.MatchingFields{kube.MachineHostField: host}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("cannot list VirtualMachines: %w", err)
 	}
-	out := make(map[types.UID]owner, len(list.Items))
+	out := make(map[types.UID]types.NamespacedName, len(list.Items))
 	for i := range list.Items {
-		vm := &list.Items[i]
-		out[kube.MachineUIDOf(vm)] = owner{client.ObjectKeyFromObject(vm), kube.PlacementOf(vm).Host}
+		out[kube.MachineUIDOf(&list.Items[i])] = client.ObjectKeyFromObject(&list.Items[i])
 	}
 	return out, nil
 }
 
-// due returns the hosts that are up and have to be surveyed.
-func (s *surveys) due(hosts []fleet.HostState, now time.Time, outdated bool) []string {
+// begin returns the hosts that are up and have to be surveyed, which is underway from now on.
+func (s *surveys) begin(hosts []fleet.HostState, now time.Time, outdated bool) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.byHost == nil {
+		s.byHost, s.underway = map[string]survey{}, map[string]surveying{}
+	}
 	var out []string
 	for _, state := range hosts {
-		if !state.Health.Probed || state.Health.Err != nil {
+		name := state.Host.Name
+		if _, asked := s.underway[name]; asked || !state.Health.Probed || state.Health.Err != nil {
 			continue
 		}
-		last, known := s.byHost[state.Host.Name]
+		last, known := s.byHost[name]
 		if !known || (outdated || last.err != nil) && now.Sub(last.at) >= surveyAgain {
-			out = append(out, state.Host.Name)
+			over := make(chan struct{})
+			s.underway[name] = surveying{over, sync.OnceFunc(func() { close(over) })}
+			time.AfterFunc(surveyPatience, s.underway[name].end)
+			out = append(out, name)
 		}
 	}
 	return out
+}
+
+// waits returns what is closed when the surveys that are underway are over.
+func (s *surveys) waits() []chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []chan struct{}
+	for _, one := range s.underway {
+		out = append(out, one.over)
+	}
+	return out
+}
+
+// end ends a survey.
+func (s *surveys) end(host string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.underway[host].end()
+	delete(s.underway, host)
 }
 
 // set keeps a survey, and reports whether it is the first one that the host could answer.
 func (s *surveys) set(host string, found survey) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byHost == nil {
-		s.byHost = map[string]survey{}
-	}
 	last := s.byHost[host]
 	found.answered = last.answered || found.err == nil
 	s.byHost[host] = found
