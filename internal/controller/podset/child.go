@@ -100,12 +100,17 @@ func desiredTemplate(podSet *appsv1alpha1.PodSet) (*corev1ac.PodTemplateSpecAppl
 		return nil, fmt.Errorf("cannot read the template of %q: %w", podSet.Name, err)
 	}
 	template.WithLabels(podLabels(podSet.Name))
+	if template.Spec == nil {
+		template.WithSpec(corev1ac.PodSpec())
+	}
 	if podSet.Spec.NodePool != "" {
-		if template.Spec == nil {
-			template.WithSpec(corev1ac.PodSpec())
-		}
 		template.Spec.WithRuntimeClassName(podSet.Spec.NodePool)
 	}
+	// Two names of one field, of which the API server fills in the one that is left out: only the one that wins is applied.
+	if account := template.Spec.DeprecatedServiceAccount; account != nil && template.Spec.ServiceAccountName == nil {
+		template.Spec.WithServiceAccountName(*account)
+	}
+	template.Spec.DeprecatedServiceAccount = nil
 	return template, nil
 }
 

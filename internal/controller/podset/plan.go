@@ -4,6 +4,7 @@
 package podset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -197,14 +198,19 @@ func ownedByPredecessor(podSet *appsv1alpha1.PodSet, live client.Object) bool {
 }
 
 // reset asks for a zero where the live object has something else and the PodSet nothing: without it, server-side apply
-// would keep what others have set, such as the pause of "kubectl rollout pause". It is not part of the hash,
-// because the next pass will not ask for it again.
+// would keep what others have set, such as the pause of "kubectl rollout pause", and what the API server has: it copies the name of a
+// ServiceAccount into a field that has no owner, and from there back when the PodSet drops it. It is not part of the hash, because the
+// next pass will not ask for it again.
 func reset(desired *appsv1ac.DeploymentSpecApplyConfiguration, live *appsv1.DeploymentSpec) {
 	if desired.Paused == nil && live.Paused {
 		desired.WithPaused(false)
 	}
 	if desired.MinReadySeconds == nil && live.MinReadySeconds != 0 {
 		desired.WithMinReadySeconds(0)
+	}
+	has := &live.Template.Spec
+	if wanted := desired.Template.Spec; wanted.ServiceAccountName == nil && cmp.Or(has.ServiceAccountName, has.DeprecatedServiceAccount) != "" {
+		wanted.WithServiceAccountName("").WithDeprecatedServiceAccount("")
 	}
 }
 

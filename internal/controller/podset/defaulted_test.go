@@ -1,0 +1,47 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package podset
+
+import (
+	"slices"
+	"testing"
+
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
+)
+
+// TestAServiceAccountThatIsDroppedStaysOnThePods is about the field "serviceAccount", which the API server fills in beside "serviceAccountName", and
+// copies back from.
+func TestAServiceAccountThatIsDroppedStaysOnThePods(t *testing.T) {
+	named := func(name string) func(*appsv1alpha1.PodSet) {
+		return func(p *appsv1alpha1.PodSet) { p.Spec.Template.Spec.ServiceAccountName = name }
+	}
+	aliased := func(name string) func(*appsv1alpha1.PodSet) {
+		return func(p *appsv1alpha1.PodSet) { p.Spec.Template.Spec.DeprecatedServiceAccount = name }
+	}
+	for sentence, tt := range map[string]struct {
+		before, after func(*appsv1alpha1.PodSet)
+		want          string
+	}{
+		"it is dropped":                    {named("privileged"), named(""), ""},
+		"its other name is dropped":        {aliased("privileged"), aliased(""), ""},
+		"another one takes its place":      {named("a"), named("b"), "b"},
+		"so it does under its other name":  {aliased("a"), aliased("b"), "b"},
+		"it gets its usual name":           {aliased("a"), func(p *appsv1alpha1.PodSet) { aliased("")(p); named("b")(p) }, "b"},
+		"the usual name wins over another": {func(p *appsv1alpha1.PodSet) { named("a")(p); aliased("b")(p) }, aliased("c"), "a"},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newStage(t)
+			podSet := s.podSet(withTemplate, tt.before)
+			s.Events.Take()
+			s.edit(podSet, tt.after)
+			spec := s.deployment("web").Spec.Template.Spec
+			if spec.ServiceAccountName != tt.want || spec.DeprecatedServiceAccount != tt.want {
+				t.Errorf("the pods run as %q and %q, want %q", spec.ServiceAccountName, spec.DeprecatedServiceAccount, tt.want)
+			}
+			if slices.Contains(s.Events.Reasons(), appsv1alpha1.ReasonDriftRepaired) {
+				t.Error("the PodSet's own ServiceAccount was reverted")
+			}
+		})
+	}
+}
