@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
@@ -111,6 +112,13 @@ func desiredTemplate(podSet *appsv1alpha1.PodSet) (*corev1ac.PodTemplateSpecAppl
 		template.Spec.WithServiceAccountName(*account)
 	}
 	template.Spec.DeprecatedServiceAccount = nil
+	// A volume without a source is an empty directory. What the API server adds has no owner: it would stay beside the source that comes next, and
+	// the API server would reject both.
+	for i := range given.Spec.Volumes {
+		if given.Spec.Volumes[i].VolumeSource == (corev1.VolumeSource{}) {
+			template.Spec.Volumes[i].WithEmptyDir(corev1ac.EmptyDirVolumeSource())
+		}
+	}
 	return template, nil
 }
 

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 )
 
@@ -43,5 +46,21 @@ func TestAServiceAccountThatIsDroppedStaysOnThePods(t *testing.T) {
 				t.Error("the PodSet's own ServiceAccount was reverted")
 			}
 		})
+	}
+}
+
+// TestAVolumeWithoutASourceCanGetNoneLater is about the empty directory that the API server makes of it.
+func TestAVolumeWithoutASourceCanGetNoneLater(t *testing.T) {
+	s := newStage(t)
+	podSet := s.podSet(withTemplate, func(p *appsv1alpha1.PodSet) {
+		p.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "data"}, {Name: "none"}}
+	})
+	given := corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}}
+	s.edit(podSet, func(p *appsv1alpha1.PodSet) { p.Spec.Template.Spec.Volumes[0].VolumeSource = given })
+	s.wantConditions(podSet, map[string]string{"Stalled": "False NotStalled: "})
+	given.ConfigMap.DefaultMode = new(corev1.ConfigMapVolumeSourceDefaultMode)
+	want := []corev1.Volume{{Name: "data", VolumeSource: given}, {Name: "none", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+	if diff := cmp.Diff(want, s.deployment("web").Spec.Template.Spec.Volumes); diff != "" {
+		t.Errorf("volumes (-want +got):\n%s", diff)
 	}
 }
