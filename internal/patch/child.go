@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -37,6 +38,23 @@ func Create(ctx context.Context, c client.Client, child runtime.ApplyConfigurati
 // Apply applies a child that is known to be owned, and takes its fields back from others who changed them.
 func Apply(ctx context.Context, c client.Client, child runtime.ApplyConfiguration) error {
 	return c.Apply(ctx, child, FieldOwner, client.ForceOwnership)
+}
+
+// Write creates a child of which none was seen, and applies one that was seen and is known to be owned. Where the name is another object's by now,
+// the API server refuses the write and that object stays as it is.
+func Write[T applicable[T]](ctx context.Context, c client.Client, child T, seen types.UID) error {
+	if seen == "" {
+		return Create(ctx, c, child)
+	}
+	return Apply(ctx, c, child.WithUID(seen))
+}
+
+// applicable is an apply configuration of an object.
+type applicable[T any] interface {
+	runtime.ApplyConfiguration
+
+	// WithUID has the write reach the object with that UID only.
+	WithUID(uid types.UID) T
 }
 
 // Hash returns a short hash of the desired state of a child, for AppliedHashAnnotation.

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -52,6 +53,32 @@ func TestApplyTakesAwayWhatCreateHasSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]string{"key": "other"}, got.Data); diff != "" {
+		t.Errorf("data differs (-want +got):\n%s", diff)
+	}
+}
+
+func TestWriteReachesTheSeenObjectOnly(t *testing.T) {
+	t.Parallel()
+	h := testkit.New(t)
+	namespace := h.Namespace(t)
+	if err := patch.Write(t.Context(), h.Direct, child(namespace, "value", ""), "uid-before"); !apierrors.IsConflict(err) {
+		t.Errorf("writing to an object that is gone ended with %v, want a conflict", err)
+	}
+	if err := patch.Write(t.Context(), h.Direct, child(namespace, "value", ""), ""); err != nil {
+		t.Fatal(err)
+	}
+	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "child"}}
+	h.Get(t, made)
+	for seen, refused := range map[types.UID]func(error) bool{"": apierrors.IsConflict, "uid-before": apierrors.IsInvalid} {
+		if err := patch.Write(t.Context(), h.Direct, child(namespace, "other", ""), seen); !refused(err) {
+			t.Errorf("writing to another object than %q ended with %v, want it refused", seen, err)
+		}
+	}
+	if err := patch.Write(t.Context(), h.Direct, child(namespace, "last", ""), made.UID); err != nil {
+		t.Fatal(err)
+	}
+	h.Get(t, made)
+	if diff := cmp.Diff(map[string]string{"key": "last"}, made.Data); diff != "" {
 		t.Errorf("data differs (-want +got):\n%s", diff)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
@@ -121,17 +122,17 @@ func (r *Reconciler) writeStore(ctx context.Context, pass *scope, kept *store, r
 	if err != nil {
 		return err
 	}
-	if err := patch.Apply(ctx, r.direct, secret); err != nil {
+	if err := patch.Write(ctx, r.direct, secret, pass.seen.storedIn); err != nil {
 		return fmt.Errorf("cannot store the state in Secret %s/%s: %w", r.namespace, *secret.Name, err)
 	}
-	pass.seen.stored = kept
+	pass.seen.stored, pass.seen.storedIn = kept, ptr.Deref(secret.UID, "")
 	return nil
 }
 
 // writeKubeconfig writes the Secret with the kubeconfig.
 func (r *Reconciler) writeKubeconfig(ctx context.Context, pass *scope) error {
 	ref, content := pass.seen.kubeconfig.ref, pass.decision.kubeconfig
-	if err := patch.Apply(ctx, r.direct, kubeconfigSecret(pass.Object, ref, content)); err != nil {
+	if err := patch.Write(ctx, r.direct, kubeconfigSecret(pass.Object, ref, content), pass.seen.kubeconfig.uid); err != nil {
 		return fmt.Errorf("cannot write the kubeconfig to Secret %s/%s: %w", ref.Namespace, ref.Name, err)
 	}
 	pass.seen.kubeconfig.content = content

@@ -4,13 +4,19 @@
 package cluster
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // TestAStateThatCannotBeUsedHoldsADeletedCluster is about a Secret with the state that was applied again from a backup, or is damaged: every
@@ -97,4 +103,37 @@ func (s *stage) foreignState() {
 func foreignState(s *stage) string {
 	return "True SecretConflict: Secret " + s.namespace + "/" + s.cluster.Name +
 		"-state exists and does not belong to this Cluster. Delete or rename it"
+}
+
+// TestASecretThatHasJustAppearedIsOverwritten is about a Secret that somebody has made between the look and the first write.
+func TestASecretThatHasJustAppearedIsOverwritten(t *testing.T) {
+	for suffix, told := range map[string]struct{ in, as string }{
+		clusterprovisionerv1alpha1.StateSecretSuffix:      {status.Stalled, "True SecretConflict: …"},
+		clusterprovisionerv1alpha1.KubeconfigSecretSuffix: {clusterprovisionerv1alpha1.ConditionKubeconfigAvailable, "False SecretConflict: …"},
+	} {
+		t.Run(suffix, func(t *testing.T) {
+			s, made := newStage(t), false
+			s.r.direct = testkit.Meanwhile(s.r.direct, func(object runtime.ApplyConfiguration) {
+				if secret, ok := object.(*corev1ac.SecretApplyConfiguration); ok && !made && strings.HasSuffix(*secret.Name, suffix) {
+					made = true
+					s.Create(t, &corev1.Secret{
+						ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: *secret.Name}, Type: *secret.Type,
+						StringData: map[string]string{"mine": "x"},
+					})
+				}
+			})
+			s.create()
+			testkit.Eventually(t, "the write meets the Secret", func() bool {
+				_, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(s.cluster))
+				if err != nil && !apierrors.IsConflict(err) {
+					t.Fatal(err)
+				}
+				return made
+			})
+			s.becomes(told.in, told.as)
+			if got := s.secret(suffix); string(got.Data["mine"]) != "x" || len(got.Data) != 1 || len(got.OwnerReferences) > 0 {
+				t.Errorf("the Secret holds %v and belongs to %v", got.Data, got.OwnerReferences)
+			}
+		})
+	}
 }

@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
@@ -41,9 +42,10 @@ type observation struct {
 	outdated bool
 	// left is what the run left behind; nil unless it has ended, and the status does not say so yet and has to.
 	left *provision.Artifacts
-	// stored is the content of the Secret with the tool's state; nil for none. unusable says why there is no working with that Secret: nothing is
-	// read from it or written to it, and so no run can start or be recorded.
+	// stored is the content of the Secret with the tool's state, and storedIn that Secret; nil for none. unusable says why there is no working with
+	// that Secret: nothing is read from it or written to it, and so no run can start or be recorded.
 	stored   *store
+	storedIn types.UID
 	unusable *refusal
 	// forbidden says why the tool must not be called at all; nil if it may.
 	forbidden *refusal
@@ -61,7 +63,8 @@ type observation struct {
 // kubeconfigSecretState is the Secret that the kubeconfig goes to, as it is now.
 type kubeconfigSecretState struct {
 	ref corev1.SecretReference
-	// foreign says that it belongs to somebody else.
+	// uid is that of the Secret; empty if there is none, or if foreign says that it belongs to somebody else.
+	uid     types.UID
 	foreign bool
 	// content is the kubeconfig in it; empty if there is none, or if it is foreign.
 	content []byte
@@ -136,7 +139,7 @@ func (r *Reconciler) observeStore(ctx context.Context, cluster *clusterprovision
 		// An empty one, and not none: somebody has worked on the Cluster.
 		kept, seen.unusable = &store{}, &refusal{clusterprovisionerv1alpha1.ReasonStateLost, err.Error() + ". Restore the Secret"}
 	}
-	seen.stored = kept
+	seen.stored, seen.storedIn = kept, secret.UID
 	return nil
 }
 
@@ -272,7 +275,7 @@ func (r *Reconciler) observeKubeconfig(ctx context.Context, cluster *clusterprov
 	case err == nil && !belongsTo(cluster, &secret):
 		seen.kubeconfig.foreign = true
 	case err == nil:
-		seen.kubeconfig.content = secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey]
+		seen.kubeconfig.uid, seen.kubeconfig.content = secret.UID, secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey]
 	}
 	if err := r.observeFormer(ctx, cluster, seen); err != nil {
 		return err

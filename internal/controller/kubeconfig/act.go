@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
@@ -70,8 +71,11 @@ func (r *Reconciler) issue(ctx context.Context, pass *scope) flow.Outcome {
 
 // writeSecret writes the Secret with the kubeconfig.
 func (r *Reconciler) writeSecret(ctx context.Context, pass *scope, kubeconfig []byte, annotations map[string]string) error {
-	ref := pass.seen.ref
-	if err := patch.Apply(ctx, r.direct, secretOf(pass.Object, ref, kubeconfig, annotations)); err != nil {
+	ref, seen := pass.seen.ref, types.UID("")
+	if pass.seen.secret != nil {
+		seen = pass.seen.secret.UID
+	}
+	if err := patch.Write(ctx, r.direct, secretOf(pass.Object, ref, kubeconfig, annotations), seen); err != nil {
 		return fmt.Errorf("cannot write Secret %s/%s: %w", ref.Namespace, ref.Name, err)
 	}
 	// This is what the Secret holds from now on.

@@ -8,8 +8,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
@@ -78,5 +80,30 @@ func TestAFormerSecretOfSomebodyElseIsLeftAlone(t *testing.T) {
 	s.holds(config, config.Name+"-kubeconfig")
 	if !s.Get(t, foreign) {
 		t.Error("the foreign Secret is gone")
+	}
+}
+
+// TestASecretThatHasJustAppearedIsOverwritten is about a Secret that somebody has made between the look and the first write.
+func TestASecretThatHasJustAppearedIsOverwritten(t *testing.T) {
+	for name, kind := range map[string]func(*clusterprovisionerv1alpha1.Kubeconfig){"a token": token, "a copy": admin} {
+		t.Run(name, func(t *testing.T) {
+			s, made := newStage(t), false
+			s.provisioned()
+			foreign := &corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "taken"}, Type: "cluster.x-k8s.io/secret",
+				StringData: map[string]string{"value": "mine"},
+			}
+			s.r.direct = testkit.Meanwhile(s.Direct, func(runtime.ApplyConfiguration) {
+				if !made {
+					made = true
+					s.Create(t, foreign)
+				}
+			})
+			config := s.create(kind, s.into("taken"))
+			s.is(config, status.Stalled, "True SecretConflict: …")
+			if !s.Get(t, foreign) || string(foreign.Data["value"]) != "mine" || len(foreign.OwnerReferences) > 0 {
+				t.Errorf("the Secret holds %q and belongs to %v", foreign.Data["value"], foreign.OwnerReferences)
+			}
+		})
 	}
 }
