@@ -73,8 +73,10 @@ func addKubeconfigs(mgr manager.Manager, t tools) error {
 	if err != nil {
 		return err
 	}
-	root := confine.Root(t.conf.Clusters.ConfigRoot)
-	return kubeconfig.New(mgr.GetClient(), direct, t.recorder, t.now, t.conf.LeaseLockNamespace, root).SetupWithManager(mgr, t.workers)
+	options := kubeconfig.Options{
+		Namespace: t.conf.LeaseLockNamespace, ConfigRoot: confine.Root(t.conf.Clusters.ConfigRoot), Fence: t.leading.Transport,
+	}
+	return kubeconfig.New(mgr.GetClient(), direct, t.recorder, t.now, options).SetupWithManager(mgr, t.workers)
 }
 
 // checkIsolation finds out whether this machine can isolate tools as the configuration wants it. It tells once if it cannot.

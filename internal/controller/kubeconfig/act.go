@@ -19,7 +19,7 @@ import (
 func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	decided := pass.decision
 	if decided.revoke {
-		if outcome := revoke(ctx, pass); !outcome.IsDone() {
+		if outcome := r.revoke(ctx, pass); !outcome.IsDone() {
 			return outcome
 		}
 	}
@@ -53,7 +53,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 // issue issues a token and writes the kubeconfig with it.
 func (r *Reconciler) issue(ctx context.Context, pass *scope) flow.Outcome {
 	config := pass.Object
-	cluster, err := newTarget(pass.seen.admin)
+	cluster, err := r.newTarget(pass.seen.admin)
 	if err != nil {
 		return flow.Fail(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/client-go/transport"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
@@ -25,12 +26,24 @@ type Reconciler struct {
 	namespace string
 	// configRoot is the directory that configPath must be in; empty for any.
 	configRoot confine.Root
+	// fence wraps the transports to other clusters.
+	fence transport.WrapperFunc
+}
+
+// Options are what a Reconciler needs besides the API server.
+type Options struct {
+	// Namespace is where Secrets go unless a spec names another.
+	Namespace string
+	// ConfigRoot is the directory that configPath must be in; empty for any.
+	ConfigRoot confine.Root
+	// Fence wraps the transports to other clusters: an instance that may no longer be the leader changes nothing there. Nil lets everything pass.
+	Fence transport.WrapperFunc
 }
 
 // New returns a Reconciler. Reads of c come from a cache and wait for c's own writes. Secrets are read and written with direct, one by
 // one, so that no cache holds all Secrets of the cluster.
-func New(c, direct client.Client, recorder event.Recorder, now func() time.Time, namespace string, configRoot confine.Root) *Reconciler {
-	r := &Reconciler{client: c, direct: direct, namespace: namespace, configRoot: configRoot}
+func New(c, direct client.Client, recorder event.Recorder, now func() time.Time, options Options) *Reconciler {
+	r := &Reconciler{client: c, direct: direct, namespace: options.Namespace, configRoot: options.ConfigRoot, fence: options.Fence}
 	r.Lifecycle = &flow.Lifecycle[*clusterprovisionerv1alpha1.Kubeconfig, *scope]{
 		Client: c, Live: direct, Recorder: recorder, Now: now,
 		New:            func() *clusterprovisionerv1alpha1.Kubeconfig { return &clusterprovisionerv1alpha1.Kubeconfig{} },

@@ -43,7 +43,7 @@ func newStage(t *testing.T) *stage {
 	t.Parallel()
 	s := &stage{Harness: testkit.New(t), t: t}
 	s.namespace = s.Namespace(t)
-	s.r = New(s.Client, s.Direct, s.Events, time.Now, s.namespace, "")
+	s.r = New(s.Client, s.Direct, s.Events, time.Now, Options{Namespace: s.namespace})
 	return s
 }
 

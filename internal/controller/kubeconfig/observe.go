@@ -71,7 +71,7 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 		}
 	}
 	if isToken(config) && config.DeletionTimestamp.IsZero() && secret != nil && belongsTo(config, secret) {
-		seen.rejected = rejects(ctx, secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey])
+		seen.rejected = r.rejects(ctx, secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey])
 	}
 	pass.seen = seen
 	return flow.Done()

@@ -86,10 +86,10 @@ func hintToSkip(config *clusterprovisionerv1alpha1.Kubeconfig) string {
 }
 
 // revoke deletes what was made in the cluster.
-func revoke(ctx context.Context, pass *scope) flow.Outcome {
+func (r *Reconciler) revoke(ctx context.Context, pass *scope) flow.Outcome {
 	config, was := pass.Object, recordOf(pass.Object, *pass.seen)
 	_, admin := issuer(config, *pass.seen, was)
-	cluster, err := newTarget(admin)
+	cluster, err := r.newTarget(admin)
 	if err == nil {
 		err = cluster.revoke(ctx, config, was.account)
 	}

@@ -42,13 +42,14 @@ func asWindlass() metav1.CreateOptions {
 	return metav1.CreateOptions{FieldManager: string(patch.FieldOwner)}
 }
 
-// newTarget returns the cluster that the kubeconfig describes.
-func newTarget(kubeconfig []byte) (*target, error) {
+// newTarget returns the cluster that the kubeconfig describes. What changes it passes the fence.
+func (r *Reconciler) newTarget(kubeconfig []byte) (*target, error) {
 	config, err := kube.Target(kubeconfig)
 	if err != nil {
 		return nil, err
 	}
 	config.Timeout = callTimeout
+	config.Wrap(r.fence)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a client for the cluster: %w", err)
@@ -58,8 +59,8 @@ func newTarget(kubeconfig []byte) (*target, error) {
 
 // rejects reports whether the cluster says that it does not accept the credential in the kubeconfig. A cluster that does not answer says
 // nothing.
-func rejects(ctx context.Context, kubeconfig []byte) bool {
-	cluster, err := newTarget(kubeconfig)
+func (r *Reconciler) rejects(ctx context.Context, kubeconfig []byte) bool {
+	cluster, err := r.newTarget(kubeconfig)
 	if err != nil {
 		return false
 	}
