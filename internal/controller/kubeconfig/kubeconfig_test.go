@@ -430,3 +430,20 @@ func TestATokenOfAClusterThatDoesNotAnswerIsGivenUpByAPersonOnly(t *testing.T) {
 		t.Error("the Kubeconfig is still there")
 	}
 }
+
+// TestASecretThatNobodyCanReadIsCalledValid has a token that somebody has edited, and that is not issued anew for now.
+func TestASecretThatNobodyCanReadIsCalledValid(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	testkit.Edit(t, s.Harness, s.secret(config), func(secret *corev1.Secret) { secret.Data["value"] = []byte("edited") })
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+		k.Annotations = map[string]string{status.PausedAnnotation: "true"}
+	})
+	s.Settle(t, s.r, config)
+	s.is(config, clusterprovisionerv1alpha1.ConditionIssued, "False KubeconfigInvalid: cannot parse kubeconfig: …")
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Annotations = nil })
+	s.Settle(t, s.r, config)
+	s.holds(config, config.Name+"-kubeconfig")
+	s.enter(s.secret(config))
+}

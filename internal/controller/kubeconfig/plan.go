@@ -98,16 +98,9 @@ func missing(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) fl
 	return flow.Done()
 }
 
-// due reports whether a token has to be issued: there is none, it was issued for something else, it is time to renew it, or the cluster does
-// not accept it any more, or has another address.
+// due reports whether a token has to be issued: there is none, it was issued for something else, it is time to renew it, the cluster does
+// not accept it any more, or what the Secret holds does not lead there.
 func due(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now time.Time) bool {
 	return seen.secret == nil || seen.rejected || seen.secret.Annotations[annotationFor] != purpose(config) ||
-		old(seen.secret, now) || moved(seen)
-}
-
-// moved reports whether the Secret leads to another server than the kubeconfig of the cluster does by now.
-func moved(seen observation) bool {
-	is, err := kube.Target(seen.admin)
-	was, wasErr := kube.Target(seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey])
-	return err == nil && wasErr == nil && is.Host != was.Host
+		old(seen.secret, now) || !leads(seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey], seen.admin)
 }

@@ -50,10 +50,14 @@ func given(changes ...change) situation {
 	return s
 }
 
-// leadingTo returns a kubeconfig for the server.
-func leadingTo(server string) []byte {
+// leadingTo returns a kubeconfig for the server, changed as asked.
+func leadingTo(server string, changes ...func(*clientcmdapi.Cluster)) []byte {
+	cluster := &clientcmdapi.Cluster{Server: server}
+	for _, change := range changes {
+		change(cluster)
+	}
 	raw, err := clientcmd.Write(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: server}},
+		Clusters:       map[string]*clientcmdapi.Cluster{"c": cluster},
 		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"u": {Token: "t"}},
 		Contexts:       map[string]*clientcmdapi.Context{"x": {Cluster: "c", AuthInfo: "u"}},
 		CurrentContext: "x",
@@ -77,7 +81,7 @@ func holds(kubeconfig []byte) change {
 // issued makes the Secret one with a token of an hour that was issued some time ago, for what the object asks for.
 func issued(ago time.Duration) change {
 	return func(s *situation) {
-		holds([]byte("a token"))(s)
+		holds(append(leadingTo("https://127.0.0.1:1"), "# with a token\n"...))(s)
 		s.config.Status.ServiceAccount, s.config.Status.ClusterName = accountOf(s.config), clusterOf(s.config)
 		s.seen.secret.Annotations = annotationsOf(s.config, noon.Add(-ago), grant{noon.Add(time.Hour - ago), time.Hour})
 	}
@@ -123,6 +127,23 @@ func deleted(s *situation) { s.config.DeletionTimestamp = new(metav1.NewTime(noo
 func withoutCluster(s *situation) { s.seen.cluster, s.seen.admin = nil, nil }
 
 func withoutKubeconfig(s *situation) { s.seen.admin = nil }
+
+// edited lets the Secret hold that kubeconfig. The others are of the same server, and lead to a former cluster of that address.
+func edited(kubeconfig []byte) change {
+	return func(s *situation) { s.seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey] = kubeconfig }
+}
+
+func authority(text string) change {
+	return edited(leadingTo("https://127.0.0.1:1", func(c *clientcmdapi.Cluster) { c.CertificateAuthorityData = []byte(text) }))
+}
+
+func named(server string) change {
+	return edited(leadingTo("https://127.0.0.1:1", func(c *clientcmdapi.Cluster) { c.TLSServerName = server }))
+}
+
+func unverified(s *situation) {
+	edited(leadingTo("https://127.0.0.1:1", func(c *clientcmdapi.Cluster) { c.InsecureSkipTLSVerify = true }))(s)
+}
 
 func annotated(key string) change {
 	return func(s *situation) { s.config.Annotations = map[string]string{key: "true"} }
@@ -178,19 +199,20 @@ func TestPlan(t *testing.T) {
 		"a token of a former version is renewed as it was": {given(tokenOf, issued(40*time.Minute), func(s *situation) {
 			delete(s.seen.secret.Annotations, annotationLife)
 		}), decision{issue: true}},
-		"a token that says nothing of itself is renewed": {given(tokenOf, holds([]byte("a token"))), decision{issue: true}},
+		"a token that says nothing of itself is renewed": {given(tokenOf, holds(first)), decision{issue: true}},
 		"a token that the cluster rejects is replaced":   {given(tokenOf, issued(0), func(s *situation) { s.seen.rejected = true }), decision{issue: true}},
 		"a token for another role is replaced":           {given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ClusterRole = "edit" }), decision{issue: true}},
 		"a token for another ServiceAccount is revoked and replaced": {
 			given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ServiceAccount = "b" }),
 			decision{revoke: true, forget: true, issue: true},
 		},
-		"a token for a cluster that has moved is replaced": {given(tokenOf, issued(0), func(s *situation) {
-			s.seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey] = leadingTo("https://127.0.0.1:2")
-		}), decision{issue: true}},
-		"a token for a cluster that is where it was is kept": {given(tokenOf, issued(0), func(s *situation) {
-			s.seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey] = leadingTo("https://127.0.0.1:1")
-		}), decision{}},
+		"a token for a cluster that has moved is replaced":                {given(tokenOf, issued(0), edited(leadingTo("https://127.0.0.1:2"))), decision{issue: true}},
+		"a token for a cluster that is where it was is kept":              {given(tokenOf, issued(0), edited(first)), decision{}},
+		"a token in a Secret that nobody can read is replaced":            {given(tokenOf, issued(0), edited([]byte("edited"))), decision{issue: true}},
+		"a token in a Secret that is empty is replaced":                   {given(tokenOf, issued(0), edited(nil)), decision{issue: true}},
+		"a token for a cluster with another authority is replaced":        {given(tokenOf, issued(0), authority("former")), decision{issue: true}},
+		"a token for a cluster with another server name is replaced":      {given(tokenOf, issued(0), named("former")), decision{issue: true}},
+		"a token for a cluster that was not verified is replaced":         {given(tokenOf, issued(0), unverified), decision{issue: true}},
 		"a paused token is not renewed":                                   {given(tokenOf, issued(time.Hour), annotated(status.PausedAnnotation)), decision{outcome: paused}},
 		"a token is revoked before an admin's kubeconfig is handed out":   {given(tokenOf, issued(0), adminOf), decision{revoke: true, forget: true, write: first}},
 		"so it is when only the status tells of it":                       {given(adminOf, recorded), decision{revoke: true, forget: true, write: first}},

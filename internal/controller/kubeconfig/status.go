@@ -48,6 +48,16 @@ func held(pass *scope) (*corev1.Secret, corev1.SecretReference) {
 	return seen.secret, seen.ref
 }
 
+// unreadable says why what the Secret holds cannot be used; nil if it can, or if there is none.
+func unreadable(pass *scope) error {
+	secret, _ := held(pass)
+	if secret == nil {
+		return nil
+	}
+	_, err := kube.Target(secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey])
+	return err
+}
+
 // expired reports whether the credential is over. What the Secret holds decides: the spec may ask for another kind by now.
 func expired(pass *scope) bool {
 	if secret, _ := held(pass); !expiresAt(secret).IsZero() {
@@ -97,11 +107,13 @@ func expiry(secret *corev1.Secret, target *rest.Config) time.Time {
 
 func markIssued(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 	written := pass.Object.Status
-	switch {
+	switch err := unreadable(pass); {
 	case written.SecretRef == nil && outcome.Reason() != "":
 		marks.False(clusterprovisionerv1alpha1.ConditionIssued, outcome.Reason(), outcome.Message())
 	case written.SecretRef == nil:
 		marks.False(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonKubeconfigMissing, "")
+	case err != nil: // somebody has edited it
+		marks.False(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, err.Error())
 	case expired(pass):
 		marks.False(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonExpired, "the credential has expired")
 	default:

@@ -4,6 +4,7 @@
 package kubeconfig
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -65,6 +66,17 @@ func (r *Reconciler) rejects(ctx context.Context, kubeconfig []byte) bool {
 		return false
 	}
 	return apierrors.IsUnauthorized(cluster.client.Discovery().RESTClient().Get().AbsPath("/version").Do(ctx).Error())
+}
+
+// leads reports whether a kubeconfig that was issued leads to the cluster as the kubeconfig of its tool does: one that cannot be read does not,
+// nor one with an address or a certificate authority that the cluster had before it was made anew.
+func leads(issued, admin []byte) bool {
+	is, err := kube.Target(issued)
+	if err != nil {
+		return false
+	}
+	want, err := kube.Target(admin)
+	return err == nil && is.Host == want.Host && is.ServerName == want.ServerName && is.Insecure == want.Insecure && bytes.Equal(is.CAData, want.CAData)
 }
 
 // issue ensures the ServiceAccount and its binding, and returns a kubeconfig with a token for it.
