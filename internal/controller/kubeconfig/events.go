@@ -5,6 +5,7 @@ package kubeconfig
 
 import (
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -27,11 +28,11 @@ func reissued(config *clusterprovisionerv1alpha1.Kubeconfig) event.Event {
 	}
 }
 
-// revoked says that what was made in the cluster has been deleted.
-func revoked(config *clusterprovisionerv1alpha1.Kubeconfig, was *record) event.Event {
+// revoked says what of that which was made in the cluster has been deleted.
+func revoked(config *clusterprovisionerv1alpha1.Kubeconfig, was *record, kinds []string) event.Event {
 	return event.Event{
 		Regarding: config, Reason: clusterprovisionerv1alpha1.ReasonRevoked, Action: actionRevoke,
-		Note: fmt.Sprintf("Deleted ServiceAccount %q and its binding from Cluster %q", was.account, was.cluster),
+		Note: fmt.Sprintf("Deleted %s %q from Cluster %q", strings.Join(kinds, " and "), was.account, was.cluster),
 	}
 }
 

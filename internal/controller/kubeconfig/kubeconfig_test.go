@@ -302,6 +302,43 @@ func TestAnotherRoleIsBoundAnew(t *testing.T) {
 	}
 }
 
+// TestATokenWithoutItsRoleStaysSoUntilItsRenewal is about a binding that somebody has deleted or edited in the cluster.
+func TestATokenWithoutItsRoleStaysSoUntilItsRenewal(t *testing.T) {
+	edit := func(s *stage, binding *rbacv1.ClusterRoleBinding, change func([]rbacv1.Subject) []rbacv1.Subject) {
+		testkit.Edit(s.t, s.Harness, binding, func(b *rbacv1.ClusterRoleBinding) { b.Subjects = change(b.Subjects) })
+	}
+	other := rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "other"}
+	for name, spoil := range map[string]func(*stage, *rbacv1.ClusterRoleBinding){
+		"the binding is gone": func(s *stage, binding *rbacv1.ClusterRoleBinding) {
+			if err := s.Live.Delete(s.t.Context(), binding); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+		"the binding is for nobody": func(s *stage, binding *rbacv1.ClusterRoleBinding) {
+			edit(s, binding, func([]rbacv1.Subject) []rbacv1.Subject { return nil })
+		},
+		"the binding is for somebody else, too": func(s *stage, binding *rbacv1.ClusterRoleBinding) {
+			edit(s, binding, func(those []rbacv1.Subject) []rbacv1.Subject { return append(those, other) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			s.provisioned()
+			config := s.create(token)
+			binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: accountOf(config)}}
+			spoil(s, binding)
+			s.Settle(t, s.r, config)
+			s.holds(config, config.Name+"-kubeconfig")
+			if !s.Get(t, binding) {
+				t.Fatal("there is no binding")
+			}
+			if diff := cmp.Diff(subjects(accountOf(config)), binding.Subjects); diff != "" {
+				t.Errorf("the binding is for (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestAnotherServiceAccountRevokesTheOneBefore(t *testing.T) {
 	s := newStage(t)
 	s.provisioned()
@@ -331,6 +368,9 @@ func TestAForeignServiceAccountIsLeftAlone(t *testing.T) {
 	s.SettleKey(t, s.r, client.ObjectKeyFromObject(config))
 	if !s.Get(t, foreign) {
 		t.Error("the foreign ServiceAccount is gone")
+	}
+	if got := s.Events.Reasons(); slices.Contains(got, clusterprovisionerv1alpha1.ReasonRevoked) {
+		t.Errorf("the events are %v, and nothing was deleted", got)
 	}
 }
 

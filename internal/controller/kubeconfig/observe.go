@@ -33,9 +33,10 @@ type observation struct {
 	// ref is the Secret of this object; shared says that it is the Cluster's own, which the controller of Clusters writes.
 	ref    corev1.SecretReference
 	shared bool
-	// secret is that Secret; nil if it does not exist. rejected says that the cluster does not accept the token in it.
-	secret   *corev1.Secret
-	rejected bool
+	// secret is that Secret; nil if it does not exist. rejected says that the cluster does not accept the token in it, unbound that the token
+	// has not the role that it is for.
+	secret            *corev1.Secret
+	rejected, unbound bool
 	// former is the Secret that the kubeconfig went to before the spec named another; nil if there is none of this object.
 	former *corev1.Secret
 	// issuer is the Cluster that a token was issued in, if the spec names another by now, and issuerAdmin the kubeconfig of its tool.
@@ -71,10 +72,23 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 		}
 	}
 	if isToken(config) && config.DeletionTimestamp.IsZero() && secret != nil && belongsTo(config, secret) {
-		seen.rejected = r.rejects(ctx, secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey])
+		r.observeToken(ctx, config, seen)
 	}
 	pass.seen = seen
 	return flow.Done()
+}
+
+// observeToken asks the cluster about the token in the Secret. One that does not answer, or is another cluster than the Secret leads to, is not
+// asked a second time.
+func (r *Reconciler) observeToken(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, seen *observation) {
+	issued := seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey]
+	err := r.enter(ctx, issued)
+	if seen.rejected = apierrors.IsUnauthorized(err); err != nil || !leads(issued, seen.admin) {
+		return
+	}
+	if cluster, err := r.newTarget(seen.admin); err == nil {
+		seen.unbound = cluster.unbound(ctx, config, accountOf(config))
+	}
 }
 
 // observeAdmin reads the kubeconfig that the tool wrote: from the Cluster's Secret, or from the file that the article names.

@@ -90,13 +90,16 @@ func (r *Reconciler) revoke(ctx context.Context, pass *scope) flow.Outcome {
 	config, was := pass.Object, recordOf(pass.Object, *pass.seen)
 	_, admin := issuer(config, *pass.seen, was)
 	cluster, err := r.newTarget(admin)
+	var deleted []string
 	if err == nil {
-		err = cluster.revoke(ctx, config, was.account)
+		deleted, err = cluster.revoke(ctx, config, was.account)
 	}
 	if err != nil {
 		return stays(config, was, err)
 	}
-	pass.Tell(revoked(config, was))
+	if len(deleted) > 0 {
+		pass.Tell(revoked(config, was, deleted))
+	}
 	return flow.Done()
 }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -28,6 +29,12 @@ import (
 
 // callTimeout bounds a request to the cluster, so that a cluster that hangs does not hold a worker.
 const callTimeout = 5 * time.Second
+
+// The kinds of what is made in the cluster.
+const (
+	kindAccount = "ServiceAccount"
+	kindBinding = "ClusterRoleBinding"
+)
 
 // errForeign says that the cluster has an object of the name which was not made for this Kubeconfig.
 var errForeign = errors.New("it exists in the cluster and was not made for this Kubeconfig")
@@ -58,14 +65,13 @@ func (r *Reconciler) newTarget(kubeconfig []byte) (*target, error) {
 	return &target{config: config, client: client}, nil
 }
 
-// rejects reports whether the cluster says that it does not accept the credential in the kubeconfig. A cluster that does not answer says
-// nothing.
-func (r *Reconciler) rejects(ctx context.Context, kubeconfig []byte) bool {
+// enter asks the cluster for its version, with the credential in the kubeconfig.
+func (r *Reconciler) enter(ctx context.Context, kubeconfig []byte) error {
 	cluster, err := r.newTarget(kubeconfig)
 	if err != nil {
-		return false
+		return err
 	}
-	return apierrors.IsUnauthorized(cluster.client.Discovery().RESTClient().Get().AbsPath("/version").Do(ctx).Error())
+	return cluster.client.Discovery().RESTClient().Get().AbsPath("/version").Do(ctx).Error()
 }
 
 // leads reports whether a kubeconfig that was issued leads to the cluster as the kubeconfig of its tool does: one that cannot be read does not,
@@ -122,10 +128,9 @@ func (t *target) ensureAccount(ctx context.Context, config *clusterprovisionerv1
 	return err
 }
 
-// ensureBinding binds the ServiceAccount to its role. The role of a binding is immutable: another role takes another binding.
+// ensureBinding binds the ServiceAccount to its role, and nobody else. The role of a binding is immutable: another role takes another binding.
 func (t *target) ensureBinding(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, name string) error {
 	bindings := t.client.RbacV1().ClusterRoleBindings()
-	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: roleOf(config)}
 	live, err := bindings.Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -133,7 +138,7 @@ func (t *target) ensureBinding(ctx context.Context, config *clusterprovisionerv1
 		return err
 	case !wasIssuedFor(config, live):
 		return errForeign
-	case live.RoleRef == role:
+	case binds(live, config, name):
 		return nil
 	default:
 		gone := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &live.UID}}
@@ -142,31 +147,56 @@ func (t *target) ensureBinding(ctx context.Context, config *clusterprovisionerv1
 		}
 	}
 	_, err = bindings.Create(ctx, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metaFor(config, name), RoleRef: role,
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: metav1.NamespaceSystem, Name: name}},
+		ObjectMeta: metaFor(config, name), RoleRef: roleRef(config), Subjects: subjects(name),
 	}, asWindlass())
 	return err
 }
 
+// unbound reports whether the cluster says that the ServiceAccount has not the role that its token is for. A cluster that does not answer says
+// nothing.
+func (t *target) unbound(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, name string) bool {
+	live, err := t.client.RbacV1().ClusterRoleBindings().Get(ctx, name, metav1.GetOptions{})
+	return apierrors.IsNotFound(err) || err == nil && !binds(live, config, name)
+}
+
+// binds reports whether a binding gives the ServiceAccount its role, and nobody else.
+func binds(binding *rbacv1.ClusterRoleBinding, config *clusterprovisionerv1alpha1.Kubeconfig, name string) bool {
+	return binding.RoleRef == roleRef(config) && slices.Equal(binding.Subjects, subjects(name))
+}
+
+func roleRef(config *clusterprovisionerv1alpha1.Kubeconfig) rbacv1.RoleRef {
+	return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: roleOf(config)}
+}
+
+func subjects(name string) []rbacv1.Subject {
+	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: metav1.NamespaceSystem, Name: name}}
+}
+
 // revoke deletes the ServiceAccount, which ends its tokens, and its binding. What does not exist or was not made for this Kubeconfig is
-// left alone.
-func (t *target) revoke(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, name string) error {
+// left alone. It returns the kinds of what it has deleted.
+func (t *target) revoke(ctx context.Context, config *clusterprovisionerv1alpha1.Kubeconfig, name string) (deleted []string, err error) {
 	bindings, accounts := t.client.RbacV1().ClusterRoleBindings(), t.client.CoreV1().ServiceAccounts(metav1.NamespaceSystem)
 	binding, err := bindings.Get(ctx, name, metav1.GetOptions{})
 	if err == nil && wasIssuedFor(config, binding) {
 		err = bindings.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &binding.UID}})
+		if err == nil {
+			deleted = append(deleted, kindBinding)
+		}
 	}
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("cannot delete ClusterRoleBinding %q: %w", name, err)
+		return nil, fmt.Errorf("cannot delete %s %q: %w", kindBinding, name, err)
 	}
 	account, err := accounts.Get(ctx, name, metav1.GetOptions{})
 	if err == nil && wasIssuedFor(config, account) {
 		err = accounts.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &account.UID}})
+		if err == nil {
+			deleted = append(deleted, kindAccount)
+		}
 	}
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("cannot delete ServiceAccount %q: %w", name, err)
+		return nil, fmt.Errorf("cannot delete %s %q: %w", kindAccount, name, err)
 	}
-	return nil
+	return deleted, nil
 }
 
 func metaFor(config *clusterprovisionerv1alpha1.Kubeconfig, name string) metav1.ObjectMeta {
