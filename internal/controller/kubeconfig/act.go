@@ -31,6 +31,9 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 			return flow.Fail(err)
 		}
 	}
+	if decided.note {
+		pass.Object.Status.ServiceAccount, pass.Object.Status.ClusterName = accountOf(pass.Object), clusterOf(pass.Object)
+	}
 	switch {
 	case decided.issue:
 		if outcome := r.issue(ctx, pass); !outcome.IsDone() {
@@ -57,8 +60,6 @@ func (r *Reconciler) issue(ctx context.Context, pass *scope) flow.Outcome {
 	if err != nil {
 		return flow.Fail(err)
 	}
-	// Said first, so that what is made before something fails is not forgotten.
-	config.Status.ServiceAccount, config.Status.ClusterName = accountOf(config), clusterOf(config)
 	kubeconfig, granted, err := cluster.issue(ctx, config)
 	if err != nil {
 		return refused(err)

@@ -9,7 +9,8 @@
 //
 //  1. observe reads the Cluster, its kubeconfig, the Secret of this object, and the one that a former spec named (observe.go).
 //  2. plan decides whether something has to be revoked (revoke.go), whether the Secret has to be written, and with what (plan.go): pure.
-//  3. act revokes and writes; for a token it first makes the ServiceAccount and its binding in the cluster (act.go, target.go).
+//  3. act revokes and writes; for a token it first makes the ServiceAccount and its binding in the cluster (act.go, target.go). The pass that
+//     decides on another ServiceAccount or cluster makes nothing there: its status is the record of them, and the next pass goes on.
 //
 // Each pass then describes what it found in the status, with at most one write (status.go), and records events once that write has
 // succeeded (events.go). The condition Issued is written here, the others by internal/status. Only tokens have a finalizer: what was

@@ -18,8 +18,8 @@ import (
 type decision struct {
 	// write is what the Secret has to hold; nil leaves it as it is.
 	write []byte
-	// issue says that a token has to be issued.
-	issue bool
+	// issue says that a token has to be issued, note that the status has to tell of it before.
+	issue, note bool
 	// drop says that the former Secret has to go, once the new one is written.
 	drop bool
 	// revoke says that what was made in the cluster has to go, forget that nothing may tell of it any more, release that the object can go.
@@ -27,6 +27,9 @@ type decision struct {
 	// outcome is how the pass goes on once all this is done.
 	outcome flow.Outcome
 }
+
+// soon is how long a pass waits that noted something which the next one acts on.
+const soon = time.Millisecond
 
 // plan decides what has to be revoked, and then what the Secret has to hold.
 func plan(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now time.Time) decision {
@@ -44,6 +47,11 @@ func plan(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now t
 	}
 	if status.IsPaused(config) && (next.issue || next.write != nil || next.drop || next.forget) {
 		return decision{outcome: flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)}
+	}
+	if next.issue && !noted(config) {
+		next.issue, next.note, next.drop = false, true, false
+		next.outcome = flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, fmt.Sprintf("ServiceAccount %q to be made in Cluster %q",
+			accountOf(config), clusterOf(config)), soon)
 	}
 	return next
 }

@@ -5,6 +5,7 @@ package kubeconfig
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -82,7 +83,7 @@ func holds(kubeconfig []byte) change {
 func issued(ago time.Duration) change {
 	return func(s *situation) {
 		holds(append(leadingTo("https://127.0.0.1:1"), "# with a token\n"...))(s)
-		s.config.Status.ServiceAccount, s.config.Status.ClusterName = accountOf(s.config), clusterOf(s.config)
+		noting(s)
 		s.seen.secret.Annotations = annotationsOf(s.config, noon.Add(-ago), grant{noon.Add(time.Hour - ago), time.Hour})
 	}
 }
@@ -105,6 +106,11 @@ func formerly(s *situation) {
 func shared(s *situation) { s.seen.shared = true }
 
 func adminOf(s *situation) { admin(s.config) }
+
+// noting lets the status tell of the token, as it does before that is issued.
+func noting(s *situation) {
+	s.config.Status.ServiceAccount, s.config.Status.ClusterName = accountOf(s.config), clusterOf(s.config)
+}
 
 func recorded(s *situation) { s.config.Status.ServiceAccount = "windlass-way" }
 
@@ -157,6 +163,9 @@ func TestPlan(t *testing.T) {
 		"revoked; to delete this Kubeconfig anyway, annotate it with clusterprovisioner.rke.io/skip-revocation=true", 15*time.Second)
 	unrevokedYet := flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, `Cluster "one" to have a kubeconfig, so that the token can be `+
 		"revoked; to go on without that, annotate this Kubeconfig with clusterprovisioner.rke.io/skip-revocation=true", 15*time.Second)
+	toMake := func(account, cluster string) flow.Outcome {
+		return flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, fmt.Sprintf("ServiceAccount %q to be made in Cluster %q", account, cluster), soon)
+	}
 	noTwo := flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotFound, `Cluster "two" to be created`, 0)
 	for name, test := range map[string]struct {
 		given situation
@@ -189,7 +198,10 @@ func TestPlan(t *testing.T) {
 			decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonConfigPathRefused,
 				errors.New(`file "/etc/shadow" is outside of the directory that --config-root allows`))},
 		},
-		"a token is issued":                                                     {given(tokenOf), decision{issue: true}},
+		"a token is noted before it is issued":                                  {given(tokenOf), decision{note: true, outcome: toMake("windlass-way", "one")}},
+		"a token that is noted for another cluster is noted anew":               {given(tokenOf, noting, toTwo), decision{forget: true, note: true, outcome: toMake("windlass-way", "two")}},
+		"a token that is noted is issued":                                       {given(tokenOf, noting), decision{issue: true}},
+		"a paused token is not noted":                                           {given(tokenOf, annotated(status.PausedAnnotation)), decision{outcome: paused}},
 		"a token in the first two thirds of life stays":                         {given(tokenOf, issued(39*time.Minute)), decision{}},
 		"a token in the last third of life is renewed":                          {given(tokenOf, issued(40*time.Minute)), decision{issue: true}},
 		"a token of a cluster whose clock is an hour behind ours stays":         {given(tokenOf, issued(0), expiring(0)), decision{}},
@@ -199,12 +211,13 @@ func TestPlan(t *testing.T) {
 		"a token of a former version is renewed as it was": {given(tokenOf, issued(40*time.Minute), func(s *situation) {
 			delete(s.seen.secret.Annotations, annotationLife)
 		}), decision{issue: true}},
-		"a token that says nothing of itself is renewed": {given(tokenOf, holds(first)), decision{issue: true}},
+		"a token that says nothing of itself is renewed": {given(tokenOf, noting, holds(first)), decision{issue: true}},
 		"a token that the cluster rejects is replaced":   {given(tokenOf, issued(0), func(s *situation) { s.seen.rejected = true }), decision{issue: true}},
+		"a token that has lost its role is replaced":     {given(tokenOf, issued(0), func(s *situation) { s.seen.unbound = true }), decision{issue: true}},
 		"a token for another role is replaced":           {given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ClusterRole = "edit" }), decision{issue: true}},
 		"a token for another ServiceAccount is revoked and replaced": {
 			given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ServiceAccount = "b" }),
-			decision{revoke: true, forget: true, issue: true},
+			decision{revoke: true, forget: true, note: true, outcome: toMake("b", "one")},
 		},
 		"a token for a cluster that has moved is replaced":                {given(tokenOf, issued(0), edited(leadingTo("https://127.0.0.1:2"))), decision{issue: true}},
 		"a token for a cluster that is where it was is kept":              {given(tokenOf, issued(0), edited(first)), decision{}},
@@ -218,10 +231,10 @@ func TestPlan(t *testing.T) {
 		"so it is when only the status tells of it":                       {given(adminOf, recorded), decision{revoke: true, forget: true, write: first}},
 		"so it is when only the finalizer tells that there may be one":    {given(adminOf, finalized), decision{revoke: true, forget: true, write: first}},
 		"a paused token is not revoked":                                   {given(tokenOf, issued(0), adminOf, annotated(status.PausedAnnotation)), decision{outcome: paused}},
-		"a token of a former cluster is revoked before another is issued": {given(tokenOf, issued(0), toTwo, answering), decision{revoke: true, forget: true, issue: true}},
+		"a token of a former cluster is revoked before another is issued": {given(tokenOf, issued(0), toTwo, answering), decision{revoke: true, forget: true, note: true, outcome: toMake("windlass-way", "two")}},
 		"a token of a former cluster waits for what revokes it":           {given(tokenOf, issued(0), toTwo, known), decision{outcome: unrevokedYet}},
-		"a token of a former cluster that a person gives up is replaced":  {given(tokenOf, issued(0), toTwo, known, annotated(clusterprovisionerv1alpha1.SkipRevocationAnnotation)), decision{forget: true, issue: true}},
-		"a token of a former cluster that is gone is replaced":            {given(tokenOf, issued(0), toTwo), decision{forget: true, issue: true}},
+		"a token of a former cluster that a person gives up is replaced":  {given(tokenOf, issued(0), toTwo, known, annotated(clusterprovisionerv1alpha1.SkipRevocationAnnotation)), decision{forget: true, note: true, outcome: toMake("windlass-way", "two")}},
+		"a token of a former cluster that is gone is replaced":            {given(tokenOf, issued(0), toTwo), decision{forget: true, note: true, outcome: toMake("windlass-way", "two")}},
 		"a token of a former cluster is revoked before the next is there": {given(tokenOf, issued(0), toTwo, answering, withoutCluster), decision{revoke: true, forget: true, outcome: noTwo}},
 		"a token in a former Secret is revoked in the cluster it is of":   {given(tokenOf, issued(0), elsewhere, toTwo, known), decision{outcome: unrevokedYet}},
 		"a deleted token that became an admin's kubeconfig is revoked":    {given(tokenOf, issued(0), adminOf, deleted), decision{revoke: true, release: true}},

@@ -22,7 +22,7 @@ import (
 // record tells which token was issued. The spec does not: it may ask for something else by now.
 type record struct {
 	cluster, account string
-	// known says that a token was issued, and not only that one may have been: there was a finalizer, and nothing was written.
+	// known says that a token was or is about to be issued, and not only that one may have been: there was a finalizer, and nothing was written.
 	known bool
 }
 
@@ -37,6 +37,12 @@ func recordOf(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) *
 	return &record{
 		cluster: cmp.Or(config.Status.ClusterName, clusterOf(config)), account: cmp.Or(account, accountOf(config)), known: account != "" || written,
 	}
+}
+
+// noted reports whether the status tells of the token that the spec asks for. It does before anything is made in the cluster: what a pass has made
+// while the spec was changed, or before it was killed, would be forgotten otherwise.
+func noted(config *clusterprovisionerv1alpha1.Kubeconfig) bool {
+	return config.Status.ServiceAccount == accountOf(config) && config.Status.ClusterName == clusterOf(config)
 }
 
 // outdated reports whether what was issued is not what the spec asks for: another type, cluster or ServiceAccount.

@@ -12,6 +12,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
@@ -174,6 +175,33 @@ func TestAServiceAccountIsForgottenWhileItsClusterIsAway(t *testing.T) {
 	for _, object := range before {
 		if s.Get(t, object) {
 			t.Errorf("%T %q is still there", object, object.GetName())
+		}
+	}
+}
+
+// TestATokenOutlivesAnEditWhileItIsIssued has somebody change the spec just before the Secret is written: the write of the status that would have
+// told of the first ServiceAccount was refused.
+func TestATokenOutlivesAnEditWhileItIsIssued(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := &clusterprovisionerv1alpha1.Kubeconfig{ObjectMeta: metav1.ObjectMeta{Name: "way-" + s.namespace}}
+	token(config)
+	s.of(config)
+	first, other := accountOf(config), "other-"+s.namespace
+	s.r.direct = testkit.Meanwhile(s.Direct, func(runtime.ApplyConfiguration) {
+		for _, object := range made(first) {
+			if config.Spec.ServiceAccount == "" && !s.Get(t, object) {
+				t.Errorf("%T %q was not made", object, first)
+			}
+		}
+		testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.ServiceAccount = other })
+	})
+	s.Create(t, config)
+	s.Settle(t, s.r, config)
+	s.holds(config, config.Name+"-kubeconfig")
+	for _, object := range made(first) {
+		if s.Get(t, object) {
+			t.Errorf("%T %q is still there", object, first)
 		}
 	}
 }
