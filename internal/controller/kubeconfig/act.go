@@ -18,6 +18,9 @@ import (
 // act is the phase that writes.
 func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	decided := pass.decision
+	if decided.lost {
+		pass.Tell(unrevoked(pass.Object, recordOf(pass.Object, *pass.seen)))
+	}
 	if decided.revoke {
 		if outcome := r.revoke(ctx, pass); !outcome.IsDone() {
 			return outcome

@@ -36,6 +36,15 @@ func revoked(config *clusterprovisionerv1alpha1.Kubeconfig, was *record, kinds [
 	}
 }
 
+// unrevoked says that nothing was deleted, because there is no Cluster to reach the cluster by.
+func unrevoked(config *clusterprovisionerv1alpha1.Kubeconfig, was *record) event.Event {
+	return event.Event{
+		Regarding: config, Warning: true, Reason: clusterprovisionerv1alpha1.ReasonClusterNotFound, Action: actionRevoke,
+		Note: fmt.Sprintf("Could not delete ServiceAccount %q and its binding: Cluster %q is gone; if its machines still run, delete both there",
+			was.account, was.cluster),
+	}
+}
+
 // announcements declares the transitions of conditions that are recorded.
 func announcements() []status.Announcement {
 	return []status.Announcement{

@@ -411,9 +411,13 @@ func TestATokenOfAClusterThatIsGoneIsLetGo(t *testing.T) {
 	if err := s.Live.Delete(t.Context(), config); err != nil {
 		t.Fatal(err)
 	}
+	s.Events.Take()
 	s.SettleKey(t, s.r, client.ObjectKeyFromObject(config))
 	if s.Get(t, config) {
 		t.Error("the Kubeconfig is still there")
+	}
+	if diff := cmp.Diff([]string{clusterprovisionerv1alpha1.ReasonClusterNotFound}, s.Events.Reasons()); diff != "" {
+		t.Errorf("the events (-want +got):\n%s", diff)
 	}
 }
 

@@ -24,6 +24,8 @@ type decision struct {
 	drop bool
 	// revoke says that what was made in the cluster has to go, forget that nothing may tell of it any more, release that the object can go.
 	revoke, forget, release bool
+	// lost says that what was made cannot be revoked, because the Cluster is gone: its machines may still run.
+	lost bool
 	// outcome is how the pass goes on once all this is done.
 	outcome flow.Outcome
 }
@@ -43,7 +45,7 @@ func plan(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now t
 		if !outcome.IsDone() { // nothing else is handed out before
 			return decision{outcome: outcome}
 		}
-		next.revoke, next.forget = revoke, true
+		next.revoke, next.forget, next.lost = revoke, true, lost(config, seen, was)
 	}
 	if status.IsPaused(config) && (next.issue || next.write != nil || next.drop || next.forget) {
 		return decision{outcome: flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)}
@@ -83,7 +85,7 @@ func planEnd(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, wa
 		return decision{release: true}
 	}
 	revoke, outcome := planRevocation(config, seen, was)
-	return decision{revoke: revoke, release: outcome.IsDone(), outcome: outcome}
+	return decision{revoke: revoke, release: outcome.IsDone(), lost: lost(config, seen, was), outcome: outcome}
 }
 
 // missing says what the credential cannot be made without.

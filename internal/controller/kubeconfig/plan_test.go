@@ -132,6 +132,13 @@ func deleted(s *situation) { s.config.DeletionTimestamp = new(metav1.NewTime(noo
 
 func withoutCluster(s *situation) { s.seen.cluster, s.seen.admin = nil, nil }
 
+// removing has the Cluster be deleted, too.
+func removing(policy clusterprovisionerv1alpha1.DeletionPolicy) change {
+	return func(s *situation) {
+		s.seen.cluster.DeletionTimestamp, s.seen.cluster.Spec.DeletionPolicy = new(metav1.NewTime(noon)), policy
+	}
+}
+
 func withoutKubeconfig(s *situation) { s.seen.admin = nil }
 
 // edited lets the Secret hold that kubeconfig. The others are of the same server, and lead to a former cluster of that address.
@@ -199,7 +206,7 @@ func TestPlan(t *testing.T) {
 				errors.New(`file "/etc/shadow" is outside of the directory that --config-root allows`))},
 		},
 		"a token is noted before it is issued":                                  {given(tokenOf), decision{note: true, outcome: toMake("windlass-way", "one")}},
-		"a token that is noted for another cluster is noted anew":               {given(tokenOf, noting, toTwo), decision{forget: true, note: true, outcome: toMake("windlass-way", "two")}},
+		"a token that is noted for another cluster is noted anew":               {given(tokenOf, noting, toTwo), decision{forget: true, lost: true, note: true, outcome: toMake("windlass-way", "two")}},
 		"a token that is noted is issued":                                       {given(tokenOf, noting), decision{issue: true}},
 		"a paused token is not noted":                                           {given(tokenOf, annotated(status.PausedAnnotation)), decision{outcome: paused}},
 		"a token in the first two thirds of life stays":                         {given(tokenOf, issued(39*time.Minute)), decision{}},
@@ -219,32 +226,36 @@ func TestPlan(t *testing.T) {
 			given(tokenOf, issued(0), func(s *situation) { s.config.Spec.ServiceAccount = "b" }),
 			decision{revoke: true, forget: true, note: true, outcome: toMake("b", "one")},
 		},
-		"a token for a cluster that has moved is replaced":                {given(tokenOf, issued(0), edited(leadingTo("https://127.0.0.1:2"))), decision{issue: true}},
-		"a token for a cluster that is where it was is kept":              {given(tokenOf, issued(0), edited(first)), decision{}},
-		"a token in a Secret that nobody can read is replaced":            {given(tokenOf, issued(0), edited([]byte("edited"))), decision{issue: true}},
-		"a token in a Secret that is empty is replaced":                   {given(tokenOf, issued(0), edited(nil)), decision{issue: true}},
-		"a token for a cluster with another authority is replaced":        {given(tokenOf, issued(0), authority("former")), decision{issue: true}},
-		"a token for a cluster with another server name is replaced":      {given(tokenOf, issued(0), named("former")), decision{issue: true}},
-		"a token for a cluster that was not verified is replaced":         {given(tokenOf, issued(0), unverified), decision{issue: true}},
-		"a paused token is not renewed":                                   {given(tokenOf, issued(time.Hour), annotated(status.PausedAnnotation)), decision{outcome: paused}},
-		"a token is revoked before an admin's kubeconfig is handed out":   {given(tokenOf, issued(0), adminOf), decision{revoke: true, forget: true, write: first}},
-		"so it is when only the status tells of it":                       {given(adminOf, recorded), decision{revoke: true, forget: true, write: first}},
-		"so it is when only the finalizer tells that there may be one":    {given(adminOf, finalized), decision{revoke: true, forget: true, write: first}},
-		"a paused token is not revoked":                                   {given(tokenOf, issued(0), adminOf, annotated(status.PausedAnnotation)), decision{outcome: paused}},
-		"a token of a former cluster is revoked before another is issued": {given(tokenOf, issued(0), toTwo, answering), decision{revoke: true, forget: true, note: true, outcome: toMake("windlass-way", "two")}},
-		"a token of a former cluster waits for what revokes it":           {given(tokenOf, issued(0), toTwo, known), decision{outcome: unrevokedYet}},
-		"a token of a former cluster that a person gives up is replaced":  {given(tokenOf, issued(0), toTwo, known, annotated(clusterprovisionerv1alpha1.SkipRevocationAnnotation)), decision{forget: true, note: true, outcome: toMake("windlass-way", "two")}},
-		"a token of a former cluster that is gone is replaced":            {given(tokenOf, issued(0), toTwo), decision{forget: true, note: true, outcome: toMake("windlass-way", "two")}},
-		"a token of a former cluster is revoked before the next is there": {given(tokenOf, issued(0), toTwo, answering, withoutCluster), decision{revoke: true, forget: true, outcome: noTwo}},
-		"a token in a former Secret is revoked in the cluster it is of":   {given(tokenOf, issued(0), elsewhere, toTwo, known), decision{outcome: unrevokedYet}},
-		"a deleted token that became an admin's kubeconfig is revoked":    {given(tokenOf, issued(0), adminOf, deleted), decision{revoke: true, release: true}},
-		"a deleted token of a former cluster is revoked there":            {given(tokenOf, issued(0), toTwo, answering, withoutCluster, deleted), decision{revoke: true, release: true}},
-		"a deleted token of a former cluster waits for what revokes it":   {given(tokenOf, issued(0), toTwo, known, deleted), decision{outcome: unrevoked}},
-		"a deleted copy revokes nothing":                                  {given(deleted), decision{release: true}},
-		"a deleted token is revoked":                                      {given(tokenOf, deleted), decision{revoke: true, release: true}},
-		"a deleted token of a gone cluster is let go":                     {given(tokenOf, deleted, withoutCluster), decision{release: true}},
-		"a deleted token that was never issued is let go":                 {given(tokenOf, deleted, withoutKubeconfig), decision{release: true}},
-		"a deleted token waits for what revokes it":                       {given(tokenOf, issued(0), deleted, withoutKubeconfig), decision{outcome: unrevoked}},
+		"a token for a cluster that has moved is replaced":                        {given(tokenOf, issued(0), edited(leadingTo("https://127.0.0.1:2"))), decision{issue: true}},
+		"a token for a cluster that is where it was is kept":                      {given(tokenOf, issued(0), edited(first)), decision{}},
+		"a token in a Secret that nobody can read is replaced":                    {given(tokenOf, issued(0), edited([]byte("edited"))), decision{issue: true}},
+		"a token in a Secret that is empty is replaced":                           {given(tokenOf, issued(0), edited(nil)), decision{issue: true}},
+		"a token for a cluster with another authority is replaced":                {given(tokenOf, issued(0), authority("former")), decision{issue: true}},
+		"a token for a cluster with another server name is replaced":              {given(tokenOf, issued(0), named("former")), decision{issue: true}},
+		"a token for a cluster that was not verified is replaced":                 {given(tokenOf, issued(0), unverified), decision{issue: true}},
+		"a paused token is not renewed":                                           {given(tokenOf, issued(time.Hour), annotated(status.PausedAnnotation)), decision{outcome: paused}},
+		"a token is revoked before an admin's kubeconfig is handed out":           {given(tokenOf, issued(0), adminOf), decision{revoke: true, forget: true, write: first}},
+		"so it is when only the status tells of it":                               {given(adminOf, recorded), decision{revoke: true, forget: true, write: first}},
+		"so it is when only the finalizer tells that there may be one":            {given(adminOf, finalized), decision{revoke: true, forget: true, write: first}},
+		"a paused token is not revoked":                                           {given(tokenOf, issued(0), adminOf, annotated(status.PausedAnnotation)), decision{outcome: paused}},
+		"a token of a former cluster is revoked before another is issued":         {given(tokenOf, issued(0), toTwo, answering), decision{revoke: true, forget: true, note: true, outcome: toMake("windlass-way", "two")}},
+		"a token of a former cluster waits for what revokes it":                   {given(tokenOf, issued(0), toTwo, known), decision{outcome: unrevokedYet}},
+		"a token of a former cluster that a person gives up is replaced":          {given(tokenOf, issued(0), toTwo, known, annotated(clusterprovisionerv1alpha1.SkipRevocationAnnotation)), decision{forget: true, note: true, outcome: toMake("windlass-way", "two")}},
+		"a token of a former cluster that is gone is replaced":                    {given(tokenOf, issued(0), toTwo), decision{forget: true, lost: true, note: true, outcome: toMake("windlass-way", "two")}},
+		"a token of a former cluster is revoked before the next is there":         {given(tokenOf, issued(0), toTwo, answering, withoutCluster), decision{revoke: true, forget: true, outcome: noTwo}},
+		"a token in a former Secret is revoked in the cluster it is of":           {given(tokenOf, issued(0), elsewhere, toTwo, known), decision{outcome: unrevokedYet}},
+		"a deleted token that became an admin's kubeconfig is revoked":            {given(tokenOf, issued(0), adminOf, deleted), decision{revoke: true, release: true}},
+		"a deleted token of a former cluster is revoked there":                    {given(tokenOf, issued(0), toTwo, answering, withoutCluster, deleted), decision{revoke: true, release: true}},
+		"a deleted token of a former cluster waits for what revokes it":           {given(tokenOf, issued(0), toTwo, known, deleted), decision{outcome: unrevoked}},
+		"a deleted copy revokes nothing":                                          {given(deleted), decision{release: true}},
+		"a deleted token is revoked":                                              {given(tokenOf, deleted), decision{revoke: true, release: true}},
+		"a deleted token that was issued in a gone cluster is let go with a word": {given(tokenOf, issued(0), deleted, withoutCluster), decision{release: true, lost: true}},
+		"a deleted token that a person gave up needs no word":                     {given(tokenOf, issued(0), deleted, withoutCluster, annotated(clusterprovisionerv1alpha1.SkipRevocationAnnotation)), decision{release: true}},
+		"a deleted token in a cluster that the tool removes is let go":            {given(tokenOf, issued(0), deleted, removing("")), decision{release: true}},
+		"a deleted token in a cluster that is left as it is, is revoked":          {given(tokenOf, issued(0), deleted, removing(clusterprovisionerv1alpha1.DeletionOrphan)), decision{revoke: true, release: true}},
+		"a deleted token of a gone cluster is let go":                             {given(tokenOf, deleted, withoutCluster), decision{release: true}},
+		"a deleted token that was never issued is let go":                         {given(tokenOf, deleted, withoutKubeconfig), decision{release: true}},
+		"a deleted token waits for what revokes it":                               {given(tokenOf, issued(0), deleted, withoutKubeconfig), decision{outcome: unrevoked}},
 		"so it does when its Secret is gone, too": {given(tokenOf, deleted, withoutKubeconfig, func(s *situation) {
 			s.config.Status.ServiceAccount = "windlass-way"
 		}), decision{outcome: unrevoked}},

@@ -60,14 +60,13 @@ func issuer(
 	return seen.issuer, seen.issuerAdmin
 }
 
-// planRevocation decides whether what was issued has to be revoked, or what that waits for. A cluster that is gone took everything with it;
-// a token in one that cannot be asked is given up by a person only.
+// planRevocation decides whether what was issued has to be revoked, or what that waits for. A cluster that the tool removes takes everything with
+// it, and there is no way into one whose Cluster is gone; a token in one that cannot be asked is given up by a person only.
 func planRevocation(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, was *record) (bool, flow.Outcome) {
 	cluster, admin := issuer(config, seen, was)
-	exists := cluster != nil && cluster.DeletionTimestamp.IsZero()
-	given := config.Annotations[clusterprovisionerv1alpha1.SkipRevocationAnnotation] == "true"
+	remains := cluster != nil && (cluster.DeletionTimestamp.IsZero() || cluster.Spec.DeletionPolicy == clusterprovisionerv1alpha1.DeletionOrphan)
 	switch {
-	case !exists || given:
+	case !remains || isGivenUp(config):
 		return false, flow.Done()
 	case len(admin) > 0:
 		return true, flow.Done()
@@ -75,6 +74,17 @@ func planRevocation(config *clusterprovisionerv1alpha1.Kubeconfig, seen observat
 		return false, waitToRevoke(config, was, "to have a kubeconfig")
 	}
 	return false, flow.Done()
+}
+
+// lost reports whether a token cannot be revoked any more that may still work: its Cluster is gone, and perhaps only as an object.
+func lost(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, was *record) bool {
+	cluster, _ := issuer(config, seen, was)
+	return cluster == nil && was.known && !isGivenUp(config)
+}
+
+// isGivenUp reports whether a person has given the token up.
+func isGivenUp(config *clusterprovisionerv1alpha1.Kubeconfig) bool {
+	return config.Annotations[clusterprovisionerv1alpha1.SkipRevocationAnnotation] == "true"
 }
 
 // waitToRevoke says what the object waits for, and how to go on anyway.
