@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,6 +21,9 @@ import (
 	"github.com/windlass-operator/windlass/internal/status"
 )
 
+// untilTaken is how long a place that a pod has refused waits for the pass that gives it to another one.
+const untilTaken = 20 * time.Millisecond
+
 // subresource is where the API server takes ephemeral containers.
 const subresource = "ephemeralcontainers"
 
@@ -31,6 +35,7 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	key := client.ObjectKeyFromObject(pass.Object)
 	r.memory.keepOnly(key, pass.decision.matched)
 	var conflict error
+	freed := false
 	for _, step := range pass.decision.installs {
 		name := pass.decision.container
 		if err := r.memory.refusal(key, step.pod.UID, name, r.now()); err != nil {
@@ -50,11 +55,15 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 		case err != nil:
 			r.memory.refused(key, step.pod.UID, name, err, r.now())
 			pass.refused[step.pod.Name] = err
+			freed = true
 		default:
 			r.pods.wrote(step.pod, written.containers())
 			step.pod.Spec.EphemeralContainers = append(step.pod.Spec.EphemeralContainers, written.containers()...)
 			pass.Tell(installed(written)...)
 		}
+	}
+	if freed && len(pass.decision.leftOut)+pass.decision.beyond > 0 {
+		pass.LookAgain(untilTaken)
 	}
 	return flow.Fail(conflict)
 }

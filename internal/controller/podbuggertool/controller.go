@@ -5,6 +5,7 @@ package podbuggertool
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -70,6 +71,7 @@ func (r *Reconciler) phases(*scope) []flow.Phase[*scope] {
 func decide(_ context.Context, pass *scope) flow.Outcome {
 	decision, err := plan(pass.Object, *pass.seen)
 	pass.decision = decision
+	maps.Copy(pass.refused, decision.refused)
 	if err != nil {
 		return flow.Stall(appsv1alpha1.ReasonInvalidSelector, err)
 	}

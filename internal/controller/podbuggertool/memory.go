@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
 )
 
@@ -45,6 +46,26 @@ func (m *memory) refusal(tool client.ObjectKey, pod types.UID, container string,
 		return nil
 	}
 	return last.err
+}
+
+// maxPassedOver bounds how many pods of a tool are passed over: a namespace in which all refuse it is not asked pod by pod.
+const maxPassedOver = appsv1alpha1.MaxPodTools
+
+// passedOver returns the answers of the pods that have refused the container, which leave their places to others as long as the answers hold. A right
+// that Windlass itself lacks is no matter of the pod: the next one would refuse as well.
+func (m *memory) passedOver(tool client.ObjectKey, container string, now time.Time) map[types.UID]error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	pods := make(map[types.UID]error)
+	for tried, last := range m.refusals[tool] {
+		if tried.container == container && now.Before(last.until) && flow.Recheck(last.err) == flow.RecheckStalled {
+			pods[tried.pod] = last.err
+		}
+	}
+	if len(pods) > maxPassedOver {
+		return nil
+	}
+	return pods
 }
 
 // refused remembers a rejected write until a stalled tool is checked again.

@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
@@ -25,14 +26,17 @@ const untilRead = 250 * time.Millisecond
 type observation struct {
 	sample
 
+	// passedOver are the pods that have refused the tool, with what the API server answered: they leave their places to others.
+	passedOver map[types.UID]error
 	// others are the namespace's other tools, if the pass has a pod to write that they may match.
 	others []other
 }
 
-// other is another tool of the namespace, with its pods.
+// other is another tool of the namespace, with its pods and those that have refused it.
 type other struct {
-	tool *appsv1alpha1.PodBuggerTool
-	pods []*corev1.Pod
+	tool       *appsv1alpha1.PodBuggerTool
+	pods       []*corev1.Pod
+	passedOver map[types.UID]error
 }
 
 // observe is the phase that reads. Everything comes from caches. A pass reads no more pods than the tool can have, and other tools only
@@ -44,7 +48,8 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 		pass.seen = &observation{} // plan refuses the selector
 		return flow.Done()
 	}
-	seen := &observation{}
+	asked.passedOver = r.memory.passedOver(client.ObjectKeyFromObject(pass.Object), asked.container, r.now())
+	seen := &observation{passedOver: asked.passedOver}
 	seen.sample, err = r.pods.read(ctx, client.ObjectKeyFromObject(pass.Object), asked)
 	switch {
 	case errors.Is(err, errNotRead):
@@ -84,6 +89,7 @@ func (r *Reconciler) othersFor(ctx context.Context, own *appsv1alpha1.PodBuggerT
 			!slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return asked.selector.Matches(labels.Set(pod.Labels)) }) {
 			continue
 		}
+		asked.passedOver = r.memory.passedOver(client.ObjectKeyFromObject(tool), asked.container, r.now())
 		if there, err := r.Confirm(ctx, tool); err != nil {
 			return nil, err
 		} else if !there {
@@ -93,7 +99,7 @@ func (r *Reconciler) othersFor(ctx context.Context, own *appsv1alpha1.PodBuggerT
 		if err != nil {
 			return nil, fmt.Errorf("cannot list the pods of namespace %q: %w", own.Namespace, err)
 		}
-		list = append(list, other{tool: tool, pods: read.pods})
+		list = append(list, other{tool: tool, pods: read.pods, passedOver: asked.passedOver})
 	}
 	return list, nil
 }

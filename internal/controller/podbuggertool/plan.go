@@ -62,17 +62,22 @@ type decision struct {
 	awaited map[string]bool
 	// leftOut are the names of pods for which there is none.
 	leftOut map[string]bool
+	// refused is what the API server answered about pods for which there is a place, but which do not take it, by their name.
+	refused map[string]error
 }
 
 // plan chooses the pods that get the tool. Those that have it keep their place under maxPods; the rest goes to the oldest pods
-// that run, and after them to those that will. It fails if the selector is invalid.
+// that run and have not refused it, and after them to those that will. It fails if the selector is invalid.
 func plan(tool *appsv1alpha1.PodBuggerTool, seen observation) (decision, error) {
 	asked, err := queryOf(tool)
 	if err != nil {
 		return decision{}, err
 	}
+	asked.passedOver = seen.passedOver
 	own := containerOf(tool)
-	decided := decision{container: own.Name, beyond: seen.beyond, awaited: map[string]bool{}, leftOut: map[string]bool{}}
+	decided := decision{
+		container: own.Name, beyond: seen.beyond, awaited: map[string]bool{}, leftOut: map[string]bool{}, refused: map[string]error{},
+	}
 	var chosen []*corev1.Pod
 	decided.matched, chosen = choose(asked, seen.pods)
 	places := asked.maxPods - len(chosen)
@@ -82,10 +87,12 @@ func plan(tool *appsv1alpha1.PodBuggerTool, seen observation) (decision, error) 
 		entries := append([]entry{{tool: tool, container: own}}, companions[pod.UID]...)
 		decided.installs = append(decided.installs, install{pod: pod, entries: entries})
 	}
-	isChosen := uids(chosen)
+	isChosen, spare := uids(chosen), places > 0
 	for _, pod := range decided.matched {
 		switch {
 		case isChosen[pod.UID]:
+		case seen.passedOver[pod.UID] != nil && spare:
+			decided.refused[pod.Name] = seen.passedOver[pod.UID]
 		case pod.Status.Phase != corev1.PodRunning && places > 0:
 			decided.awaited[pod.Name] = true
 			places--
@@ -104,6 +111,7 @@ func companionsOf(pods []*corev1.Pod, others []other) map[types.UID][]entry {
 		if err != nil || !other.tool.DeletionTimestamp.IsZero() || status.IsPaused(other.tool) {
 			continue
 		}
+		asked.passedOver = other.passedOver
 		isChosen, container := uids(lacking(asked, other.pods)), containerOf(other.tool)
 		for _, pod := range pods {
 			if isChosen[pod.UID] {
@@ -139,7 +147,7 @@ func choose(asked query, pods []*corev1.Pod) (matched, chosen []*corev1.Pod) {
 	for _, pod := range matched {
 		if carries(pod, asked.container) {
 			chosen = append(chosen, pod)
-		} else if pod.Status.Phase == corev1.PodRunning && places > 0 {
+		} else if pod.Status.Phase == corev1.PodRunning && places > 0 && asked.passedOver[pod.UID] == nil {
 			chosen = append(chosen, pod)
 			places--
 		}

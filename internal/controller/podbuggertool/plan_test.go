@@ -4,7 +4,9 @@
 package podbuggertool
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -81,10 +83,13 @@ func TestPlan(t *testing.T) {
 		tool   *appsv1alpha1.PodBuggerTool
 		pods   []*corev1.Pod
 		others []*appsv1alpha1.PodBuggerTool
+		// refusing are the pods that have refused the tool.
+		refusing []string
 		// writes are the tools, by pod, that get installed.
 		writes  writes
 		awaited []string
 		leftOut []string
+		refused []string
 	}{
 		"no pod matches": {
 			tool: probe, pods: []*corev1.Pod{aPod(1, labelled("app", "db"))},
@@ -133,6 +138,21 @@ func TestPlan(t *testing.T) {
 			tool: aTool(atMost(2)), pods: []*corev1.Pod{aPod(1), aPod(2, pending), aPod(3, pending)},
 			writes: writes{"web-1": {"probe"}}, awaited: []string{"web-2"}, leftOut: []string{"web-3"},
 		},
+		"a pod that refuses the tool leaves its place to the next": {
+			tool: aTool(atMost(1)), pods: []*corev1.Pod{aPod(1), aPod(2), aPod(3)}, refusing: []string{"web-1"},
+			writes: writes{"web-2": {"probe"}}, leftOut: []string{"web-1", "web-3"},
+		},
+		"a pod that refuses the tool is told of while there is a place": {
+			tool: aTool(atMost(2)), pods: []*corev1.Pod{aPod(1), aPod(2)}, refusing: []string{"web-1"},
+			writes: writes{"web-2": {"probe"}}, refused: []string{"web-1"},
+		},
+		"a pod that does not run is awaited beside one that refuses the tool": {
+			tool: aTool(atMost(1)), pods: []*corev1.Pod{aPod(1), aPod(2, pending)}, refusing: []string{"web-1"},
+			awaited: []string{"web-2"}, refused: []string{"web-1"},
+		},
+		"a pod that has the tool has not refused it": {
+			tool: aTool(atMost(1)), pods: []*corev1.Pod{aPod(1, with(probe))}, refusing: []string{"web-1"},
+		},
 		"two tools for one pod come in one write": {
 			tool: probe, pods: []*corev1.Pod{aPod(1)}, others: []*appsv1alpha1.PodBuggerTool{tracer},
 			writes: writes{"web-1": {"probe", "tracer"}},
@@ -163,7 +183,12 @@ func TestPlan(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
 			oldestFirst(tt.pods)
-			decided, err := plan(tt.tool, seenWith(tt.pods, tt.others...))
+			seen := seenWith(tt.pods, tt.others...)
+			seen.passedOver = map[types.UID]error{}
+			for _, pod := range tt.refusing {
+				seen.passedOver[types.UID("uid-"+pod)] = errors.New("no")
+			}
+			decided, err := plan(tt.tool, seen)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,6 +212,9 @@ func TestPlan(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.leftOut, leftOut, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("left out (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.refused, slices.Sorted(maps.Keys(decided.refused)), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("refused (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -370,6 +370,25 @@ func TestATargetThatThePodLacksIsRefusedAndTheOthersGetTheTool(t *testing.T) {
 		`spec.ephemeralContainers[0].targetContainerName: Not found: "app"`)
 }
 
+// TestAPodThatRefusesTheToolKeepsItFromOthers has a place for one pod, and the oldest does not take it.
+func TestAPodThatRefusesTheToolKeepsItFromOthers(t *testing.T) {
+	s := newStage(t)
+	s.pod("web-1", func(p *corev1.Pod) { p.Spec.Containers[0].Name = "other" })
+	good := s.pod("web-2")
+	tool := aTool(atMost(1), func(p *appsv1alpha1.PodBuggerTool) { p.Spec.TargetContainer = "app" })
+	tool.Namespace, tool.UID = s.namespace, ""
+	s.Create(t, tool)
+	result, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(tool))
+	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > time.Second {
+		t.Errorf("the place is given to another pod after %s (%v)", result.RequeueAfter, err)
+	}
+	s.Settle(t, s.r, tool)
+	s.wantTools(good, containerOf(tool).Name)
+	s.wantCounts(tool, 2, 1, 0)
+	s.wantCondition(tool, status.Ready, "True Ready: …")
+	s.wantCondition(tool, appsv1alpha1.ConditionLimited, "True MaxPodsReached: 1 matching pod is left out because spec.maxPods is 1")
+}
+
 func TestAToolThatIsRefusedDoesNotTakeItsCompanionAlong(t *testing.T) {
 	s := newStage(t)
 	pod := s.pod("web-1")

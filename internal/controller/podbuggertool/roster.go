@@ -45,6 +45,8 @@ type query struct {
 	selector  labels.Selector
 	container string
 	maxPods   int
+	// passedOver are the pods that have refused the tool, with what the API server answered: they leave their places to others.
+	passedOver map[types.UID]error
 }
 
 // sample is what a pass reads: all pods that have the tool, and the oldest ones that lack it. Beyond is how many more match. None of
@@ -166,7 +168,7 @@ func (r *roster) sample(tool string, asked query) sample {
 		}
 	}
 	view.having.Ascend(take(view.having.Len()))
-	having, most := len(out.pods), asked.maxPods+appsv1alpha1.MaxPodTools
+	having, most := len(out.pods), asked.maxPods+appsv1alpha1.MaxPodTools+len(asked.passedOver)
 	view.running.Ascend(take(most))
 	view.waiting.Ascend(take(most))
 	out.beyond -= len(out.pods) - having

@@ -4,6 +4,7 @@
 package podbuggertool
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -123,9 +124,17 @@ func TestASampleDecidesLikeAllPods(t *testing.T) {
 				all = append(all, pod)
 			}
 			oldestFirst(all)
-			own, others := pods.sample(tool.Name, queryFor(t, tool)), pods.sample(tracer.Name, queryFor(t, tracer))
-			want := outcomeOf(t, tool, seenWith(all, tracer))
-			got := outcomeOf(t, tool, observation{sample: own, others: []other{{tool: tracer, pods: others.pods}}})
+			asked, everything := queryFor(t, tool), seenWith(all, tracer)
+			asked.passedOver = map[types.UID]error{}
+			for _, pod := range all[:min(len(all), 20)] { // the oldest are asked first, and refuse first
+				if random.IntN(3) == 0 {
+					asked.passedOver[pod.UID] = errors.New("no")
+				}
+			}
+			everything.passedOver = asked.passedOver
+			own, others := pods.sample(tool.Name, asked), pods.sample(tracer.Name, queryFor(t, tracer))
+			want := outcomeOf(t, tool, everything)
+			got := outcomeOf(t, tool, observation{sample: own, passedOver: asked.passedOver, others: []other{{tool: tracer, pods: others.pods}}})
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("seed %d, step %d: a pass over the sample (-all pods +sample):\n%s", seed, step, diff)
 			}
@@ -146,6 +155,7 @@ func outcomeOf(t *testing.T, tool *appsv1alpha1.PodBuggerTool, seen observation)
 	if pass.decision, err = plan(pass.Object, seen); err != nil {
 		t.Fatal(err)
 	}
+	pass.refused = pass.decision.refused
 	out := told{Writes: map[string][]string{}}
 	for _, step := range pass.decision.installs {
 		for _, container := range step.containers() {
