@@ -57,7 +57,7 @@ type Options struct {
 	RightsTTL time.Duration
 	// Silence is how long the API server can say nothing before answers and streams say that they may be old. Default: five seconds.
 	Silence time.Duration
-	// Heartbeat is how often an idle stream sends a comment. Default: 15 seconds.
+	// Heartbeat is how often a stream says that it lives. Default: 15 seconds, which the console reckons with.
 	Heartbeat time.Duration
 	// Timeout bounds every answer that is not a stream. Default: one minute.
 	Timeout time.Duration

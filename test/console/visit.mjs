@@ -1,6 +1,7 @@
 // Visits the console as somebody who has just started "windlass ui": node visit.mjs CHROMIUM URL. Waits for states and never for times;
 // what is wrong is printed, and the exit code is 1 then.
 import { end, look as see, reader, start, wrong } from "./browser.mjs";
+import { relay } from "./relay.mjs";
 
 const [executablePath, url] = process.argv.slice(2);
 const origin = new URL(url).origin;
@@ -33,6 +34,24 @@ async function firstLoad({ cookies }) {
   await context.close();
 }
 
+/** A connection whose packets vanish does not end: the page says that it is cut off, and goes on by itself on another one. */
+async function vanished(storageState) {
+  const cable = await relay(origin);
+  const { origin: own } = new URL(cable.url);
+  const context = await reader(browser, own, { storageState });
+  const page = await context.newPage();
+  await page.clock.install();
+  await page.goto(`${own}/nodes/first`);
+  await page.locator(".live.live").waitFor();
+  cable.vanish();
+  await page.clock.runFor(60_000);
+  await page.locator(".live.cut").waitFor();
+  cable.appear();
+  await page.locator(".live.live").waitFor();
+  await context.close();
+  cable.end();
+}
+
 try {
   const context = await reader(browser, origin);
   const page = await context.newPage();
@@ -61,6 +80,7 @@ try {
   await page.getByRole("heading", { name: "信息" }).waitFor();
 
   await firstLoad({ cookies: await context.cookies() });
+  await vanished(await context.storageState());
 
   // Other tabs share the stream of the first, also what changes, and the second takes it over when that is closed.
   const isStream = (request) => request.url().includes("/v1/watch");

@@ -37,7 +37,7 @@ type Options struct {
 	Local bool
 	// Timeout bounds every answer that is not a stream.
 	Timeout time.Duration
-	// Recheck is how often a stream checks its caller's rights, and Heartbeat how often an idle one sends a comment.
+	// Recheck is how often a stream checks its caller's rights, and Heartbeat how often it says that it lives.
 	Recheck, Heartbeat time.Duration
 	// Silence is how long the API server can take to answer before streams say so.
 	Silence time.Duration

@@ -185,6 +185,7 @@ func describeEvents(all map[string]view.Schema, kinds []*feed.Kind) {
 			"since": view.Schema{fieldType: typeString, "format": "date-time", keyDescription: "Since when the API server has not answered"},
 		}),
 		"StreamFresh":   objectOf("Nothing is old any more", view.Schema{fieldType: constant("fresh")}),
+		"StreamBeat":    objectOf("The stream lives: it comes every 15 seconds", view.Schema{fieldType: constant("beat")}),
 		"StreamExpired": objectOf("The token is no longer accepted, and the stream ends", view.Schema{fieldType: constant("expired")}),
 	} {
 		all[name] = schema

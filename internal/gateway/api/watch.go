@@ -37,7 +37,7 @@ func (a *API) registerWatch() {
 		OperationID: "watch", Method: http.MethodGet, Path: watchPath, Summary: "Watch objects as a stream of events", Tags: []string{"watch"},
 		Description: "Events: snapshot (kind, items, more; the last one has done), upsert (kind, object), delete (kind, namespace, name, uid), " +
 			"summary (kinds, hidden; whenever counts change, if asked for), resync (forget everything, a snapshot follows), denied (kind, namespaces; null for all), expired (the token is no longer " +
-			"accepted, and the stream ends), stale (kinds that may be old since then: the API server does not answer), fresh (they no longer are). An idle stream sends comments.",
+			"accepted, and the stream ends), stale (kinds that may be old since then: the API server does not answer), fresh (they no longer are), beat (the stream lives; every 15 seconds).",
 		Responses: answers(map[int]*huma.Response{http.StatusOK: {
 			Description: "Events: the data of each is a WatchEvent", Headers: carries(),
 			Content: map[string]*huma.MediaType{feed.MediaType: {Schema: &huma.Schema{

@@ -42,6 +42,9 @@ const (
 	EventExpired = "expired"
 )
 
+// eventBeat says that the stream lives, and nothing of objects: it is not passed on.
+const eventBeat = "beat"
+
 // Event is one event of a stream.
 type Event struct {
 	// ID to name when the stream is opened again. Empty for events that do not change it. That of a snapshot which is not complete
@@ -127,7 +130,7 @@ func read(from io.Reader, yield func(Event, error) bool) {
 		value = bytes.TrimPrefix(value, []byte(" "))
 		switch {
 		case len(lines.Bytes()) == 0:
-			if event.Name != "" && !deliver(event, data, yield) {
+			if event.Name != "" && event.Name != eventBeat && !deliver(event, data, yield) {
 				return
 			}
 			event, data = Event{}, nil // which the caller may have kept

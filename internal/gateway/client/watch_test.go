@@ -34,6 +34,7 @@ func TestRead(t *testing.T) {
 	}{
 		"nothing":                         {"", nil, false},
 		"comments and times are no event": {": still here\n\nretry: 2000\n\n", nil, false},
+		"beats are passed over":           {"event: beat\ndata: {\"type\":\"beat\"}\n\nevent: resync\ndata: {}\n\n", []Event{{Name: EventResync}}, false},
 		"one without an id":               {"event: resync\ndata: {}\n\n", []Event{{Name: EventResync}}, false},
 		"one with everything": {
 			"id: e-7-s\nevent: delete\ndata: {\"kind\":\"services\",\"namespace\":\"a\",\"name\":\"b\",\"uid\":\"u\"}\n\n",

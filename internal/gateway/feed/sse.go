@@ -22,8 +22,9 @@ const MediaType = "text/event-stream"
 const (
 	// retryLine tells a browser to wait two seconds before it reconnects.
 	retryLine = "retry: 2000\n\n"
-	// heartbeatLine is a comment, which readers skip.
-	heartbeatLine = ": still here\n\n"
+	// heartbeatEvent says that the stream lives: a page does not see comments, and a connection whose packets vanish does not end. It has
+	// no id, so that a reader resumes after the change before it.
+	heartbeatEvent = "event: beat\ndata: {\"type\":\"beat\"}\n\n"
 	// noID is an id that no stream resumes after, for the event that follows. A reader who has a part of a snapshot has forgotten the rest:
 	// if the connection breaks, they must not name an id from before.
 	noID = "id: none\n"

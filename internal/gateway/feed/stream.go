@@ -44,7 +44,7 @@ type Subscription struct {
 	Recheck time.Duration
 	// Silence is how long an answer about Permissions can take before the reader is told.
 	Silence time.Duration
-	// Heartbeat is how often an idle stream sends a comment.
+	// Heartbeat is how often a stream says that it lives.
 	Heartbeat time.Duration
 	// Stopping is closed when streams have to end.
 	Stopping <-chan struct{}
@@ -137,7 +137,7 @@ func (s *stream) run(ctx context.Context) error {
 		case next := <-queue:
 			err = s.changes(next)
 		case <-heartbeat.C:
-			err = s.writeString(heartbeatLine)
+			err = s.writeString(heartbeatEvent)
 		case <-counting:
 			err = s.counts()
 		case <-s.turned:

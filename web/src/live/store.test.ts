@@ -108,6 +108,36 @@ test.each([[401, "expired", 1], [200, "cut", 2], [503, "cut", 2]])("after a stre
   }
 });
 
+test("a connection that nothing comes through any more is cut off, and another one is opened", () => {
+  vi.useFakeTimers();
+  vi.stubGlobal("EventSource", Source);
+  Source.opened = [];
+  try {
+    const store = filled();
+    const stream = follow(store);
+    Source.newest?.onopen();
+    for (let beats = 0; beats < 8; beats++) {
+      vi.advanceTimersByTime(15_000);
+      Source.newest?.say({ type: "beat" });
+    }
+    expect([store.link, Source.opened.length], "a stream that lives, and has nothing to tell").toEqual(["live", 1]);
+    const heard = Date.now();
+    vi.advanceTimersByTime(60_000);
+    expect([store.link, store.lost, Source.opened.length], "packets vanish, and no error is told").toEqual(["cut", heard, 2]);
+    // Nor does the next connection come through, and then one does.
+    vi.advanceTimersByTime(45_000);
+    expect([store.link, store.lost, Source.opened.length]).toEqual(["cut", heard, 3]);
+    Source.newest?.onopen();
+    expect(store.link).toBe("live");
+    stream.stop();
+    vi.advanceTimersByTime(600_000);
+    expect(Source.opened.length, "a stream that was stopped is opened again").toBe(3);
+  } finally {
+    vi.unstubAllGlobals();
+    vi.useRealTimers();
+  }
+});
+
 test("another tab gets all of it", () => {
   const other = new LiveStore();
   other.load(filled().dump());

@@ -5,9 +5,12 @@ import { followed, type LiveStore } from "./store";
 type WatchEvent = Schemas["WatchEvent"];
 
 const path = `/v1/watch?kinds=${followed.join(",")}&summary=true`;
-const names = ["snapshot", "upsert", "delete", "summary", "resync", "denied", "expired", "stale", "fresh"];
+const names = ["snapshot", "upsert", "delete", "summary", "resync", "denied", "expired", "stale", "fresh", "beat"];
 /** How long a stream may be gone before the page says so. */
 const patience = 3000;
+/** How often a stream says that it lives, and for how many of these a connection may be silent before it is given up: one whose packets vanish does not end. */
+const beat = 15_000;
+const missed = 3;
 
 function isFollowed(kind: string): kind is Plural {
   return followed.some((known) => known === kind);
@@ -75,14 +78,33 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
   let late: ReturnType<typeof setTimeout> | undefined;
   let again: ReturnType<typeof setTimeout> | undefined;
   let asking: AbortController | undefined;
+  let silent: ReturnType<typeof setTimeout> | undefined;
 
+  const end = () => {
+    clearTimeout(again);
+    clearTimeout(silent);
+    asking?.abort();
+    source.close();
+  };
   const tell = (event: WatchEvent) => {
     receive(store, event);
     pass(event);
   };
+  /** Waits for the next sign of life. */
+  const listen = () => {
+    clearTimeout(silent);
+    silent = setTimeout(() => {
+      lost ??= store.heard;
+      store.setLink("cut", lost);
+      end();
+      connect();
+    }, missed * beat);
+  };
   const connect = () => {
     source = new EventSource(path);
+    listen();
     source.onopen = () => {
+      listen();
       clearTimeout(late);
       late = lost = undefined;
       store.hear();
@@ -99,8 +121,9 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
     for (const name of names) {
       source.addEventListener(name, (message: MessageEvent<string>) => {
         const event: WatchEvent = JSON.parse(message.data);
+        listen();
         tell(event);
-        if (event.type === "expired") source.close();
+        if (event.type === "expired") end();
       });
     }
   };
@@ -112,14 +135,10 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
     if (signal.aborted) return;
     if (!out) return connect();
     clearTimeout(late);
+    end();
     tell({ type: "expired" });
   };
 
   connect();
-  const end = () => {
-    clearTimeout(again);
-    asking?.abort();
-    source.close();
-  };
   return { stop: () => { clearTimeout(late); end(); }, retry: () => { end(); connect(); } };
 }
