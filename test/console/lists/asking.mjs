@@ -1,4 +1,5 @@
 // What somebody asks a list for: it stays as it was typed, and they get it wherever their pointer is.
+import { patience } from "../browser.mjs";
 import { right } from "../page.mjs";
 
 /** What is typed stays as it is typed, also after the list was asked for it. */
@@ -52,6 +53,27 @@ export async function pointing({ page, open, row, read, until, namespace }) {
   await page.keyboard.press("]");
   await drawer.getByRole("heading", { name: /runner-06$/ }).waitFor();
   await drawer.getByText("StageOne").waitFor({ state: "detached" });
+}
+
+/** Somebody who turns the wheel over a list gets to its end: of its pages of fifty, all but the first come while the pointer is in it. */
+export async function growing({ page, open, row, namespace }) {
+  const table = (url) => url.pathname === "/v1/tables/services";
+  let point;
+  const pointed = new Promise((done) => { point = done; });
+  await page.route(table, async (route) => {
+    const url = new URL(route.request().url());
+    url.searchParams.set("limit", "50");
+    if (url.searchParams.has("continue")) await pointed;
+    await route.continue({ url: String(url) });
+  });
+  await open(`/services?ns=${namespace}`);
+  await row("many-000").hover();
+  point();
+  const last = page.locator(`tr[data-key="${namespace}/many-149"]`);
+  for (const end = Date.now() + patience; (await last.count()) === 0 && Date.now() < end;) await page.mouse.wheel(0, 600);
+  right((await last.count()) === 1, "a list ends at its first page while the pointer is in it");
+  right((await page.locator("button.stale").count()) === 0, "rows that were scrolled to are called new");
+  await page.unroute(table);
 }
 
 /** Pages of fifty, of which all but the first are refused: it is said, and they are not asked for again and again. */

@@ -87,13 +87,19 @@ export function useAnswered(asked: string, pending: boolean): string {
 
 /**
  * A value that changes only while the reader is not there: held is true while pointer or focus is in a list. The order then stays, and
- * what has changed meanwhile is for the reader to ask for. of is what the value answers: who asks for something else gets it at once.
+ * what has changed meanwhile is for the reader to ask for. of is what the value answers: who asks for something else gets it at once. grow
+ * puts to what is held that which the reader has asked for by other means.
  */
-export function useHeld<T>(value: T, held: boolean, of: string): { shown: T; stale: boolean; show: () => void } {
+export function useHeld<T>(value: T, held: boolean, of: string, grow: (held: T, now: T) => T = asItWas): { shown: T; stale: boolean; show: () => void } {
   const [last, setLast] = useState({ value, of });
   const latest = useRef(last);
   latest.current = { value, of };
   const holds = held && last.of === of;
-  useEffect(() => { if (!holds) setLast((before) => (before.value === value && before.of === of ? before : { value, of })); }, [value, of, holds]);
-  return { shown: holds ? last.value : value, stale: holds && last.value !== value, show: () => setLast(latest.current) };
+  const shown = useMemo(() => (holds ? grow(last.value, value) : value), [holds, grow, last, value]);
+  useEffect(() => setLast((before) => (before.value === shown && before.of === of ? before : { value: shown, of })), [shown, of]);
+  return { shown, stale: holds && shown !== value, show: () => setLast(latest.current) };
+}
+
+function asItWas<T>(held: T): T {
+  return held;
 }

@@ -11,7 +11,6 @@ import { Failure, Segments, Skeleton } from "../../components/parts";
 import { tellFailure } from "../../components/toasts";
 import { useSay } from "../../i18n";
 import { type Kind, pageOf } from "../../kinds/registry";
-import { useHeld } from "../../live/hooks";
 import { remember as rememberOrder } from "../../live/neighbours";
 import { useTitle } from "../../live/needs";
 import { keyOf, store } from "../../live/store";
@@ -31,7 +30,8 @@ import { tooLong } from "./limits";
 import { type RowKey, Rows } from "./Rows";
 import type { TableRow } from "./Row";
 import * as selecting from "./selection";
-import { useTable } from "./useTable";
+import { useHeldRows } from "./useHeldRows";
+import { type Sight, useTable } from "./useTable";
 
 const ColumnChoice = later(async () => (await import("./ColumnChoice")).ColumnChoice);
 const RowMenu = later(async () => (await import("./RowMenu")).RowMenu);
@@ -57,7 +57,7 @@ export function List({ kind }: { kind: Kind }) {
   const { begin, ask, dialog } = useDeed();
   const [mapped, setMapped] = useMapped();
   const held = pointed || focused;
-  const pages = useHeld(table.data?.pages, held, table.of);
+  const { first, rows: shown, moved, isGone, show } = useHeldRows(table.data?.pages, held, table.of);
   const title = say(`kind.${kind.plural}`);
   useTitle(title);
 
@@ -65,18 +65,14 @@ export function List({ kind }: { kind: Kind }) {
   const onFilter = useCallback((to: Filter) => search({ q: to.words || undefined, l: to.labels || undefined, f: to.fields || undefined }), [search]);
   const onOpen = useCallback((key: string | undefined) => search({ open: key }), [search]);
 
-  // While the pointer or the focus is there, rows neither come nor go; the cells of those that are shown are the newest.
-  const rows = useMemo(() => pages.shown?.flatMap((page) => page.rows) ?? [], [pages.shown]);
-  const newest = useMemo(() => new Map(table.data?.pages.flatMap((page) => page.rows).map((row) => [row.object.metadata.uid ?? "", row])), [table.data]);
-  const shown = useMemo(() => (held ? rows.map((row) => newest.get(row.object.metadata.uid ?? "") ?? row) : rows), [held, rows, newest]);
-  const gone = pages.stale ? rows.filter((row) => !newest.has(row.object.metadata.uid ?? "")).length : 0;
-  const added = pages.stale ? newest.size - (rows.length - gone) : 0;
-  const stale = pages.stale;
-  const isGone = useCallback((uid: string | undefined) => stale && !newest.has(uid ?? ""), [stale, newest]);
+  // Rows that have come while the list is held have no place in it: it ends sooner by as many.
+  const { look } = table;
+  const waiting = Math.max(0, table.loaded - shown.length);
+  const onSight = useCallback(({ from, until }: Sight) => look({ from, until: until + waiting }), [look, waiting]);
 
   // No pointer and no focus leaves rows that are taken away, as those of another filter are.
   const inside = useRef<HTMLDivElement>(null);
-  const none = rows.length === 0;
+  const none = shown.length === 0;
   useEffect(() => {
     if (!inside.current) setPointed(false);
     if (!inside.current?.contains(document.activeElement)) setFocused(false);
@@ -99,7 +95,7 @@ export function List({ kind }: { kind: Kind }) {
 
   useEffect(() => rememberOrder(kind.plural, order.current), [kind, lines]);
 
-  const definitions = pages.shown?.[0]?.columnDefinitions;
+  const definitions = first?.columnDefinitions;
   const all = useMemo(() => allColumns(kind.plural, definitions ?? []), [kind, definitions]);
   const choice = cols ?? remembered(kind.plural);
   const columns = useMemo(() => chosen(all, choice), [all, choice]);
@@ -144,7 +140,7 @@ export function List({ kind }: { kind: Kind }) {
 
   const wrong = table.error instanceof Refusal && [400, 422].includes(table.error.problem.status) ? table.error : undefined;
   const forbidden = table.error instanceof Refusal && table.error.problem.status === 403 ? table.error : undefined;
-  const count = table.hasNextPage || table.isFetchingNextPage ? say("list.loading", { shown: table.loaded, total: table.total }) : say("list.count", { shown: rows.length, total: table.total });
+  const count = table.hasNextPage || table.isFetchingNextPage ? say("list.loading", { shown: table.loaded, total: table.total }) : say("list.count", { shown: shown.length, total: table.total });
   const menuObject = menu && objectAt(kind, menu.key);
   const filtered = filter.words + filter.labels + filter.fields !== "";
   return (
@@ -161,7 +157,7 @@ export function List({ kind }: { kind: Kind }) {
         {table.error && !wrong && !forbidden && <Failure error={table.error} again={() => void table.refetch()} />}
         {table.isLoading && <Skeleton rows={8} />}
         {grouping === "host" && hosts.data?.complete === false && <p className="sub small">{say("host.incomplete")}</p>}
-        {added + gone > 0 && <button type="button" className="plain stale" onClick={pages.show}>{say("list.moved", { added, gone })}</button>}
+        {moved.added + moved.gone > 0 && <button type="button" className="plain stale" onClick={show}>{say("list.moved", moved)}</button>}
         {definitions && none && !table.isPlaceholderData && <Empty kind={kind} namespace={namespace} filtered={filtered} onClear={() => onFilter({ words: "", labels: "", fields: "" })} />}
         {definitions && !none && (
           <div
@@ -171,7 +167,7 @@ export function List({ kind }: { kind: Kind }) {
             <Rows
               kind={kind} columns={definitions} shown={columns} lines={lines} total={table.total} sort={sort} open={open} selection={selection} isGone={isGone}
               groupHead={(name, inside) => (grouping === "host" ? <HostHead name={name} hosts={hosts.data} /> : <><strong>{name}</strong><span>{say("group.count", { count: inside })}</span></>)}
-              onSort={(to) => search({ sort: to })} onOpen={onOpen} onSelect={select} onSelectAll={selectAll} onKey={onKey} onMenu={onMenu} onDeed={onDeed} onFold={fold} onSight={table.look}
+              onSort={(to) => search({ sort: to })} onOpen={onOpen} onSelect={select} onSelectAll={selectAll} onKey={onKey} onMenu={onMenu} onDeed={onDeed} onFold={fold} onSight={onSight}
             />
           </div>
         )}
