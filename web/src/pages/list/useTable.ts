@@ -1,10 +1,11 @@
-import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef } from "react";
 import { query, read, Refusal } from "../../api/client";
 import type { Plural, Table } from "../../api/types";
 import { useAnswered } from "../../live/hooks";
 import { store } from "../../live/store";
 import type { Filter } from "./filter";
+import { type Data, renew } from "./renew";
 
 /** How many rows come at a time. */
 export const pageSize = 500;
@@ -30,32 +31,6 @@ export function pagesIn(pages: readonly Pick<Table, "rows">[], sight: Sight): nu
   });
 }
 
-type Data = InfiniteData<Table, string>;
-
-/**
- * Reads pages again. A page begins where the one before it ended: where that end has moved, the next page is read as well, so that no
- * row is missing or there twice.
- */
-export async function readAgain(data: Data, wanted: readonly number[], page: (token: string) => Promise<Table>): Promise<{ data: Data; read: number[] }> {
-  const pages = [...data.pages];
-  const pageParams = [...data.pageParams];
-  const read: number[] = [];
-  const left = new Set(wanted);
-  for (let index = 0; index < pages.length; index++) {
-    if (!left.has(index)) continue;
-    const now = await page(pageParams[index] ?? "");
-    const end = now.metadata.continue ?? "";
-    pages[index] = now;
-    read.push(index);
-    if (end === "") pages.length = pageParams.length = index + 1;
-    else if (index + 1 < pages.length && end !== pageParams[index + 1]) {
-      pageParams[index + 1] = end;
-      left.add(index + 1);
-    }
-  }
-  return { data: { pages, pageParams }, read };
-}
-
 /**
  * The table of a kind, with the columns of kubectl. The server filters and sorts; the stream says when to ask again, at most once a
  * second, and only for the pages in sight: the others are asked for when somebody scrolls to them.
@@ -76,15 +51,12 @@ export function useTable(plural: Plural, namespace: string | undefined, filter: 
 
   const refresh = useRef(() => Promise.resolve(false));
   refresh.current = async () => {
-    const before = client.getQueryData<Data>(key);
-    const wanted = old(before);
-    if (!before || wanted.length === 0) return false;
+    const wanted = old(client.getQueryData<Data>(key));
+    if (wanted.length === 0) return false;
     const at = changes.current;
-    const again = await readAgain(before, wanted, (token) => page(token));
-    for (const index of again.read) readAt.current[index] = at;
-    // A page that has come meanwhile stays; the next look mends it.
-    if (client.getQueryData<Data>(key) === before) client.setQueryData<Data>(key, again.data);
-    return old(again.data).length > 0;
+    const read = await renew(client, key, wanted, page);
+    for (const index of read ?? []) readAt.current[index] = at;
+    return read === undefined || old(client.getQueryData<Data>(key)).length > 0;
   };
 
   const schedule = useCallback((wait: number) => {
