@@ -51,10 +51,18 @@ async function granted(page, rail, cluster, keep) {
   await cluster.create("clusterrolebindings", undefined, {
     metadata: { name }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name }, subjects: [{ kind: "ServiceAccount", namespace: "showcase", name: "viewer" }],
   });
-  await page.locator("tr[data-key]", { hasText: "worker-01" }).waitFor();
-  await open(page, "/podsets");
+  const row = page.locator("tr[data-key]", { hasText: "worker-01" });
+  await row.waitFor();
   await rail.locator(toNodes).waitFor();
+  await row.locator("td.mark").click();
+  const drawer = page.locator("aside.drawer");
+  await drawer.getByRole("heading", { name: "Facts" }).waitFor();
+  // The right is taken away while the list and an object of it are open: both say so, and nothing of the list stays.
   await cluster.delete("clusterrolebindings", undefined, name);
+  await page.getByText("You may not see Nodes").waitFor();
+  await row.waitFor({ state: "detached" });
+  await drawer.getByText("you may not see this object any more").waitFor();
+  await open(page, "/podsets");
   await cluster.delete("clusterroles", undefined, name);
   await rail.locator(toNodes).waitFor({ state: "detached" });
 }

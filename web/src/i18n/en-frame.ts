@@ -159,6 +159,7 @@ export const frame = {
   "drawer.open": "Open page",
   "object.tabs": "Parts of {name}",
   "object.gone": "{name} does not exist, or you may not see it.",
+  "object.denied": "Since {time} you may not see this object any more. What you see is how it was.",
   "object.deleted": "This object was deleted at {time}. What you see is how it was.",
   "tab.summary": "Summary",
   "tab.why": "Why",

@@ -152,6 +152,7 @@ export const frame: Record<keyof typeof english, string> = {
   "drawer.open": "打开页面",
   "object.tabs": "{name} 的各部分",
   "object.gone": "{name} 不存在，或者你无权查看。",
+  "object.denied": "从 {time} 起你无权再查看该对象。你看到的是它之前的样子。",
   "object.deleted": "该对象已在 {time} 被删除。你看到的是它之前的样子。",
   "tab.summary": "概要",
   "tab.why": "原因",

@@ -21,15 +21,18 @@ export function useObject<K extends Plural>(kind: K, namespace: string | undefin
   );
 }
 
-/** An object as it is, or as it was when it was last there, with the time at which it went. */
-export function useLast(kind: Plural, namespace: string | undefined, name: string): { object: KubeObject | undefined; gone: string | undefined } {
+/** An object as it is, or as it was when it was last there, with the time at which it went, and whether only the right to see it did. */
+export function useLast(kind: Plural, namespace: string | undefined, name: string): { object: KubeObject | undefined; gone: string | undefined; denied: boolean } {
   const now: KubeObject | undefined = useObject(kind, namespace, name);
   const key = `${kind}/${namespace ?? ""}/${name}`;
-  const last = useRef<{ key: string; object: KubeObject; gone?: string }>(undefined);
+  const last = useRef<{ key: string; object: KubeObject; gone?: string; denied?: boolean }>(undefined);
   if (now) last.current = { key, object: now };
   else if (last.current?.key !== key) last.current = undefined;
-  else last.current.gone ??= new Date().toISOString();
-  return { object: last.current?.object, gone: last.current?.gone };
+  else {
+    last.current.gone ??= new Date().toISOString();
+    last.current.denied ??= store.isDenied(kind, namespace);
+  }
+  return { object: last.current?.object, gone: last.current?.gone, denied: last.current?.denied === true };
 }
 
 export function useCounts(): readonly Counts[] {
@@ -38,6 +41,11 @@ export function useCounts(): readonly Counts[] {
 
 export function useHidden(): readonly string[] {
   return useSyncExternalStore(useCallback((call: () => void) => store.subscribe("counts", call), []), () => store.hidden);
+}
+
+/** Whether the stream has said that the caller may not see such objects. */
+export function useDenied(kind: Plural, namespace: string | undefined): boolean {
+  return useSyncExternalStore(useCallback((call: () => void) => store.subscribe("counts", call), []), () => store.isDenied(kind, namespace));
 }
 
 export function useLink(): LinkState {

@@ -165,6 +165,21 @@ test.each([[100, 20], [3000, 4]])("a hundred changes a second among %d objects a
   }
 });
 
+test("what somebody may not see any more is not gone, and what they may see again is not denied", () => {
+  const store = filled();
+  const denied = (...namespaces: string[]) => namespaces.map((namespace) => store.isDenied("services", namespace));
+  receive(store, { type: "denied", kind: "nodepools", namespaces: null });
+  receive(store, { type: "denied", kind: "services", namespaces: ["a"] });
+  receive(store, { type: "denied", kind: "services", namespaces: ["b"] });
+  receive(store, { type: "resync" });
+  receive(store, { type: "complete", done: true });
+  expect([store.isDenied("nodepools", undefined), store.isDenied("nodes", undefined), ...denied("a", "b", "c")]).toEqual([true, false, true, true, false]);
+  const service: Schemas["Service"] = { apiVersion: "v1", kind: "Service", metadata: { namespace: "a", name: "web", uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" } };
+  receive(store, { type: "snapshot", kind: "services", items: [service], more: false });
+  receive(store, { type: "upsert", kind: "nodepools", object: pool("a", 1) });
+  expect([store.isDenied("nodepools", undefined), ...denied("a", "b")]).toEqual([false, false, true]);
+});
+
 test("an end of the session is told", () => {
   const store = filled();
   receive(store, { type: "expired" });

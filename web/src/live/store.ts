@@ -81,6 +81,7 @@ export class LiveStore {
   put<K extends Plural>(kind: K, objects: readonly Objects[K][]): void {
     for (const object of objects) {
       const metadata: KubeObject["metadata"] = object.metadata ?? {};
+      if (this.denied.has(kind)) this.#allow(kind, metadata.namespace);
       this.#incoming?.[kind].set(keyOf(metadata), object);
       if (!this.#incoming || !this.filled) this.#shelves[kind].set(keyOf(metadata), object);
     }
@@ -117,9 +118,27 @@ export class LiveStore {
     this.#touch("counts");
   }
 
+  /** Notes what the caller may not see, or no longer: the objects of a kind in some namespaces, or all of them. */
   deny(kind: string, namespaces: readonly string[] | null): void {
-    this.denied = new Map(this.denied).set(kind, namespaces);
+    const before = this.denied.get(kind);
+    this.denied = new Map(this.denied).set(kind, namespaces && before ? [...before, ...namespaces] : namespaces);
     this.#touch("counts");
+  }
+
+  /** Whether an object is out of sight because the caller may not see it, and not because it is gone. */
+  isDenied(kind: Plural, namespace: string | undefined): boolean {
+    const of = this.denied.get(kind);
+    return of === null || (of !== undefined && namespace !== undefined && of.includes(namespace));
+  }
+
+  /** What comes may be seen. */
+  #allow(kind: Plural, namespace: string | undefined): void {
+    if (!this.isDenied(kind, namespace)) return;
+    const left = this.denied.get(kind)?.filter((each) => each !== namespace) ?? [];
+    const denied = new Map(this.denied);
+    if (left.length > 0) denied.set(kind, left);
+    else denied.delete(kind);
+    this.denied = denied;
   }
 
   /** Whether there has been a snapshot and none is under way. */

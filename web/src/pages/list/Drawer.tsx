@@ -21,7 +21,7 @@ export function Drawer({ kind, open, rows, onOpen }: { kind: Kind; open: string;
   const slash = open.indexOf("/");
   const namespace = slash > 0 ? open.slice(0, slash) : undefined;
   const name = open.slice(slash + 1);
-  const { object: judged, gone } = useLast(kind.plural, namespace, name);
+  const { object: judged, gone, denied } = useLast(kind.plural, namespace, name);
   const keys = rows.map((row) => keyOf({ ...row.object.metadata }));
   const at = keys.indexOf(keyOf({ namespace, name }));
   const before = at > 0 ? keys[at - 1] : undefined;
@@ -51,7 +51,7 @@ export function Drawer({ kind, open, rows, onOpen }: { kind: Kind; open: string;
         {!judged && <p className="sub">{say("object.gone", { name })}</p>}
         {judged && status && (
           <>
-            {gone && <p className="banner warn" role="status">{say("object.deleted", { time: clock(gone, language, Date.now()) })}</p>}
+            {gone && <p className="banner warn" role="status">{say(denied ? "object.denied" : "object.deleted", { time: clock(gone, language, Date.now()) })}</p>}
             <ReasonBox kind={kind} object={judged} status={status} />
             <Facts kind={kind} object={judged} />
             {kind.plural === "nodes" && <Origins name={name} />}

@@ -70,9 +70,10 @@ export function List({ kind }: { kind: Kind }) {
   const waiting = Math.max(0, table.loaded - shown.length);
   const onSight = useCallback(({ from, until }: Sight) => look({ from, until: until + waiting }), [look, waiting]);
 
+  const forbidden = table.error instanceof Refusal && table.error.problem.status === 403 ? table.error : undefined;
   // No pointer and no focus leaves rows that are taken away, as those of another filter are.
   const inside = useRef<HTMLDivElement>(null);
-  const none = shown.length === 0;
+  const none = shown.length === 0 || forbidden !== undefined;
   useEffect(() => {
     if (!inside.current) setPointed(false);
     if (!inside.current?.contains(document.activeElement)) setFocused(false);
@@ -139,7 +140,6 @@ export function List({ kind }: { kind: Kind }) {
   const fold = useCallback((group: string) => setClosed((before) => { const next = new Set(before); if (!next.delete(group)) next.add(group); return next; }), []);
 
   const wrong = table.error instanceof Refusal && [400, 422].includes(table.error.problem.status) ? table.error : undefined;
-  const forbidden = table.error instanceof Refusal && table.error.problem.status === 403 ? table.error : undefined;
   const count = table.hasNextPage || table.isFetchingNextPage ? say("list.loading", { shown: table.loaded, total: table.total }) : say("list.count", { shown: shown.length, total: table.total });
   const menuObject = menu && objectAt(kind, menu.key);
   const filtered = filter.words + filter.labels + filter.fields !== "";
@@ -157,8 +157,8 @@ export function List({ kind }: { kind: Kind }) {
         {table.error && !wrong && !forbidden && <Failure error={table.error} again={() => void table.refetch()} />}
         {table.isLoading && <Skeleton rows={8} />}
         {grouping === "host" && hosts.data?.complete === false && <p className="sub small">{say("host.incomplete")}</p>}
-        {moved.added + moved.gone > 0 && <button type="button" className="plain stale" onClick={show}>{say("list.moved", moved)}</button>}
-        {definitions && none && !table.isPlaceholderData && <Empty kind={kind} namespace={namespace} filtered={filtered} onClear={() => onFilter({ words: "", labels: "", fields: "" })} />}
+        {!forbidden && moved.added + moved.gone > 0 && <button type="button" className="plain stale" onClick={show}>{say("list.moved", moved)}</button>}
+        {definitions && none && !forbidden && !table.isPlaceholderData && <Empty kind={kind} namespace={namespace} filtered={filtered} onClear={() => onFilter({ words: "", labels: "", fields: "" })} />}
         {definitions && !none && (
           <div
             ref={inside} onPointerEnter={() => setPointed(true)} onPointerLeave={() => setPointed(false)} onFocus={() => setFocused(true)}

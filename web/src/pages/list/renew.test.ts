@@ -1,7 +1,8 @@
 import { InfiniteQueryObserver, QueryClient } from "@tanstack/react-query";
 import { expect, test } from "vitest";
+import { Refusal } from "../../api/client";
 import type { Table } from "../../api/types";
-import { type Data, renew } from "./renew";
+import { type Data, renew, tellRefusal } from "./renew";
 
 const key = ["table", "pods"];
 
@@ -42,4 +43,21 @@ test("pages that are dropped because another one is asked for meanwhile do not c
   release();
   await next;
   expect({ read, shown: shown() }).toEqual({ read: undefined, shown: ["old", "2 new"] });
+});
+
+const failures: Record<string, { status: number; times: number; told: boolean; again: boolean }> = {
+  "a right that was taken away is told at once, and the list opens by itself": { status: 403, times: 1, told: true, again: false },
+  "a server that is asked too much is told at once, and asked again": { status: 429, times: 1, told: true, again: true },
+  "a server that stumbles is asked again": { status: 503, times: 1, told: false, again: true },
+  "a server that goes on to fail is told": { status: 503, times: 3, told: true, again: true },
+};
+
+test.each(Object.entries(failures))("%s", async (_, { status, times, told, again }) => {
+  const { client, page, shown } = await list();
+  const cause = new Refusal({ type: "about:blank", code: "No", title: "No", status });
+  expect(tellRefusal(client, key, cause, times)).toBe(again);
+  expect(client.getQueryState(key)?.error ?? undefined).toBe(told ? cause : undefined);
+  expect(shown(), "the rows stay").toEqual(["old"]);
+  await renew(client, key, [0], page);
+  expect(client.getQueryState(key)?.error, "once it is read again").toBeNull();
 });

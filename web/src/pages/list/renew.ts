@@ -1,5 +1,9 @@
 import type { InfiniteData, QueryClient, QueryKey } from "@tanstack/react-query";
+import { Refusal } from "../../api/client";
 import type { Table } from "../../api/types";
+
+/** So often in a row what does not arrive is asked for before the reader is told. */
+const patience = 3;
 
 export type Data = InfiniteData<Table, string>;
 
@@ -39,4 +43,16 @@ export async function renew(client: QueryClient, key: QueryKey, wanted: readonly
   if (busy() || client.getQueryData<Data>(key) !== before) return undefined;
   client.setQueryData<Data>(key, data);
   return read;
+}
+
+/**
+ * Tells the reader of a list that it could not be read again, so many times in a row: an answer at once, and what did not arrive when that goes
+ * on. The rows stay. It returns whether to ask again soon, as nothing else does.
+ */
+export function tellRefusal(client: QueryClient, key: QueryKey, cause: unknown, times: number): boolean {
+  if (!(cause instanceof Refusal)) return true;
+  const { status } = cause.problem;
+  const answered = status >= 400 && status < 500;
+  if (answered || times >= patience) client.getQueryCache().find({ queryKey: key, exact: true })?.setState({ status: "error", error: cause });
+  return !answered || status === 429;
 }

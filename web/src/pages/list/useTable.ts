@@ -2,10 +2,10 @@ import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/re
 import { useCallback, useEffect, useRef } from "react";
 import { query, read, Refusal } from "../../api/client";
 import type { Plural, Table } from "../../api/types";
-import { useAnswered } from "../../live/hooks";
+import { useAnswered, useDenied } from "../../live/hooks";
 import { store } from "../../live/store";
 import type { Filter } from "./filter";
-import { type Data, renew } from "./renew";
+import { type Data, renew, tellRefusal } from "./renew";
 
 /** How many rows come at a time. */
 export const pageSize = 500;
@@ -56,18 +56,23 @@ export function useTable(plural: Plural, namespace: string | undefined, filter: 
     const at = changes.current;
     const read = await renew(client, key, wanted, page);
     for (const index of read ?? []) readAt.current[index] = at;
+    failures.current = 0;
     return read === undefined || old(client.getQueryData<Data>(key)).length > 0;
   };
+
+  const failures = useRef(0);
+  const fail = useRef<(cause: unknown) => boolean>(() => true);
+  fail.current = (cause) => tellRefusal(client, key, cause, ++failures.current);
 
   const schedule = useCallback((wait: number) => {
     timer.current ??= setTimeout(() => {
       const begun = performance.now();
       const next = (more: boolean) => {
         timer.current = undefined;
-        // A server that takes long is asked less often.
-        if (more) schedule(Math.min(10_000, Math.max(collect, 3 * (performance.now() - begun))));
+        // A server that takes long, or refuses, is asked less often.
+        if (more) schedule(Math.min(10_000, Math.max(collect * 2 ** failures.current, 3 * (performance.now() - begun))));
       };
-      refresh.current().then(next, () => next(true));
+      refresh.current().then(next, (cause: unknown) => next(fail.current(cause)));
     }, wait);
   }, []);
 
@@ -76,12 +81,14 @@ export function useTable(plural: Plural, namespace: string | undefined, filter: 
     return () => { end(); clearTimeout(timer.current); timer.current = undefined; };
   }, [plural, schedule]);
 
+  // Answers believe a right for seconds after the stream has heard that it is gone, and nothing more is told of what nobody may see.
+  const denied = useDenied(plural, namespace);
   const table = useInfiniteQuery({
     queryKey: key, initialPageParam: "", placeholderData: keepPreviousData, enabled,
     queryFn: ({ pageParam, signal }) => page(pageParam, signal),
     getNextPageParam: (last) => last.metadata.continue || undefined,
     // A page that somebody may not see opens by itself when they may.
-    refetchInterval: ({ state }) => (state.error instanceof Refusal && state.error.problem.status === 403 ? shut : false),
+    refetchInterval: ({ state }) => (denied || (state.error instanceof Refusal && state.error.problem.status === 403) ? shut : false),
   });
   const { hasNextPage, isFetching, isError, fetchNextPage } = table;
   const loaded = table.data?.pages.reduce((sum, each) => sum + each.rows.length, 0) ?? 0;

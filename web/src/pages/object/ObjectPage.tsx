@@ -54,7 +54,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
   const { say, language } = useLanguage();
   const filled = useFilled();
   const { tab = "" } = useSearch({ from: "__root__" });
-  const { object, gone } = useLast(kind.plural, namespace, name);
+  const { object, gone, denied } = useLast(kind.plural, namespace, name);
   const now = gone === undefined;
   useTitle(`${name} · ${kind.kind}`);
   useObjectKeys(kind, namespace, name, now && object !== undefined && tab !== "yaml" && tab !== "terminal");
@@ -69,7 +69,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
         {!(kind.plural in withoutStatus) && <StatusMark status={status} />}
         <Bar className="acts">{now && kind.plural === "nodepools" && <ChangeButton kind={kind} name={name} />}{now && <EditButton kind={kind} namespace={namespace} />}{now && <Actions kind={kind} object={object} />}</Bar>
       </div>
-      {!now && <div className="banner warn">{say("object.deleted", { time: clock(gone, language, Date.now()) })}</div>}
+      {!now && <div className="banner warn">{say(denied ? "object.denied" : "object.deleted", { time: clock(gone, language, Date.now()) })}</div>}
       <ReasonBox kind={kind} object={object} status={status} />
       <Tabs kind={kind} namespace={namespace} name={name} tab={tab} />
       <div className={tab === "" || tab === "why" ? "two" : undefined}>
