@@ -97,9 +97,12 @@ try {
   const order = (tab, what) => tab.evaluate(async (path) => { const { ok, status } = await fetch(path, { method: "POST" }); if (!ok) throw new Error(`${path}: ${status}`); }, `/v1/nodes/first/${what}`);
   const offered = (tab, name) => tab.locator(".acts").getByRole("button", { name, exact: true }).waitFor();
   const [second, third] = [await another(), await another()];
+  // A page whose object changes asks for its explanation again.
+  const explained = second.waitForRequest((request) => request.url().endsWith("/v1/nodes/first/why"));
   await order(third, "cordon");
   await offered(second, "恢复调度");
   await offered(third, "恢复调度");
+  await explained;
   const taken = second.waitForRequest(isStream);
   await page.close();
   await taken;

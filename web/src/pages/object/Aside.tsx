@@ -1,7 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { objectPath, read } from "../../api/client";
-import type { Explanation, KubeObject } from "../../api/types";
+import { objectPath } from "../../api/client";
+import type { KubeObject } from "../../api/types";
 import { Command } from "../../components/parts";
 import { Said, Step } from "../../components/Said";
 import { flagsOf, quoted } from "../../actions/commands";
@@ -12,22 +11,15 @@ import { useNow, useObject } from "../../live/hooks";
 import { age, clock } from "../../status/age";
 import { Shape } from "../../status/shapes";
 import { conditionsOf, conditionStatus, type Status } from "../../status/status";
+import { useWhy } from "./useWhy";
 
 const boxes: Partial<Record<Status["name"], string>> = { stalled: "stalled", reconciling: "reconciling", retrying: "heed", waiting: "heed", unknown: "heed", attention: "heed" };
-
-export function useWhy(kind: Kind, object: KubeObject | undefined, wanted = true) {
-  const { namespace, name = "" } = object?.metadata ?? {};
-  return useQuery({
-    queryKey: ["why", kind.plural, namespace ?? "", name], staleTime: 10_000, retry: false, enabled: wanted && kind.explained && object !== undefined,
-    queryFn: ({ signal }) => read<Explanation>(`/v1${objectPath(kind.plural, namespace, name)}/why`, { signal }),
-  });
-}
 
 /** Why an object is not plainly ready, in the server's words, and what to do. */
 export function ReasonBox({ kind, object, status }: { kind: Kind; object: KubeObject; status: Status }) {
   const { say, meaning } = useLanguage();
   const box = boxes[status.name];
-  const why = useWhy(kind, object, box !== undefined);
+  const why = useWhy(kind, object, { wanted: box !== undefined });
   const failed = why.data?.checks.find((check) => check.state === "Failed");
   if (box === undefined) return null;
   const { namespace, name = "" } = object.metadata;
@@ -37,7 +29,7 @@ export function ReasonBox({ kind, object, status }: { kind: Kind; object: KubeOb
       <div>
         {status.reason && <div className="reason">{status.reason}</div>}
         <Said reason={status.reason} message={status.message} />
-        {failed?.next && !meaning(status.reason) && <div className="sub"><Step text={failed.next.text} /></div>}
+        {failed?.next && !why.old && !meaning(status.reason) && <div className="sub"><Step text={failed.next.text} /></div>}
       </div>
       {kind.explained && (
         <Link className="btn" to={objectPath(kind.plural, namespace, name)} search={(before) => ({ ...before, tab: "why", open: undefined, q: undefined })}>{say("tab.why")}</Link>

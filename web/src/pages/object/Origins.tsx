@@ -1,13 +1,13 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { objectPath, read } from "../../api/client";
 import type { Explanation } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import { Segments } from "../../components/parts";
 import { useSay } from "../../i18n";
-import { pageOf } from "../../kinds/registry";
+import { kindOf, pageOf } from "../../kinds/registry";
+import { useObject } from "../../live/hooks";
 import { Shape } from "../../status/shapes";
+import { useWhy } from "./useWhy";
 
 type Origin = NonNullable<Explanation["origins"]>[number];
 type By = "writer" | "key";
@@ -25,10 +25,7 @@ function rank(origin: Origin | undefined): number {
 export function Origins({ name }: { name: string }) {
   const say = useSay();
   const [by, setBy] = useState<By>("writer");
-  const why = useQuery({
-    queryKey: ["why", "nodes", "", name], staleTime: 10_000, retry: false,
-    queryFn: ({ signal }) => read<Explanation>(`/v1${objectPath("nodes", undefined, name)}/why`, { signal }),
-  });
+  const why = useWhy(kindOf("nodes"), useObject("nodes", undefined, name));
   const origins = why.data?.origins ?? [];
   if (origins.length === 0) return null;
   const count = (kind: string) => origins.filter((origin) => origin.key.startsWith(`${kind} `)).length;

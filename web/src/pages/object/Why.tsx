@@ -4,11 +4,11 @@ import { Asked, Step } from "../../components/Said";
 import { useLanguage, useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
 import { Shape } from "../../status/shapes";
-import { useWhy } from "./Aside";
+import { useWhy } from "./useWhy";
 
 const marks = { Passed: "ready", Failed: "stalled" } as const;
 
-function OneCheck({ check }: { check: Check }) {
+function OneCheck({ check, old }: { check: Check; old: boolean }) {
   const say = useSay();
   const word = check.state === "Passed" ? say("why.passed") : check.state === "Failed" ? say("why.failed") : say("why.skipped");
   return (
@@ -20,7 +20,7 @@ function OneCheck({ check }: { check: Check }) {
         {check.evidence?.map((evidence) => (
           <code key={evidence.object.kind + evidence.object.name + evidence.field} className="evidence">{evidence.object.kind} {evidence.object.name}: {evidence.field} = {evidence.value}</code>
         ))}
-        {check.next && (
+        {check.next && !old && (
           <div className="nextstep">
             <div><span className="dim">{say("why.next")}</span> <Step text={check.next.text} /> {check.next.heals && <span className="sub">{say("why.heals")}</span>}</div>
             {check.next.command && <Command text={check.next.command} />}
@@ -41,15 +41,15 @@ function Summary({ why }: { why: Explanation }) {
   return <p className="summary">{say(why.checks.some((check) => check.state === "NotLookedAt") ? "why.unexplained" : "why.fine")}</p>;
 }
 
-function Explained({ why, title }: { why: Explanation; title: string }) {
+function Explained({ why, old, title }: { why: Explanation; old: boolean; title: string }) {
   const say = useSay();
   return (
     <>
       <Panel title={title} sub={say("why.sub")}>
         <Summary why={why} />
-        <ol className="steps">{why.checks.map((check) => <OneCheck key={check.id} check={check} />)}</ol>
+        <ol className="steps">{why.checks.map((check) => <OneCheck key={check.id} check={check} old={old} />)}</ol>
       </Panel>
-      {why.because && <Explained why={why.because} title={say("why.because", { name: `${why.because.subject.kind} ${why.because.subject.name}` })} />}
+      {why.because && <Explained why={why.because} old={old} title={say("why.because", { name: `${why.because.subject.kind} ${why.because.subject.name}` })} />}
     </>
   );
 }
@@ -58,7 +58,7 @@ function Explained({ why, title }: { why: Explanation; title: string }) {
 export function Why({ kind, object }: { kind: Kind; object: KubeObject }) {
   const say = useSay();
   const why = useWhy(kind, object);
-  if (why.isPending) return <Skeleton />;
   if (why.error) return <Failure error={why.error} again={() => void why.refetch()} />;
-  return <Explained why={why.data} title={say("why.title")} />;
+  if (!why.data) return <Skeleton />;
+  return <Explained why={why.data} old={why.old} title={say("why.title")} />;
 }

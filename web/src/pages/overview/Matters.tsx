@@ -1,12 +1,10 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { objectPath, read } from "../../api/client";
-import type { Explanation, KubeObject } from "../../api/types";
+import type { KubeObject } from "../../api/types";
 import { Nothing } from "../../components/parts";
 import { Said, Step } from "../../components/Said";
 import { useLanguage, useSay } from "../../i18n";
-import { kindOf, pageOf } from "../../kinds/registry";
+import { type Kind, kindOf, pageOf } from "../../kinds/registry";
 import { useNow } from "../../live/hooks";
 import { store } from "../../live/store";
 import { tiesOf } from "../../map/ties";
@@ -15,18 +13,16 @@ import type { Matter } from "../../status/order";
 import { progressOf } from "../../status/progress";
 import { StatusMark } from "../../status/shapes";
 import { text } from "../../status/status";
+import { useWhy } from "../object/useWhy";
 import { wayOf } from "./way";
 
 const atFirst = 6;
 
 /** The next step of what needs somebody, of its first cause. */
-function Next({ plural, namespace, name }: { plural: string; namespace: string | undefined; name: string }) {
-  const why = useQuery({
-    queryKey: ["why", plural, namespace ?? "", name], staleTime: 30_000, retry: false,
-    queryFn: ({ signal }) => read<Explanation>(`/v1${objectPath(plural, namespace, name)}/why`, { signal }),
-  });
+function Next({ kind, object }: { kind: Kind; object: KubeObject }) {
+  const why = useWhy(kind, object, { every: 10_000 });
   const failed = why.data?.checks.find((check) => check.state === "Failed");
-  return failed?.next ? <Step text={failed.next.text} /> : null;
+  return failed?.next && !why.old ? <Step text={failed.next.text} /> : null;
 }
 
 /** How far it is. */
@@ -78,7 +74,7 @@ function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
         {/* What a reason means, where it is told, has the next step. */}
         {explained && status.name !== "ready" && (
           <div className="next">
-            {!meaning(status.reason) && kind?.explained && <Next plural={plural} namespace={namespace} name={name} />}{" "}
+            {!meaning(status.reason) && kind?.explained && first && <Next kind={kind} object={first} />}{" "}
             {way && <Link className="link intext" to={way.to} search={way.search ?? {}} aria-label={objects.length > 1 ? undefined : `${say(way.key, way.values)}: ${name}`}>{say(way.key, way.values)}</Link>}
           </div>
         )}

@@ -8,7 +8,7 @@ import { useObjects } from "../../../live/hooks";
 import { requestsOf } from "../../../map/requests";
 import { cores, gibi } from "../../../status/quantity";
 import { Shape } from "../../../status/shapes";
-import { useWhy } from "../Aside";
+import { useWhy } from "../useWhy";
 import { type Bin, pack, type Packing } from "./packing";
 
 type PodSet = Objects["podsets"];
@@ -49,8 +49,7 @@ export function Waits({ podset, own, packing }: { podset: PodSet; own: readonly 
 
 function Checks({ podset }: { podset: PodSet }) {
   const say = useSay();
-  const kind = kindOf("podsets");
-  const why = useWhy(kind ?? { plural: "podsets", kind: "PodSet", kubectl: "podset", namespaced: true, group: undefined, explained: true }, podset);
+  const why = useWhy(kindOf("podsets"), podset);
   if (why.isPending) return <Skeleton rows={6} />;
   return (
     <ol className="steps">
