@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useCallback, useMemo } from "react";
+import { useCallback, useMemo, useRef } from "react";
 import { query, read, Refusal } from "../../api/client";
 import type { Objects } from "../../api/types";
 import { useSay } from "../../i18n";
@@ -8,6 +8,7 @@ import { kindOf } from "../../kinds/registry";
 import { useAnswered, useObjects } from "../../live/hooks";
 import { NotFound } from "../NotFound";
 import { EventTable } from "../parts/EventTable";
+import { matching } from "../parts/events";
 import { useTitle } from "../../live/needs";
 import { useCalm } from "../../live/useCalm";
 import { type Filter, joined, parse } from "./filter";
@@ -24,19 +25,29 @@ export function ListPage() {
   return kind.plural === "events" ? <Events /> : <List key={kind.plural} kind={kind} />;
 }
 
+const none: ReadonlySet<string | undefined> = new Set();
+
+/** How often a value has become another one. */
+function useTurns(value: unknown): number {
+  const last = useRef({ value, turns: 0 });
+  if (last.current.value !== value) last.current = { value, turns: last.current.turns + 1 };
+  return last.current.turns;
+}
+
 /** The events that selectors choose: the server does, so that selectors mean what they do everywhere and its words say what is wrong. */
 function useChosen(namespace: string | undefined, { labels, fields }: Filter, events: readonly Event[], enabled: boolean) {
   const wanted = enabled && labels + fields !== "";
-  const newest = useCalm(events, 1000);
+  // A number, because a key is written out for each render: thousands of events would be.
+  const turns = useTurns(useCalm(events, 1000));
   const chosen = useQuery({
-    queryKey: ["events", namespace ?? "", labels, fields, newest], enabled: wanted, retry: false, gcTime: 0, placeholderData: keepPreviousData,
+    queryKey: ["events", namespace ?? "", labels, fields, turns], enabled: wanted, retry: false, gcTime: 0, placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const { items } = await read<{ items: readonly Event[] }>(`/v1/events${query({ ns: namespace, labelSelector: labels, fieldSelector: fields, fields: "metadata.uid", limit: 500 })}`, { signal });
-      return new Set(items.map((event) => event.metadata.uid));
+      return new Set<string | undefined>(items.map((event) => event.metadata.uid));
     },
   });
   const of = useAnswered(JSON.stringify([namespace, labels, fields]), wanted && (chosen.isPending || chosen.isPlaceholderData));
-  return { of, chosen: wanted ? (chosen.data ?? new Set<string | undefined>()) : undefined, wrong: wanted && chosen.error instanceof Refusal ? chosen.error : undefined };
+  return { of, chosen: wanted ? (chosen.data ?? none) : undefined, wrong: wanted && chosen.error instanceof Refusal ? chosen.error : undefined };
 }
 
 function Events() {
@@ -47,20 +58,15 @@ function Events() {
   const kind = kindOf("events");
   const filter = useMemo(() => joined(parse(q), { words: "", labels: l, fields: f }), [q, l, f]);
   const { of, chosen, wrong } = useChosen(ns, filter, events, tooLong(filter) === undefined);
-  const words = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
-  const matching = events.filter((event) => {
-    if (chosen && !chosen.has(event.metadata.uid)) return false;
-    const text = [event.involvedObject.kind, event.involvedObject.namespace, event.involvedObject.name, event.reason, event.message, event.type].join(" ").toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
+  const shown = useMemo(() => matching(events, chosen, filter.words), [events, chosen, filter.words]);
   const onFilter = useCallback((to: Filter) => void navigate({ to: ".", search: (before) => ({ ...before, q: to.words || undefined, l: to.labels || undefined, f: to.fields || undefined }), replace: true }), [navigate]);
   useTitle(say("kind.events"));
   if (!kind) return null;
   return (
     <>
       <div className="title"><div><h1>{say("kind.events")}</h1><p className="sub">{say("list.total", { total: events.length })}</p></div></div>
-      <FilterField kind={kind} value={filter} wrong={wrong} count={say("list.count", { shown: matching.length, total: events.length })} onChange={onFilter} />
-      <section className="panel"><EventTable events={matching} of={JSON.stringify([ns, filter.words, of])} limit={500} /></section>
+      <FilterField kind={kind} value={filter} wrong={wrong} count={say("list.count", { shown: shown.length, total: events.length })} onChange={onFilter} />
+      <section className="panel"><EventTable events={shown} of={JSON.stringify([ns, filter.words, of])} limit={500} /></section>
     </>
   );
 }

@@ -7,21 +7,17 @@ import { kindNamed, pageOf } from "../../kinds/registry";
 import { useHeld, useNow } from "../../live/hooks";
 import { clock } from "../../status/age";
 import { Shape } from "../../status/shapes";
+import { newest, seen } from "./events";
 
 type Event = Objects["events"];
-
-/** When an event was last seen, in whichever of its fields that is. */
-export function seen(event: Event): string {
-  return event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? "";
-}
 
 /** Events, newest first; the order stays while the pointer is in them. of is what they are about, or what they were asked for with. */
 export function EventTable({ events, of, limit, object = true }: { events: readonly Event[]; of: string; limit?: number; object?: boolean }) {
   const { say, language } = useLanguage();
   const now = useNow(60_000);
   const [held, setHeld] = useState(false);
-  const newest = useMemo(() => [...events].sort((a, b) => seen(b).localeCompare(seen(a))).slice(0, limit), [events, limit]);
-  const { shown } = useHeld(newest, held, of);
+  const latest = useMemo(() => newest(events, limit), [events, limit]);
+  const { shown } = useHeld(latest, held, of);
   const none = shown.length === 0;
   useEffect(() => { if (none) setHeld(false); }, [none]); // no pointer leaves a table that is taken away
   if (none) return <Nothing>{say("events.none")}</Nothing>;
