@@ -24,7 +24,7 @@ export function Plot({ samples, interval, from, until, limit, marks, show, binar
   useEffect(() => {
     const box = place.current;
     if (!box) return undefined;
-    const clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hour12: false });
+    const clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     const font = `11px ${getComputedStyle(document.documentElement).getPropertyValue("--sans")}`;
     const draw = () => {
       const of = coloursOf("member", "level", "edge", "line", "ink-3");

@@ -24,7 +24,7 @@ function format(language: string, date: boolean, year: boolean): Intl.DateTimeFo
   let found = formats.get(key);
   if (!found) {
     formats.set(key, (found = new Intl.DateTimeFormat(language, {
-      hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false, ...(date ? { month: "short", day: "numeric" } : {}), ...(year ? { year: "numeric" } : {}),
+      hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", ...(date ? { month: "short", day: "numeric" } : {}), ...(year ? { year: "numeric" } : {}),
     })));
   }
   return found;

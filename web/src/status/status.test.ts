@@ -73,6 +73,11 @@ test("a time of another year has its year, one of this year has none", () => {
   expect(clock("2026-06-20T12:00:00Z", "en", now)).not.toContain("2026");
 });
 
+test.each(["en", "en-GB", "zh-Hans"])("five past midnight is no hour 24 in %s", (language) => {
+  const midnight = new Date(2026, 5, 15, 0, 5, 7);
+  expect(clock(midnight.toISOString(), language, midnight.getTime())).toBe("00:05:07");
+});
+
 test("a node that holds up a rollout comes before others, and says so", () => {
   const pool = object("p", [waits, { type: "Reconciling", reason: "TooManyUnavailable" }]);
   pool.status.conditions = [{ type: "Ready", status: "False", reason: "TooManyUnavailable", message: "waits" }, { type: "Reconciling", status: "True" }];
