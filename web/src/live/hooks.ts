@@ -4,14 +4,7 @@ import { type Counts, type LinkState, store } from "./store";
 
 /** All objects of a kind, in a namespace or everywhere. */
 export function useObjects<K extends Plural>(kind: K, namespace?: string): readonly Objects[K][] {
-  const all = useSyncExternalStore(useCallback((call: () => void) => store.subscribe(kind, call), [kind]), () => store.list(kind));
-  return useMemo(() => {
-    if (!namespace) return all;
-    return all.filter((object) => {
-      const metadata: KubeObject["metadata"] = object.metadata ?? {};
-      return metadata.namespace === undefined || metadata.namespace === namespace;
-    });
-  }, [all, namespace]);
+  return useSyncExternalStore(useCallback((call: () => void) => store.subscribe(kind, call), [kind]), () => (namespace ? store.within(kind, namespace) : store.list(kind)));
 }
 
 export function useObject<K extends Plural>(kind: K, namespace: string | undefined, name: string): Objects[K] | undefined {

@@ -40,6 +40,7 @@ export class LiveStore {
   #shelves = shelves();
   #incoming: Shelves | undefined;
   #lists: { [K in Plural]?: readonly Objects[K][] | undefined } = {};
+  #inside: { [K in Plural]?: Map<string, readonly Objects[K][]> | undefined } = {};
   #listeners = new Map<string, Set<() => void>>();
   #dirty = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -60,6 +61,22 @@ export class LiveStore {
   list<K extends Plural>(kind: K): readonly Objects[K][] {
     const lists: { [P in K]?: readonly Objects[P][] | undefined } = this.#lists;
     return (lists[kind] ??= [...this.#shelves[kind].values()]);
+  }
+
+  /** Those in a namespace, and in none: as long the same for all readers. */
+  within<K extends Plural>(kind: K, namespace: string): readonly Objects[K][] {
+    const inside: { [P in K]?: Map<string, readonly Objects[P][]> | undefined } = this.#inside;
+    const lists = (inside[kind] ??= new Map<string, readonly Objects[K][]>());
+    let list = lists.get(namespace);
+    if (!list) {
+      const all = this.list(kind);
+      const some = all.filter((object) => {
+        const metadata: KubeObject["metadata"] = object.metadata ?? {};
+        return metadata.namespace === undefined || metadata.namespace === namespace;
+      });
+      lists.set(namespace, (list = some.length === all.length ? all : some));
+    }
+    return list;
   }
 
   get<K extends Plural>(kind: K, namespace: string | undefined, name: string): Objects[K] | undefined {
@@ -202,7 +219,7 @@ export class LiveStore {
     this.#timer = undefined;
     const topics = [...this.#dirty];
     this.#dirty.clear();
-    for (const kind of followed) if (topics.includes(kind)) this.#lists[kind] = undefined;
+    for (const kind of followed) if (topics.includes(kind)) this.#lists[kind] = this.#inside[kind] = undefined;
     this.#tellEach(topics);
   }
 

@@ -6,7 +6,7 @@ import { type Key, useLanguage, useSay } from "../i18n";
 import { kinds } from "../kinds/registry";
 import { useCounts, useHidden, useNow, useObjects } from "../live/hooks";
 import { clock } from "../status/age";
-import { worst } from "../status/order";
+import { tallyOf } from "../status/order";
 import { Shape } from "../status/shapes";
 import { signOut, useLogin } from "./session";
 
@@ -15,7 +15,7 @@ const groups: readonly Key[] = ["group.nodes", "group.workloads", "group.machine
 function Count({ plural, namespace }: { plural: Plural; namespace: string | undefined }) {
   const say = useSay();
   const objects: readonly KubeObject[] = useObjects(plural, namespace);
-  const bad = useMemo(() => worst(plural, objects), [plural, objects]);
+  const bad = useMemo(() => tallyOf(plural, objects).worst, [plural, objects]);
   return (
     <span className="count">
       {bad && <b title={say("needs.count", { count: bad.count })}><Shape name={bad.name} size={12} />{bad.count}</b>}

@@ -15,6 +15,7 @@ export interface Matter {
 const unknownFor = 60_000;
 const needs: readonly StatusName[] = ["stalled", "unknown", "waiting"];
 const moves: readonly StatusName[] = ["retrying", "reconciling"];
+const nothing: readonly KubeObject[] = [];
 
 /** What has an owner that is looked at is told by its owner: the Deployment of a PodSet, and pods. */
 function isOwned(plural: string, object: KubeObject & { metadata: { ownerReferences?: readonly { kind: string; controller?: boolean }[] } }): boolean {
@@ -30,53 +31,100 @@ function nameOf(object: KubeObject | undefined): string {
   return `${object?.metadata.namespace ?? ""}/${object?.metadata.name ?? ""}`;
 }
 
-/**
- * What needs somebody, and what moves, unless that is not asked for: there can be thousands of it. The worst comes first, then what holds up most others, what has
- * most objects, and the oldest. Objects of a kind with the same reason and message are one row.
- */
-export function matters(kinds: Readonly<Record<string, readonly KubeObject[]>>, now: number, moving = true): { needs: Matter[]; moves: Matter[] } {
-  const groups = new Map<string, { plural: string; status: Status; objects: KubeObject[]; holds: string[] }>();
-  for (const [plural, objects] of Object.entries(kinds)) {
-    for (const object of objects) {
-      const status = statusOf(plural, object);
-      if (!needs.includes(status.name) && !(moving && moves.includes(status.name))) continue;
-      if (isOwned(plural, object)) continue;
-      if (status.name === "unknown" && now - since(status) < unknownFor) continue;
-      const holds = plural === "nodes" && status.name === "stalled" ? heldUpBy(object, kinds["nodepools"] ?? []) : [];
-      const key = [plural, status.name, status.reason, status.message ?? nameOf(object), ...holds].join("\n");
-      const group = groups.get(key);
-      if (group) {
-        group.objects.push(object);
-        if (since(status) < since(group.status)) group.status = status;
-      } else {
-        groups.set(key, { plural, status, objects: [object], holds });
-      }
-    }
-  }
-  // A time is read once, and not for each comparison.
-  const all = [...groups.values()].map((matter) => ({ matter, at: since(matter.status), name: nameOf(matter.objects[0]) }));
-  const sorted = (names: readonly StatusName[]) =>
-    all.filter(({ matter }) => names.includes(matter.status.name)).sort((a, b) =>
-      names.indexOf(a.matter.status.name) - names.indexOf(b.matter.status.name) || b.matter.holds.length - a.matter.holds.length || b.matter.objects.length - a.matter.objects.length ||
-      a.at - b.at || a.matter.plural.localeCompare(b.matter.plural) || a.name.localeCompare(b.name)).map(({ matter }) => matter);
-  return { needs: sorted(needs), moves: sorted(moves) };
+/** What the objects of a kind come to, found out in one go over them. */
+export interface Tally {
+  bad: number;
+  moving: number;
+  stopped: number;
+  ready: number;
+  /** How many need somebody, beside those of which an owner tells, and the worst of them. */
+  worst: { name: StatusName; count: number } | undefined;
+  /** Those of which the overview tells: what needs somebody, what does so once it lasts, and what moves. */
+  needs: readonly KubeObject[];
+  unknown: readonly KubeObject[];
+  moves: readonly KubeObject[];
 }
 
-/** How the objects of a list are, also those whose owner tells of them elsewhere: a list must not call a pod well that waits. */
-export function sums(plural: string, objects: readonly KubeObject[]): { bad: number; moving: number; stopped: number } {
-  const of = (...names: readonly StatusName[]) => objects.filter((object) => names.includes(statusOf(plural, object).name)).length;
-  return { bad: of(...needs), moving: of(...moves, "deleting"), stopped: of("stopped") };
+/** By the list, which is another one when one of its objects is: the rail, the list and the overview ask for the same several times a second. */
+const tallies = new WeakMap<readonly KubeObject[], Tally>();
+
+export function tallyOf(plural: string, objects: readonly KubeObject[]): Tally {
+  let tally = tallies.get(objects);
+  if (!tally) tallies.set(objects, (tally = count(plural, objects)));
+  return tally;
 }
 
-/** How many objects of a kind need somebody, and the worst of them. */
-export function worst(plural: string, objects: readonly KubeObject[]): { name: StatusName; count: number } | undefined {
+function count(plural: string, objects: readonly KubeObject[]): Tally {
+  const [bad, unknown, moving]: [KubeObject[], KubeObject[], KubeObject[]] = [[], [], []];
+  const out = { bad: 0, moving: 0, stopped: 0, ready: 0 };
   let name: StatusName | undefined;
-  let count = 0;
   for (const object of objects) {
     const status = statusOf(plural, object).name;
-    if (!needs.includes(status) || isOwned(plural, object)) continue;
-    count++;
-    if (name === undefined || needs.indexOf(status) < needs.indexOf(name)) name = status;
+    if (status === "ready" || status === "attention") out.ready++;
+    else if (status === "stopped") { out.ready++; out.stopped++; }
+    else if (needs.includes(status)) {
+      out.bad++;
+      if (isOwned(plural, object)) continue;
+      (status === "unknown" ? unknown : bad).push(object);
+      if (name === undefined || needs.indexOf(status) < needs.indexOf(name)) name = status;
+    } else if (status === "deleting") out.moving++;
+    else if (moves.includes(status)) {
+      out.moving++;
+      if (!isOwned(plural, object)) moving.push(object);
+    }
   }
-  return name && { name, count };
+  return { ...out, worst: name && { name, count: bad.length + unknown.length }, needs: bad, unknown, moves: moving };
+}
+
+/** Objects of a kind with the same reason and message, as one row. pools are those that a node may hold up. */
+function group(plural: string, objects: readonly KubeObject[], pools: readonly KubeObject[]): Matter[] {
+  const groups = new Map<string, { plural: string; status: Status; objects: KubeObject[]; holds: string[] }>();
+  for (const object of objects) {
+    const status = statusOf(plural, object);
+    const holds = status.name === "stalled" ? heldUpBy(object, pools) : [];
+    const key = [status.name, status.reason, status.message ?? nameOf(object), ...holds].join("\n");
+    const group = groups.get(key);
+    if (group) {
+      group.objects.push(object);
+      if (since(status) < since(group.status)) group.status = status;
+    } else {
+      groups.set(key, { plural, status, objects: [object], holds });
+    }
+  }
+  return [...groups.values()];
+}
+
+const grouped = new WeakMap<readonly KubeObject[], { pools: readonly KubeObject[]; matters: Matter[] }>();
+
+/** The same for as long as the objects and the pools are. */
+function groupOnce(plural: string, objects: readonly KubeObject[], pools: readonly KubeObject[]): Matter[] {
+  const known = grouped.get(objects);
+  if (known?.pools === pools) return known.matters;
+  const matters = group(plural, objects, pools);
+  grouped.set(objects, { pools, matters });
+  return matters;
+}
+
+/** The worst first, then what holds up most others, what has most objects, and the oldest. */
+function sorted(matters: readonly Matter[], names: readonly StatusName[]): Matter[] {
+  // A time is read once, and not for each comparison.
+  const all = matters.map((matter) => ({ matter, at: since(matter.status), name: nameOf(matter.objects[0]), holds: matter.holds?.length ?? 0 }));
+  return all.sort((a, b) =>
+    names.indexOf(a.matter.status.name) - names.indexOf(b.matter.status.name) || b.holds - a.holds || b.matter.objects.length - a.matter.objects.length ||
+    a.at - b.at || a.matter.plural.localeCompare(b.matter.plural) || a.name.localeCompare(b.name)).map(({ matter }) => matter);
+}
+
+/**
+ * What needs somebody, and what moves, unless that is not asked for: there can be thousands of it. Each change of an object tells one kind: what
+ * the others come to is known.
+ */
+export function matters(kinds: Readonly<Record<string, readonly KubeObject[]>>, now: number, moving = true): { needs: Matter[]; moves: Matter[] } {
+  const [bad, on]: [Matter[], Matter[]] = [[], []];
+  for (const [plural, objects] of Object.entries(kinds)) {
+    const tally = tallyOf(plural, objects);
+    const pools = (plural === "nodes" ? kinds["nodepools"] : undefined) ?? nothing;
+    bad.push(...groupOnce(plural, tally.needs, pools), ...group(plural, tally.unknown.filter((object) => now - since(statusOf(plural, object)) >= unknownFor), pools));
+    if (moving) on.push(...groupOnce(plural, tally.moves, pools));
+  }
+  return { needs: sorted(bad, needs), moves: sorted(on, moves) };
 }

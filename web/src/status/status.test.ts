@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Condition } from "../api/types";
 import { age, clock } from "./age";
-import { matters, sums } from "./order";
+import { matters, tallyOf } from "./order";
 import { quantity } from "./quantity";
 import { statusOf } from "./status";
 
@@ -33,7 +33,7 @@ test("a list does not call a pod well that waits for a node, though its owner te
   const owned = { metadata: { name: "a", uid: "a", ownerReferences: [{ kind: "ReplicaSet", controller: true }] } };
   const waiting = { ...owned, status: { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/20 nodes are available" }] } };
   const running = { ...owned, status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } };
-  expect(sums("pods", [running, waiting])).toEqual({ bad: 1, moving: 0, stopped: 0 });
+  expect(tallyOf("pods", [running, waiting])).toMatchObject({ bad: 1, moving: 0, stopped: 0, ready: 1, worst: undefined });
 });
 
 test("an object that is being deleted says so before all else", () => {

@@ -7,9 +7,13 @@ import { useFilled, useObjects } from "../../live/hooks";
 import type { By } from "../../map/model";
 import { NodeMap } from "../../map/NodeMap";
 import { useNodeMap } from "../../map/useNodeMap";
-import { sums } from "../../status/order";
+import { tallyOf } from "../../status/order";
 import { withoutStatus } from "../../status/status";
 import { hostOf } from "./HostHead";
+
+function isCordoned(object: KubeObject): boolean {
+  return Object.getOwnPropertyDescriptor(Object.getOwnPropertyDescriptor(object, "spec")?.value ?? {}, "unschedulable")?.value === true;
+}
 
 /** What there is of a kind, in a sentence. */
 export function Counting({ kind, namespace }: { kind: Kind; namespace: string | undefined }) {
@@ -18,16 +22,16 @@ export function Counting({ kind, namespace }: { kind: Kind; namespace: string | 
   const pools = useObjects("nodepools");
   const machines = useObjects("virtualmachines", namespace);
   const filled = useFilled();
-  const { bad, moving, stopped } = useMemo(() => sums(kind.plural, objects), [kind, objects]);
+  const { bad, moving, stopped } = useMemo(() => tallyOf(kind.plural, objects), [kind, objects]);
+  const cordoned = useMemo(() => (kind.plural === "nodes" ? objects.filter(isCordoned).length : 0), [kind, objects]);
+  const hosts = useMemo(() => (kind.plural === "virtualmachines" ? [...new Set(machines.map(hostOf).filter(Boolean))].sort() : []), [kind, machines]);
   const total = objects.length;
   if (!filled) return null;
   if (total === 0) return <p className="sub">{say("list.zero")}</p>;
   const rest = [
     ...(bad > 0 ? [say("list.bad", { count: bad })] : []), ...(moving > 0 ? [say("list.moving", { count: moving })] : []), ...(stopped > 0 ? [say("list.off", { count: stopped })] : []),
   ];
-  const cordoned = kind.plural === "nodes" ? objects.filter((object) => Object.getOwnPropertyDescriptor(Object.getOwnPropertyDescriptor(object, "spec")?.value ?? {}, "unschedulable")?.value === true).length : 0;
   if (cordoned > 0) rest.push(say("list.cordoned", { count: cordoned }));
-  const hosts = kind.plural === "virtualmachines" ? [...new Set(machines.map(hostOf).filter(Boolean))].sort() : [];
   const first = kind.plural === "nodes" && pools.length > 0 ? say("list.inPools", { total, pools: pools.length }) : hosts.length > 0 ? say("list.onHosts", { total, hosts: hosts.length > 3 ? say("list.hosts", { count: hosts.length }) : hosts.join(", ") }) : say("list.total", { total });
   if (kind.plural in withoutStatus) return <p className="sub">{first}</p>;
   return <p className="sub">{[first, ...(bad + moving === 0 ? [say("list.allReady")] : []), ...rest].join(say("list.comma"))}</p>;

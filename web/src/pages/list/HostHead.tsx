@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
 import { read } from "../../api/client";
-import type { Objects, Schemas } from "../../api/types";
+import type { Condition, Objects, Schemas } from "../../api/types";
 import { useSay } from "../../i18n";
 import { useObjects } from "../../live/hooks";
 import { keyOf } from "../../live/store";
@@ -19,29 +19,52 @@ export function useHosts(wanted: boolean) {
 }
 
 const nowhere: ReadonlyMap<string, string> = new Map();
+const none: readonly Objects["virtualmachines"][] = [];
 
 /** The host of each machine, by its key: another map only when one of them is elsewhere. */
 export function useHostsOf(wanted: boolean): ReadonlyMap<string, string> {
   const machines = useObjects("virtualmachines");
-  const last = useRef(nowhere);
+  const last = useRef({ machines: none, hosts: nowhere });
   return useMemo(() => {
     if (!wanted) return nowhere;
-    const now = new Map(machines.map((machine) => [keyOf(machine.metadata), hostOf(machine)]));
-    const before = last.current;
-    if (before.size !== now.size || [...now].some(([key, host]) => before.get(key) !== host)) last.current = now;
-    return last.current;
+    last.current = { machines, hosts: hostsOf(last.current, machines) };
+    return last.current.hosts;
   }, [wanted, machines]);
+}
+
+/** Most machines are the same object as before: there can be thousands, and this is asked for at each change of one. */
+export function hostsOf(before: { machines: readonly Objects["virtualmachines"][]; hosts: ReadonlyMap<string, string> }, machines: readonly Objects["virtualmachines"][]): ReadonlyMap<string, string> {
+  const same = before.machines.length === machines.length && machines.every((machine, at) => {
+    const old = before.machines[at];
+    return machine === old || (old !== undefined && keyOf(machine.metadata) === keyOf(old.metadata) && hostOf(machine) === hostOf(old));
+  });
+  return same ? before.hosts : new Map(machines.map((machine) => [keyOf(machine.metadata), hostOf(machine)]));
+}
+
+/** Why a host does not answer, by its name: all of its machines are unknown. By the list of all, because each host in sight asks for it. */
+const silences = new WeakMap<readonly Objects["virtualmachines"][], ReadonlyMap<string, Condition | undefined>>();
+
+export function silentOf(machines: readonly Objects["virtualmachines"][]): ReadonlyMap<string, Condition | undefined> {
+  let silent = silences.get(machines);
+  if (!silent) {
+    const answers = new Set<string>();
+    const lost = new Map<string, Objects["virtualmachines"]>();
+    for (const machine of machines) {
+      const host = hostOf(machine);
+      if (machine.status?.phase !== "Unknown") answers.add(host);
+      else if (!lost.has(host)) lost.set(host, machine);
+    }
+    silent = new Map([...lost].filter(([host]) => !answers.has(host)).map(([host, machine]) => [host, conditionsOf(machine).find((condition) => condition.type === "Ready")]));
+    silences.set(machines, silent);
+  }
+  return silent;
 }
 
 /** A host: what it has given away, and whether it answers, as its machines say. Nobody tells how large it is, so there is no share. */
 export function HostHead({ name, hosts }: { name: string; hosts: Schemas["HostList"] | undefined }) {
   const say = useSay();
   const machines = useObjects("virtualmachines");
-  const silent = useMemo(() => {
-    const own = machines.filter((machine) => hostOf(machine) === name);
-    const lost = own.filter((machine) => machine.status?.phase === "Unknown");
-    return own.length > 0 && lost.length === own.length ? conditionsOf(lost[0] ?? { metadata: {} }).find((condition) => condition.type === "Ready") : undefined;
-  }, [machines, name]);
+  const silent = silentOf(machines).get(name);
   const known = hosts?.hosts.filter((host) => host.name === name) ?? [];
   if (name === "") return <strong>{say("group.machines.none")}</strong>;
   const sum = (of: (host: Schemas["Host"]) => number) => known.reduce((total, host) => total + of(host), 0);

@@ -8,7 +8,7 @@ import { useMatters, useTitle, useWatched, watched } from "../../live/needs";
 import type { By } from "../../map/model";
 import { NodeMap } from "../../map/NodeMap";
 import { useNodeMap } from "../../map/useNodeMap";
-import { statusOf } from "../../status/status";
+import { tallyOf } from "../../status/order";
 import { EventTable } from "../parts/EventTable";
 import { Matters } from "./Matters";
 import { useLingering } from "./useLingering";
@@ -32,7 +32,7 @@ function Whole() {
   const needs = useHeld(useLingering(found.needs, all, where), held, where);
   const moves = useHeld(found.moves, held, where);
   const total = watched.reduce((sum, kind) => sum + (all[kind]?.length ?? 0), 0);
-  const ready = useMemo(() => watched.reduce((sum, kind) => sum + (all[kind] ?? []).filter((object) => ["ready", "attention", "stopped"].includes(statusOf(kind, object).name)).length, 0), [all]);
+  const ready = useMemo(() => watched.reduce((sum, kind) => sum + tallyOf(kind, all[kind] ?? []).ready, 0), [all]);
   const count = found.needs.length;
   const title = count === 0 ? say(found.moves.length > 0 ? "overview.none" : "overview.ready") : count === 1 ? say("overview.one") : say("overview.many", { count });
 
