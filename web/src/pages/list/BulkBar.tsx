@@ -19,13 +19,13 @@ export function BulkBar({ kind, objects, more, onAll, onClear }: {
 }) {
   const say = useSay();
   const cut = useCut();
-  const namespaces = new Set(objects.map((object) => object.metadata.namespace));
+  const namespaces = useMemo(() => new Set(objects.map((object) => object.metadata.namespace)), [objects]);
   const rights = useRights(namespaces.size === 1 ? [...namespaces][0] : undefined);
   const offered = useMemo(() => bulks(objects.map((object) => ({ target: targetOf(kind, object), object }))), [kind, objects]);
   const [at, setAt] = useState<Bulk["key"]>();
   const [chosen, setChosen] = useState<Bulk>();
   const shown = offered.find((bulk) => bulk.key === at) ?? offered[0];
-  const lines = shown ? together(shown.deeds.map(({ target, deed }) => ({ target, order: deed.order }))) : [];
+  const lines = useMemo(() => (shown ? together(shown.deeds.map(({ target, deed }) => ({ target, order: deed.order }))) : []), [shown]);
   const refused = (bulk: Bulk) => {
     if (cut) return cut;
     const forbidden = [...namespaces].some((namespace) => !may(rights, kind.plural, namespace, bulk.right) && namespaces.size === 1);

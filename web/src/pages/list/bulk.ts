@@ -8,15 +8,29 @@ export interface Bulk {
   danger: boolean;
   right: Deed["right"];
   warning: Deed["warning"];
-  deeds: readonly { target: Target; deed: Deed }[];
+  readonly deeds: readonly { target: Target; deed: Deed }[];
+}
+
+/** What can be done with an object, for as long as it is the same: a whole list can be selected, of which a few change each second. */
+const known = new WeakMap<KubeObject, readonly Bulk["deeds"][number][]>();
+
+function deedsFor(target: Target, object: KubeObject): readonly Bulk["deeds"][number][] {
+  let deeds = known.get(object);
+  if (!deeds) known.set(object, (deeds = deedsOf(target, object).map((deed) => ({ target, deed }))));
+  return deeds;
 }
 
 /** What can be done with all of the objects: a deed that one of them does not have is not offered. */
 export function bulks(objects: readonly { target: Target; object: KubeObject }[]): Bulk[] {
-  const each = objects.map(({ target, object }) => deedsOf(target, object).map((deed) => ({ target, deed })));
-  return (each[0] ?? []).flatMap(({ deed }): Bulk[] => {
-    const deeds = each.map((of) => of.find((other) => other.deed.key === deed.key)).filter((found) => found !== undefined);
-    return deeds.length === each.length ? [{ key: deed.key, danger: deed.danger === true, right: deed.right, warning: deed.warning, deeds }] : [];
+  const each = objects.map(({ target, object }) => deedsFor(target, object));
+  const all = (each[0] ?? []).filter(({ deed: { key } }) => each.every((deeds) => deeds.some(({ deed }) => deed.key === key)));
+  return all.map(({ deed: { key, danger = false, right, warning } }): Bulk => {
+    let deeds: Bulk["deeds"] | undefined;
+    return {
+      key, danger, right, warning,
+      // Only of what somebody points at or chooses.
+      get deeds() { return (deeds ??= each.flatMap((of) => of.filter(({ deed }) => deed.key === key))); },
+    };
   });
 }
 
