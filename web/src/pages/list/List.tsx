@@ -13,7 +13,7 @@ import { useSay } from "../../i18n";
 import { type Kind, pageOf } from "../../kinds/registry";
 import { remember as rememberOrder } from "../../live/neighbours";
 import { useTitle } from "../../live/needs";
-import { keyOf, store } from "../../live/store";
+import { store } from "../../live/store";
 import { NewButton } from "../create/NewButton";
 import { BulkBar } from "./BulkBar";
 import { allColumns, chosen, remember, remembered, toggled } from "./columns";
@@ -27,6 +27,7 @@ import { type Grouping, groupings, lines as linesOf } from "./groups";
 import { Forbidden } from "./Forbidden";
 import { HostHead, useHosts, useHostsOf } from "./HostHead";
 import { tooLong } from "./limits";
+import { keyOfRow, nameOfRow } from "./names";
 import { type RowKey, Rows } from "./Rows";
 import type { TableRow } from "./Row";
 import * as selecting from "./selection";
@@ -37,8 +38,7 @@ const ColumnChoice = later(async () => (await import("./ColumnChoice")).ColumnCh
 const RowMenu = later(async () => (await import("./RowMenu")).RowMenu);
 
 function objectAt(kind: Kind, key: string): KubeObject | undefined {
-  const slash = key.indexOf("/");
-  return store.get(kind.plural, key.slice(0, slash) || undefined, key.slice(slash + 1));
+  return store.at(kind.plural, key);
 }
 
 /** The list of a kind. What it shows is in the address: it can be sent to somebody else, and Back works. */
@@ -85,14 +85,15 @@ export function List({ kind }: { kind: Kind }) {
   const hostsOf = useHostsOf(grouping === "host");
   const groupOf = useMemo(() => {
     if (grouping === "none") return undefined;
-    return (row: TableRow) => {
-      const { namespace: of, name = "" }: KubeObject["metadata"] = row.object.metadata;
-      return grouping === "namespace" ? (of ?? "") : (hostsOf.get(keyOf({ namespace: of, name })) ?? "");
-    };
+    return (row: TableRow) => (grouping === "namespace" ? (nameOfRow(row).of?.namespace ?? "") : (hostsOf.get(keyOfRow(row)) ?? ""));
   }, [grouping, hostsOf]);
   const lines = useMemo(() => linesOf(shown, groupOf, closed), [shown, groupOf, closed]);
   const order = useRef<string[]>([]);
-  order.current = useMemo(() => lines.flatMap((line) => ("row" in line ? [keyOf(line.row.object.metadata)] : [])), [lines]);
+  order.current = useMemo(() => {
+    const out: string[] = [];
+    for (const line of lines) if ("row" in line) out.push(keyOfRow(line.row));
+    return out;
+  }, [lines]);
 
   useEffect(() => rememberOrder(kind.plural, order.current), [kind, lines]);
 
@@ -106,14 +107,15 @@ export function List({ kind }: { kind: Kind }) {
   const selectAll = useCallback(() => setSelection((before) => selecting.all(before, order.current)), []);
   const clear = useCallback(() => setSelection(selecting.nothing), []);
   useEffect(clear, [clear, kind, namespace, filter]);
-  const picked = useMemo(() => [...selection.keys].map((key) => objectAt(kind, key)).filter((object) => object !== undefined), [selection, kind, table.data]); // eslint-disable-line react-hooks/exhaustive-deps -- objects change with the table
+  const picking = useRef<readonly KubeObject[]>([]);
+  const picked = useMemo(() => (picking.current = selecting.objects(selection, picking.current, (key) => objectAt(kind, key))), [selection, kind, table.data]); // eslint-disable-line react-hooks/exhaustive-deps -- objects change with the table
   // What is asked for now; nothing once the list is gone.
   const asked = useRef<string>(undefined);
   useEffect(() => { asked.current = table.asked; return () => { asked.current = undefined; }; }, [table.asked]);
   const selectEverything = async () => {
     const read = await everything(table, () => asked.current === table.asked);
     if (read?.error) tellFailure(say("action.failed", { message: read.error.message }), read.error);
-    else if (read) setSelection({ keys: new Set(read.data?.pages.flatMap((page) => page.rows).map((row) => keyOf(row.object.metadata))), anchor: undefined });
+    else if (read) setSelection({ keys: new Set(read.data?.pages.flatMap((page) => page.rows).map(keyOfRow)), anchor: undefined });
   };
 
   const page = useCallback((key: string, tab?: string) => {

@@ -5,11 +5,13 @@ import { isKey, lettersOn } from "../../components/letters";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
 import { useObjects } from "../../live/hooks";
-import { keyOf, store } from "../../live/store";
+import { store } from "../../live/store";
 import { type Status, statusOf, withoutStatus } from "../../status/status";
 import { type Column, type Shown } from "./columns";
 import { Head } from "./Head";
 import { type Line } from "./groups";
+import { keyOfRow, nameOf } from "./names";
+import { Newcomers } from "./newcomers";
 import { Row, type RowProps, type TableRow } from "./Row";
 import type { Selection } from "./selection";
 import { layOut, type Tall } from "./tall";
@@ -60,8 +62,7 @@ interface Props {
 }
 
 function objectOf(kind: Kind, row: TableRow): KubeObject | undefined {
-  const { namespace, name = "" }: KubeObject["metadata"] = row.object.metadata;
-  return store.get(kind.plural, namespace, name);
+  return store.at(kind.plural, keyOfRow(row));
 }
 
 function hasReason(status: Status | undefined): boolean {
@@ -78,16 +79,16 @@ export function Rows(props: Props) {
   const marked = judged ? statusColumn(columns) : -1;
   const body = useRef<HTMLTableSectionElement>(null);
   const [focused, setFocused] = useState(-1);
-  const places = useMemo(() => lines.flatMap((line, at) => ("row" in line ? [at] : [])), [lines]);
+  const places = useMemo(() => {
+    const out: number[] = [];
+    lines.forEach((line, at) => { if ("row" in line) out.push(at); });
+    return out;
+  }, [lines]);
   const measured = useHeights(body);
-  // Made once, because heights are added up for each change of any object, of ten thousand rows as well.
-  const names = useMemo(() => lines.map((line) => {
-    const key = "row" in line ? keyOf(line.row.object.metadata) : line.group;
-    return "row" in line ? { key, line: `row ${key}`, why: `why ${key}`, of: line.row.object.metadata } : { key, line: `group ${key}`, why: undefined };
-  }), [lines]);
+  const names = useMemo(() => lines.map(nameOf), [lines]);
   const laid = useRef<Tall>(undefined);
   const [pairs] = useState(() => new Pairs());
-  useEffect(() => pairs.keep(names.map(({ of }) => of?.uid)), [pairs, names]);
+  useEffect(() => pairs.keep(names.length, () => names.map(({ of }) => of?.uid)), [pairs, names]);
   const { tall, calm } = useMemo(() => {
     void objects;
     laid.current = layOut(laid.current, names, measured, (key) => (judged ? store.at(kind.plural, key) : undefined), (object, of) => {
@@ -114,7 +115,7 @@ export function Rows(props: Props) {
   const count = places.length;
   const latest = useRef({ lines, places, open, count });
   latest.current = { lines, places, open, count };
-  const keyAt = (index: number) => { const line = latest.current.lines[latest.current.places[index] ?? -1]; return line && "row" in line ? keyOf(line.row.object.metadata) : undefined; };
+  const keyAt = (index: number) => { const line = latest.current.lines[latest.current.places[index] ?? -1]; return line && "row" in line ? keyOfRow(line.row) : undefined; };
   const press = useCallback((event: KeyboardEvent<HTMLTableRowElement>, key: string, index: number) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key.length === 1 && event.key !== " " && !lettersOn()) return;
@@ -136,7 +137,7 @@ export function Rows(props: Props) {
   useEffect(() => {
     const begin = (event: globalThis.KeyboardEvent) => {
       if ((event.key !== "j" && event.key !== "k") || !isKey(event) || (event.target instanceof Element && event.target.closest("tr[data-key], .mapstop"))) return;
-      const at = latest.current.places.findIndex((place) => { const line = latest.current.lines[place]; return line && "row" in line && keyOf(line.row.object.metadata) === latest.current.open; });
+      const at = latest.current.places.findIndex((place) => { const line = latest.current.lines[place]; return line && "row" in line && keyOfRow(line.row) === latest.current.open; });
       if (latest.current.count === 0) return;
       wanted.current = at < 0 ? 0 : Math.max(0, Math.min(latest.current.count - 1, at + (event.key === "j" ? 1 : -1)));
       const next = keyAt(wanted.current);
@@ -147,14 +148,8 @@ export function Rows(props: Props) {
     document.addEventListener("keydown", begin);
     return () => document.removeEventListener("keydown", begin);
   }, [onOpen]);
-  // A row that was there when the list was opened is not new, nor is one that was seen and comes back into sight.
-  const [opened] = useState(() => Date.now());
-  const seen = useRef(new Set<string>());
-  const isFresh = (row: TableRow): boolean => {
-    const { uid = "", creationTimestamp }: KubeObject["metadata"] = row.object.metadata;
-    return creationTimestamp !== undefined && creationTimestamp !== null && Date.parse(creationTimestamp) >= opened && !seen.current.has(uid);
-  };
-  useEffect(() => { for (const line of lines) if ("row" in line && line.row.object.metadata.uid) seen.current.add(line.row.object.metadata.uid); }, [lines]);
+  const [newcomers] = useState(() => new Newcomers(Date.now()));
+  useEffect(() => newcomers.see(names.map(({ of }) => of)), [newcomers, names]);
   const toggle = useCallback((key: string) => onOpen(latest.current.open === key ? undefined : key), [onOpen]);
 
   const width = shown.length + 2;
@@ -181,14 +176,14 @@ export function Rows(props: Props) {
                 </tr>
               )];
             }
-            const key = keyOf(line.row.object.metadata);
+            const key = keyOfRow(line.row);
             const object = objectOf(kind, line.row);
             const row = pairs.row(line.row, object);
             const status = judged && object ? pairs.status(row.object.metadata, object, statusOf(kind.plural, object)) : undefined;
             return [...room, (
               <Row
                 key={row.object.metadata.uid ?? key} kind={kind} row={row} rowKey={key} index={line.index} shown={shown} marked={marked} status={status} reason={hasReason(status)} object={object}
-                chosen={open === key} selected={selection.keys.has(key)} gone={props.isGone(row.object.metadata.uid)} fresh={isFresh(row)} onKey={press} onFocus={setFocused} onOpen={toggle} onSelect={onSelect} onMenu={props.onMenu} onDeed={props.onDeed}
+                chosen={open === key} selected={selection.keys.has(key)} gone={props.isGone(row.object.metadata.uid)} fresh={newcomers.isFresh(row.object.metadata)} onKey={press} onFocus={setFocused} onOpen={toggle} onSelect={onSelect} onMenu={props.onMenu} onDeed={props.onDeed}
               />
             )];
           })}

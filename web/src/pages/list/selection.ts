@@ -31,3 +31,13 @@ export function present(selection: Selection, exists: (key: string) => boolean):
   const keys = new Set([...selection.keys].filter(exists));
   return keys.size === selection.keys.size ? selection : { keys, anchor: selection.anchor };
 }
+
+/** What is selected, of what there is: the same as before for as long as it is, because commands are made of it. */
+export function objects<T>(selection: Selection, before: readonly T[], at: (key: string) => T | undefined): readonly T[] {
+  const out: T[] = [];
+  for (const key of selection.keys) {
+    const object = at(key);
+    if (object !== undefined) out.push(object);
+  }
+  return out.length === before.length && out.every((object, index) => object === before[index]) ? before : out;
+}

@@ -60,7 +60,7 @@ test("objects that are gone are forgotten, however many came and went", () => {
   for (let at = 0; at < 1000; at++) {
     const uids = [`${at}`, `${at + 1}`, `${at + 2}`];
     for (const uid of uids) shown(pairs, { ...rowAt(8), object: { ...rowAt(8).object, ...of(uid) } } as TableRow, of(uid));
-    pairs.keep(uids);
+    pairs.keep(uids.length, () => uids);
     expect(pairs.size).toBeLessThanOrEqual(6);
   }
 });

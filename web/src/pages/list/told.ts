@@ -56,9 +56,9 @@ export class Pairs {
   }
 
   /** Forgets objects that have no row any more, once they are as many as those that have one: pods come and go while a page is open. */
-  keep(uids: readonly (string | undefined)[]): void {
-    if (Math.max(this.#told.size, this.#rows.size) <= 2 * uids.length) return;
-    const there = new Set(uids);
+  keep(rows: number, uids: () => Iterable<string | undefined>): void {
+    if (this.size <= 2 * rows) return;
+    const there = new Set(uids());
     for (const of of [this.#told, this.#rows]) {
       for (const uid of of.keys()) if (!there.has(uid)) of.delete(uid);
     }

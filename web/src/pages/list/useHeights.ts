@@ -8,22 +8,33 @@ const usual: Readonly<Record<Part, number>> = { row: 33, why: 24, group: 33 };
 
 /** What is measured: each part by its name, and how high one of its sort usually is. */
 export interface Measured {
-  known: ReadonlyMap<string, number>;
+  /** Goes on from version to version: it can be as large as the list. */
+  known: Map<string, number>;
+  /** The same object for as long as nothing is another height. */
   usual: Readonly<Record<Part, number>>;
+  version: number;
+  /** The parts that are of another height than in the version before. */
+  fresh: ReadonlySet<string>;
+}
+
+export function unmeasured(): Measured {
+  return { known: new Map(), usual, version: 0, fresh: new Set() };
 }
 
 function middle(values: number[], otherwise: number): number {
   return values.length === 0 ? otherwise : (values.sort((a, b) => a - b)[values.length >> 1] ?? otherwise);
 }
 
-/** Takes what has been measured into what is known; the same if nothing is another height. */
+/** Takes how high parts in sight are into what is known; the same if nothing is another height. */
 export function learn(before: Measured, heights: ReadonlyMap<string, number>): Measured {
   const fresh = [...heights].filter(([name, height]) => height > 0 && Math.abs((before.known.get(name) ?? before.usual[partOf(name)]) - height) > 0.5);
   if (fresh.length === 0) return before;
-  const known = new Map([...before.known, ...fresh]);
+  for (const [name, height] of fresh) before.known.set(name, height);
   // What is in sight now says how high rows are: a window that was turned has others.
   const now = (part: Part) => middle([...heights].filter(([name, height]) => partOf(name) === part && height > 0).map(([, height]) => height), before.usual[part]);
-  return { known, usual: { row: now("row"), why: now("why"), group: now("group") } };
+  const like = { row: now("row"), why: now("why"), group: now("group") };
+  const same = Math.max(Math.abs(like.row - before.usual.row), Math.abs(like.why - before.usual.why), Math.abs(like.group - before.usual.group)) <= 0.5;
+  return { known: before.known, usual: same ? before.usual : like, version: before.version + 1, fresh: new Set(fresh.map(([name]) => name)) };
 }
 
 function partOf(name: string): Part {
@@ -40,18 +51,21 @@ export function heightOf({ known, usual: like }: Measured, part: Part, name: str
  * those of a phone, are as high as they are.
  */
 export function useHeights(body: RefObject<HTMLElement | null>): Measured {
-  const [measured, setMeasured] = useState<Measured>({ known: new Map(), usual });
+  const [measured, setMeasured] = useState(unmeasured);
+  const latest = useRef(measured);
   const observer = useRef<ResizeObserver>(undefined);
   const watched = useRef(new Set<Element>());
   useEffect(() => {
     const of = watched.current;
     const seen = new ResizeObserver((entries) => {
       const heights = new Map<string, number>();
+      // Those that have not changed count for what is usual: a row that wraps and is scrolled into sight alone is not like most of them.
+      for (const row of of) { const name = row.getAttribute("data-part"); if (name && row.isConnected) heights.set(name, heightOf(latest.current, partOf(name), name)); }
       for (const { target, borderBoxSize } of entries) {
         const name = target.getAttribute("data-part");
         if (name) heights.set(name, borderBoxSize[0]?.blockSize ?? 0);
       }
-      setMeasured((before) => learn(before, heights));
+      setMeasured((latest.current = learn(latest.current, heights)));
     });
     observer.current = seen;
     return () => { seen.disconnect(); of.clear(); observer.current = undefined; };

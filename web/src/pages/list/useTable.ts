@@ -9,6 +9,8 @@ import { type Data, renew, tellRefusal } from "./renew";
 
 /** How many rows come at a time. */
 export const pageSize = 500;
+/** What rows have of their objects, beside the names: the stream has the rest. */
+const shown = "metadata.creationTimestamp";
 /** How long changes are collected before the server is asked again, in milliseconds. */
 const collect = 1000;
 /** How often a list that the caller may not see is asked for again. */
@@ -45,7 +47,7 @@ export function useTable(plural: Plural, namespace: string | undefined, filter: 
   const readAt = useRef<number[]>([]);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const page = (token: string, signal?: AbortSignal) => read<Table>(`/v1/tables/${plural}${query({
-    ns: namespace, q: words, labelSelector: labels, fieldSelector: fields, sort, limit: pageSize, continue: token,
+    ns: namespace, q: words, labelSelector: labels, fieldSelector: fields, sort, limit: pageSize, continue: token, fields: shown,
   })}`, signal ? { signal } : {});
   const old = (data: Data | undefined) => (data ? pagesIn(data.pages, sight.current).filter((index) => (readAt.current[index] ?? 0) < changes.current) : []);
 
