@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, retainSearchParams } from "@tanstack/react-router";
 import { arrives, Failed } from "./components/later";
 import { Shell } from "./shell/Shell";
 import { NotFound } from "./pages/NotFound";
@@ -53,7 +53,8 @@ export function loadPages(): void {
   for (const load of layers) void load().catch(() => undefined);
 }
 
-const root = createRootRoute({ component: Shell, validateSearch: search, notFoundComponent: NotFound });
+// The namespace applies to all pages: a link that says nothing of it keeps it.
+const root = createRootRoute({ component: Shell, validateSearch: search, search: { middlewares: [retainSearchParams(["ns"])] }, notFoundComponent: NotFound });
 const overview = createRoute({ getParentRoute: () => root, path: "/", component: Overview });
 const list = createRoute({ getParentRoute: () => root, path: "/$kind", component: pages.list });
 const clusterObject = createRoute({ getParentRoute: () => root, path: "/$kind/$name", component: pages.clusterObject });

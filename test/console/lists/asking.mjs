@@ -76,6 +76,17 @@ export async function growing({ page, open, row, namespace }) {
   await page.unroute(table);
 }
 
+/** The namespace applies to all pages: it stays with a click on a name and on the way back, until another one is chosen. */
+export async function staying({ page, open, row, namespace }) {
+  await open(`/virtualmachines?group=none&ns=${namespace}`);
+  await row("runner-01").getByRole("link").click();
+  await page.waitForURL(`**/virtualmachines/${namespace}/runner-01?ns=${namespace}`);
+  await page.locator(".crumbs").getByRole("link", { name: "Virtual machines" }).click();
+  await page.waitForURL(`**/virtualmachines?ns=${namespace}`);
+  await page.locator(".head select").selectOption("");
+  await page.waitForURL("**/virtualmachines");
+}
+
 /** Pages of fifty, of which all but the first are refused: it is said, and they are not asked for again and again. */
 export async function refusing({ page, open, namespace }) {
   let refused = 0;

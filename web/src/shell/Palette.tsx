@@ -1,6 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, useDeferredValue, useState } from "react";
 import type { Target } from "../actions/commands";
 import { type Deed, deedsOf } from "../actions/list";
@@ -43,6 +43,7 @@ function doing(items: readonly Schemas["FoundItem"][], say: Say): Entry[] {
 export function Palette({ onDeed, onClose }: { onDeed: (deed: Deed, target: Target) => void; onClose: () => void }) {
   const say = useSay();
   const navigate = useNavigate();
+  const router = useRouter();
   const [words, setWords] = useState("");
   const [at, setAt] = useState(0);
   const wanted = useDeferredValue(words.trim());
@@ -71,10 +72,11 @@ export function Palette({ onDeed, onClose }: { onDeed: (deed: Deed, target: Targ
     if (entry.deed) onDeed(entry.deed.deed, entry.deed.target);
     else void navigate({ to: entry.to, search: ({ ns }) => ({ ns, ...entry.search }) });
   };
+  const hrefOf = (entry: Entry | undefined) => entry && router.buildLocation({ to: entry.to, search: ({ ns }) => ({ ns, ...entry.search }) }).href;
   const press = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown") setAt(Math.min(chosen + 1, all.length - 1));
     else if (event.key === "ArrowUp") setAt(Math.max(chosen - 1, 0));
-    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) window.open(all[chosen]?.to, "_blank", "noopener");
+    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) window.open(hrefOf(all[chosen]), "_blank", "noopener");
     else if (event.key === "Enter") go(all[chosen]);
     else return;
     event.preventDefault();

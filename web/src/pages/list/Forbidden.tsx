@@ -71,7 +71,7 @@ function Instead() {
               const words = first?.write ? (where === "" ? "forbidden.write" : "forbidden.writeIn") : where === "" ? "forbidden.read" : "forbidden.readIn";
               return (
                 <tr key={key}>
-                  <td className="wraps">{may.map(({ plural }, at) => <Fragment key={plural}>{at > 0 && ", "}<Link className="link" to="/$kind" params={{ kind: plural }} search={where === "" || where.includes(",") ? {} : { ns: where }}>{say(`kind.${plural}`)}</Link></Fragment>)}</td>
+                  <td className="wraps">{may.map(({ plural }, at) => <Fragment key={plural}>{at > 0 && ", "}<Link className="link" to="/$kind" params={{ kind: plural }} search={{ ns: where === "" || where.includes(",") ? undefined : where }}>{say(`kind.${plural}`)}</Link></Fragment>)}</td>
                   <td className="sub wraps">{say(words, { where })}</td>
                 </tr>
               );
