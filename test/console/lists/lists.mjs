@@ -85,13 +85,15 @@ async function columnsAndFilter() {
   await field.fill("-l app=none");
   await field.press("Enter");
   await page.getByText("Nothing matches the filter.").waitFor();
+  right((await field.inputValue()) === "", `the text of a token stays in the field: ${await field.inputValue()}`);
   await page.getByRole("button", { name: "Take app=none away" }).click();
   await row("runner-01").waitFor();
   await field.fill("-l a=b=c");
   await field.press("Enter");
   await page.locator("#filter-said.bad").waitFor();
-  right(await page.locator(".token").getByText("a=b=c").count() === 1, "a wrong selector is not kept");
-  await page.getByRole("button", { name: "Take a=b=c away" }).click();
+  await page.locator(".token").waitFor({ state: "detached" });
+  await row("runner-01").waitFor(); // the list is that of before
+  right((await field.inputValue()) === "-l a=b=c", `of a wrong selector the field has ${await field.inputValue()}`);
   // What is typed is gone on with: a label that machines have, then its values.
   await field.fill("ra");
   await page.getByRole("option", { name: "-l rack label on 2 of these" }).waitFor();

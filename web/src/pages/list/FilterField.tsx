@@ -4,7 +4,7 @@ import type { Refusal } from "../../api/client";
 import { useSay } from "../../i18n";
 import { useObjects } from "../../live/hooks";
 import type { Kind } from "../../kinds/registry";
-import { type Filter, joined, parse, type Token, tokensOf, without } from "./filter";
+import { entered, type Filter, parse, type Token, tokensOf, without } from "./filter";
 import { tooLong } from "./limits";
 import { suggest, type Suggestion } from "./suggest";
 
@@ -12,7 +12,7 @@ const hasFlag = /(^|\s)(-l|--selector|--field-selector)(\s|=|$)/;
 
 /**
  * One field for words and selectors, as one would type them for kubectl. Words filter as they are typed; Enter makes selectors tokens. What
- * is typed stays, also when it is wrong.
+ * is typed stays, and comes back where it is wrong.
  */
 export function FilterField({ kind, value, wrong, count, onChange }: {
   kind: Kind; value: Filter; wrong: Refusal | undefined; count: string; onChange: (value: Filter) => void;
@@ -26,10 +26,30 @@ export function FilterField({ kind, value, wrong, count, onChange }: {
     if (at < 0) setTyped(value.words);
     sent.current = at < 0 ? [] : sent.current.slice(at + 1);
   }, [value.words]);
-  const take = () => onChange(joined({ words: "", labels: value.labels, fields: value.fields }, parse(typed)));
+  const { filter, left } = entered(value, typed);
+  const long = tooLong(filter);
+  const last = useRef<{ line: string; left: string; filter: Filter; before: Filter }>(undefined);
+  const [refused, setRefused] = useState<{ line: string; error: Refusal }>();
+  const take = () => {
+    if (long) return;
+    if (filter.words !== value.words) sent.current.push(filter.words);
+    last.current = wrong ? undefined : { line: typed, left, filter, before: value };
+    setTyped(left);
+    onChange(filter);
+  };
+  // What the server refuses is text again, and the list is that of before.
+  useEffect(() => {
+    const of = last.current;
+    if (!wrong || !of || value.labels !== of.filter.labels || value.fields !== of.filter.fields) return;
+    last.current = undefined;
+    const line = typed === of.left ? of.line : `${of.line} ${typed}`;
+    setTyped(line);
+    setRefused({ line, error: wrong });
+    onChange({ ...value, labels: of.before.labels, fields: of.before.fields });
+  }, [wrong, value, typed, onChange]);
   useEffect(() => {
     const { words } = parse(typed);
-    if (words === value.words || hasFlag.test(typed)) return undefined;
+    if (words === value.words || sent.current.includes(words) || hasFlag.test(typed)) return undefined;
     const timer = setTimeout(() => { sent.current.push(words); onChange({ ...value, words: typed.trim() }); }, 300);
     return () => clearTimeout(timer);
   }, [typed, value, onChange]);
@@ -58,8 +78,8 @@ export function FilterField({ kind, value, wrong, count, onChange }: {
     else return;
     event.preventDefault();
   };
-  const long = tooLong(joined(value, parse(typed)));
-  const said = long ? undefined : (wrong?.problem.errors?.map((each) => each.message).join("; ") ?? wrong?.message);
+  const error = wrong ?? (refused?.line === typed ? refused.error : undefined);
+  const said = long ? undefined : (error?.problem.errors?.map((each) => each.message).join("; ") ?? error?.message);
   const bad = long !== undefined || said !== undefined;
   return (
     <div className="filter">

@@ -56,10 +56,16 @@ export function parse(line: string): Filter {
   return { words: found.words.join(" "), labels: found.labels.join(","), fields: found.fields.join(",") };
 }
 
-/** Two filters as one, as when a new token joins those that are there. */
+/** Two filters as one, as when a new token joins those that are there. What both require is there once. */
 export function joined(a: Filter, b: Filter): Filter {
-  const both = (first: string, second: string, by: string) => [...new Set([first, second].filter(Boolean))].join(by);
-  return { words: both(a.words, b.words, " "), labels: both(a.labels, b.labels, ","), fields: both(a.fields, b.fields, ",") };
+  const both = (first: string, second: string) => [...new Set([...requirements(first), ...requirements(second)])].join(",");
+  return { words: [...new Set([a.words, b.words].filter(Boolean))].join(" "), labels: both(a.labels, b.labels), fields: both(a.fields, b.fields) };
+}
+
+/** What Enter makes of a line: its selectors join those that are there, and its words stay. A line without selectors stays as it is typed. */
+export function entered(value: Filter, line: string): { filter: Filter; left: string } {
+  const read = parse(line);
+  return { filter: joined({ ...value, words: "" }, read), left: read.labels + read.fields === "" ? line : read.words };
 }
 
 /** The requirements of a selector: a comma within brackets separates values. */

@@ -4,7 +4,7 @@ import { orders, type Target } from "../../actions/commands";
 import { kindOf, type Kind } from "../../kinds/registry";
 import { bulks, eachOf, together } from "./bulk";
 import { allColumns, chosen, type Column, toggled } from "./columns";
-import { joined, parse, requirements, tokensOf, without } from "./filter";
+import { entered, joined, parse, requirements, tokensOf, without } from "./filter";
 import { lines } from "./groups";
 import { tooLong } from "./limits";
 import { all, nothing, range, toggle } from "./selection";
@@ -53,6 +53,17 @@ test("tokens can be taken away one by one", () => {
   expect(tokensOf(filter).map((token) => token.value)).toEqual(["zone in (a,b)", "app=web", "tier!=db", "a=b"]);
   expect(without(filter, { flag: "-l", value: "app=web" })).toEqual({ words: "web", labels: "zone in (a,b),tier!=db", fields: "a=b" });
   fc.assert(fc.property(fc.string(), (selector) => { for (const one of requirements(selector)) expect(requirements(one)).toEqual([one]); }));
+});
+
+test.each([
+  ["the words around a selector stay in the field", "", "web -l a=b db", "-l a=b", "web db"],
+  ["a second selector joins the first", "-l a=b", "-l c=d", "-l a=b,c=d", ""],
+  ["a selector that is there already is there once", "-l a=b,c=d", "-l c=d", "-l a=b,c=d", ""],
+  ["a line without a selector stays as it is typed", "-l a=b", "web 'x y", "-l a=b", "web 'x y"],
+  ["a flag without a value waits for it", "", "web -l", "", "web -l"],
+])("after Enter %s", (_, before, typed, after, left) => {
+  const made = entered(parse(before), typed);
+  expect({ ...made.filter, left: made.left }).toEqual({ ...parse(after), words: parse(typed).words, left });
 });
 
 test("what is too long is said before it is sent", () => {
