@@ -36,6 +36,18 @@ async function machines() {
   await page.getByRole("button", { name: "rack-1" }).click();
   await row("runner-01").waitFor();
 
+  // The drawer goes on as the groups stand: runner-05 is the last of the first host.
+  await page.evaluate(() => document.activeElement?.blur());
+  await row("runner-05").locator("td").nth(2).click();
+  const drawer = page.locator("aside.drawer");
+  await drawer.getByRole("heading", { name: /runner-05$/ }).waitFor();
+  await page.keyboard.press("]");
+  await drawer.getByRole("heading", { name: /runner-01$/ }).waitFor();
+  await page.keyboard.press("[");
+  await drawer.getByRole("heading", { name: /runner-05$/ }).waitFor();
+  await page.keyboard.press("Escape");
+  await drawer.waitFor({ state: "detached" });
+
   // By keyboard: X selects, Shift and the arrow extend, and the bar shows the very command.
   await row("runner-04").focus();
   await page.keyboard.press("x");

@@ -1,6 +1,5 @@
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
-import type { Table } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import { isKey } from "../../components/letters";
 import { useLanguage } from "../../i18n";
@@ -16,16 +15,15 @@ import { Origins } from "../object/Origins";
 import { ObjectEvents } from "../object/ObjectEvents";
 
 /** One object beside the list, which stays usable. It never closes by itself. */
-export function Drawer({ kind, open, rows, onOpen }: { kind: Kind; open: string; rows: readonly Table["rows"][number][]; onOpen: (key: string | undefined) => void }) {
+export function Drawer({ kind, open, order, onOpen }: { kind: Kind; open: string; order: readonly string[]; onOpen: (key: string | undefined) => void }) {
   const { say, language } = useLanguage();
   const slash = open.indexOf("/");
   const namespace = slash > 0 ? open.slice(0, slash) : undefined;
   const name = open.slice(slash + 1);
   const { object: judged, gone, denied } = useLast(kind.plural, namespace, name);
-  const keys = rows.map((row) => keyOf({ ...row.object.metadata }));
-  const at = keys.indexOf(keyOf({ namespace, name }));
-  const before = at > 0 ? keys[at - 1] : undefined;
-  const after = at >= 0 ? keys[at + 1] : undefined;
+  const at = order.indexOf(keyOf({ namespace, name }));
+  const before = at > 0 ? order[at - 1] : undefined;
+  const after = at >= 0 ? order[at + 1] : undefined;
   useEffect(() => {
     const press = (event: globalThis.KeyboardEvent) => {
       if (!isKey(event)) return;

@@ -88,12 +88,13 @@ export function List({ kind }: { kind: Kind }) {
     return (row: TableRow) => (grouping === "namespace" ? (nameOfRow(row).of?.namespace ?? "") : (hostsOf.get(keyOfRow(row)) ?? ""));
   }, [grouping, hostsOf]);
   const lines = useMemo(() => linesOf(shown, groupOf, closed), [shown, groupOf, closed]);
-  const order = useRef<string[]>([]);
-  order.current = useMemo(() => {
+  const keys = useMemo(() => {
     const out: string[] = [];
     for (const line of lines) if ("row" in line) out.push(keyOfRow(line.row));
     return out;
   }, [lines]);
+  const order = useRef(keys);
+  order.current = keys;
 
   useEffect(() => rememberOrder(kind.plural, order.current), [kind, lines]);
 
@@ -175,7 +176,7 @@ export function List({ kind }: { kind: Kind }) {
         )}
         {picked.length > 0 && <BulkBar kind={kind} objects={picked} more={table.hasNextPage && picked.length >= table.loaded ? table.total : undefined} onAll={() => void selectEverything()} onClear={clear} />}
       </div>
-      {open && <Drawer kind={kind} open={open} rows={shown} onOpen={onOpen} />}
+      {open && <Drawer kind={kind} open={open} order={keys} onOpen={onOpen} />}
       {menu && menuObject && (
         <Layer onClose={() => setMenu(undefined)}>
           <RowMenu
