@@ -87,6 +87,30 @@ export async function staying({ page, open, row, namespace }) {
   await page.waitForURL("**/virtualmachines");
 }
 
+/** With the keyboard a list of many rows is one stop, and the drawer gives the focus back to the row of what it shows. */
+export async function stops({ page, open, row, namespace }) {
+  await open(`/services?ns=${namespace}`);
+  await row("many-003").focus();
+  await page.keyboard.press("x"); // the bar comes after the list
+  await page.getByText("1 selected").waitFor();
+  right((await page.locator("tr[data-key][tabindex='0']").count()) === 1, "Tab leads to more than one row");
+  const inList = () => page.evaluate(() => document.activeElement?.closest("tr[data-key]")?.dataset.key);
+  for (let stop = 0; stop < 8 && (await inList()) === `${namespace}/many-003`; stop++) await page.keyboard.press("Tab");
+  right((await inList()) === undefined, `Tab leads from the row to ${await inList()}`);
+  await page.keyboard.press("Shift+Tab");
+  right((await inList()) === `${namespace}/many-003`, `Shift Tab leads back to ${await inList()}`);
+
+  await page.keyboard.press("Space");
+  const drawer = page.locator("aside.drawer");
+  await drawer.getByRole("heading", { name: /many-003$/ }).waitFor();
+  await drawer.getByRole("button", { name: "Object after" }).focus();
+  await page.keyboard.press("Enter");
+  await drawer.getByRole("heading", { name: /many-004$/ }).waitFor();
+  await page.keyboard.press("Escape");
+  await drawer.waitFor({ state: "detached" });
+  right((await inList()) === `${namespace}/many-004`, `the drawer has given the focus to ${await inList()}`);
+}
+
 /** Pages of fifty, of which all but the first are refused: it is said, and they are not asked for again and again. */
 export async function refusing({ page, open, namespace }) {
   let refused = 0;

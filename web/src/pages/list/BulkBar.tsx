@@ -10,6 +10,7 @@ import type { Kind } from "../../kinds/registry";
 import { useCut } from "../../live/useCut";
 import { may, useRights } from "../../shell/session";
 import { type Bulk, bulks, together } from "./bulk";
+import { byKey, focusRow } from "./focus";
 
 const BulkDialog = later(async () => (await import("./BulkDialog")).BulkDialog);
 
@@ -41,7 +42,7 @@ export function BulkBar({ kind, objects, more, onAll, onClear }: {
             <Action label={say("bulk.button", { action: say(bulk.key), count: objects.length })} danger={bulk.danger} disabled={refused(bulk)} onClick={() => setChosen(bulk)} />
           </span>
         ))}
-        <button type="button" className="btn quiet icon" aria-label={say("bulk.clear")} onClick={onClear}><Icon name="close" size={14} /></button>
+        <button type="button" className="btn quiet icon" aria-label={say("bulk.clear")} onClick={(event) => { onClear(); if (byKey(event)) focusRow(); }}><Icon name="close" size={14} /></button>
       </span>
       {chosen && <Layer onClose={() => setChosen(undefined)}><BulkDialog kind={kind} bulk={chosen} onClose={() => setChosen(undefined)} onDone={onClear} /></Layer>}
     </section>

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { Icon } from "../../components/Icon";
 import { isKey } from "../../components/letters";
 import { useLanguage } from "../../i18n";
@@ -13,8 +13,9 @@ import { Actions } from "../../actions/Actions";
 import { Conditions, Facts, ReasonBox } from "../object/Aside";
 import { Origins } from "../object/Origins";
 import { ObjectEvents } from "../object/ObjectEvents";
+import { byKey, focusRow } from "./focus";
 
-/** One object beside the list, which stays usable. It never closes by itself. */
+/** One object beside the list, which stays usable. It never closes by itself, and gives the focus back when it is closed with a key. */
 export function Drawer({ kind, open, order, onOpen }: { kind: Kind; open: string; order: readonly string[]; onOpen: (key: string | undefined) => void }) {
   const { say, language } = useLanguage();
   const slash = open.indexOf("/");
@@ -24,26 +25,36 @@ export function Drawer({ kind, open, order, onOpen }: { kind: Kind; open: string
   const at = order.indexOf(keyOf({ namespace, name }));
   const before = at > 0 ? order[at - 1] : undefined;
   const after = at >= 0 ? order[at + 1] : undefined;
+  const place = useRef<HTMLElement>(null);
+  // Where the focus was when it opened, as on the map. To a row it goes back as to that of the object that is shown by then.
+  const [from] = useState(() => (document.activeElement instanceof HTMLElement ? document.activeElement : document.body));
+  const close = useCallback(() => {
+    if (place.current?.contains(document.activeElement)) {
+      if (from === document.body || !from.isConnected || from.closest("tr[data-key]")) focusRow(open);
+      else from.focus();
+    }
+    onOpen(undefined);
+  }, [open, from, onOpen]);
   useEffect(() => {
     const press = (event: globalThis.KeyboardEvent) => {
       if (!isKey(event)) return;
-      if (event.key === "Escape") onOpen(undefined);
+      if (event.key === "Escape") close();
       if (event.key === "[" && before) onOpen(before);
       if (event.key === "]" && after) onOpen(after);
     };
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);
-  }, [before, after, onOpen]);
+  }, [before, after, onOpen, close]);
   const status = judged && statusOf(kind.plural, judged);
   return (
-    <aside className="drawer" aria-label={`${kind.kind} ${name}`}>
+    <aside ref={place} className="drawer" aria-label={`${kind.kind} ${name}`}>
       <header>
         {status && !(kind.plural in withoutStatus) && <StatusMark status={status} />}
         <span className="kind">{kind.kind}</span><h2 className="drawername">{namespace && <span className="ns">{namespace}/</span>}{name}</h2>
         <span className="grow" />
         <button type="button" className="btn quiet icon" aria-label={say("drawer.prev")} aria-disabled={!before} onClick={() => { if (before) onOpen(before); }}><Icon name="left" /></button>
         <button type="button" className="btn quiet icon" aria-label={say("drawer.next")} aria-disabled={!after} onClick={() => { if (after) onOpen(after); }}><Icon name="right" /></button>
-        <button type="button" className="btn quiet icon" aria-label={say("drawer.close")} onClick={() => onOpen(undefined)}><Icon name="close" /></button>
+        <button type="button" className="btn quiet icon" aria-label={say("drawer.close")} onClick={(event) => (byKey(event) ? close() : onOpen(undefined))}><Icon name="close" /></button>
       </header>
       <div className="scroll" role="group" aria-label={name} tabIndex={0}>
         {!judged && <p className="sub">{say("object.gone", { name })}</p>}

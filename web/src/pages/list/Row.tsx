@@ -55,6 +55,8 @@ export interface RowProps {
   gone: boolean;
   /** Whether it has come while the list was open, and was not shown before. */
   fresh: boolean;
+  /** Whether Tab leads to it: it does to one row of a list, and the arrows lead to the others. */
+  stop: boolean;
   onKey: (event: KeyboardEvent<HTMLTableRowElement>, key: string, index: number) => void;
   onFocus: (index: number) => void;
   onOpen: (key: string) => void;
@@ -64,7 +66,7 @@ export interface RowProps {
 }
 
 function same(a: RowProps, b: RowProps): boolean {
-  for (const name of ["kind", "rowKey", "index", "shown", "marked", "status", "reason", "object", "chosen", "selected", "gone", "onKey", "onFocus", "onOpen", "onSelect", "onMenu", "onDeed"] as const) {
+  for (const name of ["kind", "rowKey", "index", "shown", "marked", "status", "reason", "object", "chosen", "selected", "gone", "stop", "onKey", "onFocus", "onOpen", "onSelect", "onMenu", "onDeed"] as const) {
     if (a[name] !== b[name]) return false;
   }
   return a.row === b.row || a.row.cells.every((cell, at) => cell === b.row.cells[at]);
@@ -72,12 +74,12 @@ function same(a: RowProps, b: RowProps): boolean {
 
 /** One object, with its reason in a line of its own where something is wrong. Rendered again only when what it shows has changed. */
 export const Row = memo(function Row(props: RowProps) {
-  const { kind, row, rowKey, index, shown, marked, status, reason, object, chosen, selected, gone, fresh } = props;
+  const { kind, row, rowKey, index, shown, marked, status, reason, object, chosen, selected, gone, fresh, stop } = props;
   const say = useSay();
   const { namespace, name = "" }: KubeObject["metadata"] = row.object.metadata;
   const cell = ({ name: column, at, column: definition }: Shown): ReactNode => {
     if (column === "Name" || definition?.format === "name") {
-      return <Link className="plainlink" to={pageOf(kind.plural, namespace, name)}>{namespace && <span className="ns">{namespace}/</span>}<span className="rowname">{name}</span></Link>;
+      return <Link className="plainlink" tabIndex={within ? 0 : -1} to={pageOf(kind.plural, namespace, name)}>{namespace && <span className="ns">{namespace}/</span>}<span className="rowname">{name}</span></Link>;
     }
     if (!definition) return <OwnCell column={column} object={object} />;
     const { creationTimestamp: created }: KubeObject["metadata"] = row.object.metadata;
@@ -108,7 +110,7 @@ export const Row = memo(function Row(props: RowProps) {
   return (
     <>
       <tr
-        ref={line} data-key={rowKey} data-part={`row ${rowKey}`} tabIndex={0} aria-rowindex={index + 2} aria-selected={selected} className={marks || undefined}
+        ref={line} data-key={rowKey} data-part={`row ${rowKey}`} tabIndex={stop ? 0 : -1} aria-rowindex={index + 2} aria-selected={selected} className={marks || undefined}
         onKeyDown={(event) => props.onKey(event, rowKey, index)} onFocus={() => { setWithin(true); props.onFocus(index); }} onBlur={leave} onPointerMove={point} onPointerLeave={unpoint} onClick={click}
       >
         <td className="pick"><input type="checkbox" checked={selected} tabIndex={-1} aria-label={say("list.select", { name })} onChange={() => undefined} onClick={(event) => props.onSelect(rowKey, event.shiftKey)} /></td>

@@ -112,10 +112,15 @@ export function Rows(props: Props) {
     row?.focus({ preventScroll: true });
     row?.scrollIntoView({ block: "nearest" });
   });
+  // Tab leads to the row that had the focus last, or else to the one that is open, or to the first in the page.
+  const [last, setLast] = useState<string>();
+  const inPage = window.pieces.flatMap(({ index: at }) => { const line = lines[at]; return line && "row" in line ? [keyOfRow(line.row)] : []; });
+  const stop = [last, open].find((key) => key !== undefined && inPage.includes(key)) ?? inPage[0];
   const count = places.length;
   const latest = useRef({ lines, places, open, count });
   latest.current = { lines, places, open, count };
   const keyAt = (index: number) => { const line = latest.current.lines[latest.current.places[index] ?? -1]; return line && "row" in line ? keyOfRow(line.row) : undefined; };
+  const focus = useCallback((index: number) => { setFocused(index); setLast(keyAt(index)); }, []);
   const press = useCallback((event: KeyboardEvent<HTMLTableRowElement>, key: string, index: number) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key.length === 1 && event.key !== " " && !lettersOn()) return;
@@ -183,7 +188,7 @@ export function Rows(props: Props) {
             return [...room, (
               <Row
                 key={row.object.metadata.uid ?? key} kind={kind} row={row} rowKey={key} index={line.index} shown={shown} marked={marked} status={status} reason={hasReason(status)} object={object}
-                chosen={open === key} selected={selection.keys.has(key)} gone={props.isGone(row.object.metadata.uid)} fresh={newcomers.isFresh(row.object.metadata)} onKey={press} onFocus={setFocused} onOpen={toggle} onSelect={onSelect} onMenu={props.onMenu} onDeed={props.onDeed}
+                chosen={open === key} selected={selection.keys.has(key)} gone={props.isGone(row.object.metadata.uid)} fresh={newcomers.isFresh(row.object.metadata)} stop={key === stop} onKey={press} onFocus={focus} onOpen={toggle} onSelect={onSelect} onMenu={props.onMenu} onDeed={props.onDeed}
               />
             )];
           })}
