@@ -82,6 +82,26 @@ async function machines() {
   await row("runner-02").waitFor({ state: "detached" });
 }
 
+/** Several are deleted as one is: with what goes and what stays, and a tick where something is lost. */
+async function deletion() {
+  await open("/podsets");
+  await row("train").focus();
+  await page.keyboard.press("x");
+  const bar = page.getByRole("region", { name: "What is selected" });
+  await bar.getByRole("button", { name: "Delete 1" }).hover();
+  await bar.getByText(`kubectl delete podset train -n ${namespace}`).waitFor();
+  await bar.getByRole("button", { name: "Delete 1" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("Images").waitFor();
+  right((await dialog.getByRole("img", { name: "stays" }).count()) > 0, "the dialog does not say what stays");
+  const button = dialog.getByRole("button", { name: "Delete 1" });
+  right((await button.getAttribute("aria-disabled")) === "true", "running pods are deleted without a tick");
+  await dialog.getByRole("checkbox", { name: "Lose 6 running pods" }).check();
+  right((await button.getAttribute("aria-disabled")) === "false", "the tick allows nothing");
+  await look("dialog that deletes");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+}
+
 async function columnsAndFilter() {
   await open("/virtualmachines?group=none");
   await row("runner-01").waitFor();
@@ -246,7 +266,7 @@ try {
   page = await context.newPage();
   await page.goto(url);
   await page.locator(".live.live").waitFor();
-  for (const part of [machines, columnsAndFilter, typing, pointing, growing, staying, stops, refusing, events, map, phone, rehearsal]) {
+  for (const part of [machines, deletion, columnsAndFilter, typing, pointing, growing, staying, stops, refusing, events, map, phone, rehearsal]) {
     await part({ page, open, row, read, until, namespace }).catch((error) => wrong.push(`${part.name}: ${error}`));
   }
 } catch (error) {

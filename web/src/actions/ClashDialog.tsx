@@ -1,8 +1,9 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useRef } from "react";
-import { DoesTheSame } from "../components/parts";
+import { Action, DoesTheSame } from "../components/parts";
 import { useLanguage } from "../i18n";
 import { store } from "../live/store";
+import { useCut } from "../live/useCut";
 import { clock } from "../status/age";
 import { Shape } from "../status/shapes";
 import { type Choice, type Clash, type Field, taken } from "./clash";
@@ -11,6 +12,7 @@ import { curl } from "./commands";
 /** Fields that others have set, each with its owner: they stay, or are taken over. The focus begins on what changes nothing. */
 export function ClashDialog({ clash, onChoose }: { clash: Clash; onChoose: (choice: Choice) => void }) {
   const { say } = useLanguage();
+  const cut = useCut();
   const leave = useRef<HTMLButtonElement>(null);
   const forced = taken(clash.order);
   return (
@@ -26,7 +28,7 @@ export function ClashDialog({ clash, onChoose }: { clash: Clash; onChoose: (choi
           </div>
           <footer>
             <button type="button" className="btn" ref={leave} onClick={() => onChoose("leave")}>{say("conflict.leave")}</button>
-            <button type="button" className="btn primary" onClick={() => onChoose("take")}>{say("conflict.take")}</button>
+            <Action label={say("conflict.take")} primary disabled={cut} onClick={() => onChoose("take")} />
           </footer>
         </Dialog.Popup>
       </Dialog.Portal>

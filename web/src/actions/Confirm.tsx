@@ -8,8 +8,10 @@ import { useSay } from "../i18n";
 import { useObject } from "../live/hooks";
 import { store } from "../live/store";
 import { curl, orders, type Order, type Target } from "./commands";
-import { deletionOf, type Fate } from "./fate";
-import { type Deed, losesData } from "./list";
+import { deletionAt, type Fate } from "./fate";
+import { Goes } from "./Goes";
+import type { Deed } from "./list";
+import { useRefused } from "./useHindrance";
 import { useOrder } from "./useOrder";
 
 /** Shows what will be sent before it is, and for a deletion what goes and what stays. Its focus begins on what changes nothing. */
@@ -21,9 +23,11 @@ export function Confirm({ deed, target, onClose }: { deed: Deed; target: Target;
   const cancel = useRef<HTMLButtonElement>(null);
   const deletes = deed.key === "action.delete";
   const object: KubeObject | undefined = useObject(target.kind.plural, target.namespace, target.name);
-  const deletion = deletes && object ? deletionOf(target.kind.plural, object) : undefined;
+  const deletion = deletes ? deletionAt(target, object) : undefined;
   const loss = deletion?.loss;
-  const loses = deletes && (loss !== undefined || (!object && losesData(target)));
+  // A right, or the stream, can go while the dialog is open.
+  const refused = useRefused(target);
+  const kept = refused("patch");
   const name = target.namespace ? `${target.namespace}/${target.name}` : target.name;
   const policy = deletion?.keepable;
   const act = async () => { if (await run(order, say(deed.key), name, { undo: deed.undo })) onClose(); };
@@ -40,16 +44,16 @@ export function Confirm({ deed, target, onClose }: { deed: Deed; target: Target;
             {deed.lasting && <Lasting deed={deed} onOrder={setOrder} />}
             <DoesTheSame kubectl={order.kubectl} curl={curl(order)} />
             {policy && (
-              <p className="small sub">{say("delete.keep", { policy })} <button type="button" className="plain" onClick={() => void run(orders.keep(target, policy), say("delete.kept", { policy }), name)}>{say("delete.keepNow")}</button></p>
+              <p className="small sub">{say("delete.keep", { policy })} <button type="button" className="plain" aria-disabled={kept !== undefined} title={kept} onClick={() => { if (kept === undefined) void run(orders.keep(target, policy), say("delete.kept", { policy }), name); }}>{say("delete.keepNow")}</button></p>
             )}
             {failed && <Failure error={failed} />}
           </div>
           <footer>
-            {loses && <label className="row tick"><input type="checkbox" checked={ticked} onChange={(event) => setTicked(event.target.checked)} />{loss ? say(loss.key, loss.values) : say("confirm.loss", { name })}</label>}
+            {loss && <label className="row tick"><input type="checkbox" checked={ticked} onChange={(event) => setTicked(event.target.checked)} />{say(loss.key, loss.values)}</label>}
             <button type="button" className="btn" ref={cancel} onClick={onClose}>{say("action.cancel")}</button>
             {deletes
-              ? <button type="button" className="btn danger solid" aria-disabled={busy || (loses && !ticked)} onClick={() => { if (!busy && (!loses || ticked)) void act(); }}>{say("action.delete")} {target.name}</button>
-              : <Action label={say(deed.key)} primary busy={busy} onClick={() => void act()} />}
+              ? <Action label={`${say("action.delete")} ${target.name}`} danger solid busy={busy} disabled={refused(deed.right)} waits={loss !== undefined && !ticked} onClick={() => void act()} />
+              : <Action label={say(deed.key)} primary busy={busy} disabled={refused(deed.right)} onClick={() => void act()} />}
           </footer>
         </Dialog.Popup>
       </Dialog.Portal>
@@ -74,7 +78,7 @@ function Fates({ target, name, fates }: { target: Target; name: string; fates: r
   return (
     <ul className="fate">
       {all.map(({ goes, text }) => (
-        <li key={text}>{goes ? <span className="bad" aria-label={say("confirm.gone")} role="img">✕</span> : <span className="ok" aria-label={say("confirm.stays")} role="img">✓</span>}{text}</li>
+        <li key={text}><Goes goes={goes} />{text}</li>
       ))}
     </ul>
   );

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { KubeObject } from "../api/types";
-import { deletionOf } from "./fate";
+import { kindOf } from "../kinds/registry";
+import { deletionAt, deletionOf, lossOf } from "./fate";
 
 function of(plural: Parameters<typeof deletionOf>[0], spec: object, status: object = {}) {
   const object: KubeObject = { metadata: { name: "x" } };
@@ -28,4 +29,17 @@ test("running pods take a tick, and none does not", () => {
   expect(of("nodepools", { drain: { policy: "Evict" } }, { nodeCount: 2 }).loss?.key).toBe("delete.pool.loss");
   expect(of("nodepools", {}, { nodeCount: 2 }).loss).toBeUndefined();
   expect(of("nodepools", { deletionPolicy: "Orphan", drain: { policy: "Evict" } }, { nodeCount: 2 }).loss).toBeUndefined();
+});
+
+test.each([
+  ["running pods are counted together", [of("podsets", {}, { replicas: 3 }), of("podsets", {}, { replicas: 0 }), of("podsets", {}, { replicas: 2 })], { key: "delete.pods.loss", values: { count: 5 } }],
+  ["the only loss is named", [of("clusters", { deletionPolicy: "Orphan" }), of("nodepools", { drain: { policy: "Evict" } }, { nodeCount: 2 })], { key: "delete.pool.loss" }],
+  ["different losses are so many", [of("virtualmachines", {}), of("virtualmachines", {}), of("virtualmachines", { deletionPolicy: "Retain" })], { key: "bulk.loss", values: { count: 2 } }],
+  ["what loses nothing takes no tick", [of("virtualmachines", { deletionPolicy: "Retain" }), of("podsets", {}, { replicas: 0 })], undefined],
+])("of several, %s", (_, deletions, loss) => expect(lossOf(deletions)).toEqual(loss));
+
+test("what is out of sight is lost if its kind can lose something", () => {
+  const at = (plural: string) => { const kind = kindOf(plural); return kind && deletionAt({ kind, namespace: "ci", name: "a" }, undefined).loss; };
+  expect(at("virtualmachines")).toEqual({ key: "confirm.loss", values: { name: "ci/a" } });
+  expect(at("services")).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import type { KubeObject, Objects, Plural } from "../api/types";
 import type { Key, Values } from "../i18n";
 import { gibi, quantity } from "../status/quantity";
+import type { Target } from "./commands";
 
 /** One thing that goes with an object, or stays. */
 export interface Fate {
@@ -9,11 +10,17 @@ export interface Fate {
   values?: Values;
 }
 
+/** What is lost for good. */
+export interface Loss {
+  key: Key;
+  values?: Values;
+}
+
 /** What a deletion means: what goes and what stays, and what is lost for good, which takes a tick. */
 export interface Deletion {
   about?: Key;
   fates: readonly Fate[];
-  loss?: { key: Key; values?: Values };
+  loss?: Loss;
   /** Whether the object can be told to leave everything as it is. */
   keepable?: "Retain" | "Orphan";
 }
@@ -97,4 +104,22 @@ export function deletionOf(plural: Plural, object: KubeObject): Deletion {
   // The store has objects under their kind, so this function gets what it says.
   const of: ((object: never) => Deletion) | undefined = all[plural];
   return of ? of(object as never) : { fates: [] };
+}
+
+/** The same of an object that is perhaps out of sight: its kind then says whether something can be lost. */
+export function deletionAt({ kind, namespace, name }: Pick<Target, "kind" | "namespace" | "name">, object: KubeObject | undefined): Deletion {
+  if (object) return deletionOf(kind.plural, object);
+  const loses = ["virtualmachines", "clusters", "namespaces"].includes(kind.plural);
+  return { fates: [], ...(loses ? { loss: { key: "confirm.loss" as const, values: { name: namespace ? `${namespace}/${name}` : name } } } : {}) };
+}
+
+/** What is lost with several: the same with its numbers added up, or else with how many of them something is lost. */
+export function lossOf(deletions: readonly Deletion[]): Loss | undefined {
+  const losses = deletions.flatMap(({ loss }) => loss ?? []);
+  const [first] = losses;
+  if (!first || losses.length === 1) return first;
+  const counts = losses.map(({ key, values }) => (key === first.key ? values?.["count"] : undefined));
+  return counts.every((count): count is number => typeof count === "number")
+    ? { key: first.key, values: { count: counts.reduce((sum, count) => sum + count, 0) } }
+    : { key: "bulk.loss", values: { count: losses.length } };
 }

@@ -73,8 +73,3 @@ const buttons = 2;
 export function foremost(deeds: readonly Deed[]): Deed[] {
   return deeds.filter((deed) => !deed.danger).slice(0, buttons);
 }
-
-/** What is lost for good with the object, so that the dialog asks for a tick. */
-export function losesData(target: Target): boolean {
-  return ["virtualmachines", "clusters", "namespaces"].includes(target.kind.plural);
-}

@@ -94,14 +94,14 @@ export function Nothing({ children }: { children: ReactNode }) {
   return <p className="nothing">{children}</p>;
 }
 
-/** A button that stays focusable while it is disabled, and says why. */
-export function Action({ label, name, icon, onClick, disabled, danger, primary, busy, ...more }: Omit<ComponentProps<"button">, "onClick" | "disabled" | "type" | "className"> & {
-  label: string; name?: string; icon?: IconName | undefined; onClick: (event: MouseEvent<HTMLButtonElement>) => void; disabled?: string | undefined; danger?: boolean; primary?: boolean; busy?: boolean;
+/** A button that stays focusable while it is disabled, and says why. What waits for a tick has it beside it; solid is what a dialog is about. */
+export function Action({ label, name, icon, onClick, disabled, waits, danger, primary, solid, busy, ...more }: Omit<ComponentProps<"button">, "onClick" | "disabled" | "type" | "className"> & {
+  label: string; name?: string; icon?: IconName | undefined; onClick: (event: MouseEvent<HTMLButtonElement>) => void; disabled?: string | undefined; waits?: boolean; danger?: boolean; primary?: boolean; solid?: boolean; busy?: boolean;
 }) {
-  const off = disabled !== undefined || busy === true;
+  const off = disabled !== undefined || waits === true || busy === true;
   return (
     <button
-      {...more} type="button" className={`btn${danger ? " danger" : ""}${primary ? " primary" : ""}`} aria-disabled={off} title={disabled} data-deed={name}
+      {...more} type="button" className={`btn${danger ? " danger" : ""}${primary ? " primary" : ""}${solid ? " solid" : ""}`} aria-disabled={off} title={disabled} data-deed={name}
       onClick={(event) => { if (!off) onClick(event); }}
     >
       {busy ? <span className="arc" aria-hidden="true" /> : icon && <Icon name={icon} size={12} />}{label}

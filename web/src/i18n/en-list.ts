@@ -35,7 +35,7 @@ export const list = {
   "bulk.waits": "not sent yet",
   "bulk.was": "done",
   "bulk.close": "Close",
-  "bulk.loss": "I know that these {count} and what is in them is lost",
+  "bulk.loss": "I know what is lost with {count} of these",
   "row.deed": "{action} {name}",
   "row.menu": "Actions of {name}",
   "list.gone": "gone",

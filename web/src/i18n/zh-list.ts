@@ -37,7 +37,7 @@ export const list: Record<keyof typeof english, string> = {
   "bulk.waits": "尚未发送",
   "bulk.was": "已完成",
   "bulk.close": "关闭",
-  "bulk.loss": "我知道这 {count} 个对象及其中的内容都会丢失",
+  "bulk.loss": "我知道其中 {count} 个对象会丢失什么",
   "row.deed": "{action} {name}",
   "row.menu": "{name} 的操作",
   "list.gone": "已消失",

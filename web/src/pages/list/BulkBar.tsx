@@ -44,7 +44,7 @@ export function BulkBar({ kind, objects, more, onAll, onClear }: {
         ))}
         <button type="button" className="btn quiet icon" aria-label={say("bulk.clear")} onClick={(event) => { onClear(); if (byKey(event)) focusRow(); }}><Icon name="close" size={14} /></button>
       </span>
-      {chosen && <Layer onClose={() => setChosen(undefined)}><BulkDialog kind={kind} bulk={chosen} onClose={() => setChosen(undefined)} onDone={onClear} /></Layer>}
+      {chosen && <Layer onClose={() => setChosen(undefined)}><BulkDialog kind={kind} bulk={chosen} refused={refused(chosen)} onClose={() => setChosen(undefined)} onDone={onClear} /></Layer>}
     </section>
   );
 }

@@ -2,7 +2,8 @@ import { Dialog } from "@base-ui/react/dialog";
 import { useRef, useState } from "react";
 import { isClash, taken } from "../../actions/clash";
 import { curl } from "../../actions/commands";
-import { losesData } from "../../actions/list";
+import { type Deletion, deletionAt, lossOf } from "../../actions/fate";
+import { Goes } from "../../actions/Goes";
 import { sendOrder } from "../../actions/useOrder";
 import { Refusal } from "../../api/client";
 import { Action, DoesTheSame } from "../../components/parts";
@@ -19,7 +20,7 @@ const named = 10;
 type Result = "done" | Error;
 
 /** One dialog for all that is selected: their names, the commands, and then the result of each. */
-export function BulkDialog({ kind, bulk, onClose, onDone }: { kind: Kind; bulk: Bulk; onClose: () => void; onDone: () => void }) {
+export function BulkDialog({ kind, bulk, refused, onClose, onDone }: { kind: Kind; bulk: Bulk; refused: string | undefined; onClose: () => void; onDone: () => void }) {
   const say = useSay();
   const cancel = useRef<HTMLButtonElement>(null);
   const [ticked, setTicked] = useState(false);
@@ -28,7 +29,9 @@ export function BulkDialog({ kind, bulk, onClose, onDone }: { kind: Kind; bulk: 
   // What was selected when the dialog opened: the list behind it goes on.
   const [deeds] = useState(bulk.deeds);
   const deletes = bulk.key === "action.delete";
-  const loses = deletes && deeds.some(({ target }) => losesData(target));
+  const [deletions] = useState(() => new Map(deletes ? deeds.map(({ target }): [string, Deletion] => [target.uid, deletionAt(target, store.get(target.kind.plural, target.namespace, target.name))]) : []));
+  const abouts = new Set([...deletions.values()].flatMap(({ about }) => about ?? []));
+  const loss = lossOf([...deletions.values()]);
   const label = say(bulk.key);
   const count = deeds.length;
   const ended = results.size === count;
@@ -46,8 +49,9 @@ export function BulkDialog({ kind, bulk, onClose, onDone }: { kind: Kind; bulk: 
     (done < count ? tellFailure : tell)(say("bulk.done", { action: label, done, count }));
     if (done === count) { onDone(); onClose(); }
   };
-  const listed = ended || busy ? [...deeds].sort((a, b) => rank(results.get(a.target.uid)) - rank(results.get(b.target.uid))) : deeds;
-  const off = busy || (loses && !ticked);
+  // Those that lose something, and afterwards those that have failed, are among the names.
+  const first = ({ target: { uid } }: Bulk["deeds"][number]) => (ended || busy ? rank(results.get(uid)) : deletions.get(uid)?.loss ? 0 : 1);
+  const listed = [...deeds].sort((a, b) => first(a) - first(b));
   return (
     <Dialog.Root open onOpenChange={(open) => { if (!open && !busy && !store.ended) onClose(); }}>
       <Dialog.Portal>
@@ -56,11 +60,12 @@ export function BulkDialog({ kind, bulk, onClose, onDone }: { kind: Kind; bulk: 
           <header><Dialog.Title render={<h2 />}>{say("bulk.title", { action: label, count, kind: say(`kind.${kind.plural}`) })}</Dialog.Title></header>
           <div className="body">
             {bulk.warning && <p>{say(bulk.warning)}</p>}
+            {[...abouts].map((about) => <p key={about} className="sub">{say(about)}</p>)}
             <ul className="fate">
-              {listed.slice(0, named).map(({ target }) => <One key={target.uid} name={target.namespace ? `${target.namespace}/${target.name}` : target.name} result={results.get(target.uid)} begun={busy || ended} deletes={deletes} />)}
+              {listed.slice(0, named).map(({ target }) => <One key={target.uid} name={target.namespace ? `${target.namespace}/${target.name}` : target.name} result={results.get(target.uid)} begun={busy || ended} deletion={deletions.get(target.uid)} />)}
               {count > named && <li className="sub">{say("bulk.rest", { count: count - named })}</li>}
             </ul>
-            {loses && !ended && <label className="row"><input type="checkbox" checked={ticked} onChange={(event) => setTicked(event.target.checked)} />{say("bulk.loss", { count })}</label>}
+            {loss && !ended && <label className="row"><input type="checkbox" checked={ticked} onChange={(event) => setTicked(event.target.checked)} />{say(loss.key, loss.values)}</label>}
             <DoesTheSame
               kubectl={together(deeds.map(({ target, deed }) => ({ target, order: deed.order }))).join("\n")}
               curl={deeds.slice(0, named).map(({ deed }) => curl(deed.order)).join("\n")}
@@ -68,10 +73,8 @@ export function BulkDialog({ kind, bulk, onClose, onDone }: { kind: Kind; bulk: 
           </div>
           <footer>
             <button type="button" className="btn" ref={cancel} onClick={onClose}>{say(ended ? "bulk.close" : "action.cancel")}</button>
-            {clashes.length > 0 && <Action label={say("bulk.take", { count: clashes.length })} onClick={() => void act(clashes, true)} />}
-            {deletes && !ended
-              ? <button type="button" className="btn danger solid" aria-disabled={off} onClick={() => { if (!off) void act(); }}>{say("bulk.button", { action: label, count })}</button>
-              : !ended && <Action label={say("bulk.button", { action: label, count })} primary busy={busy} onClick={() => void act()} />}
+            {clashes.length > 0 && <Action label={say("bulk.take", { count: clashes.length })} disabled={refused} onClick={() => void act(clashes, true)} />}
+            {!ended && <Action label={say("bulk.button", { action: label, count })} danger={deletes} primary={!deletes} solid={deletes} busy={busy} disabled={refused} waits={loss !== undefined && !ticked} onClick={() => void act()} />}
           </footer>
         </Dialog.Popup>
       </Dialog.Portal>
@@ -84,16 +87,18 @@ function rank(result: Result | undefined): number {
   return result instanceof Error ? 0 : result === undefined ? 1 : 2;
 }
 
-function One({ name, result, begun, deletes }: { name: string; result: Result | undefined; begun: boolean; deletes: boolean }) {
+function One({ name, result, begun, deletion }: { name: string; result: Result | undefined; begun: boolean; deletion: Deletion | undefined }) {
   const say = useSay();
   const message = result instanceof Error ? (result instanceof Refusal ? [result.message, ...(result.problem.errors ?? []).map((each) => [each.location, each.message].filter(Boolean).join(": "))].join(" ") : result.message) : undefined;
   return (
     <li>
-      {result === undefined && !begun && deletes && <span className="bad" aria-label={say("confirm.gone")} role="img">✕</span>}
+      {result === undefined && !begun && deletion && <Goes goes />}
       {result === undefined && begun && <i className="todo" aria-label={say("bulk.waits")} role="img" />}
       {result === "done" && <><Shape name="ready" /><span className="sr">{say("bulk.was")}</span></>}
       {message !== undefined && <Shape name="stalled" />}
-      <span>{name}{message !== undefined && <span className="small bad said" lang="en"> {message}</span>}</span>
+      {result === undefined && !begun && deletion
+        ? <div>{name}<ul className="fate small sub">{deletion.fates.map((fate) => { const text = say(fate.key, fate.values); return <li key={text}><Goes goes={fate.goes} />{text}</li>; })}</ul></div>
+        : <span>{name}{message !== undefined && <span className="small bad said" lang="en"> {message}</span>}</span>}
     </li>
   );
 }

@@ -2,6 +2,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { curl, type Target } from "../../../actions/commands";
+import { useHindrance } from "../../../actions/useHindrance";
 import { useOrder } from "../../../actions/useOrder";
 import { bodyOf, objectPath, read, Refusal, text } from "../../../api/client";
 import type { Objects, Schemas } from "../../../api/types";
@@ -64,6 +65,8 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const known = written ?? original;
   const [ticked, setTicked] = useState(false);
   const { run, busy, failed } = useOrder();
+  // A right, or the stream, can go while the dialog is open.
+  const refused = useHindrance("nodepools", undefined, "patch");
   const value = typed ?? before;
   const { preview, current } = usePreview(path, value);
 
@@ -139,10 +142,10 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
           <footer>
             {pods > 0 && stage === "rehearsed" && <label className="row grow"><input type="checkbox" checked={ticked} onChange={(event) => setTicked(event.target.checked)} />{say("pool.tick", { count: pods })}</label>}
             {stage === "rehearsed" && <Action label={say("pool.back")} busy={false} onClick={() => setStage("edit")} />}
-            <Action label={say("pool.discard")} onClick={() => void discard()} />
+            <Action label={say("pool.discard")} disabled={written && refused} onClick={() => void discard()} />
             {stage === "edit"
-              ? <Action label={say("pool.rehearse")} primary busy={busy} disabled={order && !unchanged && current ? undefined : say(unchanged ? "pool.unchanged" : "pool.unread")} onClick={() => void save()} />
-              : <button type="button" className={`btn solid ${pods > 0 ? "danger" : "primary"}`} aria-disabled={!ready || busy} onClick={() => { if (ready && !busy) void finish(); }}>{say("pool.applyTo", { count: nodes })}</button>}
+              ? <Action label={say("pool.rehearse")} primary busy={busy} disabled={order && !unchanged && current ? refused : say(unchanged ? "pool.unchanged" : "pool.unread")} onClick={() => void save()} />
+              : <Action label={say("pool.applyTo", { count: nodes })} danger={pods > 0} primary={pods === 0} solid busy={busy} disabled={refused} waits={!ready} onClick={() => void finish()} />}
           </footer>
         </Dialog.Popup>
       </Dialog.Portal>

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { useHindrance } from "../../../actions/useHindrance";
 import { targetOf } from "../../../actions/useOrder";
 import { Layer } from "../../../components/Layer";
 import { later } from "../../../components/later";
@@ -6,20 +7,16 @@ import { Action } from "../../../components/parts";
 import { useSay } from "../../../i18n";
 import type { Kind } from "../../../kinds/registry";
 import { useObject } from "../../../live/hooks";
-import { useCut } from "../../../live/useCut";
-import { may, useRights } from "../../../shell/session";
 
 const Change = later(async () => (await import("./Change")).Change);
 
 /** Opens the rehearsal of a change of the pool. */
 export function ChangeButton({ kind, name }: { kind: Kind; name: string }) {
   const say = useSay();
-  const cut = useCut();
-  const rights = useRights();
+  const refused = useHindrance("nodepools", undefined, "patch");
   const pool = useObject("nodepools", undefined, name);
   const [open, setOpen] = useState(false);
   if (!pool) return null;
-  const refused = cut ?? (may(rights, "nodepools", undefined, "patch") ? undefined : say("action.refused", { verb: "patch", kind: say("kind.nodepools") }));
   return (
     <>
       <Action label={say("pool.changeIt")} disabled={refused} onClick={() => setOpen(true)} />

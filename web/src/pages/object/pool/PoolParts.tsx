@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 import { Link } from "@tanstack/react-router";
+import { useHindrance } from "../../../actions/useHindrance";
 import { targetOf, useOrder } from "../../../actions/useOrder";
 import type { Objects } from "../../../api/types";
 import { Action, Nothing, Panel } from "../../../components/parts";
@@ -144,12 +145,11 @@ function Rehearsing({ pool }: { pool: Pool }) {
   const say = useSay();
   const kind = kindOf("nodepools");
   const { run, busy } = useOrder();
-  const rights = useRights();
+  const refused = useHindrance("nodepools", undefined, "patch");
   const report = reportOn(pool);
   if (!kind) return null;
   const target = targetOf(kind, pool);
   const pods = report?.podsToEvict ?? 0;
-  const refused = may(rights, "nodepools", undefined, "patch") ? undefined : say("action.refused", { verb: "patch", kind: say("kind.nodepools") });
   // What deletes pods wants a tick, which the dialog of a change has.
   const act = pods === 0 && report && <Action label={say("pool.applyTo", { count: report.affectedNodes ?? 0 })} busy={busy} disabled={refused} onClick={() => void run(apply(target), say("pool.apply"), target.name)} />;
   return (
