@@ -3,6 +3,7 @@
 import { end, look as see, patience, reader, start, wrong } from "../browser.mjs";
 import { right } from "../page.mjs";
 import { growing, pointing, refusing, staying, stops, typing } from "./asking.mjs";
+import { rehearsal } from "./rehearsal.mjs";
 
 const [executablePath, url, namespace] = process.argv.slice(2);
 const origin = new URL(url).origin;
@@ -209,65 +210,13 @@ async function phone() {
   await page.setViewportSize({ width: 1440, height: 900 });
 }
 
-async function rehearsal() {
-  await open("/nodepools/rehearsed");
-  await until("the pool has put its label on the node", async () => (await read("/v1/nodes/rehearsed-01")).metadata.labels["example.com/uplink"] === "lte");
-  await page.getByRole("button", { name: "Change" }).click();
-  const dialog = page.getByRole("dialog");
-  const text = dialog.getByRole("textbox");
-  await text.waitFor();
-  await text.fill((await text.inputValue()).replace("lte", "fibre"));
-  await dialog.getByText("example.com/uplink=fibre").first().waitFor();
-  right((await read("/v1/nodepools/rehearsed")).spec.labels["example.com/uplink"] === "lte", "the preview has written the pool");
-  // Somebody else has set the label: it is left, or taken over.
-  await dialog.getByRole("button", { name: "Rehearse" }).click();
-  await dialog.getByText("spec.labels.example.com/uplink").waitFor();
-  await look("conflict");
-  await dialog.getByRole("button", { name: "Leave it" }).click();
-  await dialog.getByRole("button", { name: "Rehearse" }).click();
-  await dialog.getByRole("button", { name: "Take it over" }).click();
-  await dialog.getByText("No node has been touched").waitFor();
-  await look("rehearsal");
-  const pool = await read("/v1/nodepools/rehearsed");
-  right(pool.spec.dryRun === true, "the rehearsal is no dry run");
-  right((await read("/v1/nodes/rehearsed-01")).metadata.labels["example.com/uplink"] === "lte", "the rehearsal has touched a node");
-  await dialog.getByRole("button", { name: /^Apply to 1/ }).click();
-  await dialog.waitFor({ state: "detached" });
-  await until("the node has the new value", async () => (await read("/v1/nodes/rehearsed-01")).metadata.labels["example.com/uplink"] === "fibre");
-
-  // Discarded: the pool is as it was before.
-  await page.getByRole("button", { name: "Change" }).click();
-  await text.waitFor();
-  await text.fill((await text.inputValue()).replace("fibre", "copper"));
-  await dialog.getByText("example.com/uplink=copper").first().waitFor();
-  await dialog.getByRole("button", { name: "Rehearse" }).click();
-  await dialog.getByText("No node has been touched").waitFor();
-  // Rehearsed again with another value: every report that is shown is on that one.
-  await dialog.getByRole("button", { name: "Back to the editor" }).click();
-  await text.fill((await text.inputValue()).replace("copper", "glass"));
-  await dialog.getByText("example.com/uplink=glass").first().waitFor();
-  await page.evaluate(() => {
-    window.reported = new Set();
-    const look = () => { for (const section of document.querySelectorAll("[role=dialog] section")) if (section.textContent.includes("status.dryRun")) for (const line of section.querySelectorAll(".add")) window.reported.add(line.textContent); };
-    new MutationObserver(look).observe(document.body, { childList: true, subtree: true, characterData: true });
-  });
-  await dialog.getByRole("button", { name: "Rehearse" }).click();
-  await dialog.locator("section", { hasText: "status.dryRun" }).getByText("example.com/uplink=glass").waitFor();
-  const reported = await page.evaluate(() => [...window.reported]);
-  right(reported.join() === "+example.com/uplink=glass", `the second rehearsal shows the report of another one: ${reported}`);
-  await dialog.getByRole("button", { name: "Discard" }).click();
-  await dialog.waitFor({ state: "detached" });
-  const after = await read("/v1/nodepools/rehearsed");
-  right(after.spec.dryRun !== true && after.spec.labels["example.com/uplink"] === "fibre", `a change that is discarded is not: ${JSON.stringify(after.spec)}`);
-}
-
 try {
   const context = await reader(browser, origin);
   page = await context.newPage();
   await page.goto(url);
   await page.locator(".live.live").waitFor();
   for (const part of [machines, deletion, columnsAndFilter, typing, pointing, growing, staying, stops, refusing, events, map, phone, rehearsal]) {
-    await part({ page, open, row, read, until, namespace }).catch((error) => wrong.push(`${part.name}: ${error}`));
+    await part({ page, open, row, read, until, look, namespace }).catch((error) => wrong.push(`${part.name}: ${error}`));
   }
 } catch (error) {
   wrong.push(String(error));

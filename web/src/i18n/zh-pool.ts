@@ -69,6 +69,7 @@ export const pool: Record<keyof typeof english, string> = {
   "pool.back": "返回编辑",
   "pool.discard": "放弃修改",
   "pool.unchanged": "还没有修改。",
+  "pool.unknown": "这里不知道试运行之前的节点池。可以继续修改，或应用它。",
   "pool.unread": "服务器还没有读取，或不接受。",
   "size.room": "按 {pool} 目前的情况，最多放得下 {pods} 个。",
   "pods.pools": "节点所属的节点池",

@@ -1,6 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { curl, type Target } from "../../../actions/commands";
 import { useHindrance } from "../../../actions/useHindrance";
 import { useOrder } from "../../../actions/useOrder";
@@ -13,6 +13,7 @@ import { store } from "../../../live/store";
 import { Shape } from "../../../status/shapes";
 import { fromPreview, fromReport } from "./foreseen";
 import { ForeseenList } from "./ForeseenList";
+import { keep, type Kept, keptOf } from "./kept";
 import { Refused, Touched } from "./Touched";
 import { diffLines } from "./lines";
 import { apply, type PoolSpec, rehearsed, setSpec } from "./orders";
@@ -42,7 +43,7 @@ function usePreview(path: string, typed: string | undefined) {
 
 /**
  * A change of a pool: typed, foreseen while it is typed, rehearsed by the controllers with spec.dryRun, and then applied or discarded.
- * Nothing touches a node before Apply.
+ * Nothing touches a node before Apply. What is not finished when it closes is there when it opens again.
  */
 export function Change({ pool: told, target, onClose }: { pool: Pool; target: Target; onClose: () => void }) {
   const say = useSay();
@@ -55,19 +56,30 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const pool = fresh.data && (fresh.data.pool.metadata.generation ?? 0) > (told.metadata.generation ?? 0) ? fresh.data.pool : told;
   const version = useRef(pool.metadata.resourceVersion);
   version.current = pool.metadata.resourceVersion;
-  const before = fresh.data?.text;
-  const [typed, setTyped] = useState<string>();
-  const [stage, setStage] = useState<"edit" | "rehearsed">("edit");
-  const [generation, setGeneration] = useState(0);
-  const original: PoolSpec | undefined = fresh.data?.pool.spec && { ...fresh.data.pool.spec };
-  /** The spec as this dialog has last written it, or else seen: a change of somebody else is never overwritten. */
-  const [written, setWritten] = useState<PoolSpec>();
-  const known = written ?? original;
+  const { name, uid } = target;
+  const begun = useMemo((): Kept | undefined => {
+    if (!fresh.data) return undefined;
+    const { pool: { metadata, spec }, text: before } = fresh.data;
+    const generation = metadata.generation ?? 0;
+    // A pool that rehearses already, as somebody else has left it, is applied or changed further.
+    return keptOf({ name, uid }, generation) ?? { text: before, stage: spec?.dryRun === true ? "rehearsed" : "edit", generation, before: { text: before, spec: { ...spec } } };
+  }, [fresh.data, name, uid]);
+  const [changed, setChanged] = useState<Kept>();
+  const change = changed ?? begun;
+  const become = (to: Partial<Kept>) => {
+    if (!change) return;
+    const next = { ...change, ...to };
+    keep(target, next);
+    setChanged(next);
+  };
+  const stage = change?.stage ?? "edit";
+  const value = change?.text;
+  const before = change?.before.text;
+  const written = change?.written;
   const [ticked, setTicked] = useState(false);
   const { run, busy, failed } = useOrder();
   // A right, or the stream, can go while the dialog is open.
   const refused = useHindrance("nodepools", undefined, "patch");
-  const value = typed ?? before;
   const { preview, current } = usePreview(path, value);
 
   // The server reads the YAML: what it makes of it is what is written.
@@ -78,8 +90,9 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
     queryFn: ({ signal }) => read<{ after: { spec?: PoolSpec } }>(`${path}/diff?replace=true&uid=${encodeURIComponent(target.uid)}`, { method: "PUT", body: withVersion(value ?? "", version.current), type: yaml, signal }),
   });
   const spec = planned.data?.after.spec;
-  const order = spec && known && setSpec(target, known, rehearsed(spec));
-  const report = reportOn(pool, generation);
+  // Against the spec as this dialog has last written it, or else seen: a change of somebody else is never overwritten.
+  const order = spec && change && setSpec(target, written ?? change.before.spec, rehearsed(spec));
+  const report = reportOn(pool, change?.generation);
   const pods = Math.max(stage === "rehearsed" ? (report?.podsToEvict ?? 0) : 0, preview.data?.podCount ?? 0);
   const nodes = stage === "rehearsed" && report ? (report.affectedNodes ?? 0) : (preview.data?.changed ?? 0);
 
@@ -87,21 +100,23 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
     if (!order || !spec) return;
     const answer = await run(order, say("pool.rehearse"), target.name, { quiet: true });
     if (!answer) return;
-    setWritten(rehearsed(spec));
     // The server counts only what changes something, and the stream has perhaps not told of it yet.
     const now = await bodyOf<Pool>(answer).catch(() => undefined);
-    setGeneration(now?.metadata.generation ?? (pool.metadata.generation ?? 0) + 1);
-    setStage("rehearsed");
+    become({ written: rehearsed(spec), generation: now?.metadata.generation ?? (pool.metadata.generation ?? 0) + 1, stage: "rehearsed" });
     setTicked(false);
   };
-  const finish = async () => { if (await run(apply(target), say("pool.apply"), target.name)) onClose(); };
+  const end = () => { keep(target, undefined); onClose(); };
+  const finish = async () => { if (await run(apply(target), say("pool.apply"), target.name)) end(); };
   const discard = async () => {
-    if (!written || !original) onClose();
-    else if (await run(setSpec(target, written, original), say("pool.discard"), target.name)) onClose();
+    if (!written || !change) end();
+    else if (await run(setSpec(target, written, change.before.spec), say("pool.discard"), target.name)) end();
   };
   const refusal = preview.error ?? planned.error;
   const ready = stage === "rehearsed" && report !== undefined && (pods === 0 || ticked);
-  const unchanged = value === before;
+  // What rehearses already can be rehearsed as it is.
+  const unchanged = value === before && pool.spec?.dryRun !== true;
+  // What somebody else has begun is taken back by those who know what was before.
+  const unknown = stage === "rehearsed" && !written ? say("pool.unknown") : undefined;
   return (
     <Dialog.Root open onOpenChange={(open) => { if (!open && !busy && !store.ended) onClose(); }}>
       <Dialog.Portal>
@@ -120,7 +135,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
                 <h3>{say("pool.yours")}</h3>
                 {fresh.isPending && <Skeleton />}
                 {fresh.error && <Failure error={fresh.error} />}
-                {stage === "edit" && value !== undefined && <textarea className="yamltext" spellCheck={false} aria-label={say("pool.spec")} value={value} rows={Math.min(22, Math.max(10, value.split("\n").length))} onChange={(event) => setTyped(event.target.value)} />}
+                {stage === "edit" && value !== undefined && <textarea className="yamltext" spellCheck={false} aria-label={say("pool.spec")} value={value} rows={Math.min(22, Math.max(10, value.split("\n").length))} onChange={(event) => become({ text: event.target.value })} />}
                 {stage === "rehearsed" && value !== undefined && before !== undefined && (
                   <div className="diff">{diffLines(before, value).map((line, index) => <div key={index} className={line.sign === "+" ? "add" : line.sign === "−" ? "del" : undefined}><b>{line.sign.trim()}</b>{line.text}</div>)}</div>
                 )}
@@ -135,14 +150,14 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
             </div>
             {preview.data?.braked && <div className="reasonbox heed"><Shape name="waiting" /><div>{say("pool.braked", { count: preview.data.leaving })}</div></div>}
             {preview.data?.podsHidden && <p className="small sub" lang="en">{preview.data.podsHidden}</p>}
-            {pods > 0 && !refusal && <div className="reasonbox stalled"><Shape name="stalled" /><div><strong>{say("pool.pods", { count: pods })}</strong> {say("pool.podsWhy")}{value?.includes("NoExecute") && <> <button type="button" className="plain" onClick={() => { setTyped(value.replaceAll(/\bNoExecute\b/g, "NoSchedule")); setStage("edit"); }}>{say("pool.softer")}</button></>}</div></div>}
+            {pods > 0 && !refusal && <div className="reasonbox stalled"><Shape name="stalled" /><div><strong>{say("pool.pods", { count: pods })}</strong> {say("pool.podsWhy")}{value?.includes("NoExecute") && <> <button type="button" className="plain" onClick={() => become({ text: value.replaceAll(/\bNoExecute\b/g, "NoSchedule"), stage: "edit" })}>{say("pool.softer")}</button></>}</div></div>}
             {stage === "edit" ? order && !unchanged && <DoesTheSame kubectl={order.kubectl} curl={curl(order)} /> : <DoesTheSame kubectl={apply(target).kubectl} curl={curl(apply(target))} />}
             {failed && <Failure error={failed} />}
           </div>
           <footer>
             {pods > 0 && stage === "rehearsed" && <label className="row grow"><input type="checkbox" checked={ticked} onChange={(event) => setTicked(event.target.checked)} />{say("pool.tick", { count: pods })}</label>}
-            {stage === "rehearsed" && <Action label={say("pool.back")} busy={false} onClick={() => setStage("edit")} />}
-            <Action label={say("pool.discard")} disabled={written && refused} onClick={() => void discard()} />
+            {stage === "rehearsed" && <Action label={say("pool.back")} busy={false} onClick={() => become({ stage: "edit" })} />}
+            <Action label={say("pool.discard")} disabled={unknown ?? (written && refused)} onClick={() => void discard()} />
             {stage === "edit"
               ? <Action label={say("pool.rehearse")} primary busy={busy} disabled={order && !unchanged && current ? refused : say(unchanged ? "pool.unchanged" : "pool.unread")} onClick={() => void save()} />
               : <Action label={say("pool.applyTo", { count: nodes })} danger={pods > 0} primary={pods === 0} solid busy={busy} disabled={refused} waits={!ready} onClick={() => void finish()} />}

@@ -1,10 +1,11 @@
 import { useMemo } from "react";
 import { Link } from "@tanstack/react-router";
+import type { Order } from "../../../actions/commands";
 import { useHindrance } from "../../../actions/useHindrance";
 import { targetOf, useOrder } from "../../../actions/useOrder";
 import type { Objects } from "../../../api/types";
 import { Action, Nothing, Panel } from "../../../components/parts";
-import { useLanguage, useSay } from "../../../i18n";
+import { type Key, useLanguage, useSay } from "../../../i18n";
 import { kindOf, pageOf } from "../../../kinds/registry";
 import { useNow, useObject, useObjects } from "../../../live/hooks";
 import { useCut } from "../../../live/useCut";
@@ -16,7 +17,8 @@ import { clock } from "../../../status/age";
 import { Shape } from "../../../status/shapes";
 import { fromReport } from "./foreseen";
 import { ForeseenList } from "./ForeseenList";
-import { apply, putBack } from "./orders";
+import { keep, keptOf } from "./kept";
+import { apply, putBack, setSpec } from "./orders";
 import { reportOn } from "./rehearsal";
 
 type Pool = Objects["nodepools"];
@@ -150,10 +152,13 @@ function Rehearsing({ pool }: { pool: Pool }) {
   if (!kind) return null;
   const target = targetOf(kind, pool);
   const pods = report?.podsToEvict ?? 0;
+  const { before, written } = keptOf(target, pool.metadata.generation ?? 0) ?? {};
+  const send = async (order: Order, word: Key) => { if (await run(order, say(word), target.name)) keep(target, undefined); };
   // What deletes pods wants a tick, which the dialog of a change has.
-  const act = pods === 0 && report && <Action label={say("pool.applyTo", { count: report.affectedNodes ?? 0 })} busy={busy} disabled={refused} onClick={() => void run(apply(target), say("pool.apply"), target.name)} />;
+  const act = pods === 0 && report && <Action label={say("pool.applyTo", { count: report.affectedNodes ?? 0 })} busy={busy} disabled={refused} onClick={() => void send(apply(target), "pool.apply")} />;
+  const back = before && written && <Action label={say("pool.discard")} disabled={busy ? say("action.busy") : refused} onClick={() => void send(setSpec(target, written, before.spec), "pool.discard")} />;
   return (
-    <Panel title={say("pool.rehearsing")} sub={say("pool.rehearsingSub")} aside={act}>
+    <Panel title={say("pool.rehearsing")} sub={say("pool.rehearsingSub")} aside={<>{back}{act}</>}>
       {report ? <ForeseenList foreseen={fromReport(report)} /> : <p className="sub row"><Shape name="reconciling" />{say("pool.waits")}</p>}
       {pods > 0 && <div className="reasonbox stalled"><Shape name="stalled" /><div><strong>{say("pool.pods", { count: pods })}</strong> {say("pool.podsWhy")}</div></div>}
     </Panel>

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fromPreview } from "./foreseen";
+import { keep, type Kept, keptOf } from "./kept";
 import { diffLines } from "./lines";
 import { reportOn } from "./rehearsal";
 
@@ -37,4 +38,18 @@ test.each([
   const report = { affectedNodes: 1 };
   const pool = { metadata: { name: "p", generation }, spec: { dryRun }, status: { observedGeneration: observed, dryRun: report } };
   expect(reportOn(pool as never, written)).toBe(counts ? report : undefined);
+});
+
+test("a change that was closed is there again, unless somebody has changed the pool", () => {
+  const held = new Map<string, string>();
+  const store = { getItem: (key: string) => held.get(key) ?? null, setItem: (key: string, value: string) => void held.set(key, value), removeItem: (key: string) => void held.delete(key), clear: () => held.clear(), key: () => null, length: 0 };
+  const pool = { name: "p", uid: "1" };
+  const change: Kept = { text: "b", stage: "rehearsed", generation: 3, before: { text: "a", spec: { priority: 1 } }, written: { priority: 2, dryRun: true } };
+  keep(pool, change, store);
+  expect(keptOf(pool, 3, store)).toEqual(change);
+  expect(keptOf(pool, 2, store), "an old answer").toEqual(change);
+  expect(keptOf(pool, 4, store), "somebody has changed it since").toBeUndefined();
+  expect(keptOf({ ...pool, uid: "2" }, 3, store), "it is another one of the name").toBeUndefined();
+  keep(pool, { text: "a", stage: "edit", generation: 3, before: change.before }, store);
+  expect(held.size, "nothing is changed").toBe(0);
 });
