@@ -1,6 +1,6 @@
 // What somebody asks a list for: it stays as it was typed, and they get it wherever their pointer is.
 import { patience } from "../browser.mjs";
-import { right } from "../page.mjs";
+import { ready, right } from "../page.mjs";
 
 /** What is typed stays as it is typed, also after the list was asked for it. */
 export async function typing({ page, open, row }) {
@@ -132,4 +132,26 @@ export async function refusing({ page, open, namespace }) {
   await page.unroute(table);
   await page.getByRole("alert").getByRole("button", { name: "Try again" }).click();
   await page.getByRole("alert").waitFor({ state: "detached" });
+}
+
+/** Another object takes the name of the one in the editor: what is typed stays, also over a reload, and is saved to that one when the reader says so. */
+export async function replacing({ page, open, read, until, namespace }) {
+  const send = (method, path, body) => page.evaluate(async ([how, at, what]) => (await fetch(at, { method: how, headers: { "Content-Type": "application/json" }, ...(what ? { body: what } : {}) })).ok, [method, path, body]);
+  const pods = JSON.stringify({ apiVersion: "apps.jicki.cn/v1alpha1", kind: "PodSet", metadata: { name: "again" }, spec: { size: 1 } });
+  const create = () => until("the pod set is created", () => send("POST", `/v1/podsets?ns=${namespace}&fieldManager=windlass-console-create`, pods));
+  await create();
+  await open(`/podsets/${namespace}/again?tab=yaml`);
+  await page.locator(".cm-line", { hasText: /size: \d/ }).click();
+  for (const key of ["End", "Backspace", "3"]) await page.keyboard.press(key);
+  await ready(page, "Save 1 change").waitFor();
+  await send("DELETE", `/v1/podsets/${namespace}/again`);
+  await create();
+  const notice = page.locator(".edit .r").getByText("Another object has this name now");
+  await notice.waitFor();
+  await page.reload();
+  await notice.waitFor();
+  await page.locator(".cm-line", { hasText: "size: 3" }).waitFor();
+  await page.getByRole("button", { name: "Go on with this one" }).click();
+  await ready(page, "Save 1 change").click();
+  await until("what was typed is saved to the other object", async () => (await read(`/v1/podsets/${namespace}/again`)).spec.size === 3);
 }

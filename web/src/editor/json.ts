@@ -53,3 +53,9 @@ export function editable(object: Fields): Fields {
   for (const name of ["name", "namespace", ...Object.keys(named).sort()]) if (!kept.includes(name) && named[name] !== undefined) ours[name] = named[name];
   return { ...first, metadata: ours, ...rest };
 }
+
+/** Which object it is: a later one of the same name is another. */
+export function uidOf(object: Fields): string {
+  const uid = at(object, ["metadata", "uid"]);
+  return typeof uid === "string" ? uid : "";
+}

@@ -6,7 +6,7 @@ import type { KubeObject } from "../../api/types";
 import { Failure, Segments, Skeleton } from "../../components/parts";
 import { tell } from "../../components/toasts";
 import { CodeEditor } from "../../editor/CodeEditor";
-import { editable, type Fields, same } from "../../editor/json";
+import { editable, type Fields, same, uidOf } from "../../editor/json";
 import { linesOf, marksOf } from "../../editor/lines";
 import { editableText, pathAt, rangeOf } from "../../editor/text";
 import { pathOf } from "../../editor/path";
@@ -60,11 +60,13 @@ function Editor({ kind, first }: { kind: Kind; first: Whole }) {
     })),
   ], [edit.said, edit.problem]);
   const field = useMemo(() => pathAt(edit.said.doc, cursor), [edit.said, cursor]);
-  const moved = !same(editable(server.object), edit.base);
+  const replaced = uidOf(server.object) !== edit.uid;
+  const moved = replaced || !same(editable(server.object), edit.base);
   useEffect(() => { if (moved && edit.pristine) edit.adopt(server.object); }, [moved, edit, server.object]);
 
   const blocked = readOnly ? say(allowed ? "edit.readOnly" : "action.refused", { verb: "patch", kind: say(`kind.${kind.plural}`) })
     : cut ? cut
+    : replaced ? say("edit.replaced")
     : edit.said.mistakes.length > 0 ? say("edit.mistakes", { count: edit.said.mistakes.length })
     : edit.problem && edit.problem.problem.status >= 400 && edit.problem.problem.status < 500 ? say("edit.refused")
     : edit.open.length > 0 ? say("edit.undecided", { count: edit.open.length })
@@ -99,7 +101,7 @@ function Editor({ kind, first }: { kind: Kind; first: Whole }) {
         )}
       </div>
       <div className="r">
-        {moved && !edit.pristine && <Changed since={clock(server.since, language, Date.now())} before={edit.base} now={server.object} onAdopt={() => edit.adopt(server.object)} />}
+        {moved && !edit.pristine && <Changed replaced={replaced} since={clock(server.since, language, Date.now())} before={edit.base} now={server.object} onAdopt={() => edit.adopt(server.object)} />}
         {!live && server.gone && <div className="banner warn" role="status">{say("object.deleted", { time: clock(server.since, language, Date.now()) })}</div>}
         <Outcome kind={kind} edit={edit} target={first.metadata} />
       </div>
@@ -111,11 +113,11 @@ function Editor({ kind, first }: { kind: Kind; first: Whole }) {
 /** The newest that the server has: asked for again when the stream says that the object is another one. */
 function useServer(path: string, first: Whole, live: KubeObject | undefined) {
   const [state, setState] = useState<{ object: Fields; since: string }>({ object: first, since: "" });
-  const seen = useMemo(() => JSON.stringify(live === undefined ? null : editable(JSON.parse(JSON.stringify(live)))), [live]);
+  const seen = useMemo(() => JSON.stringify(live === undefined ? null : [live.metadata.uid, editable(JSON.parse(JSON.stringify(live)))]), [live]);
   const newest = useQuery({ queryKey: ["edited", path, seen], queryFn: ({ signal }) => read<Whole>(`${path}?consistent=true`, { signal }), enabled: live !== undefined, gcTime: 0, staleTime: Infinity });
   const put = useCallback((object: Fields) => setState({ object, since: new Date().toISOString() }), []);
   useEffect(() => {
-    if (newest.data) setState((before) => (same(editable(before.object), editable(newest.data)) ? before : { object: newest.data, since: new Date().toISOString() }));
+    if (newest.data) setState((before) => (uidOf(before.object) === uidOf(newest.data) && same(editable(before.object), editable(newest.data)) ? before : { object: newest.data, since: new Date().toISOString() }));
   }, [newest.data]);
   return { ...state, put, gone: live === undefined };
 }

@@ -4,7 +4,7 @@ import { objectPath, query, read, Refusal } from "../../api/client";
 import type { KubeObject, Schemas } from "../../api/types";
 import { type Choice, type Conflict, conflictsOf, without } from "../../editor/conflicts";
 import { draftOf, keepDraft } from "../../editor/draft";
-import { editable, type Fields, type Path, spoken } from "../../editor/json";
+import { editable, type Fields, type Path, spoken, uidOf } from "../../editor/json";
 import { type Edit, editsOf, patchOf } from "../../editor/patch";
 import { editableText, merged, reading } from "../../editor/text";
 import type { Kind } from "../../kinds/registry";
@@ -18,12 +18,18 @@ type Difference = Schemas["Difference"];
 interface State {
   text: string;
   base: Fields;
+  uid: string;
 }
 
-function stateOf(key: string, uid: string, object: Fields): State {
+function begun(object: Fields): State {
+  return { text: editableText(object), base: editable(object), uid: uidOf(object) };
+}
+
+/** What is kept is there again, also where another object has the name by now: the reader decides what becomes of it. */
+function stateOf(key: string, object: Fields): State {
   const kept = draftOf(key);
-  const base = kept && kept.uid === uid ? reading(kept.base).object : undefined;
-  return kept && base ? { text: kept.text, base } : { text: editableText(object), base: editable(object) };
+  const base = kept && reading(kept.base).object;
+  return kept && base ? { text: kept.text, base, uid: kept.uid } : begun(object);
 }
 
 /** The names of two paths that are the same field. */
@@ -33,11 +39,11 @@ function choiceOf(choices: ReadonlyMap<string, Choice>, path: Path): Choice | un
 
 /** Editing one object: what is typed, what that changes, what the server says about it, and what others have done meanwhile. */
 export function useEditing(kind: Kind, first: KubeObject & Fields) {
-  const { namespace, name = "", uid = "" } = first.metadata;
+  const { namespace, name = "" } = first.metadata;
   const path = `/v1${objectPath(kind.plural, namespace, name)}`;
   const key = `${kind.plural}/${namespace ?? ""}/${name}`;
   const client = useQueryClient();
-  const [state, setState] = useState(() => stateOf(key, uid, first));
+  const [state, setState] = useState(() => stateOf(key, first));
   const [choices, setChoices] = useState<ReadonlyMap<string, Choice>>(new Map());
   const [met, setMet] = useState<readonly Conflict[]>([]);
   const [saving, setSaving] = useState(false);
@@ -45,7 +51,7 @@ export function useEditing(kind: Kind, first: KubeObject & Fields) {
   const latest = useRef(state);
   latest.current = state;
 
-  const { text, base } = state;
+  const { text, base, uid } = state;
   const said = useMemo(() => reading(text), [text]);
   const edits = useMemo(() => (said.object ? editsOf(base, said.object) : []), [base, said]);
   const pristine = edits.length === 0 && text === editableText(base);
@@ -60,7 +66,7 @@ export function useEditing(kind: Kind, first: KubeObject & Fields) {
   const asked = useMemo(() => JSON.parse(later) as Edit[], [later]);
   const parameters = query({ uid, fieldManager: manager });
   const tried = useQuery({
-    queryKey: ["diff", path, asked], enabled: asked.length > 0 && settled, retry: 1, gcTime: 0,
+    queryKey: ["diff", path, uid, asked], enabled: asked.length > 0 && settled, retry: 1, gcTime: 0,
     queryFn: ({ signal }) => read<Difference>(`${path}/diff${parameters}`, { method: "PATCH", body: patchOf(asked), type: "application/json-patch+json", signal }),
   });
   const difference = asked.length > 0 && settled ? tried.data : undefined;
@@ -83,12 +89,12 @@ export function useEditing(kind: Kind, first: KubeObject & Fields) {
     setRefused(undefined);
     setState((before) => {
       const now = editable(object);
-      return { text: before.text === editableText(before.base) ? editableText(object) : merged(before.text, before.base, now).text, base: now };
+      return { text: before.text === editableText(before.base) ? editableText(object) : merged(before.text, before.base, now).text, base: now, uid: uidOf(object) };
     });
   }, []);
   const discard = useCallback((object: Fields) => {
     setRefused(undefined);
-    setState({ text: editableText(object), base: editable(object) });
+    setState(begun(object));
     setChoices(new Map());
     setMet([]);
   }, []);
@@ -103,7 +109,7 @@ export function useEditing(kind: Kind, first: KubeObject & Fields) {
       const after = await read<Fields>(path + parameters, { method: "PATCH", body: patchOf(sent), type: "application/json-patch+json" });
       // What the server filled in, and what was left to others, goes around what was typed since.
       const now = editable(after);
-      const next = { base: now, text: merged(latest.current.text, typed, now).text };
+      const next = { base: now, text: merged(latest.current.text, typed, now).text, uid };
       // Whoever left the page meanwhile must not find what is saved as a draft: nothing is rendered any more that would forget it.
       if (draftOf(key)?.text === latest.current.text) keepDraft(key, next.text === editableText(now) ? undefined : { text: next.text, base: editableText(now), uid });
       setState(next);
@@ -121,7 +127,7 @@ export function useEditing(kind: Kind, first: KubeObject & Fields) {
   const choose = useCallback((of: Conflict, choice: Choice) => setChoices((before) => new Map(before).set(spoken(of.edit.path), choice)), []);
 
   return {
-    key, path, parameters, text, base, said, edits, sent, pristine, difference, conflicts, open, choices, problem, saving, setText, adopt, discard, save, choose,
+    key, path, parameters, text, base, uid, said, edits, sent, pristine, difference, conflicts, open, choices, problem, saving, setText, adopt, discard, save, choose,
     trying: asked.length > 0 && (!settled || tried.isFetching), triedAt: tried.dataUpdatedAt,
   };
 }
