@@ -4,6 +4,7 @@ import { useSay } from "../i18n";
 import { kindOf } from "../kinds/registry";
 import { useFilled, useSlowly } from "../live/hooks";
 import { useCountInTitle, useMatters, useWatched } from "../live/needs";
+import { freshOf, type Told } from "./fresh";
 
 /** How often the reader is told what newly needs them, in milliseconds. */
 const every = 10_000;
@@ -13,12 +14,12 @@ export function Newly({ namespace }: { namespace: string | undefined }) {
   const say = useSay();
   const all = useWatched(namespace);
   const whole = useFilled();
-  // Together: what there was when the page was opened is not new.
-  const { filled, objects } = useSlowly(useMemo(() => ({ filled: whole, objects: all }), [whole, all]), 1000);
+  // Together: what there was when the page, or the namespace, was opened is not new.
+  const { filled, objects, of } = useSlowly(useMemo(() => ({ filled: whole, objects: all, of: namespace }), [whole, all, namespace]), 1000);
   const { needs } = useMatters(objects, false);
   useCountInTitle(filled ? needs.length : 0);
 
-  const known = useRef<Set<string>>(undefined);
+  const told = useRef<Told>(undefined);
   const timer = useRef<number>(undefined);
   const latest = useRef(needs);
   latest.current = needs;
@@ -30,14 +31,15 @@ export function Newly({ namespace }: { namespace: string | undefined }) {
         `${matter.plural}/${object.metadata.uid ?? ""}`,
         say("needs.newly", { kind: kindOf(matter.plural)?.kind ?? matter.plural, name: object.metadata.name ?? "", status: say(`status.${matter.status.name}`), reason: matter.status.reason ?? "" }),
       ])));
-      // What was there when the page was opened is on the page.
-      const fresh = known.current && [...now].filter(([key]) => !known.current?.has(key)).map(([, text]) => text);
-      known.current = new Set(now.keys());
-      if (fresh && fresh.length > 0) announce(fresh.length > 3 ? say("needs.manyNewly", { count: fresh.length }) : fresh.join(" "));
+      const fresh = freshOf(told.current, of, now);
+      told.current = { of, keys: new Set(now.keys()) };
+      if (fresh.length > 0) announce(fresh.length > 3 ? say("needs.manyNewly", { count: fresh.length }) : fresh.join(" "));
     };
-    if (!known.current) tell();
-    else timer.current ??= window.setTimeout(tell, every);
-  }, [needs, filled, say]);
+    if (!told.current || told.current.of !== of) {
+      window.clearTimeout(timer.current);
+      tell();
+    } else timer.current ??= window.setTimeout(tell, every);
+  }, [needs, filled, say, of]);
   useEffect(() => () => window.clearTimeout(timer.current), []);
   return null;
 }
