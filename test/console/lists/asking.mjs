@@ -134,6 +134,25 @@ export async function refusing({ page, open, namespace }) {
   await page.getByRole("alert").waitFor({ state: "detached" });
 }
 
+/** A search that fails is none without a result, and who cannot be signed out is told so. */
+export async function failing({ page, open }) {
+  await open("/");
+  const asked = (url) => ["/v1/search", "/v1/session"].includes(url.pathname);
+  await page.route(asked, (route) => route.fulfill({ status: 429, contentType: "application/problem+json", body: JSON.stringify({ type: "about:blank", code: "TooManyRequests", title: "Too many requests", status: 429, detail: "Ask later." }) }));
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.locator(".toast").getByText("Not done: Ask later.").waitFor();
+  await page.locator(".toast").getByRole("button", { name: "Dismiss" }).click();
+  await page.keyboard.press("Control+k");
+  const palette = page.locator(".palette");
+  await palette.getByRole("combobox").fill("nothing-like-this");
+  await palette.getByRole("alert").getByText("Ask later.").waitFor();
+  right((await palette.getByText("Nothing has this name.").count()) === 0, "a search that failed has found nothing");
+  await page.unroute(asked);
+  await palette.getByRole("button", { name: "Try again" }).click();
+  await palette.getByText("Nothing has this name.").waitFor();
+  await page.keyboard.press("Escape");
+}
+
 /** Another object takes the name of the one in the editor: what is typed stays, also over a reload, and is saved to that one when the reader says so. */
 export async function replacing({ page, open, read, until, namespace }) {
   const send = (method, path, body) => page.evaluate(async ([how, at, what]) => (await fetch(at, { method: how, headers: { "Content-Type": "application/json" }, ...(what ? { body: what } : {}) })).ok, [method, path, body]);

@@ -8,6 +8,7 @@ import { targetOf } from "../actions/useOrder";
 import { query, read } from "../api/client";
 import type { KubeObject, Schemas } from "../api/types";
 import { Icon, isIcon } from "../components/Icon";
+import { Failure } from "../components/parts";
 import { type Say, useSay } from "../i18n";
 import { kindOf, kinds, pageOf } from "../kinds/registry";
 import { store } from "../live/store";
@@ -108,7 +109,8 @@ export function Palette({ onDeed, onClose }: { onDeed: (deed: Deed, target: Targ
             {pages.length > 0 && <div role="group" aria-label={say("palette.pages")}><h3>{say("palette.pages")}</h3>{list(pages, objects.length + does.length + filters.length)}</div>}
           </div>
           {found.data?.more && objects.length > 0 && <p className="more small dim">{say("palette.more")}</p>}
-          {all.length === 0 && !found.isFetching && <p className="nothing">{say("palette.none")}</p>}
+          {found.error && wanted !== "" && <Failure error={found.error} again={() => void found.refetch()} />}
+          {all.length === 0 && !found.isFetching && !found.error && <p className="nothing">{say("palette.none")}</p>}
           <footer>
             <span><kbd>↑</kbd> <kbd>↓</kbd> {say("palette.choose")}</span><span><kbd>Enter</kbd> {say("palette.open")}</span><span><kbd>Ctrl</kbd> <kbd>Enter</kbd> {say("palette.tab")}</span><span><kbd>Esc</kbd> {say("palette.close")}</span>
           </footer>

@@ -2,6 +2,7 @@ import { Link, useRouterState } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { KubeObject, Plural } from "../api/types";
 import { Icon, isIcon, Mark } from "../components/Icon";
+import { tellFailure } from "../components/toasts";
 import { type Key, useLanguage, useSay } from "../i18n";
 import { kinds } from "../kinds/registry";
 import { useCounts, useHidden, useNow, useObjects } from "../live/hooks";
@@ -64,11 +65,19 @@ function Who() {
   const login = useLogin();
   const now = useNow(60_000);
   if (!login) return null;
+  const leave = async () => {
+    try {
+      await signOut();
+    } catch (cause) {
+      const error = cause instanceof Error ? cause : new Error(String(cause));
+      tellFailure(say("action.failed", { message: error.message }), error);
+    }
+  };
   return (
     <div className="foot">
       <div className="user" title={login.groups.join(", ")}>{login.user}</div>
       <div>{login.expiresAt ? say("signedin.until", { time: clock(login.expiresAt, language, now) }) : say("signedin.session")}</div>
-      {login.method !== "bearer" && <button type="button" className="plain" onClick={() => void signOut()}>{say("signout")}</button>}
+      {login.method !== "bearer" && <button type="button" className="plain" onClick={() => void leave()}>{say("signout")}</button>}
     </div>
   );
 }
