@@ -26,7 +26,8 @@ export function Counting({ kind, namespace }: { kind: Kind; namespace: string | 
   const cordoned = useMemo(() => (kind.plural === "nodes" ? objects.filter(isCordoned).length : 0), [kind, objects]);
   const hosts = useMemo(() => (kind.plural === "virtualmachines" ? [...new Set(machines.map(hostOf).filter(Boolean))].sort() : []), [kind, machines]);
   const total = objects.length;
-  if (!filled) return null;
+  // Its place is kept: rows would move from under the pointer.
+  if (!filled) return <p className="sub">{"\u00a0"}</p>;
   if (total === 0) return <p className="sub">{say("list.zero")}</p>;
   const rest = [
     ...(bad > 0 ? [say("list.bad", { count: bad })] : []), ...(moving > 0 ? [say("list.moving", { count: moving })] : []), ...(stopped > 0 ? [say("list.off", { count: stopped })] : []),
