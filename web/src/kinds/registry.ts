@@ -17,7 +17,7 @@ export interface Kind {
 
 export const kinds: readonly Kind[] = [
   { plural: "nodes", kind: "Node", kubectl: "node", namespaced: false, group: "group.nodes", explained: true, key: "n" },
-  { plural: "nodepools", kind: "NodePool", kubectl: "nodepool", namespaced: false, group: "group.nodes", explained: true, key: "p" },
+  { plural: "nodepools", kind: "NodePool", kubectl: "nodepools.nodes.lailin.xyz", namespaced: false, group: "group.nodes", explained: true, key: "p" },
   { plural: "podsets", kind: "PodSet", kubectl: "podset", namespaced: true, group: "group.workloads", explained: true, key: "s" },
   { plural: "deployments", kind: "Deployment", kubectl: "deployment", namespaced: true, group: "group.workloads", explained: true, key: "d" },
   { plural: "services", kind: "Service", kubectl: "service", namespaced: true, group: "group.workloads", explained: false },

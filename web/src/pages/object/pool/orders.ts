@@ -12,7 +12,7 @@ function patch(target: Target, manager: string, type: "json" | "merge", body: un
   return {
     path: refusing(`/v1${objectPath("nodepools", undefined, target.name)}?uid=${encodeURIComponent(target.uid)}&fieldManager=windlass-console-${manager}`),
     method: "PATCH", type: `application/${type === "json" ? "json-patch" : "merge-patch"}+json`, body,
-    kubectl: `kubectl patch nodepool ${quoted(target.name)} --type=${type} -p ${quoted(JSON.stringify(body))}`,
+    kubectl: `kubectl patch nodepools.nodes.lailin.xyz ${quoted(target.name)} --type=${type} -p ${quoted(JSON.stringify(body))}`,
   };
 }
 
