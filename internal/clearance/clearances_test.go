@@ -4,38 +4,16 @@
 package clearance_test
 
 import (
-	"slices"
 	"strconv"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"k8s.io/client-go/util/workqueue"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/windlass-operator/windlass/internal/clearance"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
-
-// newQueue returns a queue as controllers have them.
-func newQueue(t *testing.T) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-	t.Helper()
-	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-	t.Cleanup(queue.ShutDown)
-	return queue
-}
-
-// drainQueue returns the names in the queue, sorted, and takes them out.
-func drainQueue(queue workqueue.TypedRateLimitingInterface[reconcile.Request]) []string {
-	var names []string
-	for queue.Len() > 0 {
-		request, _ := queue.Get()
-		queue.Done(request)
-		names = append(names, request.Name)
-	}
-	slices.Sort(names)
-	return names
-}
 
 func TestClearanceIsForTheGrantedNodesOfOnePool(t *testing.T) {
 	t.Parallel()
@@ -87,7 +65,7 @@ func TestClearanceIsForTheGrantedNodesOfOnePool(t *testing.T) {
 
 func TestClearanceWakesExactlyTheNodesThatGetIt(t *testing.T) {
 	t.Parallel()
-	clearances, queue := &clearance.Clearances{}, newQueue(t)
+	clearances, queue := &clearance.Clearances{}, testkit.NewQueue(t)
 	clearances.Grant("p", []string{"early"})
 	if err := clearances.Wakeups.Start(t.Context(), queue); err != nil {
 		t.Fatal(err)
@@ -106,7 +84,7 @@ func TestClearanceWakesExactlyTheNodesThatGetIt(t *testing.T) {
 	}
 	for _, step := range steps {
 		step.do()
-		if diff := cmp.Diff(step.want, drainQueue(queue), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(step.want, testkit.TakeNames(queue), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: woken nodes differ (-want +got):\n%s", step.name, diff)
 		}
 	}
@@ -115,7 +93,7 @@ func TestClearanceWakesExactlyTheNodesThatGetIt(t *testing.T) {
 func TestNoWakeupIsLostBetweenManyPools(t *testing.T) {
 	t.Parallel()
 	const pools, nodes = 8, 50
-	clearances, queue := &clearance.Clearances{}, newQueue(t)
+	clearances, queue := &clearance.Clearances{}, testkit.NewQueue(t)
 	if err := clearances.Wakeups.Start(t.Context(), queue); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +106,7 @@ func TestNoWakeupIsLostBetweenManyPools(t *testing.T) {
 		})
 	}
 	running.Wait()
-	if got := len(drainQueue(queue)); got != nodes {
+	if got := len(testkit.TakeNames(queue)); got != nodes {
 		t.Errorf("%d nodes are in the queue, want each of %d once", got, nodes)
 	}
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/windlass-operator/windlass/internal/clearance"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 func TestDrainsWakeTheirPoolWithNews(t *testing.T) {
 	t.Parallel()
-	drains, queue := &clearance.Drains{}, newQueue(t)
+	drains, queue := &clearance.Drains{}, testkit.NewQueue(t)
 	if err := drains.Wakeups.Start(t.Context(), queue); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func TestDrainsWakeTheirPoolWithNews(t *testing.T) {
 	}
 	for _, step := range steps {
 		drains.Report(drain, step.progress)
-		if diff := cmp.Diff(step.want, drainQueue(queue), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(step.want, testkit.TakeNames(queue), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s: woken pools differ (-want +got):\n%s", step.name, diff)
 		}
 	}

@@ -63,7 +63,7 @@ type observation struct {
 // kubeconfigSecretState is the Secret that the kubeconfig goes to, as it is now.
 type kubeconfigSecretState struct {
 	ref corev1.SecretReference
-	// uid is that of the Secret; empty if there is none, or if foreign says that it belongs to somebody else.
+	// uid is the UID of the Secret. It is empty if there is no Secret, or a foreign one.
 	uid     types.UID
 	foreign bool
 	// content is the kubeconfig in it; empty if there is none, or if it is foreign.

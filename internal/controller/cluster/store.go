@@ -117,7 +117,7 @@ func (s *store) toRemove() document {
 	return s.given
 }
 
-// config returns what the configuration says; nil if there is none, or if it cannot be read.
+// config returns the parsed configuration, or nil if it is missing or cannot be read.
 func (d document) config() *provision.Config {
 	config, err := provision.ReadConfig(d.text)
 	if err != nil {

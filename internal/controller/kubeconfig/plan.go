@@ -109,7 +109,7 @@ func missing(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) fl
 }
 
 // due reports whether a token has to be issued: there is none, it was issued for something else, it is time to renew it, the cluster does
-// not accept it any more, it has lost its role, or what the Secret holds does not lead there.
+// not accept it any more, it has lost its role, or the kubeconfig in the Secret does not lead to the cluster.
 func due(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation, now time.Time) bool {
 	return seen.secret == nil || seen.rejected || seen.unbound || seen.secret.Annotations[annotationFor] != purpose(config) ||
 		old(seen.secret, now) || !leads(seen.secret.Data[clusterprovisionerv1alpha1.KubeconfigSecretKey], seen.admin)

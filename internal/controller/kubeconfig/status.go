@@ -48,7 +48,7 @@ func held(pass *scope) (*corev1.Secret, corev1.SecretReference) {
 	return seen.secret, seen.ref
 }
 
-// unreadable says why what the Secret holds cannot be used; nil if it can, or if there is none.
+// unreadable says why the content of the Secret cannot be used. It returns nil for a good one, and where there is no Secret.
 func unreadable(pass *scope) error {
 	secret, _ := held(pass)
 	if secret == nil {

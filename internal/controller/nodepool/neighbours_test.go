@@ -8,11 +8,10 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
+	"github.com/windlass-operator/windlass/internal/testkit"
 	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
 
@@ -45,8 +44,7 @@ func TestNeighboursAreWokenByTaints(t *testing.T) {
 func TestNeighboursAreThoseThatShareNodes(t *testing.T) {
 	t.Parallel()
 	r := &Reconciler{}
-	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
-	t.Cleanup(queue.ShutDown)
+	queue := testkit.NewQueue(t)
 	if err := r.wakeups.Start(t.Context(), queue); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +66,7 @@ func TestNeighboursAreThoseThatShareNodes(t *testing.T) {
 	}
 	for _, step := range steps {
 		r.meet(step.pool, step.sharing)
-		if got := taken(queue); !slices.Equal(got, step.woken) {
+		if got := testkit.TakeNames(queue); !slices.Equal(got, step.woken) {
 			t.Errorf("%s: %v are woken, want %v", step.name, got, step.woken)
 		}
 	}
@@ -85,16 +83,4 @@ func TestNeighboursAreThoseThatShareNodes(t *testing.T) {
 	if got := names("a"); !slices.Equal(got, []string{"c"}) {
 		t.Errorf("the neighbours of a are %v when b is gone", got)
 	}
-}
-
-// taken returns the names in the queue, sorted, and takes them out.
-func taken(queue workqueue.TypedRateLimitingInterface[reconcile.Request]) []string {
-	var names []string
-	for queue.Len() > 0 {
-		request, _ := queue.Get()
-		queue.Done(request)
-		names = append(names, request.Name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -152,7 +152,7 @@ func (r *Reconciler) lookForUsers(ctx context.Context, pool *nodesv1.NodePool, s
 	return nil
 }
 
-// countUsers counts the pods that keep the pool. That there are none is never remembered: the pass that lets nodes go has seen it itself.
+// countUsers counts the pods that keep the pool. A count of zero is never remembered: the pass that lets nodes go counts for itself.
 func (r *Reconciler) countUsers(ctx context.Context, pool *nodesv1.NodePool, seen *observation, now time.Time) error {
 	const counted = "users"
 	if left, last := r.podCounts.recall(pool.Name, counted, now); left > 0 && last > 0 {

@@ -34,7 +34,7 @@ func finalWords() []string {
 // accountGone is what it says of a ServiceAccount that is not there.
 var accountGone = regexp.MustCompile(`serviceaccounts "[^"]*" not found|service ?account \S+ has been deleted`)
 
-// isInvalidToken tells a token that the API server does not accept from a review that failed. In doubt it is none: a refusal ends sessions.
+// isInvalidToken tells a token that the API server does not accept from a review that failed. In doubt, the review has failed: a refused token ends its session.
 func isInvalidToken(err error) bool {
 	if err == nil || err.Error() == refusalText {
 		return true

@@ -84,7 +84,7 @@ func conditionHealth(obj *unstructured.Unstructured, name string, without Health
 
 // replicasHealth is the health of what has so many pods of a template.
 func replicasHealth(obj *unstructured.Unstructured) Health {
-	if failure := isTrue(obj, "ReplicaFailure"); failure != nil {
+	if failure := trueCondition(obj, "ReplicaFailure"); failure != nil {
 		return Health{HealthFailed, orElse(textAt(failure, "reason"), "ReplicaFailure")}
 	}
 	return countedHealth(obj, numberAt(obj, "spec.replicas", 1), numberAt(obj, "status.readyReplicas", 0))
@@ -104,11 +104,11 @@ func countedHealth(obj *unstructured.Unstructured, wanted, ready int64) Health {
 
 // jobHealth is the health of a Job, which works while its pods do.
 func jobHealth(obj *unstructured.Unstructured) Health {
-	if isTrue(obj, "Complete") != nil || isTrue(obj, "SuccessCriteriaMet") != nil {
+	if trueCondition(obj, "Complete") != nil || trueCondition(obj, "SuccessCriteriaMet") != nil {
 		return Health{State: HealthReady}
 	}
 	for _, name := range []string{"Failed", "FailureTarget"} {
-		if failure := isTrue(obj, name); failure != nil {
+		if failure := trueCondition(obj, name); failure != nil {
 			return Health{HealthFailed, orElse(textAt(failure, "reason"), "JobFailed")}
 		}
 	}
@@ -160,8 +160,8 @@ func podHealth(obj *unstructured.Unstructured) Health {
 	return conditionHealth(obj, string(corev1.PodReady), Health{State: HealthReady})
 }
 
-// isTrue returns a condition that is true; nil if there is none.
-func isTrue(obj *unstructured.Unstructured, name string) map[string]any {
+// trueCondition returns the condition if it is true, and nil otherwise.
+func trueCondition(obj *unstructured.Unstructured, name string) map[string]any {
 	for _, condition := range listAt(obj.Object, "status.conditions") {
 		if textAt(condition, "type") == name && textAt(condition, "status") == string(metav1.ConditionTrue) {
 			return condition

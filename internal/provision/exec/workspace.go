@@ -112,8 +112,8 @@ func aside(name string, text []byte) string {
 }
 
 // putState writes the state files that are gone or torn. What is there is newer: the last run on this machine wrote it. If another machine
-// had a later one, whoever starts the next run calls Forget first. What is not one of the tool's files is left out: with it, earlier versions could
-// have stored the state of another cluster in the same directory, which may have been removed since.
+// had a later one, whoever starts the next run calls Forget first. Only the tool's own files are written: earlier
+// versions could also store the state of another cluster in the same directory, which may have been removed since.
 func (w *workspace) putState(wanted provision.Request) error {
 	values := provision.Values{Name: wanted.Name, Config: w.config}
 	for _, name := range slices.Sorted(maps.Keys(wanted.State)) {
