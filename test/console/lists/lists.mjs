@@ -99,6 +99,35 @@ async function deletion() {
   right((await button.getAttribute("aria-disabled")) === "false", "the tick allows nothing");
   await look("dialog that deletes");
   await dialog.getByRole("button", { name: "Cancel" }).click();
+  await stopping();
+}
+
+/** Who sees the wrong names go stops it: nothing more is sent, and the dialog says what was. */
+async function stopping() {
+  await open(`/services?ns=${namespace}`);
+  await row("many-000").waitFor();
+  await page.getByRole("checkbox", { name: "Select all of the list" }).check();
+  await page.getByRole("region", { name: "What is selected" }).getByRole("button", { name: /^Delete \d+$/ }).click();
+  const dialog = page.getByRole("dialog");
+  let answer;
+  const held = new Promise((done) => { answer = done; });
+  let sent = 0;
+  const deletes = (url) => url.pathname.startsWith("/v1/services/");
+  await page.route(deletes, async (route) => {
+    if (route.request().method() !== "DELETE") return route.continue();
+    sent++;
+    await held;
+    return route.fulfill({ json: {} }); // nothing is deleted: only what is sent counts
+  });
+  await dialog.getByRole("button", { name: /^Delete \d+$/ }).click();
+  await until("four are sent", () => sent === 4);
+  await dialog.getByRole("button", { name: "Stop" }).click();
+  answer();
+  await dialog.getByRole("status").getByText(/^Stopped: \d+ not sent/).waitFor();
+  right(sent === 4, `after Stop ${sent - 4} more were sent`);
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.unroute(deletes);
 }
 
 async function columnsAndFilter() {

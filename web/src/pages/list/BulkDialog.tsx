@@ -25,6 +25,8 @@ export function BulkDialog({ kind, bulk, refused, onClose, onDone }: { kind: Kin
   const cancel = useRef<HTMLButtonElement>(null);
   const [ticked, setTicked] = useState(false);
   const [busy, setBusy] = useState(false);
+  const [stopped, setStopped] = useState(false);
+  const stop = useRef<AbortController>(undefined);
   const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
   // What was selected when the dialog opened: the list behind it goes on.
   const [deeds] = useState(bulk.deeds);
@@ -34,23 +36,32 @@ export function BulkDialog({ kind, bulk, refused, onClose, onDone }: { kind: Kin
   const loss = lossOf([...deletions.values()]);
   const label = say(bulk.key);
   const count = deeds.length;
+  const begun = busy || results.size > 0;
   const ended = results.size === count;
+  const unsent = deeds.filter(({ target }) => !results.has(target.uid));
   const clashes = ended && !busy ? deeds.filter(({ target }) => isClash(results.get(target.uid))) : [];
-  /** Does it for all, or once more for some, with what others have set taken over. */
-  const act = async (some: Bulk["deeds"] = deeds, over = false) => {
+  /** Does it for all that it was not sent for yet, or once more for some, with what others have set taken over. */
+  const act = async (some: Bulk["deeds"] = unsent, over = false) => {
+    const again = new Set(some.map(({ target }) => target.uid));
+    const left = new Set(again);
+    const { signal } = (stop.current = new AbortController());
     setBusy(true);
-    setResults((before) => new Map([...before].filter(([uid]) => over && !some.some(({ target }) => target.uid === uid))));
-    let done = count - some.length;
+    setStopped(false);
+    setResults((before) => new Map([...before].filter(([uid]) => !again.has(uid))));
+    let done = [...results].filter(([uid, result]) => result === "done" && !again.has(uid)).length;
     await eachOf(some, ({ deed: { order } }) => sendOrder(over ? taken(order) : order), ({ target }, failed) => {
+      left.delete(target.uid);
       if (!failed) done++;
       setResults((before) => new Map(before).set(target.uid, failed ?? "done"));
-    });
+    }, { stopped: signal });
     setBusy(false);
+    if (left.size > 0) return; // stopped: the dialog stays, and says what has become of each
     (done < count ? tellFailure : tell)(say("bulk.done", { action: label, done, count }));
     if (done === count) { onDone(); onClose(); }
   };
+  const halt = () => { setStopped(true); stop.current?.abort(); };
   // Those that lose something, and afterwards those that have failed, are among the names.
-  const first = ({ target: { uid } }: Bulk["deeds"][number]) => (ended || busy ? rank(results.get(uid)) : deletions.get(uid)?.loss ? 0 : 1);
+  const first = ({ target: { uid } }: Bulk["deeds"][number]) => (begun ? rank(results.get(uid)) : deletions.get(uid)?.loss ? 0 : 1);
   const listed = [...deeds].sort((a, b) => first(a) - first(b));
   return (
     <Dialog.Root open onOpenChange={(open) => { if (!open && !busy && !store.ended) onClose(); }}>
@@ -62,9 +73,10 @@ export function BulkDialog({ kind, bulk, refused, onClose, onDone }: { kind: Kin
             {bulk.warning && <p>{say(bulk.warning)}</p>}
             {[...abouts].map((about) => <p key={about} className="sub">{say(about)}</p>)}
             <ul className="fate">
-              {listed.slice(0, named).map(({ target }) => <One key={target.uid} name={target.namespace ? `${target.namespace}/${target.name}` : target.name} result={results.get(target.uid)} begun={busy || ended} deletion={deletions.get(target.uid)} />)}
+              {listed.slice(0, named).map(({ target }) => <One key={target.uid} name={target.namespace ? `${target.namespace}/${target.name}` : target.name} result={results.get(target.uid)} begun={begun} deletion={deletions.get(target.uid)} />)}
               {count > named && <li className="sub">{say("bulk.rest", { count: count - named })}</li>}
             </ul>
+            {stopped && !busy && !ended && <p role="status">{say("bulk.stopped", { count: unsent.length })}</p>}
             {loss && !ended && <label className="row"><input type="checkbox" checked={ticked} onChange={(event) => setTicked(event.target.checked)} />{say(loss.key, loss.values)}</label>}
             <DoesTheSame
               kubectl={together(deeds.map(({ target, deed }) => ({ target, order: deed.order }))).join("\n")}
@@ -72,9 +84,10 @@ export function BulkDialog({ kind, bulk, refused, onClose, onDone }: { kind: Kin
             />
           </div>
           <footer>
-            <button type="button" className="btn" ref={cancel} onClick={onClose}>{say(ended ? "bulk.close" : "action.cancel")}</button>
+            {/* While it is sent, closing would only hide it. */}
+            <button type="button" className="btn" ref={cancel} onClick={busy ? halt : onClose}>{say(busy ? (stopped ? "bulk.stopping" : "bulk.stop") : begun ? "bulk.close" : "action.cancel")}</button>
             {clashes.length > 0 && <Action label={say("bulk.take", { count: clashes.length })} disabled={refused} onClick={() => void act(clashes, true)} />}
-            {!ended && <Action label={say("bulk.button", { action: label, count })} danger={deletes} primary={!deletes} solid={deletes} busy={busy} disabled={refused} waits={loss !== undefined && !ticked} onClick={() => void act()} />}
+            {!ended && <Action label={say("bulk.button", { action: label, count: busy ? count : unsent.length })} danger={deletes} primary={!deletes} solid={deletes} busy={busy} disabled={refused} waits={loss !== undefined && !ticked} onClick={() => void act()} />}
           </footer>
         </Dialog.Popup>
       </Dialog.Portal>

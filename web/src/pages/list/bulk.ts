@@ -54,11 +54,14 @@ export function together(orders: readonly { target: Target; order: Order }[]): s
   return [...groups.values()].map(({ before, after, names }) => [before, ...names, after].filter(Boolean).join(" "));
 }
 
-/** Does something for each, a few at a time; each result is told as it is there. */
-export async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<unknown>, told: (item: T, failed: Error | undefined) => void, atOnce = 4): Promise<void> {
+/** Does something for each, a few at a time; each result is told as it is there. Once it is stopped nothing more begins, and what has begun goes on to its end. */
+export async function eachOf<T>(
+  items: readonly T[], act: (item: T) => Promise<unknown>, told: (item: T, failed: Error | undefined) => void, { atOnce = 4, stopped }: { atOnce?: number; stopped?: AbortSignal } = {},
+): Promise<void> {
   const queue = [...items];
+  const next = () => (stopped?.aborted ? undefined : queue.shift());
   const worker = async () => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+    for (let item = next(); item !== undefined; item = next()) {
       const one = item;
       await act(one).then(() => told(one, undefined), (cause: unknown) => told(one, cause instanceof Error ? cause : new Error(String(cause))));
     }

@@ -92,6 +92,18 @@ test("only what all of them can do is offered", () => {
 
 test("each result is told, also of those that fail", async () => {
   const told: string[] = [];
-  await eachOf([1, 2, 3, 4, 5, 6], async (item) => { await Promise.resolve(); if (item % 2 === 0) throw new Error("no"); }, (item, failed) => told.push(`${item}${failed ? "!" : ""}`), 2);
+  await eachOf([1, 2, 3, 4, 5, 6], async (item) => { await Promise.resolve(); if (item % 2 === 0) throw new Error("no"); }, (item, failed) => told.push(`${item}${failed ? "!" : ""}`), { atOnce: 2 });
   expect(told.sort()).toEqual(["1", "2!", "3", "4!", "5", "6!"]);
+});
+
+test("what is stopped goes on until everything was sent", async () => {
+  const stop = new AbortController();
+  const sent: number[] = [];
+  const told: number[] = [];
+  await eachOf(Array.from({ length: 20 }, (_, at) => at), async (item) => { sent.push(item); await Promise.resolve(); }, (item) => {
+    told.push(item);
+    if (told.length === 5) stop.abort();
+  }, { stopped: stop.signal });
+  expect(told, "what was sent is told to its end").toEqual(sent);
+  expect(sent.length).toBeLessThanOrEqual(8);
 });
