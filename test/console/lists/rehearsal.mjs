@@ -67,4 +67,33 @@ export async function rehearsal({ page, open, read, until, look }) {
   await dialog.waitFor({ state: "detached" });
   const after = await read("/v1/nodepools/rehearsed");
   right(after.spec.dryRun !== true && after.spec.labels["example.com/uplink"] === "fibre", `a change that is discarded is not: ${JSON.stringify(after.spec)}`);
+  await lost({ page, dialog, text, read });
+}
+
+/** The answer to a rehearsal is lost on its way, and it is taken back all the same. What somebody else makes of the pool meanwhile is not applied. */
+async function lost({ page, dialog, text, read }) {
+  const rehearse = async (value) => {
+    await page.getByRole("button", { name: "Change" }).click();
+    await text.waitFor();
+    await text.fill((await text.inputValue()).replace("fibre", value));
+    await dialog.getByText(`example.com/uplink=${value}`).first().waitFor();
+    await ready(dialog, "Rehearse").click();
+    await dialog.getByText("No node has been touched").waitFor();
+  };
+  const pool = (url) => url.pathname === "/v1/nodepools/rehearsed";
+  await page.route(pool, async (route) => {
+    if (route.request().method() !== "PATCH") return route.continue();
+    await route.fetch();
+    return route.abort();
+  });
+  await rehearse("steel"); // the stream tells that it was written
+  await page.unroute(pool);
+  await ready(dialog, "Discard").click();
+  await dialog.waitFor({ state: "detached" });
+  const { spec } = await read("/v1/nodepools/rehearsed");
+  right(spec.dryRun !== true && spec.labels["example.com/uplink"] === "fibre", `a change whose answer was lost is not discarded: ${JSON.stringify(spec)}`);
+
+  await rehearse("brass");
+  await page.evaluate(() => fetch("/v1/nodepools/rehearsed", { method: "PATCH", headers: { "Content-Type": "application/merge-patch+json" }, body: JSON.stringify({ spec: { priority: 7 } }) }));
+  await dialog.locator("button[aria-disabled=true]", { hasText: "Somebody else has changed the pool since." }).filter({ hasText: "Apply" }).waitFor();
 }

@@ -68,6 +68,7 @@ export const pool = {
   "pool.discard": "Discard",
   "pool.unchanged": "Nothing is changed yet.",
   "pool.unknown": "What the pool was before this dry run is not known here. Change it, or apply it.",
+  "pool.overtaken": "Somebody else has changed the pool since. Close this, and open it again.",
   "pool.unread": "The server has not read it yet, or does not take it.",
   "size.room": "More than {pods} do not fit on {pool} as it is.",
   "pods.pools": "Pools of the node",

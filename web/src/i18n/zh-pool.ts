@@ -70,6 +70,7 @@ export const pool: Record<keyof typeof english, string> = {
   "pool.discard": "放弃修改",
   "pool.unchanged": "还没有修改。",
   "pool.unknown": "这里不知道试运行之前的节点池。可以继续修改，或应用它。",
+  "pool.overtaken": "之后有人更改了这个节点池。关闭后重新打开。",
   "pool.unread": "服务器还没有读取，或不接受。",
   "size.room": "按 {pool} 目前的情况，最多放得下 {pods} 个。",
   "pods.pools": "节点所属的节点池",

@@ -13,11 +13,11 @@ import { store } from "../../../live/store";
 import { Shape } from "../../../status/shapes";
 import { fromPreview, fromReport } from "./foreseen";
 import { ForeseenList } from "./ForeseenList";
-import { keep, type Kept, keptOf } from "./kept";
+import { arrived, keep, type Kept, keptOf } from "./kept";
 import { Refused, Touched } from "./Touched";
 import { diffLines } from "./lines";
 import { apply, type PoolSpec, rehearsed, setSpec } from "./orders";
-import { reportOn } from "./rehearsal";
+import { type Consent, covers, reportOn } from "./rehearsal";
 
 type Pool = Objects["nodepools"];
 const yaml = "application/yaml";
@@ -62,10 +62,12 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
     const { pool: { metadata, spec }, text: before } = fresh.data;
     const generation = metadata.generation ?? 0;
     // A pool that rehearses already, as somebody else has left it, is applied or changed further.
-    return keptOf({ name, uid }, generation) ?? { text: before, stage: spec?.dryRun === true ? "rehearsed" : "edit", generation, before: { text: before, spec: { ...spec } } };
+    return keptOf({ name, uid }, { generation, spec: { ...spec } }) ?? { text: before, stage: spec?.dryRun === true ? "rehearsed" : "edit", generation, before: { text: before, spec: { ...spec } } };
   }, [fresh.data, name, uid]);
   const [changed, setChanged] = useState<Kept>();
-  const change = changed ?? begun;
+  const last = changed ?? begun;
+  const generation = pool.metadata.generation ?? 0;
+  const change = last && arrived(last, { generation, spec: { ...pool.spec } });
   const become = (to: Partial<Kept>) => {
     if (!change) return;
     const next = { ...change, ...to };
@@ -76,7 +78,8 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const value = change?.text;
   const before = change?.before.text;
   const written = change?.written;
-  const [ticked, setTicked] = useState(false);
+  const [consent, setConsent] = useState<Consent>();
+  const [unread, setUnread] = useState<Error>();
   const { run, busy, failed } = useOrder();
   // A right, or the stream, can go while the dialog is open.
   const refused = useHindrance("nodepools", undefined, "patch");
@@ -94,29 +97,48 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const order = spec && change && setSpec(target, written ?? change.before.spec, rehearsed(spec));
   const report = reportOn(pool, change?.generation);
   const pods = Math.max(stage === "rehearsed" ? (report?.podsToEvict ?? 0) : 0, preview.data?.podCount ?? 0);
+  const ticked = covers(consent, generation, pods);
   const nodes = stage === "rehearsed" && report ? (report.affectedNodes ?? 0) : (preview.data?.changed ?? 0);
 
   const save = async () => {
-    if (!order || !spec) return;
+    if (!order || !spec || !change) return;
+    // Kept before it is sent: its answer can be lost, and then there is something to take back.
+    become({ sent: { text: change.text, spec: rehearsed(spec) } });
     const answer = await run(order, say("pool.rehearse"), target.name, { quiet: true });
     if (!answer) return;
     // The server counts only what changes something, and the stream has perhaps not told of it yet.
     const now = await bodyOf<Pool>(answer).catch(() => undefined);
-    become({ written: rehearsed(spec), generation: now?.metadata.generation ?? (pool.metadata.generation ?? 0) + 1, stage: "rehearsed" });
-    setTicked(false);
+    become({ written: rehearsed(spec), generation: now?.metadata.generation ?? generation + 1, stage: "rehearsed", sent: undefined });
+    setConsent(undefined);
   };
   const end = () => { keep(target, undefined); onClose(); };
-  const finish = async () => { if (await run(apply(target), say("pool.apply"), target.name)) end(); };
+  // What has been rehearsed here, or what the report is on where somebody else has begun it.
+  const applying = apply(target, written ?? { ...pool.spec });
+  const finish = async () => { if (await run(applying, say("pool.apply"), target.name)) end(); };
+  /** The spec that is to be taken back, if any: one that nobody has answered is looked for. */
+  const landed = async (of: Kept): Promise<PoolSpec | undefined> => {
+    if (!of.sent) return of.written;
+    const { metadata, spec } = await read<Pool>(`${path}?consistent=true`);
+    return arrived(of, { generation: metadata.generation ?? 0, spec: { ...spec } }).written;
+  };
   const discard = async () => {
-    if (!written || !change) end();
-    else if (await run(setSpec(target, written, change.before.spec), say("pool.discard"), target.name)) end();
+    if (!change) return end();
+    setUnread(undefined);
+    try {
+      const there = await landed(change);
+      if (!there || (await run(setSpec(target, there, change.before.spec), say("pool.discard"), target.name))) end();
+    } catch (cause) {
+      setUnread(cause instanceof Error ? cause : new Error(String(cause)));
+    }
   };
   const refusal = preview.error ?? planned.error;
+  const trouble = failed ?? unread;
   const ready = stage === "rehearsed" && report !== undefined && (pods === 0 || ticked);
   // What rehearses already can be rehearsed as it is.
   const unchanged = value === before && pool.spec?.dryRun !== true;
   // What somebody else has begun is taken back by those who know what was before.
   const unknown = stage === "rehearsed" && !written ? say("pool.unknown") : undefined;
+  const overtaken = stage === "rehearsed" && written && change && generation > change.generation ? say("pool.overtaken") : undefined;
   return (
     <Dialog.Root open onOpenChange={(open) => { if (!open && !busy && !store.ended) onClose(); }}>
       <Dialog.Portal>
@@ -151,16 +173,16 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
             {preview.data?.braked && <div className="reasonbox heed"><Shape name="waiting" /><div>{say("pool.braked", { count: preview.data.leaving })}</div></div>}
             {preview.data?.podsHidden && <p className="small sub" lang="en">{preview.data.podsHidden}</p>}
             {pods > 0 && !refusal && <div className="reasonbox stalled"><Shape name="stalled" /><div><strong>{say("pool.pods", { count: pods })}</strong> {say("pool.podsWhy")}{value?.includes("NoExecute") && <> <button type="button" className="plain" onClick={() => become({ text: value.replaceAll(/\bNoExecute\b/g, "NoSchedule"), stage: "edit" })}>{say("pool.softer")}</button></>}</div></div>}
-            {stage === "edit" ? order && !unchanged && <DoesTheSame kubectl={order.kubectl} curl={curl(order)} /> : <DoesTheSame kubectl={apply(target).kubectl} curl={curl(apply(target))} />}
-            {failed && <Failure error={failed} />}
+            {stage === "edit" ? order && !unchanged && <DoesTheSame kubectl={order.kubectl} curl={curl(order)} /> : <DoesTheSame kubectl={applying.kubectl} curl={curl(applying)} />}
+            {trouble && <Failure error={trouble} />}
           </div>
           <footer>
-            {pods > 0 && stage === "rehearsed" && <label className="row grow"><input type="checkbox" checked={ticked} onChange={(event) => setTicked(event.target.checked)} />{say("pool.tick", { count: pods })}</label>}
+            {pods > 0 && stage === "rehearsed" && <label className="row grow"><input type="checkbox" checked={ticked} onChange={(event) => setConsent(event.target.checked ? { generation, pods } : undefined)} />{say("pool.tick", { count: pods })}</label>}
             {stage === "rehearsed" && <Action label={say("pool.back")} busy={false} onClick={() => become({ stage: "edit" })} />}
-            <Action label={say("pool.discard")} disabled={unknown ?? (written && refused)} onClick={() => void discard()} />
+            <Action label={say("pool.discard")} disabled={unknown ?? overtaken ?? ((written ?? change?.sent) && refused)} onClick={() => void discard()} />
             {stage === "edit"
               ? <Action label={say("pool.rehearse")} primary busy={busy} disabled={order && !unchanged && current ? refused : say(unchanged ? "pool.unchanged" : "pool.unread")} onClick={() => void save()} />
-              : <Action label={say("pool.applyTo", { count: nodes })} danger={pods > 0} primary={pods === 0} solid busy={busy} disabled={refused} waits={!ready} onClick={() => void finish()} />}
+              : <Action label={say("pool.applyTo", { count: nodes })} danger={pods > 0} primary={pods === 0} solid busy={busy} disabled={overtaken ?? refused} waits={!ready} onClick={() => void finish()} />}
           </footer>
         </Dialog.Popup>
       </Dialog.Portal>

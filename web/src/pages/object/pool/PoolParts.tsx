@@ -152,10 +152,10 @@ function Rehearsing({ pool }: { pool: Pool }) {
   if (!kind) return null;
   const target = targetOf(kind, pool);
   const pods = report?.podsToEvict ?? 0;
-  const { before, written } = keptOf(target, pool.metadata.generation ?? 0) ?? {};
+  const { before, written } = keptOf(target, { generation: pool.metadata.generation ?? 0, spec: { ...pool.spec } }) ?? {};
   const send = async (order: Order, word: Key) => { if (await run(order, say(word), target.name)) keep(target, undefined); };
   // What deletes pods wants a tick, which the dialog of a change has.
-  const act = pods === 0 && report && <Action label={say("pool.applyTo", { count: report.affectedNodes ?? 0 })} busy={busy} disabled={refused} onClick={() => void send(apply(target), "pool.apply")} />;
+  const act = pods === 0 && report && <Action label={say("pool.applyTo", { count: report.affectedNodes ?? 0 })} busy={busy} disabled={refused} onClick={() => void send(apply(target, { ...pool.spec }), "pool.apply")} />;
   const back = before && written && <Action label={say("pool.discard")} disabled={busy ? say("action.busy") : refused} onClick={() => void send(setSpec(target, written, before.spec), "pool.discard")} />;
   return (
     <Panel title={say("pool.rehearsing")} sub={say("pool.rehearsingSub")} aside={<>{back}{act}</>}>

@@ -8,17 +8,17 @@ export interface PoolSpec {
   [field: string]: unknown;
 }
 
-function patch(target: Target, manager: string, type: "json" | "merge", body: unknown): Order {
+function patch(target: Target, manager: string, body: unknown): Order {
   return {
     path: refusing(`/v1${objectPath("nodepools", undefined, target.name)}?uid=${encodeURIComponent(target.uid)}&fieldManager=windlass-console-${manager}`),
-    method: "PATCH", type: `application/${type === "json" ? "json-patch" : "merge-patch"}+json`, body,
-    kubectl: `kubectl patch nodepools.nodes.lailin.xyz ${quoted(target.name)} --type=${type} -p ${quoted(JSON.stringify(body))}`,
+    method: "PATCH", type: "application/json-patch+json", body,
+    kubectl: `kubectl patch nodepools.nodes.lailin.xyz ${quoted(target.name)} --type=json -p ${quoted(JSON.stringify(body))}`,
   };
 }
 
 /** Replaces the spec and nothing else, and only if nobody has changed it since it was as known. */
 export function setSpec(target: Target, known: PoolSpec, spec: PoolSpec): Order {
-  return patch(target, "change", "json", [{ op: "test", path: "/spec", value: known }, { op: "replace", path: "/spec", value: spec }]);
+  return patch(target, "change", [{ op: "test", path: "/spec", value: known }, { op: "replace", path: "/spec", value: spec }]);
 }
 
 /** The spec with which the pool touches no node, and its status says what it would do. */
@@ -26,9 +26,9 @@ export function rehearsed(spec: PoolSpec): PoolSpec {
   return { ...spec, dryRun: true };
 }
 
-/** Does what has been rehearsed. */
-export function apply(target: Target): Order {
-  return patch(target, "change", "merge", { spec: { dryRun: null } });
+/** Does what has been rehearsed, and only if the pool still is as known: nobody has rehearsed what it is by now otherwise. */
+export function apply(target: Target, known: PoolSpec): Order {
+  return patch(target, "change", [{ op: "test", path: "/spec", value: known }, { op: "remove", path: "/spec/dryRun" }]);
 }
 
 /** Gives a node that leaves its role label back. */

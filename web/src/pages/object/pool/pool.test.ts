@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fromPreview } from "./foreseen";
+import { kindOf } from "../../../kinds/registry";
 import { keep, type Kept, keptOf } from "./kept";
 import { diffLines } from "./lines";
-import { reportOn } from "./rehearsal";
+import { apply } from "./orders";
+import { covers, reportOn } from "./rehearsal";
 
 test("the same change of several nodes is one line, and what goes stands before what comes", () => {
   const node = (name: string) => ({
@@ -40,16 +42,50 @@ test.each([
   expect(reportOn(pool as never, written)).toBe(counts ? report : undefined);
 });
 
+test("what is applied is what was rehearsed, and nothing that the pool has become since", () => {
+  const kind = kindOf("nodepools");
+  if (!kind) throw new Error("there is no kind nodepools");
+  const known = { priority: 2, dryRun: true };
+  const { body, type, kubectl } = apply({ kind, namespace: undefined, name: "p", uid: "1" }, known);
+  expect([type, body]).toEqual(["application/json-patch+json", [{ op: "test", path: "/spec", value: known }, { op: "remove", path: "/spec/dryRun" }]]);
+  expect(kubectl).toContain('--type=json -p \'[{"op":"test","path":"/spec","value":{"priority":2,"dryRun":true}}');
+});
+
+test("a consent to lose pods is to no other spec, and to no more pods", () => {
+  const consent = { generation: 4, pods: 5 };
+  expect([covers(consent, 4, 5), covers(consent, 4, 3), covers(consent, 4, 500), covers(consent, 5, 5), covers(undefined, 4, 0)]).toEqual([true, true, false, false, false]);
+});
+
+function memory(held: Map<string, string>): Storage {
+  return { getItem: (key: string) => held.get(key) ?? null, setItem: (key: string, value: string) => void held.set(key, value), removeItem: (key: string) => void held.delete(key), clear: () => held.clear(), key: () => null, length: 0 };
+}
+
 test("a change that was closed is there again, unless somebody has changed the pool", () => {
   const held = new Map<string, string>();
-  const store = { getItem: (key: string) => held.get(key) ?? null, setItem: (key: string, value: string) => void held.set(key, value), removeItem: (key: string) => void held.delete(key), clear: () => held.clear(), key: () => null, length: 0 };
+  const store = memory(held);
   const pool = { name: "p", uid: "1" };
   const change: Kept = { text: "b", stage: "rehearsed", generation: 3, before: { text: "a", spec: { priority: 1 } }, written: { priority: 2, dryRun: true } };
   keep(pool, change, store);
-  expect(keptOf(pool, 3, store)).toEqual(change);
-  expect(keptOf(pool, 2, store), "an old answer").toEqual(change);
-  expect(keptOf(pool, 4, store), "somebody has changed it since").toBeUndefined();
-  expect(keptOf({ ...pool, uid: "2" }, 3, store), "it is another one of the name").toBeUndefined();
+  const now = (generation: number) => ({ generation, spec: { priority: 3 } });
+  expect(keptOf(pool, now(3), store)).toEqual(change);
+  expect(keptOf(pool, now(2), store), "an old answer").toEqual(change);
+  expect(keptOf(pool, now(4), store), "somebody has changed it since").toBeUndefined();
+  expect(keptOf({ ...pool, uid: "2" }, now(3), store), "it is another one of the name").toBeUndefined();
   keep(pool, { text: "a", stage: "edit", generation: 3, before: change.before }, store);
   expect(held.size, "nothing is changed").toBe(0);
+});
+
+test("a rehearsal whose answer was lost can be taken back", () => {
+  const store = memory(new Map());
+  const pool = { name: "p", uid: "1" };
+  const spec = { priority: 2, labels: { a: "b" }, dryRun: true };
+  const begun = { text: "b", before: { text: "a", spec: { priority: 1 } } };
+  const change: Kept = { ...begun, stage: "edit", generation: 3, sent: { text: "b", spec } };
+  keep(pool, change, store);
+  expect(keptOf(pool, { generation: 3, spec: { priority: 1 } }, store), "it has not arrived yet").toEqual(change);
+  expect(keptOf(pool, { generation: 4, spec: { priority: 9 } }, store), "somebody else was first").toBeUndefined();
+  const there = { dryRun: true, priority: 2, rollout: undefined, labels: { a: "b" } };
+  expect(keptOf(pool, { generation: 4, spec: there }, store)).toEqual({ ...begun, stage: "rehearsed", generation: 4, written: spec });
+  keep(pool, { ...change, text: "c" }, store);
+  expect(keptOf(pool, { generation: 4, spec: there }, store), "what was typed since stays").toMatchObject({ text: "c", stage: "edit", written: spec });
 });
