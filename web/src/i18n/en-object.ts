@@ -146,6 +146,7 @@ export const object = {
   "page.notFound": "There is no such page.",
   "page.home": "Go to the overview",
   "yaml.sub": "as the API server has it, without managedFields",
+  "action.gone": "This is how it was: nothing of it can be changed any more.",
   "action.stale": "The API server does not answer: what you see may be old.",
   "palette.do": "Do",
   "palette.filters": "Filter",

@@ -5,6 +5,7 @@ import { isKey } from "../../components/letters";
 import { useLanguage } from "../../i18n";
 import { type Kind, pageOf } from "../../kinds/registry";
 import { useLast } from "../../live/hooks";
+import { OfPage } from "../../live/page";
 import { keyOf } from "../../live/store";
 import { clock } from "../../status/age";
 import { StatusMark } from "../../status/shapes";
@@ -59,14 +60,14 @@ export function Drawer({ kind, open, order, onOpen }: { kind: Kind; open: string
       <div className="scroll" role="group" aria-label={name} tabIndex={0}>
         {!judged && <p className="sub">{say("object.gone", { name })}</p>}
         {judged && status && (
-          <>
+          <OfPage value={{ kind: kind.plural, object: judged, gone: gone !== undefined }}>
             {gone && <p className="banner warn" role="status">{say(denied ? "object.denied" : "object.deleted", { time: clock(gone, language, Date.now()) })}</p>}
             <ReasonBox kind={kind} object={judged} status={status} />
             <Facts kind={kind} object={judged} />
             {kind.plural === "nodes" && <Origins name={name} />}
             <Conditions object={judged} status={status} />
             <section><h2>{say("tab.events")}</h2><ObjectEvents kind={kind} namespace={namespace} name={name} brief /></section>
-          </>
+          </OfPage>
         )}
       </div>
       <footer>

@@ -7,7 +7,8 @@ import { flagsOf, quoted } from "../../actions/commands";
 import { useLanguage, useSay } from "../../i18n";
 import { factsOf } from "../../kinds/facts";
 import type { Kind } from "../../kinds/registry";
-import { useNow, useObject } from "../../live/hooks";
+import { useNow } from "../../live/hooks";
+import { useShown } from "../../live/page";
 import { age, clock } from "../../status/age";
 import { Shape } from "../../status/shapes";
 import { conditionsOf, conditionStatus, type Status } from "../../status/status";
@@ -88,7 +89,7 @@ export function Conditions({ object, status }: { object: KubeObject; status: Sta
 /** What a pool wants on its nodes, as one writes it for kubectl. */
 export function Wants({ name }: { name: string }) {
   const say = useSay();
-  const pool = useObject("nodepools", undefined, name);
+  const pool = useShown("nodepools", undefined, name);
   const { labels = {}, taints = [] } = pool?.spec ?? {};
   const keys = [
     ...Object.entries(labels).map(([key, value]) => ({ key, value })), ...taints.map((taint) => ({ key: `taint ${taint.key}`, value: `${taint.value ?? ""}:${taint.effect}` })),

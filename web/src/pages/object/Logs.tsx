@@ -4,7 +4,8 @@ import type { KubeObject } from "../../api/types";
 import { Nothing, Panel } from "../../components/parts";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
-import { useObject, useObjects } from "../../live/hooks";
+import { useObjects } from "../../live/hooks";
+import { useShown } from "../../live/page";
 import { LogView } from "../../logs/LogView";
 import type { Source } from "../../logs/useLog";
 import { matches } from "./selector";
@@ -48,7 +49,7 @@ function Choice({ names, value, all, onChange }: { names: readonly string[]; val
 
 function PodLogs({ namespace, name }: { namespace: string | undefined; name: string }) {
   const say = useSay();
-  const pod = useObject("pods", namespace, name);
+  const pod = useShown("pods", namespace, name);
   const [following, setFollowing] = useState(true);
   const [previous, setPrevious] = useState(false);
   const [chosen, setChosen] = useState<string>();
@@ -73,8 +74,8 @@ function PodLogs({ namespace, name }: { namespace: string | undefined; name: str
 /** All pods of an owner in one log, merged by the server. */
 function MergedLogs({ kind, namespace, name }: { kind: Kind; namespace: string | undefined; name: string }) {
   const say = useSay();
-  const podset = useObject("podsets", namespace, name);
-  const deployment = useObject("deployments", namespace, name);
+  const podset = useShown("podsets", namespace, name);
+  const deployment = useShown("deployments", namespace, name);
   const [following, setFollowing] = useState(true);
   const [container, setContainer] = useState("");
   const names = ((kind.plural === "podsets" ? podset : deployment)?.spec?.template?.spec?.containers ?? []).map((each) => each.name);
@@ -90,7 +91,7 @@ function MergedLogs({ kind, namespace, name }: { kind: Kind; namespace: string |
 /** The logs of what a Service leads to: of the Deployments that it selects, and of pods that it selects beside them. */
 function ServiceLogs({ namespace, name }: { namespace: string | undefined; name: string }) {
   const say = useSay();
-  const service = useObject("services", namespace, name);
+  const service = useShown("services", namespace, name);
   const deployments = useObjects("deployments", namespace);
   const pods = useObjects("pods", namespace);
   const [following, setFollowing] = useState(true);

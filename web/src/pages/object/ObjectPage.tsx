@@ -7,6 +7,7 @@ import { useLanguage, useSay, type Key } from "../../i18n";
 import { type Kind, kindOf } from "../../kinds/registry";
 import { useFilled, useLast } from "../../live/hooks";
 import { useTitle } from "../../live/needs";
+import { OfPage } from "../../live/page";
 import { clock } from "../../status/age";
 import { StatusMark } from "../../status/shapes";
 import { statusOf, withoutStatus } from "../../status/status";
@@ -63,7 +64,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
   const status = statusOf(kind.plural, object);
   if (tab === "yaml") return <Later fallback={<Skeleton />}><EditPage kind={kind} namespace={namespace} name={name} /></Later>;
   return (
-    <>
+    <OfPage value={{ kind: kind.plural, object, gone: !now }}>
       <div className="title">
         <h1 className="objname"><span className="kind">{kind.kind}</span> {namespace && <span className="ns">{namespace}/</span>}{name}</h1>
         {!(kind.plural in withoutStatus) && <StatusMark status={status} />}
@@ -93,7 +94,7 @@ function ObjectPage({ kind, namespace, name }: { kind: Kind; namespace: string |
           </div>
         )}
       </div>
-    </>
+    </OfPage>
   );
 }
 

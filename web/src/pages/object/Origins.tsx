@@ -5,7 +5,7 @@ import { Icon } from "../../components/Icon";
 import { Segments } from "../../components/parts";
 import { useSay } from "../../i18n";
 import { kindOf, pageOf } from "../../kinds/registry";
-import { useObject } from "../../live/hooks";
+import { useShown } from "../../live/page";
 import { Shape } from "../../status/shapes";
 import { useWhy } from "./useWhy";
 
@@ -25,7 +25,7 @@ function rank(origin: Origin | undefined): number {
 export function Origins({ name }: { name: string }) {
   const say = useSay();
   const [by, setBy] = useState<By>("writer");
-  const why = useWhy(kindOf("nodes"), useObject("nodes", undefined, name));
+  const why = useWhy(kindOf("nodes"), useShown("nodes", undefined, name));
   const origins = why.data?.origins ?? [];
   if (origins.length === 0) return null;
   const count = (kind: string) => origins.filter((origin) => origin.key.startsWith(`${kind} `)).length;

@@ -3,7 +3,8 @@ import type { KubeObject } from "../../api/types";
 import { useSay } from "../../i18n";
 import { Panel } from "../../components/parts";
 import type { Kind } from "../../kinds/registry";
-import { useObject, useObjects } from "../../live/hooks";
+import { useObjects } from "../../live/hooks";
+import { useShown } from "../../live/page";
 import { ObjectEvents } from "./ObjectEvents";
 import { Origins } from "./Origins";
 import { Kubeconfigs, OneKubeconfig } from "./cluster/Kubeconfigs";
@@ -39,12 +40,12 @@ export function Summary({ kind, object }: { kind: Kind; object: KubeObject }) {
 }
 
 function NodeUsage({ name }: { name: string }) {
-  const allocatable = useObject("nodes", undefined, name)?.status?.allocatable;
+  const allocatable = useShown("nodes", undefined, name)?.status?.allocatable;
   return <UsagePanel path={`nodes/${encodeURIComponent(name)}`} limits={{ cpu: quantity(allocatable?.["cpu"]) || undefined, memory: quantity(allocatable?.["memory"]) || undefined }} />;
 }
 
 function DeploymentParts({ namespace, name }: { namespace: string | undefined; name: string }) {
-  const deployment = useObject("deployments", namespace, name);
+  const deployment = useShown("deployments", namespace, name);
   if (!deployment) return null;
   const { spec, status } = deployment;
   const selector = Object.entries(spec?.selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`).join(",");

@@ -3,7 +3,7 @@ import { flagsOf, quoted } from "../../actions/commands";
 import { Command, Nothing, Panel } from "../../components/parts";
 import { useSay } from "../../i18n";
 import { pageOf } from "../../kinds/registry";
-import { useObject } from "../../live/hooks";
+import { useShown } from "../../live/page";
 import { Shape } from "../../status/shapes";
 import type { StatusName } from "../../status/status";
 
@@ -12,7 +12,7 @@ const shapes: Record<string, StatusName> = { Waiting: "reconciling", Starting: "
 /** The pods that a debugging tool is for, and how far each is. */
 export function ToolPods({ namespace, name }: { namespace: string; name: string }) {
   const say = useSay();
-  const tool = useObject("podbuggertools", namespace, name);
+  const tool = useShown("podbuggertools", namespace, name);
   if (!tool) return null;
   const { pods = [], matched = 0, installed = 0, failed = 0 } = tool.status ?? {};
   const first = pods.find((pod) => pod.state === "Running");

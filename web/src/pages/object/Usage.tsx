@@ -7,6 +7,7 @@ import { extremes, type Sample } from "../../charts/series";
 import { Later, later } from "../../components/later";
 import { Failure, Nothing, Panel, Segments } from "../../components/parts";
 import { useLanguage } from "../../i18n";
+import { useGone } from "../../live/page";
 import { clock } from "../../status/age";
 import { gibi } from "../../status/quantity";
 
@@ -24,8 +25,9 @@ const hour = 3_600_000;
 export function UsagePanel({ path, limits = {}, marks = none }: { path: string; limits?: Limits; marks?: readonly Mark[] }) {
   const { say, language } = useLanguage();
   const [hours, setHours] = useState<(typeof spans)[number]>("1");
+  const gone = useGone();
   const usage = useQuery<Usage>({
-    queryKey: ["usage", path, hours], refetchInterval: 30_000, retry: false, placeholderData: (before) => before,
+    queryKey: ["usage", path, hours], refetchInterval: gone ? false : 30_000, retry: false, placeholderData: (before) => before,
     queryFn: ({ signal }) => read(`/v1/usage/${path}${query({ hours })}`, { signal }),
   });
   const { data } = usage;

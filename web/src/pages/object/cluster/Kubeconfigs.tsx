@@ -8,7 +8,8 @@ import { save } from "../../../components/save";
 import { tell } from "../../../components/toasts";
 import { useLanguage, useSay } from "../../../i18n";
 import { pageOf } from "../../../kinds/registry";
-import { useObject, useObjects } from "../../../live/hooks";
+import { useObjects } from "../../../live/hooks";
+import { useShown } from "../../../live/page";
 import { useCut } from "../../../live/useCut";
 import { clock } from "../../../status/age";
 import { conditionsOf } from "../../../status/status";
@@ -83,7 +84,7 @@ export function Kubeconfigs({ cluster }: { cluster: string }) {
 /** The page of a Kubeconfig: how to get it here and in the shell. */
 export function OneKubeconfig({ name }: { name: string }) {
   const say = useSay();
-  const kubeconfig = useObject("kubeconfigs", undefined, name);
+  const kubeconfig = useShown("kubeconfigs", undefined, name);
   if (!kubeconfig) return null;
   const secret = kubeconfig.status?.secretRef;
   const kubectl = secret ? `kubectl get secret ${quoted(secret.name ?? "")}${flagsOf({ namespace: secret.namespace })} -o jsonpath={.data.value} | base64 -d > ${quoted(`${name}.kubeconfig`)}` : "";

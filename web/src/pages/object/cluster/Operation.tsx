@@ -4,7 +4,8 @@ import { query, read, text } from "../../../api/client";
 import type { Schemas } from "../../../api/types";
 import { Nothing, Panel, Segments } from "../../../components/parts";
 import { useLanguage } from "../../../i18n";
-import { useNow, useObject, useObjects } from "../../../live/hooks";
+import { useNow, useObjects } from "../../../live/hooks";
+import { useShown } from "../../../live/page";
 import { LogView } from "../../../logs/LogView";
 import { clock } from "../../../status/age";
 import { type Said, saidIn, stagesOf } from "./stages";
@@ -39,7 +40,7 @@ function useSaid(name: string, run: Run | undefined): readonly Said[] {
 /** The run of the tool that is under way, or the last one: its stages over time beside the attempt before, and its log. */
 export function Operation({ name }: { name: string }) {
   const { say, language } = useLanguage();
-  const cluster = useObject("clusters", undefined, name);
+  const cluster = useShown("clusters", undefined, name);
   const last = cluster?.status?.lastOperation;
   const listed = useQuery({
     queryKey: ["runs", name, last?.id ?? "", last?.endTime ?? ""], retry: false,

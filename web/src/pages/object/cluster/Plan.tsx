@@ -5,7 +5,7 @@ import { targetOf, useOrder } from "../../../actions/useOrder";
 import { Action, DoesTheSame, Failure, Panel } from "../../../components/parts";
 import { useLanguage } from "../../../i18n";
 import { kindOf } from "../../../kinds/registry";
-import { useObject } from "../../../live/hooks";
+import { useShown } from "../../../live/page";
 import { Shape } from "../../../status/shapes";
 import { clock } from "../../../status/age";
 import { changeOf } from "./stages";
@@ -16,7 +16,7 @@ const classes = { "+": "add", "−": "del", "~": "mod" } as const;
 export function Plan({ name }: { name: string }) {
   const { say, language } = useLanguage();
   const kind = kindOf("clusters");
-  const cluster = useObject("clusters", undefined, name);
+  const cluster = useShown("clusters", undefined, name);
   const disabled = useHindrance("clusters", undefined, "patch");
   const { run, busy, failed } = useOrder();
   /** The plan that was ticked: another one is another question. */

@@ -2,7 +2,8 @@ import { useMemo } from "react";
 import { objectPath, query } from "../../../api/client";
 import type { Mark } from "../../../charts/Plot";
 import { useSay } from "../../../i18n";
-import { useObject, useObjects } from "../../../live/hooks";
+import { useObjects } from "../../../live/hooks";
+import { useShown } from "../../../live/page";
 import { LogView } from "../../../logs/LogView";
 import { quantity } from "../../../status/quantity";
 import { UsagePanel } from "../Usage";
@@ -14,7 +15,7 @@ const happened = ["Restarted", "Started", "Stopped", "Resized", "Suspended", "Re
 
 /** What the page of a machine shows: how far it is, what it uses, and its switches. */
 export function Machine({ namespace, name }: { namespace: string; name: string }) {
-  const machine = useObject("virtualmachines", namespace, name);
+  const machine = useShown("virtualmachines", namespace, name);
   const events = useObjects("events", namespace);
   const marks = useMemo((): Mark[] => events
     .filter(({ involvedObject: of, reason = "" }) => of.kind === "VirtualMachine" && of.name === name && of.namespace === namespace && happened.includes(reason))
@@ -37,7 +38,7 @@ export function Machine({ namespace, name }: { namespace: string; name: string }
 /** What a machine has printed before it ended with an error. */
 function LastWords({ namespace, name }: { namespace: string; name: string }) {
   const say = useSay();
-  const status = useObject("virtualmachines", namespace, name)?.status;
+  const status = useShown("virtualmachines", namespace, name)?.status;
   const code = status?.server?.exitCode;
   const failed = status?.phase === "CrashLoopBackOff" || (code !== undefined && code !== 0 && status?.phase !== "Active");
   if (!failed) return null;

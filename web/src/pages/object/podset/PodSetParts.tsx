@@ -1,5 +1,6 @@
 import { useMemo } from "react";
-import { useObject, useObjects } from "../../../live/hooks";
+import { useObjects } from "../../../live/hooks";
+import { useShown } from "../../../live/page";
 import { PodTable } from "../PodTable";
 import { matches } from "../selector";
 import { Size } from "../Size";
@@ -7,7 +8,7 @@ import { usePacking, Waits } from "./Waits";
 
 /** What a PodSet shows: its size, why pods wait, and its pods. */
 export function PodSetParts({ namespace, name }: { namespace: string | undefined; name: string }) {
-  const podset = useObject("podsets", namespace, name);
+  const podset = useShown("podsets", namespace, name);
   const all = useObjects("pods", namespace);
   const selector = podset?.status?.selector;
   const pods = useMemo(() => (selector ? all.filter((pod) => matches(pod.metadata.labels, selector)) : []), [all, selector]);

@@ -8,6 +8,7 @@ import { Action, Nothing, Panel } from "../../../components/parts";
 import { type Key, useLanguage, useSay } from "../../../i18n";
 import { kindOf, pageOf } from "../../../kinds/registry";
 import { useNow, useObject, useObjects } from "../../../live/hooks";
+import { useShown } from "../../../live/page";
 import { useCut } from "../../../live/useCut";
 import type { MapNode } from "../../../map/model";
 import { NodeMap } from "../../../map/NodeMap";
@@ -29,7 +30,7 @@ const usualTimeout = 600;
 
 /** What a pool does: its members, the change that goes round, the nodes that leave, and what it would do while it rehearses. */
 export function PoolParts({ name }: { name: string }) {
-  const pool = useObject("nodepools", undefined, name);
+  const pool = useShown("nodepools", undefined, name);
   const pools = useObjects("nodepools");
   const whole = useNodeMap();
   const members = useMemo(() => whole.layout.blocks.flatMap((block) => block.spots).filter((spot) => spot.pools.includes(name)), [whole, name]);
