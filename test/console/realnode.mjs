@@ -38,6 +38,16 @@ async function terminal(page, pod) {
   await page.keyboard.type("echo well met");
   await page.keyboard.press("Enter");
   await screen.locator(":text-is('well met')").first().waitFor();
+  // Another language is no other shell.
+  await page.getByRole("button", { name: "中文" }).click();
+  await page.locator("html[lang=zh-Hans]").waitFor();
+  await page.getByRole("button", { name: "English" }).click();
+  await page.locator("html[lang=en]").waitFor();
+  await screen.getByRole("textbox").focus();
+  await page.keyboard.type("echo once more");
+  await page.keyboard.press("Enter");
+  await screen.locator(":text-is('once more')").first().waitFor();
+  right((await screen.locator(":text-is('well met')").count()) > 0, "another language opens another shell");
   await page.keyboard.type("nothing");
   await page.keyboard.press("Enter");
   await says("sh: nothing: not found");
@@ -61,6 +71,27 @@ async function terminal(page, pod) {
   await page.getByRole("log").getByText(`${pod} has ended`).waitFor();
 }
 
+/** The pod goes while its log and its shell are open: what they have printed stays to be read, and no other shell is opened. */
+async function deleted(page, pod) {
+  await open(page, `/pods/default/${pod}?tab=terminal`);
+  await ready(page, "Open").click();
+  const screen = page.locator(".terminal.xterm");
+  await screen.getByText("$").first().waitFor();
+  await page.keyboard.type("echo last words");
+  await page.keyboard.press("Enter");
+  await screen.locator(":text-is('last words')").first().waitFor();
+  const reading = await page.context().newPage();
+  await reading.goto(`${new URL(page.url()).origin}/pods/default/${pod}?tab=logs`);
+  const log = reading.getByRole("log");
+  await log.getByText(/sings verse \d+/).first().waitFor();
+  await page.evaluate((at) => fetch(at, { method: "DELETE" }), `/v1/pods/default/${pod}`);
+  for (const each of [page, reading]) await each.getByText(/^This object was deleted/).waitFor();
+  right((await log.getByText(/sings verse \d+/).count()) > 0, "the log of a pod that is deleted is wiped");
+  await page.getByText(/^It ended|^The connection ended/).first().waitFor();
+  right((await screen.locator(":text-is('last words')").count()) > 0, "what a shell has printed is lost with its pod");
+  await reading.close();
+}
+
 try {
   const context = await reader(browser, new URL(url).origin, { acceptDownloads: true });
   const page = await context.newPage();
@@ -70,6 +101,7 @@ try {
   const pods = await page.locator("tr[data-key^='default/choir-']").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-key").replace("default/", "")));
   await logs(page, pods);
   await terminal(page, pods[1]);
+  await deleted(page, pods[0]);
 } catch (error) {
   wrong.push(String(error.stack ?? error));
 }

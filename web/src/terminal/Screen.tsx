@@ -50,6 +50,7 @@ export function Screen({ path, label, onOpen, onEnd }: { path: string; label: st
   const place = useRef<HTMLDivElement>(null);
   const calls = useRef({ onOpen, onEnd });
   calls.current = { onOpen, onEnd };
+  const name = useRef<(label: string) => void>(undefined);
   useEffect(() => {
     const box = place.current;
     if (!box) return undefined;
@@ -58,7 +59,7 @@ export function Screen({ path, label, onOpen, onEnd }: { path: string; label: st
     const fit = new FitAddon();
     terminal.loadAddon(fit);
     withNonce(() => terminal.open(box));
-    terminal.textarea?.setAttribute("aria-label", label);
+    name.current = (to) => terminal.textarea?.setAttribute("aria-label", to);
     // The way out for those who have no pointer: everything else belongs to the program.
     terminal.attachCustomKeyEventHandler((event) => !(event.key === "Tab" && event.shiftKey));
     fit.fit();
@@ -85,6 +86,8 @@ export function Screen({ path, label, onOpen, onEnd }: { path: string; label: st
       connection.leave();
       terminal.dispose();
     };
-  }, [path, label]);
+  }, [path]);
+  // Another language names it anew, and is no reason to connect again.
+  useEffect(() => name.current?.(label), [label]);
   return <div className="terminal" ref={place} />;
 }

@@ -22,14 +22,14 @@ export function TerminalPanel({ title, path, kubectl, disabled, choice }: {
   title: string; path: string; kubectl?: string | undefined; disabled?: string | undefined; choice?: ReactNode;
 }) {
   const say = useSay();
-  /** Counts connections: each one has a screen of its own. */
-  const [turn, setTurn] = useState(0);
+  /** The connection, which is counted, because each one has a screen of its own. It keeps its path: another one is chosen for the next. */
+  const [at, setAt] = useState<{ turn: number; path: string }>();
   const [state, setState] = useState<"none" | "opening" | "open" | "ended">("none");
   const [end, setEnd] = useState<Ending>();
   const opened = useCallback(() => setState("open"), []);
   const ended = useCallback((how: Ending) => { setEnd(how); setState("ended"); }, []);
-  const begin = () => { setEnd(undefined); setState("opening"); setTurn(turn + 1); };
-  const leave = () => { setTurn(0); setState("ended"); setEnd({ how: "left" }); };
+  const begin = () => { setEnd(undefined); setState("opening"); setAt({ turn: (at?.turn ?? 0) + 1, path }); };
+  const leave = () => { setAt(undefined); setState("ended"); setEnd({ how: "left" }); };
   const runs = state === "opening" || state === "open";
   const said = end && sentence(say, end);
   const button = runs
@@ -44,7 +44,7 @@ export function TerminalPanel({ title, path, kubectl, disabled, choice }: {
         </div>
       )}
       {state === "none" && <div className="body"><p className="sub">{disabled ?? say("terminal.about")}</p>{kubectl && <Command text={kubectl} />}</div>}
-      {turn > 0 && <Later fallback={<Skeleton />}><Screen key={turn} path={path} label={title} onOpen={opened} onEnd={ended} /></Later>}
+      {at && <Later fallback={<Skeleton />}><Screen key={at.turn} path={at.path} label={title} onOpen={opened} onEnd={ended} /></Later>}
     </Panel>
   );
 }

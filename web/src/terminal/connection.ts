@@ -32,6 +32,7 @@ export function connect(path: string, heard: Heard): Connection {
   socket.binaryType = "arraybuffer";
   let opened = false;
   let result: Ending | undefined;
+  let left = false;
   socket.onopen = () => { opened = true; heard.opened(); };
   socket.onmessage = ({ data }: MessageEvent<ArrayBuffer>) => {
     const said = part(data);
@@ -41,7 +42,7 @@ export function connect(path: string, heard: Heard): Connection {
   socket.onclose = ({ code, reason }) => {
     if (result) heard.ended(result);
     else if (opened) heard.ended(code === 1000 ? { how: "left" } : { how: "closed", code, message: reason });
-    else void refusal(path).then((message) => heard.ended({ how: "refused", message: message ?? "" }));
+    else void refusal(path).then((message) => { if (!left) heard.ended({ how: "refused", message: message ?? "" }); });
   };
   const say = (messages: Uint8Array<ArrayBuffer>[]) => {
     if (socket.readyState === WebSocket.OPEN) for (const each of messages) socket.send(each);
@@ -49,6 +50,11 @@ export function connect(path: string, heard: Heard): Connection {
   return {
     type: (text) => say(typed(text)),
     resize: (columns, rows) => say([sized(columns, rows)]),
-    leave: () => socket.close(1000),
+    // Whoever leaves knows it, and the close comes when the other end takes it: by then there can be another connection.
+    leave: () => {
+      left = true;
+      socket.onopen = socket.onmessage = socket.onclose = null;
+      socket.close(1000);
+    },
   };
 }

@@ -5,6 +5,7 @@ import type { KubeObject } from "../../api/types";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
 import { useObject } from "../../live/hooks";
+import { useShown } from "../../live/page";
 import { useCut } from "../../live/useCut";
 import { may, useRights } from "../../shell/session";
 import { TerminalPanel } from "../../terminal/TerminalPanel";
@@ -12,7 +13,7 @@ import { TerminalPanel } from "../../terminal/TerminalPanel";
 /** The terminal of an object: a shell in a container of a pod, or the console of a machine. */
 export function Terminals({ kind, object }: { kind: Kind; object: KubeObject }) {
   const { namespace = "", name = "" } = object.metadata;
-  return kind.plural === "pods" ? <Shell key={object.metadata.uid} namespace={namespace} name={name} /> : <Console key={object.metadata.uid} namespace={namespace} name={name} />;
+  return kind.plural === "pods" ? <Shell namespace={namespace} name={name} /> : <Console namespace={namespace} name={name} />;
 }
 
 /** Why the caller cannot open one now, if so. */
@@ -26,7 +27,7 @@ function useHindrance(plural: "pods" | "virtualmachines", namespace: string, rig
 
 function Shell({ namespace, name }: { namespace: string; name: string }) {
   const say = useSay();
-  const pod = useObject("pods", namespace, name);
+  const pod = useShown("pods", namespace, name);
   const forbidden = useHindrance("pods", namespace, "exec");
   const containers = pod?.spec?.containers.map((each) => each.name) ?? [];
   const usual = pod?.metadata.annotations?.["kubectl.kubernetes.io/default-container"] ?? containers[0] ?? "";
