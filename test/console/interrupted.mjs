@@ -204,18 +204,45 @@ export async function expired({ browser, origin, cluster }) {
   await page.getByLabel("Name", { exact: true }).fill("after");
   await page.getByLabel("Image").fill("registry.example/after:1");
   await ready(page, "Create pod set after").waitFor();
+  const other = await context.newPage();
+  await other.goto(`${origin}/podsets?ns=${namespace}`);
+  await settled(other);
 
   await cluster.delete("serviceaccounts", namespace, "leaver");
   await page.locator(".gate").waitFor();
+  await other.locator(".gate").waitFor();
   await page.getByText("The session has ended").waitFor();
   right((await page.getByLabel("Name", { exact: true }).inputValue()) === "after", "the sign-in has taken the page away");
   await cluster.create("serviceaccounts", namespace, account);
   await giveToken(page, await cluster.token(namespace, "leaver"));
   await settled(page);
+  // Another tab goes on as soon as somebody comes to it.
+  await other.evaluate(() => window.dispatchEvent(new Event("focus")));
+  await other.locator(".gate").waitFor({ state: "detached" });
+  await other.close();
   right(page.url() === `${origin}/create/podsets?ns=${namespace}`, `after the sign-in the page is ${page.url()}`);
   right((await page.getByLabel("Image").inputValue()) === "registry.example/after:1", "what was typed is lost with the session");
   await ready(page, "Create pod set after").click();
   await page.waitForURL(`**/podsets/${namespace}/after*`);
   right((await cluster.get("podsets", namespace, "after"))?.spec.template.spec.containers[0].image === "registry.example/after:1", "what was typed is not created");
+  await context.close();
+}
+
+/** Somebody else signs in over the page: they get a new one, and nothing of what the other has typed. */
+export async function another({ browser, origin, cluster }) {
+  for (const name of ["first", "second"]) await joins(cluster, name);
+  const context = await reader(browser, origin);
+  const page = await context.newPage();
+  await signIn(page, `${origin}/create/podsets?ns=${namespace}`, await cluster.token(namespace, "first"));
+  await page.getByLabel("Name", { exact: true }).fill("secret");
+  await page.waitForFunction(() => Object.keys(sessionStorage).some((key) => key.startsWith("windlass.draft.")));
+  await cluster.delete("serviceaccounts", namespace, "first");
+  await page.locator(".gate").waitFor();
+  await giveToken(page, await cluster.token(namespace, "second"));
+  await settled(page);
+  await page.waitForURL(`${origin}/`);
+  right(await page.evaluate(() => Object.keys(sessionStorage).every((key) => !key.startsWith("windlass.draft."))), "what the other has typed is still in the browser");
+  await open(page, `/create/podsets?ns=${namespace}`);
+  right((await page.getByLabel("Name", { exact: true }).inputValue()) === "", "what the other has typed is in the form");
   await context.close();
 }

@@ -9,7 +9,7 @@ import { Cluster } from "./cluster.mjs";
 import { create } from "./create.mjs";
 import { deleteOthers } from "./delete.mjs";
 import { everyPage, inChinese } from "./everywhere.mjs";
-import { expired, expiredUnseen, withoutServer } from "./interrupted.mjs";
+import { another, expired, expiredUnseen, withoutServer } from "./interrupted.mjs";
 import { byKeyboard, taskByKeyboard } from "./keyboard.mjs";
 import { editor, viewer } from "./limited.mjs";
 import { missing } from "./missing.mjs";
@@ -73,7 +73,7 @@ await visit("a second load", async () => {
   await theme(page, "light");
 });
 // Those who only look go first, and at the same time those whose waits are for the server.
-await Promise.all([visit("every page", () => everyPage(page, keep)), visit("a limited user", () => viewer(guest)), visit("an expired token", async () => { await expired(guest); await expiredUnseen(guest); }), visit("parts that do not arrive", () => missing(guest))]);
+await Promise.all([visit("every page", () => everyPage(page, keep)), visit("a limited user", () => viewer(guest)), visit("an expired token", async () => { await expired(guest); await expiredUnseen(guest); await another(guest); }), visit("parts that do not arrive", () => missing(guest))]);
 await visit("in Chinese", () => inChinese(page, keep));
 if (album) await visit("pictures", () => takePictures(page)); // by now there are samples of what machines use
 const other = await context.newPage();

@@ -6,6 +6,9 @@ export interface Draft {
   uid: string;
 }
 
+/** Where the name stands of the one who has typed the drafts. */
+const owner = "windlass.draft-of";
+
 function key(of: string): string {
   return `windlass.draft.${of}`;
 }
@@ -35,4 +38,15 @@ export function keepDraft(of: string, draft: Draft | undefined, store: Storage =
 /** Forgets all drafts: the next one to sign in is somebody else. */
 export function forgetDrafts(store: Storage = sessionStorage): void {
   for (const name of Array.from({ length: store.length }, (_, index) => store.key(index))) if (name?.startsWith(key(""))) store.removeItem(name);
+}
+
+/** Says who types from now on: what somebody else has left here is forgotten. */
+export function draftsOf(user: string, store: Storage = sessionStorage): void {
+  try {
+    if (store.getItem(owner) === user) return;
+    forgetDrafts(store);
+    store.setItem(owner, user);
+  } catch {
+    // Whose they are stays unknown, and then they are forgotten the next time.
+  }
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { conflictsOf, without } from "./conflicts";
-import { draftOf, keepDraft } from "./draft";
+import { draftOf, draftsOf, keepDraft } from "./draft";
 import { editable, type Fields, spoken } from "./json";
 import { hunksOf, linesOf, marksOf } from "./lines";
 import { edited, editsOf, patchOf } from "./patch";
@@ -140,4 +140,19 @@ test("a draft is kept, and a broken one is none", () => {
   expect(draftOf("x", store)).toBeUndefined();
   keepDraft("podsets/shop/web", undefined, store);
   expect(draftOf("podsets/shop/web", store)).toBeUndefined();
+});
+
+test("what somebody has typed is there after they sign in again, and for nobody else", () => {
+  const kept = new Map<string, string>();
+  const store = {
+    getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => void kept.set(key, value), removeItem: (key: string) => void kept.delete(key),
+    clear: () => kept.clear(), key: (at: number) => [...kept.keys()][at] ?? null, get length() { return kept.size; },
+  };
+  draftsOf("ann", store);
+  keepDraft("clusters/prod", { text: "a", base: "b", uid: "c" }, store);
+  keepDraft("create/podsets", { text: "a", base: "", uid: "" }, store);
+  draftsOf("ann", store);
+  expect(draftOf("clusters/prod", store)?.text).toBe("a");
+  draftsOf("ben", store);
+  expect([draftOf("clusters/prod", store), draftOf("create/podsets", store)]).toEqual([undefined, undefined]);
 });

@@ -207,6 +207,7 @@ export class LiveStore {
     this.#incoming = undefined;
     this.filled = false;
     this.denied = new Map();
+    this.setCounts([], []);
     for (const kind of followed) this.#touch(kind);
   }
 

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { read, send } from "../api/client";
-import type { Schemas } from "../api/types";
+import { read } from "../api/client";
+import type { Login, Schemas } from "../api/types";
 import { Command } from "../components/parts";
 import { Mark } from "../components/Icon";
 import { useSay } from "../i18n";
@@ -9,7 +9,7 @@ import { Shape } from "../status/shapes";
 import { LanguageButton, ThemeButton } from "./Preferences";
 
 /** Takes a token, or leads to the provider. What was typed stays when it is refused. */
-export function SignIn({ ended, onDone }: { ended: boolean; onDone: () => void }) {
+export function SignIn({ ended, onDone }: { ended: boolean; onDone: (login: Login) => void }) {
   const say = useSay();
   const [token, setToken] = useState("");
   const [wrong, setWrong] = useState<string>();
@@ -21,9 +21,9 @@ export function SignIn({ ended, onDone }: { ended: boolean; onDone: () => void }
     setBusy(true);
     setWrong(undefined);
     try {
-      await send("/v1/session", { method: "POST", body: { token: token.trim() } });
+      const login = await read<Login>("/v1/session", { method: "POST", body: { token: token.trim() } });
       setToken("");
-      onDone();
+      onDone(login);
     } catch (error) {
       setWrong(error instanceof Error ? error.message : String(error));
     } finally {

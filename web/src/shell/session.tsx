@@ -1,16 +1,25 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { read, Refusal, send, whenSignedOut } from "../api/client";
 import type { Login, Rights } from "../api/types";
 import { useLink } from "../live/hooks";
-import { forgetDrafts } from "../editor/draft";
+import { draftsOf, forgetDrafts } from "../editor/draft";
 import { store } from "../live/store";
 import { shareStream } from "../live/share";
 import { Failure } from "../components/parts";
 import { SignIn } from "./SignIn";
 
+/** Who is signed in. What was typed here belongs to whom it was. */
+async function whoIs(): Promise<Login> {
+  const login = await read<Login>("/v1/session");
+  draftsOf(login.user);
+  return login;
+}
+
+const session = { queryKey: ["session"], queryFn: whoIs, retry: false, staleTime: Infinity } as const;
+
 export function useLogin(): Login | undefined {
-  return useQuery({ queryKey: ["session"], queryFn: () => read<Login>("/v1/session"), retry: false, staleTime: Infinity }).data;
+  return useQuery(session).data;
 }
 
 /** What the caller may do, for the namespace of a page. */
@@ -28,33 +37,59 @@ export function may(rights: Rights | undefined, plural: string, namespace: strin
   return rights.everywhere[plural]?.[action] === true || there === true;
 }
 
-/** The page behind the sign-in. Somebody whose session ends signs in over the page, which stays as it was. */
+/** Leaves the page with all that it knows: another one who signs in sees and saves nothing of it. */
+function leave(): void {
+  store.clear();
+  forgetDrafts();
+  window.location.assign("/");
+}
+
+/** The page behind the sign-in. Somebody whose session ends signs in over the page, which stays as it was; another one gets a new page. */
 export function Gate({ children }: { children: ReactNode }) {
   const client = useQueryClient();
   const link = useLink();
   const [ended, setEnded] = useState(false);
-  const session = useQuery({ queryKey: ["session"], queryFn: () => read<Login>("/v1/session"), retry: false, staleTime: Infinity });
-  const signedIn = session.data !== undefined && !ended;
+  const { data, error, isPending, refetch } = useQuery(session);
+  const signedIn = data !== undefined && !ended;
+  const user = data?.user;
+  const entering = useRef(false);
+  const enter = useCallback(async (login: Login) => {
+    if (user !== undefined && login.user !== user) return leave();
+    draftsOf(login.user);
+    client.setQueryData(session.queryKey, login);
+    store.setLink("connecting");
+    await client.invalidateQueries();
+    setEnded(false);
+  }, [client, user]);
 
   useEffect(() => whenSignedOut(() => { store.setLink("expired"); setEnded(true); }), []);
   useEffect(() => { if (link === "expired") setEnded(true); }, [link]);
   useEffect(() => (signedIn ? shareStream(store) : undefined), [signedIn]);
+  // Somebody has perhaps signed in in another tab meanwhile.
+  useEffect(() => {
+    if (signedIn || isPending) return undefined;
+    const look = () => {
+      if (document.visibilityState === "hidden" || entering.current) return;
+      entering.current = true;
+      void read<Login>("/v1/session").then(enter).catch(() => undefined).finally(() => { entering.current = false; }); // nobody has
+    };
+    window.addEventListener("focus", look);
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      window.removeEventListener("focus", look);
+      document.removeEventListener("visibilitychange", look);
+    };
+  }, [signedIn, isPending, enter]);
 
-  if (session.isPending) return null;
-  const nobody = session.error instanceof Refusal && session.error.problem.status === 401;
-  if (session.error && !nobody) return <main className="main"><Failure error={session.error} again={() => void session.refetch()} /></main>;
-  const enter = async () => {
-    store.setLink("connecting");
-    await client.invalidateQueries();
-    setEnded(false);
-  };
+  if (isPending) return null;
+  const nobody = error instanceof Refusal && error.problem.status === 401;
+  // Who is known stays: it was only asked for again.
+  if (error && !nobody && !data) return <main className="main"><Failure error={error} again={() => void refetch()} /></main>;
   // What is behind the sign-in stays as it was, and nobody gets into it.
-  return <>{session.data && <div className="behind" inert={!signedIn}>{children}</div>}{!signedIn && <SignIn ended={ended} onDone={() => void enter()} />}</>;
+  return <>{data && <div className="behind" inert={!signedIn}>{children}</div>}{!signedIn && <SignIn ended={ended} onDone={(login) => void enter(login)} />}</>;
 }
 
 export async function signOut(): Promise<void> {
   await send("/v1/session", { method: "DELETE" });
-  store.clear();
-  forgetDrafts();
-  window.location.assign("/");
+  leave();
 }
