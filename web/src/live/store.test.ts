@@ -116,6 +116,8 @@ test("a connection that nothing comes through any more is cut off, and another o
     const store = filled();
     const stream = follow(store);
     Source.newest?.onopen();
+    Source.newest?.say({ type: "snapshot", kind: "nodepools", items: [pool("a", 1), pool("b", 1)], more: false });
+    Source.newest?.say({ type: "complete", done: true });
     for (let beats = 0; beats < 8; beats++) {
       vi.advanceTimersByTime(15_000);
       Source.newest?.say({ type: "beat" });
@@ -127,6 +129,13 @@ test("a connection that nothing comes through any more is cut off, and another o
     // Nor does the next connection come through, and then one does.
     vi.advanceTimersByTime(45_000);
     expect([store.link, store.lost, Source.opened.length]).toEqual(["cut", heard, 3]);
+    Source.newest?.onopen();
+    expect(store.link, "what is shown is still from before the cut").toBe("catching-up");
+    Source.newest?.say({ type: "snapshot", kind: "nodepools", items: [pool("c", 1)], more: false });
+    expect([store.link, names(store)]).toEqual(["catching-up", ["a", "b"]]);
+    Source.newest?.say({ type: "complete", done: true });
+    expect(store.link).toBe("live");
+    // A browser that resumes its stream gets no snapshot.
     Source.newest?.onopen();
     expect(store.link).toBe("live");
     stream.stop();

@@ -102,6 +102,7 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
   };
   const connect = () => {
     source = new EventSource(path);
+    let complete = false;
     listen();
     source.onopen = () => {
       listen();
@@ -110,8 +111,8 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
       store.hear();
       // No stream continues a snapshot that was cut, and the server tells only a source that has an id. Other tabs are told as well.
       if (!store.whole) tell({ type: "resync" });
-      // A stream that resumes gets no snapshot; one that begins is live when its snapshot is complete.
-      store.setLink(store.whole ? "live" : "catching-up");
+      // A stream that resumes gets no snapshot; one that begins is live when its snapshot is complete, also where one of before has filled the store.
+      store.setLink(store.whole && complete ? "live" : "catching-up");
     };
     source.onerror = () => {
       const since = (lost ??= Date.now());
@@ -123,6 +124,7 @@ export function follow(store: LiveStore, pass: (event: WatchEvent) => void = () 
         const event: WatchEvent = JSON.parse(message.data);
         listen();
         tell(event);
+        if (event.type === "complete") complete = true;
         if (event.type === "expired") end();
       });
     }
