@@ -189,6 +189,24 @@ test("what somebody may not see any more is not gone, and what they may see agai
   expect([store.isDenied("nodepools", undefined), ...denied("a", "b")]).toEqual([false, false, true]);
 });
 
+test("who may see one namespace and no longer all is not told that the objects of others are gone", () => {
+  const store = filled();
+  const service = (namespace: string): Schemas["Service"] => ({ apiVersion: "v1", kind: "Service", metadata: { namespace, name: "web", uid: namespace, resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" } });
+  const denied = () => ["a", "b", undefined].map((namespace) => store.isDenied("services", namespace));
+  receive(store, { type: "denied", kind: "services", namespaces: null });
+  receive(store, { type: "resync" });
+  receive(store, { type: "snapshot", kind: "services", items: [service("a")], more: false });
+  receive(store, { type: "complete", done: true });
+  expect(denied()).toEqual([false, true, true]);
+  const other = new LiveStore();
+  other.load(store.dump());
+  expect(other.isDenied("services", "b")).toBe(true);
+  receive(store, { type: "upsert", kind: "services", object: service("b") });
+  expect(denied()).toEqual([false, false, true]);
+  receive(store, { type: "denied", kind: "services", namespaces: ["a"] });
+  expect(denied()).toEqual([true, false, true]);
+});
+
 test("an end of the session is told", () => {
   const store = filled();
   receive(store, { type: "expired" });

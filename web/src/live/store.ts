@@ -13,7 +13,13 @@ export interface State {
   objects: { [K in Plural]?: readonly Objects[K][] };
   counts: readonly Counts[];
   hidden: readonly Schemas["KindName"][];
-  denied: ReadonlyMap<string, readonly string[] | null>;
+  denied: ReadonlyMap<string, Denied>;
+}
+
+/** Where the caller may not see a kind: in these namespaces, or in all but these. */
+interface Denied {
+  all: boolean;
+  names: ReadonlySet<string>;
 }
 
 export function keyOf(of: { namespace?: string | undefined; name?: string | undefined }): string {
@@ -56,7 +62,7 @@ export class LiveStore {
   filled = false;
   counts: readonly Counts[] = [];
   hidden: readonly Schemas["KindName"][] = [];
-  denied: ReadonlyMap<string, readonly string[] | null> = new Map();
+  denied: ReadonlyMap<string, Denied> = new Map();
 
   list<K extends Plural>(kind: K): readonly Objects[K][] {
     const lists: { [P in K]?: readonly Objects[P][] | undefined } = this.#lists;
@@ -137,24 +143,30 @@ export class LiveStore {
 
   /** Notes what the caller may not see, or no longer: the objects of a kind in some namespaces, or all of them. */
   deny(kind: string, namespaces: readonly string[] | null): void {
-    const before = this.denied.get(kind);
-    this.denied = new Map(this.denied).set(kind, namespaces && before ? [...before, ...namespaces] : namespaces);
+    const { all = false, names } = this.denied.get(kind) ?? {};
+    const now = namespaces === null ? { all: true, names: new Set<string>() }
+      : all ? { all, names: new Set([...(names ?? [])].filter((name) => !namespaces.includes(name))) }
+      : { all, names: new Set([...(names ?? []), ...namespaces]) };
+    this.denied = new Map(this.denied).set(kind, now);
     this.#touch("counts");
   }
 
   /** Whether an object is out of sight because the caller may not see it, and not because it is gone. */
   isDenied(kind: Plural, namespace: string | undefined): boolean {
     const of = this.denied.get(kind);
-    return of === null || (of !== undefined && namespace !== undefined && of.includes(namespace));
+    return of !== undefined && of.all !== (namespace !== undefined && of.names.has(namespace));
   }
 
-  /** What comes may be seen. */
+  /** What comes may be seen: in its namespace. Who may see no more than that one is still denied the others. */
   #allow(kind: Plural, namespace: string | undefined): void {
-    if (!this.isDenied(kind, namespace)) return;
-    const left = this.denied.get(kind)?.filter((each) => each !== namespace) ?? [];
+    const of = this.denied.get(kind);
+    if (!of || !this.isDenied(kind, namespace)) return;
+    const names = new Set(of.names);
+    if (namespace !== undefined && of.all) names.add(namespace);
+    else if (namespace !== undefined) names.delete(namespace);
     const denied = new Map(this.denied);
-    if (left.length > 0) denied.set(kind, left);
-    else denied.delete(kind);
+    if (namespace === undefined || names.size === 0) denied.delete(kind);
+    else denied.set(kind, { all: of.all, names });
     this.denied = denied;
   }
 
