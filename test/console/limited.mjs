@@ -54,6 +54,9 @@ async function granted(page, rail, cluster, keep) {
   const row = page.locator("tr[data-key]", { hasText: "worker-01" });
   await row.waitFor();
   await rail.locator(toNodes).waitFor();
+  // Nodes are not called empty by those who see the pods of one namespace only.
+  await page.locator(".maplegend").waitFor();
+  right((await page.getByText("requested: the scarcer of CPU and memory").count()) === 0, "the map measures nodes by the pods of one namespace");
   await row.locator("td.mark").click();
   const drawer = page.locator("aside.drawer");
   await drawer.getByRole("heading", { name: "Facts" }).waitFor();

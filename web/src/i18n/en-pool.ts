@@ -72,6 +72,7 @@ export const pool = {
   "pool.unread": "The server has not read it yet, or does not take it.",
   "size.room": "More than {pods} do not fit on {pool} as it is.",
   "pods.pools": "Pools of the node",
+  "pods.seen": "{count} that you may see, which request {cpu} CPU and {memory}",
   "pods.requested": "{count}, which request {cpu} CPU and {memory}",
   "waits.title": "Why pods wait: {count}",
   "waits.caption": "{resource} allocatable on each node, and what the pods request",

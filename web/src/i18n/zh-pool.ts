@@ -74,6 +74,7 @@ export const pool: Record<keyof typeof english, string> = {
   "pool.unread": "服务器还没有读取，或不接受。",
   "size.room": "按 {pool} 目前的情况，最多放得下 {pods} 个。",
   "pods.pools": "节点所属的节点池",
+  "pods.seen": "你可见的 {count} 个，共请求 {cpu} CPU、{memory}",
   "pods.requested": "{count} 个，共请求 {cpu} CPU、{memory}",
   "waits.title": "为什么有 Pod 在等待：{count} 个",
   "waits.caption": "各节点可分配的 {resource}，以及 Pod 的请求",

@@ -30,6 +30,11 @@ export function useRights(namespace?: string): Rights | undefined {
   }).data;
 }
 
+/** Whether the caller may list a kind in all namespaces, so that sums of it are whole; undefined while nobody knows. */
+export function useListsAll(plural: string): boolean | undefined {
+  return useRights()?.everywhere[plural]?.["list"];
+}
+
 /** Whether an action is allowed; true while nobody knows, because the API server decides in any case. */
 export function may(rights: Rights | undefined, plural: string, namespace: string | undefined, action: string): boolean {
   if (!rights) return true;

@@ -6,6 +6,7 @@ import { Said } from "../../components/Said";
 import { useSay } from "../../i18n";
 import { pageOf } from "../../kinds/registry";
 import { useNow, useObjects } from "../../live/hooks";
+import { useListsAll } from "../../shell/session";
 import { requestsOf } from "../../map/requests";
 import { tiesOf } from "../../map/ties";
 import { age } from "../../status/age";
@@ -30,7 +31,8 @@ export function PodTable({ pods, named = false, pools = false }: { pods: readonl
   const poolsOf = usePools(pools);
   const sorted = useMemo(() => [...pods].sort((a, b) => (a.metadata.name ?? "").localeCompare(b.metadata.name ?? "")), [pods]);
   const sum = useMemo(() => pods.map(requestsOf).reduce((all, one) => ({ cpu: all.cpu + one.cpu, memory: all.memory + one.memory }), { cpu: 0, memory: 0 }), [pods]);
-  const sub = named ? say("pods.requested", { count: pods.length, cpu: cores(sum.cpu), memory: gibi(sum.memory) }) : String(pods.length);
+  const whole = useListsAll("pods");
+  const sub = named && whole !== undefined ? say(whole ? "pods.requested" : "pods.seen", { count: pods.length, cpu: cores(sum.cpu), memory: gibi(sum.memory) }) : String(pods.length);
   const width = 5 + (named ? 2 : 1) + (pools ? 1 : 0);
   return (
     <Panel title={say("pods.title")} sub={sub} flush>

@@ -6,6 +6,7 @@ import { useSay } from "../../../i18n";
 import { kindOf } from "../../../kinds/registry";
 import { useObjects } from "../../../live/hooks";
 import { requestsOf } from "../../../map/requests";
+import { useListsAll } from "../../../shell/session";
 import { cores, gibi } from "../../../status/quantity";
 import { Shape } from "../../../status/shapes";
 import { useWhy } from "../useWhy";
@@ -15,19 +16,20 @@ type PodSet = Objects["podsets"];
 /** So many nodes are drawn: those with the most of the pods, and the others are a number. */
 const drawn = 12;
 
-/** How the pods of a PodSet lie on the nodes of its pool; undefined where it has no pool, or its pods request nothing. */
+/** How the pods of a PodSet lie on the nodes of its pool; undefined where it has no pool, its pods request nothing, or others are out of sight. */
 export function usePacking(podset: PodSet | undefined, own: readonly Objects["pods"][]): Packing | undefined {
   const nodes = useObjects("nodes");
   const pools = useObjects("nodepools");
   const pods = useObjects("pods");
+  const whole = useListsAll("pods") === true;
   return useMemo(() => {
     const pool = podset?.spec?.nodePool;
     const one = own[0];
-    if (!podset || !pool || !one) return undefined;
+    if (!whole || !podset || !pool || !one) return undefined;
     const wants = requestsOf(one);
     if (wants.cpu + wants.memory === 0) return undefined;
     return pack(pool, nodes, pools, pods, new Set(own.map((pod) => pod.metadata.uid ?? "")), wants);
-  }, [podset, own, nodes, pools, pods]);
+  }, [whole, podset, own, nodes, pools, pods]);
 }
 
 /** Why pods wait: the checks in their order, and what the nodes have left. */
