@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { read, Refusal, send, whenSignedOut } from "../api/client";
 import type { Login, Rights } from "../api/types";
@@ -22,10 +22,29 @@ export function useLogin(): Login | undefined {
   return useQuery(session).data;
 }
 
+/** How often rights are asked for again while one is missing: what is granted opens by itself, also where nothing else is asked for. */
+const again = 30_000;
+
+function lacks(rights: Rights | undefined): boolean {
+  return rights !== undefined && [rights.everywhere, ...Object.values(rights.namespaces)].some((kinds) => Object.values(kinds).some((actions) => Object.values(actions).includes(false)));
+}
+
+/** Asks again in one place: a page asks for the same rights in many. */
+function useGrants(client: QueryClient, signedIn: boolean): void {
+  useEffect(() => {
+    if (!signedIn) return undefined;
+    const look = () => {
+      if (document.visibilityState !== "hidden") void client.refetchQueries({ queryKey: ["rights"], type: "active", predicate: ({ state }) => lacks(state.data as Rights | undefined) });
+    };
+    const timer = setInterval(look, again);
+    return () => clearInterval(timer);
+  }, [client, signedIn]);
+}
+
 /** What the caller may do, for the namespace of a page. */
 export function useRights(namespace?: string): Rights | undefined {
   return useQuery({
-    queryKey: ["rights", namespace ?? ""], staleTime: 30_000,
+    queryKey: ["rights", namespace ?? ""], staleTime: again,
     queryFn: () => read<Rights>(`/v1/rights${namespace ? `?ns=${encodeURIComponent(namespace)}` : ""}`),
   }).data;
 }
@@ -70,6 +89,7 @@ export function Gate({ children }: { children: ReactNode }) {
   useEffect(() => whenSignedOut(() => { store.setLink("expired"); setEnded(true); }), []);
   useEffect(() => { if (link === "expired") setEnded(true); }, [link]);
   useEffect(() => (signedIn ? shareStream(store) : undefined), [signedIn]);
+  useGrants(client, signedIn);
   // Somebody has perhaps signed in in another tab meanwhile.
   useEffect(() => {
     if (signedIn || isPending) return undefined;
