@@ -199,10 +199,19 @@ export async function expired({ browser, origin, cluster }) {
   const account = await joins(cluster, "leaver");
   const context = await reader(browser, origin);
   const page = await context.newPage();
-  await signIn(page, `${origin}/podsets?ns=${namespace}`, await cluster.token(namespace, "leaver"));
+  const token = await cluster.token(namespace, "leaver");
+  await signIn(page, `${origin}/podsets?ns=${namespace}`, token);
   await page.getByRole("link", { name: "New pod set" }).click();
   await page.getByLabel("Name", { exact: true }).fill("after");
   await page.getByLabel("Image").fill("registry.example/after:1");
+  await ready(page, "Create pod set after").waitFor();
+  // What is refused because nobody is signed in any more can be sent by who signs in again.
+  const creates = (url) => url.pathname === "/v1/podsets" && !url.searchParams.has("dryRun");
+  await page.route(creates, (route) => (route.request().method() === "POST" ? route.fulfill({ status: 401, json: { type: "about:blank", code: "Unauthorized", title: "Unauthorized", status: 401 } }) : route.continue()));
+  await ready(page, "Create pod set after").click();
+  await page.locator(".gate").waitFor();
+  await page.unroute(creates);
+  await giveToken(page, token);
   await ready(page, "Create pod set after").waitFor();
   const other = await context.newPage();
   await other.goto(`${origin}/podsets?ns=${namespace}`);

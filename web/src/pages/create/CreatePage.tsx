@@ -1,6 +1,7 @@
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { curl, type Order } from "../../actions/commands";
+import { isPassing } from "../../api/passing";
 import { Action, DoesTheSame, Segments } from "../../components/parts";
 import { tell } from "../../components/toasts";
 import { CodeEditor } from "../../editor/CodeEditor";
@@ -47,7 +48,7 @@ function Creating({ form, namespace }: { form: Form; namespace: string }) {
   const blocked = !may(rights, form.list, form.namespaced ? make.namespace || namespace : undefined, "create") ? say("action.refused", { verb: "create", kind: say(`kind.${form.list}`) })
     : cut ? cut
     : count > 0 ? say(count === 1 ? "create.wrongOne" : "create.wrong", { count })
-    : make.problem && make.problem.problem.status >= 400 && make.problem.problem.status < 500 ? say("edit.refused")
+    : make.problem && !isPassing(make.problem) ? say("edit.refused")
     : make.untouched ? say("create.fill")
     : make.trying || !make.answer ? say("edit.trying") : undefined;
   const create = () => {

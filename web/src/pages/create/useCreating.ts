@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { query, read, Refusal } from "../../api/client";
+import { isPassing, whilePassing } from "../../api/passing";
 import { draftOf, keepDraft } from "../../editor/draft";
 import { type Fields } from "../../editor/json";
 import { reading, textOf } from "../../editor/text";
 import { type Form, namespaceOf } from "../../forms/form";
+import { useLink } from "../../live/hooks";
 import { useLater } from "../edit/useLater";
 
 /** Who owns what is created here. An app has no manager: the API creates its two parts itself. */
@@ -17,6 +19,9 @@ export function useCreating(form: Form, namespace: string) {
   const [text, setText] = useState(() => draftOf(key)?.text ?? empty);
   const [creating, setCreating] = useState(false);
   const [refused, setRefused] = useState<{ text: string; error: Refusal }>();
+  const link = useLink();
+  // What was refused for the moment is forgotten with it: nothing is wrong with the text.
+  useEffect(() => { if (link === "live") setRefused((before) => (isPassing(before?.error) ? undefined : before)); }, [link]);
   useEffect(() => keepDraft(key, text === empty ? undefined : { text, base: "", uid: "" }), [key, text, empty]);
 
   const said = useMemo(() => reading(text), [text]);
@@ -24,7 +29,7 @@ export function useCreating(form: Form, namespace: string) {
   const asked = useLater(said);
   const settled = asked === said;
   const tried = useQuery({
-    queryKey: ["try", form.route, text], enabled: settled && said.object !== undefined && text !== empty, gcTime: 0, retry: 1,
+    queryKey: ["try", form.route, text], enabled: settled && said.object !== undefined && text !== empty, gcTime: 0, retry: 1, refetchInterval: whilePassing,
     queryFn: ({ signal }) => read<Fields>(path(true), { method: "POST", body: said.object, signal }),
   });
   const failure = tried.error instanceof Refusal ? tried.error : undefined;
@@ -32,6 +37,7 @@ export function useCreating(form: Form, namespace: string) {
 
   const create = async (): Promise<Fields | undefined> => {
     setCreating(true);
+    setRefused(undefined);
     try {
       const made = await read<Fields>(path(false), { method: "POST", body: said.object });
       keepDraft(key, undefined);

@@ -2,6 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { objectPath, query, read, text as readText } from "../../api/client";
+import { isPassing } from "../../api/passing";
 import type { KubeObject } from "../../api/types";
 import { Failure, Segments, Skeleton } from "../../components/parts";
 import { tell } from "../../components/toasts";
@@ -68,7 +69,7 @@ function Editor({ kind, first }: { kind: Kind; first: Whole }) {
     : cut ? cut
     : replaced ? say("edit.replaced")
     : edit.said.mistakes.length > 0 ? say("edit.mistakes", { count: edit.said.mistakes.length })
-    : edit.problem && edit.problem.problem.status >= 400 && edit.problem.problem.status < 500 ? say("edit.refused")
+    : edit.problem && !isPassing(edit.problem) ? say("edit.refused")
     : edit.open.length > 0 ? say("edit.undecided", { count: edit.open.length })
     : edit.sent.length === 0 ? say("edit.nothing")
     : edit.trying ? say("edit.trying") : undefined;

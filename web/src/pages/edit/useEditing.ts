@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { objectPath, query, read, Refusal } from "../../api/client";
+import { isPassing, whilePassing } from "../../api/passing";
 import type { KubeObject, Schemas } from "../../api/types";
 import { type Choice, type Conflict, conflictsOf, without } from "../../editor/conflicts";
 import { draftOf, keepDraft } from "../../editor/draft";
@@ -8,6 +9,7 @@ import { editable, type Fields, type Path, spoken, uidOf } from "../../editor/js
 import { type Edit, editsOf, patchOf } from "../../editor/patch";
 import { editableText, merged, reading } from "../../editor/text";
 import type { Kind } from "../../kinds/registry";
+import { useLink } from "../../live/hooks";
 import { useLater } from "./useLater";
 
 /** Who owns what is saved here. */
@@ -48,6 +50,9 @@ export function useEditing(kind: Kind, first: KubeObject & Fields) {
   const [met, setMet] = useState<readonly Conflict[]>([]);
   const [saving, setSaving] = useState(false);
   const [refused, setRefused] = useState<Refusal>();
+  const link = useLink();
+  // What was refused for the moment is forgotten with it: nothing is wrong with the text.
+  useEffect(() => { if (link === "live") setRefused((before) => (isPassing(before) ? undefined : before)); }, [link]);
   const latest = useRef(state);
   latest.current = state;
 
@@ -66,7 +71,7 @@ export function useEditing(kind: Kind, first: KubeObject & Fields) {
   const asked = useMemo(() => JSON.parse(later) as Edit[], [later]);
   const parameters = query({ uid, fieldManager: manager });
   const tried = useQuery({
-    queryKey: ["diff", path, uid, asked], enabled: asked.length > 0 && settled, retry: 1, gcTime: 0,
+    queryKey: ["diff", path, uid, asked], enabled: asked.length > 0 && settled, retry: 1, gcTime: 0, refetchInterval: whilePassing,
     queryFn: ({ signal }) => read<Difference>(`${path}/diff${parameters}`, { method: "PATCH", body: patchOf(asked), type: "application/json-patch+json", signal }),
   });
   const difference = asked.length > 0 && settled ? tried.data : undefined;
@@ -128,7 +133,7 @@ export function useEditing(kind: Kind, first: KubeObject & Fields) {
 
   return {
     key, path, parameters, text, base, uid, said, edits, sent, pristine, difference, conflicts, open, choices, problem, saving, setText, adopt, discard, save, choose,
-    trying: asked.length > 0 && (!settled || tried.isFetching), triedAt: tried.dataUpdatedAt,
+    trying: asked.length > 0 && (!settled || tried.isFetching || isPassing(tried.error)), triedAt: tried.dataUpdatedAt,
   };
 }
 

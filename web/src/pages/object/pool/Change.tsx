@@ -5,6 +5,7 @@ import { curl, type Target } from "../../../actions/commands";
 import { useHindrance } from "../../../actions/useHindrance";
 import { useOrder } from "../../../actions/useOrder";
 import { bodyOf, objectPath, read, Refusal, text } from "../../../api/client";
+import { whilePassing } from "../../../api/passing";
 import type { Objects, Schemas } from "../../../api/types";
 import { Action, DoesTheSame, Failure, Skeleton } from "../../../components/parts";
 import { Icon } from "../../../components/Icon";
@@ -35,7 +36,7 @@ function usePreview(path: string, typed: string | undefined) {
     return () => clearTimeout(timer);
   }, [typed]);
   const preview = useQuery({
-    queryKey: ["preview", path, asked], enabled: asked !== undefined, retry: false, staleTime: 0,
+    queryKey: ["preview", path, asked], enabled: asked !== undefined, retry: false, staleTime: 0, refetchInterval: whilePassing,
     queryFn: ({ signal }) => read<Schemas["PoolPreview"]>(`${path}/preview`, { method: "POST", body: asked, type: yaml, signal }),
   });
   return { preview, current: asked === typed };
@@ -87,7 +88,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
 
   // The server reads the YAML: what it makes of it is what is written.
   const planned = useQuery({
-    queryKey: ["planned", path, value], enabled: current && value !== undefined && preview.isSuccess,
+    queryKey: ["planned", path, value], enabled: current && value !== undefined && preview.isSuccess, refetchInterval: whilePassing,
     // The controllers write the status again and again: a version that is old by now is no reason to stop.
     retry: (count, error) => count < 5 && error instanceof Refusal && error.problem.status === 409,
     queryFn: ({ signal }) => read<{ after: { spec?: PoolSpec } }>(`${path}/diff?replace=true&uid=${encodeURIComponent(target.uid)}`, { method: "PUT", body: withVersion(value ?? "", version.current), type: yaml, signal }),

@@ -1,0 +1,16 @@
+import { Refusal } from "./client";
+
+/** How long a question that has failed for the moment waits until it is asked again. */
+const wait = 5000;
+
+/** Whether a refusal is only for the moment, and says nothing about what was sent: the server is out of reach or has too much to do, or nobody is signed in. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof Refusal)) return false;
+  const { status } = error.problem;
+  return status === 0 || status >= 500 || [401, 408, 429].includes(status);
+}
+
+/** When a question is asked again by itself. Without a session it waits: whoever signs in asks everything anew. */
+export function whilePassing({ state: { error } }: { state: { error: Error | null } }): number | false {
+  return isPassing(error) && !(error instanceof Refusal && error.problem.status === 401) ? wait : false;
+}
