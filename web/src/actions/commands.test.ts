@@ -46,6 +46,12 @@ test("what is taken over is the same order, and is not refused any more", () => 
   expect(taken(order)).toEqual({ ...order, path: "/v1/virtualmachines/ci/a/power?uid=0-1&fieldManager=windlass-console-power" });
 });
 
+test("the second plan, and whatever else leaves its annotation, is written as the first one", () => {
+  const stays = Object.values(buttons).map(([{ kubectl }]) => kubectl).filter((kubectl) => kubectl.startsWith("kubectl annotate") && kubectl.includes("="));
+  expect(stays.length).toBeGreaterThan(2);
+  for (const kubectl of stays) expect(kubectl).toContain(" --overwrite ");
+});
+
 test("Delete acts on the object that the reader sees", () => {
   expect(new URL(orders.delete(machine).path, "http://console").searchParams.get("uid")).toBe("0-1");
 });

@@ -117,7 +117,7 @@ export const orders = {
     return act(target, on ? "cordon" : "uncordon", `kubectl ${on ? "cordon" : "uncordon"} ${quoted(target.name)}`, undefined, "cordon");
   },
   approve(target: Target, plan: string): Order {
-    return act(target, "approve", `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)} clusterprovisioner.rke.io/approve=${plan}`, { plan });
+    return act(target, "approve", `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)} --overwrite clusterprovisioner.rke.io/approve=${plan}`, { plan });
   },
   retry(target: Target): Order {
     return act(target, "retry", `kubectl annotate ${target.kind.kubectl} ${quoted(target.name)} --overwrite clusterprovisioner.rke.io/retry=${new Date().toISOString()}`);
