@@ -135,6 +135,7 @@ export const frame = {
   "events.reason": "Reason",
   "events.message": "Message",
   "events.none": "There are no events. Kubernetes keeps them for an hour.",
+  "events.older": "The filter chooses {count} more, which are older and left out.",
   "events.normal": "Normal",
   "events.warning": "Warning",
   "list.filter": "words, -l app=web, --field-selector",

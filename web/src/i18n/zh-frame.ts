@@ -128,6 +128,7 @@ export const frame: Record<keyof typeof english, string> = {
   "events.reason": "原因",
   "events.message": "消息",
   "events.none": "没有事件。Kubernetes 保留事件一小时。",
+  "events.older": "筛选还选中 {count} 个更早的事件，未列出。",
   "events.normal": "正常",
   "events.warning": "警告",
   "list.filter": "词语，-l app=web，--field-selector",

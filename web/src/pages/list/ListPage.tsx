@@ -27,6 +27,9 @@ export function ListPage() {
 
 const none: ReadonlySet<string | undefined> = new Set();
 
+/** How many events a selector chooses at most, the newest: as many as the API tells at once. */
+const mostChosen = 10_000;
+
 /** How often a value has become another one. */
 function useTurns(value: unknown): number {
   const last = useRef({ value, turns: 0 });
@@ -42,12 +45,14 @@ function useChosen(namespace: string | undefined, { labels, fields }: Filter, ev
   const chosen = useQuery({
     queryKey: ["events", namespace ?? "", labels, fields, turns], enabled: wanted, retry: false, gcTime: 0, placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
-      const { items } = await read<{ items: readonly Event[] }>(`/v1/events${query({ ns: namespace, labelSelector: labels, fieldSelector: fields, fields: "metadata.uid", limit: 500 })}`, { signal });
-      return new Set<string | undefined>(items.map((event) => event.metadata.uid));
+      const { items, metadata } = await read<{ items: readonly Event[]; metadata: { remainingItemCount?: number } }>(
+        `/v1/events${query({ ns: namespace, labelSelector: labels, fieldSelector: fields, fields: "metadata.uid", sort: "-created", limit: mostChosen })}`, { signal },
+      );
+      return { uids: new Set<string | undefined>(items.map((event) => event.metadata.uid)), older: metadata.remainingItemCount ?? 0 };
     },
   });
   const of = useAnswered(JSON.stringify([namespace, labels, fields]), wanted && (chosen.isPending || chosen.isPlaceholderData));
-  return { of, chosen: wanted ? (chosen.data ?? none) : undefined, wrong: wanted && chosen.error instanceof Refusal ? chosen.error : undefined };
+  return { of, chosen: wanted ? (chosen.data?.uids ?? none) : undefined, older: wanted ? (chosen.data?.older ?? 0) : 0, wrong: wanted && chosen.error instanceof Refusal ? chosen.error : undefined };
 }
 
 function Events() {
@@ -57,7 +62,7 @@ function Events() {
   const events = useObjects("events", ns);
   const kind = kindOf("events");
   const filter = useMemo(() => joined(parse(q), { words: "", labels: l, fields: f }), [q, l, f]);
-  const { of, chosen, wrong } = useChosen(ns, filter, events, tooLong(filter) === undefined);
+  const { of, chosen, older, wrong } = useChosen(ns, filter, events, tooLong(filter) === undefined);
   const shown = useMemo(() => matching(events, chosen, filter.words), [events, chosen, filter.words]);
   const onFilter = useCallback((to: Filter) => void navigate({ to: ".", search: (before) => ({ ...before, q: to.words || undefined, l: to.labels || undefined, f: to.fields || undefined }), replace: true }), [navigate]);
   useTitle(say("kind.events"));
@@ -66,6 +71,7 @@ function Events() {
     <>
       <div className="title"><div><h1>{say("kind.events")}</h1><p className="sub">{say("list.total", { total: events.length })}</p></div></div>
       <FilterField kind={kind} value={filter} wrong={wrong} count={say("list.count", { shown: shown.length, total: events.length })} onChange={onFilter} />
+      {older > 0 && <p className="small sub" role="status">{say("events.older", { count: older })}</p>}
       <section className="panel"><EventTable events={shown} of={JSON.stringify([ns, filter.words, of])} limit={500} /></section>
     </>
   );
