@@ -39,6 +39,11 @@ export function LogView({ title, sub, name, sources, following, onFollow, choice
   const names = useMemo(() => shortNames([...new Set(lines.flatMap((line) => line.pod ?? []))].sort()), [lines]);
   const newest = lines.at(-1)?.id ?? -1;
 
+  // Whoever looks at another log is at its end, wherever they were in the one before.
+  useLayoutEffect(() => {
+    setLeft(undefined);
+    place.current = { top: 0, height: 0 };
+  }, [log.of]);
   useLayoutEffect(() => {
     if (left === undefined && lines.length > 0) rows.scrollToIndex(lines.length - 1, { align: "end" });
   }, [lines, left, wrap, rows]);

@@ -16,6 +16,8 @@ export const kept = { lines: 10_000, characters: 8 * 1024 * 1024 };
 const every = 100;
 
 export interface Log {
+  /** Which reading it is: another one begins with lines of its own. */
+  of: string;
   lines: readonly Line[];
   dropped: number;
   /** Whether more can come. */
@@ -64,7 +66,8 @@ export function useLog(sources: readonly Source[]): Log {
   }, [key, turn]);
   return useMemo(() => ({
     ...shown,
+    of: `${turn} ${key}`,
     hold: (held: boolean) => { if (ring.current) ring.current.held = held; },
     again: () => setTurn(turn + 1),
-  }), [shown, turn]);
+  }), [shown, turn, key]);
 }
