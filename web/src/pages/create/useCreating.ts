@@ -17,6 +17,12 @@ export function useCreating(form: Form, namespace: string) {
   const key = `create/${form.route}`;
   const empty = useMemo(() => textOf(form.initial(namespace)), [form, namespace]);
   const [text, setText] = useState(() => draftOf(key)?.text ?? empty);
+  const [begun, setBegun] = useState(empty);
+  // Another namespace is for what nobody has filled in yet.
+  if (begun !== empty) {
+    setBegun(empty);
+    if (text === begun) setText(empty);
+  }
   const [creating, setCreating] = useState(false);
   const [refused, setRefused] = useState<{ text: string; error: Refusal }>();
   const link = useLink();
