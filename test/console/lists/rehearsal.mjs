@@ -5,9 +5,21 @@ import { ready, right } from "../page.mjs";
 export async function rehearsal({ page, open, read, until, look }) {
   await open("/nodepools/rehearsed");
   await until("the pool has put its label on the node", async () => (await read("/v1/nodes/rehearsed-01")).metadata.labels["example.com/uplink"] === "lte");
-  await page.getByRole("button", { name: "Change" }).click();
   const dialog = page.getByRole("dialog");
   const text = dialog.getByRole("textbox");
+  // Its YAML is there to read: saved from there, a change would not be rehearsed.
+  await page.getByRole("button", { name: "Change" }).waitFor();
+  await page.keyboard.press("y");
+  await page.locator(".cm-line", { hasText: "uplink" }).first().waitFor();
+  right((await page.getByRole("button", { name: /^Save/ }).count()) === 0 && (await page.locator(".cm-content").getAttribute("contenteditable")) === "false", "the YAML of a pool can be saved without a rehearsal");
+  await page.getByRole("button", { name: "Change" }).click();
+  await text.waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("heading", { name: "Facts" }).waitFor();
+  await page.getByRole("button", { name: "Change" }).waitFor();
+  await page.keyboard.press("e"); // the same as the button
   await text.waitFor();
   await text.fill((await text.inputValue()).replace("lte", "fibre"));
   await dialog.getByText("example.com/uplink=fibre").first().waitFor();

@@ -44,4 +44,6 @@ export const edit = {
   "help.optional": "optional",
   "help.unknown": "The schema of the server has no such field.",
   "clash.title": "{action} {name}: somebody else has set this",
+  "edit.rehearsed": "A pool is changed with Change: what it would do is rehearsed first.",
+  "edit.rehearsedSub": "Here the pool is to read. Change opens its spec, says what would happen on the nodes as you type, and touches none of them before you apply it.",
 } as const;

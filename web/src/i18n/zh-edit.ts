@@ -45,4 +45,6 @@ export const edit: Record<keyof typeof english, string> = {
   "help.optional": "可选",
   "help.unknown": "服务器的 schema 中没有此字段。",
   "clash.title": "{action} {name}：该字段已由他人设置",
+  "edit.rehearsed": "节点池用“修改”来更改：先试运行会发生什么。",
+  "edit.rehearsedSub": "这里只供查看。“修改”会打开它的 spec，边输入边说明节点上会发生什么，应用之前不改动任何节点。",
 };

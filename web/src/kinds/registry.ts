@@ -33,6 +33,9 @@ export const kinds: readonly Kind[] = [
 /** Kinds that the API writes. The others are shown. */
 export const writable: readonly Plural[] = ["clusters", "deployments", "kubeconfigs", "namespaces", "nodepools", "nodes", "podbuggertools", "podsets", "services", "virtualmachines"];
 
+/** Kinds whose objects are changed by a rehearsal and not by their text, which is there to read: a text that is saved at once would be a way round it. */
+export const rehearsed: readonly Plural[] = ["nodepools"];
+
 export function kindOf(plural: string): Kind | undefined {
   return kinds.find((kind) => kind.plural === plural);
 }

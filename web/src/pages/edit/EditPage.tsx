@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useState } from "react";
 import { objectPath, query, read, text as readText } from "../../api/client";
 import { isPassing } from "../../api/passing";
 import type { KubeObject } from "../../api/types";
-import { Failure, Segments, Skeleton } from "../../components/parts";
+import { Failure, Nothing, Segments, Skeleton } from "../../components/parts";
 import { tell } from "../../components/toasts";
 import { CodeEditor } from "../../editor/CodeEditor";
 import { editable, type Fields, same, uidOf } from "../../editor/json";
@@ -14,13 +14,14 @@ import { pathOf } from "../../editor/path";
 import { FormView } from "../../forms/FormView";
 import { formOf } from "../../forms/registry";
 import { useLanguage } from "../../i18n";
-import { type Kind, writable } from "../../kinds/registry";
+import { type Kind, rehearsed, writable } from "../../kinds/registry";
 import { useObject } from "../../live/hooks";
 import { useCut } from "../../live/useCut";
 import { may, useRights } from "../../shell/session";
 import { clock } from "../../status/age";
 import { StatusMark } from "../../status/shapes";
 import { statusOf, withoutStatus } from "../../status/status";
+import { ChangeButton } from "../object/pool/ChangeButton";
 import { Changed } from "./Changed";
 import { EditFoot } from "./EditFoot";
 import { FieldHelpLine } from "./FieldHelpLine";
@@ -49,9 +50,11 @@ function Editor({ kind, first }: { kind: Kind; first: Whole }) {
   const server = useServer(edit.path, first, live);
   const [cursor, setCursor] = useState(0);
   const [shown, setShown] = useState<"yaml" | "form" | "all">("yaml");
-  const form = formOf(kind.plural);
+  // What a pool would do is rehearsed before it does it: saved from here, a taint could delete pods that nobody has counted.
+  const rehearses = rehearsed.includes(kind.plural);
+  const form = rehearses ? undefined : formOf(kind.plural);
   const allowed = may(rights, kind.plural, namespace, "patch");
-  const readOnly = !writable.includes(kind.plural) || !allowed;
+  const readOnly = !writable.includes(kind.plural) || rehearses || !allowed;
 
   const marks = useMemo(() => marksOf(linesOf(editableText(edit.base), edit.text)), [edit.base, edit.text]);
   const mistakes = useMemo(() => [
@@ -65,7 +68,8 @@ function Editor({ kind, first }: { kind: Kind; first: Whole }) {
   const moved = replaced || !same(editable(server.object), edit.base);
   useEffect(() => { if (moved && edit.pristine) edit.adopt(server.object); }, [moved, edit, server.object]);
 
-  const blocked = readOnly ? say(allowed ? "edit.readOnly" : "action.refused", { verb: "patch", kind: say(`kind.${kind.plural}`) })
+  const blocked = rehearses ? say("edit.rehearsed")
+    : readOnly ? say(allowed ? "edit.readOnly" : "action.refused", { verb: "patch", kind: say(`kind.${kind.plural}`) })
     : cut ? cut
     : replaced ? say("edit.replaced")
     : edit.said.mistakes.length > 0 ? say("edit.mistakes", { count: edit.said.mistakes.length })
@@ -104,9 +108,9 @@ function Editor({ kind, first }: { kind: Kind; first: Whole }) {
       <div className="r">
         {moved && !edit.pristine && <Changed replaced={replaced} since={clock(server.since, language, Date.now())} before={edit.base} now={server.object} onAdopt={() => edit.adopt(server.object)} />}
         {!live && server.gone && <div className="banner warn" role="status">{say("object.deleted", { time: clock(server.since, language, Date.now()) })}</div>}
-        <Outcome kind={kind} edit={edit} target={first.metadata} />
+        {rehearses ? <Nothing>{say("edit.rehearsedSub")}</Nothing> : <Outcome kind={kind} edit={edit} target={first.metadata} />}
       </div>
-      <EditFoot edit={edit} blocked={blocked} mistakes={mistakes} onSave={store} onCancel={leave} />
+      <EditFoot edit={edit} blocked={blocked} mistakes={mistakes} instead={rehearses && <ChangeButton kind={kind} name={name} />} onSave={store} onCancel={leave} />
     </div>
   );
 }

@@ -19,6 +19,7 @@ const cases: Record<string, { plural: string; reason?: string; objects: KubeObje
   "a plan leads to its review": { plural: "clusters", reason: "WaitingForApproval", objects: [alone("aws")], says: "Review the plan", to: "/clusters/aws" },
   "a failed run leads to its log": { plural: "clusters", reason: "SSHAuth", objects: [alone("aws")], says: "Read the log", to: "/clusters/aws", search: { tab: "logs" } },
   "what was written wrong leads to its text": { plural: "virtualmachines", reason: "InvalidSpec", objects: [named("vm")], says: "Edit", to: "/virtualmachines/ml/vm", search: { tab: "yaml" } },
+  "a pool that was written wrong leads to its page, where a change is rehearsed": { plural: "nodepools", reason: "InvalidSelector", objects: [alone("gpu")], says: "Open gpu", to: "/nodepools/gpu" },
   "any other reason leads to its checks": { plural: "deployments", reason: "ProgressDeadlineExceeded", objects: [named("web")], says: "See why", to: "/deployments/ml/web", search: { tab: "why" } },
 };
 

@@ -21,6 +21,8 @@ type Find = (object: KubeObject & Judged, kind: Kind, known: Known) => Way | und
 
 const own = (key: Key, tab?: string): Find => ({ metadata: { namespace, name = "" } }, kind) => ({ key, values: { name }, to: pageOf(kind.plural, namespace, name), ...(tab ? { search: { tab } } : {}) });
 const edit = own("way.edit", "yaml");
+/** Its own page, where the button is that solves it. */
+const page = own("overview.open");
 const log = own("way.log", "logs");
 const sum = own("way.sum");
 const leaving = own("way.leaving");
@@ -38,7 +40,7 @@ const compare: Find = (_, __, { contested }) => (contested ? { key: "way.compare
 
 /** By kind and reason. Everything else is explained by its checks. */
 const ways: Readonly<Record<string, Readonly<Record<string, Find>>>> = {
-  nodepools: { KeysHeldElsewhere: compare, TooManyLeaving: leaving, InvalidSelector: edit, AdmissionUnsupported: edit },
+  nodepools: { KeysHeldElsewhere: compare, TooManyLeaving: leaving, InvalidSelector: page, AdmissionUnsupported: page },
   podsets: {
     PoolCapacityShort: sum, PoolCordoned: pool, PoolDeleting: pool, PoolPaused: pool, PoolHasNoNode: pool, PoolHasNoReadyNode: pool, PoolNodesNotSynced: pool, PoolHandlerMissing: pool,
     PoolRuntimeClassNotReady: pool, PoolNotFound: pools, PoolNotAllowed: pools, ChildRefused: edit, TemplateTooLarge: edit,
@@ -58,6 +60,6 @@ export function wayOf({ plural, status, objects }: Matter, kind: Kind | undefine
   if (!first || !kind) return undefined;
   if (objects.length > 1) return { key: objects.length === 2 ? "way.both" : "overview.show", values: { count: objects.length }, to: `/${plural}`, ...(plural === "virtualmachines" ? { search: { group: "host" } } : {}) };
   // A node says on its page what it lacks; why it is not ready only its machine knows.
-  const usual = kind.explained && plural !== "nodes" ? own("way.why", "why") : own("overview.open");
+  const usual = kind.explained && plural !== "nodes" ? own("way.why", "why") : page;
   return ways[plural]?.[status.reason ?? ""]?.(first, kind, known) ?? usual(first, kind, known);
 }

@@ -19,7 +19,7 @@ export function ChangeButton({ kind, name }: { kind: Kind; name: string }) {
   if (!pool) return null;
   return (
     <>
-      <Action label={say("pool.changeIt")} disabled={refused} onClick={() => setOpen(true)} />
+      <Action name="pool.changeIt" label={say("pool.changeIt")} disabled={refused} onClick={() => setOpen(true)} />
       {open && <Layer onClose={() => setOpen(false)}><Change pool={pool} target={targetOf(kind, pool)} onClose={() => setOpen(false)} /></Layer>}
     </>
   );
