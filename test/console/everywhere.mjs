@@ -37,6 +37,20 @@ async function english(page, where) {
   for (const each of found.slice(0, 3)) wrong.push(`English on a Chinese page, ${where}: ${each.slice(0, 160)}`);
 }
 
+/** Behind the menu of a narrow window are the counts, who has signed in, and the way out. */
+async function menu(page) {
+  await open(page, "/");
+  for (const width of [1279, 720, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    const button = page.getByRole("button", { name: "Menu", exact: true });
+    await button.click();
+    for (const part of [".rail .total", ".rail .foot .user"]) await page.locator(part).first().waitFor();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await button.click();
+    await page.locator(".rail .foot").waitFor({ state: "hidden" });
+  }
+}
+
 export async function everyPage(page, keep) {
   for (const path of pages) {
     await page.setViewportSize(wide);
@@ -48,6 +62,7 @@ export async function everyPage(page, keep) {
     await theme(page, "light");
     for (const width of widths) await narrow(page, path, width);
   }
+  await menu(page);
   await page.setViewportSize(wide);
 }
 
