@@ -102,4 +102,5 @@ export const list = {
   "nodes.table": "Table",
   "nodes.show": "What is shown",
   "overview.unfold": "Show what is in progress",
+  "events.moved": "{added} new. Show them",
 } as const;

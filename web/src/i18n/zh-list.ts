@@ -104,4 +104,5 @@ export const list: Record<keyof typeof english, string> = {
   "nodes.table": "表",
   "nodes.show": "显示内容",
   "overview.unfold": "显示进行中的对象",
+  "events.moved": "新增 {added}。显示",
 };

@@ -4,12 +4,15 @@ import { Later, later } from "../../components/later";
 import { Panel, Segments, Skeleton } from "../../components/parts";
 import { useSay } from "../../i18n";
 import { useFilled, useHeld, useHidden, useObjects } from "../../live/hooks";
+import { inPlace, movedOf } from "../../live/inPlace";
 import { useMatters, useTitle, useWatched, watched } from "../../live/needs";
+import { useHolding } from "../../live/useHolding";
 import type { By } from "../../map/model";
 import { NodeMap } from "../../map/NodeMap";
 import { useNodeMap } from "../../map/useNodeMap";
-import { tallyOf } from "../../status/order";
+import { type Matter, tallyOf } from "../../status/order";
 import { EventTable } from "../parts/EventTable";
+import { Renew } from "../parts/Renew";
 import { Matters } from "./Matters";
 import { useLingering } from "./useLingering";
 
@@ -22,15 +25,24 @@ export function Overview() {
   return useFilled() ? <Whole /> : <Skeleton rows={8} />;
 }
 
+const asTheyAre = (held: readonly Matter[], now: readonly Matter[]) => inPlace(held, now, ({ objects }) => objects.map(({ metadata }) => metadata.uid));
+
+/** Rows that stay while pointer or focus is among them, with what there is beside them by now. */
+function useRows(now: readonly Matter[], { held, unfocus }: ReturnType<typeof useHolding>, where: string) {
+  const { shown, show } = useHeld(now, held, where, asTheyAre);
+  const { added, gone } = useMemo(() => movedOf(shown, now), [shown, now]);
+  return { shown, renew: <Renew added={added} gone={gone} onShow={() => { show(); unfocus(); }} /> };
+}
+
 function Whole() {
   const say = useSay();
   const { ns } = useSearch({ from: "__root__" });
   const all = useWatched(ns);
-  const [held, setHeld] = useState(false);
+  const holding = useHolding();
   const found = useMatters(all);
   const where = ns ?? "";
-  const needs = useHeld(useLingering(found.needs, all, where), held, where);
-  const moves = useHeld(found.moves, held, where);
+  const needs = useRows(useLingering(found.needs, all, where), holding, where);
+  const moves = useRows(found.moves, holding, where);
   const total = watched.reduce((sum, kind) => sum + (all[kind]?.length ?? 0), 0);
   const ready = useMemo(() => watched.reduce((sum, kind) => sum + tallyOf(kind, all[kind] ?? []).ready, 0), [all]);
   const count = found.needs.length;
@@ -39,11 +51,11 @@ function Whole() {
   return (
     <>
       <div className="title"><div><h1>{title}</h1><p className="sub">{say(found.moves.length > 0 ? "overview.sub" : "overview.subStill", { ready, total, moving: found.moves.length })}</p></div><div className="acts"><Later short><CreateMenu namespace={ns} /></Later></div></div>
-      <div className="grid halves" onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)} onFocus={() => setHeld(true)} onBlur={() => setHeld(false)}>
-        <Panel title={say("overview.needs")} sub={needs.shown.length > 0 ? say("overview.needsSub", { count: needs.shown.length }) : undefined} flush>
+      <div className="grid halves" {...holding.holds}>
+        <Panel title={say("overview.needs")} sub={needs.shown.length > 0 ? say("overview.needsSub", { count: needs.shown.length }) : undefined} aside={needs.renew} flush>
           <Matters matters={needs.shown} nothing={say("overview.nothing")} explained />
         </Panel>
-        <Panel title={say("overview.progress")} sub={moves.shown.length > 0 ? say("overview.progressSub", { count: moves.shown.length }) : undefined} folds={say("overview.unfold")} flush>
+        <Panel title={say("overview.progress")} sub={moves.shown.length > 0 ? say("overview.progressSub", { count: moves.shown.length }) : undefined} aside={moves.renew} folds={say("overview.unfold")} flush>
           <Matters matters={moves.shown} nothing={say("overview.still")} />
         </Panel>
       </div>

@@ -1,32 +1,39 @@
 import { Link } from "@tanstack/react-router";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo } from "react";
 import type { Objects } from "../../api/types";
 import { Nothing } from "../../components/parts";
 import { useLanguage } from "../../i18n";
 import { kindNamed, pageOf } from "../../kinds/registry";
 import { useHeld, useNow } from "../../live/hooks";
+import { inPlace, movedOf } from "../../live/inPlace";
+import { useHolding } from "../../live/useHolding";
 import { clock } from "../../status/age";
 import { Shape } from "../../status/shapes";
 import { newest, seen } from "./events";
+import { Renew } from "./Renew";
 
 type Event = Objects["events"];
 
-/** Events, newest first; the order stays while the pointer is in them. of is what they are about, or what they were asked for with. */
+const asTheyAre = (held: readonly Event[], now: readonly Event[]) => inPlace(held, now, ({ metadata }) => [metadata.uid]);
+
+/** Events, newest first; the order stays while pointer or focus is in them, and how many have come stands above. of is what they are about, or what they were asked for with. */
 export function EventTable({ events, of, limit, object = true }: { events: readonly Event[]; of: string; limit?: number; object?: boolean }) {
   const { say, language } = useLanguage();
   const now = useNow(60_000);
-  const [held, setHeld] = useState(false);
-  const latest = useMemo(() => newest(events, limit), [events, limit]);
-  const { shown } = useHeld(latest, held, of);
+  const { held, holds, letGo, unfocus } = useHolding();
+  const latest: readonly Event[] = useMemo(() => newest(events, limit), [events, limit]);
+  const { shown, show } = useHeld(latest, held, of, asTheyAre);
   const none = shown.length === 0;
-  useEffect(() => { if (none) setHeld(false); }, [none]); // no pointer leaves a table that is taken away
+  useEffect(() => { if (none) letGo(); }, [none, letGo]); // no pointer leaves a table that is taken away
+  // The oldest leave when others come, and nobody asks for those.
+  const { added } = useMemo(() => movedOf(shown, latest), [shown, latest]);
   if (none) return <Nothing>{say("events.none")}</Nothing>;
   return (
-    <div className="scroll" role="group" aria-label={say("tab.events")} tabIndex={0} onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)}>
+    <div className="scroll" role="group" aria-label={say("tab.events")} tabIndex={0} {...holds}>
       <table className="cards events">
         <thead><tr>
           <th scope="col">{say("events.seen")}</th><th scope="col">{say("events.type")}</th>{object && <th scope="col">{say("events.object")}</th>}
-          <th scope="col">{say("events.reason")}</th><th scope="col">{say("events.message")}</th>
+          <th scope="col">{say("events.reason")}</th><th scope="col"><span className="row between">{say("events.message")}<Renew added={added} gone={0} text="events.moved" onShow={() => { show(); unfocus(); }} /></span></th>
         </tr></thead>
         <tbody>
           {shown.map((event) => {

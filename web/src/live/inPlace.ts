@@ -1,0 +1,22 @@
+/**
+ * The rows of a list that is held, each as it is now: those that were there stay where they were, and those that have come are left out. It is the same
+ * array for as long as nothing of it changes. A row can stand for several objects, and goes on as the one that has one of them.
+ */
+export function inPlace<T>(held: readonly T[], now: readonly T[], uidsOf: (row: T) => readonly (string | undefined)[]): readonly T[] {
+  const at = new Map(now.flatMap((row) => uidsOf(row).map((uid) => [uid, row] as const)));
+  const taken = new Set<T>();
+  const out = held.map((row) => {
+    const next = uidsOf(row).map((uid) => at.get(uid)).find((found) => found !== undefined && !taken.has(found));
+    if (next === undefined) return row;
+    taken.add(next);
+    return next;
+  });
+  return out.every((row, index) => row === held[index]) ? held : out;
+}
+
+/** How many rows have come since a list is held, and how many of those that it shows have gone. */
+export function movedOf<T>(shown: readonly T[], now: readonly T[]): { added: number; gone: number } {
+  if (shown === now) return { added: 0, gone: 0 };
+  const [before, after] = [new Set(shown), new Set(now)];
+  return { added: now.filter((row) => !before.has(row)).length, gone: shown.filter((row) => !after.has(row)).length };
+}
