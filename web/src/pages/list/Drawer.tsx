@@ -11,9 +11,10 @@ import { clock } from "../../status/age";
 import { StatusMark } from "../../status/shapes";
 import { statusOf, withoutStatus } from "../../status/status";
 import { Actions } from "../../actions/Actions";
-import { Conditions, Facts, ReasonBox } from "../object/Aside";
+import { Conditions, Facts } from "../object/Aside";
 import { Origins } from "../object/Origins";
 import { ObjectEvents } from "../object/ObjectEvents";
+import { ReasonBox } from "../object/ReasonBox";
 import { byKey, focusRow } from "./focus";
 
 /** One object beside the list, which stays usable. It never closes by itself, and gives the focus back when it is closed with a key. */

@@ -1,8 +1,7 @@
 import { Link } from "@tanstack/react-router";
-import { objectPath } from "../../api/client";
 import type { KubeObject } from "../../api/types";
 import { Command } from "../../components/parts";
-import { Said, Step } from "../../components/Said";
+import { Said } from "../../components/Said";
 import { flagsOf, quoted } from "../../actions/commands";
 import { useLanguage, useSay } from "../../i18n";
 import { factsOf } from "../../kinds/facts";
@@ -12,32 +11,6 @@ import { useShown } from "../../live/page";
 import { age, clock } from "../../status/age";
 import { Shape } from "../../status/shapes";
 import { conditionsOf, conditionStatus, type Status } from "../../status/status";
-import { useWhy } from "./useWhy";
-
-const boxes: Partial<Record<Status["name"], string>> = { stalled: "stalled", reconciling: "reconciling", retrying: "heed", waiting: "heed", unknown: "heed", attention: "heed" };
-
-/** Why an object is not plainly ready, in the server's words, and what to do. */
-export function ReasonBox({ kind, object, status }: { kind: Kind; object: KubeObject; status: Status }) {
-  const { say, meaning } = useLanguage();
-  const box = boxes[status.name];
-  const why = useWhy(kind, object, { wanted: box !== undefined });
-  const failed = why.data?.checks.find((check) => check.state === "Failed");
-  if (box === undefined) return null;
-  const { namespace, name = "" } = object.metadata;
-  return (
-    <div className={`reasonbox ${box}`}>
-      <Shape name={status.name} />
-      <div>
-        {status.reason && <div className="reason">{status.reason}</div>}
-        <Said reason={status.reason} message={status.message} />
-        {failed?.next && !why.old && !meaning(status.reason) && <div className="sub"><Step text={failed.next.text} /></div>}
-      </div>
-      {kind.explained && (
-        <Link className="btn" to={objectPath(kind.plural, namespace, name)} search={(before) => ({ ...before, tab: "why", open: undefined, q: undefined })}>{say("tab.why")}</Link>
-      )}
-    </div>
-  );
-}
 
 export function Facts({ kind, object }: { kind: Kind; object: KubeObject }) {
   const { say, language } = useLanguage();

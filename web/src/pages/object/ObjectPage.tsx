@@ -12,10 +12,11 @@ import { clock } from "../../status/age";
 import { StatusMark } from "../../status/shapes";
 import { statusOf, withoutStatus } from "../../status/status";
 import { NotFound } from "../NotFound";
-import { Conditions, Facts, InTheShell, Labels, ReasonBox, Wants } from "./Aside";
+import { Conditions, Facts, InTheShell, Labels, Wants } from "./Aside";
 import { EditButton } from "./EditButton";
 import { ObjectEvents, useObjectEvents } from "./ObjectEvents";
 import { ChangeButton } from "./pool/ChangeButton";
+import { ReasonBox } from "./ReasonBox";
 import { Summary } from "./Summary";
 import { useObjectKeys } from "./useObjectKeys";
 

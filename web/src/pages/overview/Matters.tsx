@@ -6,14 +6,13 @@ import { Said, Step } from "../../components/Said";
 import { useLanguage, useSay } from "../../i18n";
 import { type Kind, kindOf, pageOf } from "../../kinds/registry";
 import { useNow } from "../../live/hooks";
-import { store } from "../../live/store";
-import { tiesOf } from "../../map/ties";
 import { age } from "../../status/age";
 import type { Matter } from "../../status/order";
 import { progressOf } from "../../status/progress";
 import { StatusMark } from "../../status/shapes";
 import { text } from "../../status/status";
 import { useWhy } from "../object/useWhy";
+import { contested } from "../parts/contested";
 import { wayOf } from "./way";
 
 const atFirst = 6;
@@ -33,11 +32,6 @@ function Far({ plural, object }: { plural: string; object: KubeObject }) {
   return progress ? <div className="next">{say(progress.key, progress.values)}</div> : null;
 }
 
-/** The first node on which a pool has lost a key. */
-function contested(pool: string): string | undefined {
-  const pools = store.list("nodepools");
-  return store.list("nodes").filter((node) => tiesOf(node, pools).lost.includes(pool)).map((node) => node.metadata.name ?? "").sort()[0];
-}
 
 function Row({ matter, explained }: { matter: Matter; explained: boolean }) {
   const { say, language, meaning } = useLanguage();

@@ -3,7 +3,7 @@ import type { KubeObject } from "../../api/types";
 import { en } from "../../i18n/en";
 import { fill } from "../../i18n";
 import { kindOf } from "../../kinds/registry";
-import { wayOf } from "./way";
+import { isThere, wayOf } from "./way";
 
 const named = (name: string, more = {}) => ({ metadata: { name, namespace: "ml" }, ...more });
 const alone = (name: string, more = {}) => ({ metadata: { name }, ...more });
@@ -26,4 +26,10 @@ const cases: Record<string, { plural: string; reason?: string; objects: KubeObje
 test.each(Object.entries(cases))("%s", (_, { plural, reason, objects, contested, says, to, search }) => {
   const way = wayOf({ plural, status: { name: "stalled", ...(reason ? { reason } : {}) }, objects }, kindOf(plural), { contested });
   expect({ says: way && fill(en[way.key], way.values), to: way?.to, search: way?.search }).toEqual({ says, to, search });
+});
+
+test("a way leads nowhere from where it leads to, and to another tab of the same page", () => {
+  const plan = { key: "way.plan", to: "/clusters/aws" } as const;
+  expect([isThere(plan, "/clusters/aws", ""), isThere(plan, "/clusters/aws", "why"), isThere(plan, "/clusters", "")]).toEqual([true, false, false]);
+  expect(isThere({ ...plan, search: { tab: "logs" } }, "/clusters/aws", "logs")).toBe(true);
 });

@@ -54,6 +54,11 @@ const ways: Readonly<Record<string, Readonly<Record<string, Find>>>> = {
   podbuggertools: { InvalidSelector: edit, ToolFailed: edit, ToolRefused: edit },
 };
 
+/** Whether a page is the one to which a way leads. */
+export function isThere({ to, search }: Way, path: string, tab: string): boolean {
+  return to === path && (search?.tab ?? "") === tab;
+}
+
 /** The link of an entry of the overview. */
 export function wayOf({ plural, status, objects }: Matter, kind: Kind | undefined, known: Known): Way | undefined {
   const [first] = objects;
