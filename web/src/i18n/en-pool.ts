@@ -97,4 +97,6 @@ export const pool = {
   "map.titleSizes": "Capacity by size",
   "pool.wants": "Wants on its nodes",
   "pool.softer": "Use NoSchedule instead",
+  "waits.ofPod": "The checks of pod",
+  "waits.left": "{left} of {all} nodes",
 } as const;

@@ -99,4 +99,6 @@ export const pool: Record<keyof typeof english, string> = {
   "map.titleSizes": "按大小的容量",
   "pool.wants": "对节点的要求",
   "pool.softer": "改用 NoSchedule",
+  "waits.ofPod": "所检查的 Pod：",
+  "waits.left": "{all} 个节点中 {left} 个",
 };

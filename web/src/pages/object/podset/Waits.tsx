@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import type { Objects } from "../../../api/types";
+import type { Check, Objects } from "../../../api/types";
 import { Panel, Skeleton } from "../../../components/parts";
 import { Asked, Step } from "../../../components/Said";
 import { useSay } from "../../../i18n";
@@ -11,6 +11,7 @@ import { cores, gibi } from "../../../status/quantity";
 import { Shape } from "../../../status/shapes";
 import { useWhy } from "../useWhy";
 import { type Bin, pack, type Packing } from "./packing";
+import { leftOf, waitingChecks } from "./waiting";
 
 type PodSet = Objects["podsets"];
 /** So many nodes are drawn: those with the most of the pods, and the others are a number. */
@@ -53,15 +54,22 @@ function Checks({ podset }: { podset: PodSet }) {
   const say = useSay();
   const why = useWhy(kindOf("podsets"), podset);
   if (why.isPending) return <Skeleton rows={6} />;
+  if (!why.data) return null;
+  const { pod, checks } = waitingChecks(why.data);
+  const count = (check: Check) => { const of = leftOf(check); return of && <span className="dim small nowrap">{say("waits.left", of)}</span>; };
   return (
-    <ol className="steps">
-      {why.data?.checks.map((check) => (
-        <li key={check.id}>
-          {check.state === "NotLookedAt" ? <i className="todo" aria-hidden="true" /> : <Shape name={check.state === "Passed" ? "ready" : check.next?.heals ? "reconciling" : "stalled"} />}
-          <div className={check.state === "Failed" ? "strong" : undefined}><Asked check={check} /><span className="sr">: {say(check.state === "Passed" ? "why.passed" : check.state === "Failed" ? "why.failed" : "why.skipped")}</span>{check.state === "Failed" && check.message && <div className="sub small"><Step text={check.message} /></div>}</div><span />
-        </li>
-      ))}
-    </ol>
+    <div>
+      {pod !== undefined && <p className="small sub ofpod">{say("waits.ofPod")} <code>{pod}</code></p>}
+      <ol className="steps">
+        {checks.map((check) => (
+          <li key={check.id}>
+            {check.state === "NotLookedAt" ? <i className="todo" aria-hidden="true" /> : <Shape name={check.state === "Passed" ? "ready" : check.next?.heals ? "reconciling" : "stalled"} />}
+            <div className={check.state === "Failed" ? "strong" : undefined}><Asked check={check} /><span className="sr">: {say(check.state === "Passed" ? "why.passed" : check.state === "Failed" ? "why.failed" : "why.skipped")}</span>{check.state === "Failed" && check.message && <div className="sub small"><Step text={check.message} /></div>}</div>
+            {count(check) ?? <span />}
+          </li>
+        ))}
+      </ol>
+    </div>
   );
 }
 
