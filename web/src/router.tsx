@@ -21,11 +21,13 @@ export interface Search {
   tab?: string | undefined;
   /** Columns that are shown, if they are not the usual ones. */
   cols?: string | undefined;
+  /** Container of a pod that its terminal begins with. */
+  container?: string | undefined;
 }
 
 function search(from: Record<string, unknown>): Search {
   const out: Search = {};
-  for (const name of ["ns", "q", "l", "f", "sort", "group", "open", "tab", "cols"] as const) {
+  for (const name of ["ns", "q", "l", "f", "sort", "group", "open", "tab", "cols", "container"] as const) {
     const value = from[name];
     if (typeof value === "string" && value !== "") out[name] = value;
     else if (typeof value === "number") out[name] = String(value);

@@ -40,4 +40,5 @@ export const cluster = {
   "tool.sub": "{matched} match, {installed} have it, {failed} failed",
   "tool.none": "No pod matches.",
   "tool.use": "Use it",
+  "tool.open": "Terminal of {name}",
 } as const;

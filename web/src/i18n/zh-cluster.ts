@@ -41,4 +41,5 @@ export const cluster: Record<keyof typeof english, string> = {
   "tool.sub": "{matched} 个匹配，{installed} 个已装上，{failed} 个失败",
   "tool.none": "没有匹配的 Pod。",
   "tool.use": "使用",
+  "tool.open": "{name} 的终端",
 };

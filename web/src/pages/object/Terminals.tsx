@@ -1,3 +1,4 @@
+import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { flagsOf, quoted } from "../../actions/commands";
 import { objectPath, query } from "../../api/client";
@@ -9,6 +10,7 @@ import { useShown } from "../../live/page";
 import { useCut } from "../../live/useCut";
 import { may, useRights } from "../../shell/session";
 import { TerminalPanel } from "../../terminal/TerminalPanel";
+import { entered } from "./containers";
 
 /** The terminal of an object: a shell in a container of a pod, or the console of a machine. */
 export function Terminals({ kind, object }: { kind: Kind; object: KubeObject }) {
@@ -29,11 +31,14 @@ function Shell({ namespace, name }: { namespace: string; name: string }) {
   const say = useSay();
   const pod = useShown("pods", namespace, name);
   const forbidden = useHindrance("pods", namespace, "exec");
-  const containers = pod?.spec?.containers.map((each) => each.name) ?? [];
-  const usual = pod?.metadata.annotations?.["kubectl.kubernetes.io/default-container"] ?? containers[0] ?? "";
+  const inside = entered(pod);
+  const containers = inside.map((each) => each.name);
+  // A link can say which: the page of a debugging tool leads to the tool.
+  const { container: linked = "" } = useSearch({ from: "__root__" });
+  const usual = containers.includes(linked) ? linked : (pod?.metadata.annotations?.["kubectl.kubernetes.io/default-container"] ?? containers[0] ?? "");
   const [chosen, setChosen] = useState<string>();
   const container = chosen ?? usual;
-  const runs = pod?.status?.containerStatuses?.find((each) => each.name === container)?.state?.running !== undefined;
+  const runs = inside.find((each) => each.name === container)?.status?.state?.running !== undefined;
   const path = `/v1${objectPath("pods", namespace, name)}/exec${query({ container, command: "sh", stdin: true, stdout: true, tty: true })}`;
   const choice = containers.length > 1 && (
     <label className="field choice">

@@ -23,7 +23,7 @@ export function ToolPods({ namespace, name }: { namespace: string; name: string 
           <ul className="entries">
             {pods.map((pod) => (
               <li key={pod.name}>
-                <span className="row wrap"><Shape name={shapes[pod.state] ?? "unknown"} /><Link className="plainlink" to={pageOf("pods", namespace, pod.name)}><code>{pod.name}</code></Link><span className="sub" lang="en">{pod.state}</span>{pod.container && <code className="dim">{pod.container}</code>}</span>
+                <span className="row wrap"><Shape name={shapes[pod.state] ?? "unknown"} /><Link className="plainlink" to={pageOf("pods", namespace, pod.name)}><code>{pod.name}</code></Link><span className="sub" lang="en">{pod.state}</span>{pod.container && <code className="dim">{pod.container}</code>}{pod.state === "Running" && <Link className="link" to={pageOf("pods", namespace, pod.name)} search={{ tab: "terminal", container: pod.container }} aria-label={say("tool.open", { name: pod.name })}>{say("tab.terminal")}</Link>}</span>
                 {pod.message && <span className="small sub said" lang="en">{pod.message}</span>}
               </li>
             ))}
