@@ -103,4 +103,9 @@ export const list = {
   "nodes.show": "What is shown",
   "overview.unfold": "Show what is in progress",
   "events.moved": "{added} new. Show them",
+  "containers.ended": "Last end",
+  "containers.code": "exit code {code}",
+  "containers.sidecar": "beside them",
+  "containers.init": "runs first",
+  "containers.debug": "debug tool",
 } as const;

@@ -105,4 +105,9 @@ export const list: Record<keyof typeof english, string> = {
   "nodes.show": "显示内容",
   "overview.unfold": "显示进行中的对象",
   "events.moved": "新增 {added}。显示",
+  "containers.ended": "上次结束",
+  "containers.code": "退出码 {code}",
+  "containers.sidecar": "边车",
+  "containers.init": "先运行",
+  "containers.debug": "调试工具",
 };

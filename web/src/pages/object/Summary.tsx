@@ -7,6 +7,7 @@ import { useObjects } from "../../live/hooks";
 import { useShown } from "../../live/page";
 import { ObjectEvents } from "./ObjectEvents";
 import { Origins } from "./Origins";
+import { Containers } from "./Containers";
 import { Kubeconfigs, OneKubeconfig } from "./cluster/Kubeconfigs";
 import { Operation } from "./cluster/Operation";
 import { Plan } from "./cluster/Plan";
@@ -29,6 +30,8 @@ export function Summary({ kind, object }: { kind: Kind; object: KubeObject }) {
       {kind.plural === "nodepools" && <PoolParts name={name} />}
       {kind.plural === "podsets" && <PodSetParts namespace={namespace} name={name} />}
       {kind.plural === "deployments" && <DeploymentParts namespace={namespace} name={name} />}
+      {kind.plural === "pods" && <PodParts namespace={namespace} name={name} />}
+      {kind.plural === "services" && <ServicePods namespace={namespace} name={name} />}
       {kind.plural === "nodes" && <><NodeUsage name={name} /><section className="panel"><div className="body"><Origins name={name} /></div></section><NodePods name={name} /></>}
       {kind.plural === "virtualmachines" && <Machine namespace={namespace ?? ""} name={name} />}
       {kind.plural === "clusters" && <><Plan name={name} /><Operation name={name} /><Kubeconfigs cluster={name} /></>}
@@ -42,6 +45,17 @@ export function Summary({ kind, object }: { kind: Kind; object: KubeObject }) {
 function NodeUsage({ name }: { name: string }) {
   const allocatable = useShown("nodes", undefined, name)?.status?.allocatable;
   return <UsagePanel path={`nodes/${encodeURIComponent(name)}`} limits={{ cpu: quantity(allocatable?.["cpu"]) || undefined, memory: quantity(allocatable?.["memory"]) || undefined }} />;
+}
+
+function PodParts({ namespace, name }: { namespace: string | undefined; name: string }) {
+  const pod = useShown("pods", namespace, name);
+  return pod ? <Containers pod={pod} /> : null;
+}
+
+/** The pods to which a Service leads; one without a selector leads to what somebody else has written. */
+function ServicePods({ namespace, name }: { namespace: string | undefined; name: string }) {
+  const selector = Object.entries(useShown("services", namespace, name)?.spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`).join(",");
+  return selector === "" ? null : <Pods namespace={namespace} selector={selector} />;
 }
 
 function DeploymentParts({ namespace, name }: { namespace: string | undefined; name: string }) {
