@@ -221,6 +221,26 @@ async function events() {
   await page.locator("#filter-said.bad").waitFor();
 }
 
+/** The names of the columns stay at the top of a long list, and no row that has the focus is under them. */
+async function head() {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await open(`/services?ns=${namespace}`);
+  await page.locator("tr[data-key]").first().waitFor();
+  await page.evaluate(() => { document.getElementById("content").scrollTop = 1500; });
+  await until("the head of a long list is at the top of the page", () => page.evaluate(() => {
+    const [head, content] = [document.querySelector(".list th").getBoundingClientRect(), document.getElementById("content").getBoundingClientRect()];
+    return Math.abs(head.top - content.top) < 2 && document.elementFromPoint(head.left + head.width / 2, head.top + head.height / 2)?.closest("th") != null;
+  }));
+  await until("a row below the head takes the focus", () => page.evaluate(() => { // once the rows of this place are drawn
+    const bottom = document.querySelector(".list th").getBoundingClientRect().bottom;
+    const row = [...document.querySelectorAll("tr[data-key]")].find((each) => each.getBoundingClientRect().top > bottom + 40);
+    row?.focus();
+    return row !== undefined && document.activeElement === row;
+  }));
+  for (let rows = 0; rows < 4; rows++) await page.keyboard.press("k");
+  await until("the row that has the focus is not under the head", () => page.evaluate(() => document.activeElement.getBoundingClientRect().top >= document.querySelector(".list th").getBoundingClientRect().bottom - 1));
+}
+
 /** On a phone rows are as high as they are, so that the list is as long as its rows, also of those that are not in the page. */
 async function phone() {
   await page.setViewportSize({ width: 390, height: 800 });
@@ -242,7 +262,7 @@ try {
   page = await context.newPage();
   await page.goto(url);
   await page.locator(".live.live").waitFor();
-  for (const part of [machines, deletion, columnsAndFilter, typing, pointing, growing, staying, stops, refusing, failing, replacing, events, map, phone, rehearsal]) {
+  for (const part of [machines, deletion, columnsAndFilter, typing, pointing, growing, staying, stops, refusing, failing, replacing, events, map, head, phone, rehearsal]) {
     await part({ page, open, row, read, until, look, namespace }).catch((error) => wrong.push(`${part.name}: ${error}`));
   }
 } catch (error) {

@@ -16,6 +16,7 @@ import { Row, type RowProps, type TableRow } from "./Row";
 import type { Selection } from "./selection";
 import { layOut, type Tall } from "./tall";
 import { Pairs } from "./told";
+import { useFits } from "./useFits";
 import { useHeights } from "./useHeights";
 import { roomFor } from "./RowDeeds";
 import type { Sight } from "./useTable";
@@ -78,6 +79,8 @@ export function Rows(props: Props) {
   const judged = !(kind.plural in withoutStatus);
   const marked = judged ? statusColumn(columns) : -1;
   const body = useRef<HTMLTableSectionElement>(null);
+  const panel = useRef<HTMLDivElement>(null);
+  const fits = useFits(panel);
   const [focused, setFocused] = useState(-1);
   const places = useMemo(() => {
     const out: number[] = [];
@@ -160,7 +163,7 @@ export function Rows(props: Props) {
   const width = shown.length + 2;
   const all = count > 0 && selection.keys.size >= count;
   return (
-    <div className="panel scroll" onBlur={(event) => { if (!event.currentTarget.contains(event.relatedTarget)) setFocused(-1); }}>
+    <div ref={panel} className={fits ? "panel scroll fits" : "panel scroll"} onBlur={(event) => { if (!event.currentTarget.contains(event.relatedTarget)) setFocused(-1); }}>
       <table className={calm ? "cards calm" : "cards"} data-deeds={roomFor(kind.plural)} aria-rowcount={props.total + 1} aria-multiselectable="true" role="grid">
         <thead>
           <tr>
