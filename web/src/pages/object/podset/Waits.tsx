@@ -79,11 +79,12 @@ const step = 26;
 
 function Bins({ packing, name, waiting }: { packing: Packing; name: string; waiting: number }) {
   const say = useSay();
-  const show = (value: number) => (packing.resource === "cpu" ? cores(value) : gibi(value));
+  const bytes = /^(memory|ephemeral-storage|hugepages-.*)$/.test(packing.resource);
+  const show = (value: number) => (bytes ? gibi(value) : cores(value));
   const shown = [...packing.bins].sort((a, b) => b.blocks.filter((block) => block.own).length - a.blocks.filter((block) => block.own).length).slice(0, drawn).sort((a, b) => packing.bins.indexOf(a) - packing.bins.indexOf(b));
   const most = Math.max(packing.each, ...shown.map((bin) => bin.allocatable));
   const x = (value: number) => (most > 0 ? (width * value) / most : 0);
-  const resource = packing.resource === "cpu" ? "CPU" : say("map.memory");
+  const resource = packing.resource === "cpu" ? "CPU" : packing.resource === "memory" ? say("map.memory") : packing.resource;
   const words = { notReady: "map.notReady", cordoned: "map.cordoned", leaves: "map.leaves" } as const;
   const lines = shown.length + (waiting > 0 ? 1 : 0);
   const spoken = shown.map((bin) => `${bin.name}: ${show(bin.free)}`).join(", ");

@@ -25,3 +25,11 @@ test("pods that request nothing say nothing of what fits", () => {
 test("nodes of other pools are not counted", () => {
   expect(pack("edge", [node("a")], pools, [], new Set(), wants).bins).toEqual([]);
 });
+
+test("a stepper promises no pods that an extended resource, or the number of pods of a node, leaves no room for", () => {
+  const gpus = (count: string, pods = "110") => node("a", { status: { allocatable: { cpu: "64", memory: "128Gi", pods, "nvidia.com/gpu": count }, conditions: [{ type: "Ready", status: "True" }] } });
+  const some = { cpu: 1, memory: 2 ** 30, "nvidia.com/gpu": 1 };
+  expect(pack("gpu", [gpus("2")], pools, [], new Set(), some)).toMatchObject({ resource: "nvidia.com/gpu", each: 1, room: 2 });
+  expect(pack("gpu", [node("b")], pools, [], new Set(), some).room).toBe(0);
+  expect(pack("gpu", [gpus("8", "3")], pools, [pod("other", "a", "1")], new Set(), some).room).toBe(2);
+});

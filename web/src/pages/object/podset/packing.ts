@@ -1,5 +1,5 @@
 import type { Objects } from "../../../api/types";
-import { requestsOf } from "../../../map/requests";
+import { type Requested, requestsOf } from "../../../map/requests";
 import { tiesOf } from "../../../map/ties";
 import { quantity } from "../../../status/quantity";
 import { conditionsOf } from "../../../status/status";
@@ -29,7 +29,7 @@ export interface Bin {
 }
 
 export interface Packing {
-  resource: "cpu" | "memory";
+  resource: string;
   /** What one pod requests of it. */
   each: number;
   bins: Bin[];
@@ -41,19 +41,19 @@ function isReady(node: Node): boolean {
   return conditionsOf(node).some((condition) => condition.type === "Ready" && condition.status === "True");
 }
 
-/** The resource of which nodes have least for what one pod wants. */
-function scarcer(nodes: readonly Node[], wants: { cpu: number; memory: number }): "cpu" | "memory" {
-  const pods = (of: "cpu" | "memory") => (wants[of] > 0 ? Math.max(0, ...nodes.map((node) => quantity(node.status?.allocatable?.[of]) / wants[of])) : Infinity);
-  return pods("memory") < pods("cpu") ? "memory" : "cpu";
+/** The resource of which nodes have least for what one pod wants: processors if it is the same. */
+function scarcest(nodes: readonly Node[], wants: Requested): string {
+  const pods = (of: string) => { const each = wants[of] ?? 0; return each > 0 ? Math.max(0, ...nodes.map((node) => quantity(node.status?.allocatable?.[of]) / each)) : Infinity; };
+  return ["cpu", "memory", ...Object.keys(wants).sort()].reduce((least, of) => (pods(of) < pods(least) ? of : least));
 }
 
 /**
- * What the pods on each node of a pool request, and how many more of one kind fit there by CPU and memory. It knows nothing of what else keeps
- * pods away: the checks beside it do.
+ * What the pods on each node of a pool request, and how many more of one kind fit there by every resource that they request. It knows nothing of
+ * what else keeps pods away: the checks beside it do.
  */
-export function pack(pool: string, nodes: readonly Node[], pools: readonly Pool[], pods: readonly Pod[], own: ReadonlySet<string>, wants: { cpu: number; memory: number }): Packing {
+export function pack(pool: string, nodes: readonly Node[], pools: readonly Pool[], pods: readonly Pod[], own: ReadonlySet<string>, wants: Requested): Packing {
   const inside = nodes.filter((node) => pool in tiesOf(node, pools).ties);
-  const resource = scarcer(inside, wants);
+  const resource = scarcest(inside, wants);
   const byNode = new Map<string, Pod[]>();
   for (const pod of pods) {
     const node = pod.spec?.nodeName;
@@ -63,18 +63,20 @@ export function pack(pool: string, nodes: readonly Node[], pools: readonly Pool[
   const bins = inside.map((node): Bin => {
     const name = node.metadata.name ?? "";
     const there = byNode.get(name) ?? [];
-    const left = (of: "cpu" | "memory") => quantity(node.status?.allocatable?.[of]) - there.reduce((sum, pod) => sum + requestsOf(pod)[of], 0);
+    const left = (of: string) => quantity(node.status?.allocatable?.[of]) - there.reduce((sum, pod) => sum + (requestsOf(pod)[of] ?? 0), 0);
     const { ties } = tiesOf(node, pools);
     const shut = ties[pool] === "leaves" ? "leaves" : !isReady(node) ? "notReady" : node.spec?.unschedulable === true ? "cordoned" : undefined;
-    const room = (of: "cpu" | "memory") => (wants[of] > 0 ? Math.floor(left(of) / wants[of] + 1e-9) : Infinity);
-    const fits = Math.max(0, Math.min(room("cpu"), room("memory")));
+    const room = Object.entries(wants).flatMap(([of, each]) => (each > 0 ? [Math.floor(left(of) / each + 1e-9)] : []));
+    // A node that does not say how many pods it takes, takes any number.
+    const most = node.status?.allocatable?.["pods"];
+    const fits = room.length === 0 ? 0 : Math.max(0, Math.min(...room, most === undefined ? Infinity : quantity(most) - there.length));
     return {
       name, allocatable: quantity(node.status?.allocatable?.[resource]), free: left(resource), shut, also: Object.keys(ties).filter((other) => other !== pool),
-      fits: shut ? 0 : Number.isFinite(fits) ? fits : 0,
-      blocks: there.map((pod) => ({ name: pod.metadata.name ?? "", size: requestsOf(pod)[resource], own: own.has(pod.metadata.uid ?? "") })).filter((block) => block.size > 0).sort((a, b) => Number(b.own) - Number(a.own) || b.size - a.size),
+      fits: shut ? 0 : fits,
+      blocks: there.map((pod) => ({ name: pod.metadata.name ?? "", size: requestsOf(pod)[resource] ?? 0, own: own.has(pod.metadata.uid ?? "") })).filter((block) => block.size > 0).sort((a, b) => Number(b.own) - Number(a.own) || b.size - a.size),
     };
   });
   bins.sort((a, b) => Number(a.shut !== undefined) - Number(b.shut !== undefined) || (a.name < b.name ? -1 : 1));
   const placed = bins.filter((bin) => bin.shut === undefined).reduce((sum, bin) => sum + bin.blocks.filter((block) => block.own).length, 0);
-  return { resource, each: wants[resource], bins, room: placed + bins.reduce((sum, bin) => sum + bin.fits, 0) };
+  return { resource, each: wants[resource] ?? 0, bins, room: placed + bins.reduce((sum, bin) => sum + bin.fits, 0) };
 }
