@@ -6,12 +6,13 @@ import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
 import { useObjects } from "../../live/hooks";
 import { store } from "../../live/store";
-import { type Status, statusOf, withoutStatus } from "../../status/status";
+import { statusOf, withoutStatus } from "../../status/status";
 import { type Column, type Shown } from "./columns";
 import { Head } from "./Head";
 import { type Line } from "./groups";
 import { keyOfRow, nameOf } from "./names";
 import { Newcomers } from "./newcomers";
+import { hasReason, isShort } from "./reasons";
 import { Row, type RowProps, type TableRow } from "./Row";
 import type { Selection } from "./selection";
 import { layOut, type Tall } from "./tall";
@@ -22,7 +23,6 @@ import { roomFor } from "./RowDeeds";
 import type { Sight } from "./useTable";
 import { useWindow } from "./useWindow";
 
-const loud = ["stalled", "unknown", "waiting", "retrying", "attention"];
 
 /** So many arcs turn at once; where there are more, all stand still. */
 const mostTurning = 20;
@@ -66,9 +66,6 @@ function objectOf(kind: Kind, row: TableRow): KubeObject | undefined {
   return store.at(kind.plural, keyOfRow(row));
 }
 
-function hasReason(status: Status | undefined): boolean {
-  return status !== undefined && loud.includes(status.name) && (status.reason !== undefined || status.message !== undefined);
-}
 
 /** The table of kubectl, with the shape of each object's status and, where something is wrong, its reason below. */
 export function Rows(props: Props) {
@@ -89,17 +86,19 @@ export function Rows(props: Props) {
   }, [lines]);
   const measured = useHeights(body);
   const names = useMemo(() => lines.map(nameOf), [lines]);
-  const laid = useRef<Tall>(undefined);
+  const short = isShort(kind.plural, props.total);
+  const laid = useRef<{ tall: Tall; short: boolean }>(undefined);
   const [pairs] = useState(() => new Pairs());
   useEffect(() => pairs.keep(names.length, () => names.map(({ of }) => of?.uid)), [pairs, names]);
   const { tall, calm } = useMemo(() => {
     void objects;
-    laid.current = layOut(laid.current, names, measured, (key) => (judged ? store.at(kind.plural, key) : undefined), (object, of) => {
+    const tall = layOut(laid.current?.short === short ? laid.current.tall : undefined, names, measured, (key) => (judged ? store.at(kind.plural, key) : undefined), (object, of) => {
       const status = of ? pairs.status(of, object, statusOf(kind.plural, object)) : statusOf(kind.plural, object);
-      return { reason: hasReason(status), name: status.name };
+      return { reason: hasReason(status, short), name: status.name };
     });
-    return { tall: laid.current.heights, calm: laid.current.moving > mostTurning };
-  }, [objects, names, kind, judged, measured, pairs]);
+    laid.current = { tall, short };
+    return { tall: tall.heights, calm: tall.moving > mostTurning };
+  }, [objects, names, kind, judged, measured, pairs, short]);
   const window = useWindow(tall, body, focused < 0 ? -1 : (places[focused] ?? -1));
 
   const first = lines.slice(window.from).find((line) => "row" in line);
@@ -190,7 +189,7 @@ export function Rows(props: Props) {
             const status = judged && object ? pairs.status(row.object.metadata, object, statusOf(kind.plural, object)) : undefined;
             return [...room, (
               <Row
-                key={row.object.metadata.uid ?? key} kind={kind} row={row} rowKey={key} index={line.index} shown={shown} marked={marked} status={status} reason={hasReason(status)} object={object}
+                key={row.object.metadata.uid ?? key} kind={kind} row={row} rowKey={key} index={line.index} shown={shown} marked={marked} status={status} reason={hasReason(status, short)} object={object}
                 chosen={open === key} selected={selection.keys.has(key)} gone={props.isGone(row.object.metadata.uid)} fresh={newcomers.isFresh(row.object.metadata)} stop={key === stop} onKey={press} onFocus={focus} onOpen={toggle} onSelect={onSelect} onMenu={props.onMenu} onDeed={props.onDeed}
               />
             )];
