@@ -108,4 +108,5 @@ export const list = {
   "containers.sidecar": "beside them",
   "containers.init": "runs first",
   "containers.debug": "debug tool",
+  "list.notSorted": "Beyond {count} {count|row|rows} the server sorts, by name and age alone.",
 } as const;

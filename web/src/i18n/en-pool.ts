@@ -99,4 +99,8 @@ export const pool = {
   "pool.softer": "Use NoSchedule instead",
   "waits.ofPod": "The checks of pod",
   "waits.left": "{left} of {all} nodes",
+  "map.loses": "{pool}, loses a key",
+  "map.turns": "{pool}, its turn",
+  "map.waiting": "{pool}, waits",
+  "columns.requested": "What pods request, of what the node has for them",
 } as const;

@@ -110,4 +110,5 @@ export const list: Record<keyof typeof english, string> = {
   "containers.sidecar": "边车",
   "containers.init": "先运行",
   "containers.debug": "调试工具",
+  "list.notSorted": "超过 {count} 行时由服务器排序，只能按名称和时长。",
 };

@@ -101,4 +101,8 @@ export const pool: Record<keyof typeof english, string> = {
   "pool.softer": "改用 NoSchedule",
   "waits.ofPod": "所检查的 Pod：",
   "waits.left": "{all} 个节点中 {left} 个",
+  "map.loses": "{pool}，失去了键",
+  "map.turns": "{pool}，轮到它",
+  "map.waiting": "{pool}，等待",
+  "columns.requested": "Pod 的请求，以及节点可分配的总量",
 };

@@ -31,7 +31,9 @@ import { keyOfRow, nameOfRow } from "./names";
 import { type RowKey, Rows } from "./Rows";
 import type { TableRow } from "./Row";
 import * as selecting from "./selection";
+import { servedSort } from "./sorting";
 import { useHeldRows } from "./useHeldRows";
+import { useSorted } from "./useSorted";
 import { type Sight, useTable } from "./useTable";
 
 const ColumnChoice = later(async () => (await import("./ColumnChoice")).ColumnChoice);
@@ -48,7 +50,7 @@ export function List({ kind }: { kind: Kind }) {
   const { ns, q = "", l = "", f = "", sort, open, cols, group: by } = useSearch({ from: "__root__" });
   const namespace = kind.namespaced ? ns : undefined;
   const filter = useMemo(() => joined(parse(q), { words: "", labels: l, fields: f }), [q, l, f]);
-  const table = useTable(kind.plural, namespace, filter, sort, tooLong(filter) === undefined);
+  const table = useTable(kind.plural, namespace, filter, servedSort(sort), tooLong(filter) === undefined);
   const [pointed, setPointed] = useState(false);
   const [focused, setFocused] = useState(false);
   const [selection, setSelection] = useState(selecting.nothing);
@@ -57,7 +59,8 @@ export function List({ kind }: { kind: Kind }) {
   const { begin, ask, dialog } = useDeed();
   const [mapped, setMapped] = useMapped();
   const held = pointed || focused;
-  const { first, rows: shown, moved, isGone, show } = useHeldRows(table.data?.pages, held, table.of);
+  const { pages, order: sorted, whole } = useSorted(kind.plural, table, sort);
+  const { first, rows: shown, moved, isGone, show } = useHeldRows(pages, held, `${table.of} ${sorted ?? ""}`);
   const title = say(`kind.${kind.plural}`);
   useTitle(title);
 
@@ -168,7 +171,7 @@ export function List({ kind }: { kind: Kind }) {
             onBlur={(event) => { if (!event.currentTarget.contains(event.relatedTarget)) setFocused(false); }}
           >
             <Rows
-              kind={kind} columns={definitions} shown={columns} lines={lines} total={table.total} sort={sort} open={open} selection={selection} isGone={isGone}
+              kind={kind} columns={definitions} shown={columns} lines={lines} total={table.total} sort={sorted} whole={whole} open={open} selection={selection} isGone={isGone}
               groupHead={(name, inside) => (grouping === "host" ? <HostHead name={name} hosts={hosts.data} /> : <><strong>{name}</strong><span>{say("group.count", { count: inside })}</span></>)}
               onSort={(to) => search({ sort: to })} onOpen={onOpen} onSelect={select} onSelectAll={selectAll} onKey={onKey} onMenu={onMenu} onDeed={onDeed} onFold={fold} onSight={onSight}
             />

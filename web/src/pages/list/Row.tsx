@@ -9,7 +9,7 @@ import { type Kind, pageOf } from "../../kinds/registry";
 import { Shape } from "../../status/shapes";
 import type { Status } from "../../status/status";
 import { Age, Cell, tint } from "./Cell";
-import type { Column, Shown } from "./columns";
+import { type Column, numeric, type Shown } from "./columns";
 import { UsageCell } from "./UsageCell";
 import { OwnCell } from "./OwnCell";
 import { RowDeeds } from "./RowDeeds";
@@ -37,7 +37,7 @@ function shownText(cell: unknown): string {
 
 /** Names and the status have places of their own where rows are two lines. */
 function classOf({ name, at, column }: Shown, marked: number): string | undefined {
-  return name === "Name" ? "nm" : at >= 0 && at === marked ? "mark" : isNumber(column) ? "num" : undefined;
+  return name === "Name" ? "nm" : at >= 0 && at === marked ? "mark" : isNumber(column) || (column === undefined && numeric.includes(name)) ? "num" : undefined;
 }
 
 export interface RowProps {

@@ -47,6 +47,8 @@ interface Props {
   lines: readonly Line<TableRow>[];
   total: number;
   sort: string | undefined;
+  /** Whether the list is all there is: then any column can be sorted by. */
+  whole: boolean;
   open: string | undefined;
   selection: Selection;
   isGone: (uid: string | undefined) => boolean;
@@ -167,7 +169,7 @@ export function Rows(props: Props) {
         <thead>
           <tr>
             <th scope="col" className="pick"><input type="checkbox" aria-label={say("list.selectAll")} checked={all} ref={(box) => { if (box) box.indeterminate = selection.keys.size > 0 && !all; }} onChange={props.onSelectAll} /></th>
-            {shown.map((each) => <Head key={each.name} shown={each} sort={props.sort} onSort={props.onSort} />)}
+            {shown.map((each) => <Head key={each.name} shown={each} sort={props.sort} whole={props.whole} onSort={props.onSort} />)}
             <th scope="col"><span className="sr">{say("action.more")}</span></th>
           </tr>
         </thead>

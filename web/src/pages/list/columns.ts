@@ -10,7 +10,9 @@ export interface Shown {
 }
 
 /** Columns that the console adds after those of kubectl. */
-export const ours: Readonly<Record<string, readonly string[]>> = { nodes: ["Pools", "Taints"] };
+export const ours: Readonly<Record<string, readonly string[]>> = { nodes: ["CPU", "Memory", "Pools", "Taints"] };
+/** Those of them that are numbers. */
+export const numeric: readonly string[] = ["CPU", "Memory"];
 
 /** Always shown, and in the name already. */
 const fixed = "Name";

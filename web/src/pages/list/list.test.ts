@@ -14,9 +14,9 @@ const column = (name: string, priority = 0): Column => ({ name, priority, type: 
 const columns = allColumns("nodes", [column("Name"), column("Namespace"), column("Status"), column("Version", 1)]);
 
 test("columns of lower priority are off until they are chosen, and the usual choice is no choice", () => {
-  expect(chosen(columns, undefined).map((each) => each.name)).toEqual(["Name", "Status", "Pools", "Taints"]);
+  expect(chosen(columns, undefined).map((each) => each.name)).toEqual(["Name", "Status", "CPU", "Memory", "Pools", "Taints"]);
   const more = toggled(columns, undefined, "Version");
-  expect(more).toBe("Name,Status,Version,Pools,Taints");
+  expect(more).toBe("Name,Status,Version,CPU,Memory,Pools,Taints");
   expect(toggled(columns, more, "Version")).toBeUndefined();
   expect(chosen(columns, "Gone").map((each) => each.name)).toEqual(["Name"]);
 });

@@ -10,7 +10,8 @@ import { inPlace, movedOf } from "../../live/inPlace";
 import { useHolding } from "../../live/useHolding";
 import { useListsAll } from "../../shell/session";
 import { requestsOf } from "../../map/requests";
-import { tiesOf } from "../../map/ties";
+import { PoolChips } from "../../map/PoolChips";
+import { type Ties, tiesOf } from "../../map/ties";
 import { age } from "../../status/age";
 import { cores, gibi } from "../../status/quantity";
 import { StatusMark } from "../../status/shapes";
@@ -22,12 +23,12 @@ type Pod = Objects["pods"];
 const asTheyAre = (held: readonly Pod[], now: readonly Pod[]) => inPlace(held, now, ({ metadata }) => [metadata.uid]);
 
 /** The pools of each node. */
-function usePools(wanted: boolean): (node: string) => [string, string][] {
+function usePools(wanted: boolean): (node: string) => Ties | undefined {
   const nodes = useObjects("nodes");
   const pools = useObjects("nodepools");
   return useMemo(() => {
     const byName = new Map(wanted ? nodes.map((node) => [node.metadata.name, node]) : []);
-    return (name: string) => { const node = byName.get(name); return node ? Object.entries(tiesOf(node, pools).ties) : []; };
+    return (name: string) => { const node = byName.get(name); return node && tiesOf(node, pools); };
   }, [wanted, nodes, pools]);
 }
 
@@ -69,7 +70,7 @@ export function PodTable({ pods, named = false, pools = false }: { pods: readonl
                 const gone = !there.has(pod);
                 const waits = !gone && status.name !== "ready" && status.message !== undefined;
                 const requests = requestsOf(pod);
-                const tied = pools && node ? poolsOf(node) : [];
+                const tied = pools && node ? poolsOf(node) : undefined;
                 return (
                   <Fragment key={pod.metadata.uid ?? name}>
                     <tr className={gone ? "gone" : waits ? "haswhy" : undefined}>
@@ -81,7 +82,7 @@ export function PodTable({ pods, named = false, pools = false }: { pods: readonl
                       {named
                         ? <><td className="num" data-label="CPU">{requests.cpu > 0 ? cores(requests.cpu) : <span className="dim">&lt;none&gt;</span>}</td><td className="num" data-label={say("map.memory")}>{requests.memory > 0 ? gibi(requests.memory) : <span className="dim">&lt;none&gt;</span>}</td></>
                         : <td data-label="Node">{node ? <Link className="plainlink" to={pageOf("nodes", undefined, node)}>{node}</Link> : <span className="dim">&lt;none&gt;</span>}</td>}
-                      {pools && <td><span className="row tight">{tied.map(([pool, tie]) => <span key={pool} className={tie === "leaves" ? "chip gone" : "chip"}>{tie === "leaves" ? say("map.leaving", { pool }) : pool}</span>)}{node && tied.length === 0 && <span className="chip gone">{say("map.noPool")}</span>}</span></td>}
+                      {pools && <td><span className="row tight">{tied && <PoolChips ties={tied} />}{tied && Object.keys(tied.ties).length === 0 && <span className="chip gone">{say("map.noPool")}</span>}</span></td>}
                     </tr>
                     {waits && <tr className="why"><td colSpan={width}><span className="reason">{status.reason} </span><Said inline reason={status.reason} message={status.message} /></td></tr>}
                   </Fragment>
