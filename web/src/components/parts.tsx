@@ -110,11 +110,12 @@ export function Action({ label, name, icon, onClick, disabled, waits, danger, pr
   );
 }
 
-export function Segments<T extends string>({ label, value, options, onChange }: { label: string; value: T; options: readonly (readonly [T, string])[]; onChange: (value: T) => void }) {
+/** A choice among a few. One that cannot be made stays focusable, and says why. */
+export function Segments<T extends string>({ label, value, options, disabled, onChange }: { label: string; value: T; options: readonly (readonly [T, string])[]; disabled?: string | undefined; onChange: (value: T) => void }) {
   return (
     <span className="seg" role="group" aria-label={label}>
       {options.map(([option, word]) => (
-        <button key={option} type="button" aria-pressed={option === value} onClick={() => onChange(option)}>{word}</button>
+        <button key={option} type="button" aria-pressed={option === value} aria-disabled={disabled === undefined ? undefined : true} title={disabled} onClick={() => { if (disabled === undefined) onChange(option); }}>{word}</button>
       ))}
     </span>
   );

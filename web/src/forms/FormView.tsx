@@ -45,11 +45,12 @@ export function FormView({ form, text, onText, errors, existing = false }: { for
         const id = `field-${field.path.join("-")}`;
         const help = field.help ? say(field.help) : undefined;
         const about = help ?? (schema === undefined ? "" : first(helpFor(schema, field.path)?.description));
+        const fixed = existing && field.fixed === true;
         return (
           <div key={id} className={field.half ? "half" : undefined}>
-            <Input id={id} field={field} value={at(object, field.path)} namespace={String(at(object, ["metadata", "namespace"]) ?? at(object, ["namespace"]) ?? "")} disabled={existing && field.fixed === true} wrong={said.length > 0} onChange={(value) => put(field.path, value)} />
+            <Input id={id} field={field} value={at(object, field.path)} namespace={String(at(object, ["metadata", "namespace"]) ?? at(object, ["namespace"]) ?? "")} disabled={fixed} wrong={said.length > 0} onChange={(value) => put(field.path, value)} />
             {said.map((message) => <span key={message} id={`${id}-wrong`} className="hint bad" lang="en">{message}</span>)}
-            {said.length === 0 && about && <span className="hint" id={`${id}-help`} lang={help ? undefined : "en"}>{about}</span>}
+            {said.length === 0 && (about || fixed) && <span className="hint" id={`${id}-help`}>{about && <span lang={help ? undefined : "en"}>{about} </span>}{fixed && say("form.fixed")}</span>}
           </div>
         );
       })}

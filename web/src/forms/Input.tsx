@@ -36,7 +36,7 @@ export function Input(props: Props) {
     return (
       <>
         <span className="label" aria-hidden="true">{label}</span>
-        <Segments label={label} value={shown(value)} options={control.options.map((option) => [option, option] as const)} onChange={(to) => { if (!disabled) onChange(to === value ? undefined : to); }} />
+        <Segments label={label} value={shown(value)} options={control.options.map((option) => [option, option] as const)} disabled={disabled ? say("form.fixed") : undefined} onChange={(to) => onChange(to === value ? undefined : to)} />
       </>
     );
   }
@@ -53,9 +53,9 @@ function Filled({ id, field, value, disabled, wrong, onChange }: Props) {
       const now = Number(value ?? 0);
       return (
         <span className={wrong ? "step wrong" : "step"}>
-          <button type="button" aria-label={say("size.less")} onClick={() => onChange(Math.max(0, (Number.isFinite(now) ? now : 0) - 1))}><Icon name="minus" /></button>
+          <button type="button" disabled={disabled} aria-label={say("size.less")} onClick={() => onChange(Math.max(0, (Number.isFinite(now) ? now : 0) - 1))}><Icon name="minus" /></button>
           <input {...common} inputMode="numeric" value={shown(value)} onChange={(event) => onChange(typed(event.target.value))} />
-          <button type="button" aria-label={say("size.more")} onClick={() => onChange((Number.isFinite(now) ? now : 0) + 1)}><Icon name="plus" /></button>
+          <button type="button" disabled={disabled} aria-label={say("size.more")} onClick={() => onChange((Number.isFinite(now) ? now : 0) + 1)}><Icon name="plus" /></button>
         </span>
       );
     }

@@ -85,4 +85,5 @@ export const forms = {
   "form.pool.noTaints": "no taints",
   "form.pool.refused": "for namespaces with {labels}",
   "form.pool.ready": "{ready} of {count} ready",
+  "form.fixed": "It cannot be changed once the object exists.",
 } as const;

@@ -109,4 +109,7 @@ export const list = {
   "containers.init": "runs first",
   "containers.debug": "debug tool",
   "list.notSorted": "Beyond {count} {count|row|rows} the server sorts, by name and age alone.",
+  "drawer.first": "It is the first of the list.",
+  "drawer.last": "It is the last of the list.",
+  "drawer.unlisted": "It is not in the list that is shown.",
 } as const;

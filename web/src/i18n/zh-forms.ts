@@ -86,4 +86,5 @@ export const forms: Record<keyof typeof english, string> = {
   "form.pool.noTaints": "无污点",
   "form.pool.refused": "仅限带有 {labels} 的命名空间",
   "form.pool.ready": "{count} 个中 {ready} 个就绪",
+  "form.fixed": "对象创建后不能再更改。",
 };

@@ -111,4 +111,7 @@ export const list: Record<keyof typeof english, string> = {
   "containers.init": "先运行",
   "containers.debug": "调试工具",
   "list.notSorted": "超过 {count} 行时由服务器排序，只能按名称和时长。",
+  "drawer.first": "它是列表中的第一个。",
+  "drawer.last": "它是列表中的最后一个。",
+  "drawer.unlisted": "它不在所显示的列表中。",
 };

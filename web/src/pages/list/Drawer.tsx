@@ -48,14 +48,19 @@ export function Drawer({ kind, open, order, onOpen }: { kind: Kind; open: string
     return () => document.removeEventListener("keydown", press);
   }, [before, after, onOpen, close]);
   const status = judged && statusOf(kind.plural, judged);
+  // Why there is no object on one side, where there is none.
+  const end = (there: string | undefined, key: "drawer.first" | "drawer.last") => (there ? undefined : say(at < 0 ? "drawer.unlisted" : key));
+  const arrow = (there: string | undefined, label: string, icon: "left" | "right", none: string | undefined) => (
+    <button type="button" className="btn quiet icon" aria-label={label} aria-disabled={!there} title={none} onClick={() => { if (there) onOpen(there); }}><Icon name={icon} />{none && <span className="whynot">{none}</span>}</button>
+  );
   return (
     <aside ref={place} className="drawer" aria-label={`${kind.kind} ${name}`}>
       <header>
         {status && !(kind.plural in withoutStatus) && <StatusMark status={status} />}
         <span className="kind">{kind.kind}</span><h2 className="drawername">{namespace && <span className="ns">{namespace}/</span>}{name}</h2>
         <span className="grow" />
-        <button type="button" className="btn quiet icon" aria-label={say("drawer.prev")} aria-disabled={!before} onClick={() => { if (before) onOpen(before); }}><Icon name="left" /></button>
-        <button type="button" className="btn quiet icon" aria-label={say("drawer.next")} aria-disabled={!after} onClick={() => { if (after) onOpen(after); }}><Icon name="right" /></button>
+        {arrow(before, say("drawer.prev"), "left", end(before, "drawer.first"))}
+        {arrow(after, say("drawer.next"), "right", end(after, "drawer.last"))}
         <button type="button" className="btn quiet icon" aria-label={say("drawer.close")} onClick={(event) => (byKey(event) ? close() : onOpen(undefined))}><Icon name="close" /></button>
       </header>
       <div className="scroll" role="group" aria-label={name} tabIndex={0}>
