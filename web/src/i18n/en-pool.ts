@@ -103,4 +103,9 @@ export const pool = {
   "map.turns": "{pool}, its turn",
   "map.waiting": "{pool}, waits",
   "columns.requested": "What pods request, of what the node has for them",
+  "fact.zone": "Zone",
+  "fact.handlers": "Handlers",
+  "fact.cidrs": "Members by address",
+  "fact.defaultFor": "Default for",
+  "fact.from": "From",
 } as const;

@@ -105,4 +105,9 @@ export const pool: Record<keyof typeof english, string> = {
   "map.turns": "{pool}，轮到它",
   "map.waiting": "{pool}，等待",
   "columns.requested": "Pod 的请求，以及节点可分配的总量",
+  "fact.zone": "可用区",
+  "fact.handlers": "处理程序",
+  "fact.cidrs": "按地址的成员",
+  "fact.defaultFor": "默认用于",
+  "fact.from": "来源",
 };

@@ -2,10 +2,13 @@ import type { Key } from "../i18n";
 import type { KubeObject, Objects, Plural } from "../api/types";
 import { cores, gibi, quantity } from "../status/quantity";
 import { pageOf } from "./registry";
+import { selectorText } from "./selector";
 
 export interface Fact {
   key: Key;
   value?: string;
+  /** A time, in place of a value: it is shown in the zone of the reader. */
+  time?: string;
   code?: boolean;
   to?: string;
   chips?: readonly string[];
@@ -31,18 +34,29 @@ const nodes: Of<"nodes"> = (node) => [
   fact("fact.address", node.status?.addresses?.filter((address) => address.type === "InternalIP").map((address) => address.address).join(", ")),
   fact("fact.version", node.status?.nodeInfo?.kubeletVersion),
   fact("fact.os", node.status?.nodeInfo?.osImage),
+  fact("fact.zone", node.metadata.labels?.["topology.kubernetes.io/zone"]),
+  // The default handler has no name.
+  fact("fact.handlers", node.status?.runtimeHandlers?.map(({ name }) => name).filter(Boolean).join(", ")),
   { key: "fact.taints", chips: (node.spec?.taints ?? []).map((taint) => `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`) },
 ];
+
+/** Whose pods may choose a pool; an empty selector selects all namespaces. */
+function allowed(namespaces: NonNullable<Objects["nodepools"]["spec"]>["allowedNamespaces"]): Fact | undefined {
+  const selector = namespaces?.from === "Selector" ? selectorText(namespaces.selector) : undefined;
+  return selector ? fact("fact.namespaces", selector, { code: true }) : fact("fact.namespaces", namespaces && "All");
+}
 
 const nodepools: Of<"nodepools"> = ({ spec, status }) => [
   fact("fact.members", `${status?.readyNodeCount ?? 0} / ${status?.nodeCount ?? 0}`),
   fact("fact.allocatable", sizes(status?.allocatable)),
   fact("fact.handler", status?.handler ?? spec?.handler),
-  fact("fact.selector", spec?.nodeSelector?.matchLabels && Object.entries(spec.nodeSelector.matchLabels).map(([key, value]) => `${key}=${value}`).join(","), { code: true }),
+  fact("fact.selector", selectorText(spec?.nodeSelector), { code: true }),
+  fact("fact.cidrs", spec?.nodeCIDRs?.join(", "), { code: true }),
   fact("fact.taints", spec?.taints?.map((taint) => `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`).join(", "), { code: true }),
   fact("fact.rollout", spec?.rollout && `${spec.rollout.maxConcurrent}`),
   fact("fact.drain", spec?.drain?.policy),
-  fact("fact.namespaces", spec?.allowedNamespaces?.from),
+  allowed(spec?.allowedNamespaces),
+  fact("fact.defaultFor", selectorText(spec?.defaultFor?.namespaceSelector), { code: true }),
   fact("fact.priority", spec?.priority),
   fact("fact.overwrite", spec?.overwrite),
 ];
@@ -78,13 +92,22 @@ const virtualmachines: Of<"virtualmachines"> = ({ spec, status }) => [
   fact("fact.size", spec?.resource && Object.entries(spec.resource).map(([name, value]) => `${String(value)} ${name}`).join(", ")),
   fact("fact.image", spec?.image?.name),
   fact("fact.address", status?.server?.addresses?.join(", ")),
-  fact("fact.ports", status?.server?.ports?.map((port) => `${port.hostIP ?? ""}:${port.hostPort ?? "?"} to ${port.port}/${port.protocol ?? "TCP"}`).join(", ")),
+  fact("fact.ports", status?.server?.ports?.map((port) => `${port.hostIP ?? ""}:${port.hostPort ?? "?"} → ${port.port}/${port.protocol ?? "TCP"}`).join(", ")),
   fact("fact.onHost", status?.server?.name, { code: true }),
   fact("fact.restarts", status?.restartCount),
   fact("fact.whenDeleted", spec?.deletionPolicy),
 ];
 
+/** Where the configuration of a cluster is. */
+function source(spec: Objects["clusters"]["spec"]): string | undefined {
+  const { secretRef, configMapRef, inline } = spec?.config ?? {};
+  if (secretRef) return `Secret ${secretRef.namespace}/${secretRef.name}, ${secretRef.key}`;
+  if (configMapRef) return `ConfigMap ${configMapRef.namespace}/${configMapRef.name}, ${configMapRef.key}`;
+  return inline ? "spec.config.inline" : spec?.configPath;
+}
+
 const clusters: Of<"clusters"> = ({ spec, status }) => [
+  fact("fact.from", source(spec), { code: true }),
   fact("fact.tool", [spec?.provisioner, status?.toolVersion].filter(Boolean).join(" ")),
   fact("fact.version", status?.kubernetesVersion),
   fact("fact.nodes", status?.nodes && `${status.nodes.ready ?? 0} / ${status.nodes.desired ?? 0}`),
@@ -108,7 +131,7 @@ const kubeconfigs: Of<"kubeconfigs"> = ({ spec, status }) => [
   fact("fact.account", status?.serviceAccount, { code: true }),
   fact("fact.server", status?.server, { code: true }),
   fact("fact.secret", status?.secretRef && `${status.secretRef.namespace}/${status.secretRef.name}`, { code: true }),
-  fact("fact.expires", status?.expiresAt),
+  status?.expiresAt ? { key: "fact.expires", time: status.expiresAt } : undefined,
 ];
 
 const podbuggertools: Of<"podbuggertools"> = ({ spec }) => [
