@@ -10,8 +10,9 @@ import type { KubeObject, Schemas } from "../api/types";
 import { Icon, isIcon } from "../components/Icon";
 import { Failure } from "../components/parts";
 import { type Say, useSay } from "../i18n";
-import { kindOf, kinds, pageOf } from "../kinds/registry";
+import { type Kind, kindOf, kinds, pageOf } from "../kinds/registry";
 import { store } from "../live/store";
+import { sized, sizeKey, wantSize } from "../pages/parts/sizing";
 import { Shape } from "../status/shapes";
 
 interface Entry {
@@ -20,12 +21,20 @@ interface Entry {
   search?: { q: string };
   /** What it does, where it does something: asked for first. */
   deed?: { deed: Deed; target: Target };
+  /** The object whose size it changes, with the stepper on its page. */
+  size?: string;
   name: string;
   about: string;
   mark: "ready" | "reconciling" | "stalled" | string;
 }
 
 const marks = { ready: "ready", pending: "reconciling", failed: "stalled" } as const;
+
+/** What has a stepper on its page: not what has an owner that sets the size. */
+function scaling({ plural }: Kind, { metadata }: KubeObject & { metadata: { ownerReferences?: readonly { controller?: boolean }[] } }): string[] {
+  const owned = metadata.ownerReferences?.some((owner) => owner.controller === true) === true;
+  return sized.includes(plural) && !owned ? [sizeKey(plural, metadata.namespace, metadata.name ?? "")] : [];
+}
 
 /** What can be done with the first objects that were found, from what the page knows of them. */
 function doing(items: readonly Schemas["FoundItem"][], say: Say): Entry[] {
@@ -34,9 +43,12 @@ function doing(items: readonly Schemas["FoundItem"][], say: Say): Entry[] {
     const object: KubeObject | undefined = kind && store.get(kind.plural, item.namespace, item.name);
     if (!kind || !object) return [];
     const target = targetOf(kind, object);
-    return deedsOf(target, object).filter((deed) => !deed.danger).slice(0, 2).map((deed) => (
-      { to: pageOf(kind.plural, item.namespace, item.name), deed: { deed, target }, name: `${say(deed.key)} ${kind.kind} ${item.namespace ? `${item.namespace}/` : ""}${item.name}`, about: "", mark: kind.plural }
-    ));
+    const to = pageOf(kind.plural, item.namespace, item.name);
+    const of = (action: string) => ({ to, name: `${action} ${kind.kind} ${item.namespace ? `${item.namespace}/` : ""}${item.name}`, about: "", mark: kind.plural });
+    return [
+      ...scaling(kind, object).map((size) => ({ ...of(say("action.scale")), size })),
+      ...deedsOf(target, object).filter((deed) => !deed.danger).slice(0, 2).map((deed) => ({ ...of(say(deed.key)), deed: { deed, target } })),
+    ];
   }).slice(0, 4);
 }
 
@@ -70,6 +82,7 @@ export function Palette({ onDeed, onClose }: { onDeed: (deed: Deed, target: Targ
   const go = (entry: Entry | undefined) => {
     if (!entry) return;
     onClose();
+    if (entry.size) wantSize(entry.size);
     if (entry.deed) onDeed(entry.deed.deed, entry.deed.target);
     else void navigate({ to: entry.to, search: ({ ns }) => ({ ns, ...entry.search }) });
   };
@@ -86,7 +99,7 @@ export function Palette({ onDeed, onClose }: { onDeed: (deed: Deed, target: Targ
     <div key={`${entry.to} ${entry.name}`} id={`found-${from + index}`} role="option" tabIndex={-1} aria-selected={from + index === chosen} className="entry"
       onClick={() => go(entry)} onKeyDown={press} onPointerMove={() => setAt(from + index)}>
       {entry.mark === "ready" || entry.mark === "reconciling" || entry.mark === "stalled" ? <Shape name={entry.mark} /> : isIcon(entry.mark) && <Icon name={entry.mark} />}
-      <span className={entry.deed || entry.search ? undefined : "strong"}>{entry.name}</span><span className="dim grow">{entry.about}</span>{from + index === chosen && <kbd>Enter</kbd>}
+      <span className={entry.deed || entry.size || entry.search ? undefined : "strong"}>{entry.name}</span><span className="dim grow">{entry.about}</span>{from + index === chosen && <kbd>Enter</kbd>}
     </div>
   ));
 

@@ -15,6 +15,7 @@ import { remember as rememberOrder } from "../../live/neighbours";
 import { useTitle } from "../../live/needs";
 import { store } from "../../live/store";
 import { NewButton } from "../create/NewButton";
+import { sized, wantSize } from "../parts/sizing";
 import { BulkBar } from "./BulkBar";
 import { allColumns, chosen, remember, remembered, toggled } from "./columns";
 import { Counting, MapSwitch, NodesMap, useMapped } from "./Around";
@@ -126,9 +127,16 @@ export function List({ kind }: { kind: Kind }) {
     const slash = key.indexOf("/");
     void navigate({ to: pageOf(kind.plural, key.slice(0, slash) || undefined, key.slice(slash + 1)), search: { ns, tab } });
   }, [navigate, kind, ns]);
+  /** Leads to the stepper, where there is one. */
+  const scale = useCallback((key: string) => {
+    if (!sized.includes(kind.plural)) return;
+    wantSize(`${kind.plural}/${key}`);
+    page(key);
+  }, [kind, page]);
   const onKey = useCallback((what: RowKey, key: string) => {
     const object = objectAt(kind, key);
-    if (what === "page" || what === "scale") page(key);
+    if (what === "page") page(key);
+    else if (what === "scale") scale(key);
     else if (what === "yaml") page(key, "yaml");
     else if (what === "edit") page(key, "yaml");
     else if (what === "drawer") search({ open: open === key ? undefined : key });
@@ -138,7 +146,7 @@ export function List({ kind }: { kind: Kind }) {
       const deed = deedsOf(target, object).find((each) => each.key === "action.delete");
       if (deed) ask(deed, target);
     }
-  }, [kind, open, page, search, clear, ask]);
+  }, [kind, open, page, scale, search, clear, ask]);
   const beginNow = useRef(begin);
   beginNow.current = begin;
   const onDeed = useCallback<typeof begin>((deed, target) => beginNow.current(deed, target), []);
@@ -184,7 +192,7 @@ export function List({ kind }: { kind: Kind }) {
         <Layer onClose={() => setMenu(undefined)}>
           <RowMenu
             anchor={menu.anchor} target={targetOf(kind, menuObject)} object={menuObject} onDeed={(deed) => void begin(deed, targetOf(kind, menuObject))} onAsk={(deed) => ask(deed, targetOf(kind, menuObject))}
-            onDrawer={() => search({ open: menu.key })} onPage={(tab) => page(menu.key, tab)} onClose={() => setMenu(undefined)}
+            onDrawer={() => search({ open: menu.key })} onPage={(tab) => page(menu.key, tab)} onScale={sized.includes(kind.plural) ? () => scale(menu.key) : undefined} onClose={() => setMenu(undefined)}
           />
         </Layer>
       )}

@@ -7,8 +7,8 @@ import type { KubeObject } from "../../api/types";
 import { useSay } from "../../i18n";
 
 /** What can be done with the object of a row, beside its button. */
-export function RowMenu({ anchor, target, object, onDeed, onAsk, onDrawer, onPage, onClose }: {
-  anchor: Element; target: Target; object: KubeObject; onDeed: (deed: Deed) => void; onAsk: (deed: Deed) => void; onDrawer: () => void; onPage: (tab: string | undefined) => void; onClose: () => void;
+export function RowMenu({ anchor, target, object, onDeed, onAsk, onDrawer, onPage, onScale, onClose }: {
+  anchor: Element; target: Target; object: KubeObject; onDeed: (deed: Deed) => void; onAsk: (deed: Deed) => void; onDrawer: () => void; onPage: (tab: string | undefined) => void; onScale: (() => void) | undefined; onClose: () => void;
 }) {
   const say = useSay();
   // What was there when it opened: an item does not move from under the pointer.
@@ -18,6 +18,7 @@ export function RowMenu({ anchor, target, object, onDeed, onAsk, onDrawer, onPag
       <Menu.Item onClick={onDrawer}>{say("row.drawer")} <kbd>Space</kbd></Menu.Item>
       <Menu.Item onClick={() => onPage(undefined)}>{say("drawer.open")} <kbd>Enter</kbd></Menu.Item>
       <Menu.Item onClick={() => onPage("yaml")}>{say("tab.yaml")} <kbd>Y</kbd></Menu.Item>
+      {onScale && <Menu.Item onClick={onScale}>{say("action.scale")} <kbd>S</kbd></Menu.Item>}
       <Menu.Separator />
     </DeedMenu>
   );

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useEffect, useState } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { curl, orders } from "../../actions/commands";
 import { targetOf, useOrder } from "../../actions/useOrder";
 import { may, useRights } from "../../shell/session";
@@ -9,6 +9,7 @@ import { Icon } from "../../components/Icon";
 import { useSay } from "../../i18n";
 import { kindOf } from "../../kinds/registry";
 import { useCut } from "../../live/useCut";
+import { offerSize, sizeKey } from "../parts/sizing";
 
 /** The stepper: changes are local until Enter or Apply; Esc returns. What is typed stays when the object changes meanwhile. */
 export function Size({ plural, object, size, available, updated, room }: { plural: "podsets" | "deployments"; object: KubeObject; size: number; available: number; updated: number; room?: { pool: string; pods: number } | undefined }) {
@@ -19,6 +20,9 @@ export function Size({ plural, object, size, available, updated, room }: { plura
   const kind = kindOf(plural);
   const rights = useRights(object.metadata.namespace);
   const { run, busy } = useOrder();
+  const input = useRef<HTMLInputElement>(null);
+  const key = sizeKey(plural, object.metadata.namespace, object.metadata.name ?? "");
+  useEffect(() => offerSize(key, () => { input.current?.focus(); input.current?.select(); }), [key]);
   useEffect(() => { if (wanted === size) setWanted(undefined); }, [wanted, size]);
   if (!kind) return null;
   const target = targetOf(kind, object);
@@ -41,7 +45,7 @@ export function Size({ plural, object, size, available, updated, room }: { plura
       <Bar className="row wrap sizing">
         <span className="step">
           <button type="button" aria-label={say("size.less")} onClick={() => setWanted(Math.max(0, value - 1))}><Icon name="minus" /></button>
-          <input data-size="" inputMode="numeric" aria-label={say("size.value")} value={value} onChange={(event) => { const typed = Number(event.target.value); if (Number.isInteger(typed) && typed >= 0 && typed < 100_000) setWanted(typed); }} onKeyDown={press} />
+          <input ref={input} data-size="" inputMode="numeric" aria-label={say("size.value")} value={value} onChange={(event) => { const typed = Number(event.target.value); if (Number.isInteger(typed) && typed >= 0 && typed < 100_000) setWanted(typed); }} onKeyDown={press} />
           <button type="button" aria-label={say("size.more")} onClick={() => setWanted(value + 1)}><Icon name="plus" /></button>
         </span>
         <Bars value={value} available={available} />
