@@ -5,6 +5,7 @@ import { helpFor } from "../editor/schema";
 import { reading, textOf, withField } from "../editor/text";
 import { readFileSync } from "node:fs";
 import { errorsOf } from "./FormView";
+import { kubeconfigOf } from "./kubeconfig/form";
 import { pairs, taints, taintText } from "./lines";
 import { mayChoose } from "./PoolChoice";
 import { forms } from "./registry";
@@ -51,4 +52,8 @@ test("a pool that is for other namespaces cannot be chosen", () => {
   expect(mayChoose(chosen, { team: "ml" })).toBe(true);
   expect(mayChoose(chosen, { team: "shop" })).toBe(false);
   expect(mayChoose(pool(undefined), {})).toBe(true);
+});
+
+test("the form of a Kubeconfig that a cluster leads to is for that cluster", () => {
+  expect(kubeconfigOf("aws")).toMatchObject({ metadata: { name: "aws-view" }, spec: { clusterRef: { name: "aws" } } });
 });

@@ -41,4 +41,5 @@ export const cluster = {
   "tool.none": "No pod matches.",
   "tool.use": "Use it",
   "tool.open": "Terminal of {name}",
+  "kubeconfig.make": "Make one",
 } as const;

@@ -42,4 +42,5 @@ export const cluster: Record<keyof typeof english, string> = {
   "tool.none": "没有匹配的 Pod。",
   "tool.use": "使用",
   "tool.open": "{name} 的终端",
+  "kubeconfig.make": "新建一个",
 };

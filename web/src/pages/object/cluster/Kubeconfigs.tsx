@@ -1,11 +1,15 @@
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { flagsOf, quoted } from "../../../actions/commands";
+import { useHindrance } from "../../../actions/useHindrance";
 import { objectPath, send } from "../../../api/client";
 import type { Objects } from "../../../api/types";
-import { Action, DoesTheSame, Failure, Nothing, Panel } from "../../../components/parts";
+import { Action, DoesTheSame, Failure, Panel } from "../../../components/parts";
 import { save } from "../../../components/save";
 import { tell } from "../../../components/toasts";
+import { keepDraft } from "../../../editor/draft";
+import { textOf } from "../../../editor/text";
+import { kubeconfigOf } from "../../../forms/kubeconfig/form";
 import { useLanguage, useSay } from "../../../i18n";
 import { pageOf } from "../../../kinds/registry";
 import { useObjects } from "../../../live/hooks";
@@ -56,6 +60,18 @@ export function Download({ of }: { of: Kubeconfig }) {
   );
 }
 
+/** Leads to the form of a Kubeconfig of a cluster: only by one is there a download. */
+function Make({ cluster }: { cluster: string }) {
+  const say = useSay();
+  const navigate = useNavigate();
+  const hindrance = useHindrance("kubeconfigs", undefined, "create");
+  const make = () => {
+    keepDraft("create/kubeconfigs", { text: textOf(kubeconfigOf(cluster)), base: "", uid: "" });
+    void navigate({ to: "/create/$form", params: { form: "kubeconfigs" } });
+  };
+  return <Action label={say("kubeconfig.make")} disabled={hindrance} onClick={make} />;
+}
+
 /** The Kubeconfigs of a cluster, each with its download. */
 export function Kubeconfigs({ cluster }: { cluster: string }) {
   const { say, language } = useLanguage();
@@ -63,7 +79,7 @@ export function Kubeconfigs({ cluster }: { cluster: string }) {
   const own = all.filter((each) => each.spec?.clusterRef?.name === cluster || each.metadata.ownerReferences?.some((owner) => owner.kind === "Cluster" && owner.name === cluster));
   return (
     <Panel title={say("kind.kubeconfigs")} sub={String(own.length)} flush>
-      {own.length === 0 ? <Nothing>{say("kubeconfig.none")}</Nothing> : (
+      {own.length === 0 ? <div className="row wrap nothing"><span className="grow">{say("kubeconfig.none")}</span><Make cluster={cluster} /></div> : (
         <ul className="entries">
           {own.map((each) => {
             const { name = "" } = each.metadata;

@@ -8,6 +8,7 @@ import { useNow, useObjects } from "../../../live/hooks";
 import { useShown } from "../../../live/page";
 import { LogView } from "../../../logs/LogView";
 import { clock } from "../../../status/age";
+import { Attempts } from "./Attempts";
 import { type Said, saidIn, stagesOf } from "./stages";
 import { Timeline } from "./Timeline";
 
@@ -82,6 +83,7 @@ export function Operation({ name }: { name: string }) {
         )}
         <footer>{say(running ? "cluster.unknownNext" : "cluster.stagesAre")}</footer>
       </Panel>
+      {runs.length > 1 && <Attempts runs={runs} attempt={attempt} onChoose={setChosen} />}
       <LogView title={say("cluster.log")} sub={say("cluster.logSub")} name={`${name}-${run.id}`} sources={log} following={running && following} {...(running ? { onFollow: setFollowing } : {})} />
     </>
   );
