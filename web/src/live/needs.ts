@@ -6,7 +6,7 @@ import { useNow, useObjects } from "./hooks";
 /** The kinds whose status counts on the overview. */
 export const watched = ["nodes", "nodepools", "podsets", "deployments", "virtualmachines", "clusters", "kubeconfigs", "podbuggertools"] as const satisfies readonly Plural[];
 
-/** All objects whose status counts. */
+/** All objects whose status counts, and pods: of some of them nobody else tells. */
 export function useWatched(namespace: string | undefined): Record<string, readonly KubeObject[]> {
   const nodes = useObjects("nodes", namespace);
   const nodepools = useObjects("nodepools", namespace);
@@ -16,9 +16,10 @@ export function useWatched(namespace: string | undefined): Record<string, readon
   const clusters = useObjects("clusters", namespace);
   const kubeconfigs = useObjects("kubeconfigs", namespace);
   const podbuggertools = useObjects("podbuggertools", namespace);
+  const pods = useObjects("pods", namespace);
   return useMemo(
-    () => ({ nodes, nodepools, podsets, deployments, virtualmachines, clusters, kubeconfigs, podbuggertools }),
-    [nodes, nodepools, podsets, deployments, virtualmachines, clusters, kubeconfigs, podbuggertools],
+    () => ({ nodes, nodepools, podsets, deployments, virtualmachines, clusters, kubeconfigs, podbuggertools, pods }),
+    [nodes, nodepools, podsets, deployments, virtualmachines, clusters, kubeconfigs, podbuggertools, pods],
   );
 }
 

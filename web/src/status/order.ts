@@ -1,6 +1,6 @@
 import type { KubeObject } from "../api/types";
 import { heldUpBy } from "./holds";
-import { type Status, type StatusName, statusOf } from "./status";
+import { type Judged, type Status, type StatusName, statusOf, text } from "./status";
 
 /** A row of the overview: one object, or several with the same trouble. */
 export interface Matter {
@@ -17,9 +17,14 @@ const needs: readonly StatusName[] = ["stalled", "unknown", "waiting"];
 const moves: readonly StatusName[] = ["retrying", "reconciling"];
 const nothing: readonly KubeObject[] = [];
 
-/** What has an owner that is looked at is told by its owner: the Deployment of a PodSet, and pods. */
-function isOwned(plural: string, object: KubeObject & { metadata: { ownerReferences?: readonly { kind: string; controller?: boolean }[] } }): boolean {
-  return object.metadata.ownerReferences?.some((owner) => owner.controller === true && (owner.kind === "PodSet" || plural === "pods")) === true;
+/** The owners of pods that are looked at themselves, or whose owners are. Nobody else tells of a pod of a DaemonSet, a StatefulSet or a Job. */
+const telling = ["PodSet", "ReplicaSet", "VirtualMachine"];
+
+/** What has an owner that is looked at is told by its owner: the Deployment of a PodSet, and pods. A pod that has failed is made anew by any. */
+function isOwned(plural: string, object: Judged & { metadata: { ownerReferences?: readonly { kind: string; controller?: boolean }[] } }): boolean {
+  const owner = object.metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (!owner) return false;
+  return plural === "pods" ? telling.includes(owner.kind) || text(object.status, "phase") === "Failed" : owner.kind === "PodSet";
 }
 
 function since(status: Status): number {
@@ -70,7 +75,8 @@ function count(plural: string, objects: readonly KubeObject[]): Tally {
     } else if (status === "deleting") out.moving++;
     else if (moves.includes(status)) {
       out.moving++;
-      if (!isOwned(plural, object)) moving.push(object);
+      // Pods come up by themselves; one that fails again and again does not.
+      if (!isOwned(plural, object) && (plural !== "pods" || status === "retrying")) moving.push(object);
     }
   }
   return { ...out, worst: name && { name, count: bad.length + unknown.length }, needs: bad, unknown, moves: moving };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Condition } from "../api/types";
+import type { Condition, KubeObject } from "../api/types";
 import { age, clock } from "./age";
 import { matters, tallyOf } from "./order";
 import { quantity } from "./quantity";
@@ -86,4 +86,18 @@ test("a node that holds up a rollout comes before others, and says so", () => {
   const nodes = [object("a", [{ ...bad, message: "other" }]), { ...member, metadata: { ...member.metadata, labels: { "nodepool.node-restriction.kubernetes.io/p": "" } } }];
   const { needs } = matters({ nodes, nodepools: [pool] }, Date.now());
   expect(needs.map(({ objects, holds }) => [objects[0]?.metadata.name, holds])).toEqual([["b", ["p"]], ["a", []]]);
+});
+
+test("a pod of which no owner tells is among what needs somebody, and one that its owner makes anew is not", () => {
+  const pod = (name: string, kind: string | undefined, status: object) => ({ metadata: { name, uid: name, ...(kind ? { ownerReferences: [{ kind, name: "o", controller: true }] } : {}) }, status }) as KubeObject;
+  const stuck = { phase: "Pending", conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }] };
+  const crashing = { phase: "Running", containerStatuses: [{ state: { waiting: { reason: "CrashLoopBackOff" } } }] };
+  const pods = [
+    pod("bare", undefined, stuck), pod("daemon", "DaemonSet", stuck), pod("set", "ReplicaSet", stuck), pod("evicted", "DaemonSet", { phase: "Failed" }), pod("crash", "StatefulSet", crashing),
+    pod("young", "DaemonSet", { phase: "Pending" }),
+  ];
+  const { needs, moves } = matters({ pods }, Date.now());
+  const names = (of: typeof needs) => of.flatMap(({ objects }) => objects.map(({ metadata }) => metadata.name)).sort();
+  expect([names(needs), names(moves)]).toEqual([["bare", "daemon"], ["crash"]]);
+  expect(tallyOf("pods", pods).worst).toEqual({ name: "stalled", count: 2 });
 });
