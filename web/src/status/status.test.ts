@@ -3,7 +3,7 @@ import type { Condition, KubeObject } from "../api/types";
 import { age, clock } from "./age";
 import { matters, tallyOf } from "./order";
 import { quantity } from "./quantity";
-import { statusOf } from "./status";
+import { conditionStatus, statusOf } from "./status";
 
 function object(name: string, conditions: Partial<Condition>[], more: object = {}) {
   return { metadata: { name, uid: name, generation: 1 }, status: { observedGeneration: 1, conditions: conditions.map((condition) => ({ status: "True", type: "?", ...condition })), ...more } };
@@ -100,4 +100,14 @@ test("a pod of which no owner tells is among what needs somebody, and one that i
   const names = (of: typeof needs) => of.flatMap(({ objects }) => objects.map(({ metadata }) => metadata.name)).sort();
   expect([names(needs), names(moves)]).toEqual([["bare", "daemon"], ["crash"]]);
   expect(tallyOf("pods", pods).worst).toEqual({ name: "stalled", count: 2 });
+});
+
+test("a condition that waits for somebody has the shape of that, and what waits for a restart is not red", () => {
+  const waiting = { ...waits, reason: "WaitingForApproval" };
+  const whole = statusOf("clusters", object("c", [waiting, { type: "Reconciling", reason: "WaitingForApproval" }]));
+  const shape = (condition: Partial<Condition>, of: ReturnType<typeof statusOf>) => conditionStatus({ type: "Ready", status: "True", ...condition }, of);
+  expect([shape(waiting, whole), shape({ type: "Reconciling", reason: "WaitingForApproval" }, whole)]).toEqual(["waiting", "waiting"]);
+  const restarts = statusOf("virtualmachines", object("a", [waits, { type: "Stalled", reason: "ResizePending" }, { type: "RestartRequired", reason: "ResizePending" }]));
+  expect(shape({ type: "Stalled", reason: "ResizePending" }, restarts)).toBe("attention");
+  expect(shape({ type: "Stalled", reason: "NoCapacity" }, { name: "stalled" })).toBe("stalled");
 });

@@ -172,6 +172,9 @@ function podStatus(object: Judged, word: string | undefined): Status {
 
 /** The shape of a condition: what it means, not whether it is True. */
 export function conditionStatus(condition: Condition, whole: Status): StatusName {
+  // What waits for somebody does not move, and what runs until its owner restarts it is not broken.
+  if (condition.reason !== undefined && approvals.has(condition.reason) && condition.status !== "Unknown") return "waiting";
+  if (condition.type === "Stalled" && condition.status === "True" && whole.name === "attention") return "attention";
   if (condition.type === "Reconciling") return condition.status === "True" ? "reconciling" : "ready";
   if (condition.type === "Stalled") return condition.status === "True" ? "stalled" : "ready";
   if (condition.type === "Paused") return condition.status === "True" ? "paused" : "ready";
