@@ -185,4 +185,5 @@ export const frame = {
   "list.cordoned": "{count} cordoned",
   "list.comma": ", ",
   "list.hosts": "{count} {count|host|hosts}",
+  "status.notReady": "NotReady",
 } as const;

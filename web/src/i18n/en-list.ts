@@ -112,4 +112,5 @@ export const list = {
   "drawer.first": "It is the first of the list.",
   "drawer.last": "It is the last of the list.",
   "drawer.unlisted": "It is not in the list that is shown.",
+  "host.since": "since {time}:",
 } as const;

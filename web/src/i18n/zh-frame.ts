@@ -61,7 +61,7 @@ export const frame: Record<keyof typeof english, string> = {
   "status.unknown": "未知",
   "status.retrying": "重试中",
   "status.reconciling": "调谐中",
-  "status.attention": "就绪",
+  "status.attention": "注意",
   "status.stopped": "已停止",
   "status.ready": "就绪",
   "overview.ready": "全部就绪",
@@ -186,4 +186,5 @@ export const frame: Record<keyof typeof english, string> = {
   "list.cordoned": "{count} 个不可调度",
   "list.comma": "，",
   "list.hosts": "{count} 台主机",
+  "status.notReady": "未就绪",
 };

@@ -114,4 +114,5 @@ export const list: Record<keyof typeof english, string> = {
   "drawer.first": "它是列表中的第一个。",
   "drawer.last": "它是列表中的最后一个。",
   "drawer.unlisted": "它不在所显示的列表中。",
+  "host.since": "从 {time} 起：",
 };

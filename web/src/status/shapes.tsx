@@ -1,6 +1,6 @@
 import type { ReactElement } from "react";
 import type { Status, StatusName } from "./status";
-import { useSay } from "../i18n";
+import { type Say, useSay } from "../i18n";
 
 const line = { fill: "none", stroke: "currentColor", strokeWidth: 1.5, strokeLinecap: "round", strokeLinejoin: "round" } as const;
 
@@ -22,13 +22,19 @@ export function Shape({ name, size = 14 }: { name: StatusName; size?: number }) 
   return <span className={`st ${name}`}><svg width={size} height={size} viewBox="0 0 14 14" aria-hidden="true">{shapes[name]}</svg></span>;
 }
 
+/** kubectl's words for nodes, which have one in each language of the console. */
+function spoken(word: string, say: Say): string {
+  if (word === "NotReady") return say("status.notReady");
+  return word.startsWith("Ready, ") ? `${say("status.attention")}${say("list.comma")}${word.slice(7)}` : word;
+}
+
 /** Shape and word: kubectl's word where it prints one, or ours. */
 export function StatusMark({ status, word }: { status: Status; word?: string | undefined }) {
   const say = useSay();
   return (
     <span className={`st ${status.name}`}>
       <svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">{shapes[status.name]}</svg>
-      {word ?? status.word ?? say(`status.${status.name}`)}
+      {word ?? (status.word === undefined ? say(`status.${status.name}`) : spoken(status.word, say))}
     </span>
   );
 }

@@ -2,9 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
 import { read } from "../../api/client";
 import type { Condition, Objects, Schemas } from "../../api/types";
-import { useSay } from "../../i18n";
+import { useLanguage } from "../../i18n";
 import { useObjects } from "../../live/hooks";
-import { keyOf } from "../../live/store";
+import { keyOf, store } from "../../live/store";
+import { clock } from "../../status/age";
 import { cores, gibi } from "../../status/quantity";
 import { StatusMark } from "../../status/shapes";
 import { conditionsOf } from "../../status/status";
@@ -62,7 +63,7 @@ export function silentOf(machines: readonly Objects["virtualmachines"][]): Reado
 
 /** A host: what it has given away, and whether it answers, as its machines say. Nobody tells how large it is, so there is no share. */
 export function HostHead({ name, hosts }: { name: string; hosts: Schemas["HostList"] | undefined }) {
-  const say = useSay();
+  const { say, language } = useLanguage();
   const machines = useObjects("virtualmachines");
   const silent = silentOf(machines).get(name);
   const known = hosts?.hosts.filter((host) => host.name === name) ?? [];
@@ -74,7 +75,7 @@ export function HostHead({ name, hosts }: { name: string; hosts: Schemas["HostLi
       <strong>{name}</strong><span>{known.map((host) => host.driver).join(", ")}</span>
       <StatusMark status={{ name: silent ? "unknown" : "ready" }} word={say(silent ? "host.silent" : "host.answers")} />
       {silent
-        ? <span className="cut" lang="en" title={silent.message}>{silent.message}</span>
+        ? <span className="said">{silent.lastTransitionTime && <span className="dim">{say("host.since", { time: clock(silent.lastTransitionTime, language, store.time) })} </span>}<span lang="en">{silent.message}</span></span>
         : known.length > 0 && <span>{say("host.given", { machines: sum((host) => host.machines), cpu: cores(sum((host) => host.requested.cpuCores)), memory: gibi(sum((host) => host.requested.memoryBytes)) })}{unsized > 0 && `, ${say("host.unsized", { count: unsized })}`}</span>}
     </>
   );
