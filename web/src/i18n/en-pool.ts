@@ -108,4 +108,5 @@ export const pool = {
   "fact.cidrs": "Members by address",
   "fact.defaultFor": "Default for",
   "fact.from": "From",
+  "pool.going": "Which pods",
 } as const;

@@ -110,4 +110,5 @@ export const pool: Record<keyof typeof english, string> = {
   "fact.cidrs": "按地址的成员",
   "fact.defaultFor": "默认用于",
   "fact.from": "来源",
+  "pool.going": "哪些 Pod",
 };

@@ -15,7 +15,7 @@ import { Shape } from "../../../status/shapes";
 import { fromPreview, fromReport } from "./foreseen";
 import { ForeseenList } from "./ForeseenList";
 import { arrived, keep, type Kept, keptOf } from "./kept";
-import { Refused, Touched } from "./Touched";
+import { Going, Refused, Touched } from "./Touched";
 import { diffLines } from "./lines";
 import { apply, type PoolSpec, rehearsed, setSpec } from "./orders";
 import { type Consent, covers, reportOn } from "./rehearsal";
@@ -174,6 +174,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
             {preview.data?.braked && <div className="reasonbox heed"><Shape name="waiting" /><div>{say("pool.braked", { count: preview.data.leaving })}</div></div>}
             {preview.data?.podsHidden && <p className="small sub" lang="en">{preview.data.podsHidden}</p>}
             {pods > 0 && !refusal && <div className="reasonbox stalled"><Shape name="stalled" /><div><strong>{say("pool.pods", { count: pods })}</strong> {say("pool.podsWhy")}{value?.includes("NoExecute") && <> <button type="button" className="plain" onClick={() => become({ text: value.replaceAll(/\bNoExecute\b/g, "NoSchedule"), stage: "edit" })}>{say("pool.softer")}</button></>}</div></div>}
+            {pods > 0 && !refusal && preview.data && <Going preview={preview.data} />}
             {stage === "edit" ? order && !unchanged && <DoesTheSame kubectl={order.kubectl} curl={curl(order)} /> : <DoesTheSame kubectl={applying.kubectl} curl={curl(applying)} />}
             {trouble && <Failure error={trouble} />}
           </div>

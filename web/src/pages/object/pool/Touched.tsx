@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { Goes } from "../../../actions/Goes";
 import { Refusal } from "../../../api/client";
 import type { Schemas } from "../../../api/types";
 import { useSay } from "../../../i18n";
@@ -17,6 +18,19 @@ export function Refused({ error }: { error: Error }) {
       <Shape name="stalled" />
       <div lang="en">{errors.length === 0 ? error.message : errors.map((each) => <div key={`${each.location ?? ""}${each.message ?? ""}`}><code>{each.location}</code> {each.message}</div>)}</div>
     </div>
+  );
+}
+
+/** The pods that would be deleted, by name: how many says little of which. */
+export function Going({ preview }: { preview: Schemas["PoolPreview"] }) {
+  const say = useSay();
+  if (preview.pods.length === 0) return null;
+  const names = preview.pods.map(({ namespace, name }) => (namespace ? `${namespace}/${name}` : name));
+  return (
+    <details className="small" open={names.length <= most}>
+      <summary>{say("pool.going")}</summary>
+      <ul className="fate">{names.map((name) => <li key={name}><Goes goes /><code>{name}</code></li>)}{preview.podCount > names.length && <li className="sub">{say("bulk.rest", { count: preview.podCount - names.length })}</li>}</ul>
+    </details>
   );
 }
 
