@@ -4,6 +4,7 @@ import { curl, type Order } from "../../actions/commands";
 import { isPassing } from "../../api/passing";
 import { Action, DoesTheSame, Segments } from "../../components/parts";
 import { tell } from "../../components/toasts";
+import { useSaveKey } from "../../components/useSaveKey";
 import { CodeEditor } from "../../editor/CodeEditor";
 import { type Fields } from "../../editor/json";
 import { pathOf } from "../../editor/path";
@@ -59,6 +60,7 @@ function Creating({ form, namespace }: { form: Form; namespace: string }) {
       void navigate({ to: pageOf(form.list, form.namespaced ? make.namespace || namespace : undefined, name) });
     });
   };
+  useSaveKey(create);
   return (
     <>
       <div className="title">

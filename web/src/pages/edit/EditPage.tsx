@@ -6,6 +6,7 @@ import { isPassing } from "../../api/passing";
 import type { KubeObject } from "../../api/types";
 import { Failure, Nothing, Segments, Skeleton } from "../../components/parts";
 import { tell } from "../../components/toasts";
+import { useSaveKey } from "../../components/useSaveKey";
 import { CodeEditor } from "../../editor/CodeEditor";
 import { editable, type Fields, same, uidOf } from "../../editor/json";
 import { linesOf, marksOf } from "../../editor/lines";
@@ -82,6 +83,7 @@ function Editor({ kind, first }: { kind: Kind; first: Whole }) {
     if (blocked !== undefined) return;
     void save().then((after) => { if (after) { server.put(after); tell(say("edit.saved", { name })); } });
   }, [blocked, save, server, say, name]);
+  useSaveKey(store);
   const leave = () => {
     edit.discard(server.object);
     void navigate({ to: ".", search: (before) => ({ ...before, tab: undefined }) });

@@ -9,6 +9,7 @@ import { whilePassing } from "../../../api/passing";
 import type { Objects, Schemas } from "../../../api/types";
 import { Action, DoesTheSame, Failure, Skeleton } from "../../../components/parts";
 import { Icon } from "../../../components/Icon";
+import { useSaveKey } from "../../../components/useSaveKey";
 import { useSay } from "../../../i18n";
 import { store } from "../../../live/store";
 import { Shape } from "../../../status/shapes";
@@ -137,6 +138,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const ready = stage === "rehearsed" && report !== undefined && (pods === 0 || ticked);
   // What rehearses already can be rehearsed as it is.
   const unchanged = value === before && pool.spec?.dryRun !== true;
+  useSaveKey(() => { if (stage === "edit" && order && !unchanged && current && refused === undefined && !busy) void save(); });
   // What somebody else has begun is taken back by those who know what was before.
   const unknown = stage === "rehearsed" && !written ? say("pool.unknown") : undefined;
   const overtaken = stage === "rehearsed" && written && change && generation > change.generation ? say("pool.overtaken") : undefined;
