@@ -65,12 +65,12 @@ func allowedPolicyFor(pool *nodesv1.NodePool, operatorNamespace, reaches string)
 		WithVariables(admissionregistrationv1ac.Variable().WithName("labels").WithExpression(namespaceLabels)).
 		WithValidations(validation).
 		WithFailurePolicy(admissionregistrationv1.Fail)
-	return owned(pool, ref, admissionregistrationv1ac.ValidatingAdmissionPolicy(ref.Name).WithSpec(spec))
+	return guarding(pool, ref, admissionregistrationv1ac.ValidatingAdmissionPolicy(ref.Name).WithSpec(spec))
 }
 
 func allowedBinding(pool *nodesv1.NodePool) (Object, error) {
 	ref := allowedBindingRef(pool.Name)
-	return owned(pool, ref, admissionregistrationv1ac.ValidatingAdmissionPolicyBinding(ref.Name).
+	return guarding(pool, ref, admissionregistrationv1ac.ValidatingAdmissionPolicyBinding(ref.Name).
 		WithSpec(admissionregistrationv1ac.ValidatingAdmissionPolicyBindingSpec().
 			WithPolicyName(allowedPolicyRef(pool.Name).Name).
 			WithValidationActions(admissionregistrationv1.Deny)))

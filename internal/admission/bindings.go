@@ -16,7 +16,7 @@ import (
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
-// Bindings returns the objects that the pool has to own: its bindings, and the policy for spec.allowedNamespaces. Apply them in this
+// Bindings returns the objects that the pool has to have: its bindings, and the policy for spec.allowedNamespaces. Apply them in this
 // order and before the RuntimeClass: what keeps other namespaces out comes first. Delete every other object in BindingNames. A pool
 // that is being deleted takes no more pods by label or default, but still keeps other namespaces out.
 func Bindings(pool *nodesv1.NodePool, operatorNamespace string) ([]Object, error) {

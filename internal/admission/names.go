@@ -83,7 +83,7 @@ const (
 	allowedPrefix = "windlass-nodepool-allowed-"
 )
 
-// BindingNames returns the names of all objects that a pool can own, in the order in which to delete them. The last two keep other
+// BindingNames returns the names of all objects that a pool can have, in the order in which to delete them. The last two keep other
 // namespaces from the pool and go after the RuntimeClass.
 func BindingNames(pool string) []Ref {
 	return []Ref{defaultRef(pool), labelRef(pool), allowedBindingRef(pool), allowedPolicyRef(pool)}

@@ -6,6 +6,7 @@ package admission
 import (
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
@@ -67,8 +68,31 @@ func shared[T config[T]](ref Ref, desired T) (Object, error) {
 // owned returns an object that the pool owns and that is deleted with it.
 func owned[T config[T]](pool *nodesv1.NodePool, ref Ref, desired T) (Object, error) {
 	owner := patch.Owner(pool, nodesv1.SchemeGroupVersion.WithKind(kindNodePool))
-	labels := map[string]string{LabelManagedBy: ManagedBy, nodesv1.PoolLabel: shortened(pool.Name)}
-	return stamped(ref, desired.WithLabels(labels).WithOwnerReferences(owner))
+	return stamped(ref, desired.WithLabels(labelsOf(pool)).WithOwnerReferences(owner))
+}
+
+// guarding returns an object that keeps pods from the pool. It has no owner: when a pool is deleted in the foreground, the garbage collector deletes
+// all that it owns at once, and its nodes carry everything until the last pod has ended.
+func guarding[T config[T]](pool *nodesv1.NodePool, ref Ref, desired T) (Object, error) {
+	return stamped(ref, desired.WithLabels(labelsOf(pool)))
+}
+
+func labelsOf(pool *nodesv1.NodePool) map[string]string {
+	return map[string]string{LabelManagedBy: ManagedBy, nodesv1.PoolLabel: shortened(pool.Name)}
+}
+
+// PoolOf returns the name of the pool that an object of the cluster belongs to, or nothing for one that belongs to all pools or to somebody else.
+func PoolOf(live client.Object) string {
+	if owner := metav1.GetControllerOf(live); owner != nil {
+		if owner.Kind != kindNodePool {
+			return ""
+		}
+		return owner.Name
+	}
+	if !Managed(live) {
+		return ""
+	}
+	return live.GetLabels()[nodesv1.PoolLabel]
 }
 
 func stamped[T config[T]](ref Ref, desired T) (Object, error) {

@@ -156,9 +156,12 @@ func TestWhatIsAppliedIsCovered(t *testing.T) {
 			if live.GetAnnotations()[patch.AppliedHashAnnotation] == "" || live.GetLabels()[admission.LabelManagedBy] != admission.ManagedBy {
 				t.Errorf("annotations are %v and labels %v", live.GetAnnotations(), live.GetLabels())
 			}
-			isBinding := live.GetLabels()[nodesv1.PoolLabel] != ""
-			if isBinding != metav1.IsControlledBy(live, pool) || isBinding && live.GetLabels()[nodesv1.PoolLabel] != pool.Name {
+			isOfPool, guards := live.GetLabels()[nodesv1.PoolLabel] != "", strings.HasPrefix(object.Name, "windlass-nodepool-allowed-")
+			if isOfPool && live.GetLabels()[nodesv1.PoolLabel] != pool.Name || metav1.IsControlledBy(live, pool) != (isOfPool && !guards) {
 				t.Errorf("labels are %v and owners %v", live.GetLabels(), live.GetOwnerReferences())
+			}
+			if got := admission.PoolOf(live); (got != "") != isOfPool || isOfPool && got != pool.Name {
+				t.Errorf("it belongs to pool %q", got)
 			}
 			live.SetLabels(nil)
 			if covered, err := object.CoveredBy(live); err != nil || covered {

@@ -73,16 +73,14 @@ func (r *Reconciler) SetupWithManager(_ context.Context, mgr manager.Manager, wo
 	return controlled.Complete(tracing.Passes("nodepool", r))
 }
 
-// poolsOfPolicy maps a binding to its pool, and a policy, which serves all pools, to all of them.
+// poolsOfPolicy maps a policy or binding to its pool, and one that serves all pools to all of them.
 func (r *Reconciler) poolsOfPolicy(ctx context.Context, object client.Object) []reconcile.Request {
-	if owner := metav1.GetControllerOf(object); owner != nil {
-		if owner.Kind != "NodePool" {
-			return nil
-		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: owner.Name}}}
+	if pool := admission.PoolOf(object); pool != "" {
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: pool}}}
 	}
 	list := &nodesv1.NodePoolList{}
-	if !admission.IsShared(object.GetName()) || r.cache.List(ctx, list, client.UnsafeDisableDeepCopy) != nil {
+	shared := metav1.GetControllerOf(object) == nil && admission.IsShared(object.GetName())
+	if !shared || r.cache.List(ctx, list, client.UnsafeDisableDeepCopy) != nil {
 		return nil
 	}
 	requests := make([]reconcile.Request, 0, len(list.Items))

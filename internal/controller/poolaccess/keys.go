@@ -19,7 +19,7 @@ import (
 const (
 	// sharedKey is the name in the key of the objects that all pools share. No pool can have it.
 	sharedKey = "*"
-	// kindNodePool is the kind of the owner of all other objects.
+	// kindNodePool is the kind of a pool.
 	kindNodePool = "NodePool"
 )
 
@@ -34,14 +34,13 @@ func keysOfPool(_ context.Context, pool client.Object) []reconcile.Request {
 	}
 }
 
-// keysOfObject maps an object to the pool that owns it, and a shared object to sharedKey and to all pools, whose bindings may wait for it.
+// keysOfObject maps an object to the pool that it belongs to, and a shared object to sharedKey and to all pools, whose bindings may wait for it.
 func keysOfObject(cache client.Reader) handler.MapFunc {
 	return func(ctx context.Context, object client.Object) []reconcile.Request {
-		owner := metav1.GetControllerOf(object)
-		switch {
-		case owner != nil && owner.Kind == kindNodePool:
-			return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: owner.Name}}}
-		case owner != nil || !admission.IsShared(object.GetName()):
+		if pool := admission.PoolOf(object); pool != "" {
+			return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: pool}}}
+		}
+		if metav1.GetControllerOf(object) != nil || !admission.IsShared(object.GetName()) {
 			return nil
 		}
 		keys := []reconcile.Request{{NamespacedName: SharedKey()}}

@@ -68,9 +68,8 @@ func owned(live client.Object, name string) bool {
 	if !admission.Managed(live) {
 		return false
 	}
-	owner := metav1.GetControllerOf(live)
 	if name == sharedKey {
-		return owner == nil
+		return metav1.GetControllerOf(live) == nil
 	}
-	return owner != nil && owner.Kind == kindNodePool && owner.Name == name
+	return admission.PoolOf(live) == name
 }

@@ -56,6 +56,18 @@ func leftover(name, owner string) object {
 	return object{Ref: ref, live: live}
 }
 
+// guarding returns an object that keeps pods from the pool.
+func guarding(name, pool string) object {
+	o := leftover(name, "")
+	o.live.SetLabels(map[string]string{admission.LabelManagedBy: admission.ManagedBy, nodesv1.PoolLabel: pool})
+	return o
+}
+
+func wantedAs(o object, state admission.State) object {
+	o.wanted, o.state = &admission.Object{Ref: o.Ref}, state
+	return o
+}
+
 // foreign returns an object of somebody else's.
 func foreign(o object) object {
 	o.live.SetLabels(nil)
@@ -118,6 +130,14 @@ func TestNewPlan(t *testing.T) {
 			name: gpu, remove: []string{"b", "a"},
 			seen: observation{objects: objects(leftover("a", gpu), leftover("b", gpu), leftover("c", "other"), foreign(leftover("d", gpu)))},
 		},
+		"what guarded a pool goes after it": {
+			name: gpu, remove: []string{"a"},
+			seen: observation{objects: objects(guarding("a", gpu), guarding("b", "other"), foreign(guarding("c", gpu)))},
+		},
+		"what guards a pool stays while it is being deleted": {
+			name: gpu,
+			seen: observation{pools: pools(aPool(gpu, going)), objects: objects(wantedAs(guarding("a", gpu), admission.InPlace))},
+		},
 		"shared objects are written for a pool that stays": {
 			name: sharedKey, write: []string{"a", "b"},
 			seen: observation{pools: pools(aPool("x", going), aPool("y", paused), aPool("z")), objects: objects(
@@ -162,6 +182,8 @@ func TestKeysOfObjects(t *testing.T) {
 		want   []string
 	}{
 		"an object of a pool":                   {object: leftover("windlass-nodepool-label-gpu", gpu).live, want: []string{gpu}},
+		"an object that guards a pool":          {object: guarding("windlass-nodepool-allowed-gpu", gpu).live, want: []string{gpu}},
+		"an object that somebody else made":     {object: foreign(guarding("windlass-nodepool-allowed-gpu", gpu)).live},
 		"an object of all pools":                {object: leftover("windlass-nodepool-choose", "").live, want: []string{sharedKey, gpu, "other"}},
 		"an object that no pool knows":          {object: leftover("windlass-nodepool-mine", "").live},
 		"an object that something else brought": {object: ownedBy(leftover("windlass-nodepool-choose", "").live, "Release")},
