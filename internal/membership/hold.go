@@ -50,7 +50,7 @@ func (m *merge) holdMembership(pool *Pool) {
 func (m *merge) proven(pool *Pool) bool {
 	return slices.ContainsFunc(nodesv1.MemberLabels(pool.Name), func(key string) bool {
 		_, present := m.current[onLabels][key]
-		return present && confirms(pool.Status.Ledger, onLabels, key)
+		return present && pool.takesOff(onLabels, key)
 	})
 }
 

@@ -250,7 +250,7 @@ func (m *merge) releaseKey(pool *Pool, of aspect, key string) {
 		}
 	case claimed || !present || theirs || m.holds(pool):
 	case orphan && !isMembership(of, key):
-	case !confirms(pool.Status.Ledger, of, key):
+	case !pool.takesOff(of, key):
 		m.plan.Abandoned = append(m.plan.Abandoned, pool.Name)
 	default:
 		m.pending[pool.Name] = true

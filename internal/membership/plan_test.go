@@ -186,6 +186,17 @@ func TestNodeWithoutItsRecordLeavesAsAnyOther(t *testing.T) {
 		"nobody waits for a label that the pool cannot take off": {
 			node: node().Label(byAddress, "").Obj(), pool: full("gpu"), mayLeave: true, want: Plan{Abandoned: []string{"gpu"}},
 		},
+		"a pool that is being deleted takes it off": {
+			node: node().Label(byAddress, "").Obj(), pool: full("gpu").With(deleting), mayLeave: true,
+			want: Plan{RemoveLabels: []string{byAddress}, Pending: []string{"gpu"}, Leaving: []string{"gpu"}},
+		},
+		"once it may": {
+			node: node().Label(byAddress, "").Obj(), pool: full("gpu").With(deleting), want: Plan{Pending: []string{"gpu"}, Leaving: []string{"gpu"}},
+		},
+		"but no label of another pool": {
+			node: node().Label(byAddress, "").Annotation(nodesv1.AppliedAnnotation, `{"other":{"labels":["`+byAddress+`"]}}`).Obj(), pool: full("other").With(deleting),
+			mayLeave: true, want: Plan{RecordChanged: true, Abandoned: []string{"other"}, Pending: []string{"other"}, Leaving: []string{"other"}},
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -47,7 +47,9 @@ func nodesAre(n int) string {
 }
 
 // toClean says what a pool that is being deleted waits for.
-func toClean(nodes aggregate) string { return inNodes(len(nodes.carrying)) + " to be cleaned" }
+func toClean(nodes aggregate) string {
+	return fmt.Sprintf("%s to be cleaned: %s", inNodes(len(nodes.carrying)), examples(nodes.carrying))
+}
 
 // clampInt32 returns n as the API has numbers.
 func clampInt32(n int) int32 { return int32(min(max(n, 0), 1<<31-1)) }
