@@ -265,7 +265,7 @@ func (m *merge) releaseKey(pool *Pool, of aspect, key string) {
 }
 
 // handOver makes sure that the pool that decides a key knows the original value: a pool that gives a key up to another one
-// keeps its record of the original until the other one has noted it.
+// keeps its record of the original until the other one has noted it, if that one has room for it.
 func (m *merge) handOver() {
 	var givers []*Pool
 	for _, pool := range m.pools {
@@ -289,10 +289,11 @@ func (m *merge) handOverKey(giver *Pool, of aspect, key string) {
 	if !noted || taker == nil || m.claims[of][key].foreign || taker == giver || slices.Contains(m.after[giver.Name].keys(of), key) {
 		return
 	}
-	if _, has := taker.original(m.node, of, key); has {
+	original := Original{Pool: taker.Name, Key: Key{of, key}, Value: value}
+	if _, has := taker.original(m.node, of, key); has || !hasRoom(taker.Status.Originals, m.node, original) {
 		return
 	}
-	m.plan.Originals = append(m.plan.Originals, Original{Pool: taker.Name, Key: Key{of, key}, Value: value})
+	m.plan.Originals = append(m.plan.Originals, original)
 	m.note(giver.Name, of, key)
 	m.pending[taker.Name] = true
 	if slices.Contains(m.before[giver.Name].keys(of), key) {

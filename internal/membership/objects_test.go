@@ -109,6 +109,11 @@ func crowded(p *nodesv1.NodePool) {
 	}
 }
 
+// longNote notes as long an annotation of the node.
+func longNote(p *nodesv1.NodePool) {
+	p.Status.Originals = Remember(nil, node().Obj(), Original{Key: Key{onAnnotations, "team"}, Value: strings.Repeat("<", 1024)})
+}
+
 func age(d time.Duration) func(*nodesv1.NodePool) {
 	return func(p *nodesv1.NodePool) {
 		p.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(-d))

@@ -274,6 +274,17 @@ func TestOverwrite(t *testing.T) {
 			pool: pools(annotated(pool("gpu")).Overwrite(nodesv1.OverwriteRestore).With(crowded)),
 			want: Plan{Conflicts: []Conflict{{Pool: "gpu", Key: "annotation team"}}},
 		},
+		"a pool leaves its key to one that has no room for the original": {
+			node: node().Role("b").With(carries(pool("a"), pool("b"))).Annotation("team", "a").Annotation(nodesv1.AppliedAnnotation,
+				`{"a":{"labels":["`+nodesv1.MemberLabel("a")+`"],"annotations":["team"]},"b":{"labels":["`+nodesv1.MemberLabel("b")+`"],"annotations":["team"]}}`).Obj(),
+			pool: pools(annotated(pool("a")).With(deleting, longNote), annotated(pool("b")).With(crowded)),
+			want: Plan{
+				RemoveLabels:  []string{nodesv1.MemberLabel("a")},
+				Record:        `{"b":{"labels":["` + nodesv1.MemberLabel("b") + `"],"annotations":["team"]}}`,
+				RecordChanged: true,
+				Pending:       []string{"a"}, Leaving: []string{"a"},
+			},
+		},
 		"under Always a foreign value as wanted is the pool's from then on": {
 			node: node().Role("gpu").Label("env", "dev").With(carries(pool("gpu"))).Obj(),
 			pool: pools(pool("gpu").Label("env", "dev").Overwrite(nodesv1.OverwriteAlways)),

@@ -11,7 +11,7 @@
 // has, (4) the ledger, which allows package node to
 // put new keys on nodes, and under spec.rollout the batch of nodes that may get them, (5) once every node follows, a ledger and with
 // it a RuntimeClass without the keys that are gone. Each step is allowed by what the one before it has written, so the next pass
-// makes up for a crash between any two.
+// makes up for a crash between any two. A pool that is paused, in dry run or stalled only notes the originals that others hand over.
 //
 // The passes over a pool that is being deleted: (1) wait until no pod uses it, or until its nodes are drained, and until package node
 // has cleaned every one of them, (2) make sure of it with a read past the cache, (3) delete the RuntimeClass, (4) remove the

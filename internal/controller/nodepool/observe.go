@@ -65,6 +65,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 	r.meet(s.Object, seen.nodes.sharing)
 	s.Tell(counted(s.Object, seen)...)
 	s.decided = decide(s.Object, seen, s.Now)
+	s.Object.Status.Originals = noteOriginals(s.Object, seen.nodes)
 	r.pace.keep(pool.Name, due(s.Object, seen, s.decided))
 	if malformed != nil && s.Object.DeletionTimestamp == nil {
 		return flow.Stall(nodesv1.ReasonInvalidSelector, malformed)

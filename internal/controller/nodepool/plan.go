@@ -234,12 +234,19 @@ func planLedger(pool *nodesv1.NodePool, nodes aggregate) nodesv1.Ledger {
 // and without those that nothing needs any more. What belongs to an older spec is only forgotten in a later pass, when no
 // worker can still be acting on it.
 func planOriginals(pool *nodesv1.NodePool, nodes aggregate) []nodesv1.Original {
-	list := pool.Status.Originals
-	for _, n := range nodes.originals {
-		list = membership.Remember(list, n.node, n.original)
-	}
+	list := noteOriginals(pool, nodes)
 	if pool.Status.ObservedGeneration != pool.Generation {
 		return list
 	}
 	return membership.Forget(list, nodes.kept)
+}
+
+// noteOriginals returns the originals for the status of a pool that leaves nodes as they are, or cannot go on. It asks for none itself, but gets those of
+// pools that leave their keys to it, and these wait for that.
+func noteOriginals(pool *nodesv1.NodePool, nodes aggregate) []nodesv1.Original {
+	list := pool.Status.Originals
+	for _, n := range nodes.originals {
+		list = membership.Remember(list, n.node, n.original)
+	}
+	return list
 }
