@@ -11,7 +11,8 @@
 // A node that left a pool keeps what it carries until it has a clearance (see package clearance), which wakes it. A patch that comes
 // too late, because the node has changed, is planned anew.
 //
-// Another writer may insist on its own value of a key. After a few repairs within a minute, the node is left as it is for the rest of that minute.
+// Another writer may insist on its own value of a key. A node that has been given the same a few times within a minute is left as it is for the rest of
+// that minute, unless something else is due.
 //
 // A node that is being deleted is written as any other. Finalizers may keep it for hours, and rollouts, drains and pools that are being
 // deleted wait for every node there is.

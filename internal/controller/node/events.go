@@ -5,6 +5,8 @@ package node
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -43,7 +45,7 @@ func contested(node *corev1.Node, pools membership.Pools, plan *membership.Plan)
 		Regarding: node, Related: firstPool(pools, plan.Pending), Warning: true,
 		Reason: nodesv1.ReasonDriftRepaired, Action: "Repair",
 		Note: fmt.Sprintf("Another writer changes %s on node %s again and again: Windlass puts it back at most %d times a minute",
-			strings.Join(plan.Drift, ", "), node.Name, maxRepairs),
+			strings.Join(slices.Sorted(maps.Keys(given(node, plan))), ", "), node.Name, maxRepairs),
 	}
 }
 

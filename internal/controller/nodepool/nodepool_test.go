@@ -405,42 +405,6 @@ func TestDriftIsRepairedAndTold(t *testing.T) {
 	}
 }
 
-// Two writers that insisted on their values wrote a node as fast as they saw each other.
-func TestWriterThatInsistsIsNotAnsweredAllTheTime(t *testing.T) {
-	w := newStage(t)
-	n := w.node("n", "p")
-	pool := w.pool("p", label("env", "dev"))
-	w.converge()
-	w.Events.Take()
-	key := types.NamespacedName{Name: n.Name}
-	fight := func() (reconcile.Result, string) {
-		testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { n.Labels["env"] = "prod" })
-		result, err := w.Reconcile(t, w.nodes, key)
-		must(t, err)
-		return result, w.labels(n)["env"]
-	}
-	for i := range 5 {
-		if _, got := fight(); got != "dev" {
-			t.Fatalf("env is %q after change %d", got, i)
-		}
-	}
-	if result, got := fight(); got != "prod" || result.RequeueAfter == 0 {
-		t.Errorf("env is %q after one more change, and the node is looked at in %s", got, result.RequeueAfter)
-	}
-	if note := w.Events.Take(); !strings.HasSuffix(note[len(note)-2].Note, "again and again: Windlass puts it back at most 5 times a minute") {
-		t.Errorf("the events are %+v", note)
-	}
-	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) { p.Spec.Labels["env"] = "test" })
-	w.converge()
-	if got := w.labels(n)["env"]; got != "test" {
-		t.Errorf("env is %q after the pool has changed", got)
-	}
-	w.Clock.Step(time.Minute)
-	if _, got := fight(); got != "test" {
-		t.Errorf("env is %q a minute later", got)
-	}
-}
-
 func TestANodeIsWrittenOnce(t *testing.T) {
 	w := newStage(t)
 	pool := w.pool("p", label("a", "1"), label("b", "2"), taint("c", "3"))
