@@ -20,10 +20,13 @@ type Extent struct {
 	Members, Ready int32
 	// Behind are the names, sorted, of the members that have to follow.
 	Behind []string
+	// After is the name of the last node of the batch before, empty if it is not known.
+	After string
 }
 
 // NextBatch returns the batch of nodes that may follow the pool now, nil where no node has to wait, and when to look again without
-// being woken up. Batches do not overlap: the next one begins when every node of this one has followed. The node controller goes
+// being woken up. Batches do not overlap: the next one begins when every node of this one has followed, with the node that comes next by name. Nodes
+// that another writer changes again and again would otherwise be in every batch. The node controller goes
 // by the batch that has been written to the status, so that neither a crash nor a second instance can let through more.
 func NextBatch(pool *nodesv1.NodePool, nodes Extent, now time.Time) (*nodesv1.RolloutStatus, time.Duration) {
 	bound := pool.Spec.Rollout
@@ -41,13 +44,37 @@ func NextBatch(pool *nodesv1.NodePool, nodes Extent, now time.Time) (*nodesv1.Ro
 	var after time.Duration
 	if len(next.Nodes) == 0 && !nodes.TooManyUnavailable(bound) {
 		if after = pauseLeft(bound, next.TurnTime, now); after <= 0 {
-			next.Nodes = slices.Clone(nodes.Behind[:min(len(nodes.Behind), maxConcurrent(bound, nodes))])
+			next.Nodes = nodes.batch(maxConcurrent(bound, nodes))
 			next.TurnTime = new(metav1.NewTime(now.Truncate(time.Second)))
 			after = 0
 		}
 	}
 	next.WaitingNodeCount = int32(min(max(len(nodes.Behind)-len(next.Nodes), 0), 1<<31-1))
 	return next, after
+}
+
+// batch returns the names, sorted, of the next n nodes that are behind. After the last node by name comes the first.
+func (e Extent) batch(n int) []string {
+	i := countUpTo(e.Behind, e.After)
+	order := slices.Concat(e.Behind[i:], e.Behind[:i])
+	return slices.Sorted(slices.Values(order[:min(len(order), n)]))
+}
+
+// LastOf returns which node of a batch, by sorted names, is its last one, where the batch before ended after that node.
+func LastOf(batch []string, after string) string {
+	if i := countUpTo(batch, after); i > 0 { // it began again with the first node
+		return batch[i-1]
+	}
+	return batch[len(batch)-1]
+}
+
+// countUpTo returns how many of the sorted names come up to that one.
+func countUpTo(sorted []string, name string) int {
+	i, found := slices.BinarySearch(sorted, name)
+	if found {
+		i++
+	}
+	return i
 }
 
 func pauseLeft(bound *nodesv1.Rollout, turned *metav1.Time, now time.Time) time.Duration {

@@ -132,7 +132,8 @@ func (c class) object(pool *nodesv1.NodePool) *nodev1.RuntimeClass {
 
 // letFollow enters into the pool's status, which is written at the end of the pass, what may be put on nodes from then on, what has to
 // be put back one day, the label that the RuntimeClass selects, and the batch of nodes that may follow.
-func letFollow(_ context.Context, s *scope) flow.Outcome {
+func (r *Reconciler) letFollow(_ context.Context, s *scope) flow.Outcome {
+	r.turns.keep(s.Object, s.decided.rollout, s.seen.lastTurn)
 	s.Object.Status.Originals = s.decided.originals
 	s.Object.Status.MemberLabel = s.decided.class.memberLabel
 	s.Object.Status.Ledger = s.decided.ledger

@@ -208,6 +208,23 @@ func TestRolloutGoesOnWhereItStoodAfterARestart(t *testing.T) {
 	}
 }
 
+// Each batch began with the first node by name. One that another writer changed during each pause was in every batch, and no other node followed.
+func TestANodeThatIsChangedAgainTakesEveryBatch(t *testing.T) {
+	w := newStage(t)
+	nodes := w.manyNodes(3, "p")
+	w.pool("p", label("a", "1"), bounded("1", func(r *nodesv1.Rollout) { r.PauseSeconds = 60 }))
+	w.converge()
+	for range nodes {
+		testkit.Edit(t, w.Harness, nodes[0], func(n *corev1.Node) { n.Labels["a"] = "another" })
+		w.converge()
+		w.Clock.Step(time.Minute)
+		w.converge()
+	}
+	if got := w.followers(nodes[1:], "1"); got != 2 {
+		t.Errorf("%d of the other nodes follow, want both", got)
+	}
+}
+
 func TestRolloutStopsWhileTooManyAreUnavailable(t *testing.T) {
 	w := newStage(t)
 	nodes := w.manyNodes(3, "p")

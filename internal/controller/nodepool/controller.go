@@ -29,6 +29,7 @@ type Reconciler struct {
 	memory     memory
 	pace       pace
 	consents   consents
+	turns      turns
 	podCounts  podCounts
 	neighbours neighbours
 	wakeups    kube.Wakeup
@@ -88,7 +89,7 @@ func (r *Reconciler) phases(s *scope) []flow.Phase[*scope] {
 			{Name: "let nodes leave", Run: r.letLeave},
 			{Name: "observe the admission policies", Run: r.observeAccess},
 			{Name: "write the RuntimeClass", Run: r.writeRuntimeClass},
-			{Name: "let nodes follow", Run: letFollow},
+			{Name: "let nodes follow", Run: r.letFollow},
 		}
 	}
 }
@@ -100,6 +101,7 @@ func (r *Reconciler) forget(_ context.Context, pool client.ObjectKey) error {
 	r.memory.recall(pool.Name, "")
 	r.pace.drop(pool.Name)
 	r.consents.drop(pool.Name)
+	r.turns.drop(pool.Name)
 	r.podCounts.drop(pool.Name)
 	r.neighbours.drop(pool.Name)
 	dropMetrics(pool.Name)

@@ -35,6 +35,8 @@ type observation struct {
 	draining []draining
 	// consent is what is remembered of the acknowledgement.
 	consent consent
+	// lastTurn is the last node of the last batch of a rollout, empty if it is not known.
+	lastTurn string
 	// podsToEvict is how many running pods the taints delete that are about to be put on nodes.
 	podsToEvict int32
 	// users is how many running pods name a pool that is being deleted, where it has to wait for them.
@@ -75,7 +77,7 @@ func (r *Reconciler) observe(ctx context.Context, s *scope) flow.Outcome {
 
 // look reads the RuntimeClass and the nodes from the cache, and pods past it where their number matters.
 func (r *Reconciler) look(ctx context.Context, pool *membership.Pool, pools membership.Pools, now time.Time) (*observation, error) {
-	seen := &observation{consent: r.consents.recall(pool.NodePool)}
+	seen := &observation{consent: r.consents.recall(pool.NodePool), lastTurn: r.turns.recall(pool.NodePool)}
 	class := &nodev1.RuntimeClass{}
 	switch err := r.client.Get(ctx, client.ObjectKey{Name: pool.Name}, class); {
 	case err == nil:

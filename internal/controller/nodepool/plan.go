@@ -50,7 +50,7 @@ func decide(pool *nodesv1.NodePool, seen *observation, now time.Time) decision {
 	d.held, d.consent = planBrake(pool, seen)
 	d.draining, d.timedOut = planDraining(pool, seen, d.held, now)
 	d.cleared = planClearances(pool, seen, d)
-	d.rollout, d.pause = planRollout(pool, seen.nodes, now)
+	d.rollout, d.pause = planRollout(pool, seen, now)
 	return d
 }
 

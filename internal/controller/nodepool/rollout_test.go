@@ -29,6 +29,7 @@ func TestPlanRollout(t *testing.T) {
 		bound  *nodesv1.Rollout
 		before *nodesv1.RolloutStatus
 		nodes  aggregate
+		last   string
 		want   *nodesv1.RolloutStatus
 		after  time.Duration
 	}{
@@ -63,6 +64,16 @@ func TestPlanRollout(t *testing.T) {
 			bound: bound("1", 60, ""), before: &nodesv1.RolloutStatus{TurnTime: at(time.Minute)},
 			nodes: aggregate{members: 2, ready: 2, behind: []string{"b"}}, want: &nodesv1.RolloutStatus{Nodes: []string{"b"}, TurnTime: at(0)},
 		},
+		"it goes on behind the last node, although one before is behind again": {
+			bound: bound("1", 60, ""), before: &nodesv1.RolloutStatus{TurnTime: at(time.Minute)}, last: "a",
+			nodes: aggregate{members: 3, ready: 3, behind: []string{"a", "b", "c"}},
+			want:  &nodesv1.RolloutStatus{Nodes: []string{"b"}, WaitingNodeCount: 2, TurnTime: at(0)},
+		},
+		"after the last node comes the first": {
+			bound: bound("2", 0, ""), before: &nodesv1.RolloutStatus{TurnTime: at(time.Minute)}, last: "b",
+			nodes: aggregate{members: 3, ready: 3, behind: []string{"a", "b", "c"}},
+			want:  &nodesv1.RolloutStatus{Nodes: []string{"a", "c"}, WaitingNodeCount: 1, TurnTime: at(0)},
+		},
 		"too many that are not Ready stop it": {
 			bound: bound("1", 0, "25%"), nodes: aggregate{members: 7, ready: 5, behind: []string{"a"}}, want: &nodesv1.RolloutStatus{WaitingNodeCount: 1},
 		},
@@ -84,7 +95,7 @@ func TestPlanRollout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pool := &nodesv1.NodePool{Spec: nodesv1.NodePoolSpec{Rollout: tc.bound}, Status: nodesv1.NodePoolStatus{Rollout: tc.before}}
-			got, after := planRollout(pool, tc.nodes, now)
+			got, after := planRollout(pool, &observation{nodes: tc.nodes, lastTurn: tc.last}, now)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("rollout differs (-want +got):\n%s", diff)
 			}
@@ -92,5 +103,32 @@ func TestPlanRollout(t *testing.T) {
 				t.Errorf("looks again after %s, want %s", after, tc.after)
 			}
 		})
+	}
+}
+
+func TestTurnsGoOnBehindTheLastNode(t *testing.T) {
+	t.Parallel()
+	r := &turns{}
+	batch := func(nodes ...string) *nodesv1.RolloutStatus { return &nodesv1.RolloutStatus{Nodes: nodes} }
+	for _, step := range []struct {
+		name         string
+		before, next *nodesv1.RolloutStatus
+		want         string
+	}{
+		{name: "the first batch", next: batch("a", "b"), want: "b"},
+		{name: "what is left of it", before: batch("a", "b"), next: batch("a"), want: "b"},
+		{name: "the pause", before: batch("a"), next: batch(), want: "b"},
+		{name: "the next one, which began with c and went on with a", before: batch(), next: batch("a", "c"), want: "a"},
+		{name: "the end", before: batch("a", "c"), want: ""},
+	} {
+		pool := &nodesv1.NodePool{Status: nodesv1.NodePoolStatus{Rollout: step.before}}
+		r.keep(pool, step.next, r.recall(pool))
+		pool.Status.Rollout = nil
+		if got := r.recall(pool); got != step.want {
+			t.Errorf("%s ends with node %q, want %q", step.name, got, step.want)
+		}
+	}
+	if got := r.recall(&nodesv1.NodePool{Status: nodesv1.NodePoolStatus{Rollout: batch("a", "b")}}); got != "b" {
+		t.Errorf("after a restart, the batch ends with node %q", got)
 	}
 }
