@@ -32,6 +32,9 @@ func (r *Reconciler) act(ctx context.Context, next step) error {
 			next.progress.Blocked = append(next.progress.Blocked, podName(pod))
 			refusals[podName(pod)] = err.Error()
 		}
+		if _, known := next.asked[pod.UID]; known {
+			next.asked[pod.UID] = true
+		}
 	}
 	if slices.Sort(next.progress.Blocked); len(next.progress.Blocked) > 0 {
 		next.progress.Refusal = status.Clip(refusals[next.progress.Blocked[0]], maxRefusal)

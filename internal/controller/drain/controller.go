@@ -26,6 +26,7 @@ type Reconciler struct {
 	evict    kube.Evict
 	recorder event.Recorder
 	drains   *clearance.Drains
+	requests requests
 	now      func() time.Time
 }
 
@@ -43,6 +44,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return flow.Fail(err).Result()
 	}
+	r.requests.keep(request.Name, seen.drains, seen.pods)
 	again := false
 	for _, step := range plan(seen, r.now()) {
 		if err := r.act(ctx, step); err != nil {

@@ -46,9 +46,6 @@ func (r *Reconciler) observe(ctx context.Context, name string) (observation, err
 		return observation{}, fmt.Errorf("cannot list the pods on node %q: %w", name, err)
 	}
 	seen.pods = pods.Items
-	for i := range seen.drains {
-		_, seen.drains[i].asked = r.drains.Progress(seen.drains[i].key())
-	}
 	return seen, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/clearance"
@@ -24,8 +25,8 @@ const maxEvictions = 10
 type drain struct {
 	pool  *nodesv1.NodePool
 	entry nodesv1.DrainingNode
-	// asked is true where this process has asked for the pods of the drain.
-	asked bool
+	// asked are the pods that were there when this process first could ask for them, and whether it has.
+	asked map[types.UID]bool
 }
 
 // key returns the drain as its progress is reported.
@@ -83,14 +84,17 @@ func plan(seen observation, now time.Time) []step {
 	var steps []step
 	for _, d := range seen.drains {
 		left := podsToDrain(seen.pods, d.pool.Name)
-		next := step{drain: d, progress: clearance.Progress{PodsLeft: len(left)}}
+		next, toAsk := step{drain: d, progress: clearance.Progress{PodsLeft: len(left)}}, left
+		if overdue(d, now) { // maybe while nobody could ask
+			toAsk = d.unasked(left)
+		}
 		switch {
 		case len(left) == 0:
 			next.progress.Done = true
-		case d.asked && overdue(d, now): // the time may have passed while nobody could ask
+		case len(toAsk) == 0:
 			next.progress.Done, next.progress.TimedOut = true, true
 		default:
-			next.evict = nextToEvict(left, d.entry.Blocked)
+			next.evict = nextToEvict(toAsk, d.entry.Blocked)
 			next.blocked = stillBlocked(left, next.evict, d.entry.Blocked)
 		}
 		steps = append(steps, next)
@@ -124,6 +128,14 @@ func overdue(d drain, now time.Time) bool {
 		seconds = *d.pool.Spec.Drain.TimeoutSeconds
 	}
 	return seconds > 0 && !now.Before(d.entry.StartTime.Add(time.Duration(seconds)*time.Second))
+}
+
+// unasked returns those of the pods that the drain has still to ask for once.
+func (d drain) unasked(pods []*corev1.Pod) []*corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool {
+		asked, known := d.asked[pod.UID]
+		return asked || !known || pod.DeletionTimestamp != nil
+	})
 }
 
 // nextToEvict returns the pods to ask for: not those that are about to go, and those last whose eviction was refused the last time, so

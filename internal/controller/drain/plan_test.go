@@ -4,6 +4,7 @@
 package drain
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,7 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/clearance"
@@ -42,7 +45,7 @@ func outcomes(steps []step) []outcome {
 }
 
 func pod(name string, changes ...func(*corev1.Pod)) corev1.Pod {
-	return *build.Pod(name).Namespace("").With(changes...).Obj()
+	return *build.Pod(name).Namespace("").UID(types.UID(name)).With(changes...).Obj()
 }
 
 func byClass(pool string) func(*corev1.Pod) {
@@ -143,8 +146,8 @@ func TestPlan(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			seen := observation{drains: due(build.Node("n").UID("n-uid").Obj(), list(tc.pools...)), pods: tc.pods}
-			for i := range seen.drains {
-				seen.drains[i].asked = !tc.unasked
+			if tc.unasked {
+				(&requests{}).keep("n", seen.drains, seen.pods)
 			}
 			if diff := cmp.Diff(tc.want, outcomes(plan(seen, now)), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("steps differ (-want +got):\n%s", diff)
@@ -234,7 +237,10 @@ func TestPlanProperties(t *testing.T) {
 			pods = append(pods, one)
 		}
 		seen := observation{drains: due(build.Node("n").UID("n-uid").Obj(), list(pool)), pods: pods}
-		seen.drains[0].asked = random.IntN(4) > 0
+		asked := random.IntN(4) > 0
+		if !asked {
+			(&requests{}).keep("n", seen.drains, seen.pods)
+		}
 		step := plan(seen, now)[0]
 		for _, p := range step.evict {
 			switch {
@@ -249,15 +255,15 @@ func TestPlanProperties(t *testing.T) {
 				running++
 			}
 		}
-		switch asked := len(step.evict); {
-		case step.progress.Done && asked > 0:
-			t.Fatalf("seed %d: a drain that is done evicts %d pods", seed, asked)
-		case step.progress.TimedOut && !seen.drains[0].asked:
+		switch evicted := len(step.evict); {
+		case step.progress.Done && evicted > 0:
+			t.Fatalf("seed %d: a drain that is done evicts %d pods", seed, evicted)
+		case step.progress.TimedOut && !asked && running > 0:
 			t.Fatalf("seed %d: the drain ends and nobody was asked for", seed)
 		case step.progress.Done && step.progress.PodsLeft > 0 && !step.progress.TimedOut:
 			t.Fatalf("seed %d: the drain ends with %d pods before its time", seed, step.progress.PodsLeft)
-		case !step.progress.Done && asked != min(running, maxEvictions):
-			t.Fatalf("seed %d: %d of %d pods are evicted", seed, asked, running)
+		case !step.progress.Done && evicted != min(running, maxEvictions):
+			t.Fatalf("seed %d: %d of %d pods are evicted", seed, evicted, running)
 		}
 		before := outcomes(plan(seen, now))
 		slices.Reverse(seen.pods)
@@ -300,5 +306,65 @@ func TestRefusedPodsStarveOthers(t *testing.T) {
 		if len(asked) < count {
 			t.Fatalf("seed %d: %d of %d pods were never asked for", seed, count-len(asked), count)
 		}
+	}
+}
+
+// TestAnOverdueDrainAsksForEveryPodOnce: after a restart, a drain whose time had passed asked for as many pods as a pass asks for, and ended.
+func TestAnOverdueDrainAsksForEveryPodOnce(t *testing.T) {
+	t.Parallel()
+	r, asked, pods := &Reconciler{recorder: silent{}, drains: &clearance.Drains{}}, map[string]int{}, []corev1.Pod{}
+	r.evict = func(_ context.Context, pod *corev1.Pod) error {
+		asked[pod.Name]++
+		return apierrors.NewTooManyRequests("a disruption budget says no", 0)
+	}
+	for i := range 25 {
+		pods = append(pods, pod(fmt.Sprintf("pod-%02d", i), byClass("p")))
+	}
+	passes := 0
+	for done := false; !done && passes < 10; passes++ {
+		pods = append(pods, pod(fmt.Sprintf("late-%02d", passes), byClass("p")))
+		if passes == 0 {
+			pods = pods[:25]
+		}
+		seen := observation{drains: due(build.Node("n").UID("n-uid").Obj(), list(draining("p", new(int32(30)), time.Hour))), pods: pods}
+		r.requests.keep("n", seen.drains, seen.pods)
+		next := plan(seen, now)[0]
+		if err := r.act(t.Context(), next); err != nil {
+			t.Fatal(err)
+		}
+		if done = next.progress.Done; done && !next.progress.TimedOut {
+			t.Error("the drain ends before its time")
+		}
+	}
+	if len(asked) != 25 || passes != 4 {
+		t.Errorf("%d pods are asked for in %d passes, want 25 in 3 and one that ends the drain: %v", len(asked), passes, asked)
+	}
+	for name, times := range asked {
+		if times != 1 {
+			t.Errorf("%s is asked for %d times", name, times)
+		}
+	}
+}
+
+func TestADrainThatRestsIsForgotten(t *testing.T) {
+	t.Parallel()
+	r := &requests{}
+	drains := func() []drain { return due(build.Node("n").UID("n-uid").Obj(), list(draining("p", nil, 0))) }
+	first := drains()
+	r.keep("n", first, []corev1.Pod{pod("a", byClass("p"))})
+	first[0].asked["a"] = true
+	again := drains()
+	r.keep("n", again, []corev1.Pod{pod("a", byClass("p")), pod("b", byClass("p"))})
+	if diff := cmp.Diff(map[types.UID]bool{"a": true}, again[0].asked); diff != "" {
+		t.Errorf("a drain that goes on (-want +got):\n%s", diff)
+	}
+	r.keep("n", nil, nil)
+	if len(r.of) != 0 {
+		t.Errorf("what is remembered of no drain is %v", r.of)
+	}
+	later := drains()
+	r.keep("n", later, []corev1.Pod{pod("a", byClass("p"))})
+	if diff := cmp.Diff(map[types.UID]bool{"a": false}, later[0].asked); diff != "" {
+		t.Errorf("a drain that rested (-want +got):\n%s", diff)
 	}
 }

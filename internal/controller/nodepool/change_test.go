@@ -362,6 +362,29 @@ func TestDrainEndsWithItsTime(t *testing.T) {
 	}
 }
 
+// A drain whose time passed while its pool was paused ended when the pool went on, although what had been in its way was gone.
+func TestAPausedDrainAsksOnceMore(t *testing.T) {
+	w := newStage(t)
+	n := w.node("n", "p")
+	pool := w.pool("p", label("a", "1"), draining(30))
+	w.converge()
+	pod := w.pod("guarded", n, chooses(pool, false))
+	budget := w.budget(pod)
+	testkit.Edit(t, w.Harness, n, func(n *corev1.Node) { delete(n.Labels, nodesv1.RoleLabel(pool.Name)) })
+	w.converge()
+	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) { p.Annotations = map[string]string{status.PausedAnnotation: "true"} })
+	w.converge()
+	w.Clock.Step(time.Hour)
+	must(t, w.Live.Delete(t.Context(), budget))
+	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) { p.Annotations = nil })
+	w.converge()
+	if !w.terminate(pod) {
+		t.Error("the pod is left on the node, and nobody asked for it")
+	}
+	w.converge()
+	wantLabels(t, w.labels(n), nil)
+}
+
 // heldUp returns a node that has left its pool and cannot be drained, because a budget protects a pod on it.
 func (w *stage) heldUp() (*corev1.Node, *nodesv1.NodePool, *corev1.Pod, *policyv1.PodDisruptionBudget) {
 	w.t.Helper()
