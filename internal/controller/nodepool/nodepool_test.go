@@ -889,6 +889,29 @@ func TestPodsThatANoExecuteTaintDeletesAreCountedFirst(t *testing.T) {
 	}
 }
 
+// A dry run said that no pod would be deleted where the taint was not new to the pool, but to the nodes that it would select from then on.
+func TestPodsOnFurtherNodesAreInTheDryRun(t *testing.T) {
+	w := newStage(t)
+	n, further := w.node("n", "p"), w.node("further")
+	testkit.Edit(t, w.Harness, further, func(n *corev1.Node) { n.Labels[w.name("zone")] = "a" })
+	pool := w.pool("p", func(p *nodesv1.NodePool) {
+		p.Spec.Taints = []nodesv1.Taint{{Key: "out", Value: "now", Effect: corev1.TaintEffectNoExecute}}
+	})
+	w.converge()
+	w.pod("stays", n)
+	w.pod("bystander", further)
+	w.pod("tolerant", further, func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}} })
+	testkit.Edit(t, w.Harness, pool, func(p *nodesv1.NodePool) {
+		p.Spec.DryRun = true
+		selecting(w.name("zone"), "a")(p)
+	})
+	w.converge()
+	w.Get(t, pool)
+	if got := pool.Status.DryRun; got == nil || got.PodsToEvict != 1 || got.AffectedNodes != 1 {
+		t.Errorf("the dry run reports %+v", got)
+	}
+}
+
 func TestHandlerFollowsWhatTheNodesOffer(t *testing.T) {
 	w := newStage(t)
 	offer := func(n *corev1.Node, handlers ...string) {

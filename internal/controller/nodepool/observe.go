@@ -103,7 +103,7 @@ func (r *Reconciler) look(ctx context.Context, pool *membership.Pool, pools memb
 
 // lookForEvicted counts the pods that new taints would delete. While the pool holds, the taints stay new, and only people look at the number.
 func (r *Reconciler) lookForEvicted(ctx context.Context, pool *membership.Pool, seen *observation, now time.Time) error {
-	taints := membership.Evicting(pool.NodePool)
+	taints := evicting(pool.NodePool, seen.nodes)
 	if len(taints) == 0 {
 		return nil
 	}
@@ -113,11 +113,28 @@ func (r *Reconciler) lookForEvicted(ctx context.Context, pool *membership.Pool, 
 		return nil
 	}
 	var err error
-	if seen.podsToEvict, err = r.podsToEvict(ctx, seen.nodes.memberNodes, taints); err != nil {
+	if seen.podsToEvict, err = r.podsToEvict(ctx, taints); err != nil {
 		return err
 	}
 	r.podCounts.keep(pool.Name, podCount{counted: counted, pods: seen.podsToEvict, at: now})
 	return nil
+}
+
+// evicting returns the taints, by node, that delete running pods and that are about to be put there: those that are new to the pool, and in a dry run
+// also those that the pool would put on further nodes.
+func evicting(pool *nodesv1.NodePool, nodes aggregate) map[string][]nodesv1.Taint {
+	if nodes.preview != nil {
+		return nodes.preview.evicting
+	}
+	taints := membership.Evicting(pool)
+	if len(taints) == 0 {
+		return nil
+	}
+	out := make(map[string][]nodesv1.Taint, len(nodes.memberNodes))
+	for _, name := range nodes.memberNodes {
+		out[name] = taints
+	}
+	return out
 }
 
 // lookAtDrains reads the nodes that the status lists as being drained, and what was reported about them.
@@ -181,11 +198,11 @@ func (r *Reconciler) Gone(ctx context.Context, names []string) (bool, error) {
 	return !slices.ContainsFunc(pools.Items, func(p metav1.PartialObjectMetadata) bool { return slices.Contains(names, p.Name) }), nil
 }
 
-// podsToEvict counts the running pods on the named nodes that do not tolerate the taints.
-func (r *Reconciler) podsToEvict(ctx context.Context, nodes []string, taints []nodesv1.Taint) (int32, error) {
+// podsToEvict counts the running pods that do not tolerate the taints of their nodes.
+func (r *Reconciler) podsToEvict(ctx context.Context, taints map[string][]nodesv1.Taint) (int32, error) {
 	var evicted int32
 	err := r.eachRunningPod(ctx, func(pod *corev1.Pod) {
-		if _, found := slices.BinarySearch(nodes, pod.Spec.NodeName); found && !membership.ToleratesAll(pod, taints) {
+		if !membership.ToleratesAll(pod, taints[pod.Spec.NodeName]) {
 			evicted++
 		}
 	})

@@ -20,11 +20,14 @@ const maxPreview = 64
 type preview struct {
 	nodes                            int32
 	set, removed, tainted, untainted map[string]bool
+	// evicting are the taints, by node, that would delete running pods there.
+	evicting map[string][]nodesv1.Taint
 }
 
 func newPreview() *preview {
 	return &preview{
 		set: map[string]bool{}, removed: map[string]bool{}, tainted: map[string]bool{}, untainted: map[string]bool{},
+		evicting: map[string][]nodesv1.Taint{},
 	}
 }
 
@@ -43,6 +46,7 @@ func (p *preview) add(without, with *membership.Plan, node *corev1.Node) {
 			own++
 		}
 	}
+	p.evict(without, with, node)
 	had, gets := taintStrings(node.Spec.Taints), taintStrings(with.Taints)
 	if with.TaintsChanged && !without.TaintsChanged {
 		for text := range gets {
@@ -63,6 +67,15 @@ func (p *preview) add(without, with *membership.Plan, node *corev1.Node) {
 	}
 }
 
+// evict notes the taints that would delete running pods of the node.
+func (p *preview) evict(without, with *membership.Plan, node *corev1.Node) {
+	for _, taint := range with.Taints {
+		if taint.Effect == corev1.TaintEffectNoExecute && !hasTaint(node.Spec.Taints, taint) && !hasTaint(without.Taints, taint) {
+			p.evicting[node.Name] = append(p.evicting[node.Name], nodesv1.Taint{Key: taint.Key, Value: taint.Value, Effect: taint.Effect})
+		}
+	}
+}
+
 // report returns what the status shows.
 func (p *preview) report(podsToEvict int32) *nodesv1.DryRunReport {
 	return &nodesv1.DryRunReport{
@@ -73,6 +86,10 @@ func (p *preview) report(podsToEvict int32) *nodesv1.DryRunReport {
 		TaintsToRemove: firstOf(p.untainted),
 		PodsToEvict:    podsToEvict,
 	}
+}
+
+func hasTaint(taints []corev1.Taint, taint corev1.Taint) bool {
+	return slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) && t.Value == taint.Value })
 }
 
 func firstOf(set map[string]bool) []string {
