@@ -134,7 +134,7 @@ func TestChangedNodesWakeEachPoolAtItsPace(t *testing.T) {
 }
 
 // TestNodeThatShowsNothingWakesThePoolsThatWaitForIt: a node that matched a pool with a bounded rollout never joined, because the node waited
-// for its batch and the pool was not woken to begin one.
+// for its batch and the pool was not woken to begin one. One whose patches were refused was not counted, and its pool was Ready.
 func TestNodeThatShowsNothingWakesThePoolsThatWaitForIt(t *testing.T) {
 	t.Parallel()
 	bounded := func(p *nodesv1.NodePool) { p.Spec.Rollout = &nodesv1.Rollout{MaxConcurrent: intstr.FromInt32(1)} }
@@ -142,12 +142,13 @@ func TestNodeThatShowsNothingWakesThePoolsThatWaitForIt(t *testing.T) {
 		pool *build.PoolBuilder
 		want bool
 	}{
-		"one that has to begin a batch":                   {pool: build.Pool("p").Selects("zone", "a").With(bounded), want: true},
-		"one that selects it by its address":              {pool: build.Pool("p").CIDR("10.20.0.0/16").With(bounded), want: true},
-		"one that is paused and counts it":                {pool: build.Pool("p").Selects("zone", "a").Paused(), want: true},
-		"one that rehearses":                              {pool: build.Pool("p").Selects("zone", "a").DryRun(), want: true},
-		"not one that selects other nodes":                {pool: build.Pool("p").Selects("zone", "b").With(bounded)},
-		"not one that nodes join at once, which shows it": {pool: build.Pool("p").Selects("zone", "a")},
+		"one that has to begin a batch":      {pool: build.Pool("p").Selects("zone", "a").With(bounded), want: true},
+		"one that selects it by its address": {pool: build.Pool("p").CIDR("10.20.0.0/16").With(bounded), want: true},
+		"one that is paused and counts it":   {pool: build.Pool("p").Selects("zone", "a").Paused(), want: true},
+		"one that rehearses":                 {pool: build.Pool("p").Selects("zone", "a").DryRun(), want: true},
+		"not one that selects other nodes":   {pool: build.Pool("p").Selects("zone", "b").With(bounded)},
+		"one that cannot write it":           {pool: build.Pool("p").Selects("zone", "a"), want: true},
+		"not one that selects none":          {pool: build.Pool("p")},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -28,7 +28,6 @@ import (
 	"github.com/windlass-operator/windlass/internal/admission"
 	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/membership"
-	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/tracing"
 )
 
@@ -155,17 +154,12 @@ func (r *Reconciler) poolsOf(ctx context.Context, object client.Object) []string
 }
 
 // unshown reports whether the pool is concerned with the node though nothing on the node shows it. The pool drains the node, which may have lost
-// all that it had. Or it selects the node and puts nothing on it for now: it is in dry run or paused and counts it, or the node waits for a batch,
-// which only a pass over the pool begins.
+// all that it had. Or it selects the node, which has got nothing of it yet: the pool is in dry run or paused and counts it, the node waits for a batch,
+// which only a pass over the pool begins, or the API server refuses every patch of the node.
 func unshown(pool *nodesv1.NodePool, node *corev1.Node) bool {
 	if slices.ContainsFunc(pool.Status.Draining, func(d nodesv1.DrainingNode) bool { return d.Node == node.Name }) {
 		return true
 	}
-	waits := pool.Spec.DryRun || pool.Spec.Rollout != nil || status.IsPaused(pool)
-	return waits && wouldSelect(pool, node)
-}
-
-func wouldSelect(pool *nodesv1.NodePool, node *corev1.Node) bool {
 	prepared, err := membership.NewPool(pool)
-	return err == nil && prepared.Has(node)
+	return err == nil && prepared.Selects() && prepared.Concerns(node)
 }
