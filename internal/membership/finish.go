@@ -31,6 +31,9 @@ func (m *merge) finish() {
 		}
 	}
 	m.plan.Carrying = m.carrying()
+	m.plan.Claimed = slices.DeleteFunc(slices.Clone(m.plan.Carrying), func(name string) bool {
+		return m.pools[name] == nil || m.vouched(m.pools[name])
+	})
 	maps.DeleteFunc(m.pending, func(_ string, pending bool) bool { return !pending })
 	m.plan.Pending = slices.Sorted(maps.Keys(m.pending))
 	m.plan.Abandoned = sortedUnique(m.plan.Abandoned)

@@ -65,29 +65,35 @@ func NewForecast(nodes []*corev1.Node, pools Pools, name string, now time.Time) 
 	f.Held = ready.holds()
 	after := maps.Clone(pools)
 	after[name] = ready
-	extent, leaving := Extent{}, 0
+	extent, leaving, carrying := Extent{}, 0, 0
 	order := slices.SortedFunc(slices.Values(nodes), func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 	for _, node := range order {
 		was, is := Carries(node, name), ready.DeletionTimestamp == nil && ready.Has(node)
-		if was {
-			f.Carrying++
-		}
 		if !was && !is {
 			continue
 		}
+		counts := was && !slices.Contains(NewPlan(node, pools).Claimed, name)
+		f.Carrying += one(was)
+		carrying += one(counts)
+		leaving += one(counts && !is)
 		if is {
 			f.Members++
 			extent = extent.with(node, Behind(node, after, name))
-		} else {
-			leaving++
 		}
 		if one := foresee(node, after, name); one.matters() {
 			f.Nodes = append(f.Nodes, one)
 		}
 	}
-	f.Braked = Brakes(ready.NodePool, leaving, f.Carrying)
+	f.Braked = Brakes(ready.NodePool, leaving, carrying)
 	f.Batch, _ = NextBatch(pools[name].NodePool, extent, now)
 	return f
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // prepared returns the pool as it is when its finalizer and its ledger are written, so that nothing is still to come but the nodes

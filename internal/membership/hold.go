@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 )
 
@@ -52,6 +54,39 @@ func (m *merge) proven(pool *Pool) bool {
 		_, present := m.current[onLabels][key]
 		return present && pool.takesOff(onLabels, key)
 	})
+}
+
+// bears reports whether the record names something of the pool that has to be counted before it goes: a key that is there and that the ledger
+// confirms. Where the pool is about to write its ledger again, or drains the node, nobody can tell from the keys.
+func (m *merge) bears(pool *Pool) bool {
+	if m.before[pool.Name].empty() {
+		return false
+	}
+	return !Covers(pool.NodePool) || pool.enters(m.node) || m.names(pool, everything)
+}
+
+// vouched reports whether the node has something of the pool that its kubelet cannot write.
+func (m *merge) vouched(pool *Pool) bool {
+	return HasJoined(m.node, pool.Name) || pool.enters(m.node) || m.names(pool, restricted)
+}
+
+// names reports whether the record names such a key that is there and that the ledger confirms.
+func (m *merge) names(pool *Pool, such func(of aspect, key string) bool) bool {
+	for _, of := range aspects() {
+		for _, key := range m.before[pool.Name].keys(of) {
+			if _, present := m.current[of][key]; present && such(of, key) && confirms(pool.Status.Ledger, of, key) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// restricted reports whether NodeRestriction keeps kubelets from the key.
+func restricted(of aspect, key string) bool {
+	domain, _, _ := strings.Cut(key, "/")
+	reserved := domain == corev1.LabelNamespaceNodeRestriction || strings.HasSuffix(domain, "."+corev1.LabelNamespaceNodeRestriction)
+	return of == onTaints || of == onLabels && (reserved || strings.HasPrefix(key, nodesv1.RoleLabelPrefix))
 }
 
 func everything(aspect, string) bool { return true }

@@ -17,6 +17,7 @@ import (
 
 	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
 
 // restrictedZone is a label that NodeRestriction keeps from kubelets.
@@ -208,6 +209,49 @@ func TestNodeThatForgesItsRecord(t *testing.T) {
 			apply(t, tc.node, NewPlan(tc.node, byName(tc.pool)))
 			if diff := cmp.Diff(tc.want, tc.node.Spec.Taints); diff != "" {
 				t.Errorf("taints differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAttackARecordMakesANodeLeave: three machines that were never in a pool wrote that they were, and left it. The safety brake then held those that
+// really left.
+func TestAttackARecordMakesANodeLeave(t *testing.T) {
+	t.Parallel()
+	byHand := nodesv1.RoleLabel("gpu")
+	draining := func(p *nodesv1.NodePool) {
+		p.Status.Draining = []nodesv1.DrainingNode{{Node: "node", UID: "uid", Drained: true}}
+	}
+	record := func(keys string) *build.NodeBuilder {
+		return node().Annotation(nodesv1.AppliedAnnotation, `{"gpu":`+keys+`}`)
+	}
+	lost := func(p *nodesv1.NodePool) { p.Status.Ledger.Labels = []string{"none"} }
+	cases := map[string]struct {
+		node             *build.NodeBuilder
+		pool             *build.PoolBuilder
+		leaving, claimed bool
+		// goes is true for a record that does not wait until it is counted.
+		goes bool
+	}{
+		"a key that is nowhere":                         {node: record(`{"labels":["x"]}`), pool: full("gpu"), claimed: true, goes: true},
+		"a key of the pool that it does not have":       {node: record(`{"labels":["env"]}`), pool: full("gpu"), claimed: true, goes: true},
+		"a taint of the pool that it does not have":     {node: record(`{"taints":["gpu:NoSchedule"]}`), pool: full("gpu"), claimed: true, goes: true},
+		"a label of the pool that it has set itself":    {node: record(`{"labels":["env"]}`).Label("env", "dev"), pool: full("gpu"), leaving: true, claimed: true},
+		"a taint of the pool, which no kubelet sets":    {node: record(`{"taints":["gpu:NoSchedule"]}`).Taint("gpu", "yes", corev1.TaintEffectNoSchedule), pool: full("gpu"), leaving: true},
+		"a member label":                                {node: node().With(carries(full("gpu"))), pool: full("gpu"), leaving: true},
+		"nothing that is there, after a drain":          {node: record(`{"labels":["env"]}`), pool: full("gpu").With(draining), leaving: true},
+		"a key while the pool has yet to write its own": {node: record(`{"labels":["env"]}`).Label("env", "dev"), pool: full("gpu").With(lost), leaving: true, claimed: true},
+		"a key of a member":                             {node: record(`{"labels":["x"]}`).Label(byHand, "true"), pool: full("gpu"), claimed: true, goes: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plan := NewClearedPlan(tc.node.Obj(), byName(pools(tc.pool)), func(string) bool { return false })
+			if leaving, claimed := slices.Contains(plan.Leaving, "gpu"), slices.Contains(plan.Claimed, "gpu"); leaving != tc.leaving || claimed != tc.claimed {
+				t.Errorf("it leaves: %t, by its own word alone: %t", leaving, claimed)
+			}
+			if got := plan.RecordChanged; got != tc.goes {
+				t.Errorf("its record is written again: %t", got)
 			}
 		})
 	}

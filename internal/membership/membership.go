@@ -185,6 +185,11 @@ func (p *Pool) Drains(node *corev1.Node) bool {
 	})
 }
 
+// enters reports whether the status of the pool has an entry for the drain of the node, also one that is over.
+func (p *Pool) enters(node *corev1.Node) bool {
+	return slices.ContainsFunc(p.Status.Draining, func(d nodesv1.DrainingNode) bool { return d.UID == node.UID })
+}
+
 // holds reports whether what the pool has on nodes stays as it is: nothing is added, changed or removed for a pool that is
 // paused or in dry run, or that has no finalizer and so could vanish without being cleaned up.
 func (p *Pool) holds() bool {

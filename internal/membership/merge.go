@@ -223,7 +223,7 @@ func (m *merge) release() {
 				m.releaseKey(pool, of, key)
 			}
 		}
-		if !pool.holds() && pool.left(m.node, m.before) && (!entry.empty() || m.proven(pool)) {
+		if !pool.holds() && pool.left(m.node, m.before) && (m.bears(pool) || m.proven(pool)) {
 			m.plan.Leaving = append(m.plan.Leaving, name)
 			m.pending[name] = true
 		}

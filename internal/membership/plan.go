@@ -42,6 +42,8 @@ type Plan struct {
 	Leaving []string
 	// Carrying are the pools, sorted, that the node carries anything of, by its record or by a member label.
 	Carrying []string
+	// Claimed are those of them, sorted, of which the node has nothing but what its kubelet can write.
+	Claimed []string
 	// Early is true while a pool of the node is new or has a new spec, and its finalizer or its ledger is still to come: then more
 	// will follow in a moment.
 	Early bool
@@ -88,7 +90,7 @@ func NewPlan(node *corev1.Node, pools Pools) *Plan {
 }
 
 // NewClearedPlan is NewPlan for a node that keeps what it carries of a pool that it left, or that is being deleted, until it may
-// leave that pool.
+// leave that pool. A record that names nothing which is there and confirmed does not wait: it is its kubelet's word alone.
 func NewClearedPlan(node *corev1.Node, pools Pools, mayLeave func(pool string) bool) *Plan {
 	return decide(node, pools, mayLeave).plan
 }
@@ -113,7 +115,7 @@ func decide(node *corev1.Node, pools Pools, mayLeave func(pool string) bool) *me
 		case !pool.left(node, m.before):
 		case pool.Drains(node):
 			m.hold(pool, exceptMembership)
-		case !mayLeave(name):
+		case !mayLeave(name) && (m.bears(pool) || HasJoined(node, name)):
 			m.hold(pool, everything)
 			m.holdMembership(pool)
 		}

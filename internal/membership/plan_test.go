@@ -195,7 +195,7 @@ func TestNodeWithoutItsRecordLeavesAsAnyOther(t *testing.T) {
 		},
 		"but no label of another pool": {
 			node: node().Label(byAddress, "").Annotation(nodesv1.AppliedAnnotation, `{"other":{"labels":["`+byAddress+`"]}}`).Obj(), pool: full("other").With(deleting),
-			mayLeave: true, want: Plan{RecordChanged: true, Abandoned: []string{"other"}, Pending: []string{"other"}, Leaving: []string{"other"}},
+			mayLeave: true, want: Plan{RecordChanged: true, Abandoned: []string{"other"}, Pending: []string{"other"}, Claimed: []string{"other"}},
 		},
 	}
 	for name, tc := range cases {
@@ -388,7 +388,7 @@ func TestRecordAndLedger(t *testing.T) {
 			node: node().Taint("protect", "", corev1.TaintEffectNoSchedule).
 				Annotation(nodesv1.AppliedAnnotation, `{"gpu":{"labels":["team"],"taints":["protect:NoSchedule"]}}`).Label("team", "a").Obj(),
 			pool: pools(full("gpu")),
-			want: Plan{RecordChanged: true, Abandoned: []string{"gpu"}, Pending: []string{"gpu"}, Leaving: []string{"gpu"}},
+			want: Plan{RecordChanged: true, Abandoned: []string{"gpu"}, Pending: []string{"gpu"}, Claimed: []string{"gpu"}},
 		},
 		"a record of a pool that does not exist is dropped and its keys stay": {
 			node: node().Label("env", "dev").Annotation(nodesv1.AppliedAnnotation, `{"gone":{"labels":["env"]}}`).Obj(),

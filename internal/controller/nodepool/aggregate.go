@@ -31,6 +31,8 @@ type aggregate struct {
 	carrying []string
 	// leaving are the names, sorted, of those that carry something and are no longer members.
 	leaving []string
+	// claimed are the names, sorted, of those that carry nothing but what their kubelets can write. The safety brake does not count them.
+	claimed []string
 	// conflicted is how many members lack a key that another owner holds.
 	conflicted int32
 	// unsynced is how many members are pending, conflicted or both.
@@ -64,8 +66,8 @@ type finding struct {
 	// members are the pools that the node is in.
 	members []string
 	// behind is true for a node that has to follow the pool, carrying for one that has something of it, and leaving for one that
-	// is no longer a member besides.
-	behind, carrying, leaving bool
+	// is no longer a member besides. It is claimed where the node has nothing but what its kubelet can write.
+	behind, carrying, leaving, claimed bool
 	// relabelling is true for a member that lacks the member label of the pool and carries its other one.
 	relabelling bool
 	// conflicts, originals and kept are those of the pool.
@@ -129,6 +131,9 @@ func (c *aggregate) add(node *corev1.Node, found finding, member bool) {
 	if found.carrying {
 		c.carrying = append(c.carrying, node.Name)
 	}
+	if found.claimed {
+		c.claimed = append(c.claimed, node.Name)
+	}
 	if found.leaving {
 		c.leaving = append(c.leaving, node.Name)
 		c.uids[node.Name] = node.UID
@@ -162,6 +167,11 @@ func (c *aggregate) add(node *corev1.Node, found finding, member bool) {
 	c.addHandlers(node)
 	sum(c.capacity, node.Status.Capacity)
 	sum(c.allocatable, node.Status.Allocatable)
+}
+
+// vouched returns those of the nodes that carry more than what their kubelets can write.
+func (c *aggregate) vouched(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return contains(c.claimed, name) })
 }
 
 // addHandlers counts what a member offers. The handler without a name is the runtime's default, which no RuntimeClass
@@ -203,6 +213,7 @@ func find(name string, node *corev1.Node, pools membership.Pools) finding {
 			(status.IsPaused(pool.NodePool) || pool.Spec.DryRun) && slices.Contains(membership.Preview(node, pools, name).Pending, name),
 		carrying: slices.Contains(plan.Carrying, name),
 		leaving:  slices.Contains(plan.Leaving, name),
+		claimed:  slices.Contains(plan.Claimed, name),
 	}
 	_, labelled := node.Labels[pool.MemberLabel()]
 	found.relabelling = !labelled && slices.Contains(plan.Members, name) && membership.HasJoined(node, name)

@@ -15,16 +15,18 @@ import (
 )
 
 // planBrake returns the nodes, sorted, that leave and that the safety brake holds, and what to remember of the acknowledgement. Nodes that it has
-// let go are not judged again, and those that leave after them are judged without them.
+// let go are not judged again, and those that leave after them are judged without them. Nodes that carry the pool by their kubelets' word alone are not
+// counted: machines that were never in the pool could hold those that really leave it.
 func planBrake(pool *nodesv1.NodePool, seen *observation) (held []string, next consent) {
 	next = seen.consent.next(pool, seen.nodes)
-	for _, name := range seen.nodes.leaving {
+	leaving := seen.nodes.vouched(seen.nodes.leaving)
+	for _, name := range leaving {
 		if !next.nodes[seen.nodes.uids[name]] {
 			held = append(held, name)
 		}
 	}
-	agreed := len(seen.nodes.leaving) - len(held)
-	if !membership.TooManyLeave(pool, len(held), len(seen.nodes.carrying)-agreed) {
+	agreed := len(leaving) - len(held)
+	if !membership.TooManyLeave(pool, len(held), len(seen.nodes.vouched(seen.nodes.carrying))-agreed) {
 		held = nil
 	}
 	return held, next

@@ -45,6 +45,32 @@ func TestPlanBrake(t *testing.T) {
 	}
 }
 
+// TestAttackRecordsTripTheBrake: machines that were never in a pool wrote that they were, and the brake held those that left.
+func TestAttackRecordsTripTheBrake(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		carrying         int
+		leaving, claimed []string
+		want             []string
+	}{
+		"three that only claim to leave":    {carrying: 9, leaving: numbered(3), claimed: numbered(3)},
+		"one of them beside two that leave": {carrying: 9, leaving: numbered(3), claimed: numbered(1)},
+		"they hold nobody":                  {carrying: 9, leaving: numbered(5), claimed: numbered(1), want: numbered(5)[1:]},
+		"many that claim to be in the pool": {carrying: 100, leaving: numbered(99)[:3], claimed: numbered(99)[3:], want: numbered(99)[:3]},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			nodes := leave(tc.carrying, tc.leaving...)
+			nodes.carrying, nodes.claimed = numbered(tc.carrying), tc.claimed
+			held, _ := planBrake(acknowledgedPool(""), &observation{nodes: nodes})
+			if diff := cmp.Diff(tc.want, held, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("nodes that the brake holds differ (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestAcknowledgementIsForTheNodesThatWereLeaving plays passes over a pool of ten nodes. As long as one of the nodes was still being drained that
 // a person had let go, the brake held no other node.
 func TestAcknowledgementIsForTheNodesThatWereLeaving(t *testing.T) {

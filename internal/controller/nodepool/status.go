@@ -154,8 +154,9 @@ func markBrake(marks *status.Marks, s *scope) {
 		return
 	}
 	held, nodes := s.decided.held, s.seen.nodes
+	carrying := len(nodes.vouched(nodes.carrying)) - len(nodes.vouched(nodes.leaving)) + len(held)
 	message := fmt.Sprintf("%d of the %d nodes that carry this pool would leave it at once: %s; annotate the pool with %s=%d to let them leave",
-		len(held), len(nodes.carrying)-len(nodes.leaving)+len(held), examples(held), nodesv1.AcknowledgeAnnotation, s.Object.Generation)
+		len(held), carrying, examples(held), nodesv1.AcknowledgeAnnotation, s.Object.Generation)
 	marks.True(nodesv1.ConditionSafetyBrake, nodesv1.ReasonTooManyLeaving, message)
 	marks.Stall(nodesv1.ReasonTooManyLeaving, message)
 }
