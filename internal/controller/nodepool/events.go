@@ -85,10 +85,11 @@ func drainTimedOut(pool *nodesv1.NodePool, entry nodesv1.DrainingNode) event.Eve
 	}
 }
 
-// cleaned tells that a deleted pool has left nothing behind.
+// cleaned tells what a deleted pool has taken off nodes.
 func cleaned(pool *nodesv1.NodePool) event.Event {
-	return event.Event{
-		Regarding: pool, Reason: nodesv1.ReasonCleaned, Action: "Clean",
-		Note: "Removed the pool's labels and taints from every node",
+	note := "Removed the pool's labels and taints from every node"
+	if pool.Spec.DeletionPolicy == nodesv1.DeletionOrphan {
+		note = "Removed the pool's membership labels from every node, and left its other labels, annotations and taints"
 	}
+	return event.Event{Regarding: pool, Reason: nodesv1.ReasonCleaned, Action: "Clean", Note: note}
 }

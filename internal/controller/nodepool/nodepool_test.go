@@ -808,9 +808,19 @@ func TestDeletionPolicyOrphanLeavesLabelsAndTaints(t *testing.T) {
 	if err := w.Live.Delete(t.Context(), pool); err != nil {
 		t.Fatal(err)
 	}
+	w.Events.Take()
 	w.converge()
 	wantLabels(t, w.labels(n), map[string]string{"a": "1"})
 	wantTaints(t, n, "b=2:NoSchedule")
+	note := ""
+	for _, e := range w.Events.Take() {
+		if e.Reason == nodesv1.ReasonCleaned {
+			note = e.Note
+		}
+	}
+	if !strings.HasSuffix(note, "and left its other labels, annotations and taints") {
+		t.Errorf("the event says %q", note)
+	}
 	if w.Get(t, pool) || n.Annotations[nodesv1.AppliedAnnotation] != "" {
 		t.Error("the pool or its record is left")
 	}
