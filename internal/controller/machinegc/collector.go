@@ -61,6 +61,8 @@ type Collector struct {
 	mu sync.Mutex
 	// before is what earlier sweeps have seen, by host.
 	before map[string]memory
+	// sweeps is how many there were.
+	sweeps int
 }
 
 // New returns a Collector. It calls no host before Start.
@@ -120,9 +122,9 @@ func (c *Collector) Sweep(ctx context.Context, host string) error {
 	if err != nil {
 		return err
 	}
-	seen.elsewhere = c.stayElsewhere(host)
+	seen.elsewhere, seen.complete = c.stayElsewhere(host)
 	decided := plan(seen, c.seenBefore(host), c.options.Now(), c.limits())
-	c.remember(host, decided.memory)
+	c.remember(host, decided.memory, seen.complete)
 	return c.act(ctx, driver, host, decided, seen.problems)
 }
 
@@ -135,22 +137,30 @@ func (c *Collector) seenBefore(host string) memory {
 	return c.before[host]
 }
 
-// stayElsewhere returns the retained machines that the last sweeps of other hosts have found, by UID.
-func (c *Collector) stayElsewhere(host string) map[string]bool {
+// stayElsewhere returns the retained machines that the last sweeps of other hosts have found, by UID, and whether all of these hosts were swept since the
+// last sweep of this one of which that was true.
+func (c *Collector) stayElsewhere(host string) (stay map[string]bool, complete bool) {
+	hosts := c.options.Fleet.Hosts()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := map[string]bool{}
-	for other, seen := range c.before {
-		if other != host {
-			maps.Copy(out, seen.stays)
+	stay, complete = map[string]bool{}, true
+	for _, state := range hosts {
+		if other := state.Host.Name; other != host {
+			maps.Copy(stay, c.before[other].stays)
+			complete = complete && c.before[other].number > c.before[host].complete
 		}
 	}
-	return out
+	return stay, complete
 }
 
-func (c *Collector) remember(host string, seen memory) {
+func (c *Collector) remember(host string, seen memory, complete bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.sweeps++
+	seen.number, seen.complete = c.sweeps, c.before[host].complete
+	if complete {
+		seen.complete = c.sweeps
+	}
 	c.before[host] = seen
 	c.orphans.WithLabelValues(host).Set(float64(len(seen.since)))
 }

@@ -31,6 +31,7 @@ type stage struct {
 
 	t         *testing.T
 	host      *simulated.Host
+	others    map[string]*simulated.Host
 	driver    machine.Driver
 	namespace string
 	options   Options
@@ -38,16 +39,25 @@ type stage struct {
 	woken     []types.NamespacedName
 }
 
-func newStage(t *testing.T, remove bool) *stage {
+// newStage returns a stage on which the host "a" is swept, beside others.
+func newStage(t *testing.T, remove bool, others ...string) *stage {
 	t.Helper()
 	t.Parallel()
 	h := testkit.New(t)
-	s := &stage{Harness: h, t: t, host: simulated.NewHost(simulated.Script{}), namespace: h.Namespace(t)}
+	s := &stage{Harness: h, t: t, host: simulated.NewHost(simulated.Script{}), others: map[string]*simulated.Host{}, namespace: h.Namespace(t)}
 	s.driver = s.host.Open()
-	machines := fleet.New(
-		[]machine.Host{{Name: "a", Driver: machine.DriverSimulated, Endpoint: "simulated://"}},
-		fleet.Options{Installation: "installation", Open: func(context.Context, machine.Host) (machine.Driver, error) { return s.host.Open(), nil }},
-	)
+	hosts := []machine.Host{{Name: "a", Driver: machine.DriverSimulated, Endpoint: "simulated://"}}
+	for _, name := range others {
+		s.others[name] = simulated.NewHost(simulated.Script{})
+		hosts = append(hosts, machine.Host{Name: name, Driver: machine.DriverSimulated, Endpoint: "simulated://"})
+	}
+	open := func(_ context.Context, host machine.Host) (machine.Driver, error) {
+		if other := s.others[host.Name]; other != nil {
+			return other.Open(), nil
+		}
+		return s.host.Open(), nil
+	}
+	machines := fleet.New(hosts, fleet.Options{Installation: "installation", Open: open})
 	testkit.Background(t, machines.Start)
 	testkit.Eventually(t, "the host is up", func() bool { return machines.Health("a").Err == nil })
 	s.options = Options{
@@ -101,8 +111,13 @@ func (s *stage) orphan(name string) machine.Identity {
 
 func (s *stage) sweep() {
 	s.t.Helper()
+	s.sweepOf("a")
+}
+
+func (s *stage) sweepOf(host string) {
+	s.t.Helper()
 	s.Sync(s.t)
-	if err := s.collector.Sweep(s.t.Context(), "a"); err != nil {
+	if err := s.collector.Sweep(s.t.Context(), host); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -246,6 +261,49 @@ func TestRetainedMachineOfARenamedHostIsRemoved(t *testing.T) {
 	s.wantMachines(id)
 	s.wantEvents()
 	s.wantRetained(map[string]string{id.UID: "old"})
+}
+
+// The new hardware got the name of the host that broke, and the old one another name. While that was down, the new one had nothing of what the list named,
+// for half an hour: the machines of the old one were removed with their data when it came back.
+func TestRetainedMachineIsRemovedWhenItsRenamedHostComesBack(t *testing.T) {
+	s := newStage(t, true, "old")
+	vm := s.object("one")
+	s.driver = s.others["old"].Open()
+	id := s.machine(s.identity(vm))
+	if err := s.options.Retained.Add(t.Context(), vm, kube.Placement{Driver: machine.DriverSimulated, Host: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Live.Delete(t.Context(), vm); err != nil {
+		t.Fatal(err)
+	}
+	for range sweepsUntilOutdated + 1 {
+		s.sweep()
+		s.Clock.Step(time.Hour)
+	}
+	s.wantRetained(map[string]string{id.UID: "a"})
+
+	for range sweepsUntilOutdated + 1 { // The old host is back.
+		s.sweepUp("old")
+		s.sweep()
+		s.Clock.Step(time.Hour)
+	}
+	s.wantMachines(id)
+	s.wantEvents()
+	s.wantRetained(map[string]string{id.UID: "a"})
+
+	s.others["old"].Remove(id)
+	for range sweepsUntilOutdated {
+		s.sweepUp("old")
+		s.sweep()
+	}
+	s.wantRetained(map[string]string{})
+}
+
+// sweepUp sweeps a host that is, or is about to be, up.
+func (s *stage) sweepUp(host string) {
+	s.t.Helper()
+	testkit.Eventually(s.t, "the host is up", func() bool { return s.options.Fleet.Health(host).Err == nil })
+	s.sweepOf(host)
 }
 
 func TestObjectWhoseStatusDiffersIsWoken(t *testing.T) {

@@ -24,6 +24,8 @@ type observation struct {
 	retained map[string]string
 	// elsewhere holds those of them that another host has, as when hosts have got each other's names.
 	elsewhere map[string]bool
+	// complete says that all other hosts were swept since the last sweep of this one of which that was true.
+	complete bool
 	// problems are the objects that cannot be read. Their machines are not orphans.
 	problems []error
 }

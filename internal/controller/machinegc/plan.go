@@ -20,11 +20,14 @@ type limits struct {
 }
 
 // sweepsUntilOutdated is how many sweeps in a row have to miss a retained machine before its entry goes. A host can be up some time before its
-// machines are, and a machine that comes back without its entry is an orphan.
+// machines are, and a machine that comes back without its entry is an orphan. A sweep counts only if all other hosts were swept since the last one that
+// did: the machine can be on any of them, as when hosts have got other names.
 const sweepsUntilOutdated = 6
 
 // memory is what the next sweep of a host has to know. It is lost with the manager, and then everything only takes longer.
 type memory struct {
+	// number of the sweep among those of all hosts, and of the last one of the host before which all others were swept.
+	number, complete int
 	// since holds when each orphan was first seen, by UID.
 	since map[string]time.Time
 	// stays has the retained machines that the host has, by UID, and missed how many sweeps in a row have not found one that it should have.
@@ -74,8 +77,11 @@ func plan(seen observation, before memory, now time.Time, limits limits) decisio
 		if host != seen.host || out.stays[uid] || seen.elsewhere[uid] {
 			continue
 		}
-		out.missed[uid] = before.missed[uid] + 1
-		if out.missed[uid] >= sweepsUntilOutdated {
+		out.missed[uid] = before.missed[uid]
+		if !seen.complete {
+			continue
+		}
+		if out.missed[uid]++; out.missed[uid] >= sweepsUntilOutdated {
 			out.outdated = append(out.outdated, uid)
 		}
 	}

@@ -63,17 +63,21 @@ func TestPlan(t *testing.T) {
 			before: since(earlier), limits: deletes, want: decision{memory: stays},
 		},
 		"a retained machine that a sweep has missed stays on the list": {
-			seen: observation{host: "a", retained: listed("a")}, want: decision{memory: memory{missed: map[string]int{"1": 1}}},
+			seen: observation{host: "a", retained: listed("a"), complete: true}, want: decision{memory: memory{missed: map[string]int{"1": 1}}},
 		},
 		"a retained machine that is gone leaves the list": {
-			seen: observation{host: "a", retained: listed("a")}, before: missed(5),
+			seen: observation{host: "a", retained: listed("a"), complete: true}, before: missed(5),
 			want: decision{memory: memory{missed: map[string]int{"1": 6}}, outdated: []string{"1"}},
 		},
+		"a retained machine that may be on another host stays on the list": {
+			seen: observation{host: "a", retained: listed("a")}, before: missed(5),
+			want: decision{memory: memory{missed: map[string]int{"1": 5}}},
+		},
 		"a retained machine that is back is not gone": {
-			seen: observation{host: "a", machines: []observed{orphan}, retained: listed("a")}, before: missed(5), want: decision{memory: stays},
+			seen: observation{host: "a", machines: []observed{orphan}, retained: listed("a"), complete: true}, before: missed(5), want: decision{memory: stays},
 		},
 		"a retained machine whose host has swapped names with another one is not gone": {
-			seen:   observation{host: "a", retained: listed("a"), elsewhere: map[string]bool{"1": true}},
+			seen:   observation{host: "a", retained: listed("a"), elsewhere: map[string]bool{"1": true}, complete: true},
 			before: missed(5),
 		},
 		"an orphan that is gone is forgotten": {before: since(earlier), limits: deletes},
