@@ -112,6 +112,28 @@ func TestAttackASizeThatIsRefusedTakesTheHost(t *testing.T) {
 	s.wantCPUs(one, 2)
 }
 
+// A machine without a root disk of a size of its own asked for one: nobody compared that with the capacity, and it was full for everybody else.
+func TestAttackARootDiskGrowsBeyondTheCapacity(t *testing.T) {
+	s := newStage(t, simulated.Script{})
+	s.list[0].Capacity = machine.Resources{RootDiskBytes: 100 << 30}
+	s.restart()
+	disk := func(quantity string) vmEdit {
+		return func(vm *cloudnativev1alpha1.VirtualMachine) {
+			vm.Spec.Resource = vm.Spec.Resource.DeepCopy()
+			vm.Spec.Resource[cloudnativev1alpha1.ResourceRootDisk] = resource.MustParse(quantity)
+		}
+	}
+	one := s.machine(named("default", "one"))
+	s.edit(one, disk("1Ti"))
+	s.want(one, active, "Ready=False/CapacityExceeded")
+	if got := s.on("a", one).Resources.RootDiskBytes; got != 0 {
+		t.Errorf("the root disk has %d bytes, want that of the image", got)
+	}
+	s.want(s.machine(named("default", "two"), disk("60Gi")), active, "Ready=True/Ready")
+	s.edit(one, disk("40Gi"))
+	s.want(one, active, "Ready=True/Ready")
+}
+
 // A machine that gave up its size had the whole host, and left it empty for the sum.
 func TestAttackAMachineGivesUpItsSize(t *testing.T) {
 	s := newLimitedStage(t)

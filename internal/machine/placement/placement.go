@@ -138,16 +138,18 @@ func (c Candidate) offer(need machine.Resources) offer {
 type dimension struct {
 	capacity, used, need int64
 	noun, field          string
-	show                 func(int64) string
+	// endless says that a machine without a size has no limit, so that any size is less.
+	endless bool
+	show    func(int64) string
 }
 
 func (d dimension) free() int64 { return d.capacity - d.used }
 
 func dimensions(capacity, used, need machine.Resources) []dimension {
 	return []dimension{
-		{capacity.MilliCPU, used.MilliCPU, need.MilliCPU, "CPU", "resource.cpu", formatMilli},
-		{capacity.MemoryBytes, used.MemoryBytes, need.MemoryBytes, "memory", "resource.memory", formatBytes},
-		{capacity.RootDiskBytes, used.RootDiskBytes, need.RootDiskBytes, "disk", "resource.rootDisk", formatBytes},
+		{capacity.MilliCPU, used.MilliCPU, need.MilliCPU, "CPU", "resource.cpu", true, formatMilli},
+		{capacity.MemoryBytes, used.MemoryBytes, need.MemoryBytes, "memory", "resource.memory", true, formatBytes},
+		{capacity.RootDiskBytes, used.RootDiskBytes, need.RootDiskBytes, "disk", "resource.rootDisk", false, formatBytes},
 	}
 }
 
@@ -174,7 +176,7 @@ func (c Candidate) Grow(have, want machine.Resources) error {
 	var refusals []string
 	before := dimensions(c.Quota, c.Allocated.Resources, have)
 	for i, d := range dimensions(c.Quota, c.Allocated.Resources, want) {
-		grows := d.need > before[i].need && before[i].need > 0
+		grows := d.need > before[i].need && (before[i].need > 0 || !d.endless)
 		if grows && d.capacity > 0 && d.need > d.free() {
 			refusals = append(refusals, fmt.Sprintf("%s is %s, host %q has a capacity of %s, and other machines use %s of it",
 				d.field, d.show(d.need), c.Name, d.show(d.capacity), d.show(d.used)))

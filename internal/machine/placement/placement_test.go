@@ -314,3 +314,20 @@ func TestGrow(t *testing.T) {
 		})
 	}
 }
+
+// A root disk without a size has that of its image, and takes no room. One that got a size was compared with nothing.
+func TestGrowOfARootDiskWithoutASize(t *testing.T) {
+	t.Parallel()
+	host := Candidate{
+		Name: "a", Quota: machine.Resources{RootDiskBytes: 100 << 30},
+		Allocated: Allocation{Resources: machine.Resources{RootDiskBytes: 40 << 30}},
+	}
+	if err := host.Grow(machine.Resources{}, machine.Resources{RootDiskBytes: 60 << 30}); err != nil {
+		t.Errorf("what is free is refused: %v", err)
+	}
+	err := host.Grow(machine.Resources{}, machine.Resources{RootDiskBytes: 61 << 30})
+	want := `not enough capacity: resource.rootDisk is 61Gi, host "a" has a capacity of 100Gi, and other machines use 40Gi of it`
+	if err == nil || err.Error() != want {
+		t.Errorf("the refusal is %v, want %q", err, want)
+	}
+}
