@@ -112,6 +112,27 @@ func TestAttackASizeThatIsRefusedTakesTheHost(t *testing.T) {
 	s.wantCPUs(one, 2)
 }
 
+// The same on a host without a capacity in the hosts file, where the driver refuses the size.
+func TestAttackASizeThatTheDriverRefusesTakesTheHost(t *testing.T) {
+	t.Parallel()
+	for sentence, before := range map[string]vmEdit{
+		"of a machine that had one": cpus("2"),
+		"of a machine that had none": func(vm *cloudnativev1alpha1.VirtualMachine) {
+			vm.Spec.Resource = vm.Spec.Resource.DeepCopy()
+			delete(vm.Spec.Resource, corev1.ResourceCPU)
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newStage(t, fourCPUs)
+			one := s.machine(named("default", "one"), before)
+			s.want(one, active)
+			s.edit(one, cpus("1000"))
+			s.want(one, active, "Ready=False/NoCapacity")
+			s.want(s.machine(named("default", "two")), active, "Ready=True/Ready")
+		})
+	}
+}
+
 // A machine without a root disk of a size of its own asked for one: nobody compared that with the capacity, and it was full for everybody else.
 func TestAttackARootDiskGrowsBeyondTheCapacity(t *testing.T) {
 	s := newStage(t, simulated.Script{})

@@ -62,7 +62,7 @@ func (r *Reconciler) grow(ctx context.Context, key types.NamespacedName, wanted 
 }
 
 // resize claims the larger of both sizes if there is room for it, because a machine that is to become smaller may wait for a restart.
-// Otherwise it claims the size that the machine has.
+// Otherwise it claims the size that the machine has. What only the host itself limits, its driver refuses or not: the machine claims what it gets.
 func (r *Reconciler) resize(key types.NamespacedName, wanted claim, have machine.Resources) error {
 	host := wanted.at.Host
 	var refused error
@@ -76,7 +76,7 @@ func (r *Reconciler) resize(key types.NamespacedName, wanted claim, have machine
 			if refused == nil && size != have && candidate.Problem != "" && candidate.Quota != (machine.Resources{}) {
 				refused = fmt.Errorf("%w: host %q: %s", machine.ErrNoCapacity, host, candidate.Problem)
 			}
-			if refused != nil {
+			if refused != nil || !candidate.Holds(have, wanted.size) {
 				size = have
 			}
 		}

@@ -188,6 +188,17 @@ func (c Candidate) Grow(have, want machine.Resources) error {
 	return fmt.Errorf("%w: %s", machine.ErrNoCapacity, strings.Join(refusals, "; "))
 }
 
+// Holds reports whether the host has room, as far as that is known, for what a machine of one size takes more with another one.
+func (c Candidate) Holds(have, want machine.Resources) bool {
+	before := dimensions(c.Capacity, c.Allocated.Resources, have)
+	for i, d := range dimensions(c.Capacity, c.Allocated.Resources, want) {
+		if d.need > before[i].need && d.capacity > 0 && d.need > d.free() {
+			return false
+		}
+	}
+	return true
+}
+
 // refuse returns the error that says why the machine fits on none of the hosts.
 func refuse(hosts []Candidate, need machine.Resources) error {
 	kind, reasons := machine.ErrUnreachable, make([]string, 0, len(hosts))

@@ -331,3 +331,30 @@ func TestGrowOfARootDiskWithoutASize(t *testing.T) {
 		t.Errorf("the refusal is %v, want %q", err, want)
 	}
 }
+
+func TestHolds(t *testing.T) {
+	t.Parallel()
+	host := candidate("a", 4, 8, 2, 12)
+	size := func(cpu, memory int64) machine.Resources {
+		return machine.Resources{MilliCPU: cpu * 1000, MemoryBytes: memory << 30}
+	}
+	cases := map[string]struct {
+		have, want machine.Resources
+		holds      bool
+	}{
+		"what is free":                                {size(1, 1), size(2, 1), true},
+		"not more":                                    {size(1, 1), size(3, 1), false},
+		"a machine that keeps what it has":            {size(3, 9), size(3, 9), true},
+		"a machine that becomes smaller":              {size(3, 9), size(1, 1), true},
+		"not what a machine without a limit asks for": {size(0, 9), size(3, 9), false},
+		"what it does not know":                       {size(1, 1), machine.Resources{MilliCPU: 1000, MemoryBytes: 1 << 30, RootDiskBytes: 1}, true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := host.Holds(tc.have, tc.want); got != tc.holds {
+				t.Errorf("it holds that: %t, want %t", got, tc.holds)
+			}
+		})
+	}
+}
