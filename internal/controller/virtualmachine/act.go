@@ -23,10 +23,10 @@ import (
 // claim is the phase that chooses a host for a machine that has none, and claims its share there.
 func (r *Reconciler) claim(ctx context.Context, pass *scope) flow.Outcome {
 	vm, key, at := pass.Object, client.ObjectKeyFromObject(pass.Object), pass.seen.at
-	moves := pass.seen.tentative && r.down(at.Host)
+	moves := pass.seen.tentative && (r.down(at.Host) || !r.claims.has(key, at))
 	switch {
 	case at.Host != "" && recordedRoom(vm) && !moves:
-		r.claims.keep(key, claim{at, resourcesOf(vm.Spec.Resource, at.Driver)}, vm.Status.Server != nil && vm.Status.Server.ID != "")
+		r.claims.keep(key, claim{at, resourcesOf(vm.Spec.Resource, at.Driver)}, wasMade(vm))
 		return flow.Done()
 	case status.IsPaused(vm):
 		return flow.Done()
@@ -96,9 +96,9 @@ func (r *Reconciler) operate(ctx context.Context, pass *scope) flow.Outcome {
 		}
 		return decided.outcome
 	}
-	if decided.next.Has(operation.Create) && !r.claims.has(key) {
-		// The machine gave up its room when it could not be created.
-		if _, err := r.reserve(ctx, key, claim{pass.seen.at, decided.next.Spec.Resources}); err != nil {
+	if wanted := (claim{pass.seen.at, decided.next.Spec.Resources}); decided.next.Has(operation.Create) && !r.claims.covers(key, wanted) {
+		// The machine gave up its room when it could not be created, has become larger, or was placed by another instance.
+		if _, err := r.reserve(ctx, key, wanted); err != nil {
 			pass.decision = withoutRoom(pass.Object, pass.decision, err, pass.Now)
 			return pass.decision.outcome
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // newLimitedStage returns a stage with a host that has 64 CPUs, of which Windlass may allocate four.
@@ -89,6 +90,58 @@ func TestAttackAPausedMachineGivesItsRoomAway(t *testing.T) {
 	s.step(recheckPlace)
 	s.settle(two)
 	s.want(two, active, "Ready=True/Ready")
+}
+
+// An editor paused a machine and asked for more than the host has. After a restart of the manager, the host was full for everybody else.
+func TestAttackAPausedMachineTakesTheHost(t *testing.T) {
+	s := newLimitedStage(t)
+	one := s.machine(named("default", "one"))
+	s.edit(one, func(vm *cloudnativev1alpha1.VirtualMachine) {
+		metav1.SetMetaDataAnnotation(&vm.ObjectMeta, status.PausedAnnotation, "true")
+	})
+	s.edit(one, cpus("1000"))
+	s.restart()
+	s.settle(one)
+	s.want(s.machine(named("default", "two")), active, "Ready=True/Ready")
+	s.want(s.machine(named("default", "three"), cpus("1")), waiting, "Ready=False/NoCapacity")
+	s.wantCPUs(one, 2)
+}
+
+// An editor changed the size of a machine while its image was fetched: nobody compared the new one with the capacity.
+func TestAttackAMachineGrowsBeforeItIsMade(t *testing.T) {
+	t.Parallel()
+	for sentence, change := range map[string]vmEdit{
+		"it becomes larger": cpus("5"),
+		"it gives up its size": func(vm *cloudnativev1alpha1.VirtualMachine) {
+			vm.Spec.Resource = vm.Spec.Resource.DeepCopy()
+			delete(vm.Spec.Resource, corev1.ResourceCPU)
+		},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			s := newLimitedStage(t)
+			s.hosts["a"].Inject(simulated.Fault{Call: simulated.CallPrepare, Hang: true, Times: 1})
+			vm := s.create(named("default", "one"))
+			s.begin(vm)
+			s.edit(vm, change)
+			s.want(vm, waiting, "Ready=False/NoCapacity")
+			if n := s.count("a"); n != 0 {
+				t.Errorf("there are %d machines, want none", n)
+			}
+		})
+	}
+}
+
+// A machine was made, and its host did not show it before the manager restarted: its room was given away.
+func TestMachineThatWasNeverObservedTakesRoom(t *testing.T) {
+	s := newLimitedStage(t)
+	one := s.create(named("default", "one"), cpus("4"))
+	s.begin(one)
+	testkit.Eventually(t, "the machine was made", func() bool { return s.on("a", one) != nil })
+	s.hosts["a"].Inject(simulated.Fault{Call: simulated.CallGet, UID: string(one.UID), Err: machine.ErrUnreachable})
+	s.restart()
+	s.settle(one)
+	s.want(one, unknown, "Ready=False/DriverUnreachable")
+	s.want(s.machine(named("default", "two"), cpus("1")), waiting, "Ready=False/NoCapacity")
 }
 
 // A host got another name: the machines there counted on the old one, and their room was given away.

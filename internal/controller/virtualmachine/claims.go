@@ -20,6 +20,8 @@ type claims struct {
 	mu sync.Mutex
 	// byKey is nil until load.
 	byKey map[types.NamespacedName]claim
+	// read are the claims whose sizes are those of the specs: what editors ask for, until the hosts tell what the machines have.
+	read map[types.NamespacedName]bool
 	// left are the claims of machines that stay without their objects, until a survey of the host finds the machines.
 	left []leftover
 	// leaving counts the claims that were ever left.
@@ -56,8 +58,12 @@ func (c *claims) loaded() bool {
 func (c *claims) load(read map[types.NamespacedName]claim) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.byKey == nil {
-		c.byKey = read
+	if c.byKey != nil {
+		return
+	}
+	c.byKey, c.read = read, make(map[types.NamespacedName]bool, len(read))
+	for key := range read {
+		c.read[key] = true
 	}
 }
 
@@ -66,48 +72,64 @@ func (c *claims) set(key types.NamespacedName, made claim) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.byKey != nil {
-		c.byKey[key] = made
+		c.put(key, made)
 	}
 }
 
-// keep records the claim of a machine that has a host and no claim there. That of an existing machine follows its size, in another
-// phase; one that does not exist and has become larger has to ask for room again.
+// put is set with the lock.
+func (c *claims) put(key types.NamespacedName, made claim) {
+	c.byKey[key] = made
+	delete(c.read, key)
+}
+
+// keep keeps the claim of a machine that has a host. That of an existing machine follows its size, in another phase. One that does not exist
+// can come to claim less; if it has no claim, or wants more, it asks for room when it is created.
 func (c *claims) keep(key types.NamespacedName, wanted claim, exists bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.byKey == nil {
-		return
-	}
 	was, has := c.byKey[key]
+	there := has && was.at == wanted.at
 	switch {
-	case !has || was.at != wanted.at:
-		c.byKey[key] = wanted
-	case exists || was.size == wanted.size:
-	case larger(was.size, wanted.size) == was.size:
-		c.byKey[key] = wanted
-	default:
-		delete(c.byKey, key)
+	case c.byKey == nil:
+	case exists && !there:
+		c.byKey[key], c.read[key] = wanted, true
+	case !exists && there && within(wanted.size, was.size):
+		c.put(key, wanted)
 	}
 }
 
-// raise makes the claims of machines as large as the machines are, at least. A spec can ask for less, which its machine gets later, or not at all while the
-// object is paused.
-func (c *claims) raise(sizes map[types.NamespacedName]machine.Resources) {
+// learn takes over what machines have, as their host tells. A spec can ask for less or more, which its machine gets later, or not at all while the
+// object is paused. A claim that was not just read was made in view of the host, and can be newer than what the host tells.
+func (c *claims) learn(sizes map[types.NamespacedName]machine.Resources) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for key, size := range sizes {
-		if was, ok := c.byKey[key]; ok {
+		was, ok := c.byKey[key]
+		switch {
+		case !ok:
+		case c.read[key]:
+			c.put(key, claim{was.at, size})
+		default:
 			c.byKey[key] = claim{was.at, larger(was.size, size)}
 		}
 	}
 }
 
-// has reports whether the machine has a claim. Before load it has: its object tells.
-func (c *claims) has(key types.NamespacedName) bool {
+// has reports whether the machine has a claim at the place. Before load it has none.
+func (c *claims) has(key types.NamespacedName, at kube.Placement) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, ok := c.byKey[key]
-	return ok || c.byKey == nil
+	was, ok := c.byKey[key]
+	return ok && was.at == at
+}
+
+// covers reports whether a machine that is to be created has claimed what it takes. What was only read from its object was never compared with
+// the room of the host.
+func (c *claims) covers(key types.NamespacedName, wanted claim) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	was, ok := c.byKey[key]
+	return ok && !c.read[key] && was.at == wanted.at && within(wanted.size, was.size)
 }
 
 // drop removes the claim of a machine.
@@ -158,7 +180,7 @@ func (c *claims) choose(key types.NamespacedName, choice func(taken map[string]p
 	}
 	made, err := choice(taken)
 	if err == nil {
-		c.byKey[key] = made
+		c.put(key, made)
 	}
 	return made, err
 }
@@ -169,4 +191,11 @@ func larger(a, b machine.Resources) machine.Resources {
 		MilliCPU: max(a.MilliCPU, b.MilliCPU), MemoryBytes: max(a.MemoryBytes, b.MemoryBytes),
 		RootDiskBytes: max(a.RootDiskBytes, b.RootDiskBytes),
 	}
+}
+
+// within reports whether a machine of one size takes no more than one of another size. Without a limit it takes what it gets; its root disk then is
+// that of the image, which takes no room.
+func within(size, limit machine.Resources) bool {
+	limited := func(size, limit int64) bool { return size == limit || 0 < size && size < limit }
+	return limited(size.MilliCPU, limit.MilliCPU) && limited(size.MemoryBytes, limit.MemoryBytes) && size.RootDiskBytes <= limit.RootDiskBytes
 }

@@ -71,8 +71,12 @@ func holdsRoom(exists bool, failure *cloudnativev1alpha1.StartFailure, strategy 
 
 // recordedRoom reports whether the machine claims its host's capacity, as its status tells.
 func recordedRoom(vm *cloudnativev1alpha1.VirtualMachine) bool {
-	exists := vm.Status.Server != nil && vm.Status.Server.ID != ""
-	return holdsRoom(exists, vm.Status.StartFailure, strategyOf(vm))
+	return holdsRoom(wasMade(vm), vm.Status.StartFailure, strategyOf(vm))
+}
+
+// wasMade reports whether the machine was made, as its status tells.
+func wasMade(vm *cloudnativev1alpha1.VirtualMachine) bool {
+	return vm.Status.Server != nil && vm.Status.Server.ID != ""
 }
 
 // hasNoPlace reports whether the error says that no host can take a machine.

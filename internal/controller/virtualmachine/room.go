@@ -59,12 +59,13 @@ func (r *Reconciler) readClaims(ctx context.Context) error {
 	return nil
 }
 
-// claimsOf returns what the machines of the objects claim.
+// claimsOf returns what the machines of the objects claim. One that was not made yet claims nothing: what its spec asks for by now may never have been
+// compared with the room of its host.
 func claimsOf(objects []cloudnativev1alpha1.VirtualMachine) map[types.NamespacedName]claim {
 	out := make(map[types.NamespacedName]claim, len(objects))
 	for i := range objects {
 		vm := &objects[i]
-		if at := kube.PlacementOf(vm); at.Host != "" && recordedRoom(vm) {
+		if at := kube.PlacementOf(vm); at.Host != "" && wasMade(vm) {
 			out[client.ObjectKeyFromObject(vm)] = claim{at, resourcesOf(vm.Spec.Resource, at.Driver)}
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine/placement"
 )
 
-// surveys knows what the hosts have beyond the machines of objects that are recorded there: machines that were retained, those whose objects lost
-// their finalizer, and those of a host that got another name. They take room as all others do.
+// surveys knows what the hosts have beyond the machines of objects that are recorded there and claim something: machines that were retained, those whose
+// objects lost their finalizer, and those of a host that got another name. They take room as all others do.
 type surveys struct {
 	mu       sync.Mutex
 	byHost   map[string]survey
@@ -32,7 +32,7 @@ type survey struct {
 	at time.Time
 	// err says why the host could not tell.
 	err error
-	// strays is the sum of the machines without objects that are recorded there.
+	// strays is the sum of the machines that nobody claims room for.
 	strays placement.Allocation
 	// answered says that the host has ever told.
 	answered bool
@@ -81,11 +81,11 @@ func (r *Reconciler) surveyHost(ctx context.Context, host string) {
 		r.claims.surveyed(host, before)
 	}
 	if first { // Later, a list can be older than a claim.
-		r.claims.raise(sizes)
+		r.claims.learn(sizes)
 	}
 }
 
-// weigh lists the machines of a host. It returns the sum of those without objects that are recorded there, and the sizes of the others.
+// weigh lists the machines of a host. It returns the sum of those that nobody claims room for there, and the sizes of the others.
 func (r *Reconciler) weigh(ctx context.Context, host string) (placement.Allocation, map[types.NamespacedName]machine.Resources, error) {
 	var strays placement.Allocation
 	driver, ok := r.fleet.Driver(host)
@@ -101,9 +101,9 @@ func (r *Reconciler) weigh(ctx context.Context, host string) (placement.Allocati
 	if err != nil {
 		return strays, nil, err
 	}
-	sizes := map[types.NamespacedName]machine.Resources{}
+	sizes, at := map[types.NamespacedName]machine.Resources{}, kube.Placement{Driver: r.drivers[host], Host: host}
 	for _, one := range machines {
-		if key, ok := owners[types.UID(one.UID)]; ok {
+		if key, ok := owners[types.UID(one.UID)]; ok && r.claims.has(key, at) {
 			sizes[key] = one.Resources
 		} else {
 			strays = strays.Plus(placement.Allocation{Resources: one.Resources, Machines: 1})
