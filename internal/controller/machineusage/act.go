@@ -43,6 +43,22 @@ func (s *Sampler) write(ctx context.Context, vm *cloudnativev1alpha1.VirtualMach
 	return nil
 }
 
+// clear removes the usage and nothing else. An object that has changed meanwhile is left to the next sample.
+func (s *Sampler) clear(ctx context.Context, vm *cloudnativev1alpha1.VirtualMachine) error {
+	cleared := vm.DeepCopy()
+	cleared.Status.Server.Usage = nil
+	from := client.MergeFromWithOptions(vm, client.MergeFromWithOptimisticLock{})
+	err := s.client.Status().Patch(ctx, cleared, from, fieldOwner, client.DisableReadYourWritesConsistency)
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot remove the usage of VirtualMachine %q: %w", client.ObjectKeyFromObject(vm), err)
+	}
+	s.figures.writes.Inc()
+	return nil
+}
+
 // rounded rounds to so many decimals: people read these values in a table. Values that JSON cannot express become zero.
 func rounded(value float64, decimals int) cloudnativev1alpha1.Percent {
 	if math.IsNaN(value) || math.IsInf(value, 0) {

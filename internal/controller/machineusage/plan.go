@@ -51,6 +51,11 @@ func due(mode Mode, vm *cloudnativev1alpha1.VirtualMachine, usage machine.Usage)
 	return moved || usage.SampledAt.Sub(server.Usage.SampledAt.Time).Abs() >= coarseAge+spread(vm.UID)
 }
 
+// outdated reports whether the status of vm shows usage that nobody writes any more.
+func outdated(mode Mode, vm *cloudnativev1alpha1.VirtualMachine) bool {
+	return mode == Off && vm.Status.Server != nil && vm.Status.Server.Usage != nil
+}
+
 // spread returns a part of a fifth of coarseAge, always the same one for a machine.
 func spread(uid types.UID) time.Duration {
 	sum := fnv.New32a()

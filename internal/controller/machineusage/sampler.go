@@ -126,7 +126,7 @@ func (s *Sampler) watch(ctx context.Context, host string) {
 	}
 }
 
-// Sample reads the counters of the host's machines once, and writes the usage that is due into their status.
+// Sample reads the counters of the host's machines once, and writes the usage that is due into their status. It removes what another mode has left there.
 func (s *Sampler) Sample(ctx context.Context, host string) error {
 	driver, ok := s.fleet.Driver(host)
 	if !ok {
@@ -144,6 +144,9 @@ func (s *Sampler) Sample(ctx context.Context, host string) error {
 	var problem error
 	for i := range list.Items {
 		vm := &list.Items[i]
+		if outdated(s.mode, vm) {
+			problem = cmp.Or(problem, s.clear(ctx, vm))
+		}
 		usage, ok := fresh[vm.UID]
 		if !ok || !due(s.mode, vm, usage) {
 			continue

@@ -155,6 +155,25 @@ func TestUsageIsWrittenSeldom(t *testing.T) {
 	}
 }
 
+// The manager was restarted with --usage-in-status=off: the table showed the usage of that moment for months.
+func TestUsageOfAnotherModeStaysForEver(t *testing.T) {
+	s := newStage(t, Off)
+	vm := s.machine()
+	testkit.EditStatus(t, s.Harness, vm, func(vm *cloudnativev1alpha1.VirtualMachine) {
+		vm.Status.Server.Usage = &cloudnativev1alpha1.Usage{CPU: 90, Memory: 40}
+	})
+	before := s.Writes()
+	for range 3 {
+		s.sample(vm)
+	}
+	if vm.Status.Server.Usage != nil || vm.Status.Server.State != "running" {
+		t.Errorf("server is %+v, want no usage and all else as it was", vm.Status.Server)
+	}
+	if got := s.Writes() - before; got != 1 {
+		t.Errorf("there were %d writes, want 1", got)
+	}
+}
+
 func TestMetricsOfMachines(t *testing.T) {
 	s := newStage(t, Coarse)
 	vm := s.machine()
