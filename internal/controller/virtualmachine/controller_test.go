@@ -927,6 +927,23 @@ func TestDiskThatDoesNotFitStopsTheMachineUntilTheSpecChanges(t *testing.T) {
 	s.want(vm, active, "Ready=True/Ready")
 }
 
+// A spec was corrected while its host did not answer. The failure of the old one was told and waited for, for five minutes.
+func TestSpecThatIsCorrectedWhileItsHostIsAwayWaits(t *testing.T) {
+	s := newStage(t, simulated.Script{})
+	s.hosts["a"].Inject(simulated.Fault{Call: simulated.CallPrepare, Times: 1, Err: machine.ErrDiskMismatch})
+	vm := s.machine()
+	s.want(vm, failing, "Ready=False/DiskMismatch")
+	s.hosts["a"].SetAway(true)
+	s.edit(vm, cpu("3"))
+	s.want(vm, unknown, "Ready=False/DriverUnreachable")
+	if vm.Status.Reason != "" {
+		t.Errorf("the status tells %q of the old spec", vm.Status.Reason)
+	}
+	s.thaw("a")
+	s.settle(vm)
+	s.want(vm, active, "Ready=True/Ready")
+}
+
 func TestFaultsOfEveryCall(t *testing.T) {
 	for _, call := range []simulated.Call{
 		simulated.CallGet, simulated.CallPrepare, simulated.CallCreate, simulated.CallStart, simulated.CallStop, simulated.CallSuspend,

@@ -32,7 +32,9 @@ func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 	if seen.found != nil {
 		vm.Status.Disks = recordOf(vm, seen.found, pass.Now)
 	}
-	if pass.settled {
+	if !pass.settled {
+		forgive(vm)
+	} else {
 		vm.Status.StartFailure, vm.Status.Reason = decided.failure, decided.trouble
 		if decided.served != nil {
 			vm.Status.LastRestartTime = decided.served
@@ -46,6 +48,19 @@ func describe(pass *scope, outcome flow.Outcome) *status.Marks {
 		vm.Status.LastUpdateTime = new(metav1.NewTime(pass.Now.Truncate(time.Second)))
 	}
 	return marks
+}
+
+// forgive lets the next attempt begin as soon as it can if the spec has changed, as a plan does. A pass that cannot plan, because the host does not answer,
+// tells of the new spec all the same, so that the next one no longer sees that it is new.
+func forgive(vm *cloudnativev1alpha1.VirtualMachine) {
+	failure := vm.Status.StartFailure
+	if failure == nil || vm.Status.ObservedGeneration == vm.Generation {
+		return
+	}
+	failure.Count, failure.RetryAfter = 0, nil
+	if failure.Reason != cloudnativev1alpha1.ReasonInstanceLost {
+		vm.Status.Reason = ""
+	}
 }
 
 // isOurs reports whether Windlass has suspended the machine, or is about to. A pass that has not planned what to do with the machine
