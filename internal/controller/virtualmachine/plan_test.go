@@ -147,7 +147,12 @@ func TestPlan(t *testing.T) {
 			vm: []vmEdit{restart}, seen: []func(*observation){other}, want: planned{Steps: []operation.Step{operation.Prepare, operation.Replace, operation.Start}, Phase: "Creating", Reason: "Replacing"},
 		},
 		"a restart of a changed guest keeps its disks": {
-			vm: []vmEdit{restart}, seen: []func(*observation){other, guest}, want: planned{Steps: []operation.Step{operation.Stop, operation.Start}, Phase: "Creating", Reason: "Restarting"},
+			vm: []vmEdit{restart}, seen: []func(*observation){other, guest}, want: planned{Steps: []operation.Step{operation.Stop, operation.Resize, operation.Start}, Phase: "Creating", Reason: "Restarting"},
+		},
+		// It had been asked for another size, which waited in its definition and came with the restart, although nobody wanted it any more.
+		"a restart of a guest gives it the size that it has": {
+			vm: []vmEdit{restart}, seen: []func(*observation){guest},
+			want: planned{Steps: []operation.Step{operation.Stop, operation.Resize, operation.Start}, Phase: "Creating", Reason: "Restarting"},
 		},
 		"a restart brings another size": {
 			vm: []vmEdit{restart}, seen: []func(*observation){small}, want: planned{Steps: []operation.Step{operation.Stop, operation.Resize, operation.Start}, Phase: "Creating", Reason: "Restarting"},

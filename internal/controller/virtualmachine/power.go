@@ -109,12 +109,13 @@ func (p *planner) untilRestart() time.Duration {
 	return 0
 }
 
-// restart turns the machine off and on, and applies the changes that wait for a restart.
+// restart turns the machine off and on, and applies the changes that wait for a restart. A guest gets the size that it has, too: an earlier spec may have
+// left another one for its next start.
 func (p *planner) restart() {
 	switch {
 	case p.changed() && p.seen.capabilities().Containers:
 		p.recreate()
-	case !sameSize(p.seen.found.Resources, p.seen.spec.Resources):
+	case !p.seen.capabilities().Containers || !sameSize(p.seen.found.Resources, p.seen.spec.Resources):
 		p.run(cloudnativev1alpha1.ReasonRestarting, operation.Stop, operation.Resize, operation.Start)
 	default:
 		p.run(cloudnativev1alpha1.ReasonRestarting, operation.Stop, operation.Start)
