@@ -421,6 +421,13 @@ func TestStates(t *testing.T) {
 		"killed": {
 			found{state: golibvirt.DomainShutoff, reason: int32(golibvirt.DomainShutoffCrashed)}, machine.StateStopped, "crashed",
 		},
+		// Its first start had failed, and it counted as one that had ended by itself: with runStrategy Once, it was never started.
+		"new, and could not be started": {
+			found{state: golibvirt.DomainShutoff, reason: int32(golibvirt.DomainShutoffFailed)}, machine.StateCreated, "could not be started",
+		},
+		"could not be started again": {
+			found{described: ran, state: golibvirt.DomainShutoff, reason: int32(golibvirt.DomainShutoffFailed)}, machine.StateStopped, "could not be started",
+		},
 		"kept after a crash": {found{state: golibvirt.DomainCrashed}, machine.StateStopped, "crashed"},
 		"on":                 {found{state: golibvirt.DomainRunning}, machine.StateRunning, ""},
 		"asleep":             {found{state: golibvirt.DomainPmsuspended}, machine.StatePaused, ""},
@@ -432,7 +439,7 @@ func TestStates(t *testing.T) {
 			if got := stateOf(&test.domain); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
-			if got := causeOf(&test.domain); test.want == machine.StateStopped && got != test.cause {
+			if got := causeOf(&test.domain); (test.want == machine.StateStopped || test.want == machine.StateCreated) && got != test.cause {
 				t.Errorf("got %q, want %q", got, test.cause)
 			}
 		})

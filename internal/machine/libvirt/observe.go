@@ -152,7 +152,7 @@ func (d *driver) observe(ctx context.Context, f *found) (machine.Observed, error
 		Identity: r.identity(), ID: f.UUID, NativeName: f.Name, SpecHash: r.Hash, Disks: r.disks(),
 		State: stateOf(f), Resources: f.resources(), StartedAt: r.started(),
 	}
-	if out.State == machine.StateStopped {
+	if out.State == machine.StateStopped || out.State == machine.StateCreated { // of a start that failed
 		out.Cause = causeOf(f)
 	}
 	if f.state != libvirt.DomainRunning {
@@ -176,7 +176,8 @@ func stateOf(f *found) machine.State {
 		return machine.StateStopped
 	case libvirt.DomainShutoff:
 		// If another program started the domain, the record does not show it, but the reason does until the daemon ends.
-		if f.record().Run == "" && libvirt.DomainShutoffReason(f.reason) == libvirt.DomainShutoffUnknown {
+		reason := libvirt.DomainShutoffReason(f.reason)
+		if f.record().Run == "" && (reason == libvirt.DomainShutoffUnknown || reason == libvirt.DomainShutoffFailed) {
 			return machine.StateCreated
 		}
 		return machine.StateStopped
