@@ -67,27 +67,29 @@ func (d *driver) Suspend(ctx context.Context, id machine.Identity) error {
 }
 
 // boot starts a domain that is off. It records the run first: otherwise a crash between the two steps would leave a machine that has run
-// without a record of it.
+// without a record of it. Whoever cancels it gets both or none: a record alone would tell of a run that never was.
 func (d *driver) boot(ctx context.Context, f *found, what string) error {
+	settling, settled := machine.Settle(ctx)
+	defer settled()
 	before := f.record()
 	after := before
 	after.Run, after.Started = rand.Text(), d.clock.Now().UTC().Format(time.RFC3339Nano)
-	if err := d.keep(ctx, f.dom, after, libvirt.DomainAffectConfig); err != nil {
+	if err := d.keep(settling, f.dom, after, libvirt.DomainAffectConfig); err != nil {
 		return explain(ctx, what, err)
 	}
-	err := tell(ctx, d.acting, func(api *libvirt.Libvirt) error {
+	err := tell(settling, d.acting, func(api *libvirt.Libvirt) error {
 		_, err := api.DomainCreateWithFlags(f.dom, 0)
 		return err
 	})
 	if err == nil {
 		return nil
 	}
-	now, lookErr := d.look(ctx, f.dom)
+	now, lookErr := d.look(settling, f.dom)
 	if lookErr == nil && now.active() {
 		return nil // Somebody else has started it.
 	}
 	if lookErr == nil {
-		lookErr = d.keep(ctx, f.dom, before, libvirt.DomainAffectConfig)
+		lookErr = d.keep(settling, f.dom, before, libvirt.DomainAffectConfig)
 	}
 	return errors.Join(explain(ctx, what, err), explain(ctx, "undo the record of its start", lookErr))
 }

@@ -4,6 +4,7 @@
 package libvirt_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -19,6 +20,9 @@ const (
 	procedureUndefine     = 231
 	procedureDestroy      = 234
 )
+
+// procedureKeep is the number of the call that writes a record.
+const procedureKeep = 264
 
 // A start that had outlived its instance came while the machine was being deleted: its guest ran on without a definition, and without its disks.
 func TestDeletedMachineThatIsStartedMeanwhileIsGone(t *testing.T) {
@@ -67,5 +71,26 @@ func TestDeletedMachineThatIsStartedMeanwhileIsGone(t *testing.T) {
 		if diff := cmp.Diff(before, volumes(t, api)); diff != "" {
 			t.Errorf("%s: volumes (-before +after):\n%s", name, diff)
 		}
+	}
+}
+
+// A manager was upgraded between the record of a start and the start. The machine had never run, and counted as one that had ended by itself: with
+// runStrategy Once it was never started.
+func TestStartThatIsCancelledLeavesNoRecordOfARun(t *testing.T) {
+	t.Parallel()
+	way, host, _ := newSlowMock(t)
+	driver := open(t, host)
+	defer func() { wantSuccess(t, "Close", driver.Close()) }()
+	create(t, driver, specOf(identity()))
+	held, release := way.HoldCall(procedureKeep)
+	defer release()
+	started := interrupt(t, held, func(ctx context.Context) error { return driver.Start(ctx, identity()) })
+	wantUnfinished(t, started)
+	release()
+	wantSuccess(t, "Start", <-started)
+	observed, err := driver.Get(t.Context(), identity())
+	wantSuccess(t, "Get", err)
+	if observed.State != machine.StateRunning {
+		t.Errorf("the machine is %s, want it to run, as its record says", observed.State)
 	}
 }
