@@ -23,7 +23,7 @@ func (p *planner) ran() bool {
 // status.
 func (p *planner) owed() bool {
 	switch {
-	case p.seen.found.Replacing:
+	case p.replacing():
 		return true
 	case p.began || p.startedLater():
 		return false // It has run since, and has ended by itself.
@@ -43,6 +43,13 @@ func (p *planner) owed() bool {
 	default:
 		return reason != "" && failure != nil && !ended(failure.Reason)
 	}
+}
+
+// replacing reports whether the machine is off because a replacement was under way. What an instance that ended has made for that can be left beside a machine
+// that ignored its stop, and runs on with the spec that it was made from.
+func (p *planner) replacing() bool {
+	found := p.seen.found
+	return found.Replacing && (found.SpecHash != p.seen.spec.Hash || p.switching() != "")
 }
 
 // rested reports whether an earlier pass has recorded that the machine is off or suspended because the spec wanted that.

@@ -169,6 +169,16 @@ func TestPlan(t *testing.T) {
 			vm: []vmEdit{wasRunning}, seen: []func(*observation){state(machine.StateStopped), broken, other, func(o *observation) { o.found.Replacing = true }},
 			want: planned{Steps: []operation.Step{operation.Prepare, operation.Replace, operation.Start}, Phase: "Creating", Reason: "Replacing"},
 		},
+		// What was made to replace it was left when the manager ended, and the change was taken back: it was started once more.
+		"a container that was not replaced after all has ended by itself": {
+			vm: []vmEdit{runs("Once"), wasRunning}, seen: []func(*observation){state(machine.StateStopped), func(o *observation) { o.found.Replacing = true }},
+			want: planned{Phase: "Stopped"},
+		},
+		"one that was turned off before the change was taken back has not": {
+			vm:   []vmEdit{runs("Once"), wasRunning, condition("PowerSynced", "False", "Replacing")},
+			seen: []func(*observation){state(machine.StateStopped), func(o *observation) { o.found.Replacing = true }},
+			want: planned{Steps: []operation.Step{operation.Start}, Phase: "Creating", Reason: "Starting"},
+		},
 		"one that nobody was replacing has": {
 			vm: []vmEdit{wasRunning}, seen: []func(*observation){state(machine.StateStopped), broken, other},
 			want: planned{Phase: "CrashLoopBackOff", Reason: "Crashed"},
