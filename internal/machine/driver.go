@@ -173,7 +173,8 @@ type Observed struct {
 	CreatedAt, StartedAt, FinishedAt time.Time
 	// ExitCode of the last run, nil while it runs, before it has run, and where a machine has none.
 	ExitCode *int32
-	// Cause says in the host's words why the machine stopped ("OOMKilled", "crashed"); empty after an orderly stop.
+	// Cause says in the host's words why the machine stopped ("OOMKilled", "crashed"), or why the host has suspended it; empty after an orderly
+	// stop, and if somebody has asked for the suspension.
 	Cause string
 	// Disks are the names of the disks that were made for the machine and that its guest can write to, sorted.
 	Disks []string

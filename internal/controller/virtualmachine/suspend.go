@@ -64,8 +64,12 @@ func (p *planner) keepSuspended() {
 		p.clear()
 		p.postpone()
 	case !p.ours:
+		what := "somebody to resume the machine, which was suspended on its host"
+		if cause := p.seen.found.Cause; cause != "" {
+			what = "somebody to remove the cause, and then to resume the machine, which its host has suspended: " + cause
+		}
 		p.phase = cloudnativev1alpha1.PhaseStopped
-		p.outcome = flow.Wait(cloudnativev1alpha1.ReasonHeld, "somebody to resume the machine, which was suspended on its host", lastBackoff)
+		p.outcome = flow.Wait(cloudnativev1alpha1.ReasonHeld, what, lastBackoff)
 	case !keptSuspended(p.vm):
 		p.record(cloudnativev1alpha1.ReasonResuming, "the record that Windlass has suspended the machine")
 	default:

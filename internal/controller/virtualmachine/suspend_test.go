@@ -110,6 +110,17 @@ func TestPlanOfASuspension(t *testing.T) {
 	}
 }
 
+// The disk of a host was full, and the guest was said to be suspended by somebody. To resume it suspended it again.
+func TestGuestThatItsHostHasSuspendedIsSaidToBeHeldBySomebody(t *testing.T) {
+	t.Parallel()
+	vm := aMachine()
+	d := plan(vm, sees(vm, state(machine.StatePaused), func(o *observation) { o.found.Cause = "I/O error" }), noon)
+	want := "waiting for somebody to remove the cause, and then to resume the machine, which its host has suspended: I/O error"
+	if got := d.outcome.Message(); got != want || d.outcome.Reason() != cloudnativev1alpha1.ReasonHeld {
+		t.Errorf("it says %s, %q, want %q", d.outcome.Reason(), got, want)
+	}
+}
+
 func TestSuspendAndResume(t *testing.T) {
 	s := newStage(t, simulated.Script{})
 	vm := s.machine()

@@ -430,17 +430,27 @@ func TestStates(t *testing.T) {
 		},
 		"kept after a crash": {found{state: golibvirt.DomainCrashed}, machine.StateStopped, "crashed"},
 		"on":                 {found{state: golibvirt.DomainRunning}, machine.StateRunning, ""},
-		"asleep":             {found{state: golibvirt.DomainPmsuspended}, machine.StatePaused, ""},
-		"on its way":         {found{state: golibvirt.DomainShutdown}, machine.StateStopping, ""},
-		"from the future":    {found{state: 42}, machine.StateUnknown, ""},
+		"asleep":             {found{state: golibvirt.DomainPmsuspended, reason: 5}, machine.StatePaused, ""},
+		"suspended by somebody": {
+			found{state: golibvirt.DomainPaused, reason: int32(golibvirt.DomainPausedUser)}, machine.StatePaused, "",
+		},
+		// Its disk was full, and it was said to wait for somebody who had suspended it.
+		"suspended by its host": {
+			found{state: golibvirt.DomainPaused, reason: int32(golibvirt.DomainPausedIoerror)},
+			machine.StatePaused,
+			"I/O error, as of a disk of the host that is full",
+		},
+		"on its way":      {found{state: golibvirt.DomainShutdown}, machine.StateStopping, ""},
+		"from the future": {found{state: 42}, machine.StateUnknown, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if got := stateOf(&test.domain); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
-			if got := causeOf(&test.domain); (test.want == machine.StateStopped || test.want == machine.StateCreated) && got != test.cause {
-				t.Errorf("got %q, want %q", got, test.cause)
+			observed, err := new(driver).observe(t.Context(), &test.domain)
+			if running := test.domain.state == golibvirt.DomainRunning; !running && (err != nil || observed.Cause != test.cause) {
+				t.Errorf("got %q, %v, want %q", observed.Cause, err, test.cause)
 			}
 		})
 	}

@@ -152,8 +152,12 @@ func (d *driver) observe(ctx context.Context, f *found) (machine.Observed, error
 		Identity: r.identity(), ID: f.UUID, NativeName: f.Name, SpecHash: r.Hash, Disks: r.disks(),
 		State: stateOf(f), Resources: f.resources(), StartedAt: r.started(),
 	}
-	if out.State == machine.StateStopped || out.State == machine.StateCreated { // of a start that failed
+	switch out.State {
+	case machine.StateStopped, machine.StateCreated: // of a start that failed
 		out.Cause = causeOf(f)
+	case machine.StatePaused:
+		out.Cause = pauseOf(f)
+	default:
 	}
 	if f.state != libvirt.DomainRunning {
 		return out, nil
@@ -196,6 +200,23 @@ func causeOf(f *found) string {
 		return "crashed"
 	case libvirt.DomainShutoffFailed:
 		return "could not be started"
+	default:
+		return ""
+	}
+}
+
+// pauseOf returns why the host has paused a domain, empty if somebody has asked for it.
+func pauseOf(f *found) string {
+	if f.state != libvirt.DomainPaused {
+		return ""
+	}
+	switch libvirt.DomainPausedReason(f.reason) {
+	case libvirt.DomainPausedIoerror:
+		return "I/O error, as of a disk of the host that is full"
+	case libvirt.DomainPausedWatchdog:
+		return "its watchdog has fired"
+	case libvirt.DomainPausedCrashed:
+		return "crashed"
 	default:
 		return ""
 	}
