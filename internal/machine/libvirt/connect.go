@@ -17,8 +17,12 @@ import (
 	"github.com/windlass-operator/windlass/internal/machine"
 )
 
-// answerLimit is how long a daemon can take for one answer before its connection counts as broken. The caller's context limits the call itself.
-const answerLimit = 2 * time.Minute
+const (
+	// answerLimit is how long a daemon can take for one answer before it is suspected to hang. The caller's context limits the call itself.
+	answerLimit = 2 * time.Minute
+	// suspicion is how long a daemon that is suspected to hang can take to tell its version before its connection counts as broken.
+	suspicion = 2 * time.Second
+)
 
 // wire is a connection that reports its end, which the library does not.
 type wire struct {
@@ -50,6 +54,10 @@ type session struct {
 	wire *wire
 	// patience is how long one answer can take. Zero: as long as it takes.
 	patience time.Duration
+
+	mu sync.Mutex
+	// looks are the domains that are being looked at, each with what is closed at the end of that.
+	looks map[libvirt.UUID]chan struct{}
 }
 
 // dial makes a session. Wrap changes the connection before it is used.
@@ -62,7 +70,7 @@ func (e endpoint) dial(ctx context.Context, wrap ...func(net.Conn) net.Conn) (*s
 		conn = w(conn)
 	}
 	w := &wire{Conn: conn, gone: make(chan struct{})}
-	s := &session{api: libvirt.NewWithDialer(dialers.NewAlreadyConnected(w)), wire: w, patience: answerLimit}
+	s := &session{api: libvirt.NewWithDialer(dialers.NewAlreadyConnected(w)), wire: w, patience: answerLimit, looks: map[libvirt.UUID]chan struct{}{}}
 	if err := s.tell(ctx, func(api *libvirt.Libvirt) error { return api.ConnectToURI(libvirt.ConnectURI(e.uri)) }); err != nil {
 		s.close()
 		return nil, fmt.Errorf("libvirt does not open %s: %w", e.uri, err)
@@ -83,8 +91,45 @@ func (s *session) alive() bool {
 	}
 }
 
-// ask makes one call on a session and returns when ctx ends. After a deadline the daemon counts as hanging, and the session is closed at once.
-// After a cancellation other calls may still succeed, so the session is closed only when the answer is overdue.
+// suspect closes the session unless the daemon answers something else. A call about a domain that hangs has no answer, and must not cut off the calls
+// about others.
+func (s *session) suspect() {
+	limit := time.AfterFunc(suspicion, s.close)
+	defer limit.Stop()
+	_, _ = s.api.ConnectGetLibVersion() // An error is an answer, too, or the session has ended.
+}
+
+// enter waits until nobody else looks at the domain on the session, and keeps others from it until leave is called: a daemon serves only a few calls of one
+// connection, and one that hangs gets no further look at the domain.
+func (s *session) enter(ctx context.Context, domain libvirt.UUID) (leave func(), err error) {
+	for {
+		s.mu.Lock()
+		busy, taken := s.looks[domain]
+		if !taken {
+			busy = make(chan struct{})
+			s.looks[domain] = busy
+		}
+		s.mu.Unlock()
+		if !taken {
+			return func() {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				delete(s.looks, domain)
+				close(busy)
+			}, nil
+		}
+		select {
+		case <-busy:
+		case <-s.wire.gone:
+			return nil, net.ErrClosed
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// ask makes one call on a session and returns when ctx ends. After a deadline the daemon is suspected to hang at once. After a cancellation it still has
+// time for its answer.
 func ask[T any](ctx context.Context, s *session, do func(*libvirt.Libvirt) (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -93,7 +138,7 @@ func ask[T any](ctx context.Context, s *session, do func(*libvirt.Libvirt) (T, e
 	answers := make(chan answer, 1)
 	go func() {
 		if s.patience > 0 {
-			overdue := time.AfterFunc(s.patience, s.close)
+			overdue := time.AfterFunc(s.patience, s.suspect)
 			defer overdue.Stop()
 		}
 		value, err := do(s.api)
@@ -104,7 +149,7 @@ func ask[T any](ctx context.Context, s *session, do func(*libvirt.Libvirt) (T, e
 		return a.value, a.err
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			s.close()
+			go s.suspect()
 		}
 		var none T
 		return none, ctx.Err()

@@ -126,8 +126,20 @@ func notFound(id machine.Identity) error {
 
 // look reads the current description and state of a domain.
 func (d *driver) look(ctx context.Context, dom libvirt.Domain) (found, error) {
-	f, err := call(ctx, d.looking, func(api *libvirt.Libvirt) (found, error) { return lookAt(api, dom) })
-	return f, explain(ctx, fmt.Sprintf("look at domain %q", dom.Name), err)
+	what := fmt.Sprintf("look at domain %q", dom.Name)
+	s, err := d.looking.use(ctx)
+	if err != nil {
+		return found{}, explain(ctx, what, err)
+	}
+	leave, err := s.enter(ctx, dom.UUID)
+	if err != nil {
+		return found{}, explain(ctx, what, err)
+	}
+	f, err := ask(ctx, s, func(api *libvirt.Libvirt) (found, error) {
+		defer leave()
+		return lookAt(api, dom)
+	})
+	return f, explain(ctx, what, err)
 }
 
 // lookAt reads them in two calls.

@@ -24,6 +24,9 @@ type Proxy struct {
 	// lost and cut are numbers of procedures, 0 for none. The next answer of lost is replaced by an error. The next stream of cut ends
 	// before its data.
 	lost, cut uint32
+	// swallowed is the procedure whose calls do not arrive if they have the text in them.
+	swallowed uint32
+	text      []byte
 }
 
 // hold is a delayed call, or a delayed answer.
@@ -105,6 +108,13 @@ func (p *Proxy) CutStream(procedure uint32) {
 	p.cut = procedure
 }
 
+// Swallow keeps every call of the procedure that has the text in it from the daemon, so that it is never answered, like one about a domain that hangs.
+func (p *Proxy) Swallow(procedure uint32, text []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.swallowed, p.text = procedure, text
+}
+
 func (p *Proxy) serve(listener net.Listener) {
 	for {
 		from, err := listener.Accept()
@@ -128,8 +138,26 @@ func (p *Proxy) serve(listener net.Listener) {
 func (p *Proxy) copyCalls(to io.Writer, from io.Reader) (int64, error) {
 	return p.copyMessages(to, from, func(procedure uint32, call io.Reader) (io.Reader, error) {
 		p.await(&p.holdCall, procedure)
-		return call, nil
+		text := p.swallows(procedure)
+		if text == nil {
+			return call, nil
+		}
+		whole, err := io.ReadAll(call)
+		if bytes.Contains(whole, text) {
+			whole = nil
+		}
+		return bytes.NewReader(whole), err
 	})
+}
+
+// swallows returns the text for which calls of the procedure are swallowed, nil if none are.
+func (p *Proxy) swallows(procedure uint32) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.swallowed == 0 || p.swallowed != procedure {
+		return nil
+	}
+	return p.text
 }
 
 // copyAnswers copies what a daemon sends, message by message.

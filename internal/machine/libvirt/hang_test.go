@@ -1,0 +1,60 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package libvirt_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/windlass-operator/windlass/internal/machine"
+)
+
+// procedureDescribe is the number of the call that describes a domain.
+const procedureDescribe = 14
+
+// newHanging returns a driver of a host with two machines that run. Nothing is ever answered about the first one's domain.
+func newHanging(t *testing.T) (driver machine.Driver, hangs, other machine.Identity) {
+	t.Helper()
+	way, host, api := newSlowMock(t)
+	driver = open(t, host)
+	t.Cleanup(func() { wantSuccess(t, "Close", driver.Close()) })
+	hangs, other = identity(), identity()
+	other.UID, other.Name = "0f9a63b2-2222-4222-8333-444455556666", "db"
+	for _, id := range []machine.Identity{hangs, other} {
+		create(t, driver, specOf(id))
+		wantSuccess(t, "Start", driver.Start(t.Context(), id))
+	}
+	dom := domainOf(t, api, hangs)
+	way.Swallow(procedureDescribe, dom.UUID[:])
+	return driver, hangs, other
+}
+
+// Each look at a domain that hung closed the connection, and with it the looks at all others: their machines were Unknown every few seconds.
+func TestLookAtADomainThatHangsCutsOffOthers(t *testing.T) {
+	t.Parallel()
+	driver, hangs, other := newHanging(t)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for range 10 { // More than the calls that a daemon serves at a time.
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			if _, err := driver.Get(ctx, hangs); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Get of the machine that hangs returned %v", err)
+			}
+			cancel()
+		}
+	}()
+	for {
+		if found, err := driver.Get(t.Context(), other); err != nil || found.State != machine.StateRunning {
+			t.Fatalf("Get of the other machine returned %+v, %v", found, err)
+		}
+		select {
+		case <-ended:
+			return
+		default:
+		}
+	}
+}
