@@ -66,6 +66,8 @@ func (c call) explain(ctx, limited context.Context, err error) error {
 		return err
 	case c.name == "prepare":
 		return fmt.Errorf("%w: not done within %s: %w", machine.ErrImagePull, c.limit, err)
+	case c.hurrying:
+		return late(c.name, c.limit)
 	default:
 		return fmt.Errorf("%w: no answer to %s within %s: %w", machine.ErrUnreachable, c.name, c.limit, err)
 	}

@@ -39,7 +39,13 @@ func (m *member) resting(id machine.Identity) error {
 	if now := m.options.Clock.Now(); !now.Before(m.restsUntil) && !now.Before(m.missed[id]) {
 		return nil
 	}
-	return fmt.Errorf("%w: the last get took longer than %s", machine.ErrUnreachable, m.options.Limits.Get)
+	return late("get", m.options.Limits.Get)
+}
+
+// late is the error of a call that callers wait for. One that is not made, because the last one was late, has the same: a status must not change with every
+// look at a machine that hangs.
+func late(name string, limit time.Duration) error {
+	return fmt.Errorf("%w: no answer to %s within %s: %w", machine.ErrUnreachable, name, limit, context.DeadlineExceeded)
 }
 
 // miss notes that a Get had no answer about a machine.
