@@ -33,11 +33,12 @@ type Observer interface {
 	// Get observes the machine with the identity. ErrNotFound if there is none.
 	Get(ctx context.Context, id Identity) (Observed, error)
 
-	// List observes every machine of the installation, including stopped ones, sorted by UID.
+	// List observes every machine of the installation, including stopped ones, sorted by UID. One that hangs is Silent, and does not keep the others
+	// from being seen.
 	List(ctx context.Context, installation string) ([]Observed, error)
 
 	// Stats reads the counters of every running machine of the installation in as few calls as the host allows, keyed by
-	// the UID of the VirtualMachine. Machines whose counters cannot be read are left out.
+	// the UID of the VirtualMachine. Machines whose counters cannot be read, or not in time, are left out.
 	Stats(ctx context.Context, installation string) (map[string]Sample, error)
 
 	// Watch sends an event for everything that happens to a machine of the installation after Watch has returned. When ctx ends
@@ -162,7 +163,10 @@ type Observed struct {
 
 	// ID and NativeName are the identifier and the name of the machine on its host: of the container or the domain.
 	ID, NativeName string
-	State          State
+	// Silent says that the host lists the machine, and shows no more of it in time than its UID, ID and NativeName. Only List tells of such machines. Of
+	// a guest it is not known then whether it belongs to the installation.
+	Silent bool
+	State  State
 	// Replacing says that the machine that replaces this one has been made: if this one is off, it was turned off for that.
 	Replacing bool
 	// SpecHash is the Hash of the spec that the machine was made from.

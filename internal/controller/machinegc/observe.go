@@ -52,7 +52,7 @@ func (c *Collector) observe(ctx context.Context, driver machine.Driver, host str
 	}
 	for _, found := range machines {
 		one := observed{Observed: found, owned: true}
-		if _, stays := seen.retained[found.UID]; !stays {
+		if _, stays := seen.retained[found.UID]; !stays && !found.Silent {
 			if one.state, one.owned, err = c.owner(ctx, found); err != nil {
 				seen.problems = append(seen.problems, err)
 			}

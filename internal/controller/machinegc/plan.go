@@ -57,6 +57,10 @@ func plan(seen observation, before memory, now time.Time, limits limits) decisio
 		switch {
 		case stays:
 			out.stays[one.UID] = true
+		case one.Silent: // Whose it is, and whether it is an orphan, the next sweep may tell.
+			if first, known := before.since[one.UID]; known {
+				out.since[one.UID] = first
+			}
 		case one.owned:
 			if !strings.EqualFold(one.state, string(one.State)) {
 				out.wake = append(out.wake, types.NamespacedName{Namespace: one.Namespace, Name: one.Name})
@@ -73,18 +77,23 @@ func plan(seen observation, before memory, now time.Time, limits limits) decisio
 			}
 		}
 	}
+	out.miss(seen, before)
+	return out
+}
+
+// miss counts the sweeps that have not found a retained machine, and decides which entries go.
+func (d *decision) miss(seen observation, before memory) {
 	for uid, host := range seen.retained {
-		if host != seen.host || out.stays[uid] || seen.elsewhere[uid] {
+		if host != seen.host || d.stays[uid] || seen.elsewhere[uid] {
 			continue
 		}
-		out.missed[uid] = before.missed[uid]
+		d.missed[uid] = before.missed[uid]
 		if !seen.complete {
 			continue
 		}
-		if out.missed[uid]++; out.missed[uid] >= sweepsUntilOutdated {
-			out.outdated = append(out.outdated, uid)
+		if d.missed[uid]++; d.missed[uid] >= sweepsUntilOutdated {
+			d.outdated = append(d.outdated, uid)
 		}
 	}
-	slices.Sort(out.outdated)
-	return out
+	slices.Sort(d.outdated)
 }

@@ -20,6 +20,7 @@ func TestPlan(t *testing.T) {
 	earlier := noon.Add(-time.Hour)
 	running := machine.Observed{Identity: machine.Identity{UID: "1", Namespace: "default", Name: "one"}, State: machine.StateRunning}
 	orphan := observed{Observed: running}
+	silent := machine.Observed{Identity: machine.Identity{UID: "1"}, Silent: true, State: machine.StateUnknown}
 	since := func(at time.Time) memory { return memory{since: map[string]time.Time{"1": at}} }
 	missed := func(sweeps int) memory { return memory{missed: map[string]int{"1": sweeps, "2": sweeps}} }
 	stays := memory{stays: map[string]bool{"1": true}}
@@ -53,6 +54,17 @@ func TestPlan(t *testing.T) {
 		"an orphan is not removed before the grace is over": {
 			seen: observation{machines: []observed{orphan}}, before: since(noon.Add(-9 * time.Minute)), limits: deletes,
 			want: decision{memory: since(noon.Add(-9 * time.Minute))},
+		},
+		"a machine that hangs is no new orphan": {
+			seen: observation{machines: []observed{{Observed: silent, owned: true}}}, limits: deletes,
+		},
+		"a known orphan that hangs is left alone": {
+			seen: observation{machines: []observed{{Observed: silent, owned: true}}}, before: since(earlier), limits: deletes,
+			want: decision{memory: since(earlier)},
+		},
+		"a retained machine that hangs stays": {
+			seen:   observation{host: "a", machines: []observed{{Observed: silent, owned: true}}, retained: listed("a"), complete: true},
+			before: missed(5), want: decision{memory: stays},
 		},
 		"a retained machine is not an orphan": {
 			seen:   observation{host: "a", machines: []observed{orphan}, retained: listed("a")},

@@ -103,9 +103,14 @@ func (r *Reconciler) weigh(ctx context.Context, host string) (placement.Allocati
 	}
 	sizes, at := map[types.NamespacedName]machine.Resources{}, kube.Placement{Driver: r.drivers[host], Host: host}
 	for _, one := range machines {
-		if key, ok := owners[types.UID(one.UID)]; ok && r.claims.has(key, at) {
+		key, owned := owners[types.UID(one.UID)]
+		switch claimed := owned && r.claims.has(key, at); {
+		case claimed && one.Silent: // What it claims stands.
+		case claimed:
 			sizes[key] = one.Resources
-		} else {
+		case one.Silent:
+			return strays, nil, fmt.Errorf("%w: nothing is known of machine %q, which hangs", machine.ErrUnreachable, one.NativeName)
+		default:
 			strays = strays.Plus(placement.Allocation{Resources: one.Resources, Machines: 1})
 		}
 	}
@@ -188,9 +193,9 @@ func (s *surveys) apply(hosts []placement.Candidate) []placement.Candidate {
 		switch {
 		case host.Problem != "":
 		case !known:
-			host.Problem = "it has not listed its machines yet"
+			host.Up, host.Problem = true, "it has not listed its machines yet"
 		case last.err != nil:
-			host.Problem = fmt.Sprintf("it cannot list its machines: %v", last.err)
+			host.Up, host.Problem = true, fmt.Sprintf("it cannot list its machines: %v", last.err)
 		default:
 			host.Allocated = host.Allocated.Plus(last.strays)
 		}

@@ -4,9 +4,13 @@
 package virtualmachine
 
 import (
+	"strings"
 	"testing"
 
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/windlass-operator/windlass/internal/machine/simulated"
+	"github.com/windlass-operator/windlass/internal/status"
 )
 
 // A host that answered everything but a list held up the placement of all machines, for two minutes out of every two and a half.
@@ -17,4 +21,29 @@ func TestHostThatCannotListHoldsUpOthers(t *testing.T) {
 		t.Errorf("there are %d machines on a, want 1, and %d surveys, want that of b", s.count("a"), len(s.r.surveys.waits()))
 	}
 	s.want(s.machine(named("default", "another")), active, "Ready=True/Ready")
+}
+
+// One machine that hung kept all others from its host, which was said to be down.
+func TestMachineThatHangsKeepsOthersFromItsHost(t *testing.T) {
+	s := newStage(t, fourCPUs)
+	one := s.machine(named("default", "one"), cpus("1"))
+	s.hosts["a"].Inject(simulated.Fault{Call: simulated.CallGet, UID: string(one.UID), Hang: true})
+	s.restart()
+	s.want(s.machine(named("default", "two"), cpus("3")), active, "Ready=True/Ready")
+	s.want(s.machine(named("default", "three"), cpus("1")), waiting, "Ready=False/NoCapacity")
+}
+
+// Of a machine without an object that hangs, nobody knows what it takes. Its host is up, and was said to be down.
+func TestHostWithAnUnknownMachineIsNotDown(t *testing.T) {
+	s := newStage(t, fourCPUs)
+	one := s.machine(named("default", "one"), cpus("1"), retain)
+	s.remove(one)
+	s.hosts["a"].Inject(simulated.Fault{Call: simulated.CallGet, UID: string(one.UID), Hang: true})
+	s.restart()
+	two := s.machine(named("default", "two"), cpus("1"))
+	s.want(two, waiting, "Ready=False/DriverUnreachable")
+	ready := apimeta.FindStatusCondition(two.Status.Conditions, status.Ready)
+	if want := `takes no machines now (it cannot list its machines: host unreachable: nothing is known of machine "one", which hangs)`; !strings.Contains(ready.Message, want) {
+		t.Errorf("it says %q, want %q in it", ready.Message, want)
+	}
 }

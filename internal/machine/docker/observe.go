@@ -55,14 +55,26 @@ func (d *driver) List(ctx context.Context, installation string) ([]machine.Obser
 		return nil, err
 	}
 	out, err := each(ctx, parallel, machines(slices.Clone(all)), func(ctx context.Context, c container.Summary) (machine.Observed, error) {
-		observed, err := d.inspect(ctx, c.ID)
-		observed.Replacing = hasSuccessor(all, c.ID)
-		if errors.Is(err, errGone) {
+		observed, late, err := briefly(ctx, func(ctx context.Context) (machine.Observed, error) { return d.inspect(ctx, c.ID) })
+		switch {
+		case late:
+			return listed(c), nil
+		case errors.Is(err, errGone):
 			return machine.Observed{}, nil
 		}
+		observed.Replacing = hasSuccessor(all, c.ID)
 		return observed, err
 	})
 	return slices.DeleteFunc(out, func(o machine.Observed) bool { return o.ID == "" }), err
+}
+
+// listed is what the list of the engine tells of a container.
+func listed(c container.Summary) machine.Observed {
+	out := machine.Observed{Identity: identityOf(c.Labels), ID: c.ID, Silent: true, State: machine.StateUnknown}
+	if len(c.Names) > 0 {
+		out.NativeName = strings.TrimPrefix(c.Names[0], "/")
+	}
+	return out
 }
 
 // errGone says that a container was removed after it had been listed.

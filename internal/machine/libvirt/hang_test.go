@@ -6,8 +6,13 @@ package libvirt_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/windlass-operator/windlass/internal/machine"
 )
@@ -56,5 +61,25 @@ func TestLookAtADomainThatHangsCutsOffOthers(t *testing.T) {
 			return
 		default:
 		}
+	}
+}
+
+// A domain that hung kept its host from every list and all counters: it got no machines, and none of its machines had usage.
+func TestDomainThatHangsKeepsOthersFromBeingListed(t *testing.T) {
+	t.Parallel()
+	driver, hangs, other := newHanging(t)
+	list, err := driver.List(t.Context(), identity().Installation)
+	wantSuccess(t, "List", err)
+	var got []string
+	for _, one := range list {
+		got = append(got, fmt.Sprintf("%s silent=%t", one.UID, one.Silent))
+	}
+	if diff := cmp.Diff([]string{hangs.UID + " silent=true", other.UID + " silent=false"}, got); diff != "" {
+		t.Errorf("machines (-want +got):\n%s", diff)
+	}
+	samples, err := driver.Stats(t.Context(), identity().Installation)
+	wantSuccess(t, "Stats", err)
+	if diff := cmp.Diff([]string{other.UID}, slices.Collect(maps.Keys(samples))); diff != "" {
+		t.Errorf("machines with counters (-want +got):\n%s", diff)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/digitalocean/go-libvirt"
 
@@ -48,11 +49,11 @@ func (d *driver) get(ctx context.Context, id machine.Identity) (machine.Observed
 // List implements machine.Driver.
 func (d *driver) List(ctx context.Context, installation string) ([]machine.Observed, error) {
 	const all = libvirt.ConnectListDomainsActive | libvirt.ConnectListDomainsInactive
-	domains, err := d.machines(ctx, installation, all)
+	domains, silent, err := d.machines(ctx, installation, all)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]machine.Observed, 0, len(domains))
+	out := make([]machine.Observed, 0, len(domains)+len(silent))
 	for i := range domains {
 		observed, err := d.observe(ctx, &domains[i])
 		if err != nil {
@@ -60,36 +61,57 @@ func (d *driver) List(ctx context.Context, installation string) ([]machine.Obser
 		}
 		out = append(out, observed)
 	}
+	for _, dom := range silent {
+		uid := textOf(dom.UUID)
+		out = append(out, machine.Observed{
+			Identity: machine.Identity{Installation: installation, UID: uid}, ID: uid, NativeName: dom.Name, Silent: true, State: machine.StateUnknown,
+		})
+	}
+	slices.SortFunc(out, func(a, b machine.Observed) int { return strings.Compare(a.UID, b.UID) })
 	return out, nil
 }
 
-// machines returns the domains of the installation, sorted by UID.
-func (d *driver) machines(ctx context.Context, installation string, which libvirt.ConnectListAllDomainsFlags) ([]found, error) {
+// lookLimit is how long one domain can take within a call about all of them.
+const lookLimit = 10 * time.Second
+
+// machines returns the domains of the installation, sorted by UID, and those of which libvirt tells nothing in time: one that hangs must not keep the others
+// from being seen.
+func (d *driver) machines(
+	ctx context.Context, installation string, which libvirt.ConnectListAllDomainsFlags,
+) (out []found, silent []libvirt.Domain, err error) {
 	if installation == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	domains, err := call(ctx, d.looking, func(api *libvirt.Libvirt) ([]libvirt.Domain, error) {
 		domains, _, err := api.ConnectListAllDomains(1, which)
 		return domains, err
 	})
 	if err != nil {
-		return nil, explain(ctx, "list domains", err)
+		return nil, nil, explain(ctx, "list domains", err)
 	}
-	out := make([]found, 0, len(domains))
+	out = make([]found, 0, len(domains))
 	for _, dom := range domains {
-		f, err := d.look(ctx, dom)
-		if errors.Is(err, machine.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if r := f.record(); r.ours(f.UUID) && r.Installation == installation {
+		f, late, err := d.glance(ctx, dom)
+		switch r := f.record(); {
+		case late:
+			silent = append(silent, dom)
+		case errors.Is(err, machine.ErrNotFound):
+		case err != nil:
+			return nil, nil, err
+		case r.ours(f.UUID) && r.Installation == installation:
 			out = append(out, f)
 		}
 	}
 	slices.SortFunc(out, func(a, b found) int { return strings.Compare(a.record().UID, b.record().UID) })
-	return out, nil
+	return out, silent, nil
+}
+
+// glance looks at a domain within lookLimit, and reports whether only that limit has ended the look.
+func (d *driver) glance(ctx context.Context, dom libvirt.Domain) (f found, late bool, err error) {
+	limited, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	f, err = d.look(limited, dom)
+	return f, err != nil && limited.Err() != nil && ctx.Err() == nil, err
 }
 
 // find returns the domain of the machine, ErrNotFound if there is none or if it belongs to another installation.

@@ -15,7 +15,7 @@ import (
 
 // Stats implements machine.Driver. One call reads the counters of all domains.
 func (d *driver) Stats(ctx context.Context, installation string) (map[string]machine.Sample, error) {
-	domains, err := d.machines(ctx, installation, libvirt.ConnectListDomainsActive)
+	domains, _, err := d.machines(ctx, installation, libvirt.ConnectListDomainsActive)
 	if err != nil || len(domains) == 0 {
 		return nil, err
 	}

@@ -19,8 +19,9 @@ type Candidate struct {
 	Name, Driver string
 	// Namespaces are those whose machines can be placed on the host. None: all.
 	Namespaces []string
-	// Problem says why nothing can be placed on the host now; empty if it is up.
+	// Problem says why nothing can be placed on the host now; empty if something can. Up says that the host answers all the same.
 	Problem string
+	Up      bool
 	// Capacity that can be allocated. A field that is zero is unknown and limits nothing.
 	Capacity machine.Resources
 	// Quota is the part of the capacity that the hosts file sets. A machine needs a size for what it names.
@@ -204,7 +205,11 @@ func refuse(hosts []Candidate, need machine.Resources) error {
 	kind, reasons := machine.ErrUnreachable, make([]string, 0, len(hosts))
 	for _, host := range hosts {
 		if host.Problem != "" {
-			reasons = append(reasons, fmt.Sprintf("host %q is down (%s)", host.Name, host.Problem))
+			state := "is down"
+			if host.Up {
+				state = "takes no machines now"
+			}
+			reasons = append(reasons, fmt.Sprintf("host %q %s (%s)", host.Name, state, host.Problem))
 			continue
 		}
 		kind = machine.ErrNoCapacity

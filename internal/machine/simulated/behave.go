@@ -6,6 +6,7 @@ package simulated
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/windlass-operator/windlass/internal/machine"
@@ -47,6 +48,19 @@ func (h *Host) judge(call Call, uid string) (*Fault, error) {
 		return &happens, nil
 	}
 	return nil, nil
+}
+
+// list returns the guest as a list shows it.
+func (h *Host) list(g *guest) machine.Observed {
+	if h.hangs(g.spec.UID) {
+		return g.listed()
+	}
+	return g.observe()
+}
+
+// hangs reports whether every look at the machine hangs, so that a list shows no more of it than that it is there.
+func (h *Host) hangs(uid string) bool {
+	return slices.ContainsFunc(h.script.Faults, func(f Fault) bool { return f.Call == CallGet && f.UID == uid && f.Hang })
 }
 
 // wait waits for d, until the channel is closed, or until the context ends, which is the only error.

@@ -105,7 +105,7 @@ func (d *driver) List(ctx context.Context, installation string) ([]machine.Obser
 		guests := h.owned[installation]
 		out = make([]machine.Observed, 0, len(guests))
 		for _, uid := range uids(guests) {
-			out = append(out, guests[uid].observe())
+			out = append(out, h.list(guests[uid]))
 		}
 		return nil
 	}))

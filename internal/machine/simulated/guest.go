@@ -174,6 +174,11 @@ func (g *guest) observe() machine.Observed {
 	return out
 }
 
+// listed is the machine as a list shows it while it hangs.
+func (g *guest) listed() machine.Observed {
+	return machine.Observed{Identity: g.spec.Identity, ID: g.id, NativeName: g.name, Silent: true, State: machine.StateUnknown}
+}
+
 // unlimitedMemory is what a machine without a memory limit uses.
 const unlimitedMemory = 128 << 20
 

@@ -83,7 +83,7 @@ type Fault struct {
 	Err error
 	// Late: the call does its work and then fails, as if its answer was lost.
 	Late bool
-	// Hang: the call returns only when its context ends.
+	// Hang: the call returns only when its context ends. A machine whose CallGet hangs is silent in lists.
 	Hang bool
 	// Skip is how many calls succeed before the first that fails.
 	Skip int
