@@ -12,7 +12,8 @@ import (
 type Provisioner interface { //nolint:interfacebloat // the one caller starts, follows, stops, reads and forgets runs, and needs all of it
 	// Start starts a run and returns at once. A run with the ID of the request that is under way or has ended is left as it is. It
 	// returns ErrBusy if another run of the cluster is under way, ErrLimit if the maximum number of runs is, ErrToolMissing,
-	// ErrPathRefused if the configuration is not where it may be, and ErrDiskFull.
+	// ErrPathRefused if the configuration is not where it may be, and ErrDiskFull. Unless the disk is full, Request.Before was not called
+	// then.
 	Start(ctx context.Context, request Request) error
 
 	// Observe returns the cluster's run that is under way, or the last one. It returns ErrNoRun if there is none.
@@ -77,6 +78,17 @@ type Request struct {
 	Secrets []string
 	// Timeout limits the run. Grace is how long a tool that is stopped has to end by itself.
 	Timeout, Grace time.Duration
+	// Before is called when nothing stands in the way of the run any more, and before the tool is started; nil for nothing. If it fails, the run
+	// does not start, and Start returns its error.
+	Before func(ctx context.Context) error `json:"-"`
+}
+
+// Ready calls Before.
+func (r Request) Ready(ctx context.Context) error {
+	if r.Before == nil {
+		return nil
+	}
+	return r.Before(ctx)
 }
 
 // Phase of a run.

@@ -204,29 +204,29 @@ func (r *Reconciler) annotateVersion(ctx context.Context, pass *scope) error {
 	return nil
 }
 
-// start has the tool started. What it will need to remove the cluster is stored before.
+// start has the tool started. What it will need to remove the cluster is stored right before, and not for a run that only waits or is refused: what the
+// tool was never given must not decide what it removes.
 func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 	next := pass.decision.start
 	if problem := pass.credentials.problem; problem != nil {
-		return problem.stall()
+		return next.stall(problem.reason, errors.New(problem.message))
 	}
+	wanted := request(pass)
 	if kept := pass.seen.stored.before(next); kept != pass.seen.stored {
-		if err := r.writeStore(ctx, pass, kept, next.id); err != nil {
-			return flow.Fail(err)
-		}
+		wanted.Before = func(ctx context.Context) error { return r.writeStore(ctx, pass, kept, next.id) }
 	}
 	var err error
 	if pass.seen.outdated { // or the tool would work on an old state, and a run of the same name would count as this one
 		err = r.provisioner.Forget(ctx, string(pass.Object.UID))
 	}
 	if err == nil {
-		err = r.provisioner.Start(ctx, request(pass))
+		err = r.provisioner.Start(ctx, wanted)
 	}
 	switch {
 	case errors.Is(err, provision.ErrToolMissing):
-		return flow.Stall(clusterprovisionerv1alpha1.ReasonBinaryMissing, err)
+		return next.stall(clusterprovisionerv1alpha1.ReasonBinaryMissing, err)
 	case errors.Is(err, provision.ErrPathRefused):
-		return flow.Stall(clusterprovisionerv1alpha1.ReasonConfigPathRefused, err)
+		return next.stall(clusterprovisionerv1alpha1.ReasonConfigPathRefused, err)
 	case errors.Is(err, provision.ErrLimit):
 		return flow.Wait(clusterprovisionerv1alpha1.ReasonQueued, "a run of another Cluster to end", lookAgain)
 	case errors.Is(err, provision.ErrBusy):
@@ -246,7 +246,7 @@ func request(pass *scope) provision.Request {
 	next, timeouts := pass.decision.start, pass.Object.Spec.Timeouts
 	wanted := provision.Request{
 		Place: placeOf(pass.Object, next.document.path), ID: next.id, Action: next.action, Tool: pass.seen.tool,
-		Config: next.document.text, State: pass.seen.stored.state,
+		Config: next.document.text, State: pass.seen.stored.clone().state,
 		PrivateKey: pass.credentials.privateKey, KnownHosts: pass.credentials.knownHosts,
 		Timeout: cmp.Or(timeouts.Up.Duration, clusterprovisionerv1alpha1.DefaultUpTimeout),
 		Grace:   cmp.Or(timeouts.Grace.Duration, clusterprovisionerv1alpha1.DefaultGrace),

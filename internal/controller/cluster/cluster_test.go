@@ -408,10 +408,21 @@ func TestAPathOutsideOfTheRootIsRefused(t *testing.T) {
 }
 
 func TestAMissingToolIsACondition(t *testing.T) {
+	const missing = `True BinaryMissing: tool not found: exec: "no-such-tool": executable file not found in $PATH`
 	s := newStage(t)
 	s.create(func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.Exec.Up[0] = "no-such-tool" })
-	s.becomes(status.Stalled, `True BinaryMissing: tool not found: exec: "no-such-tool": executable file not found in $PATH`)
+	s.becomes(status.Stalled, missing)
 	s.delete()
+	s.gone()
+	if got := s.calls(); got != "" {
+		t.Errorf("there was nothing to remove, and the tool was called for %q", got)
+	}
+
+	s.create()
+	s.ready()
+	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.Exec.Remove[0] = "no-such-tool" })
+	s.delete()
+	s.becomes(status.Stalled, missing+orphanHint)
 	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) {
 		c.Spec.DeletionPolicy = clusterprovisionerv1alpha1.DeletionOrphan
 	})

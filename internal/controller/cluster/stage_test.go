@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/provision/confine"
 	"github.com/windlass-operator/windlass/internal/provision/exec"
 	"github.com/windlass-operator/windlass/internal/status"
@@ -102,7 +104,9 @@ type stage struct {
 	dir       string
 	namespace string
 	// ahead is how far the Reconciler's clock is ahead of the supervisors', which is the machine's.
-	ahead   time.Duration
+	ahead time.Duration
+	// limit is how many runs can be under way after the next restart; 0 for the usual number.
+	limit   int
 	cluster *clusterprovisionerv1alpha1.Cluster
 }
 
@@ -127,7 +131,7 @@ func (s *stage) restart() {
 		s.t.Fatal(err)
 	}
 	runner, err := exec.New(exec.Options{
-		Root: filepath.Join(s.dir, "root"), ConfigRoot: confine.Root(s.dir), Limit: 5, Supervisor: []string{os.Args[0], "supervise"},
+		Root: filepath.Join(s.dir, "root"), ConfigRoot: confine.Root(s.dir), Limit: cmp.Or(s.limit, 5), Supervisor: []string{os.Args[0], "supervise"},
 		Paths: map[string]string{"tool": os.Args[0], "rke": realRKE}, Environment: os.Environ, Now: time.Now,
 	})
 	if err != nil {
@@ -221,9 +225,11 @@ func (s *stage) create(change ...func(*clusterprovisionerv1alpha1.Cluster)) {
 }
 
 // sweep ends what a failed test has left.
-func (s *stage) sweep() {
+func (s *stage) sweep() { s.end(string(s.cluster.UID)) }
+
+// end ends the run of a cluster, if one is under way.
+func (s *stage) end(uid string) {
 	ctx := context.WithoutCancel(s.t.Context())
-	uid := string(s.cluster.UID)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for range 500 {
@@ -234,6 +240,23 @@ func (s *stage) sweep() {
 		_ = s.runner.Cancel(ctx, uid)
 		<-tick.C
 	}
+}
+
+// full makes a run of another cluster take the only slot, until the function that it returns is called.
+func (s *stage) full() (free func()) {
+	s.t.Helper()
+	const other = "other"
+	s.limit = 1
+	s.restart()
+	s.t.Cleanup(func() { s.end(other) })
+	err := s.runner.Start(s.t.Context(), provision.Request{
+		Place: provision.Place{Cluster: other, Name: other}, ID: "up-1", Action: provision.Up, Config: []byte(configText),
+		Tool: provision.Tool{Up: []string{"sleep", "3600"}}, Timeout: time.Hour, Grace: time.Second,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return func() { s.end(other) }
 }
 
 // pass runs one pass and holds the status against the contract. It reports whether the object is still there.

@@ -79,5 +79,13 @@ func paused() flow.Outcome {
 	return flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)
 }
 
+// stall waits until a person changes what keeps the tool from being started, or gives up what it would remove.
+func (l *launch) stall(reason string, err error) flow.Outcome {
+	if l.action == provision.Remove {
+		err = errors.New(err.Error() + orphanHint)
+	}
+	return flow.Stall(reason, err)
+}
+
 // stall waits until a person changes what is refused.
 func (r *refusal) stall() flow.Outcome { return flow.Stall(r.reason, errors.New(r.message)) }

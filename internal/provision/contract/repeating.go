@@ -4,6 +4,7 @@
 package contract
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -17,6 +18,7 @@ func repeating() cases {
 	return cases{
 		"a run happens once, and every manager finds it": happensOnce,
 		"runs are limited across clusters":               limits,
+		"who asks notes a run before it starts":          notesFirst,
 		"a cluster that found no slot is told of one":    callsTheNext,
 		"a cluster without a run has nothing":            hasNothing,
 	}
@@ -57,12 +59,31 @@ func limits(t *testing.T, tr *trial) {
 	}
 	tr.start(t, tr.part(partHang, "up-1"))
 	tr.start(t, tr.part(partHang, "up-1", other(second)))
-	if err := tr.Start(t.Context(), tr.part(partHang, "up-1", other(third))); !errors.Is(err, provision.ErrLimit) {
-		t.Errorf("a third run: %v", err)
+	noted := false
+	note := func(r *provision.Request) { r.Before = func(context.Context) error { noted = true; return nil } }
+	if err := tr.Start(t.Context(), tr.part(partHang, "up-1", other(third), note)); !errors.Is(err, provision.ErrLimit) || noted {
+		t.Errorf("a third run: %v, noted: %t", err, noted)
 	}
 	tr.cancel(t)
 	tr.until(t, "there is room again", func() bool { return tr.Start(t.Context(), tr.part(partWork, "up-1", other(third))) == nil })
 	tr.end(t, tr.own, second.Cluster, third.Cluster)
+}
+
+func notesFirst(t *testing.T, tr *trial) {
+	refused := errors.New("refused")
+	wanted := tr.part(partWork, "up-1", func(r *provision.Request) { r.Before = func(context.Context) error { return refused } })
+	if err := tr.Start(t.Context(), wanted); !errors.Is(err, refused) {
+		t.Errorf("a run that cannot be noted: %v", err)
+	}
+	if run, err := tr.Observe(t.Context(), tr.own); !errors.Is(err, provision.ErrNoRun) {
+		t.Errorf("it is %+v, %v", run, err)
+	}
+	noted := 0
+	wanted.Before = func(context.Context) error { noted++; return nil }
+	tr.start(t, wanted)
+	if run := tr.ended(t, "up-1"); run.Phase != provision.Succeeded || noted != 1 {
+		t.Errorf("the run is %+v, noted %d times", run, noted)
+	}
 }
 
 func callsTheNext(t *testing.T, tr *trial) {
