@@ -61,12 +61,6 @@ func (r *Reconciler) release(ctx context.Context, pass *scope) flow.Outcome {
 	cluster := pass.Object
 	r.prober.Forget(cluster.UID)
 	r.published.drop(cluster.UID)
-	if run := pass.seen.run; run != nil && run.Phase == provision.Running {
-		if err := r.cancel(ctx, cluster); err != nil {
-			return flow.Fail(err)
-		}
-		return flow.Wait(clusterprovisionerv1alpha1.ReasonRemoving, "the running tool to stop", lookAgain/3)
-	}
 	if err := r.provisioner.Forget(ctx, string(cluster.UID)); err != nil {
 		return flow.Fail(fmt.Errorf("cannot remove the tool's directory: %w", err))
 	}

@@ -324,6 +324,21 @@ func TestAnOrphanIsLetGoAndTheClusterStays(t *testing.T) {
 	}
 }
 
+// TestAnOrphanWhoseRemovalHasBegunLosesItsMachines is about a Cluster that was deleted by mistake: to set Orphan did not stop the tool, which removed what was
+// left.
+func TestAnOrphanWhoseRemovalHasBegunLosesItsMachines(t *testing.T) {
+	s := newStage(t)
+	s.create()
+	s.ready()
+	s.file("remove.hangs", "")
+	s.delete()
+	s.until("the tool removes", func() bool { return s.calls() == "1 up, 1 remove" })
+	s.edit(func(c *clusterprovisionerv1alpha1.Cluster) {
+		c.Spec.DeletionPolicy = clusterprovisionerv1alpha1.DeletionOrphan
+	})
+	s.gone() // and so the tool was told to stop: it would hang for ever
+}
+
 func TestWhatWasNeverProvisionedIsLetGo(t *testing.T) {
 	s := newStage(t)
 	s.remove("cluster.yml")

@@ -94,9 +94,10 @@ func outdated(cluster *clusterprovisionerv1alpha1.Cluster, kept *store, run *pro
 	return run.StartedAt.Before(last.StartTime.Time) && (last.ID != run.ID || last.EndTime != nil)
 }
 
-// follow waits for a run that is under way. A Cluster that is deleted does not wait until it has come up.
+// follow waits for a run that is under way. A Cluster that is deleted does not wait until it has come up, and a removal stops once the machines are to
+// stay.
 func follow(cluster *clusterprovisionerv1alpha1.Cluster, run *provision.Run) decision {
-	if !cluster.DeletionTimestamp.IsZero() && run.Action == provision.Up {
+	if !cluster.DeletionTimestamp.IsZero() && run.Action == provision.Up || orphaned(cluster) {
 		return decision{cancel: true, outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonRemoving, "the running tool to stop", lookAgain)}
 	}
 	return decision{outcome: working(run.Action)}

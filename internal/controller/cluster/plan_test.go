@@ -338,6 +338,10 @@ func TestPlanOfARun(t *testing.T) {
 			given(running(provision.Remove), deleted),
 			decision{outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonRemoving, "the tool to remove the cluster", lookAgain)},
 		},
+		"a removal that is under way stops when the machines are to stay": {
+			given(running(provision.Remove), deleted, orphan),
+			decision{cancel: true, outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonRemoving, "the running tool to stop", lookAgain)},
+		},
 		"a run that succeeded has applied what it was given": {
 			given(hadState, unrecorded(provision.Succeeded, provision.Artifacts{State: state("new")})),
 			decision{save: &store{given: of(textB), applied: of(textB), state: state("new")}, outcome: recording},
