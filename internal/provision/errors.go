@@ -7,7 +7,7 @@ import "errors"
 
 // The kinds of errors that callers distinguish.
 var (
-	// ErrBusy: another run of the cluster is under way.
+	// ErrBusy: another run of the cluster, or of its file, is under way.
 	ErrBusy = errors.New("another run of this cluster is under way")
 	// ErrLimit: the maximum number of runs is under way.
 	ErrLimit = errors.New("the maximum number of runs is under way")

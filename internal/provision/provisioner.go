@@ -11,9 +11,9 @@ import (
 // Provisioner runs tools that provision clusters.
 type Provisioner interface { //nolint:interfacebloat // the one caller starts, follows, stops, reads and forgets runs, and needs all of it
 	// Start starts a run and returns at once. A run with the ID of the request that is under way or has ended is left as it is. It
-	// returns ErrBusy if another run of the cluster is under way, ErrLimit if the maximum number of runs is, ErrToolMissing,
-	// ErrPathRefused if the configuration is not where it may be, and ErrDiskFull. Unless the disk is full, Request.Before was not called
-	// then.
+	// returns ErrBusy if another run of the cluster, or of another one with the same file, is under way, ErrLimit if the maximum number of
+	// runs is, ErrToolMissing, ErrPathRefused if the configuration is not where it may be, and ErrDiskFull. Unless the disk is full,
+	// Request.Before was not called then.
 	Start(ctx context.Context, request Request) error
 
 	// Observe returns the cluster's run that is under way, or the last one. It returns ErrNoRun if there is none.

@@ -67,11 +67,31 @@ type request struct {
 	Dir     string           `json:"dir"`
 	Timeout time.Duration    `json:"timeout"`
 	Grace   time.Duration    `json:"grace"`
+	// File is the user's file that the run works on, without links; empty if it works in the working directory.
+	File string `json:"file,omitempty"`
 	// KeepsDaemons says that processes which the tool leaves behind, in sessions of their own, are the cluster.
 	KeepsDaemons bool `json:"keepsDaemons"`
 	// Access is which files the tool can use; nil for all, and then NotIsolated says why if it should not be.
 	Access      *access `json:"access,omitempty"`
 	NotIsolated string  `json:"notIsolated,omitempty"`
+}
+
+// userFile returns the user's file of a place, without links; empty if the configuration is in the working directory.
+func (r *Runner) userFile(place provision.Place) (string, error) {
+	if place.ConfigPath == "" {
+		return "", nil
+	}
+	path, err := r.options.ConfigRoot.Resolve(place.ConfigPath)
+	return path, refused(err)
+}
+
+// spares returns ErrBusy if the run that is under way here works on the user's file.
+func (l layout) spares(file string) error {
+	var asked request
+	if known, err := read(l.request(), &asked); err != nil || !known || file == "" || asked.File != file {
+		return err
+	}
+	return fmt.Errorf("%w: one of another Cluster works on %q", provision.ErrBusy, file)
 }
 
 // private is what the supervisor reads from a pipe.

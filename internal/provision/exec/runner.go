@@ -102,7 +102,11 @@ func (r *Runner) Start(ctx context.Context, wanted provision.Request) error {
 	if known, err := read(files.record(), &last); err == nil && known && last.ID == wanted.ID {
 		return nil // it has ended, or was interrupted
 	}
-	if count, err := r.count(); err != nil {
+	file, err := r.userFile(wanted.Place)
+	if err != nil {
+		return err
+	}
+	if count, err := r.count(files, file); err != nil {
 		return err
 	} else if count > r.options.Limit {
 		r.queue.Join(wanted.Cluster)
@@ -116,7 +120,7 @@ func (r *Runner) Start(ctx context.Context, wanted provision.Request) error {
 	}
 	asked := request{
 		ID: wanted.ID, Action: wanted.Action, Argv: argv, Env: r.environment(files, wanted), Dir: files.work(),
-		Timeout: wanted.Timeout, Grace: wanted.Grace, KeepsDaemons: wanted.Tool.KeepsDaemons,
+		Timeout: wanted.Timeout, Grace: wanted.Grace, File: file, KeepsDaemons: wanted.Tool.KeepsDaemons,
 	}
 	asked.Access, asked.NotIsolated, err = r.accessOf(files, wanted, asked, files.configPath(wanted.Place, wanted.Tool))
 	if err != nil {
@@ -137,15 +141,20 @@ func (r *Runner) underWay(files layout, id string) error {
 	return provision.ErrBusy
 }
 
-// count returns how many runs are under way, including the one whose lock was just taken.
-func (r *Runner) count() (int, error) {
+// count returns how many runs are under way, including the one whose lock was just taken. The error is ErrBusy if one of another cluster works on the
+// same file: Clusters that were created together may not know of each other.
+func (r *Runner) count(own layout, file string) (int, error) {
 	clusters, err := os.ReadDir(r.options.Root)
 	if err != nil {
 		return 0, err
 	}
 	count := 0
 	for _, cluster := range clusters {
-		busy, err := held(layout{dir: filepath.Join(r.options.Root, cluster.Name())}.lock())
+		other := layout{dir: filepath.Join(r.options.Root, cluster.Name())}
+		busy, err := held(other.lock())
+		if err == nil && busy && other != own {
+			err = other.spares(file)
+		}
 		if err != nil {
 			return 0, err
 		}

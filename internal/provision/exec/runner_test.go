@@ -321,6 +321,35 @@ func TestTheLimitHoldsAcrossClusters(t *testing.T) {
 	})
 }
 
+// TestTwoClustersWorkOnOneFileAtOnce is about Clusters that were created together, and did not know of each other yet.
+func TestTwoClustersWorkOnOneFileAtOnce(t *testing.T) {
+	s := newStage(t)
+	link := filepath.Join(filepath.Dir(s.config), "link.yml")
+	if err := os.Symlink(s.config, link); err != nil {
+		t.Fatal(err)
+	}
+	other := func(r *provision.Request) { r.Cluster = "uid-2" }
+	s.start(s.part("hang", "up-1"))
+	s.has("hangs")
+	for _, path := range []string{s.config, link} {
+		if err := s.Start(t.Context(), s.part("work", "up-1", other, func(r *provision.Request) { r.ConfigPath = path })); !errors.Is(err, provision.ErrBusy) {
+			t.Errorf("another cluster's run on %q: %v", path, err)
+		}
+	}
+	s.start(s.part("work", "up-1", other, func(r *provision.Request) { r.ConfigPath, r.Config = "", []byte("nodes: []\n") }))
+	s.until("the run beside it has ended", func() bool {
+		run, err := s.Observe(t.Context(), "uid-2")
+		return err == nil && run.Phase == provision.Succeeded
+	})
+	s.until("the first run is told to end", func() bool { return s.Cancel(t.Context(), "uid-1") == nil })
+	s.ended()
+	s.start(s.part("work", "up-2", other))
+	s.until("the second run has ended", func() bool {
+		run, err := s.Observe(t.Context(), "uid-2")
+		return err == nil && run.ID == "up-2" && run.Phase == provision.Succeeded
+	})
+}
+
 func TestStateIsRestoredWhereItIsLost(t *testing.T) {
 	s := newStage(t)
 	restore := func(r *provision.Request) {
