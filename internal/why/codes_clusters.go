@@ -14,7 +14,7 @@ func clusterCodes() map[Code]row {
 		clusterprovisionerv1alpha1.ReasonConfigNotFound:        asks("Create the file, the object or the key that the message names.", edit),
 		clusterprovisionerv1alpha1.ReasonConfigUnreadable:      asks("Correct what the message names: the configuration is not YAML, or too large, or exec names files that cannot be.", edit),
 		clusterprovisionerv1alpha1.ReasonConfigPathRefused:     asks("Move the file into the directory of --config-root.", edit),
-		clusterprovisionerv1alpha1.ReasonConfigPathInUse:       asks("Give this Cluster a file of its own.", edit),
+		clusterprovisionerv1alpha1.ReasonConfigPathInUse:       asks("Give the two Clusters a file each: the message names the other one.", edit),
 		clusterprovisionerv1alpha1.ReasonReferenceRefused:      asks("Move the object into the namespace of Windlass, or allow its namespace with --config-namespaces.", edit),
 		clusterprovisionerv1alpha1.ReasonSecretInPlainSight:    asks("Move the configuration into a Secret.", edit),
 		clusterprovisionerv1alpha1.ReasonProvisionerNotAllowed: asks("Use another provisioner, or allow this one with --allowed-provisioners.", edit),

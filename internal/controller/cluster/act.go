@@ -202,7 +202,7 @@ func (r *Reconciler) annotateVersion(ctx context.Context, pass *scope) error {
 // tool was never given must not decide what it removes.
 func (r *Reconciler) start(ctx context.Context, pass *scope) flow.Outcome {
 	next := pass.decision.start
-	if problem := pass.credentials.problem; problem != nil {
+	if problem := cmp.Or(pass.taken, pass.credentials.problem); problem != nil {
 		return next.stall(problem.reason, errors.New(problem.message))
 	}
 	wanted := request(pass)

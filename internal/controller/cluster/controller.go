@@ -78,6 +78,8 @@ type scope struct {
 	seen *observation
 	// decision is what the pass has to do.
 	decision decision
+	// taken says that the file of the run that the pass starts is another Cluster's; nil if it is not.
+	taken *refusal
 	// credentials are for the run that the pass starts.
 	credentials credentials
 	// started says that the pass has started a run, finished is the run whose end it has saved.
@@ -102,6 +104,7 @@ func (r *Reconciler) phases(*scope) []flow.Phase[*scope] {
 	return []flow.Phase[*scope]{
 		{Name: "observe the cluster", Run: r.observe},
 		{Name: "plan the cluster", Run: decide},
+		{Name: "look whose file the tool needs", Run: r.observeFile},
 		{Name: "read the credentials for the tool", Run: r.observeCredentials},
 		{Name: "reconcile the cluster", Run: r.act},
 	}

@@ -5,13 +5,14 @@
 // Secrets, and has the tool remove them. It promises that a configuration is applied by one run at a time however often the manager
 // restarts, that nothing is forgotten before it is removed, and that no secret shows in a status, an event or a log.
 //
-// A pass goes through four phases:
+// A pass goes through five phases:
 //
 //  1. observe reads the configuration, the tool's run and what it left, the stored state and what the prober found (observe.go,
 //     references.go).
 //  2. plan decides what to do (plan.go, removal.go, waits.go): pure.
-//  3. observeCredentials reads the SSH key and the host keys, if a run is about to start (references.go).
-//  4. act does it (act.go). It starts and follows runs, publishes what they print (publish.go), and never waits for one.
+//  3. observeFile looks whether the file of a run that is about to start is another Cluster's (claims.go).
+//  4. observeCredentials reads the SSH key and the host keys for that run (references.go).
+//  5. act does it (act.go). It starts and follows runs, publishes what they print (publish.go), and never waits for one.
 //
 // Each pass then describes what it found in the status, with at most one write (status.go), and records events once that write has
 // succeeded (events.go). All conditions of a Cluster are written here: ConfigValid, Provisioned, KubeconfigAvailable, Healthy and

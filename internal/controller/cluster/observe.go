@@ -4,7 +4,6 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,8 +48,10 @@ type observation struct {
 	unusable *refusal
 	// forbidden says why the tool must not be called at all; nil if it may.
 	forbidden *refusal
-	// claimant is another Cluster whose file this one names; empty for none.
-	claimant string
+	// claimant is another Cluster whose file this one names; empty for none. elsewhere says that this one was applied from another file, which
+	// is for nobody else to remove.
+	claimant  string
+	elsewhere bool
 	// health is what the prober found.
 	health health
 	// kubeconfig is the Secret for the cluster's kubeconfig. former is one that was, before the spec named another; nil for none.
@@ -112,11 +113,6 @@ func join(provisioners []clusterprovisionerv1alpha1.Provisioner) string {
 		names = append(names, string(name))
 	}
 	return strings.Join(names, ", ")
-}
-
-// provisionerOf returns the provisioner of the spec.
-func provisionerOf(cluster *clusterprovisionerv1alpha1.Cluster) clusterprovisionerv1alpha1.Provisioner {
-	return cmp.Or(cluster.Spec.Provisioner, clusterprovisionerv1alpha1.ProvisionerRKE)
 }
 
 // observeStore reads the Secret with the tool's state. One that cannot be used is part of the observation and not an error, so that a Cluster
@@ -256,11 +252,12 @@ func (r *Reconciler) observeClaims(ctx context.Context, cluster *clusterprovisio
 	if err := r.client.List(ctx, &clusters, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("cannot list Clusters: %w", err)
 	}
-	if seen.claimant = claimant(cluster, clusters.Items, r.configRoot.Resolve); seen.claimant != "" {
-		seen.raw, seen.problem = nil, &refusal{clusterprovisionerv1alpha1.ReasonConfigPathInUse, fmt.Sprintf(
-			"file %q belongs to Cluster %q: give this Cluster a file of its own", cluster.Spec.ConfigPath, seen.claimant)}
+	name, err := r.claimant(ctx, cluster, seen.stored, clusters.Items)
+	if seen.claimant = name; name != "" {
+		seen.raw, seen.problem = nil, inUse(cluster.Spec.ConfigPath, name)
+		seen.elsewhere = seen.stored.appliedElsewhere(cluster, r.configRoot)
 	}
-	return nil
+	return err
 }
 
 // observeKubeconfig reads the Secret and the object for the cluster's kubeconfig.

@@ -74,6 +74,10 @@ func TestPlanRemoval(t *testing.T) {
 		"a file of another Cluster's is for that one to remove": {
 			given(applied(textA), deleted, func(s *situation) { s.seen.claimant = "other" }), decision{release: true},
 		},
+		"another Cluster's file does not keep what was applied from this one's": {
+			given(applied(textA), deleted, func(s *situation) { s.seen.claimant, s.seen.elsewhere = "other", true }),
+			decision{start: remove(textA, 1), outcome: removing},
+		},
 		"a paused Cluster is not removed": {
 			given(applied(textA), deleted, annotated(status.PausedAnnotation, "true")), decision{outcome: paused()},
 		},

@@ -72,12 +72,12 @@ func orphaned(cluster *clusterprovisionerv1alpha1.Cluster) bool {
 }
 
 // canRelease reports whether nothing of the cluster is left that the tool has to remove. What another Cluster's file describes is for that
-// Cluster to remove.
+// Cluster to remove, unless this one was applied before its spec named that file.
 func canRelease(cluster *clusterprovisionerv1alpha1.Cluster, seen observation) bool {
 	last := cluster.Status.LastOperation
 	accepted := cluster.Annotations[clusterprovisionerv1alpha1.AcceptSkippedAnnotation] == "true"
 	untouched := seen.run == nil && last == nil && cluster.Status.AppliedConfigHash == "" && seen.stored == nil
-	return orphaned(cluster) || untouched || seen.claimant != "" ||
+	return orphaned(cluster) || untouched || seen.claimant != "" && !seen.elsewhere ||
 		removed(last) && (len(cluster.Status.SkippedNodes) == 0 || accepted) || accepted && reachedNone(cluster, seen)
 }
 

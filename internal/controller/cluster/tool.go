@@ -29,6 +29,11 @@ func toolOf(cluster *clusterprovisionerv1alpha1.Cluster) (provision.Tool, error)
 	return tool, nil
 }
 
+// provisionerOf returns the provisioner of the spec.
+func provisionerOf(cluster *clusterprovisionerv1alpha1.Cluster) clusterprovisionerv1alpha1.Provisioner {
+	return cmp.Or(cluster.Spec.Provisioner, clusterprovisionerv1alpha1.ProvisionerRKE)
+}
+
 // checkTool returns why the tool must not run: what it leaves could not be found. It would be too late to say so once it has made machines.
 func checkTool(cluster *clusterprovisionerv1alpha1.Cluster, tool provision.Tool) *refusal {
 	config := cmp.Or(cluster.Spec.ConfigPath, "/"+tool.ConfigName)

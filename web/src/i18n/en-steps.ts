@@ -34,7 +34,7 @@ export const steps = {
     BinaryMissing: "Install the tool, or name it with --provisioner-path.",
     CertMismatch: "Restore the state that fits the cluster into the Secret, or provision again.",
     ConfigNotFound: "Create the file, the object or the key that the message names.",
-    ConfigPathInUse: "Give this Cluster a file of its own.",
+    ConfigPathInUse: "Give the two Clusters a file each: the message names the other one.",
     ConfigRefused: "Correct the configuration of the Cluster as the message says: the change starts the next run.",
     ConfigUnreadable: "Correct what the message names: the configuration is not YAML, or too large, or exec names files that cannot be.",
     DiskFull: "Free space on the machine that the message names.",

@@ -62,7 +62,7 @@ const own: Record<Step, string> = {
   "Free the port on the machine that the message names.": "在消息中所说的机器上腾出该端口。",
   "Free what the node is short of.": "腾出该节点不足的资源。",
   "Give the node the role label of the pool, or correct the pool.": "给节点加上该池的角色标签，或修改该池。",
-  "Give this Cluster a file of its own.": "给该集群一个自己的文件。",
+  "Give the two Clusters a file each: the message names the other one.": "给这两个集群各一个文件：消息中有另一个集群的名称。",
   "Have an administrator of the namespace run the command in the message.": "让该命名空间的管理员运行消息中的命令。",
   "If it stays, look at the conditions NodesSynced and Conflicted of the pool.": "如果一直这样，查看该池的 NodesSynced 和 Conflicted 两个状况。",
   "If it stays, look at the conditions of the pod.": "如果一直这样，查看 Pod 的状况。",
