@@ -6,6 +6,7 @@ package provision
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -124,10 +125,43 @@ func (t Tool) KubeconfigPath(name, configPath string) string {
 
 // Keeps reports whether a file in the directory of the configuration is one that the tool needs next time.
 func (t Tool) Keeps(values Values, file string) bool {
-	return slices.ContainsFunc(t.StateFiles, func(pattern string) bool {
-		matches, err := path.Match(values.Pattern(pattern), file)
-		return matches && err == nil
-	})
+	return slices.ContainsFunc(t.StateFiles, func(pattern string) bool { return matches(values.Pattern(pattern), file) })
+}
+
+// Moved returns state that the tool left beside one configuration, with the names by which it looks for it beside another: many name their state by the
+// configuration. What has such a name already stays.
+func (t Tool) Moved(state map[string][]byte, from, to Values) map[string][]byte {
+	moved := maps.Clone(state)
+	for _, file := range slices.Sorted(maps.Keys(state)) {
+		for _, pattern := range t.StateFiles {
+			name, ok := renamed(pattern, file, from, to)
+			if _, there := moved[name]; !ok || there {
+				continue
+			}
+			moved[name] = state[file]
+			if !t.Keeps(to, file) {
+				delete(moved, file)
+			}
+		}
+	}
+	return moved
+}
+
+// renamed returns the name that a file which the pattern matches has beside another configuration. It reports whether the pattern matches both.
+func renamed(pattern, file string, from, to Values) (string, bool) {
+	head := pattern
+	if i := strings.IndexAny(pattern, `*?[\`); i >= 0 {
+		head = pattern[:i]
+	}
+	rest, ok := strings.CutPrefix(file, from.Expand(head))
+	name := to.Expand(head) + rest
+	return name, ok && matches(from.Pattern(pattern), file) && matches(to.Pattern(pattern), name)
+}
+
+// matches reports whether a pattern of file names, which may be none, matches a file.
+func matches(pattern, file string) bool {
+	matched, err := path.Match(pattern, file)
+	return matched && err == nil
 }
 
 // Check returns an error if the tool cannot leave its files where the description says, for a Cluster of that name with that configuration.

@@ -226,3 +226,49 @@ func TestAFileOfAnotherClusterIsNoState(t *testing.T) {
 		})
 	}
 }
+
+// TestStateMovesWithItsConfiguration is about tools that name their state by the configuration.
+func TestStateMovesWithItsConfiguration(t *testing.T) {
+	t.Parallel()
+	rke, err := Preset("rke")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := func(patterns ...string) Tool { return Tool{StateFiles: patterns} }
+	for name, test := range map[string]struct {
+		tool       Tool
+		config     string
+		have, want string
+	}{
+		"RKE's own":                         {rke, "/etc/rke/east.yml", "east.rkestate", "cluster.rkestate=east.rkestate"},
+		"RKE's own for a name of a pattern": {rke, "/etc/rke/[e].yml", "[e].rkestate", "cluster.rkestate=[e].rkestate"},
+		"RKE's, where there is one already": {rke, "/etc/rke/east.yml", "cluster.rkestate east.rkestate", "cluster.rkestate=cluster.rkestate east.rkestate=east.rkestate"},
+		"RKE's for a neighbour":             {rke, "/etc/rke/east.yml", "west.rkestate", "west.rkestate=west.rkestate"},
+		"the same name elsewhere":           {rke, "/etc/rke/cluster.yml", "cluster.rkestate", "cluster.rkestate=cluster.rkestate"},
+		"what follows the name":             {from("{configstem}.state*"), "/a/east.yml", "east.state east.state.bak", "cluster.state.bak=east.state.bak cluster.state=east.state"},
+		"a pattern without the name":        {from("*.state"), "/a/east.yml", "east.state", "east.state=east.state"},
+		"a name that another pattern keeps": {from("{configstem}.state", "*.state"), "/a/east.yml", "east.state", "cluster.state=east.state east.state=east.state"},
+		"a name behind what is not known":   {from("*.{configstem}"), "/a/east.yml", "state.east", "state.east=state.east"},
+		"no state":                          {rke, "/etc/rke/east.yml", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			state := map[string][]byte{}
+			for _, file := range words(test.have) {
+				state[file] = []byte(file)
+			}
+			var got []string
+			moved := test.tool.Moved(state, Values{Name: "one", Config: test.config}, Values{Name: "one", Config: "/work/cluster.yml"})
+			for file, content := range moved {
+				got = append(got, file+"="+string(content))
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(words(test.want), got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("state (-want +got):\n%s", diff)
+			}
+			if len(state) != len(words(test.have)) {
+				t.Errorf("what was given is %q by now", state)
+			}
+		})
+	}
+}

@@ -240,7 +240,7 @@ func request(pass *scope) provision.Request {
 	next, timeouts := pass.decision.start, pass.Object.Spec.Timeouts
 	wanted := provision.Request{
 		Place: placeOf(pass.Object, next.document.path), ID: next.id, Action: next.action, Tool: pass.seen.tool,
-		Config: next.document.text, State: pass.seen.stored.clone().state,
+		Config: next.document.text, State: pass.seen.stored.stateFor(pass.seen.tool, pass.Object.Name, next.document.path),
 		PrivateKey: pass.credentials.privateKey, KnownHosts: pass.credentials.knownHosts,
 		Timeout: cmp.Or(timeouts.Up.Duration, clusterprovisionerv1alpha1.DefaultUpTimeout),
 		Grace:   cmp.Or(timeouts.Grace.Duration, clusterprovisionerv1alpha1.DefaultGrace),

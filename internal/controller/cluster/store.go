@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -103,6 +104,24 @@ func (s *store) with(run *provision.Run, left *provision.Artifacts) *store {
 		}
 	}
 	return next
+}
+
+// stateFor returns the tool's files for a run with a configuration at that path. If that is another one than before, they have the names that the tool looks
+// for there: it would take a cluster without a state for a new one. Of two states, the one of the last run is newer.
+func (s *store) stateFor(tool provision.Tool, name, path string) map[string][]byte {
+	if s == nil {
+		return nil
+	}
+	beside := func(path string) provision.Values {
+		return provision.Values{Name: name, Config: cmp.Or(path, "/"+tool.ConfigName)}
+	}
+	state := s.state
+	for _, from := range []document{s.given, s.applied} {
+		if len(from.text) > 0 && from.path != path {
+			state = tool.Moved(state, beside(from.path), beside(path))
+		}
+	}
+	return state
 }
 
 // toRemove returns the configuration that the cluster has to be removed with: the one that was applied, or else the one that the tool was
