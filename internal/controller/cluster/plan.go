@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -157,7 +158,7 @@ func planUp(cluster *clusterprovisionerv1alpha1.Cluster, seen observation, now t
 		}
 	}
 	// What the tool was given last and has applied changes nothing, and a person has asked for it: there is nothing to approve.
-	approved := cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation] == next.change.ID ||
+	approved := approves(cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation], next.change.ID) ||
 		next.change.ID == planID(seen.config.Digest, seen.config.Digest)
 	switch {
 	case status.IsPaused(cluster):
@@ -199,19 +200,30 @@ func repeatRequested(cluster *clusterprovisionerv1alpha1.Cluster) bool {
 	return failed || !strings.HasPrefix(last.ID, upPrefix(cluster, last.ConfigHash))
 }
 
-// changeOf says what applying the configuration will change. Applied is the digest of the one that is applied, empty for none. If that is to be applied
-// again, it takes back what the tool was given since: a run that failed can have done half of it.
+// takenBack is the line of a plan above those that it has because a change failed.
+const takenBack = "taken back of the change that failed:"
+
+// changeOf says what applying the configuration will change. Applied is the digest of the one that is applied, empty for none. It also takes back what the
+// tool was given since: a run that failed can have done half of it.
 func changeOf(applied string, seen observation) *clusterprovisionerv1alpha1.Plan {
-	var before *provision.Config
-	from := applied
+	var before, given *provision.Config
+	from, to := applied, seen.config.Digest
 	if seen.stored != nil {
-		before = seen.stored.applied.config()
-		if given := seen.stored.given.config(); given != nil && applied == seen.config.Digest {
-			before, from = given, given.Digest
-		}
+		before, given = seen.stored.applied.config(), seen.stored.given.config()
+	}
+	if given != nil && applied == to {
+		before, from = given, given.Digest
 	}
 	difference := provision.Diff(before, seen.config)
-	return &clusterprovisionerv1alpha1.Plan{
-		ID: planID(from, seen.config.Digest), Summary: strings.Join(difference.Summary, "\n"), Destructive: difference.Destructive,
+	change := &clusterprovisionerv1alpha1.Plan{ID: planID(from, to), Destructive: difference.Destructive}
+	if given != nil && given.Digest != to && (before == nil || given.Digest != before.Digest) {
+		back := provision.Diff(given, seen.config)
+		lines := slices.DeleteFunc(back.Summary, func(line string) bool { return slices.Contains(difference.Summary, line) })
+		if len(lines) > 0 {
+			difference.Summary = slices.Concat(difference.Summary, []string{takenBack}, lines)
+		}
+		change.ID, change.Destructive = planID(from, to, given.Digest), change.Destructive || back.Destructive
 	}
+	change.Summary = strings.Join(difference.Summary, "\n")
+	return change
 }

@@ -63,7 +63,7 @@ func TestPropertyRunsOfALife(t *testing.T) {
 func (l *life) person() {
 	switch l.random.IntN(12) {
 	case 0:
-		configured([]string{textA, textB}[l.random.IntN(2)])(l.situation)
+		configured([]string{textA, textB, textNewer}[l.random.IntN(3)])(l.situation)
 		l.seen.problem = nil
 	case 1:
 		refusedConfig("ConfigUnreadable", "no YAML")(l.situation)
@@ -147,13 +147,21 @@ func (l *life) judge(next *launch) string {
 	return ""
 }
 
-// approved reports whether a person has approved a run, or need not: it gives the tool once more what it was given last, and has applied.
+// approved reports whether a person has approved a run with what it takes back, or need not: it gives the tool once more what it was given last, and has
+// applied.
 func (l *life) approved(next *launch) bool {
-	from := l.cluster.Status.AppliedConfigHash
-	if from == next.digest {
-		from = mustRead(string(l.tried[len(l.tried)-1].text)).Digest
+	from, last := l.cluster.Status.AppliedConfigHash, ""
+	if len(l.tried) > 0 {
+		last = mustRead(string(l.tried[len(l.tried)-1].text)).Digest
 	}
-	return from == next.digest || l.cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation] == planID(from, next.digest)
+	if from == next.digest {
+		from = last
+	}
+	approval, wanted := l.cluster.Annotations[clusterprovisionerv1alpha1.ApproveAnnotation], planID(from, next.digest)
+	if last != "" && last != from && last != next.digest {
+		wanted = planID(from, next.digest, last)
+	}
+	return from == next.digest || approval == wanted || strings.HasPrefix(approval, wanted+"-")
 }
 
 // record makes the status say that the run has ended.

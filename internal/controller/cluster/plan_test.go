@@ -37,6 +37,9 @@ const (
 	textTwoNext = textA + "---\nother: {a: 2}\n"
 )
 
+// textNewer is B with another version.
+const textNewer = textB + "kubernetes_version: v1.30.1\n"
+
 // situation is what a planner is asked about.
 type situation struct {
 	cluster *clusterprovisionerv1alpha1.Cluster
@@ -209,6 +212,14 @@ func TestPlanUp(t *testing.T) {
 	const sshAuth = clusterprovisionerv1alpha1.ReasonSSHAuth
 	failedUp := upID(given().cluster, mustRead(textA).Digest, 1)
 	returning := planID(mustRead(textB).Digest, mustRead(textA).Digest) // from B, which has failed, to A
+	// From B to another version of it, after A has failed.
+	newer := planID(mustRead(textB).Digest, mustRead(textNewer).Digest)
+	takingBack := &clusterprovisionerv1alpha1.Plan{
+		ID: newer + "-" + short(mustRead(textA).Digest), Destructive: true,
+		Summary: "version: the tool's default -> v1.30.1\ntaken back of the change that failed:\nnode 127.0.0.2: removed (worker)",
+	}
+	waiting := decision{change: takingBack, outcome: flow.Wait(clusterprovisionerv1alpha1.ReasonWaitingForApproval,
+		"the annotation clusterprovisioner.rke.io/approve="+takingBack.ID, 0)}
 	applying := flow.Wait(clusterprovisionerv1alpha1.ReasonApplying, "the tool to apply the configuration", lookAgain)
 	for name, test := range map[string]struct {
 		given *situation
@@ -290,6 +301,22 @@ func TestPlanUp(t *testing.T) {
 			given(applied(textA), failedChange(textB), annotated(clusterprovisionerv1alpha1.RetryAnnotation, "now"), manual,
 				annotated(clusterprovisionerv1alpha1.ApproveAnnotation, returning)), decision{
 				start: up(textA, "now", 1), change: &clusterprovisionerv1alpha1.Plan{ID: returning, Summary: "node 127.0.0.2: added (worker)"}, outcome: applying,
+			},
+		},
+		"a third configuration takes back what a failed change has begun": {
+			given(applied(textB), failedChange(textA), configured(textNewer), manual), waiting,
+		},
+		"the approval of the change alone takes nothing back": {
+			given(applied(textB), failedChange(textA), configured(textNewer), manual, annotated(clusterprovisionerv1alpha1.ApproveAnnotation, newer)), waiting,
+		},
+		"an approval has a third configuration applied": {
+			given(applied(textB), failedChange(textA), configured(textNewer), manual, annotated(clusterprovisionerv1alpha1.ApproveAnnotation, takingBack.ID)),
+			decision{start: up(textNewer, "", 1), change: takingBack, outcome: applying},
+		},
+		"it is repeated with the same approval": {
+			given(applied(textB), failedChange(textNewer), configured(textNewer), manual,
+				annotated(clusterprovisionerv1alpha1.ApproveAnnotation, takingBack.ID)), decision{
+				start: up(textNewer, "", 2), change: &clusterprovisionerv1alpha1.Plan{ID: newer, Summary: "version: the tool's default -> v1.30.1"}, outcome: applying,
 			},
 		},
 		"what is applied is no change although an earlier version recorded its first document only": {

@@ -28,9 +28,19 @@ func removeID(cluster *clusterprovisionerv1alpha1.Cluster, attempt int32) string
 	return "remove-" + short(string(cluster.UID)) + "-" + strconv.Itoa(int(attempt))
 }
 
-// planID identifies the change from one configuration to another.
-func planID(from, to string) string {
-	return "plan-" + short(from, to)
+// planID identifies the change from one configuration to another, and with it those that it takes back.
+func planID(from, to string, back ...string) string {
+	parts := []string{"plan", short(from, to)}
+	for _, digest := range back {
+		parts = append(parts, short(digest))
+	}
+	return strings.Join(parts, "-")
+}
+
+// approves reports whether the approval of one plan covers another: who has approved a change that takes something back has approved the change, which is
+// repeated when nothing is left to take back.
+func approves(approval, plan string) bool {
+	return approval == plan || strings.HasPrefix(approval, plan+"-")
 }
 
 // attemptOf returns the number of the attempt, which ends the ID of a run.
