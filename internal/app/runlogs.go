@@ -115,7 +115,9 @@ func (r *reach) runs(ctx context.Context, name string) (*knownRuns, error) {
 	run, err := r.tools.Observe(ctx, out.uid)
 	switch {
 	case err == nil:
-		out.now = &run
+		if !run.Predates(cluster.Status.LastOperation) { // if it does, another manager has led since: the ConfigMap has the runs of that one
+			out.now = &run
+		}
 	case !errors.Is(err, provision.ErrNoRun):
 		return nil, fmt.Errorf("%w: %w", again(http.StatusServiceUnavailable, "ServiceUnavailable", "The runs of the tool cannot be read at present."), err)
 	}

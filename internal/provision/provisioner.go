@@ -6,6 +6,8 @@ package provision
 import (
 	"context"
 	"time"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 )
 
 // Provisioner runs tools that provision clusters.
@@ -119,6 +121,15 @@ type Run struct {
 	Skipped []string
 	// Log is the end of what the tool printed, redacted, at most MaxLog bytes.
 	Log string
+}
+
+// Predates reports whether a run that has ended is from before the last one of its cluster, which the status tells of: another manager has had
+// that. Runs of the same name are told apart by when they began, which is known once the last one is recorded.
+func (r *Run) Predates(last *clusterprovisionerv1alpha1.Operation) bool {
+	if r.Phase == Running || r.StartedAt.IsZero() || last == nil || last.StartTime == nil {
+		return false
+	}
+	return r.StartedAt.Before(last.StartTime.Time) && (last.ID != r.ID || last.EndTime != nil)
 }
 
 // MaxLog bounds Run.Log, in bytes.

@@ -85,14 +85,10 @@ func recorded(cluster *clusterprovisionerv1alpha1.Cluster, run *provision.Run) b
 }
 
 // outdated reports whether a run that has ended is from before the last one: another manager has led since, went on from it, and has stored
-// newer state than this machine keeps. A run that began after the last one is not: its manager died before it could record it. Runs of the
-// same name are told apart by when they began, which is known once the last one is recorded. Without a copy, an old state is the best there is.
+// newer state than this machine keeps. A run that began after the last one is not: its manager died before it could record it. Without a copy,
+// an old state is the best there is.
 func outdated(cluster *clusterprovisionerv1alpha1.Cluster, kept *store, run *provision.Run) bool {
-	last := cluster.Status.LastOperation
-	if kept == nil || run.Phase == provision.Running || run.StartedAt.IsZero() || last == nil || last.StartTime == nil {
-		return false
-	}
-	return run.StartedAt.Before(last.StartTime.Time) && (last.ID != run.ID || last.EndTime != nil)
+	return kept != nil && run.Predates(cluster.Status.LastOperation)
 }
 
 // follow waits for a run that is under way. A Cluster that is deleted does not wait until it has come up, and a removal stops once the machines are to
