@@ -4,6 +4,7 @@
 package cluster
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -122,5 +123,32 @@ func TestOutdatedRuns(t *testing.T) {
 				t.Errorf("it is outdated: %t, want %t", got, test.want)
 			}
 		})
+	}
+}
+
+// older is the provisioner of a machine whose last run is from before that of another manager.
+type older struct {
+	provision.Provisioner
+
+	run provision.Run
+}
+
+// Observe implements provision.Provisioner. Nothing else is called.
+func (o *older) Observe(context.Context, string) (provision.Run, error) { return o.run, nil }
+
+// TestARunThatAnotherManagerTookWithItIsInterrupted has a run in the status that has not ended, and of which this machine knows nothing: what it has
+// is from before, and older than what is stored.
+func TestARunThatAnotherManagerTookWithItIsInterrupted(t *testing.T) {
+	t.Parallel()
+	s := given(applied(textA))
+	last := s.cluster.Status.LastOperation
+	last.ID, last.StartTime, last.EndTime = "up-b-1", new(metav1.NewTime(noon)), nil
+	r := &Reconciler{provisioner: &older{run: provision.Run{ID: "up-a-1", Phase: provision.Succeeded, StartedAt: noon.Add(-time.Hour)}}}
+	if err := r.observeRun(t.Context(), s.cluster, &s.seen); err != nil {
+		t.Fatal(err)
+	}
+	run, left := s.seen.run, s.seen.left
+	if run == nil || run.ID != "up-b-1" || run.Phase != provision.Interrupted || !run.StartedAt.Equal(noon) || left == nil || len(left.State) > 0 {
+		t.Errorf("the run is %+v, and left %+v", run, left)
 	}
 }

@@ -143,13 +143,14 @@ func (r *Reconciler) observeStore(ctx context.Context, cluster *clusterprovision
 // not where the spec leads by now.
 func (r *Reconciler) observeRun(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, seen *observation) error {
 	run, err := r.provisioner.Observe(ctx, string(cluster.UID))
-	if errors.Is(err, provision.ErrNoRun) {
-		return nil
-	}
-	if err != nil {
+	none := errors.Is(err, provision.ErrNoRun)
+	if err != nil && !none {
 		return fmt.Errorf("cannot read the tool's run: %w", err)
 	}
-	if seen.outdated = outdated(cluster, seen.stored, &run); seen.outdated {
+	if seen.outdated = !none && outdated(cluster, seen.stored, &run); none || seen.outdated {
+		if seen.run = lostRun(cluster); seen.run != nil {
+			seen.left = &provision.Artifacts{} // what is here is not of that run
+		}
 		return nil
 	}
 	seen.run = &run

@@ -84,6 +84,26 @@ func recorded(cluster *clusterprovisionerv1alpha1.Cluster, run *provision.Run) b
 	return last != nil && last.ID == run.ID && (last.EndTime != nil || last.Reason != "")
 }
 
+// lostRun returns the last run as one that was interrupted, if the status does not say how it ended and nothing else is left of it; nil if the
+// status does.
+func lostRun(cluster *clusterprovisionerv1alpha1.Cluster) *provision.Run {
+	last := cluster.Status.LastOperation
+	if last == nil || last.EndTime != nil || last.Reason != "" {
+		return nil
+	}
+	run := &provision.Run{
+		ID: last.ID, Action: provision.Action(last.Action), Phase: provision.Interrupted,
+		Failure: &provision.Failure{
+			Reason: clusterprovisionerv1alpha1.ReasonInterrupted, Retryable: true,
+			Message: "nothing is left of the run: the Pod or the machine that it ran on is gone",
+		},
+	}
+	if last.StartTime != nil {
+		run.StartedAt = last.StartTime.Time
+	}
+	return run
+}
+
 // outdated reports whether a run that has ended is from before the last one: another manager has led since, went on from it, and has stored
 // newer state than this machine keeps. A run that began after the last one is not: its manager died before it could record it. Without a copy,
 // an old state is the best there is.

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
 )
@@ -305,4 +306,41 @@ func TestAnUpgradeRunsTheToolForSeveralDocuments(t *testing.T) {
 	if got := s.cluster.Status.AppliedConfig; got != want || s.calls() != "1 up" {
 		t.Errorf("the tool was called for %q, and what is applied is\n%s", s.calls(), got)
 	}
+}
+
+// TestARunThatIsGoneWithItsPodIsUnderWayForEver is about a --state-dir that does not outlive the manager: no run was left to end, the attempts were used
+// up, and the API server refused a status without a reason.
+func TestARunThatIsGoneWithItsPodIsUnderWayForEver(t *testing.T) {
+	gone := func(t *testing.T, attempts int32) *stage {
+		t.Helper()
+		s := newStage(t)
+		s.file("up.hangs", "")
+		s.create(quick, func(c *clusterprovisionerv1alpha1.Cluster) { c.Spec.Retry.Attempts = attempts })
+		s.until("the tool runs", func() bool { return s.calls() == "1 up" })
+		s.becomes(status.Reconciling, "True Applying: waiting for the tool to apply the configuration")
+		s.killSupervisor()
+		s.remove("up.hangs")
+		s.lead("before", "none")
+		return s
+	}
+	const lost = "nothing is left of the run: the Pod or the machine that it ran on is gone"
+	t.Run("it was the last attempt", func(t *testing.T) {
+		s := gone(t, 1)
+		s.becomes(status.Stalled, "True Interrupted: gave up after 1 attempts: "+lost)
+		s.settled()
+		if last := s.cluster.Status.LastOperation; last.EndTime == nil || last.Reason != clusterprovisionerv1alpha1.ReasonInterrupted || s.calls() != "1 up" {
+			t.Errorf("calls %q, and the last run is %+v", s.calls(), last)
+		}
+		s.edit(annotate(clusterprovisionerv1alpha1.RetryAnnotation, "1"))
+		s.ready()
+	})
+	t.Run("there are more", func(t *testing.T) {
+		s := gone(t, 2)
+		s.becomes(status.Reconciling, "True Retrying: waiting for attempt 2 after Interrupted: "+lost)
+		s.repeated()
+		log := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.cluster.Name + clusterprovisionerv1alpha1.LogSuffix}}
+		if !s.Get(t, log) || len(provision.DecodeHistory(log.Data)) != 2 {
+			t.Errorf("the runs that are kept: %v", log.Data)
+		}
+	})
 }
