@@ -54,7 +54,7 @@ func addClusters(ctx context.Context, mgr manager.Manager, t tools) error {
 	options := cluster.Options{
 		Provisioner: &fencedProvisioner{Provisioner: runs, fence: t.leading}, Prober: cluster.NewProber(),
 		Namespace:  t.conf.LeaseLockNamespace,
-		ConfigRoot: confine.Root(conf.ConfigRoot), ConfigNamespaces: conf.ConfigNamespaces,
+		ConfigRoot: confine.Root(conf.ConfigRoot), ConfigNamespaces: conf.ConfigNamespaces, Subject: t.subject,
 	}
 	for _, name := range conf.AllowedProvisioners {
 		options.Provisioners = append(options.Provisioners, clusterprovisionerv1alpha1.Provisioner(name))
@@ -74,7 +74,7 @@ func addKubeconfigs(mgr manager.Manager, t tools) error {
 		return err
 	}
 	options := kubeconfig.Options{
-		Namespace: t.conf.LeaseLockNamespace, ConfigRoot: confine.Root(t.conf.Clusters.ConfigRoot), Fence: t.leading.Transport,
+		Namespace: t.conf.LeaseLockNamespace, ConfigRoot: confine.Root(t.conf.Clusters.ConfigRoot), Fence: t.leading.Transport, Subject: t.subject,
 	}
 	return kubeconfig.New(mgr.GetClient(), direct, t.recorder, t.now, options).SetupWithManager(mgr, t.workers)
 }

@@ -41,6 +41,7 @@ func clusterCodes() map[Code]row {
 		clusterprovisionerv1alpha1.ReasonKubeconfigMissing:     asks("Look at the message: the tool has left no kubeconfig, or it is gone.", show),
 		clusterprovisionerv1alpha1.ReasonKubeconfigInvalid:     asks("Correct the kubeconfig that the message names.", show),
 		clusterprovisionerv1alpha1.ReasonSecretConflict:        asks("Delete or rename the Secret that belongs to somebody else.", "kubectl -n windlass-system get secrets"),
+		clusterprovisionerv1alpha1.ReasonSecretForbidden:       asks("Have an administrator of the namespace run the command in the message.", show),
 		clusterprovisionerv1alpha1.ReasonNotProbed:             waits("Windlass asks the cluster within moments.", show),
 		clusterprovisionerv1alpha1.ReasonNotAnswering:          asks("Look at the control plane of the cluster and the network between.", show),
 	}
@@ -56,6 +57,7 @@ func kubeconfigCodes() map[Code]row {
 		clusterprovisionerv1alpha1.ReasonKubeconfigInvalid: asks("Correct the kubeconfig that the message names.", show),
 		clusterprovisionerv1alpha1.ReasonConfigPathRefused: asks("Move the file into the directory of --config-root.", show),
 		clusterprovisionerv1alpha1.ReasonSecretConflict:    asks("Delete or rename the Secret that belongs to somebody else.", "kubectl -n windlass-system get secrets"),
+		clusterprovisionerv1alpha1.ReasonSecretForbidden:   asks("Have an administrator of the namespace run the command in the message.", show),
 		clusterprovisionerv1alpha1.ReasonTokenRefused:      asks("Let the cluster allow the token, or delete the ServiceAccount that has its name.", show),
 		clusterprovisionerv1alpha1.ReasonExpired:           waits("Windlass issues another credential when the cluster answers.", show),
 	}

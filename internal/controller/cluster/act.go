@@ -145,7 +145,7 @@ func (r *Reconciler) deleteFormer(ctx context.Context, secret *corev1.Secret) er
 
 // ensure keeps what belongs to a cluster that exists: its probe, its Kubeconfig object, and the annotation with its version.
 func (r *Reconciler) ensure(ctx context.Context, pass *scope) error {
-	cluster, kubeconfig := pass.Object, pass.seen.kubeconfig.content
+	cluster, kubeconfig := pass.Object, pass.seen.probed()
 	if len(kubeconfig) == 0 || !cluster.DeletionTimestamp.IsZero() {
 		r.prober.Forget(cluster.UID)
 		return nil

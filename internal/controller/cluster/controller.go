@@ -33,6 +33,7 @@ type Reconciler struct {
 	configNamespaces []string
 	// provisioners are those that a spec can name.
 	provisioners []clusterprovisionerv1alpha1.Provisioner
+	subject      string
 }
 
 // Options are what a Reconciler needs besides the API server.
@@ -47,6 +48,8 @@ type Options struct {
 	ConfigNamespaces []string
 	// Provisioners are those that a spec can name.
 	Provisioners []clusterprovisionerv1alpha1.Provisioner
+	// Subject is this process' account, as "kubectl create rolebinding" takes it.
+	Subject string
 }
 
 // New returns a Reconciler. Reads of c come from a cache and wait for c's own writes. Secrets and ConfigMaps are read and written with
@@ -55,7 +58,7 @@ func New(c, direct client.Client, recorder event.Recorder, now func() time.Time,
 	r := &Reconciler{
 		client: c, direct: direct, provisioner: options.Provisioner, prober: options.Prober,
 		namespace: options.Namespace, configRoot: options.ConfigRoot, configNamespaces: options.ConfigNamespaces,
-		provisioners: options.Provisioners,
+		provisioners: options.Provisioners, subject: options.Subject,
 	}
 	r.Lifecycle = &flow.Lifecycle[*clusterprovisionerv1alpha1.Cluster, *scope]{
 		Client: c, Live: direct, Recorder: recorder, Now: now,

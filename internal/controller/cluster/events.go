@@ -60,7 +60,9 @@ func announcements() []status.Announcement {
 		{Condition: status.Stalled, Status: metav1.ConditionTrue, Warning: true, Action: actionProvision},
 		{
 			Condition: clusterprovisionerv1alpha1.ConditionKubeconfigAvailable, Status: metav1.ConditionFalse,
-			Reasons: []string{clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, clusterprovisionerv1alpha1.ReasonSecretConflict},
+			Reasons: []string{
+				clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, clusterprovisionerv1alpha1.ReasonSecretConflict, clusterprovisionerv1alpha1.ReasonSecretForbidden,
+			},
 			Warning: true, Action: actionProvision,
 		},
 		{

@@ -61,12 +61,23 @@ type observation struct {
 	owned *clusterprovisionerv1alpha1.Kubeconfig
 }
 
+// probed returns the kubeconfig that the cluster is probed with: that of the Secret, or what the tool wrote where that may not be read. It is empty if
+// there is none.
+func (o *observation) probed() []byte {
+	if o.kubeconfig.forbidden != nil && o.stored != nil {
+		return o.stored.kubeconfig
+	}
+	return o.kubeconfig.content
+}
+
 // kubeconfigSecretState is the Secret that the kubeconfig goes to, as it is now.
 type kubeconfigSecretState struct {
 	ref corev1.SecretReference
 	// uid is the UID of the Secret. It is empty if there is no Secret, or a foreign one.
 	uid     types.UID
 	foreign bool
+	// forbidden says why Windlass may not read it; nil if it may.
+	forbidden *refusal
 	// content is the kubeconfig in it; empty if there is none, or if it is foreign.
 	content []byte
 }
@@ -268,6 +279,10 @@ func (r *Reconciler) observeKubeconfig(ctx context.Context, cluster *clusterprov
 	var secret corev1.Secret
 	err := kube.Read(ctx, r.direct, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret)
 	switch {
+	case apierrors.IsForbidden(err): // part of the observation: without it, the Cluster could not be deleted either
+		seen.kubeconfig.forbidden = &refusal{
+			clusterprovisionerv1alpha1.ReasonSecretForbidden, kube.Forbidden(ref, "spec.kubeconfigSecretRef", r.subject),
+		}
 	case client.IgnoreNotFound(err) != nil:
 		return fmt.Errorf("cannot read Secret %s/%s: %w", ref.Namespace, ref.Name, err)
 	case err == nil && !belongsTo(cluster, &secret):

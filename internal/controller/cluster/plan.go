@@ -142,6 +142,8 @@ func planKubeconfig(next *decision, cluster *clusterprovisionerv1alpha1.Cluster,
 	switch {
 	case err != nil:
 		next.refused = &refusal{clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, err.Error()}
+	case live.forbidden != nil:
+		next.refused = live.forbidden
 	case live.foreign:
 		next.refused = &refusal{
 			clusterprovisionerv1alpha1.ReasonSecretConflict,

@@ -450,14 +450,18 @@ func TestPlanOfAKubeconfig(t *testing.T) {
 		given *situation
 		want  decision
 	}{
-		"a Secret that is missing is written":       {given(written(valid)), decision{kubeconfig: []byte(valid)}},
-		"a Secret that was edited is written":       {given(written(valid), live(kubeconfigSecretState{content: []byte("x")})), decision{kubeconfig: []byte(valid)}},
-		"a Secret that is right stays":              {given(written(valid), live(kubeconfigSecretState{content: []byte(valid)})), decision{}},
-		"a paused Cluster writes none":              {given(written(valid), annotated(status.PausedAnnotation, "true")), decision{}},
-		"a deleted Cluster writes none":             {given(written(valid), deleted, orphan), decision{release: true}},
-		"the former Secret goes with the new":       {given(written(valid), former), decision{kubeconfig: []byte(valid), dropFormer: true}},
-		"the former Secret goes after the new":      {given(written(valid), former, live(kubeconfigSecretState{content: []byte(valid)})), decision{dropFormer: true}},
-		"a foreign Secret keeps the former":         {given(written(valid), former, live(kubeconfigSecretState{foreign: true})), decision{refused: conflict()}},
+		"a Secret that is missing is written":  {given(written(valid)), decision{kubeconfig: []byte(valid)}},
+		"a Secret that was edited is written":  {given(written(valid), live(kubeconfigSecretState{content: []byte("x")})), decision{kubeconfig: []byte(valid)}},
+		"a Secret that is right stays":         {given(written(valid), live(kubeconfigSecretState{content: []byte(valid)})), decision{}},
+		"a paused Cluster writes none":         {given(written(valid), annotated(status.PausedAnnotation, "true")), decision{}},
+		"a deleted Cluster writes none":        {given(written(valid), deleted, orphan), decision{release: true}},
+		"the former Secret goes with the new":  {given(written(valid), former), decision{kubeconfig: []byte(valid), dropFormer: true}},
+		"the former Secret goes after the new": {given(written(valid), former, live(kubeconfigSecretState{content: []byte(valid)})), decision{dropFormer: true}},
+		"a foreign Secret keeps the former":    {given(written(valid), former, live(kubeconfigSecretState{foreign: true})), decision{refused: conflict()}},
+		"a Secret that may not be read keeps it, too": {
+			given(written(valid), former, live(kubeconfigSecretState{forbidden: &refusal{clusterprovisionerv1alpha1.ReasonSecretForbidden, "no"}})),
+			decision{refused: &refusal{clusterprovisionerv1alpha1.ReasonSecretForbidden, "no"}},
+		},
 		"a foreign Secret is told on every pass":    {given(written(valid), live(kubeconfigSecretState{foreign: true})), decision{refused: conflict()}},
 		"a refused kubeconfig is told on every one": {given(written("{}")), decision{refused: &refusal{clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, refusedText("{}")}}},
 	} {

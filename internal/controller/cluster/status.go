@@ -202,7 +202,7 @@ func markKubeconfig(marks *status.Marks, pass *scope) {
 func markHealthy(marks *status.Marks, pass *scope) {
 	state, found := pass.seen.health, metav1.ConditionUnknown
 	before := apimeta.FindStatusCondition(pass.Before.Status.Conditions, clusterprovisionerv1alpha1.ConditionHealthy)
-	if before != nil && len(pass.seen.kubeconfig.content) > 0 {
+	if before != nil && len(pass.seen.probed()) > 0 {
 		found = before.Status
 	}
 	switch {

@@ -26,6 +26,7 @@ type Reconciler struct {
 	namespace string
 	// configRoot is the directory that configPath must be in; empty for any.
 	configRoot confine.Root
+	subject    string
 	// fence wraps the transports to other clusters.
 	fence transport.WrapperFunc
 }
@@ -38,12 +39,16 @@ type Options struct {
 	ConfigRoot confine.Root
 	// Fence wraps the transports to other clusters: an instance that may no longer be the leader changes nothing there. Nil lets everything pass.
 	Fence transport.WrapperFunc
+	// Subject is this process' account, as "kubectl create rolebinding" takes it.
+	Subject string
 }
 
 // New returns a Reconciler. Reads of c come from a cache and wait for c's own writes. Secrets are read and written with direct, one by
 // one, so that no cache holds all Secrets of the cluster.
 func New(c, direct client.Client, recorder event.Recorder, now func() time.Time, options Options) *Reconciler {
-	r := &Reconciler{client: c, direct: direct, namespace: options.Namespace, configRoot: options.ConfigRoot, fence: options.Fence}
+	r := &Reconciler{
+		client: c, direct: direct, namespace: options.Namespace, configRoot: options.ConfigRoot, subject: options.Subject, fence: options.Fence,
+	}
 	r.Lifecycle = &flow.Lifecycle[*clusterprovisionerv1alpha1.Kubeconfig, *scope]{
 		Client: c, Live: direct, Recorder: recorder, Now: now,
 		New:            func() *clusterprovisionerv1alpha1.Kubeconfig { return &clusterprovisionerv1alpha1.Kubeconfig{} },

@@ -28,6 +28,8 @@ type observation struct {
 	cluster *clusterprovisionerv1alpha1.Cluster
 	// admin is the kubeconfig that the tool wrote; empty if it has not written one yet.
 	admin []byte
+	// forbidden says why Windlass may not read the Secret of this object, and adminForbidden why that of the Cluster; nil if it may.
+	forbidden, adminForbidden error
 	// outside says that the file of the kubeconfig is outside of the directory that is allowed.
 	outside bool
 	// ref is the Secret of this object; shared says that it is the Cluster's own, which the controller of Clusters writes.
@@ -55,11 +57,9 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 		return flow.Fail(err)
 	}
 	seen.ref, seen.shared = r.refOf(config, seen.cluster)
-	secret, err := r.readSecret(ctx, seen.ref)
-	if err != nil {
+	if err := r.observeSecret(ctx, seen); err != nil {
 		return flow.Fail(err)
 	}
-	seen.secret = secret
 	if seen.former, err = r.readFormer(ctx, config, seen.ref); err != nil {
 		return flow.Fail(err)
 	}
@@ -67,11 +67,11 @@ func (r *Reconciler) observe(ctx context.Context, pass *scope) flow.Outcome {
 		if seen.issuer, err = r.readCluster(ctx, was.cluster); err != nil {
 			return flow.Fail(err)
 		}
-		if seen.issuerAdmin, err = r.readAdmin(ctx, seen.issuer); err != nil {
+		if seen.issuerAdmin, err = r.readAdmin(ctx, seen.issuer); err != nil && !apierrors.IsForbidden(err) {
 			return flow.Fail(err)
 		}
 	}
-	if isToken(config) && config.DeletionTimestamp.IsZero() && secret != nil && belongsTo(config, secret) {
+	if secret := seen.secret; isToken(config) && config.DeletionTimestamp.IsZero() && secret != nil && belongsTo(config, secret) {
 		r.observeToken(ctx, config, seen)
 	}
 	pass.seen = seen
@@ -106,8 +106,26 @@ func (r *Reconciler) observeAdmin(ctx context.Context, config *clusterprovisione
 		return err
 	}
 	var err error
-	seen.admin, err = r.readAdmin(ctx, seen.cluster)
+	if seen.admin, err = r.readAdmin(ctx, seen.cluster); apierrors.IsForbidden(err) {
+		seen.adminForbidden = errors.New(kube.Forbidden(seen.cluster.KubeconfigSecret(r.namespace), "spec.kubeconfigSecretRef of the Cluster", r.subject))
+		return nil
+	}
 	return err
+}
+
+// observeSecret reads the Secret of the object. One that Windlass may not read is part of the observation and not an error: without it, the object
+// could not be deleted either.
+func (r *Reconciler) observeSecret(ctx context.Context, seen *observation) error {
+	var err error
+	if seen.secret, err = r.readSecret(ctx, seen.ref); !apierrors.IsForbidden(err) {
+		return err
+	}
+	field := "spec.writeSecretToRef"
+	if seen.shared {
+		field = "spec.kubeconfigSecretRef of the Cluster"
+	}
+	seen.forbidden = errors.New(kube.Forbidden(seen.ref, field, r.subject))
+	return nil
 }
 
 // readCluster reads a Cluster. It returns nil if there is none, or no name.

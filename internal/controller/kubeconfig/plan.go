@@ -63,6 +63,9 @@ func planSecret(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation,
 	if outcome := missing(config, seen); !outcome.IsDone() {
 		return decision{outcome: outcome}
 	}
+	if seen.forbidden != nil {
+		return decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonSecretForbidden, seen.forbidden)}
+	}
 	if seen.secret != nil && !seen.shared && !belongsTo(config, seen.secret) {
 		return decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonSecretConflict, fmt.Errorf(
 			"the Secret %s/%s exists and does not belong to this Kubeconfig: delete it, or name another in spec.writeSecretToRef",
@@ -97,6 +100,8 @@ func missing(config *clusterprovisionerv1alpha1.Kubeconfig, seen observation) fl
 			"file %q is outside of the directory that --config-root allows", config.Spec.ConfigPath))
 	case ref != nil && seen.cluster == nil:
 		return flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotFound, fmt.Sprintf("Cluster %q to be created", ref.Name), 0)
+	case seen.adminForbidden != nil:
+		return flow.Stall(clusterprovisionerv1alpha1.ReasonSecretForbidden, seen.adminForbidden)
 	case ref != nil && len(seen.admin) == 0:
 		return flow.Wait(clusterprovisionerv1alpha1.ReasonClusterNotReady, fmt.Sprintf("Cluster %q to have a kubeconfig", ref.Name), 0)
 	case len(seen.admin) == 0:

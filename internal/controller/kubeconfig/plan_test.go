@@ -205,6 +205,16 @@ func TestPlan(t *testing.T) {
 			decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonConfigPathRefused,
 				errors.New(`file "/etc/shadow" is outside of the directory that --config-root allows`))},
 		},
+		"a Secret that may not be read is left alone": {given(func(s *situation) { s.seen.forbidden = errors.New("no") }), decision{
+			outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonSecretForbidden, errors.New("no")),
+		}},
+		"a Cluster's Secret that may not be read is told of": {
+			given(withoutKubeconfig, func(s *situation) { s.seen.adminForbidden = errors.New("no") }),
+			decision{outcome: flow.Stall(clusterprovisionerv1alpha1.ReasonSecretForbidden, errors.New("no"))},
+		},
+		"a deleted token whose Secret may not be read is revoked": {
+			given(tokenOf, noting, deleted, func(s *situation) { s.seen.forbidden = errors.New("no") }), decision{revoke: true, release: true},
+		},
 		"a token is noted before it is issued":                                  {given(tokenOf), decision{note: true, outcome: toMake("windlass-way", "one")}},
 		"a token that is noted for another cluster is noted anew":               {given(tokenOf, noting, toTwo), decision{forget: true, lost: true, note: true, outcome: toMake("windlass-way", "two")}},
 		"a token that is noted is issued":                                       {given(tokenOf, noting), decision{issue: true}},

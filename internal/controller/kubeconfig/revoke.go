@@ -70,6 +70,8 @@ func planRevocation(config *clusterprovisionerv1alpha1.Kubeconfig, seen observat
 		return false, flow.Done()
 	case len(admin) > 0:
 		return true, flow.Done()
+	case was.known && seen.adminForbidden != nil && cluster == seen.cluster:
+		return false, waitToRevoke(config, was, "to have a kubeconfig that Windlass may read")
 	case was.known:
 		return false, waitToRevoke(config, was, "to have a kubeconfig")
 	}

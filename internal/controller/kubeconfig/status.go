@@ -48,6 +48,9 @@ func held(pass *scope) (*corev1.Secret, corev1.SecretReference) {
 	return seen.secret, seen.ref
 }
 
+// hidden reports whether Windlass may not read the Secret that holds the kubeconfig.
+func hidden(pass *scope) bool { return pass.seen.forbidden != nil && pass.seen.former == nil }
+
 // unreadable says why the content of the Secret cannot be used. It returns nil for a good one, and where there is no Secret.
 func unreadable(pass *scope) error {
 	secret, _ := held(pass)
@@ -72,6 +75,9 @@ func report(pass *scope) {
 	written := &pass.Object.Status
 	if was := recordOf(pass.Object, *pass.seen); was != nil && was.known {
 		written.ServiceAccount, written.ClusterName = was.account, was.cluster
+	}
+	if hidden(pass) {
+		return // where the kubeconfig is must not be forgotten
 	}
 	written.SecretRef, written.ExpiresAt, written.Server = nil, nil, ""
 	secret, ref := held(pass)
@@ -108,6 +114,8 @@ func expiry(secret *corev1.Secret, target *rest.Config) time.Time {
 func markIssued(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 	written := pass.Object.Status
 	switch err := unreadable(pass); {
+	case hidden(pass):
+		marks.False(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonSecretForbidden, pass.seen.forbidden.Error())
 	case written.SecretRef == nil && outcome.Reason() != "":
 		marks.False(clusterprovisionerv1alpha1.ConditionIssued, outcome.Reason(), outcome.Message())
 	case written.SecretRef == nil:

@@ -1,0 +1,100 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeconfig
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
+)
+
+// bind is the end of what a condition says of a Secret in a namespace that Windlass may not read.
+func bind(namespace string) string {
+	return ", or run: kubectl -n " + namespace + " create rolebinding windlass-kubeconfigs --clusterrole=windlass-kubeconfig-writer " +
+		"--serviceaccount=windlass-system:windlass"
+}
+
+// ended holds that the Kubeconfig is gone with what was made in the cluster for it.
+func (s *stage) ended(config *clusterprovisionerv1alpha1.Kubeconfig) {
+	s.t.Helper()
+	s.SettleKey(s.t, s.r, client.ObjectKeyFromObject(config))
+	for _, object := range append(made(accountOf(config)), config) {
+		if s.Get(s.t, object) {
+			s.t.Errorf("%T %q is still there", object, object.GetName())
+		}
+	}
+}
+
+// TestANamespaceThatMayNotBeReadHoldsItsKubeconfig is about writeSecretToRef of a namespace that is gone with its RoleBinding: each pass failed, the
+// Kubeconfig could not be deleted, and its token was not revoked.
+func TestANamespaceThatMayNotBeReadHoldsItsKubeconfig(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	s.r.subject = "--serviceaccount=windlass-system:windlass"
+	other := s.Namespace(t)
+	written := &corev1.SecretReference{Namespace: other, Name: "access"}
+	config := s.create(token, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Spec.WriteSecretToRef = written })
+	s.is(config, status.Ready, "True Ready: Secret "+other+"/access holds the kubeconfig")
+	s.r.direct = testkit.Forbid(s.Direct, other)
+	s.Settle(t, s.r, config)
+	told := "SecretForbidden: Windlass may not read Secret " + other + "/access: name another in spec.writeSecretToRef" + bind(other)
+	s.is(config, clusterprovisionerv1alpha1.ConditionIssued, "False "+told)
+	s.is(config, status.Stalled, "True "+told)
+	if diff := cmp.Diff(written, config.Status.SecretRef); diff != "" {
+		t.Errorf("the Secret in the status (-want +got):\n%s", diff)
+	}
+	s.r.direct = s.Direct
+	s.Settle(t, s.r, config)
+	s.is(config, status.Ready, "True Ready: Secret "+other+"/access holds the kubeconfig")
+	s.r.direct = testkit.Forbid(s.Direct, other)
+	if err := s.Live.Delete(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	s.ended(config)
+}
+
+// TestATokenOfAClusterWhoseKubeconfigMayNotBeReadIsGivenUpByAPerson is the same for kubeconfigSecretRef of the Cluster: the annotation that gives a token
+// up was not looked at.
+func TestATokenOfAClusterWhoseKubeconfigMayNotBeReadIsGivenUpByAPerson(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	s.r.subject = "--serviceaccount=windlass-system:windlass"
+	other := s.Namespace(t)
+	config := s.create(token, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+		k.Spec.WriteSecretToRef = &corev1.SecretReference{Namespace: other, Name: "access"}
+	})
+	s.r.direct = testkit.Forbid(s.Direct, s.namespace)
+	s.Settle(t, s.r, config)
+	s.is(config, status.Stalled, "True SecretForbidden: Windlass may not read Secret "+s.namespace+"/"+s.cluster.Name+
+		"-kubeconfig: name another in spec.kubeconfigSecretRef of the Cluster"+bind(s.namespace))
+	s.is(config, clusterprovisionerv1alpha1.ConditionIssued, "True Issued: Secret "+other+"/access holds the kubeconfig") // which still works
+	if err := s.Live.Delete(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	s.Settle(t, s.r, config)
+	s.is(config, status.Reconciling, `True ClusterNotReady: waiting for Cluster "`+s.cluster.Name+`" to have a kubeconfig that Windlass may read, so that the `+
+		"token can be revoked; to delete this Kubeconfig anyway, annotate it with clusterprovisioner.rke.io/skip-revocation=true")
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+		k.Annotations = map[string]string{clusterprovisionerv1alpha1.SkipRevocationAnnotation: "true"}
+	})
+	s.SettleKey(t, s.r, client.ObjectKeyFromObject(config))
+	if s.Get(t, config) {
+		t.Error("the Kubeconfig is still there")
+	}
+}
+
+// TestTheKubeconfigOfAClusterThatMayNotBeReadSaysSo shares the Cluster's Secret.
+func TestTheKubeconfigOfAClusterThatMayNotBeReadSaysSo(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	s.r.direct = testkit.Forbid(s.Direct, s.namespace)
+	config := s.create()
+	s.is(config, status.Ready, "False SecretForbidden: Windlass may not read Secret "+s.namespace+"/"+s.cluster.Name+"-kubeconfig: …")
+}
