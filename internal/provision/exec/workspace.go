@@ -16,6 +16,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/provision/confine"
@@ -177,7 +178,7 @@ func (w *workspace) collect(name string, tool provision.Tool) (provision.Artifac
 		for _, file := range files[:min(len(files), maxStateFiles)] {
 			content, err := w.read(file)
 			switch {
-			case errors.Is(err, errNoFile):
+			case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNoFile): // it can have been removed since
 			case unreadable(err):
 				left.Unread = append(left.Unread, file)
 			case err != nil:
@@ -195,12 +196,11 @@ func (w *workspace) collect(name string, tool provision.Tool) (provision.Artifac
 	}
 	content, err := w.read(file)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNoFile):
-	case unreadable(err):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNoFile), errors.Is(err, syscall.ENOTDIR):
+	case err != nil: // also if a link on the way there leads out of the directory
 		left.Unread = append(left.Unread, file)
 	default:
 		left.Kubeconfig = content
-		return left, err
 	}
 	return left, nil
 }

@@ -151,6 +151,7 @@ func TestADirectoryBesideTheStateHoldsTheClusterForEver(t *testing.T) {
 		os.WriteFile(filepath.Join(at, "huge"), nil, fileMode), os.Truncate(filepath.Join(at, "huge"), maxFile+1),
 		os.Mkdir(filepath.Join(at, "cache"), 0o700), os.Symlink("/etc/passwd", filepath.Join(at, "link")),
 		os.WriteFile(filepath.Join(at, "one.state"), []byte("state"), fileMode), os.Mkdir(filepath.Join(at, "kubeconfig"), 0o700),
+		os.Symlink("/etc", filepath.Join(at, "out")), os.Symlink("round", filepath.Join(at, "round")),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -161,14 +162,17 @@ func TestADirectoryBesideTheStateHoldsTheClusterForEver(t *testing.T) {
 	}
 	defer func() { _ = root.Close() }()
 	w := &workspace{dir: root, config: filepath.Join(at, "cluster.yml"), name: "cluster.yml"}
-	for _, file := range []string{"kubeconfig", "link", "../link", "/etc/passwd", "", "huge"} {
+	unread := map[string]bool{"huge": true, "out/passwd": true, "round/kubeconfig": true}
+	for _, file := range []string{
+		"kubeconfig", "link", "../link", "/etc/passwd", "", "huge", "out/passwd", "round/kubeconfig", "one.state/kubeconfig", "cache/kubeconfig", "none/kubeconfig",
+	} {
 		left, err := w.collect("one", provision.Tool{StateFiles: []string{"*", "state/*", "[", "{config}"}, KubeconfigFile: file})
 		if err != nil || len(left.State) != 1 || string(left.State["one.state"]) != "state" || len(left.Kubeconfig) > 0 {
 			t.Errorf("kubeconfig in %q: collected %v, %v", file, left, err)
 		}
 		want := []string{"huge"}
-		if file == "huge" {
-			want = []string{"huge", "huge"}
+		if unread[file] {
+			want = append(want, file)
 		}
 		if !slices.Equal(left.Unread, want) {
 			t.Errorf("kubeconfig in %q: %q cannot be kept, want %q", file, left.Unread, want)
