@@ -123,6 +123,31 @@ func TestAttackAConfigMapInThePlaceOfTheLines(t *testing.T) {
 	}
 }
 
+// wordy is a provisioner whose runs tell of a stage without bounds, as a kubelet tells why it cannot pull an image.
+type wordy struct{ provision.Provisioner }
+
+// Observe implements provision.Provisioner.
+func (w *wordy) Observe(ctx context.Context, cluster string) (provision.Run, error) {
+	run, err := w.Provisioner.Observe(ctx, cluster)
+	run.Stage = strings.Repeat("failed to resolve reference ", 40)
+	return run, err
+}
+
+// TestAStageWithoutBoundsHidesItself is about an image that cannot be pulled: what the kubelet says of it has no room in the status, which the API server
+// refused as a whole, until the Job was over.
+func TestAStageWithoutBoundsHidesItself(t *testing.T) {
+	s := newStage(t)
+	s.r.provisioner = &wordy{s.r.provisioner}
+	s.hangs()
+	s.until("the stage is told", func() bool {
+		return strings.HasPrefix(s.cluster.Status.LastOperation.Stage, "failed to resolve reference failed to resolve reference")
+	})
+	if got := s.cluster.Status.LastOperation.Stage; len(got) > maxStage || !strings.HasSuffix(got, "...") {
+		t.Errorf("the stage is %q", got)
+	}
+	s.ends()
+}
+
 // cannotPublish is a client by which nothing can be published.
 type cannotPublish struct {
 	client.Client

@@ -20,6 +20,7 @@ import (
 
 // Bounds of texts in the status, in bytes, as its schema says.
 const (
+	maxStage   = 256
 	maxMessage = 1024
 	maxSummary = 4096
 )
@@ -124,7 +125,7 @@ func reportOperation(pass *scope) {
 		last.StartTime = timeOf(run.StartedAt)
 	}
 	if run.Stage != "" {
-		last.Stage = run.Stage
+		last.Stage = status.Clip(run.Stage, maxStage) // what delays a Pod can be any text
 	}
 	if pass.finished != nil {
 		last.EndTime, last.ExitCode, last.Message = timeOf(run.EndedAt), run.ExitCode, ""

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,7 +84,8 @@ func TestAttackAPodForgesItsReport(t *testing.T) {
 	s.answers(Report{
 		Run: provision.Run{
 			ID: "up-9", Action: provision.Remove, Phase: provision.Failed, EndedAt: time.Now().Add(1000 * time.Hour),
-			Stage: strings.Repeat("s", 1<<20), Log: strings.Repeat("l", 1<<20) + "\npassword: hunter22\n", Skipped: make([]string, 10_000),
+			Stage: strings.Repeat("s", 1<<20), Log: strings.Repeat("l", 1<<20) + "\npassword: hunter22\n",
+			Skipped: append(make([]string, 10_000), "b", "a", "b"), // the status takes each once
 			Failure: &provision.Failure{Reason: "No Such Reason!", Message: strings.Repeat("m", 1<<20)},
 		},
 	})
@@ -93,8 +95,8 @@ func TestAttackAPodForgesItsReport(t *testing.T) {
 		run.Failure.Reason != clusterprovisionerv1alpha1.ReasonUnknown {
 		t.Errorf("the run is %s %s, ended at %s, with %s", run.ID, run.Action, run.EndedAt, run.Failure.Reason)
 	}
-	if len(run.Log) > provision.MaxLog || len(run.Stage) > maxText || len(run.Failure.Message) > maxText || len(run.Skipped) > maxSkipped {
-		t.Errorf("the log has %d bytes, the stage %d, the message %d, and %d machines", len(run.Log), len(run.Stage), len(run.Failure.Message), len(run.Skipped))
+	if len(run.Log) > provision.MaxLog || len(run.Stage) > maxText || len(run.Failure.Message) > maxText || !slices.Equal(run.Skipped, []string{"a", "b"}) {
+		t.Errorf("the log has %d bytes, the stage %d, the message %d, and skipped are %.100q", len(run.Log), len(run.Stage), len(run.Failure.Message), run.Skipped)
 	}
 	if strings.Contains(run.Log, "hunter22") {
 		t.Error("a password shows")
@@ -138,5 +140,17 @@ func TestARemovalThatLeftTooMuchIsRepeatedForEver(t *testing.T) {
 		if got.Run.Phase != want || (got.Run.Failure == nil) != (want == provision.Succeeded) || got.Left != nil {
 			t.Errorf("%s is %s with %+v, want %s", action, got.Run.Phase, got.Run.Failure, want)
 		}
+	}
+}
+
+// TestAttackAPodSkipsWithoutEnd names more machines than a status takes.
+func TestAttackAPodSkipsWithoutEnd(t *testing.T) {
+	t.Parallel()
+	var list []string
+	for i := range 2 * maxSkipped {
+		list = append(list, strings.Repeat("h", i))
+	}
+	if got := hosts(list); len(got) != maxSkipped || got[0] != "h" || !slices.IsSorted(got) {
+		t.Errorf("there are %d, the first is %q", len(got), got[0])
 	}
 }

@@ -94,10 +94,7 @@ func trim(told *Report, of *run, now time.Time) *Report {
 	said.ID, said.Action = of.id, of.action
 	said.Log = tail(provision.Redact(tail(said.Log, provision.MaxLog)), provision.MaxLog)
 	said.Stage = status.Clip(provision.Redact(said.Stage), maxText)
-	said.Skipped = slices.Clone(said.Skipped[:min(len(said.Skipped), maxSkipped)])
-	for i, host := range said.Skipped {
-		said.Skipped[i] = status.Clip(host, maxText)
-	}
+	said.Skipped = hosts(said.Skipped)
 	if said.EndedAt.After(now) {
 		said.EndedAt = now
 	}
@@ -130,6 +127,19 @@ func trim(told *Report, of *run, now time.Time) *Report {
 		believed.Left = &left
 	}
 	return believed
+}
+
+// hosts returns the machines that a list names, sorted and each once, at most maxSkipped of them.
+func hosts(list []string) []string {
+	var out []string
+	for _, host := range list {
+		if host != "" {
+			out = append(out, status.Clip(host, maxText))
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	return out[:min(len(out), maxSkipped)]
 }
 
 // tail returns the end of a text, at most that many bytes.
