@@ -92,16 +92,8 @@ func (r *Reconciler) save(ctx context.Context, pass *scope) error {
 	if err := r.writeStore(ctx, pass, pass.decision.save, run.ID); err != nil {
 		return err
 	}
-	kept, err := r.history(ctx, pass.Object)
-	if err != nil {
+	if err := r.keepLog(ctx, pass.Object, *run); err != nil {
 		return err
-	}
-	log, err := logConfigMap(pass.Object, r.namespace, kept.With(*run))
-	if err != nil {
-		return err
-	}
-	if err := patch.Apply(ctx, r.direct, log); err != nil {
-		return fmt.Errorf("cannot write the log to ConfigMap %s/%s: %w", r.namespace, *log.Name, err)
 	}
 	if err := r.unpublish(ctx, pass.Object, *run); err != nil {
 		return err

@@ -12,7 +12,8 @@
 //  2. plan decides what to do (plan.go, removal.go, waits.go): pure.
 //  3. observeFile looks whether the file of a run that is about to start is another Cluster's (claims.go).
 //  4. observeCredentials reads the SSH key and the host keys for that run (references.go).
-//  5. act does it (act.go). It starts and follows runs, publishes what they print (publish.go), and never waits for one.
+//  5. act does it (act.go). It starts and follows runs, publishes what they print (publish.go), keeps that of the last ones (logs.go), and
+//     never waits for one.
 //
 // Each pass then describes what it found in the status, with at most one write (status.go), and records events once that write has
 // succeeded (events.go). All conditions of a Cluster are written here: ConfigValid, Provisioned, KubeconfigAvailable, Healthy and

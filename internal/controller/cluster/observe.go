@@ -320,17 +320,3 @@ func (r *Reconciler) observeFormer(ctx context.Context, cluster *clusterprovisio
 	}
 	return nil
 }
-
-// history returns the runs of the cluster that are kept. They are read only when another one joins them. A ConfigMap of another object
-// keeps none.
-func (r *Reconciler) history(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster) (provision.History, error) {
-	key := client.ObjectKey{Namespace: r.namespace, Name: cluster.Name + clusterprovisionerv1alpha1.LogSuffix}
-	var kept corev1.ConfigMap
-	if err := r.direct.Get(ctx, key, &kept); err != nil && !apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("cannot read ConfigMap %s, which keeps the runs: %w", key, err)
-	}
-	if !belongsTo(cluster, &kept) { // also if there is none
-		return nil, nil
-	}
-	return provision.DecodeHistory(kept.Data), nil
-}

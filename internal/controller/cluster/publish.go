@@ -9,10 +9,7 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
@@ -93,7 +90,7 @@ func (r *Reconciler) publish(ctx context.Context, pass *scope) {
 // writeRunning writes the ConfigMap that publishes a run. One that belongs to somebody else is left alone.
 func (r *Reconciler) writeRunning(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, run provision.Run, now *publication) error {
 	if !now.ours {
-		live, err := r.readRunning(ctx, cluster)
+		live, err := r.readLines(ctx, cluster, clusterprovisionerv1alpha1.RunningSuffix)
 		if err != nil || live != nil && !belongsTo(cluster, live) {
 			return err
 		}
@@ -109,23 +106,10 @@ func (r *Reconciler) writeRunning(ctx context.Context, cluster *clusterprovision
 	return nil
 }
 
-// readRunning reads the ConfigMap that publishes a run; nil if there is none.
-func (r *Reconciler) readRunning(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster) (*corev1.ConfigMap, error) {
-	key := client.ObjectKey{Namespace: r.namespace, Name: cluster.Name + clusterprovisionerv1alpha1.RunningSuffix}
-	live := &corev1.ConfigMap{}
-	switch err := r.direct.Get(ctx, key, live); {
-	case apierrors.IsNotFound(err):
-		return nil, nil //nolint:nilnil // there is none, which is no error
-	case err != nil:
-		return nil, fmt.Errorf("cannot read ConfigMap %s: %w", key, err)
-	}
-	return live, nil
-}
-
 // unpublish takes away what was published of a run that has ended, also by an earlier process: the whole log is kept elsewhere.
 func (r *Reconciler) unpublish(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, run provision.Run) error {
 	r.published.drop(cluster.UID)
-	live, err := r.readRunning(ctx, cluster)
+	live, err := r.readLines(ctx, cluster, clusterprovisionerv1alpha1.RunningSuffix)
 	if err != nil || live == nil || !belongsTo(cluster, live) {
 		return err
 	}

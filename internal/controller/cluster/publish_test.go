@@ -11,13 +11,16 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/provision"
 	"github.com/windlass-operator/windlass/internal/status"
+	"github.com/windlass-operator/windlass/internal/testkit"
 )
 
 // running returns the ConfigMap that publishes the run of the Cluster; nil if there is none.
@@ -120,6 +123,43 @@ func TestAttackAConfigMapInThePlaceOfTheLines(t *testing.T) {
 	s.ends()
 	if got := s.running(); len(got.Data) != 1 || got.Data["mine"] != "yes" || len(got.OwnerReferences) > 0 {
 		t.Errorf("it was changed: %+v", got)
+	}
+}
+
+// TestAttackAConfigMapInThePlaceOfTheLog is about one of that name that somebody else has made: the end of the first run took it over, and the garbage
+// collector deleted it with the Cluster. Nothing waits for the log.
+func TestAttackAConfigMapInThePlaceOfTheLog(t *testing.T) {
+	for name, appears := range map[string]bool{"it is there": false, "it has just appeared": true} {
+		t.Run(name, func(t *testing.T) {
+			s, made := newStage(t), false
+			foreign := &corev1.ConfigMap{}
+			create := func() {
+				foreign.ObjectMeta = metav1.ObjectMeta{Namespace: s.namespace, Name: s.cluster.Name + clusterprovisionerv1alpha1.LogSuffix}
+				foreign.Data = map[string]string{"log": "mine"}
+				s.Create(t, foreign)
+				made = true
+			}
+			s.r.direct = testkit.Meanwhile(s.r.direct, func(object runtime.ApplyConfiguration) {
+				if log, ok := object.(*corev1ac.ConfigMapApplyConfiguration); ok && !made && strings.HasSuffix(*log.Name, clusterprovisionerv1alpha1.LogSuffix) {
+					create()
+				}
+			})
+			s.create()
+			if !appears {
+				create()
+			}
+			testkit.Eventually(t, "the run is recorded", func() bool {
+				_, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(s.cluster))
+				if err != nil && !apierrors.IsConflict(err) {
+					t.Fatal(err)
+				}
+				return s.Get(t, s.cluster) && s.cluster.Status.AppliedConfigHash != ""
+			})
+			s.ready()
+			if !made || !s.Get(t, foreign) || len(foreign.Data) != 1 || foreign.Data["log"] != "mine" || len(foreign.Labels)+len(foreign.OwnerReferences) > 0 {
+				t.Errorf("it was changed: %+v", foreign)
+			}
+		})
 	}
 }
 
