@@ -113,7 +113,8 @@ func (p *Prober) healthOf(cluster types.UID) health {
 	return one.get()
 }
 
-// Watch starts to probe a cluster, or goes on. What is known stays until the kubeconfig or the spec changes.
+// Watch starts to probe a cluster, or goes on. What is known stays until the kubeconfig or the spec changes. A kubeconfig that leads nowhere changes
+// nothing: the cluster is probed as before.
 func (p *Prober) Watch(cluster *clusterprovisionerv1alpha1.Cluster, kubeconfig []byte) error {
 	spec, err := json.Marshal(cluster.Spec.Health)
 	if err != nil {
@@ -122,11 +123,9 @@ func (p *Prober) Watch(cluster *clusterprovisionerv1alpha1.Cluster, kubeconfig [
 	key := sha256.Sum256(append(append([]byte{}, kubeconfig...), spec...))
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if have := p.probes[cluster.UID]; have != nil {
-		if have.key == key {
-			return nil
-		}
-		have.end()
+	have := p.probes[cluster.UID]
+	if have != nil && have.key == key {
+		return nil
 	}
 	target, err := kube.Target(kubeconfig)
 	if err != nil {
@@ -136,6 +135,9 @@ func (p *Prober) Watch(cluster *clusterprovisionerv1alpha1.Cluster, kubeconfig [
 	client, err := kubernetes.NewForConfig(target)
 	if err != nil {
 		return fmt.Errorf("cannot make a client for cluster %q: %w", cluster.Name, err)
+	}
+	if have != nil {
+		have.end()
 	}
 	p.probes[cluster.UID] = &probe{
 		name: cluster.Name, key: key, client: client, spec: cluster.Spec.Health, state: health{endpoint: target.Host},

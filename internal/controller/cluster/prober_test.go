@@ -4,12 +4,19 @@
 package cluster
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/testkit"
+	"github.com/windlass-operator/windlass/internal/testkit/build"
 )
 
 // An interval of a nanosecond, from before the schema refused it, made the manager probe without a pause.
@@ -29,4 +36,46 @@ func TestAttackProbesWithoutAPause(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAClusterIsNotProbedAnyMoreAndStaysHealthy is about a kubeconfig that somebody breaks and mends while the Cluster is paused: its probe had ended, was
+// taken for one that goes on, and what it had found last was told for ever.
+func TestAClusterIsNotProbedAnyMoreAndStaysHealthy(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer server.Close()
+	prober := NewProber()
+	prober.after = func(time.Duration) <-chan time.Time { return time.After(10 * time.Millisecond) }
+	stop := testkit.Background(t, prober.Start)
+	defer stop()
+	cluster := build.Cluster("one").UID("u").Obj()
+	good, err := clientcmd.Write(kubeconfigOf(&rest.Config{Host: server.URL}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := prober.Watch(cluster, good); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "it is probed", func() bool { return asked.Load() > 0 })
+	for name, broken := range map[string][]byte{"no kubeconfig": []byte("x"), "an authority that is none": unusable(t)} {
+		if err := prober.Watch(cluster, broken); err == nil {
+			t.Errorf("%s is not told", name)
+		}
+	}
+	if err := prober.Watch(cluster, good); err != nil {
+		t.Fatal(err)
+	}
+	before := asked.Load()
+	testkit.Eventually(t, "it is probed again", func() bool { return asked.Load() > before+4 }) // more than one probe can have been sent already
+}
+
+// unusable returns a kubeconfig that nothing can be asked with, although it can be read: its authority is no certificate.
+func unusable(t *testing.T) []byte {
+	t.Helper()
+	raw, err := clientcmd.Write(kubeconfigOf(&rest.Config{Host: "https://127.0.0.1:1", TLSClientConfig: rest.TLSClientConfig{CAData: []byte("x")}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
 }
