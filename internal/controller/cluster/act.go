@@ -142,8 +142,8 @@ func (r *Reconciler) ensure(ctx context.Context, pass *scope) error {
 		r.prober.Forget(cluster.UID)
 		return nil
 	}
-	if err := r.prober.Watch(cluster, kubeconfig); err != nil {
-		return err
+	if err := r.prober.Watch(cluster, kubeconfig); err != nil && pass.decision.refused == nil { // the tool may have to run for a better one
+		pass.decision.refused = &refusal{clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, provision.Redact(err.Error())}
 	}
 	if err := r.ensureKubeconfigObject(ctx, cluster, pass.seen); err != nil {
 		return err

@@ -40,7 +40,7 @@ type decision struct {
 	start *launch
 	// release says that the Cluster can go: nothing is left of it, or what is left stays.
 	release bool
-	// kubeconfig is what to write to the Secret; nil leaves it as it is. refused says why it is not written.
+	// kubeconfig is what to write to the Secret; nil leaves it as it is. refused says why it is not written, or of no use.
 	kubeconfig []byte
 	refused    *refusal
 	// dropFormer says that the Secret that held the kubeconfig before has to be deleted.

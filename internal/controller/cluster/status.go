@@ -199,11 +199,13 @@ func markKubeconfig(marks *status.Marks, pass *scope) {
 }
 
 // markHealthy marks what the probes have found. A manager that has just taken over has not probed yet: until it has, what the manager before
-// it found holds, as it would without the change.
+// it found holds, as it would without the change. One that has nothing to probe with never will.
 func markHealthy(marks *status.Marks, pass *scope) {
 	state, found := pass.seen.health, metav1.ConditionUnknown
 	before := apimeta.FindStatusCondition(pass.Before.Status.Conditions, clusterprovisionerv1alpha1.ConditionHealthy)
-	if before != nil && len(pass.seen.probed()) > 0 {
+	refused := pass.decision.refused
+	probes := len(pass.seen.probed()) > 0 && (refused == nil || refused.reason != clusterprovisionerv1alpha1.ReasonKubeconfigInvalid)
+	if before != nil && probes {
 		found = before.Status
 	}
 	switch {

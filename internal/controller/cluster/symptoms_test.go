@@ -344,3 +344,22 @@ func TestARunThatIsGoneWithItsPodIsUnderWayForEver(t *testing.T) {
 		}
 	})
 }
+
+// TestAKubeconfigThatIsOfNoUseKeepsTheToolFromRunning is about a certificate authority that is no certificate: each pass failed before it started the tool,
+// so that neither a correction nor the annotation brought a better kubeconfig.
+func TestAKubeconfigThatIsOfNoUseKeepsTheToolFromRunning(t *testing.T) {
+	s := newStage(t)
+	s.file("source", string(unusable(t)))
+	s.create()
+	s.becomes(clusterprovisionerv1alpha1.ConditionKubeconfigAvailable, "False KubeconfigInvalid: cannot make a client for cluster \""+s.cluster.Name+"\": …")
+	s.settled()
+	if !s.is(clusterprovisionerv1alpha1.ConditionHealthy, "Unknown NotProbed: the API server has not been probed yet") {
+		t.Errorf("the conditions are %+v", s.cluster.Status.Conditions)
+	}
+	s.file("source", string(s.kubeconfig()))
+	s.edit(annotate(clusterprovisionerv1alpha1.RetryAnnotation, "1"))
+	s.ready()
+	if got := s.calls(); got != "2 up" {
+		t.Errorf("the tool was called for %q", got)
+	}
+}
