@@ -18,6 +18,6 @@ const (
 	ReasonTokenRefused = "TokenRefused"
 	// ReasonRevoked is the reason of the event for a ServiceAccount that has been deleted from the cluster.
 	ReasonRevoked = "Revoked"
-	// ReasonExpired says that the credential has expired.
+	// ReasonExpired says that the credential has expired, or is not accepted by the cluster any more.
 	ReasonExpired = "Expired"
 )

@@ -85,7 +85,7 @@ func (r *Reconciler) writeSecret(ctx context.Context, pass *scope, kubeconfig []
 	// This is what the Secret holds from now on.
 	written := &corev1.Secret{Data: map[string][]byte{clusterprovisionerv1alpha1.KubeconfigSecretKey: kubeconfig}}
 	written.Namespace, written.Name, written.Labels, written.Annotations = ref.Namespace, ref.Name, labelsOf(pass.Object), annotations
-	pass.seen.secret = written
+	pass.seen.secret, pass.seen.rejected = written, false
 	return nil
 }
 

@@ -491,3 +491,25 @@ func TestASecretThatNobodyCanReadIsCalledValid(t *testing.T) {
 	s.holds(config, config.Name+"-kubeconfig")
 	s.enter(s.secret(config))
 }
+
+// TestATokenThatTheClusterDoesNotAcceptIsCalledValid has a token whose ServiceAccount is gone, and that is not issued anew for now.
+func TestATokenThatTheClusterDoesNotAcceptIsCalledValid(t *testing.T) {
+	s := newStage(t)
+	s.provisioned()
+	config := s.create(token)
+	inside := s.enter(s.secret(config))
+	if err := s.Live.Delete(t.Context(), made(accountOf(config))[0]); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "the cluster does not accept the token", func() bool {
+		return apierrors.IsUnauthorized(inside.List(t.Context(), &corev1.PodList{}))
+	})
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) {
+		k.Annotations = map[string]string{status.PausedAnnotation: "true"}
+	})
+	s.Settle(t, s.r, config)
+	s.is(config, clusterprovisionerv1alpha1.ConditionIssued, "False Expired: the cluster does not accept the token any more")
+	testkit.Edit(t, s.Harness, config, func(k *clusterprovisionerv1alpha1.Kubeconfig) { k.Annotations = nil })
+	s.Settle(t, s.r, config)
+	s.holds(config, config.Name+"-kubeconfig")
+}

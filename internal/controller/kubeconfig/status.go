@@ -124,6 +124,8 @@ func markIssued(marks *status.Marks, pass *scope, outcome flow.Outcome) {
 		marks.False(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonKubeconfigInvalid, err.Error())
 	case expired(pass):
 		marks.False(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonExpired, "the credential has expired")
+	case pass.seen.rejected && pass.seen.former == nil:
+		marks.False(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonExpired, "the cluster does not accept the token any more")
 	default:
 		message := fmt.Sprintf("Secret %s/%s holds the kubeconfig", written.SecretRef.Namespace, written.SecretRef.Name)
 		marks.True(clusterprovisionerv1alpha1.ConditionIssued, clusterprovisionerv1alpha1.ReasonIssued, message)

@@ -46,7 +46,7 @@ const own: Record<Reason, string> = {
   Emulated: "主机用软件模拟处理器，比较慢。",
   Error: "发生了意外错误，稍后重试。",
   EtcdUnhealthy: "etcd 没有变得健康。查看日志。",
-  Expired: "凭据已过期。",
+  Expired: "凭据已过期，或集群不再接受它。",
   FailedCreate: "Pod 无法创建。查看下面的原话。",
   FailedDelete: "Pod 无法删除。查看下面的原话。",
   FoundNewReplicaSet: "沿用已有的 ReplicaSet 继续变更。",
