@@ -154,6 +154,10 @@ func named(server string) change {
 	return edited(leadingTo("https://127.0.0.1:1", func(c *clientcmdapi.Cluster) { c.TLSServerName = server }))
 }
 
+func proxied(s *situation) {
+	edited(leadingTo("https://127.0.0.1:1", func(c *clientcmdapi.Cluster) { c.ProxyURL = "http://127.0.0.1:2" }))(s)
+}
+
 func unverified(s *situation) {
 	edited(leadingTo("https://127.0.0.1:1", func(c *clientcmdapi.Cluster) { c.InsecureSkipTLSVerify = true }))(s)
 }
@@ -242,6 +246,7 @@ func TestPlan(t *testing.T) {
 		"a token in a Secret that is empty is replaced":                           {given(tokenOf, issued(0), edited(nil)), decision{issue: true}},
 		"a token for a cluster with another authority is replaced":                {given(tokenOf, issued(0), authority("former")), decision{issue: true}},
 		"a token for a cluster with another server name is replaced":              {given(tokenOf, issued(0), named("former")), decision{issue: true}},
+		"a token for a cluster that was behind a proxy is replaced":               {given(tokenOf, issued(0), proxied), decision{issue: true}},
 		"a token for a cluster that was not verified is replaced":                 {given(tokenOf, issued(0), unverified), decision{issue: true}},
 		"a paused token is not renewed":                                           {given(tokenOf, issued(time.Hour), annotated(status.PausedAnnotation)), decision{outcome: paused}},
 		"a token is revoked before an admin's kubeconfig is handed out":           {given(tokenOf, issued(0), adminOf), decision{revoke: true, forget: true, write: first}},

@@ -8,6 +8,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -75,14 +77,15 @@ func (r *Reconciler) enter(ctx context.Context, kubeconfig []byte) error {
 }
 
 // leads reports whether a kubeconfig that was issued leads to the cluster as the kubeconfig of its tool does: one that cannot be read does not,
-// nor one with an address or a certificate authority that the cluster had before it was made anew.
+// nor one with an address, a proxy or a certificate authority that the cluster had before it was made anew.
 func leads(issued, admin []byte) bool {
 	is, err := kube.Target(issued)
 	if err != nil {
 		return false
 	}
 	want, err := kube.Target(admin)
-	return err == nil && is.Host == want.Host && is.ServerName == want.ServerName && is.Insecure == want.Insecure && bytes.Equal(is.CAData, want.CAData)
+	return err == nil && is.Host == want.Host && is.ServerName == want.ServerName && is.Insecure == want.Insecure &&
+		proxyOf(is) == proxyOf(want) && bytes.Equal(is.CAData, want.CAData)
 }
 
 // issue ensures the ServiceAccount and its binding, and returns a kubeconfig with a token for it.
@@ -101,7 +104,7 @@ func (t *target) issue(ctx context.Context, config *clusterprovisionerv1alpha1.K
 	}
 	cluster := &clientcmdapi.Cluster{
 		Server: t.config.Host, CertificateAuthorityData: t.config.CAData, TLSServerName: t.config.ServerName,
-		InsecureSkipTLSVerify: t.config.Insecure,
+		InsecureSkipTLSVerify: t.config.Insecure, ProxyURL: proxyOf(t.config),
 	}
 	raw, err := clientcmd.Write(clientcmdapi.Config{
 		Clusters:       map[string]*clientcmdapi.Cluster{config.Name: cluster},
@@ -112,6 +115,18 @@ func (t *target) issue(ctx context.Context, config *clusterprovisionerv1alpha1.K
 	// The cluster may grant another time than what was asked for, and then says so.
 	granted := ptr.Deref(token.Spec.ExpirationSeconds, expiration(config))
 	return raw, grant{token.Status.ExpirationTimestamp.Time, time.Duration(granted) * time.Second}, err
+}
+
+// proxyOf returns the proxy that a kubeconfig names; empty for none.
+func proxyOf(config *rest.Config) string {
+	if config.Proxy == nil {
+		return ""
+	}
+	proxy, err := config.Proxy(&http.Request{URL: &url.URL{}}) // it is one for all requests
+	if err != nil || proxy == nil {
+		return ""
+	}
+	return proxy.String()
 }
 
 // ensureAccount creates the ServiceAccount, unless it exists.
