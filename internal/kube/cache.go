@@ -9,9 +9,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,6 +26,14 @@ import (
 // maxAnnotation is how much the caches keep of a node's annotation, in characters: one more than a pool's value can have.
 const maxAnnotation = nodesv1.MaxAnnotationValue + 1
 
+const (
+	// MaxChildBytes is how large a Deployment or PodDisruptionBudget can be that the caches keep. It leaves room for what others add to the
+	// Deployment of the largest PodSet.
+	MaxChildBytes = 4 * appsv1alpha1.MaxTemplateBytes
+	// maxOwnerBytes is more than a reference to a PodSet can have.
+	maxOwnerBytes = 1 << 10
+)
+
 // CacheOptions returns what the caches keep. A Node of a real cluster has about 14 KiB, most of it images, of which the
 // controllers read about 2; a Pod is watched for where it runs and whether it lives. Nothing that comes from these
 // caches may be sent back as a whole: it would erase what was left out.
@@ -33,9 +43,10 @@ func CacheOptions(scheme *runtime.Scheme) cache.Options {
 		NewInformer:      NewInformer,
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&appsv1.Deployment{}:   {Transform: trimDeployment},
-			&appsv1alpha1.PodSet{}: {Transform: trimPodSet},
-			&corev1.Node{}:         {Transform: trimNode},
+			&appsv1.Deployment{}:            {Transform: trimDeployment},
+			&policyv1.PodDisruptionBudget{}: {Transform: trimBudget},
+			&appsv1alpha1.PodSet{}:          {Transform: trimPodSet},
+			&corev1.Node{}:                  {Transform: trimNode},
 
 			&appsv1alpha1.PodBuggerTool{}:            {Transform: trimNotes},
 			&cloudnativev1alpha1.VirtualMachine{}:    {Transform: trimNotes},
@@ -110,12 +121,13 @@ func trimPod(object any) (any, error) {
 	return pod, nil
 }
 
-// templateBytes is the annotation with which the caches note the size of a template that they dropped. A key with two slashes is invalid
-// for API servers, so no user can set it.
-const templateBytes = "windlass.io/dropped/template-bytes"
+// droppedBytes is the annotation with which the caches note the size of what they dropped. A key with two slashes is invalid for API servers,
+// so no user can set it.
+const droppedBytes = "windlass.io/dropped/bytes"
 
-// DroppedTemplate returns how many bytes the template of a PodSet from the caches has if they dropped it, and else an empty string.
-func DroppedTemplate(podSet *appsv1alpha1.PodSet) string { return podSet.Annotations[templateBytes] }
+// Dropped returns how many bytes the caches dropped of an object because they were too many: the template of a PodSet, or a child of one. It is
+// empty if they dropped none.
+func Dropped(object client.Object) string { return object.GetAnnotations()[droppedBytes] }
 
 // trimPodSet drops a template that is too large, and notes its size: users who create PodSets must not be able to fill the manager's memory.
 // The annotations are cut as a node's are; kubectl keeps a copy of the template in one. As every transform, it can be called with its own
@@ -129,24 +141,55 @@ func trimPodSet(object any) (any, error) {
 	podSet.Annotations = shorten(podSet.Annotations)
 	if size := podSet.Spec.Template.Size(); size > appsv1alpha1.MaxTemplateBytes {
 		podSet.Spec.Template = nil
-		metav1.SetMetaDataAnnotation(&podSet.ObjectMeta, templateBytes, strconv.Itoa(size))
+		metav1.SetMetaDataAnnotation(&podSet.ObjectMeta, droppedBytes, strconv.Itoa(size))
 	}
 	return podSet, nil
 }
 
-// trimDeployment keeps of a Deployment that is no PodSet's only that it is there, and whose it is: its name may be in the
-// way of a PodSet's.
+// trimDeployment keeps of a Deployment that is no PodSet's only that it is there: its name may be in the way of a PodSet's. Of one that is too
+// large it keeps whose it is and how many pods it has: its labels and its owner are anybody's to write.
 func trimDeployment(object any) (any, error) {
 	deployment, ok := object.(*appsv1.Deployment)
 	if !ok {
 		return object, nil
 	}
-	deployment.ManagedFields = nil
-	if deployment.Labels[appsv1alpha1.LabelApp] != appsv1alpha1.LabelAppValue {
-		deployment.ObjectMeta = trimMeta(&deployment.ObjectMeta)
+	deployment.ManagedFields, deployment.Annotations = nil, shorten(deployment.Annotations)
+	if owner := podSetOf(deployment); owner == nil {
+		deployment.ObjectMeta = trimChild(&deployment.ObjectMeta)
 		deployment.Spec, deployment.Status = appsv1.DeploymentSpec{}, appsv1.DeploymentStatus{}
+	} else if size := deployment.Size(); size > MaxChildBytes {
+		deployment.ObjectMeta = trimChild(&deployment.ObjectMeta, *owner)
+		deployment.Spec = appsv1.DeploymentSpec{Replicas: deployment.Spec.Replicas}
+		metav1.SetMetaDataAnnotation(&deployment.ObjectMeta, droppedBytes, strconv.Itoa(size))
 	}
 	return deployment, nil
+}
+
+// trimBudget keeps of a PodDisruptionBudget what trimDeployment keeps of a Deployment. Nobody reads its status.
+func trimBudget(object any) (any, error) {
+	budget, ok := object.(*policyv1.PodDisruptionBudget)
+	if !ok {
+		return object, nil
+	}
+	budget.ManagedFields, budget.Annotations = nil, shorten(budget.Annotations)
+	budget.Status = policyv1.PodDisruptionBudgetStatus{}
+	if owner := podSetOf(budget); owner == nil {
+		budget.ObjectMeta, budget.Spec = trimChild(&budget.ObjectMeta), policyv1.PodDisruptionBudgetSpec{}
+	} else if size := budget.Size(); size > MaxChildBytes {
+		budget.ObjectMeta, budget.Spec = trimChild(&budget.ObjectMeta, *owner), policyv1.PodDisruptionBudgetSpec{}
+		metav1.SetMetaDataAnnotation(&budget.ObjectMeta, droppedBytes, strconv.Itoa(size))
+	}
+	return budget, nil
+}
+
+// podSetOf returns the reference by which an object names a PodSet as its controller, nil if it names none. The API server bounds no part of it.
+func podSetOf(object metav1.Object) *metav1.OwnerReference {
+	owner := metav1.GetControllerOf(object)
+	if owner == nil || owner.Size() > maxOwnerBytes || owner.Kind != "PodSet" ||
+		schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).Group != appsv1alpha1.GroupName {
+		return nil
+	}
+	return owner
 }
 
 // shorten cuts annotations that are longer than a pool's can be: it only has to be seen that they are there and different.
@@ -171,6 +214,13 @@ func beginning(value string) string {
 		characters++
 	}
 	return value
+}
+
+// trimChild keeps what identifies an object, and of its owners those that are given.
+func trimChild(meta *metav1.ObjectMeta, owners ...metav1.OwnerReference) metav1.ObjectMeta {
+	out := trimMeta(meta)
+	out.Labels, out.OwnerReferences = nil, owners
+	return out
 }
 
 // trimMeta keeps what identifies an object.

@@ -14,7 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -113,38 +116,92 @@ func TestAttackLargePodSetsFillTheCache(t *testing.T) {
 		t.Errorf("the cache keeps %d bytes, more than a hundredth of %d", len(raw), len(large))
 	}
 	kept, ok := got.(*appsv1alpha1.PodSet)
-	if !ok || kept.Spec.Size != 3 || DroppedTemplate(kept) == "" {
+	if !ok || kept.Spec.Size != 3 || Dropped(kept) == "" {
 		t.Errorf("the cache keeps %+v, want the size of the set and that of the template", got)
 	}
+}
+
+// A Deployment was kept whole if it had the label of PodSets, which anybody can set, and a PodDisruptionBudget always.
+func TestAttackLargeChildrenFillTheCache(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("x", 1<<20)
+	for whose, test := range map[string]struct {
+		owners []metav1.OwnerReference
+		owned  bool
+	}{
+		"nobody's":                        {},
+		"of somebody else":                {owners: []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "PodSet", Name: large, UID: "u", Controller: new(true)}}},
+		"of a PodSet":                     {owners: ownedBy("u"), owned: true},
+		"of what cannot be a PodSet":      {owners: ownedBy(types.UID(large))},
+		"of a PodSet and of a thousand":   {owners: append(ownedBy("u"), metav1.OwnerReference{APIVersion: "v1", Kind: "Node", Name: large, UID: "v"}), owned: true},
+		"of a PodSet that does not do it": {owners: []metav1.OwnerReference{{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Name: "web", UID: "u"}}},
+	} {
+		meta := metav1.ObjectMeta{
+			Name: "web", UID: "c", Labels: map[string]string{appsv1alpha1.LabelApp: appsv1alpha1.LabelAppValue, "large": large}, OwnerReferences: test.owners,
+		}
+		for _, object := range []client.Object{
+			&appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Replicas: new(int32(3)), Template: corev1.PodTemplateSpec{
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Env: []corev1.EnvVar{{Name: "E", Value: large}}}}},
+			}}},
+			&policyv1.PodDisruptionBudget{ObjectMeta: meta, Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{
+				MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: metav1.LabelSelectorOpIn, Values: []string{large}}},
+			}}},
+		} {
+			got, size := trimmed(t, object)
+			if size > 4<<10 || got.GetName() != "web" || got.GetUID() != "c" {
+				t.Errorf("%T %s: the cache keeps %d bytes of %q", object, whose, size, got.GetName())
+			}
+			if owner := metav1.GetControllerOf(got); (owner != nil) != test.owned || (Dropped(got) != "") != test.owned {
+				t.Errorf("%T %s: the cache keeps the owner %v, and %q as what it dropped", object, whose, owner, Dropped(got))
+			}
+		}
+	}
+}
+
+// ownedBy are the owners of a child of a PodSet.
+func ownedBy(uid types.UID) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Name: "web", UID: uid, Controller: new(true)}}
+}
+
+// trimmed returns what the caches keep of an object, and how many bytes that has.
+func trimmed(t *testing.T, object client.Object) (client.Object, int) {
+	t.Helper()
+	options := CacheOptions(NewScheme())
+	transform := options.DefaultTransform
+	for kind, by := range options.ByObject {
+		if reflect.TypeOf(kind) == reflect.TypeOf(object) {
+			transform = by.Transform
+		}
+	}
+	got, err := transform(object.DeepCopyObject())
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, ok := got.(client.Object)
+	if !ok {
+		t.Fatalf("%T is no object", got)
+	}
+	return kept, len(raw)
 }
 
 // kubectl keeps a copy of each object in an annotation of up to 256 KiB, and so did the manager.
 func TestAttackNotesOnObjectsFillTheCache(t *testing.T) {
 	t.Parallel()
-	options := CacheOptions(NewScheme())
 	notes := map[string]string{"kubectl.kubernetes.io/last-applied-configuration": strings.Repeat("x", 200<<10), "short": "kept"}
+	child := metav1.ObjectMeta{OwnerReferences: ownedBy("u")}
 	for _, object := range []client.Object{
 		&appsv1alpha1.PodSet{}, &appsv1alpha1.PodBuggerTool{}, &cloudnativev1alpha1.VirtualMachine{}, &clusterprovisionerv1alpha1.Cluster{},
-		&clusterprovisionerv1alpha1.Kubeconfig{}, &corev1.Node{},
+		&clusterprovisionerv1alpha1.Kubeconfig{}, &corev1.Node{}, &appsv1.Deployment{ObjectMeta: child}, &policyv1.PodDisruptionBudget{ObjectMeta: child},
 	} {
 		object.SetAnnotations(maps.Clone(notes))
 		object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: strings.Repeat("x", 100<<10)}})
-		transform := options.DefaultTransform
-		for kind, by := range options.ByObject {
-			if reflect.TypeOf(kind) == reflect.TypeOf(object) {
-				transform = by.Transform
-			}
-		}
-		got, err := transform(object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := json.Marshal(got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if kept := object.GetAnnotations()["short"]; len(raw) > 4<<10 || kept != "kept" {
-			t.Errorf("%T: the cache keeps %d bytes of notes, and %q of a short one", object, len(raw), kept)
+		got, size := trimmed(t, object)
+		if kept := got.GetAnnotations()["short"]; size > 4<<10 || kept != "kept" {
+			t.Errorf("%T: the cache keeps %d bytes of notes, and %q of a short one", object, size, kept)
 		}
 	}
 }
@@ -183,8 +240,14 @@ func TestTransformsCanBeRepeated(t *testing.T) {
 		"Node": {trimNode, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: long}, Status: corev1.NodeStatus{
 			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Message: "dropped"}},
 		}}},
-		"Pod":               {trimPod, &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n", HostIPC: true}}},
-		"Deployment":        {trimDeployment, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Annotations: long}}},
+		"Pod":        {trimPod, &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n", HostIPC: true}}},
+		"Deployment": {trimDeployment, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Annotations: long}}},
+		"Deployment, too large": {trimDeployment, &appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{OwnerReferences: ownedBy("u")}, Spec: appsv1.DeploymentSpec{Template: *large},
+		}},
+		"PodDisruptionBudget, too large": {trimBudget, &policyv1.PodDisruptionBudget{
+			ObjectMeta: metav1.ObjectMeta{OwnerReferences: ownedBy("u"), Labels: long}, Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: new(intstr.FromInt32(1))},
+		}},
 		"VirtualMachine":    {trimNotes, &cloudnativev1alpha1.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Annotations: long}}},
 		"PodSet":            {trimPodSet, &appsv1alpha1.PodSet{Spec: appsv1alpha1.PodSetSpec{Size: 1}}},
 		"PodSet, too large": {trimPodSet, &appsv1alpha1.PodSet{Spec: appsv1alpha1.PodSetSpec{Template: large}}},
@@ -213,14 +276,31 @@ func TestTransformsCanBeRepeated(t *testing.T) {
 // A user who could set the note of the caches would stop their PodSet with a wrong message.
 func TestAttackANoteOfTheCachesIsForged(t *testing.T) {
 	t.Parallel()
-	if problems := validation.IsQualifiedName(templateBytes); len(problems) == 0 {
-		t.Errorf("the API server accepts the annotation %q", templateBytes)
+	if problems := validation.IsQualifiedName(droppedBytes); len(problems) == 0 {
+		t.Errorf("the API server accepts the annotation %q", droppedBytes)
+	}
+}
+
+// A Deployment that lost the label of PodSets was kept without its hash, so that its repair was told as an update.
+func TestTrimDeploymentKeepsWhatControllersRead(t *testing.T) {
+	t.Parallel()
+	want := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Labels: map[string]string{"app": "other"}, Annotations: map[string]string{"a": "b"}, OwnerReferences: ownedBy("u")},
+		Spec:       appsv1.DeploymentSpec{Replicas: new(int32(3)), Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{NodeName: "n"}}},
+		Status:     appsv1.DeploymentStatus{Replicas: 3},
+	}
+	got, err := trimDeployment(want.DeepCopy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Deployment differs (-want +got):\n%s", diff)
 	}
 }
 
 func TestTransformsPassOnWhatTheyDoNotKnow(t *testing.T) {
 	t.Parallel()
-	for _, transform := range []func(any) (any, error){trimNode, trimPod, trimDeployment, trimPodSet, trimNotes} {
+	for _, transform := range []func(any) (any, error){trimNode, trimPod, trimDeployment, trimBudget, trimPodSet, trimNotes} {
 		if got, err := transform("tombstone"); err != nil || got != "tombstone" {
 			t.Errorf("got %v, %v", got, err)
 		}

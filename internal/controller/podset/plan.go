@@ -76,7 +76,7 @@ func (d decision) changes() bool {
 // plan compares what was observed with what the PodSet describes. A template that the cache does not keep changes nothing. The Deployment comes first; the budget waits until the
 // Deployment's name is the PodSet's.
 func plan(podSet *appsv1alpha1.PodSet, seen observation) (decision, error) {
-	if size := kube.DroppedTemplate(podSet); size != "" {
+	if size := kube.Dropped(podSet); size != "" {
 		return decision{outcome: flow.Stall(appsv1alpha1.ReasonTemplateTooLarge, fmt.Errorf(
 			"spec.template has %s bytes: must have at most %d; put what is large into ConfigMaps", size, appsv1alpha1.MaxTemplateBytes))}, nil
 	}
@@ -176,7 +176,8 @@ func planBudget(podSet *appsv1alpha1.PodSet, live *policyv1.PodDisruptionBudget)
 	return decision{actions: []action{change}}, nil
 }
 
-// standing says whether the PodSet can work with an object of its name: done if the PodSet owns it.
+// standing says whether the PodSet can work with an object of its name: done if the PodSet owns it and the cache has all of it. What of it
+// differs would otherwise be unknown, and it would be applied in each pass.
 func standing(podSet *appsv1alpha1.PodSet, kind string, live client.Object) decision {
 	switch {
 	case !live.GetDeletionTimestamp().IsZero() || ownedByPredecessor(podSet, live):
@@ -185,6 +186,9 @@ func standing(podSet *appsv1alpha1.PodSet, kind string, live client.Object) deci
 	case !metav1.IsControlledBy(live, podSet):
 		text := fmt.Sprintf("%s %q exists and does not belong to this PodSet", kind, live.GetName())
 		return decision{outcome: flow.Stall(appsv1alpha1.ReasonNameTaken, errors.New(text)), conflict: text}
+	case kube.Dropped(live) != "":
+		return decision{outcome: flow.Stall(appsv1alpha1.ReasonTemplateTooLarge, fmt.Errorf(
+			"%s %q has %s bytes: must have at most %d; take away what others have added to it", kind, live.GetName(), kube.Dropped(live), kube.MaxChildBytes))}
 	}
 	return decision{}
 }
