@@ -22,9 +22,10 @@ const RecheckBehind = time.Second
 // is behind. If an object is as before its deletion in them, what is made for it outside of the cluster stays for ever, because nobody waits for its
 // end any more. If its spec or its status is an old one, what the process before has done looks like somebody else's.
 //
-// One look at each object is enough: what this process does itself, it knows. Only after an error as the answer to a status it looks once more. The first
-// look is at all objects of the kind; only one that the cache shows otherwise is looked at by itself, and not more often than once in RecheckBehind. Both
-// are lists, which need no right that a cache does not need. Other controllers ask, too, before they do something for the object.
+// One look at each object is enough: what this process does itself, it knows. Only after an error as the answer to a status, other than a
+// conflict, it looks once more. The first look is at all objects of the kind; only one that the cache shows otherwise is looked at by itself, and not more
+// often than once in RecheckBehind. Both are lists, which need no right that a cache does not need. Other controllers ask, too, before they do something
+// for the object.
 func (l *Lifecycle[T, S]) Confirm(ctx context.Context, object T) (bool, error) {
 	if l.Live == nil || l.confirmed.has(object) {
 		return true, nil

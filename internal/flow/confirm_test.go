@@ -116,6 +116,35 @@ func (u unansweredStatus) Patch(ctx context.Context, object client.Object, with 
 	return errors.Join(u.SubResourceWriter.Patch(ctx, object, with, options...), apierrors.NewTimeoutError("no answer", 0))
 }
 
+// A person changed the object while a pass worked on it. After the conflict the next pass looked past the cache, found that to be behind, and rested for a
+// second, in which the event of the change was turned away, too.
+func TestAConflictOfAStatusLetsTheNextPassRest(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.pass()
+	old := &frozen{Client: s.Client, podSet: s.podSet.DeepCopy()}
+	testkit.Edit(t, s.Harness, s.podSet, func(live *appsv1alpha1.PodSet) { live.Spec.Size = 2 })
+	describe := s.lifecycle.Describe
+	s.lifecycle.Describe = func(pass *scope, outcome flow.Outcome) *status.Marks {
+		marks := describe(pass, outcome)
+		marks.False(synced, "Missing", "")
+		return marks
+	}
+	live := &counted{Reader: s.Live}
+	s.lifecycle.Client, s.lifecycle.Live = old, live
+	for range 2 { // the cache has not caught up when the second pass begins
+		result, err := s.lifecycle.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(s.podSet)})
+		if !apierrors.IsConflict(err) {
+			t.Errorf("the pass ends with %+v and %v, want the conflict, after which the next one begins at once", result, err)
+		}
+	}
+	s.lifecycle.Client = s.Client
+	s.pass()
+	if !apimeta.IsStatusConditionFalse(s.podSet.Status.Conditions, synced) || live.reads != 0 {
+		t.Errorf("after %d reads past the cache, want none, the object says %+v", live.reads, s.podSet.Status.Conditions)
+	}
+}
+
 // What was there once is not asked for again: a pass costs the API server no read. Of an object that the process has taken on itself it needs none.
 func TestAnObjectIsReadPastTheCacheOnce(t *testing.T) {
 	t.Parallel()

@@ -174,6 +174,9 @@ func (l *Lifecycle[T, S]) finish(ctx context.Context, pass *Pass[T], scope S, ou
 		return nil
 	}
 	written, err := patch.Status(ctx, l.Client, pass.Before, pass.Object)
+	if apierrors.IsConflict(err) { // so nothing was written: the next pass begins at once, on what the cache has by then
+		return err
+	}
 	if err != nil {
 		// It may have taken effect all the same. To the next pass, an object that the cache shows as before could look as it should be, and nothing
 		// but this write tells of a status.
