@@ -17,6 +17,7 @@ import (
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/flow"
+	"github.com/windlass-operator/windlass/internal/kube"
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
 )
@@ -27,14 +28,14 @@ const untilTaken = 20 * time.Millisecond
 // subresource is where the API server takes ephemeral containers.
 const subresource = "ephemeralcontainers"
 
-// act is the phase that writes. A pod that refuses the tool does not keep it from the others.
+// act is the phase that writes. A pod that refuses the tool does not keep it from the others, and neither does one whose write fails.
 func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	if status.IsPaused(pass.Object) && len(pass.decision.installs) > 0 {
 		return flow.Wait(status.ReasonPaused, "the annotation "+status.PausedAnnotation+" to be removed", 0)
 	}
 	key := client.ObjectKeyFromObject(pass.Object)
 	r.memory.keepOnly(key, pass.decision.matched)
-	var conflict error
+	var failed, conflict error
 	freed := false
 	for _, step := range pass.decision.installs {
 		name := pass.decision.container
@@ -51,7 +52,13 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 			// reports only the one.
 			conflict = err
 		case err != nil && !isRefusal(err):
-			return flow.Fail(fmt.Errorf("cannot install the tool in Pod %q: %w", step.pod.Name, err))
+			err = fmt.Errorf("cannot install the tool in Pod %q: %w", step.pod.Name, err)
+			if kube.IsUnreachable(err) || ctx.Err() != nil {
+				return flow.Fail(err)
+			}
+			if failed == nil { // and go on: a webhook that is down may be about this pod only
+				failed = err
+			}
 		case err != nil:
 			r.memory.refused(key, step.pod.UID, name, err, r.now())
 			pass.refused[step.pod.Name] = err
@@ -64,6 +71,9 @@ func (r *Reconciler) act(ctx context.Context, pass *scope) flow.Outcome {
 	}
 	if freed && len(pass.decision.leftOut)+pass.decision.beyond > 0 {
 		pass.LookAgain(untilTaken)
+	}
+	if failed != nil {
+		return flow.Fail(failed)
 	}
 	return flow.Fail(conflict)
 }

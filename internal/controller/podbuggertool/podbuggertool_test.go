@@ -389,6 +389,53 @@ func TestAPodThatRefusesTheToolKeepsItFromOthers(t *testing.T) {
 	s.wantCondition(tool, appsv1alpha1.ConditionLimited, "True MaxPodsReached: 1 matching pod is left out because spec.maxPods is 1")
 }
 
+// failing is a client whose writes to a subresource of one pod are answered with an error.
+type failing struct {
+	client.Client
+
+	pod string
+}
+
+// SubResource implements client.Client.
+func (f *failing) SubResource(name string) client.SubResourceClient {
+	return &failingWriter{f.Client.SubResource(name), f.pod}
+}
+
+type failingWriter struct {
+	client.SubResourceClient
+
+	pod string
+}
+
+// Patch implements client.SubResourceWriter.
+func (w *failingWriter) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+	if object.GetName() == w.pod {
+		return apierrors.NewInternalError(errors.New("the webhook does not answer"))
+	}
+	return w.SubResourceClient.Patch(ctx, object, patch, options...)
+}
+
+// A webhook of somebody else that is about some pods only was down: the oldest of them was tried first in each pass, which ended there.
+func TestAPodWhoseWebhookIsDownKeepsTheToolFromOthers(t *testing.T) {
+	s := newStage(t)
+	first, second, third := s.pod("web-1"), s.pod("web-2"), s.pod("web-3")
+	s.r = New(s.Client, &failing{Client: s.Direct, pod: first.Name}, s.pods, s.Events, s.Clock.Now)
+	tool := aTool()
+	tool.Namespace, tool.UID = s.namespace, ""
+	s.Create(t, tool)
+	_, err := s.Reconcile(t, s.r, client.ObjectKeyFromObject(tool))
+	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), `cannot install the tool in Pod "web-1"`) {
+		t.Errorf("the pass ends with %v, want the error about the first pod", err)
+	}
+	for pod, want := range map[*corev1.Pod][]string{first: nil, second: {containerOf(tool).Name}, third: {containerOf(tool).Name}} {
+		s.wantTools(pod, want...)
+	}
+	s.r = New(s.Client, s.Direct, s.pods, s.Events, s.Clock.Now)
+	s.Settle(t, s.r, tool)
+	s.wantTools(first, containerOf(tool).Name)
+	s.wantCounts(tool, 3, 3, 0)
+}
+
 func TestAToolThatIsRefusedDoesNotTakeItsCompanionAlong(t *testing.T) {
 	s := newStage(t)
 	pod := s.pod("web-1")
