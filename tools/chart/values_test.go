@@ -35,6 +35,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"a key of resources":        {`{gateway: {resources: {limit: {}}}}`, `'limit' not allowed`},
 		"an argument that is none":  {`{manager: {extraArgs: ["threads=1"]}}`, "/manager/extraArgs/0"},
 		"no controller that is on":  {`{controllers: {nodepool: {enabled: false}, podset: {enabled: false}, podbuggertool: {enabled: false}, virtualmachine: {enabled: false}, cluster: {enabled: false}, kubeconfig: {enabled: false}}}`, "controllers: all are disabled"},
+		"a mount without a path":    {`{gateway: {extraVolumeMounts: [{name: a}]}}`, "/gateway/extraVolumeMounts/0"},
 		"a memory target as memory": {`{manager: {memoryTarget: 460Mi}}`, "/manager/memoryTarget"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +100,8 @@ func TestOptions(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("ab", 32)
 	manifest, err := render(t, `{image: {repository: registry.example.com/w, digest: "`+digest+`"}, imagePullSecrets: [pull],
 		docker: {host: "tcp://10.0.0.7:2376"}, log: {format: json, verbosity: 2}, tools: {runner: job, images: {rke: "example.com/rke:v1"}},
-		gateway: {enabled: true, tlsSecret: front, extraArgs: ["--requests-per-second=10"], extraEnv: [{name: B, value: c}]}, metrics: {enabled: true, tlsSecret: scraped},
+		gateway: {enabled: true, tlsSecret: front, extraArgs: ["--requests-per-second=10"], extraEnv: [{name: B, value: c}],
+		extraVolumes: [{name: oidc, secret: {secretName: oidc}}], extraVolumeMounts: [{name: oidc, mountPath: /oidc, readOnly: true}]}, metrics: {enabled: true, tlsSecret: scraped},
 		manager: {extraArgs: ["--threads=4"], extraEnv: [{name: A, value: b}], extraVolumes: [{name: c, configMap: {name: c}}],
 		extraVolumeMounts: [{name: c, mountPath: /c, readOnly: true}], podLabels: {team: a}, podAnnotations: {note: b}, affinity: {nodeAffinity: {}}}}`)
 	if err != nil {
@@ -109,7 +111,7 @@ func TestOptions(t *testing.T) {
 		"image: registry.example.com/w@" + digest, "- name: pull", `{ name: DOCKER_HOST, value: "tcp://10.0.0.7:2376" }`, "- --log-format=json",
 		"- --v=2", "- --tool-images=rke=example.com/rke:v1", "secretName: front", "--tls-cert-file=/etc/windlass/tls/tls.crt",
 		`- "--requests-per-second=10"`, "secretName: scraped", "--metrics-cert-dir=/etc/windlass/metrics-tls", `- "--threads=4"`, "name: A", "name: B",
-		"mountPath: /c", "team: a", "note: b",
+		"mountPath: /c", "team: a", "note: b", "secretName: oidc", "mountPath: /oidc",
 	} {
 		if !strings.Contains(manifest, want) {
 			t.Errorf("the manifest does not have %q", want)
