@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/kube"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -171,6 +173,62 @@ func TestInstallUpgradeAndUninstall(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// newerChart is the chart of a version whose pools have one field more.
+func newerChart(t *testing.T) *chart.Chart {
+	t.Helper()
+	newer := loadChart(t)
+	const first = "\n              allowedNamespaces:\n"
+	for _, file := range newer.Templates {
+		if strings.HasSuffix(file.Name, "/crds/nodepools.nodes.lailin.xyz.yaml") && bytes.Contains(file.Data, []byte(first)) {
+			file.Data = bytes.Replace(file.Data, []byte(first), []byte("\n              newer:\n                type: string"+first), 1)
+			return newer
+		}
+	}
+	t.Fatal("the CRD of pools does not begin with allowedNamespaces")
+	return nil
+}
+
+// A person went back to an older version, and with its CRDs the API server dropped what only the newer one knew. Without the CRDs in the chart, Helm would
+// delete them, unless the release keeps them.
+func TestGoingBackDropsWhatTheNewerVersionKnew(t *testing.T) {
+	t.Parallel()
+	r := newRelease(t, startServer(t))
+	install := action.NewInstall(r.Configuration)
+	install.ReleaseName, install.Namespace, install.Timeout = "windlass", namespace, patience
+	if _, err := install.RunWithContext(t.Context(), newerChart(t), values(t, `{crds: {keep: false}}`)); err != nil {
+		t.Fatal(err)
+	}
+	pool := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "nodes.lailin.xyz/v1", "kind": "NodePool", "metadata": map[string]any{"name": "kept"}, "spec": map[string]any{"newer": "kept"},
+	}}
+	eventually(t, func(ctx context.Context) error { return client.IgnoreAlreadyExists(r.client.Create(ctx, pool)) })
+	upgrade := func(to *chart.Chart, with string) error {
+		next := action.NewUpgrade(r.Configuration)
+		next.Namespace, next.Timeout, next.ResetThenReuseValues = namespace, patience, true
+		_, err := next.RunWithContext(t.Context(), "windlass", to, values(t, with))
+		return err
+	}
+	if err := upgrade(loadChart(t), `{crds: {install: false}}`); err == nil || !strings.Contains(err.Error(), "upgrade with crds.keep=true") {
+		t.Errorf("an upgrade that would delete the CRDs is answered with %v", err)
+	}
+	if err := upgrade(newerChart(t), `{crds: {keep: true}}`); err != nil {
+		t.Fatal(err)
+	}
+	if err := upgrade(loadChart(t), `{crds: {install: false}}`); err != nil { // as docs/guide/upgrading.md says
+		t.Fatal(err)
+	}
+	if err := r.client.Get(t.Context(), client.ObjectKeyFromObject(pool), pool); err != nil {
+		t.Fatal(err)
+	}
+	pool.SetLabels(map[string]string{"written": "again"})
+	if err := r.client.Update(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	if newer, _, _ := unstructured.NestedString(pool.Object, "spec", "newer"); newer != "kept" {
+		t.Errorf("the pool has lost the field of the newer version: %v", pool.Object["spec"])
+	}
 }
 
 // TestEveryObjectIsApplied applies each rendered object server-side, as "helm install --server-side" of Helm 4 and "kubectl apply" do.
