@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,9 +22,12 @@ import (
 // dropped from the desired state, which the child itself cannot show.
 const AppliedHashAnnotation = "windlass.io/applied-hash"
 
-// absent is the resourceVersion of no object: the first revision of a store holds none. The API server creates an applied object that
+// absentVersion is the resourceVersion of no object: the first revision of a store holds none. The API server creates an applied object that
 // carries it, and answers with a conflict if an object of that name exists, even if it is equal.
-const absent = `{"metadata":{"resourceVersion":"1"}}`
+const (
+	absentVersion = "1"
+	absent        = `{"metadata":{"resourceVersion":"` + absentVersion + `"}}`
+)
 
 // Create creates a child that is not there yet. Should an object of that name have appeared in the meantime, the API server answers
 // with a conflict and the object stays as it is: the next pass sees whose it is. It is an apply and no POST, so that later applies
@@ -33,6 +37,12 @@ func Create(ctx context.Context, c client.Client, child runtime.ApplyConfigurati
 		return fmt.Errorf("cannot prepare %T: %w", child, err)
 	}
 	return c.Apply(ctx, child, FieldOwner)
+}
+
+// CreateUnstructured is Create for a child of any kind, which is afterwards what the API server has made of it.
+func CreateUnstructured(ctx context.Context, c client.Client, child *unstructured.Unstructured) error {
+	child.SetResourceVersion(absentVersion)
+	return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(child), FieldOwner)
 }
 
 // Apply applies a child that is known to be owned, and takes its fields back from others who changed them.

@@ -87,6 +87,24 @@ func fresh(saved *unstructured.Unstructured, now renamed) *unstructured.Unstruct
 	return out
 }
 
+// isApplied reports whether Windlass applies the object: what it keeps for a Cluster or a Kubeconfig.
+func isApplied(object *unstructured.Unstructured) bool {
+	if !slices.Contains([]string{"Secret", "ConfigMap", "Kubeconfig"}, object.GetKind()) {
+		return false
+	}
+	return slices.ContainsFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
+		return schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).Group == clusterprovisionerv1alpha1.GroupName
+	})
+}
+
+// withoutContent returns an object that Windlass applies without what it takes away again from time to time.
+func withoutContent(object *unstructured.Unstructured) *unstructured.Unstructured {
+	out := object.DeepCopy()
+	unstructured.RemoveNestedField(out.Object, "data")
+	unstructured.RemoveNestedField(out.Object, "spec", "configPath")
+	return out
+}
+
 // inValues returns the labels with new UIDs.
 func (r renamed) inValues(labels map[string]string) map[string]string {
 	out := maps.Clone(labels)

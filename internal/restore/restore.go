@@ -19,7 +19,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/windlass-operator/windlass/internal/patch"
 )
+
+// keeper owns, beside Windlass, what people may have added to the objects that Windlass applies.
+const keeper = "windlass-restore"
 
 // Restorer restores a backup.
 type Restorer struct {
@@ -144,8 +149,7 @@ func (r *Restorer) create(ctx context.Context, saved *unstructured.Unstructured,
 		return nil, err
 	}
 	object := fresh(saved, now)
-	err := r.Client.Create(ctx, object)
-	exists := apierrors.IsAlreadyExists(err)
+	exists, err := r.put(ctx, object)
 	if exists {
 		err = r.Client.Get(ctx, client.ObjectKeyFromObject(saved), object)
 	}
@@ -166,6 +170,25 @@ func (r *Restorer) create(ctx context.Context, saved *unstructured.Unstructured,
 		return object, r.say("%s is there without a status", name) // an earlier restore was broken off
 	}
 	return nil, r.say("%s is there already, and stays as it is", name)
+}
+
+// put creates an object that is not there, and reports whether it is. What Windlass applies is applied here as well: of what is created otherwise, no
+// later apply could take anything away. What people have added to it they keep: it has this second owner.
+func (r *Restorer) put(ctx context.Context, object *unstructured.Unstructured) (exists bool, err error) {
+	if !isApplied(object) {
+		err := r.Client.Create(ctx, object)
+		return apierrors.IsAlreadyExists(err), err
+	}
+	lasting := withoutContent(object)
+	if err := patch.CreateUnstructured(ctx, r.Client, object); err != nil {
+		return apierrors.IsConflict(err), err
+	}
+	lasting.SetUID(object.GetUID())
+	if err := r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(lasting), client.FieldOwner(keeper)); err != nil {
+		return false, err
+	}
+	object.SetResourceVersion(lasting.GetResourceVersion())
+	return false, nil
 }
 
 // writeStatus writes the status of an object that has none.

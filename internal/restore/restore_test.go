@@ -11,11 +11,16 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
+	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
+	clusterprovisionerv1alpha1ac "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1/applyconfiguration/clusterprovisioner/v1alpha1"
+	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
 	"github.com/windlass-operator/windlass/internal/testkit/build"
@@ -28,6 +33,54 @@ func newRestorer(h *testkit.Harness, namespace string) *Restorer {
 	return &Restorer{
 		Client: h.Live, Out: io.Discard, Now: h.Clock.Now, Lease: client.ObjectKey{Namespace: namespace, Name: namespace},
 		After: func(d time.Duration) <-chan time.Time { h.Clock.Step(d); return time.After(0) },
+	}
+}
+
+// A state file that a tool had removed came back in each run after a restore, and logs of old runs stayed: what a POST has created, no apply takes away.
+func TestWhatWasRestoredStaysWhateverWindlassApplies(t *testing.T) {
+	t.Parallel()
+	h := testkit.New(t)
+	namespace := h.Namespace(t)
+	name := namespace // Clusters and Kubeconfigs are in no namespace
+	owners := "ownerReferences: [{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Cluster, name: " + name + ", uid: old, controller: true}]"
+	backup := backupOf(t,
+		"{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Cluster, metadata: {name: "+name+", uid: old}, spec: {configPath: /a.yml}}",
+		"{apiVersion: clusterprovisioner.rke.io/v1alpha1, kind: Kubeconfig, metadata: {name: "+name+", uid: old-kubeconfig, generation: 1, "+owners+"}, "+
+			"spec: {clusterRef: {name: "+name+"}, type: Admin, configPath: /kube_config_a.yml, expirationSeconds: 7200}, status: {observedGeneration: 1}}",
+		"{apiVersion: v1, kind: Secret, type: Opaque, metadata: {name: a-state, namespace: "+namespace+", uid: old-secret, "+
+			"labels: {clusterprovisioner.rke.io/cluster-uid: old, team: theirs}, "+owners+"}, data: {state.a: YQ==, state.b: Yg==}}")
+	restorer := newRestorer(h, namespace)
+	for range 2 { // the second time, everything is there
+		if err := restorer.Restore(t.Context(), backup); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cluster := &clusterprovisionerv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	kubeconfig := &clusterprovisionerv1alpha1.Kubeconfig{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "a-state"}}
+	if !h.Get(t, cluster) || !h.Get(t, kubeconfig) || !h.Get(t, secret) {
+		t.Fatal("not everything was restored")
+	}
+	uid := map[string]string{clusterprovisionerv1alpha1.ClusterUIDLabel: string(cluster.UID)}
+	stored := corev1ac.Secret(secret.Name, namespace).WithLabels(uid).WithType(corev1.SecretTypeOpaque).WithData(map[string][]byte{"state.a": []byte("new")})
+	if err := patch.Write(t.Context(), h.Live, stored, secret.UID); err != nil {
+		t.Fatal(err)
+	}
+	spec := clusterprovisionerv1alpha1ac.KubeconfigSpec().WithClusterRef(clusterprovisionerv1alpha1ac.ClusterReference().WithName(name))
+	if err := patch.Apply(t.Context(), h.Live, clusterprovisionerv1alpha1ac.Kubeconfig(name).WithSpec(spec)); err != nil {
+		t.Fatal(err)
+	}
+	h.Get(t, secret)
+	h.Get(t, kubeconfig)
+	if diff := cmp.Diff(map[string][]byte{"state.a": []byte("new")}, secret.Data); diff != "" {
+		t.Errorf("the Secret has more than what was written last (-want +got):\n%s", diff)
+	}
+	uid["team"] = "theirs"
+	if diff := cmp.Diff(uid, secret.Labels); diff != "" || !metav1.IsControlledBy(secret, cluster) {
+		t.Errorf("the labels of the Secret of %v differ (-want +got):\n%s", secret.OwnerReferences, diff)
+	}
+	if kubeconfig.Spec.ConfigPath != "" || kubeconfig.Spec.ExpirationSeconds != 7200 || kubeconfig.Status.ObservedGeneration == 0 {
+		t.Errorf("the Kubeconfig is %+v, want one without a path, with what people have set, and with its status", kubeconfig)
 	}
 }
 
