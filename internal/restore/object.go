@@ -6,6 +6,7 @@ package restore
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -38,12 +39,17 @@ func order() []schema.GroupKind {
 	}
 }
 
-// isMade reports whether a cluster makes the object by itself.
+// runPrefix and runLabel are of Secrets that hold a run of a provisioning tool, whose name and label end with the UID of its Cluster.
+const runPrefix, runLabel = "windlass-run-", "clusterprovisioner.rke.io/run-of"
+
+// isMade reports whether a cluster makes the object by itself, or it is of no use in another one: a run cannot be continued there, and what it was given,
+// such as an SSH key, would stay for as long as its Cluster, because nobody looks under this name.
 func isMade(object *unstructured.Unstructured) bool {
 	switch object.GetKind() {
 	case "Secret":
 		kind, _, _ := unstructured.NestedString(object.Object, "type")
-		return kind == "kubernetes.io/service-account-token" || kind == "helm.sh/release.v1"
+		return kind == "kubernetes.io/service-account-token" || kind == "helm.sh/release.v1" ||
+			object.GetLabels()[runLabel] != "" && strings.HasPrefix(object.GetName(), runPrefix)
 	case "ConfigMap":
 		return object.GetName() == "kube-root-ca.crt"
 	default:

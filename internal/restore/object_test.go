@@ -138,11 +138,14 @@ func TestAKubeconfigKnowsTheUIDOfItsServiceAccount(t *testing.T) {
 func TestWhatClustersMakeIsNotRestored(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
-		"{kind: Secret, type: kubernetes.io/service-account-token, metadata: {name: a}}": true,
-		"{kind: Secret, type: helm.sh/release.v1, metadata: {name: a}}":                  true,
-		"{kind: Secret, type: Opaque, metadata: {name: a}}":                              false,
-		"{kind: ConfigMap, metadata: {name: kube-root-ca.crt}}":                          true,
-		"{kind: ConfigMap, metadata: {name: windlass-retained-machines}}":                false,
+		"{kind: Secret, type: kubernetes.io/service-account-token, metadata: {name: a}}":                                true,
+		"{kind: Secret, type: helm.sh/release.v1, metadata: {name: a}}":                                                 true,
+		"{kind: Secret, type: Opaque, metadata: {name: a}}":                                                             false,
+		"{kind: ConfigMap, metadata: {name: kube-root-ca.crt}}":                                                         true,
+		"{kind: Secret, type: Opaque, metadata: {name: windlass-run-a, labels: {clusterprovisioner.rke.io/run-of: a}}}": true,
+		"{kind: Secret, type: Opaque, metadata: {name: windlass-run-a}}":                                                false,
+		"{kind: Secret, type: Opaque, metadata: {name: mine, labels: {clusterprovisioner.rke.io/run-of: a}}}":           false,
+		"{kind: ConfigMap, metadata: {name: windlass-retained-machines}}":                                               false,
 	} {
 		objects, err := Read(strings.NewReader(text))
 		if err != nil {
