@@ -24,6 +24,13 @@ import (
 // renamed is the new UID of each old one.
 type renamed map[types.UID]types.UID
 
+// note notes the new UID of an object. What somebody has added to a backup has no old one: every empty value would count as a reference to it.
+func (r renamed) note(was, is types.UID) {
+	if was != "" {
+		r[was] = is
+	}
+}
+
 // order says which objects are created, and in which order: an owner comes before what it owns.
 func order() []schema.GroupKind {
 	return []schema.GroupKind{

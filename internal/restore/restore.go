@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -82,10 +83,25 @@ func appendTo(out []*unstructured.Unstructured, document []byte) ([]*unstructure
 // Restore creates what the backup has and the cluster has not, and then writes the statuses. Before it creates anything it fails if a manager runs, and
 // until it ends it holds the Lease of the managers.
 func (r *Restorer) Restore(ctx context.Context, saved []*unstructured.Unstructured) error {
+	if err := identified(saved); err != nil {
+		return err
+	}
 	if err := r.nobodyLeads(ctx); err != nil {
 		return err
 	}
 	return errors.Join(r.restore(ctx, saved), r.release(ctx))
+}
+
+// identified returns an error if an object of Windlass lacks the UID by which hosts, clusters and other objects name it.
+func identified(saved []*unstructured.Unstructured) error {
+	for _, object := range saved {
+		kind := object.GroupVersionKind().GroupKind()
+		if kind.Group != "" && slices.Contains(order(), kind) && object.GetUID() == "" {
+			return fmt.Errorf("cannot restore %s %q: the backup does not have its metadata.uid, by which hosts and other objects name it; "+
+				"save it with \"kubectl get -o yaml\"", kind.Kind, client.ObjectKeyFromObject(object))
+		}
+	}
+	return nil
 }
 
 func (r *Restorer) restore(ctx context.Context, saved []*unstructured.Unstructured) error {
@@ -136,7 +152,7 @@ func (r *Restorer) nodes(ctx context.Context, saved []*unstructured.Unstructured
 	}
 	for _, object := range saved {
 		if uid, ok := uids[object.GetName()]; ok && object.GetKind() == "Node" {
-			now[object.GetUID()] = uid
+			now.note(object.GetUID(), uid)
 		}
 	}
 	return now, nil
@@ -156,7 +172,7 @@ func (r *Restorer) create(ctx context.Context, saved *unstructured.Unstructured,
 	if err != nil {
 		return nil, fmt.Errorf("cannot restore %s: %w", name, err)
 	}
-	now[saved.GetUID()] = object.GetUID()
+	now.note(saved.GetUID(), object.GetUID())
 	switch {
 	case !exists && saved.GetDeletionTimestamp() != nil:
 		return object, r.say("%s created, although it was being deleted when the backup was made; delete it again if that was right", name)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	cloudnativev1alpha1 "github.com/windlass-operator/windlass/api/cloudnative/v1alpha1"
 	clusterprovisionerv1alpha1 "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1"
 	clusterprovisionerv1alpha1ac "github.com/windlass-operator/windlass/api/clusterprovisioner/v1alpha1/applyconfiguration/clusterprovisioner/v1alpha1"
+	nodesv1 "github.com/windlass-operator/windlass/api/nodes/v1"
 	"github.com/windlass-operator/windlass/internal/patch"
 	"github.com/windlass-operator/windlass/internal/status"
 	"github.com/windlass-operator/windlass/internal/testkit"
@@ -81,6 +83,35 @@ func TestWhatWasRestoredStaysWhateverWindlassApplies(t *testing.T) {
 	}
 	if kubeconfig.Spec.ConfigPath != "" || kubeconfig.Spec.ExpirationSeconds != 7200 || kubeconfig.Status.ObservedGeneration == 0 {
 		t.Errorf("the Kubeconfig is %+v, want one without a path, with what people have set, and with its status", kubeconfig)
+	}
+}
+
+// An object that somebody had added to the backup has no UID. That of what was made of it was written for each empty label and string: a node got it when
+// it left its pool.
+func TestAnObjectWithoutAUIDIsNamedByEveryEmptyValue(t *testing.T) {
+	t.Parallel()
+	h := testkit.New(t)
+	namespace := h.Namespace(t)
+	restorer := newRestorer(h, namespace)
+	added := "{apiVersion: v1, kind: Namespace, metadata: {name: " + namespace + "}}"
+	pool := "{apiVersion: nodes.lailin.xyz/v1, kind: NodePool, metadata: {name: " + namespace + ", uid: old, labels: {empty: ''}}, spec: {}, " +
+		"status: {originals: [{node: a, uid: b, labels: {example.com/was: ''}}]}}"
+	if err := restorer.Restore(t.Context(), backupOf(t, added, pool)); err != nil {
+		t.Fatal(err)
+	}
+	restored := &nodesv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+	if !h.Get(t, restored) || len(restored.Status.Originals) != 1 {
+		t.Fatalf("the pool was not restored: %+v", restored)
+	}
+	empty := []map[string]string{{"empty": ""}, {"example.com/was": ""}}
+	if diff := cmp.Diff(empty, []map[string]string{restored.Labels, restored.Status.Originals[0].Labels}); diff != "" {
+		t.Errorf("the labels of the pool, and what it has replaced, differ (-want +got):\n%s", diff)
+	}
+
+	machine := "{apiVersion: cloudnative.tw/v1alpha1, kind: VirtualMachine, metadata: {name: one, namespace: " + namespace + "}}"
+	err := restorer.Restore(t.Context(), backupOf(t, machine))
+	if want := `cannot restore VirtualMachine "` + namespace + `/one": the backup does not have its metadata.uid`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a machine that no host would find again: %v, want %q", err, want)
 	}
 }
 
