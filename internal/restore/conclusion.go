@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,18 +40,28 @@ func (r *Restorer) installation(ctx context.Context, saved []*unstructured.Unstr
 }
 
 // installationOf returns which installation the cluster of the backup was, or what to say if the backup does not tell. Home is the namespace of the
-// managers: nobody else can say it.
+// managers: nobody else can say it. A note in another namespace is not believed, and ends all guessing: home may be the wrong one.
 func installationOf(saved []*unstructured.Unstructured, home string) (uid, unknown string) {
 	unknown = "The backup does not have the Namespace kube-system. Start the manager with --installation and the UID that this had, " +
 		"or it does not find its machines."
+	elsewhere := map[string]string{}
 	for _, object := range saved {
 		switch {
-		case object.GetKind() == "ConfigMap" && object.GetNamespace() == home && object.GetName() == installationName:
-			if noted, _, _ := unstructured.NestedString(object.Object, "data", installationKey); noted != "" {
+		case object.GetKind() == "ConfigMap" && object.GetName() == installationName:
+			noted, _, _ := unstructured.NestedString(object.Object, "data", installationKey)
+			if noted != "" && object.GetNamespace() == home {
 				return noted, ""
 			}
+			elsewhere[object.GetNamespace()] = noted
 		case object.GetKind() == "Namespace" && object.GetName() == metav1.NamespaceSystem:
 			uid = string(object.GetUID())
+		}
+	}
+	for _, namespace := range slices.Sorted(maps.Keys(elsewhere)) {
+		if noted := elsewhere[namespace]; noted != "" && noted != uid {
+			return "", fmt.Sprintf("The backup has the ConfigMap \"%s/%s\". If the managers ran in that namespace, restore once more with --lease-lock-namespace=%s. "+
+				"Otherwise start the manager with --installation and the UID that kube-system had. The wrong UID makes every machine a second time.",
+				namespace, installationName, namespace)
 		}
 	}
 	if slices.ContainsFunc(saved, wasRestored) {

@@ -28,6 +28,7 @@ func system(uid string) string {
 	return "{apiVersion: v1, kind: Namespace, metadata: {name: kube-system, uid: " + uid + "}}"
 }
 
+// With the namespace of the managers forgotten, a second restore named the cluster in between, whose UID no machine has.
 func TestInstallationOfABackup(t *testing.T) {
 	t.Parallel()
 	const restored = "{apiVersion: cloudnative.tw/v1alpha1, kind: VirtualMachine, metadata: {name: a, namespace: b}, status: {server: {uid: u}}}"
@@ -41,9 +42,11 @@ func TestInstallationOfABackup(t *testing.T) {
 		"a cluster has the UID of its kube-system":                    {backup: []string{system("one")}, want: "one"},
 		"a restored cluster has that of the first one":                {backup: []string{system("second"), restored, noted("home")}, want: "first"},
 		"the first one is not forgotten without kube-system":          {backup: []string{noted("home")}, want: "first"},
-		"what others write in their namespaces does not count":        {backup: []string{system("one"), noted("team")}, want: "one"},
+		"what others write in their namespaces does not count":        {backup: []string{noted("team"), restored, noted("home")}, want: "first"},
+		"what others write does not count where it changes nothing":   {backup: []string{system("first"), noted("team")}, want: "first"},
+		"the managers may have run in another namespace":              {backup: []string{system("one"), noted("team")}, unknown: "--lease-lock-namespace=team"},
 		"a restored cluster without a note is not taken for a first":  {backup: []string{system("second"), restored}, unknown: "was restored itself"},
-		"a backup without kube-system does not say what it is one of": {backup: []string{noted("team")}, unknown: "does not have the Namespace kube-system"},
+		"a backup without kube-system does not say what it is one of": {unknown: "does not have the Namespace kube-system"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
