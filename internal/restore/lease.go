@@ -107,11 +107,14 @@ func validity(lease *coordinationv1.Lease) time.Duration {
 	return assumedValidity
 }
 
-// leads is the error about a manager that runs.
+// leads is the error about a manager, or another restore, that runs.
 func (r *Restorer) leads(key client.ObjectKey, lease *coordinationv1.Lease) error {
 	elsewhere := ""
 	if key.Namespace != r.Lease.Namespace {
 		elsewhere = " with --lease-lock-namespace=" + key.Namespace
+	}
+	if ptr.Deref(lease.Spec.HolderIdentity, "") == holder {
+		return fmt.Errorf("cannot restore while another restore runs, which holds the Lease %q: wait until it has ended, and try again%s", key, elsewhere)
 	}
 	return fmt.Errorf("cannot restore while a manager runs, because it would make anew what is not restored yet: %q holds the Lease %q; "+
 		"scale the Deployment to 0 and try again%s", ptr.Deref(lease.Spec.HolderIdentity, ""), key, elsewhere)

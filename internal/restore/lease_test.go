@@ -52,6 +52,7 @@ func TestNothingIsRestoredWhileAManagerRenewsItsLease(t *testing.T) {
 		"a manager whose clock is behind runs":        {holder: "m", written: -time.Hour, renewed: true, want: "cannot restore while a manager runs"},
 		"a manager whose clock is ahead runs":         {holder: "m", written: time.Hour, renewed: true, want: "cannot restore while a manager runs"},
 		"a manager runs in another namespace":         {holder: "m", renewed: true, another: true, want: "with --lease-lock-namespace=test-"},
+		"another restore runs":                        {holder: holder, renewed: true, want: "cannot restore while another restore runs"},
 		"a manager is gone":                           {holder: "m", written: -time.Minute},
 		"a manager is gone, and its clock was ahead":  {holder: "m", written: time.Hour},
 		"a manager is gone from another namespace":    {holder: "m", another: true},
