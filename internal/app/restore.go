@@ -28,8 +28,9 @@ func newRestoreCommand() *cobra.Command {
 		Use:   "restore -f FILE...",
 		Short: "Restore objects of Windlass, with their statuses, from what kubectl has written of them",
 		Long: "Create the objects of Windlass, and the Secrets and ConfigMaps, that the files have and the cluster has not, and write their\n" +
-			"statuses: in them is what was done outside of the cluster. Nothing that exists is overwritten. No manager may run meanwhile:\n" +
-			"the command holds their Lease. Where that was held by a manager that is gone, it first waits until the Lease has expired.",
+			"statuses: in them is what was done outside of the cluster. Of RoleBindings, it creates those that let Windlass use Secrets.\n" +
+			"Nothing that exists is overwritten. No manager may run meanwhile: the command holds their Lease. Where that was held by a\n" +
+			"manager that is gone, it first waits until the Lease has expired.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(files) == 0 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,6 +36,7 @@ func (r renamed) note(was, is types.UID) {
 func order() []schema.GroupKind {
 	return []schema.GroupKind{
 		{Kind: "Namespace"},
+		{Group: rbacv1.GroupName, Kind: "RoleBinding"},
 		nodesv1.SchemeGroupVersion.WithKind("NodePool").GroupKind(),
 		clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Cluster").GroupKind(),
 		clusterprovisionerv1alpha1.SchemeGroupVersion.WithKind("Kubeconfig").GroupKind(),
@@ -49,9 +51,9 @@ func order() []schema.GroupKind {
 // runPrefix and runLabel are of Secrets that hold a run of a provisioning tool, whose name and label end with the UID of its Cluster.
 const runPrefix, runLabel = "windlass-run-", "clusterprovisioner.rke.io/run-of"
 
-// isMade reports whether a cluster makes the object by itself, or it is of no use in another one: a run cannot be continued there, and what it was given,
-// such as an SSH key, would stay for as long as its Cluster, because nobody looks under this name.
-func isMade(object *unstructured.Unstructured) bool {
+// isSkipped reports whether the object is not restored: a cluster makes it by itself, or it is no affair of Windlass, or of no use in another cluster. A run
+// cannot be continued there, and what it was given, such as an SSH key, would stay for as long as its Cluster, because nobody looks under this name.
+func isSkipped(object *unstructured.Unstructured) bool {
 	switch object.GetKind() {
 	case "Secret":
 		kind, _, _ := unstructured.NestedString(object.Object, "type")
@@ -59,6 +61,9 @@ func isMade(object *unstructured.Unstructured) bool {
 			object.GetLabels()[runLabel] != "" && strings.HasPrefix(object.GetName(), runPrefix)
 	case "ConfigMap":
 		return object.GetName() == "kube-root-ca.crt"
+	case "RoleBinding":
+		role, _, _ := unstructured.NestedString(object.Object, "roleRef", "name")
+		return role != "windlass-secret-reader" && role != "windlass-kubeconfig-writer"
 	default:
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -96,7 +97,8 @@ func (r *Restorer) Restore(ctx context.Context, saved []*unstructured.Unstructur
 func identified(saved []*unstructured.Unstructured) error {
 	for _, object := range saved {
 		kind := object.GroupVersionKind().GroupKind()
-		if kind.Group != "" && slices.Contains(order(), kind) && object.GetUID() == "" {
+		ours := slices.Contains(order(), kind) && kind.Group != "" && kind.Group != rbacv1.GroupName
+		if ours && object.GetUID() == "" {
 			return fmt.Errorf("cannot restore %s %q: the backup does not have its metadata.uid, by which hosts and other objects name it; "+
 				"save it with \"kubectl get -o yaml\"", kind.Kind, client.ObjectKeyFromObject(object))
 		}
@@ -116,7 +118,7 @@ func (r *Restorer) restore(ctx context.Context, saved []*unstructured.Unstructur
 	var made []pair
 	for _, kind := range order() {
 		for _, object := range saved {
-			if object.GroupVersionKind().GroupKind() != kind || isMade(object) {
+			if object.GroupVersionKind().GroupKind() != kind || isSkipped(object) {
 				continue
 			}
 			created, err := r.create(ctx, object, now)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -83,6 +84,28 @@ func TestWhatWasRestoredStaysWhateverWindlassApplies(t *testing.T) {
 	}
 	if kubeconfig.Spec.ConfigPath != "" || kubeconfig.Spec.ExpirationSeconds != 7200 || kubeconfig.Status.ObservedGeneration == 0 {
 		t.Errorf("the Kubeconfig is %+v, want one without a path, with what people have set, and with its status", kubeconfig)
+	}
+}
+
+// Nothing let Windlass write into other namespaces after a restore, so that the tokens of Kubeconfigs there were not renewed, and expired.
+func TestRightsInOtherNamespacesAreRestored(t *testing.T) {
+	t.Parallel()
+	h := testkit.New(t)
+	namespace := h.Namespace(t)
+	var backup []string
+	for _, role := range []string{"windlass-kubeconfig-writer", "admin"} {
+		backup = append(backup, "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: "+role+", namespace: "+namespace+"}, "+
+			"roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: "+role+"}, "+
+			"subjects: [{kind: ServiceAccount, name: windlass, namespace: windlass-system}]}")
+	}
+	if err := newRestorer(h, namespace).Restore(t.Context(), backupOf(t, backup...)); err != nil {
+		t.Fatal(err)
+	}
+	for role, want := range map[string]bool{"windlass-kubeconfig-writer": true, "admin": false} {
+		binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: role}}
+		if got := h.Get(t, binding); got != want || want && (len(binding.Subjects) != 1 || binding.RoleRef.Name != role) {
+			t.Errorf("the RoleBinding to %s is restored: %t, want %t; it is %+v", role, got, want, binding)
+		}
 	}
 }
 
