@@ -27,15 +27,26 @@ type question struct {
 	late *time.Timer
 	// next is when to ask again.
 	next *time.Timer
-	// begun is when the question was asked.
-	begun time.Time
+	// begun is when the question was asked, and due when it is to be asked again; due is zero until there is an answer.
+	begun, due time.Time
 }
 
-// newQuestion returns a question that is asked after that time.
-func newQuestion(after time.Duration) *question {
-	q := &question{answer: make(chan verdict, 1), late: time.NewTimer(time.Hour), next: time.NewTimer(after)}
+// newQuestion returns a question that is asked after that pause.
+func newQuestion(pause time.Duration, now time.Time) *question {
+	q := &question{answer: make(chan verdict, 1), late: time.NewTimer(time.Hour), next: time.NewTimer(pause), due: now.Add(pause)}
 	q.late.Stop()
 	return q
+}
+
+// after asks again after that pause.
+func (q *question) after(pause time.Duration, now time.Time) {
+	q.due = now.Add(pause)
+	q.next.Reset(pause)
+}
+
+// presses reports whether changes have to wait: for the question, or for its answer to be read.
+func (q *question) presses(now time.Time) bool {
+	return len(q.answer) > 0 || !q.due.IsZero() && !now.Before(q.due)
 }
 
 func (q *question) stop() {
@@ -45,7 +56,7 @@ func (q *question) stop() {
 
 // raise asks in the background. Until there is an answer, nothing else is asked.
 func (s *stream) raise(ctx context.Context, q *question) {
-	q.begun = s.Now()
+	q.begun, q.due = s.Now(), time.Time{}
 	q.late.Reset(s.Silence)
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, maxQuestion)

@@ -12,15 +12,22 @@ import (
 const (
 	// snapshotBytes is how large one event of a snapshot may be before the next one begins.
 	snapshotBytes = 256 << 10
-	// snapshotRate is how many bytes of a snapshot a reader has to take in a second, beside the time for a single batch. Meanwhile the objects stay in
-	// memory as they were, and nobody asks whether the reader may still see them.
+	// snapshotRate is how many bytes of a snapshot, and of changes, a reader has to take in a second, beside the time for a single batch. Meanwhile the objects
+	// stay in memory as they were, and nobody asks whether the reader may still see them.
 	snapshotRate = 64 << 10
+	// batchTime is for how long a stream goes on with changes before it looks after its other duties: a reader who is about as slow as the changes come
+	// is never done with them.
+	batchTime = time.Second
 )
+
+// startTaking begins what the reader has to take at snapshotRate, and stopTaking ends it.
+func (s *stream) startTaking() { s.taking, s.taken = s.Now(), 0 }
+func (s *stream) stopTaking()  { s.taking = time.Time{} }
 
 // snapshot writes all objects that the reader may see.
 func (s *stream) snapshot(of snapshot) error {
-	s.taking, s.taken = s.Now(), 0
-	defer func() { s.taking = time.Time{} }()
+	s.startTaking()
+	defer s.stopTaking()
 	for i, p := range of.parts {
 		of.parts[i].items = nil // which others may have replaced by the time that this reader has them
 		var err error
@@ -91,6 +98,39 @@ func (s *stream) denyLost(k *Kind, before, now view.Scope) error {
 		return nil
 	}
 	return s.write(deniedEvent(k.Plural, lost))
+}
+
+// missed writes the changes that a reader who resumes has missed.
+func (s *stream) missed(all []*change) error {
+	s.startTaking()
+	defer s.stopTaking()
+	for i, c := range all {
+		all[i] = nil // which the journal may have dropped by the time that this reader has it
+		if err := s.change(c); err != nil {
+			return err
+		}
+	}
+	return s.flush()
+}
+
+// batch writes a change and those that wait behind it, for a while. It returns true for a reader who has lost one.
+func (s *stream) batch(next *change) (lost bool, err error) {
+	s.startTaking()
+	defer s.stopTaking()
+	for {
+		s.reader.took(next)
+		if s.reader.lost.Load() {
+			return true, nil
+		}
+		if err := s.change(next); err != nil || s.Now().Sub(s.taking) > batchTime {
+			return false, err
+		}
+		select {
+		case next = <-s.reader.queue:
+		default:
+			return false, nil
+		}
+	}
 }
 
 // change writes a change: an id of the reader's own, and the bytes that all readers share, or of an object the fields that this one wants.

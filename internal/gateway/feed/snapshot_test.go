@@ -41,8 +41,8 @@ func (p *paced) SetWriteDeadline(until time.Time) error {
 // FlushError does nothing.
 func (*paced) FlushError() error { return nil }
 
-// TestAttackASnapshotThatNobodyTakes has readers of a snapshot of 400 KiB. One that takes a little before each deadline used to keep the objects of that
-// time in memory for hours.
+// TestAttackASnapshotThatNobodyTakes has readers of a snapshot of 400 KiB, and such who resume before as many changes. One that takes a little before each
+// deadline used to keep the objects of that time in memory for hours.
 func TestAttackASnapshotThatNobodyTakes(t *testing.T) {
 	t.Parallel()
 	const objects, size = 100, 4 << 10
@@ -56,31 +56,34 @@ func TestAttackASnapshotThatNobodyTakes(t *testing.T) {
 		"takes 4 KiB every 20 seconds": {20 * time.Second, true},
 		"takes nothing":                {time.Hour, true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			begun := time.Unix(1000, 0)
-			out := &paced{ResponseWriter: httptest.NewRecorder(), now: begun, pace: c.pace}
-			clock := func() time.Time { return out.now }
-			h := NewHub(view.Kinds(), clock)
-			var all []any
-			for i := range objects {
-				one := object("Service", "a", fmt.Sprintf("s%03d", i), 2)
-				one.SetAnnotations(map[string]string{"padding": strings.Repeat("x", size)})
-				all = append(all, one)
-			}
-			must(t, services(h).Replace(all, "2"))
-			s := &stream{
-				Subscription: Subscription{Now: clock}, hub: h, control: http.NewResponseController(out), out: bufio.NewWriterSize(out, 4096), scopes: everything,
-			}
-			var of snapshot
-			s.reader, of = h.join(everything, "", "")
-			err := s.snapshot(of)
-			if (err != nil) != c.cut {
-				t.Errorf("the snapshot ends with %v", err)
-			}
-			if took := out.now.Sub(begun); c.pace < time.Hour && took > time.Minute {
-				t.Errorf("it took %s", took)
-			}
-		})
+		for what, resumes := range map[string]bool{"a snapshot": false, "what was missed": true} {
+			t.Run(name+": "+what, func(t *testing.T) {
+				t.Parallel()
+				begun := time.Unix(1000, 0)
+				out := &paced{ResponseWriter: httptest.NewRecorder(), now: begun, pace: c.pace}
+				clock := func() time.Time { return out.now }
+				h := NewHub(view.Kinds(), clock)
+				must(t, services(h).Replace(nil, "1"))
+				lastID := ""
+				if resumes {
+					lastID = fmt.Sprintf("%s-%d-%s", h.journal.epoch, h.journal.sequence, everything.hash(nil))
+				}
+				for i := range objects {
+					one := object("Service", "a", fmt.Sprintf("s%03d", i), 2)
+					one.SetAnnotations(map[string]string{"padding": strings.Repeat("x", size)})
+					must(t, services(h).Add(one))
+				}
+				s := &stream{
+					Subscription: Subscription{Now: clock, LastID: lastID}, hub: h, control: http.NewResponseController(out), out: bufio.NewWriterSize(out, 4096),
+				}
+				err := s.begin(everything)
+				if (err != nil) != c.cut {
+					t.Errorf("it ends with %v", err)
+				}
+				if took := out.now.Sub(begun); c.pace < time.Hour && took > time.Minute {
+					t.Errorf("it took %s", took)
+				}
+			})
+		}
 	}
 }

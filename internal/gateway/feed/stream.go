@@ -97,7 +97,7 @@ type stream struct {
 	turned <-chan struct{}
 	// until is the deadline of the connection for writes.
 	until time.Time
-	// taking is since when a snapshot is written, zero while none is, and taken how many bytes of it were.
+	// taking is since when a snapshot or a batch of changes is written, zero while none is, and taken how many bytes of it were.
 	taking time.Time
 	taken  int
 }
@@ -118,7 +118,7 @@ func (s *stream) run(ctx context.Context) error {
 	if s.begun {
 		first = s.pause()
 	}
-	asked := newQuestion(first)
+	asked := newQuestion(first, s.Now())
 	defer asked.stop()
 	err := s.tell()
 	for err == nil {
@@ -126,7 +126,7 @@ func (s *stream) run(ctx context.Context) error {
 			break
 		}
 		queue := s.reader.queue
-		if s.doubt {
+		if s.doubt || asked.presses(s.Now()) {
 			queue = nil // which delivers nothing
 		}
 		select {
@@ -169,7 +169,7 @@ func (s *stream) answered(ctx context.Context, asked *question, answer verdict) 
 	case s.unanswered.IsZero():
 		s.unanswered = asked.begun
 	}
-	asked.next.Reset(s.pause())
+	asked.after(s.pause(), s.Now())
 	return false, s.tell()
 }
 
@@ -190,10 +190,8 @@ func (s *stream) begin(scopes Scopes) error {
 	var of snapshot
 	s.reader, of = s.hub.join(followed, s.LastID, s.hash)
 	if of.resumed {
-		for _, missed := range of.missed {
-			if err := s.change(missed); err != nil {
-				return err
-			}
+		if err := s.missed(of.missed); err != nil {
+			return err
 		}
 		return s.counts()
 	}
@@ -239,20 +237,11 @@ func (s *stream) counts() error {
 
 // changes writes a change and those that wait behind it. A reader that has lost one begins again.
 func (s *stream) changes(next *change) error {
-	for {
-		s.reader.took(next)
-		if s.reader.lost.Load() {
-			return s.restart(s.hub.renew(s.reader, s.followed(s.scopes)))
-		}
-		if err := s.change(next); err != nil {
-			return err
-		}
-		select {
-		case next = <-s.reader.queue:
-		default:
-			return nil
-		}
+	lost, err := s.batch(next)
+	if err != nil || !lost {
+		return err
 	}
+	return s.restart(s.hub.renew(s.reader, s.followed(s.scopes)))
 }
 
 // settle takes an answer about the permissions. It returns true when the stream has to end. An API server that does not answer takes nothing

@@ -11,7 +11,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -109,4 +111,59 @@ func TestAStreamInDoubtIsSilent(t *testing.T) {
 	if len(s.reader.queue) != 1 {
 		t.Errorf("%d changes wait, want 1", len(s.reader.queue))
 	}
+}
+
+// grantedOnce is a right that is taken away after the first question.
+type grantedOnce struct {
+	scopes Scopes
+	asked  atomic.Int64
+}
+
+// Valid implements Permissions.
+func (g *grantedOnce) Valid(context.Context) (bool, error) { return g.asked.Add(1) == 1, nil }
+
+// Scopes implements Permissions.
+func (g *grantedOnce) Scopes(context.Context) (Scopes, error) { return g.scopes, nil }
+
+// eventful is the connection of a reader who is as slow as the changes come: with each piece that they take, there is another change.
+type eventful struct {
+	*httptest.ResponseRecorder
+
+	written func()
+}
+
+// Write implements io.Writer.
+func (e *eventful) Write(raw []byte) (int, error) {
+	e.written()
+	return e.ResponseRecorder.Write(raw)
+}
+
+// TestAttackAReaderWhoIsNeverDone has a reader whose queue never runs empty: nobody used to ask again whether they may see the changes.
+func TestAttackAReaderWhoIsNeverDone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const most = 100
+		h := NewHub(view.Kinds(), time.Now)
+		must(t, services(h).Replace(nil, "1"))
+		k, _ := h.Kind(view.ServicesPlural)
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		changes := 0
+		out := &eventful{ResponseRecorder: httptest.NewRecorder(), written: func() {
+			<-time.After(2 * time.Second)
+			if changes++; changes > most { // or the stream would go on for ever
+				leave()
+				return
+			}
+			large := object("Service", "a", "x", changes+1)
+			large.SetAnnotations(map[string]string{"padding": strings.Repeat("x", 64<<10)}) // which no buffer holds back
+			must(t, services(h).Update(large))
+		}}
+		err := h.Serve(ctx, out, Subscription{
+			Kinds: []*Kind{k}, Permissions: &grantedOnce{scopes: allServices}, Recheck: 10 * time.Second, Silence: 5 * time.Second, Heartbeat: time.Hour, Now: time.Now,
+		})
+		if text := out.Body.String(); err != nil || !strings.HasSuffix(text, expiredEvent) {
+			t.Errorf("the stream ends with %v after %d changes: %q", err, changes, text[max(0, len(text)-100):])
+		}
+	})
 }
