@@ -33,6 +33,8 @@ const (
 	maxAnswers = 8192
 	// maxMatrices is how many matrices are asked for at the same time.
 	maxMatrices = 2
+	// maxSurveys is how many callers are asked about in all namespaces at the same time, with reviews of their own each.
+	maxSurveys = 8
 )
 
 // Rights says what a caller may read from the stores. In doubt it says no: the API server is then asked as the caller.
@@ -43,8 +45,9 @@ type Rights struct {
 	answers *utilcache.LRUExpireCache
 	scopes  *utilcache.LRUExpireCache
 	asking  singleflight.Group
-	// matrices are the requests for all rights at once.
+	// matrices are the requests for all rights at once, and surveys the questions about all namespaces.
 	matrices *Turns
+	surveys  *Turns
 	ttl      time.Duration
 	kinds    []view.Kind
 	// namespaces returns those that a caller may have rights in.
@@ -66,6 +69,7 @@ func NewRights(
 	return &Rights{
 		kinds: kinds, namespaces: namespaces, now: now, review: review, self: client.SelfSubjectAccessReviews(), ttl: ttl,
 		answers: utilcache.NewLRUExpireCache(maxAnswers), scopes: utilcache.NewLRUExpireCache(maxScopes), matrices: NewTurns(maxMatrices),
+		surveys: NewTurns(maxSurveys),
 	}, nil
 }
 
@@ -172,9 +176,9 @@ func (r *Rights) Visible(ctx context.Context, who *Caller) (view.Scope, error) {
 }
 
 // within asks about every namespace. The answer is cached for a fifth of the time to live of single answers, so that a list
-// is not a thousand reviews, and for at least four times as long as it took: however many namespaces there are and however
-// often a caller asks, their reviews keep the API server busy for at most a fifth of the time. Concurrent requests for the
-// same answer share one call.
+// is not a thousand reviews, and for at least four times as long as it took. Concurrent requests for the same answer share one
+// call. A caller has one such question at a time, whatever it is about and with whichever of their tokens: however many
+// namespaces there are and however often they ask, the API server has as many reviews at the same time as for one list.
 func (r *Rights) within(
 	ctx context.Context, who *Caller, about string, check func(ctx context.Context, namespace string) (bool, error),
 ) (view.Scope, error) {
@@ -188,6 +192,11 @@ func (r *Rights) within(
 		// The first caller may leave while others still wait.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), scopeTimeout)
 		defer cancel()
+		leave, err := r.surveys.Enter(ctx, who)
+		if err != nil {
+			return view.Scope{}, err
+		}
+		defer leave()
 		begun := r.now()
 		out, err := r.ask(ctx, check)
 		if err == nil {

@@ -5,10 +5,12 @@ package access
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,25 +21,34 @@ import (
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
+// tide counts the reviews in namespaces that run at the same time.
+type tide struct {
+	mu            sync.Mutex
+	running, most int
+}
+
+// Authorize implements authorizer.UnconditionalAuthorizer.
+func (c *tide) Authorize(_ context.Context, of authorizer.Attributes) (authorizer.Decision, string, error) {
+	if of.GetNamespace() == "" {
+		return authorizer.DecisionNoOpinion, "", nil
+	}
+	c.mu.Lock()
+	c.running++
+	c.most = max(c.most, c.running)
+	c.mu.Unlock()
+	runtime.Gosched()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running--
+	return authorizer.DecisionNoOpinion, "", nil
+}
+
 // TestAttackRightsWithoutEnd has a caller who asks for their rights in many namespaces, again and again at the same time. Each request used to send its
 // reviews beside those of the others.
 func TestAttackRightsWithoutEnd(t *testing.T) {
 	t.Parallel()
-	var mu sync.Mutex
-	running, most := 0, 0
-	r := &Rights{kinds: view.Kinds(), matrices: NewTurns(maxMatrices), review: authorizer.AuthorizerFunc(
-		func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
-			mu.Lock()
-			running++
-			most = max(most, running)
-			mu.Unlock()
-			runtime.Gosched()
-			mu.Lock()
-			defer mu.Unlock()
-			running--
-			return authorizer.DecisionNoOpinion, "", nil
-		},
-	)}
+	reviews := &tide{}
+	r := &Rights{kinds: view.Kinds(), matrices: NewTurns(maxMatrices), review: reviews}
 	var asking sync.WaitGroup
 	for i := range 20 {
 		asking.Go(func() {
@@ -48,8 +59,47 @@ func TestAttackRightsWithoutEnd(t *testing.T) {
 		})
 	}
 	asking.Wait()
-	if most > askers {
-		t.Errorf("%d reviews of one caller run at the same time, want at most %d", most, askers)
+	if reviews.most > askers {
+		t.Errorf("%d reviews of one caller run at the same time, want at most %d", reviews.most, askers)
+	}
+}
+
+// TestAttackScopesWithoutEnd has an account without rights that asks for all that it may list, with many tokens of its own at the same time. Each question
+// used to send its reviews beside those of the others, and the answer about one token was not that about another.
+func TestAttackScopesWithoutEnd(t *testing.T) {
+	t.Parallel()
+	reviews := &tide{}
+	var namespaces []string
+	for i := range 2 * askers {
+		namespaces = append(namespaces, strconv.Itoa(i))
+	}
+	r := &Rights{
+		kinds: view.Kinds(), surveys: NewTurns(maxSurveys), scopes: utilcache.NewLRUExpireCache(maxScopes), ttl: time.Hour, now: time.Now,
+		namespaces: func() []string { return namespaces }, review: reviews,
+	}
+	var asking sync.WaitGroup
+	var answered atomic.Int64
+	ask := func(question func() (view.Scope, error)) {
+		asking.Go(func() {
+			of, err := question()
+			switch problem, refused := errors.AsType[*view.Problem](err); {
+			case err == nil && of.Empty():
+				answered.Add(1)
+			case !refused || problem.Code != "Busy":
+				t.Errorf("the caller may see %v: %v", of, err)
+			}
+		})
+	}
+	for i := range 20 {
+		who := &Caller{User: &user.DefaultInfo{Name: "robot", UID: "1", Extra: map[string][]string{"credential-id": {strconv.Itoa(i)}}}}
+		ask(func() (view.Scope, error) { return r.Visible(t.Context(), who) })
+		for k := range r.kinds {
+			ask(func() (view.Scope, error) { return r.ScopeOf(t.Context(), who, &r.kinds[k], "", "list") })
+		}
+	}
+	asking.Wait()
+	if reviews.most > askers || answered.Load() == 0 {
+		t.Errorf("%d reviews of one caller run at the same time, want at most %d; %d questions have an answer", reviews.most, askers, answered.Load())
 	}
 }
 
@@ -76,7 +126,8 @@ func TestRequestsThatWeighMore(t *testing.T) {
 func TestAttackScopeOfAnotherTokenOfTheUser(t *testing.T) {
 	t.Parallel()
 	r := &Rights{
-		scopes: utilcache.NewLRUExpireCache(maxScopes), ttl: time.Hour, now: time.Now, namespaces: func() []string { return []string{"a"} },
+		scopes: utilcache.NewLRUExpireCache(maxScopes), surveys: NewTurns(maxSurveys), ttl: time.Hour, now: time.Now,
+		namespaces: func() []string { return []string{"a"} },
 	}
 	callers := map[string]*user.DefaultInfo{
 		"in the group":          {Name: "me", UID: "1", Groups: []string{"admins"}},

@@ -163,7 +163,10 @@ func (a *API) eachNamespace(ctx context.Context, who *access.Caller, k *feed.Kin
 		return err
 	}
 	of, doubt := a.Rights.ScopeOf(ctx, who, &k.Kind, "", "list")
-	if doubt != nil || of.Empty() {
+	switch {
+	case doubt != nil: // a refusal would say that there is nothing for the caller
+		return doubt
+	case of.Empty():
 		return err
 	}
 	for _, in := range of.Names() {
