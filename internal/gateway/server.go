@@ -140,10 +140,6 @@ func (g *Gateway) assemble(clients kubernetes.Interface) (*api.API, error) {
 	if err != nil {
 		return nil, err
 	}
-	rights, err := access.NewRights(clients.AuthorizationV1(), o.RightsTTL, view.Kinds(), g.namespaces, o.Now)
-	if err != nil {
-		return nil, err
-	}
 	upstream, err := access.NewUpstream(o.Config)
 	if err != nil {
 		return nil, err
@@ -157,7 +153,8 @@ func (g *Gateway) assemble(clients kubernetes.Interface) (*api.API, error) {
 		}
 	}
 	return api.New(api.Options{
-		Hub: g.hub, Identity: identity, Session: g.session, Rights: rights, Upstream: upstream,
+		Hub: g.hub, Identity: identity, Session: g.session, Upstream: upstream,
+		Rights:  access.NewRights(clients.AuthorizationV1(), o.RightsTTL, view.Kinds(), g.namespaces, o.Now),
 		Limits:  access.NewLimiter(o.RequestsPerSecond, int(5*o.RequestsPerSecond)+1, o.Now),
 		Streams: access.NewStreams(o.StreamsPerCaller), Local: access.IsLoopback(o.Listener.Addr().String()),
 		Timeout: o.Timeout, Recheck: o.RightsTTL, Heartbeat: o.Heartbeat, Silence: o.Silence, Usage: g.usage, History: history, Hosts: o.Hosts,

@@ -57,7 +57,8 @@ func standIn(t *testing.T, of reviews, routes map[string]http.HandlerFunc, optio
 	t.Cleanup(server.Close)
 	t.Cleanup(server.CloseClientConnections)
 	r := &rig{log: &logLines{}}
-	options.Plaintext, options.Config = true, &rest.Config{Host: server.URL, QPS: -1}
+	// In place of protobuf, which clients of Kubernetes' own kinds prefer.
+	options.Plaintext, options.Config = true, &rest.Config{Host: server.URL, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: mediaJSON}}
 	r.serve(t, options)
 	return r
 }

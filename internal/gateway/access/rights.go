@@ -5,7 +5,6 @@ package access
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -15,8 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilcache "k8s.io/apimachinery/pkg/util/cache"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
-	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
+	"k8s.io/apiserver/pkg/util/webhook"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 
 	"github.com/windlass-operator/windlass/internal/gateway/view"
@@ -29,7 +27,7 @@ const (
 	maxScopes = 4096
 	// scopeTimeout bounds the reviews of all namespaces together.
 	scopeTimeout = 30 * time.Second
-	// maxAnswers is how many answers about the kubeconfig's user are cached.
+	// maxAnswers is how many answers of reviews are cached.
 	maxAnswers = 8192
 	// maxMatrices is how many matrices are asked for at the same time.
 	maxMatrices = 2
@@ -39,9 +37,8 @@ const (
 
 // Rights says what a caller may read from the stores. In doubt it says no: the API server is then asked as the caller.
 type Rights struct {
-	review authorizer.UnconditionalAuthorizer
-	self   authorizationclient.SelfSubjectAccessReviewInterface
-	// answers are those about the kubeconfig's user; the authorizer caches reviews of other callers.
+	review reviewer
+	// answers are those of reviews.
 	answers *utilcache.LRUExpireCache
 	scopes  *utilcache.LRUExpireCache
 	asking  singleflight.Group
@@ -55,22 +52,16 @@ type Rights struct {
 	now        func() time.Time
 }
 
-// NewRights returns Rights that believe a review for the time to live. namespaces returns those that a caller may have rights
-// in.
+// NewRights returns Rights that believe a review for the time to live, and one that says no for half of it. namespaces returns
+// those that a caller may have rights in.
 func NewRights(
 	client authorizationclient.AuthorizationV1Interface, ttl time.Duration, kinds []view.Kind, namespaces func() []string, now func() time.Time,
-) (*Rights, error) {
-	review, err := authorizerfactory.DelegatingAuthorizerConfig{
-		SubjectAccessReviewClient: client, AllowCacheTTL: ttl, DenyCacheTTL: ttl / 2, WebhookRetryBackoff: reviewBackoff(),
-	}.New()
-	if err != nil {
-		return nil, fmt.Errorf("cannot create the authorizer: %w", err)
-	}
+) *Rights {
 	return &Rights{
-		kinds: kinds, namespaces: namespaces, now: now, review: review, self: client.SelfSubjectAccessReviews(), ttl: ttl,
+		kinds: kinds, namespaces: namespaces, now: now, review: reviewing(client), ttl: ttl,
 		answers: utilcache.NewLRUExpireCache(maxAnswers), scopes: utilcache.NewLRUExpireCache(maxScopes), matrices: NewTurns(maxMatrices),
 		surveys: NewTurns(maxSurveys),
-	}, nil
+	}
 }
 
 // request is what a caller wants to do.
@@ -81,36 +72,68 @@ type request struct {
 	namespace, name string
 }
 
-// allowed reports whether the caller may do that. An error means that nobody knows.
-func (r *Rights) allowed(ctx context.Context, who *Caller, what request) (bool, error) {
-	if who.Session {
-		return r.selfAllowed(ctx, what)
+// reviewer asks the API server what it says about the request of a caller.
+type reviewer func(ctx context.Context, who *Caller, what request) (authorizationv1.SubjectAccessReviewStatus, error)
+
+// reviewing returns a reviewer that asks about the kubeconfig's user in their own name, and about others as the gateway.
+func reviewing(client authorizationclient.AuthorizationV1Interface) reviewer {
+	return func(ctx context.Context, who *Caller, what request) (out authorizationv1.SubjectAccessReviewStatus, err error) {
+		about := &authorizationv1.ResourceAttributes{
+			Verb: what.verb, Group: what.resource.Group, Version: what.resource.Version, Resource: what.resource.Resource,
+			Subresource: what.subresource, Namespace: what.namespace, Name: what.name,
+		}
+		if who.Session {
+			self := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: about}}
+			if self, err = client.SelfSubjectAccessReviews().Create(ctx, self, metav1.CreateOptions{}); err != nil {
+				return out, err
+			}
+			return self.Status, nil
+		}
+		extra := map[string]authorizationv1.ExtraValue{}
+		for key, values := range who.User.GetExtra() {
+			extra[key] = values
+		}
+		other := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: who.User.GetName(), UID: who.User.GetUID(), Groups: who.User.GetGroups(), Extra: extra, ResourceAttributes: about,
+		}}
+		if other, err = client.SubjectAccessReviews().Create(ctx, other, metav1.CreateOptions{}); err != nil {
+			return out, err
+		}
+		return other.Status, nil
 	}
-	decision, _, err := r.review.Authorize(ctx, authorizer.AttributesRecord{
-		User: who.User, Verb: what.verb, Namespace: what.namespace, Name: what.name, ResourceRequest: true,
-		APIGroup: what.resource.Group, APIVersion: what.resource.Version, Resource: what.resource.Resource,
-		Subresource: what.subresource,
-	})
-	return err == nil && decision == authorizer.DecisionAllow, err
 }
 
-// selfAllowed asks about the rights of the kubeconfig's user.
-func (r *Rights) selfAllowed(ctx context.Context, what request) (bool, error) {
-	if answer, ok := r.answers.Get(what); ok {
+// answerKey is what an answer is about.
+type answerKey struct {
+	who  string
+	what request
+}
+
+// allowed reports whether the caller may do that. An error means that nobody knows: an API server whose authorizer fails, such as a webhook that it does not
+// reach, says neither yes nor no.
+func (r *Rights) allowed(ctx context.Context, who *Caller, what request) (bool, error) {
+	key := answerKey{who.rightsKey(), what}
+	if answer, ok := r.answers.Get(key); ok {
 		allowed, ok := answer.(bool)
 		return ok && allowed, nil
 	}
-	answer, err := r.self.Create(ctx, &authorizationv1.SelfSubjectAccessReview{
-		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Verb: what.verb, Group: what.resource.Group, Version: what.resource.Version, Resource: what.resource.Resource,
-			Subresource: what.subresource, Namespace: what.namespace, Name: what.name,
-		}},
-	}, metav1.CreateOptions{})
-	if err != nil {
+	var says authorizationv1.SubjectAccessReviewStatus
+	err := webhook.WithExponentialBackoff(ctx, *reviewBackoff(), func() (err error) {
+		says, err = r.review(ctx, who, what)
+		return err
+	}, webhook.DefaultShouldRetry)
+	switch allowed := says.Allowed && !says.Denied; {
+	case err != nil:
 		return false, err
+	case allowed:
+		r.answers.Add(key, true, r.ttl)
+		return true, nil
+	case !says.Denied && says.EvaluationError != "":
+		return false, undecided(says.EvaluationError)
+	default:
+		r.answers.Add(key, false, r.ttl/2)
+		return false, nil
 	}
-	r.answers.Add(what, answer.Status.Allowed, r.ttl)
-	return answer.Status.Allowed, nil
 }
 
 // May reports whether the caller may do all of the verbs to the kind in the namespace. An error means that nobody knows.

@@ -6,6 +6,9 @@ package access
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"slices"
 	"strconv"
@@ -14,9 +17,11 @@ import (
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	utilcache "k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/apiserver/pkg/authentication/user"
-	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
@@ -27,10 +32,10 @@ type tide struct {
 	running, most int
 }
 
-// Authorize implements authorizer.UnconditionalAuthorizer.
-func (c *tide) Authorize(_ context.Context, of authorizer.Attributes) (authorizer.Decision, string, error) {
-	if of.GetNamespace() == "" {
-		return authorizer.DecisionNoOpinion, "", nil
+// review is a reviewer that says no.
+func (c *tide) review(_ context.Context, _ *Caller, what request) (no authorizationv1.SubjectAccessReviewStatus, err error) {
+	if what.namespace == "" {
+		return no, nil
 	}
 	c.mu.Lock()
 	c.running++
@@ -40,7 +45,7 @@ func (c *tide) Authorize(_ context.Context, of authorizer.Attributes) (authorize
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.running--
-	return authorizer.DecisionNoOpinion, "", nil
+	return no, nil
 }
 
 // TestAttackRightsWithoutEnd has a caller who asks for their rights in many namespaces, again and again at the same time. Each request used to send its
@@ -48,7 +53,7 @@ func (c *tide) Authorize(_ context.Context, of authorizer.Attributes) (authorize
 func TestAttackRightsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	reviews := &tide{}
-	r := &Rights{kinds: view.Kinds(), matrices: NewTurns(maxMatrices), review: reviews}
+	r := &Rights{kinds: view.Kinds(), matrices: NewTurns(maxMatrices), answers: utilcache.NewLRUExpireCache(maxAnswers), review: reviews.review}
 	var asking sync.WaitGroup
 	for i := range 20 {
 		asking.Go(func() {
@@ -75,7 +80,7 @@ func TestAttackScopesWithoutEnd(t *testing.T) {
 	}
 	r := &Rights{
 		kinds: view.Kinds(), surveys: NewTurns(maxSurveys), scopes: utilcache.NewLRUExpireCache(maxScopes), ttl: time.Hour, now: time.Now,
-		namespaces: func() []string { return namespaces }, review: reviews,
+		namespaces: func() []string { return namespaces }, answers: utilcache.NewLRUExpireCache(maxAnswers), review: reviews.review,
 	}
 	var asking sync.WaitGroup
 	var answered atomic.Int64
@@ -142,6 +147,58 @@ func TestAttackScopeOfAnotherTokenOfTheUser(t *testing.T) {
 		})
 		if admitted := got.Admits("a"); err != nil || admitted != (name == "in the group") {
 			t.Errorf("%s: the caller sees the namespace: %t, %v", name, admitted, err)
+		}
+	}
+}
+
+// TestAReviewThatFailsTakesNothingAway has an API server whose webhook for rights does not answer. It then says that a caller is not allowed, and why it does
+// not know: sessions with containers and followed logs ended with that, as if the right had been taken away.
+func TestAReviewThatFailsTakesNothingAway(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status         string
+		allowed, known bool
+	}{
+		"it says yes":                     {`"allowed":true`, true, true},
+		"it says no":                      {`"allowed":false,"reason":"RBAC: role.rbac.authorization.k8s.io \"gone\" not found"`, false, true},
+		"it cannot say":                   {`"allowed":false,"evaluationError":"webhook: connection refused"`, false, false},
+		"it says yes in spite of trouble": {`"allowed":true,"evaluationError":"webhook: connection refused"`, true, true},
+		"it denies in spite of trouble":   {`"allowed":false,"denied":true,"evaluationError":"webhook: connection refused"`, false, true},
+	} {
+		for whose, who := range map[string]*Caller{
+			"a token": {User: &user.DefaultInfo{Name: "ann", Extra: map[string][]string{"scopes": {"all"}}}},
+			"the URL": {User: &user.DefaultInfo{Name: "me"}, Session: true},
+		} {
+			t.Run(name+" of "+whose, func(t *testing.T) {
+				t.Parallel()
+				var asked atomic.Int64
+				server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					kind := "SubjectAccessReview"
+					if who.Session {
+						kind = "Self" + kind
+					}
+					asked.Add(1)
+					w.Header().Set("Content-Type", "application/json")
+					_, _ = fmt.Fprintf(w, `{"apiVersion":"authorization.k8s.io/v1","kind":%q,"status":{%s}}`, kind, c.status)
+				}))
+				t.Cleanup(server.Close)
+				clients, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := NewRights(clients.AuthorizationV1(), time.Hour, view.Kinds(), func() []string { return nil }, time.Now)
+				k := &r.kinds[0]
+				for range 2 {
+					allowed, err := r.MayDo(t.Context(), who, k, view.ReadLog(), "shop", "web")
+					problem, said := errors.AsType[*view.Problem](err)
+					if allowed != c.allowed || (err == nil) != c.known || !c.known && (!said || problem.Status != http.StatusServiceUnavailable) {
+						t.Errorf("the caller may: %t, %v", allowed, err)
+					}
+				}
+				if want := map[bool]int64{true: 1, false: 2}[c.known]; asked.Load() != want {
+					t.Errorf("it is asked %d times, want %d", asked.Load(), want)
+				}
+			})
 		}
 	}
 }

@@ -6,14 +6,25 @@ package access
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
 // ErrUndecided is the error of a token that the API server could not check, as while the keys of its OpenID provider are not there yet. It answers,
 // and says neither yes nor no.
 var ErrUndecided = errors.New("the API server cannot check the token")
+
+// undecided is the error of a review of rights that failed in the API server, with its cause for the log.
+func undecided(cause string) error {
+	out := view.NewProblem(http.StatusServiceUnavailable, view.CodeOf(http.StatusServiceUnavailable),
+		"The API server cannot say at present what you may do. Try again in a moment.")
+	out.RetryAfter = "1"
+	return errors.Join(out.With(view.ParameterSeconds, out.RetryAfter), errors.New("cannot review a right: "+cause))
+}
 
 // refusalText is all that the API server says of a token that it does not know. What it says of a check that has failed begins with it, too: its own
 // token for itself is what it compares with first.
