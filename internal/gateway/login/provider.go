@@ -4,6 +4,7 @@
 package login
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -147,8 +148,12 @@ func (p *Provider) Renew(ctx context.Context, old Credential) (Credential, error
 		return Credential{}, refusedBy(err)
 	}
 	c, _, err := p.verified(ctx, found, issued)
-	if err == nil && c.Subject != old.Subject {
+	_, refused := errors.AsType[*Refusal](err)
+	switch {
+	case err == nil && c.Subject != old.Subject:
 		err = refuse(http.StatusForbidden, "The OpenID provider renewed the login of somebody else.", nil)
+	case err != nil && !refused: // many providers accept the old refresh token no more
+		c = Credential{Token: old.Token, Refresh: cmp.Or(issued.RefreshToken, old.Refresh), Subject: old.Subject}
 	}
 	return c, err
 }

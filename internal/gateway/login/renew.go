@@ -14,7 +14,8 @@ var errAway = errors.New("the OpenID provider did not answer, so the token of th
 
 // Renewer gets new credentials.
 type Renewer interface {
-	// Renew returns a new credential of the same person. A *Refusal means that there will be none.
+	// Renew returns a new credential of the same person. A *Refusal means that there will be none. With another error, a credential that has a refresh
+	// token takes the place of the old one all the same.
 	Renew(ctx context.Context, old Credential) (Credential, error)
 }
 
@@ -84,6 +85,9 @@ func (t *Table) store(cookie string, s Session, fresh Credential, err error) {
 	case refused:
 		e.renewAt = time.Time{} // the session ends with its token
 	default:
+		if fresh.Refresh != "" {
+			e.sealed = seal(cookie, fresh.encode())
+		}
 		e.renewAt = t.now().Add(renewPause)
 	}
 }
