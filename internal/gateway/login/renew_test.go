@@ -148,6 +148,24 @@ func TestManyRequestsRenewOnce(t *testing.T) {
 	}
 }
 
+// TestNoRequestEndsASessionWhoseProviderIsAway has a request that reads that its token has to be renewed, and asks for it just after another one has asked in
+// vain. It was told that the session had ended.
+func TestNoRequestEndsASessionWhoseProviderIsAway(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	provider := &issuer{clock: c}
+	table := NewTable(12*time.Hour, time.Hour, provider, c.now)
+	cookie, late := table.Open(Opening{User: "a", Method: ByProvider, Credential: provider.issue()})
+	provider.err = errors.New("connection refused")
+	c.step(6 * time.Minute)
+	if _, there, err := table.Use(t.Context(), cookie); there || err == nil {
+		t.Errorf("without the provider it is there: %t, %v", there, err)
+	}
+	if _, there, err := table.renewed(t.Context(), cookie, late); there || err == nil {
+		t.Errorf("to who comes after that it is there: %t, %v", there, err)
+	}
+}
+
 func TestLocalPath(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -163,16 +163,30 @@ func (t *Table) current(ctx context.Context, cookie string, use bool) (Session, 
 	e, ok := t.sessions[s.key]
 	due := ok && e.due(t.now())
 	t.mu.Unlock()
-	err := errAway
-	if due {
-		err = t.renew(ctx, cookie, s)
-		s, ok = t.find(cookie, false)
+	switch {
+	case !ok:
+		return Session{}, false, nil
+	case due:
+		return t.renewed(ctx, cookie, s)
+	case t.expired(&s):
+		return Session{}, false, errAway // a moment ago
+	default:
+		return s, true, nil
 	}
-	if ok && !s.tokenEnd.IsZero() && !t.now().Before(s.tokenEnd) {
-		return Session{}, false, err // the provider did not answer, now or a moment ago
+}
+
+// renewed returns the session with a new token, or with the one that it has for as long as that is valid.
+func (t *Table) renewed(ctx context.Context, cookie string, s Session) (Session, bool, error) {
+	err := t.renew(ctx, cookie, s)
+	s, ok := t.find(cookie, false)
+	if ok && t.expired(&s) { // also if another request has just asked in vain, so that this one has not asked
+		return Session{}, false, cmp.Or(err, errAway)
 	}
 	return s, ok, nil
 }
+
+// expired reports whether the token of the session has expired. A session that is still there waits for another one.
+func (t *Table) expired(s *Session) bool { return !s.tokenEnd.IsZero() && !t.now().Before(s.tokenEnd) }
 
 func (t *Table) find(cookie string, use bool) (Session, bool) {
 	key, now := digestOf(cookie), t.now()
