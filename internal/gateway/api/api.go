@@ -70,8 +70,9 @@ type API struct {
 	description []byte
 	// stopping is closed when streams have to end.
 	stopping chan struct{}
-	// surveys are the requests that read all nodes or pods at the same time, and lists those that read a list of the API server.
-	surveys, lists *access.Turns
+	// surveys are the requests that read all nodes or pods at the same time, lists those that read a list of the API server, and histories those that ask
+	// Prometheus.
+	surveys, lists, histories *access.Turns
 	// bodies are those of requests, and kept is what was read of lists, until the answer is written.
 	bodies, kept *access.Budget
 	// bodyLimits is how large bodies may be, by the pattern of their route.
@@ -90,7 +91,8 @@ type API struct {
 func New(options Options) (*API, error) {
 	a := &API{
 		Options: options, encoders: newEncoders(), stopping: make(chan struct{}),
-		surveys: access.NewTurns(maxSurveys), lists: access.NewTurns(maxLists), bodies: access.NewBudget(bodiesOfCaller, bodiesOfAll), kept: roomForLists(),
+		surveys: access.NewTurns(maxSurveys), lists: access.NewTurns(maxLists), histories: access.NewTurns(usage.HistoriesAtOnce),
+		bodies: access.NewBudget(bodiesOfCaller, bodiesOfAll), kept: roomForLists(),
 	}
 	for plural, into := range map[string]**feed.Kind{
 		view.NamespacesPlural: &a.namespaces, view.DeploymentsPlural: &a.deployments, view.ServicesPlural: &a.services,

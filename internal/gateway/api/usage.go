@@ -159,6 +159,15 @@ func (a *API) usageSince(
 		into.Incomplete = true
 		return remembered, nil
 	}
+	who, err := access.CallerOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	leave, err := a.histories.Enter(ctx, who)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	past, err := of.past(ctx, item, before)
 	switch {
 	case err == nil:

@@ -24,13 +24,14 @@ import (
 	"github.com/prometheus/common/model"
 )
 
+// HistoriesAtOnce is how many callers may use Prometheus at the same time.
+const HistoriesAtOnce = 8
+
 const (
 	// historyTimeout bounds the answer to one caller, which takes two queries.
 	historyTimeout = 10 * time.Second
 	// maxHistory bounds the answer to one query in bytes: one series of 180 points takes 5 KiB.
 	maxHistory = 1 << 20
-	// historiesAtOnce bounds how many callers use Prometheus at the same time. The others wait.
-	historiesAtOnce = 8
 	// minWindow is what a point of Prometheus is the average of, at least: several scrapes, also where they are two minutes apart.
 	minWindow = 5 * time.Minute
 	// maxCause bounds what an error of Prometheus takes in the log.
@@ -51,7 +52,6 @@ type HistoryOptions struct {
 // History reads from Prometheus what the rings do not have.
 type History struct {
 	queries prometheus.API
-	places  chan struct{}
 	log     logr.Logger
 	failing atomic.Bool
 }
@@ -60,7 +60,7 @@ type History struct {
 func NewHistory(options HistoryOptions) (*History, error) {
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
-		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: historiesAtOnce,
+		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: HistoriesAtOnce,
 	}
 	if options.CAFile != "" {
 		raw, err := os.ReadFile(options.CAFile)
@@ -80,7 +80,7 @@ func NewHistory(options HistoryOptions) (*History, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot use the URL of Prometheus: %w", err)
 	}
-	return &History{queries: prometheus.NewAPI(client), places: make(chan struct{}, historiesAtOnce), log: options.Log}, nil
+	return &History{queries: prometheus.NewAPI(client), log: options.Log}, nil
 }
 
 // OfMachine returns what a VirtualMachine has used, by the metrics of the manager.
@@ -105,11 +105,11 @@ func (h *History) OfNode(ctx context.Context, name string, in Span) ([]Point, er
 
 // read returns a point for each time at which both queries have a value. The oldest is the first.
 func (h *History) read(ctx context.Context, cpu, memory string, in Span) ([]Point, error) {
-	ctx, cancel := context.WithTimeout(ctx, historyTimeout)
+	asking, cancel := context.WithTimeout(ctx, historyTimeout)
 	defer cancel()
-	points, err := h.ask(ctx, cpu, memory, in)
-	if errors.Is(err, context.Canceled) { // the caller has left
-		return nil, err
+	points, err := h.ask(asking, cpu, memory, in)
+	if ctx.Err() != nil { // the caller has left, or has spent their time before
+		return nil, ctx.Err()
 	}
 	if was := h.failing.Swap(err != nil); was != (err != nil) {
 		if err != nil {
@@ -123,12 +123,6 @@ func (h *History) read(ctx context.Context, cpu, memory string, in Span) ([]Poin
 }
 
 func (h *History) ask(ctx context.Context, cpu, memory string, in Span) ([]Point, error) {
-	select {
-	case h.places <- struct{}{}:
-		defer func() { <-h.places }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("too many queries wait for Prometheus: %w", ctx.Err())
-	}
 	cores, err := h.series(ctx, cpu, in)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@
 package usage
 
 import (
+	"context"
 	"encoding/pem"
 	"fmt"
 	"math"
@@ -134,6 +135,18 @@ func TestHistory(t *testing.T) {
 		if got := headers[0].Get("Authorization"); got != "Bearer secret" {
 			t.Errorf("%s: Authorization is %q", name, got)
 		}
+	}
+}
+
+// TestACallerWhoseTimeIsOverIsNoFailureOfPrometheus has a caller who has waited for others until their own time was over.
+func TestACallerWhoseTimeIsOverIsNoFailureOfPrometheus(t *testing.T) {
+	t.Parallel()
+	server, log := newStandIn(t), &strings.Builder{}
+	h := history(t, server.Server, log)
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
+	defer cancel()
+	if points, err := h.OfMachine(ctx, "testing", "vm", SpanSince(noon, at(-7), 1)); err == nil || log.Len() > 0 {
+		t.Errorf("there are %d points (%v), and the log says %q", len(points), err, log)
 	}
 }
 

@@ -1,0 +1,58 @@
+// Copyright The Windlass Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/windlass-operator/windlass/internal/gateway/access"
+	"github.com/windlass-operator/windlass/internal/gateway/usage"
+	"github.com/windlass-operator/windlass/internal/gateway/view"
+)
+
+// TestAttackHistoriesAtOnce has a caller who asks for the past of their machine again and again, while Prometheus is slow for them. Everybody else used to wait
+// behind all of that, and read in the end that Prometheus did not answer.
+func TestAttackHistoriesAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := &API{Options: Options{Now: time.Now, History: &usage.History{}}, histories: access.NewTurns(usage.HistoriesAtOnce)}
+		machine := &view.Item{Created: time.Now().Add(-48 * time.Hour)}
+		ctx, cancel := context.WithCancel(t.Context())
+		var asking sync.WaitGroup
+		defer asking.Wait()
+		defer cancel()
+		running, refused := 0, 0
+		slow := usageOf{past: func(ctx context.Context, _ *view.Item, _ usage.Span) ([]usage.Point, error) {
+			running++
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}}
+		for range 50 {
+			asking.Go(func() {
+				if _, err := a.usageSince(access.WithCaller(ctx, caller("ann")), slow, machine, 24, nil, &view.Usage{}); isBusy(err) && ctx.Err() == nil {
+					refused++
+				}
+			})
+			synctest.Wait()
+		}
+		if running != 1 || refused == 0 || refused > 40 {
+			t.Errorf("%d questions of one caller are asked and %d are refused, want 1 and some", running, refused)
+		}
+		quick := usageOf{past: func(context.Context, *view.Item, usage.Span) ([]usage.Point, error) { return []usage.Point{{}}, nil }}
+		through := false
+		asking.Go(func() {
+			points, err := a.usageSince(access.WithCaller(ctx, caller("ben")), quick, machine, 24, nil, &view.Usage{})
+			if through = err == nil; len(points) != 1 {
+				t.Errorf("somebody else gets %v: %v", points, err)
+			}
+		})
+		if synctest.Wait(); !through {
+			t.Error("somebody else waits")
+		}
+	})
+}
