@@ -62,6 +62,45 @@ func TestAnswersWithoutAWatchSayTheirAge(t *testing.T) {
 	})
 }
 
+// TestWhatIsMadeFromOldCachesSaysItsAge ends every watch of the gateway for good, as if its account had lost the right. The API server answers everything else. What
+// is made from several kinds used to look new.
+func TestWhatIsMadeFromOldCachesSaysItsAge(t *testing.T) {
+	t.Parallel()
+	watching, end := context.WithCancel(t.Context())
+	defer end()
+	r := newMeddledRig(t, func(request *http.Request) error {
+		if request.URL.Query().Get("watch") == "" {
+			return nil
+		}
+		ctx, cancel := context.WithCancel(request.Context())
+		context.AfterFunc(watching, cancel) //nolint:contextcheck // the test ends every watch at once
+		*request = *request.WithContext(ctx)
+		return watching.Err()
+	})
+	s := newShop(t, r)
+	admin := r.user(t, "", everything())
+	requests := []struct{ method, path, body string }{
+		{http.MethodGet, "/v1/search?q=" + s.ns, ""},
+		{http.MethodGet, "/v1/apps?ns=" + s.ns, ""},
+		{http.MethodGet, "/v1/nodes/" + s.ns + "/why", ""},
+		{http.MethodGet, "/v1/nodes/" + s.ns + "/describe", ""},
+		{http.MethodPost, "/v1/nodepools/" + s.ns + "/preview", poolBody(s.ns, `{"labels":{"tier":"gold"}}`)},
+	}
+	for _, one := range requests {
+		if got := r.do(t, one.method, one.path, admin, one.body); got.status != http.StatusOK || got.header.Get("Age") != "" || got.header.Get("Warning") != "" {
+			t.Errorf("%s is %d, and says that it is old: %v", one.path, got.status, got.header)
+		}
+	}
+	end()
+	for _, one := range requests {
+		testkit.Eventually(t, one.path+" says its age", func() bool {
+			got := r.do(t, one.method, one.path, admin, one.body)
+			age, err := strconv.Atoi(got.header.Get("Age"))
+			return got.status == http.StatusOK && err == nil && age > 0 && len(got.header.Values("Warning")) == 1
+		})
+	}
+}
+
 // TestAListThatLacksANamespaceIsNotWhole asks for what the caller may list in two namespaces, of which one is not answered. The other used to
 // be all of the list.
 func TestAListThatLacksANamespaceIsNotWhole(t *testing.T) {

@@ -46,7 +46,7 @@ func (a *API) authenticate(routes *http.ServeMux) http.Handler {
 		}
 		ctx, release := a.holding(access.WithCaller(r.Context(), who), who)
 		defer release()
-		r = r.WithContext(ctx)
+		r = r.WithContext(aging(ctx, w.Header()))
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
 	})

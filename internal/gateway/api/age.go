@@ -4,10 +4,11 @@
 package api
 
 import (
+	"context"
+	"net/http"
 	"strconv"
+	"sync"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/windlass-operator/windlass/internal/gateway/feed"
 )
@@ -28,10 +29,47 @@ func (a *API) age(from *feed.Kind) age {
 }
 
 // write adds the headers of RFC 9111 that tell how old the answer is.
-func (g age) write(ctx huma.Context) {
+func (g age) write(set, add func(name, value string)) {
 	if g == 0 {
 		return
 	}
-	ctx.SetHeader("Age", strconv.Itoa(int(time.Duration(g).Seconds())))
-	ctx.AppendHeader("Warning", `110 windlass "Response is Stale: the API server cannot be watched at present"`)
+	set(headerAge, strconv.Itoa(int(time.Duration(g).Seconds())))
+	add(headerWarning, `110 windlass "Response is Stale: the API server cannot be watched at present"`)
+}
+
+type agesKey struct{}
+
+// ages are those of the stores that an answer is made from.
+type ages struct {
+	mu     sync.Mutex
+	oldest age
+	// answer are the headers of the answer.
+	answer http.Header
+}
+
+// aging returns a context of a request whose answer is made from several stores, and says in these headers how old the oldest of them is.
+func aging(ctx context.Context, answer http.Header) context.Context {
+	return context.WithValue(ctx, agesKey{}, &ages{answer: answer})
+}
+
+// madeFrom notes that the answer to the request of the context is made from the store of the kind.
+func (a *API) madeFrom(ctx context.Context, from *feed.Kind) {
+	of, ok := ctx.Value(agesKey{}).(*ages)
+	if !ok {
+		return
+	}
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	of.oldest = max(of.oldest, a.age(from))
+}
+
+// tellAge writes into the answer to the request of the context how old it is.
+func tellAge(ctx context.Context) {
+	of, ok := ctx.Value(agesKey{}).(*ages)
+	if !ok {
+		return
+	}
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	of.oldest.write(of.answer.Set, of.answer.Add)
 }

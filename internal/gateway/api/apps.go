@@ -50,7 +50,9 @@ func (a *API) registerApps() {
 			Responses: answers(map[int]*huma.Response{status: {Description: about}}), MaxBodyBytes: maxBody,
 		}
 	}
-	handle(a, op("list", http.MethodGet, "/v1/apps", "List apps", http.StatusOK, "Apps"), a.listApps)
+	list := op("list", http.MethodGet, "/v1/apps", "List apps", http.StatusOK, "Apps")
+	list.Responses["200"].Headers = carries(headerAge, headerWarning)
+	handle(a, list, a.listApps)
 	create := op("create", http.MethodPost, "/v1/apps", "Create a Deployment and its Service, both or neither", http.StatusCreated, "The app")
 	create.Description = "Without a body, the API creates the example."
 	create.Responses["200"] = &huma.Response{Description: "The app that would be created"}
@@ -178,6 +180,7 @@ func (a *API) labelled(ctx context.Context, who *access.Caller, k *feed.Kind, na
 		return nil, err
 	}
 	if items, _, ok := a.listStored(ctx, who, k, namespace); ok {
+		a.madeFrom(ctx, k)
 		return query.Select(items).Items, nil
 	}
 	list, err := a.listLive(ctx, who, k, namespace, &ListInput{Selection: Selection{LabelSelector: view.AppLabel + "=" + view.AppLabelValue}})

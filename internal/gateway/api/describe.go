@@ -33,7 +33,7 @@ type describeOutput struct{ Body view.Description }
 // registerDescribe registers the route that describes objects of the kind.
 func (a *API) registerDescribe(k *feed.Kind) {
 	op := operation(k, "describe", http.MethodGet, objectPath(k, "/describe"), "Read one with its owners, its children and their events", map[int]*huma.Response{
-		http.StatusOK: {Description: "The object and what is around it", Headers: carries()},
+		http.StatusOK: {Description: "The object and what is around it", Headers: carries(headerAge, headerWarning)},
 	})
 	op.Description = "Owners up to the one that nothing owns, and what the object owns or has: pods of a Deployment or a node, nodes of a NodePool, Kubeconfigs of a Cluster. " +
 		"Only what the caller may read: hidden says what is missing."

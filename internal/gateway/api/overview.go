@@ -68,7 +68,9 @@ func (a *API) registerOverview() {
 	counts := op("summary", "Count objects of every kind by state and reason", "")
 	counts.Responses = answers(tagged(response("The counts", mediaJSON, schemaSummary)))
 	handle(a, counts, a.summary)
-	handle(a, op("search", "Find objects of every kind", "The objects"), a.search)
+	search := op("search", "Find objects of every kind", "The objects")
+	search.Responses["200"].Headers = carries(headerAge, headerWarning)
+	handle(a, search, a.search)
 	handle(a, op("rights", "What the caller may do, by kind and namespace", "The rights"), a.rights)
 }
 
@@ -89,6 +91,7 @@ func (a *API) visible(ctx context.Context, namespace string, show func(k *feed.K
 			hidden = append(hidden, k.Plural)
 			continue
 		}
+		a.madeFrom(ctx, k)
 		show(k, items)
 	}
 	return hidden, nil

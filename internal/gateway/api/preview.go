@@ -35,7 +35,7 @@ type previewOutput struct{ Body view.PoolPreview }
 // registerPreview registers the route that says what a change of a NodePool would do.
 func (a *API) registerPreview(pools *feed.Kind) {
 	op := operation(pools, "preview", http.MethodPost, objectPath(pools, "/preview"), "Say what a change would do to nodes and pods", map[int]*huma.Response{
-		http.StatusOK: {Description: "What would follow", Headers: carries()},
+		http.StatusOK: {Description: "What would follow", Headers: carries(headerAge, headerWarning)},
 	})
 	op.Description = "The body is the pool as it would be, which may not exist yet. Its spec takes the place of the present one, and its annotations are added. The API server " +
 		"checks it in a dry run with the rights of the caller, who has to be able to update it (or create it), and to list NodePools and nodes. Nothing is written."

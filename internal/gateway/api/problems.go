@@ -61,6 +61,7 @@ func handle[I, O any](a *API, op huma.Operation, handler func(context.Context, *
 	huma.Register(a.routes, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handler(ctx, in)
 		if err == nil {
+			tellAge(ctx)
 			return out, nil
 		}
 		problem := asProblem(err)

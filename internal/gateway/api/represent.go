@@ -70,7 +70,7 @@ func (a *API) represent(r *representation) *huma.StreamResponse {
 			coded = preferredCoding(ctx.Header("Accept-Encoding"))
 		}
 		tag := r.tag.In(string(coded))
-		r.age.write(ctx)
+		r.age.write(ctx.SetHeader, ctx.AppendHeader)
 		ctx.SetHeader("Vary", variesBy)
 		ctx.SetHeader(headerTag, tag)
 		if hasTag(ctx.Header("If-None-Match"), tag) {

@@ -49,6 +49,7 @@ func (a *API) all(ctx context.Context, who *access.Caller, k *feed.Kind, namespa
 		return nil, because, err
 	}
 	if items, _, ok := k.Store.List(); ok && !k.Store.Owes() {
+		a.madeFrom(ctx, k)
 		if namespace != "" {
 			items = view.Within(items, []string{namespace})
 		}

@@ -60,7 +60,7 @@ func (a *API) registerWhy() {
 
 func whyOperation(k *feed.Kind) huma.Operation {
 	op := operation(k, "why", http.MethodGet, objectPath(k, "/why"), "Explain why one is as it is", map[int]*huma.Response{
-		http.StatusOK: {Description: "The checks, and what to do", Headers: carries()},
+		http.StatusOK: {Description: "The checks, and what to do", Headers: carries(headerAge, headerWarning)},
 	})
 	op.Description = "A list of checks. At most one has failed: it names the cause, proves it and says what to do. Whatever the caller may not list is not looked at."
 	return op
