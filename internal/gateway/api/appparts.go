@@ -24,8 +24,14 @@ func creation(k *feed.Kind, namespace string, body []byte, dry string) access.Ca
 	return access.Call{Method: http.MethodPost, Path: k.Path(namespace, "", ""), Query: query, Body: body, ContentType: mediaJSON}
 }
 
-// createParts creates the Deployment and the Service. If the Service fails, that very Deployment is deleted again.
+// createParts creates the Deployment and the Service. If the Service fails, that very Deployment is deleted again. A caller who leaves in between cuts
+// nothing in half.
 func (a *API) createParts(ctx context.Context, who *access.Caller, app *view.App, dry string) (deployment, service []byte, err error) {
+	if dry == "" {
+		whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.Timeout)
+		defer cancel()
+		ctx = whole
+	}
 	first, err := a.createPart(ctx, who, a.deployments, app, app.Deployment(), dry)
 	if err != nil {
 		return nil, nil, err
@@ -34,8 +40,9 @@ func (a *API) createParts(ctx context.Context, who *access.Caller, app *view.App
 	if err == nil || dry != "" {
 		return first, second, err
 	}
-	// The caller may have left; the first half must not stay anyway.
-	undo := context.WithoutCancel(ctx)
+	// The time for both may be over; the first half must not stay anyway.
+	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.Timeout)
+	defer cancel()
 	if undoErr := a.deletePart(undo, who, a.deployments, app.Namespace, app.Name, uidOf(first)); undoErr != nil {
 		problem := *asProblem(err)
 		problem.Detail += " Cannot delete the Deployment again: " + asProblem(undoErr).Detail
@@ -50,7 +57,10 @@ func (a *API) createPart(ctx context.Context, who *access.Caller, k *feed.Kind, 
 		return nil, err
 	}
 	answer, err := a.send(ctx, who, k, app.Namespace, app.Name, creation(k, app.Namespace, body, dry))
-	if err != nil {
+	switch {
+	case err != nil && dry == "":
+		return nil, unlessUnknown(k, app, err)
+	case err != nil:
 		return nil, err
 	}
 	out, err := view.Strip(answer.Body)
@@ -58,6 +68,16 @@ func (a *API) createPart(ctx context.Context, who *access.Caller, k *feed.Kind, 
 		a.settle(ctx, k, app.Namespace, app.Name, http.MethodPost, out)
 	}
 	return out, err
+}
+
+// unlessUnknown returns the refusal of a part as it is. After any other failure the API server may have created the part, which the problem says.
+func unlessUnknown(k *feed.Kind, app *view.App, err error) error {
+	if refusal, refused := errors.AsType[*view.Problem](err); refused && refusal.Status < http.StatusInternalServerError {
+		return err
+	}
+	problem := *asProblem(err)
+	problem.Detail += " The " + k.GVK.Kind + " may exist: DELETE /v1/apps/" + app.Namespace + "/" + app.Name + " deletes what there is of the app."
+	return errors.Join(&problem, err)
 }
 
 // part returns the object with the name of the app, or nil if there is none.
