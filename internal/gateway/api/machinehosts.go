@@ -41,15 +41,15 @@ func (a *API) listHosts(ctx context.Context, _ *Conditional) (*huma.StreamRespon
 	if err != nil {
 		return nil, err
 	}
+	page, err := a.choose(ctx, a.machines, "", &ListInput{})
+	if err != nil {
+		return nil, err
+	}
 	leave, err := a.survey(ctx, who)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	page, err := a.choose(ctx, a.machines, "", &ListInput{})
-	if err != nil {
-		return nil, err
-	}
 	out, err := view.HostsOf(page.Items)
 	if err != nil {
 		return nil, err

@@ -6,10 +6,12 @@ package api
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"k8s.io/apiserver/pkg/authentication/user"
 
@@ -82,5 +84,32 @@ func TestSurveysOfManyCallers(t *testing.T) {
 	leave()
 	if _, err := a.survey(t.Context(), caller("late")); err != nil {
 		t.Errorf("a slot that was left: %v", err)
+	}
+}
+
+// TestWhoMayListNoMachinesWaitsForNobody asks for hosts without the right to list machines, while others survey: the refusal used to wait for a turn, and
+// then to keep one.
+func TestWhoMayListNoMachinesWaitsForNobody(t *testing.T) {
+	t.Parallel()
+	a, _ := listing(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		w.Header().Set("Content-Type", mediaJSON)
+		_, _ = w.Write([]byte(`{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","status":{"allowed":false}}`))
+	}, func() []string { return []string{"shop"} })
+	a.surveys = access.NewTurns(maxSurveys)
+	a.machines, _ = a.Hub.Kind(view.MachinesPlural)
+	for i := range maxSurveys {
+		if _, err := a.survey(t.Context(), caller(strconv.Itoa(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(access.WithCaller(t.Context(), caller("ann")), 10*time.Second)
+	defer cancel()
+	_, err := a.listHosts(ctx, &Conditional{})
+	if problem, refused := errors.AsType[*view.Problem](err); !refused || problem.Status != http.StatusForbidden {
+		t.Errorf("the hosts are refused with %v", err)
 	}
 }
