@@ -76,7 +76,8 @@ func (a *API) greet(next http.Handler) http.Handler {
 // cutStream closes the connection of an EventSource without an answer while nobody can say who calls. A browser reconnects when a
 // connection breaks, and never again after an error status.
 func (a *API) cutStream(r *http.Request, err error) {
-	_, refused := errors.AsType[*view.Problem](err)
+	problem, known := errors.AsType[*view.Problem](err)
+	refused := known && problem.Status != http.StatusServiceUnavailable
 	if refused || r.URL.Path != watchPath || r.Method != http.MethodGet || r.Header.Get("Accept") != feed.MediaType {
 		return
 	}
