@@ -5,6 +5,7 @@ package gateway
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -14,8 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	appsv1alpha1 "github.com/windlass-operator/windlass/api/apps/v1alpha1"
 	"github.com/windlass-operator/windlass/internal/testkit"
@@ -168,5 +171,46 @@ func TestOwnerLogsFollow(t *testing.T) {
 	must(t, r.Live.Delete(t.Context(), right))
 	for seen.Scan() { // until it ends
 		t.Errorf("without the right it goes on: %q", seen.Text())
+	}
+}
+
+// TestOwnerLogsEndWithEachRight takes away one of the rights that they need at a time. They used to end with that to logs only.
+func TestOwnerLogsEndWithEachRight(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ns := r.Namespace(t)
+	r.deployed(t, ns, "web")
+	r.kubelet(t, ns+"-node", kubelet{lines: make(chan string), history: map[string]string{"web-abc-1/main": logLine(1, "one")}})
+	r.replica(t, ns, "web-abc-1", "web", "ReplicaSet", "web-abc", "1")
+	rules := []rbacv1.PolicyRule{rule("list", "", "pods"), rule("get", "apps", "deployments"), rule("get", "", "pods/log")}
+	for i, taken := range rules {
+		home := r.Namespace(t)
+		token := r.token(t, home, "user")
+		var granted []client.Object
+		for _, one := range rules {
+			granted = append(granted, r.grant(t, home, ns, one))
+		}
+		testkit.Eventually(t, "the cache has the pod", func() bool {
+			return len(r.do(t, http.MethodGet, "/v1/deployments/"+ns+"/web/logs", token, "").body) > 0
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // or it would go on for ever
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.base+"/v1/deployments/"+ns+"/web/logs?follow=true", http.NoBody)
+		must(t, err)
+		request.Header.Set("Authorization", "Bearer "+token)
+		response, err := http.DefaultClient.Do(request)
+		must(t, err)
+		seen := bufio.NewScanner(response.Body)
+		if !seen.Scan() || seen.Text() != "[pod/web-abc-1/main] one" {
+			t.Fatalf("the line is %q: %v", seen.Text(), seen.Err())
+		}
+		must(t, r.Live.Delete(t.Context(), granted[i]))
+		for seen.Scan() { // until it ends
+			t.Errorf("without %s %s it goes on: %q", taken.Verbs, taken.Resources, seen.Text())
+		}
+		if seen.Err() != nil {
+			t.Errorf("without %s %s it goes on: %v", taken.Verbs, taken.Resources, seen.Err())
+		}
+		cancel()
+		_ = response.Body.Close()
 	}
 }

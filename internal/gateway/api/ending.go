@@ -27,9 +27,16 @@ const (
 	endDenied
 )
 
-// awaitEnd waits until what a caller follows of an object has to end. Until the API server says so, it goes on. It asks for the rights of the
+// need is a right that what a caller follows ends with: to an object of the kind, or without a name to all of a namespace.
+type need struct {
+	kind   *feed.Kind
+	action view.Action
+	of     Target
+}
+
+// awaitEnd waits until what a caller follows has to end. Until the API server says so, it goes on. It asks for the rights of the
 // caller as they were reviewed last: groups change while a text is open.
-func (a *API) awaitEnd(ctx context.Context, who *access.Caller, k *feed.Kind, of Target, needs ...view.Action) ending {
+func (a *API) awaitEnd(ctx context.Context, who *access.Caller, needs ...need) ending {
 	recheck := time.NewTicker(a.Recheck)
 	defer recheck.Stop()
 	for {
@@ -48,8 +55,9 @@ func (a *API) awaitEnd(ctx context.Context, who *access.Caller, k *feed.Kind, of
 		default:
 			who = now
 		}
-		for _, need := range needs {
-			if allowed, err := a.Rights.MayDo(ctx, who, &k.Kind, need, of.namespace, of.name); err == nil && !allowed {
+		for i := range needs {
+			one := &needs[i]
+			if allowed, err := a.Rights.MayDo(ctx, who, &one.kind.Kind, one.action, one.of.namespace, one.of.name); err == nil && !allowed {
 				return endDenied
 			}
 		}

@@ -48,7 +48,7 @@ func (a *API) output(ctx context.Context, in *outputInput) (*huma.StreamResponse
 		return nil, noHosts()
 	}
 	return a.sendText(ctx, &text{
-		who: who, kind: a.machines, right: read, of: in.Target, follow: in.Follow,
+		who: who, needs: []need{{a.machines, read, in.Target}}, follow: in.Follow,
 		open: func(ctx context.Context) (io.ReadCloser, error) {
 			return a.Hosts.Output(ctx, in.namespace, in.name, in.Tail, in.Follow)
 		},

@@ -108,6 +108,16 @@ func (a *API) podsOf(ctx context.Context, who *access.Caller, k *feed.Kind, of T
 	}}, nil
 }
 
+// needs are the rights to the logs of the pods of an object: to what podsOf has read, to the list of its pods, and to their logs.
+func (p *podList) needs(k *feed.Kind, of Target) []need {
+	within, get := Target{namespace: of.namespace}, view.Action{Verb: verbGet}
+	out := []need{{k, get, of}, {p.a.pods, view.Action{Verb: "list"}, within}, {p.a.pods, view.ReadLog(), within}}
+	if k.Plural == podSetsPlural {
+		out = append(out, need{p.a.deployments, get, of})
+	}
+	return out
+}
+
 // list returns the logs of the pods, the newest pods first: from the store if the caller may list pods, and otherwise from the API server,
 // so that every refusal is its own.
 func (p *podList) list(ctx context.Context) ([]podLogs, error) {

@@ -78,7 +78,7 @@ func (a *API) ownerLogs(ctx context.Context, k *feed.Kind, in *ownerLogsInput) (
 		media = mediaLines
 	}
 	return a.sendText(ctx, &text{
-		who: who, kind: a.pods, right: view.ReadLog(), of: Target{namespace: in.namespace}, follow: in.Follow, media: media,
+		who: who, needs: pods.needs(k, in.Target), follow: in.Follow, media: media,
 		open: func(ctx context.Context) (io.ReadCloser, error) {
 			out, into := io.Pipe()
 			go func() {

@@ -90,7 +90,7 @@ func (a *API) logs(ctx context.Context, in *logsInput) (*huma.StreamResponse, er
 		return nil, err
 	}
 	return a.sendText(ctx, &text{
-		who: who, kind: a.pods, right: view.ReadLog(), of: in.Target, follow: in.Follow,
+		who: who, needs: []need{{a.pods, view.ReadLog(), in.Target}}, follow: in.Follow,
 		open: func(ctx context.Context) (io.ReadCloser, error) {
 			return a.Upstream.Open(ctx, who, access.Call{
 				Method: http.MethodGet, Path: a.pods.Path(in.namespace, in.name, "log"), Query: in.query(), Accept: "*/*",

@@ -63,7 +63,7 @@ func (a *API) runLog(ctx context.Context, in *runLogInput) (*huma.StreamResponse
 		return nil, err
 	}
 	return a.sendText(ctx, &text{
-		who: who, kind: a.clusters, right: view.ReadRuns(), of: in.Target, follow: in.Follow,
+		who: who, needs: []need{{a.clusters, view.ReadRuns(), in.Target}}, follow: in.Follow,
 		open: func(ctx context.Context) (io.ReadCloser, error) {
 			return a.Hosts.RunLog(ctx, in.name, in.Run, in.Tail, in.Follow)
 		},

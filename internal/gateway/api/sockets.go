@@ -87,6 +87,15 @@ type session struct {
 	subprotocol string
 }
 
+// rights are what the session ends with.
+func (s *session) rights() []need {
+	var out []need
+	for _, action := range s.needs {
+		out = append(out, need{s.kind, action, s.of})
+	}
+	return out
+}
+
 // upgraded describes the answers of a route that becomes a WebSocket.
 func upgraded() map[int]*huma.Response {
 	return map[int]*huma.Response{
@@ -129,7 +138,7 @@ func (a *API) relay(writer http.ResponseWriter, request *http.Request, s *sessio
 	}
 	running, end := context.WithCancelCause(request.Context())
 	defer end(nil)
-	go func() { end(endOf(a.awaitEnd(running, s.who, s.kind, s.of, s.needs...))) }()
+	go func() { end(endOf(a.awaitEnd(running, s.who, s.rights()...))) }()
 	ended := relay.Run(running, socket, server, relay.Limits{
 		Message: maxMessage, Write: messageTimeout, Heartbeat: a.Heartbeat, Pong: pongTimeout, Now: a.Now,
 	})

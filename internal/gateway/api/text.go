@@ -17,7 +17,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/windlass-operator/windlass/internal/gateway/access"
-	"github.com/windlass-operator/windlass/internal/gateway/feed"
 	"github.com/windlass-operator/windlass/internal/gateway/view"
 )
 
@@ -30,10 +29,8 @@ const (
 // text is one that is sent as it comes, such as a log.
 type text struct {
 	who *access.Caller
-	// of the kind is what the text is about, and right is what it takes to read it.
-	kind  *feed.Kind
-	right view.Action
-	of    Target
+	// needs are what it takes to read the text.
+	needs []need
 	// media is the media type. Default: mediaText.
 	media string
 	// follow is true for a text that goes on for as long as its reader stays.
@@ -100,7 +97,7 @@ func (a *API) sendText(ctx context.Context, what *text) (*huma.StreamResponse, e
 			_ = control.Flush() // so that the reader of a quiet text knows that it has been opened
 			go func() {
 				defer stop()
-				a.awaitEnd(reading, what.who, what.kind, what.of, what.right)
+				a.awaitEnd(reading, what.who, what.needs...)
 			}()
 		}
 		// What was stopped here is over, and so is what its source has ended. Everything else is cut off, which only a connection that breaks can
