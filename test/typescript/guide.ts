@@ -232,6 +232,7 @@ async function watches(): Promise<void> {
         names.push(`${event.behind.join()} since ${event.since}`);
         continue;
       case "fresh":
+      case "beat":
         continue;
       case "resync":
         names.length = 0;
