@@ -55,7 +55,7 @@ func (d *driver) List(ctx context.Context, installation string) ([]machine.Obser
 		return nil, err
 	}
 	out, err := each(ctx, parallel, machines(slices.Clone(all)), func(ctx context.Context, c container.Summary) (machine.Observed, error) {
-		observed, late, err := briefly(ctx, func(ctx context.Context) (machine.Observed, error) { return d.inspect(ctx, c.ID) })
+		observed, late, err := machine.Briefly(ctx, func(ctx context.Context) (machine.Observed, error) { return d.inspect(ctx, c.ID) })
 		switch {
 		case late:
 			return listed(c), nil

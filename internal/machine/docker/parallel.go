@@ -6,7 +6,6 @@ package docker
 import (
 	"context"
 	"sync"
-	"time"
 )
 
 // How many containers one call inspects at the same time. More counters are read at the same time: engines before 25 answer only
@@ -16,17 +15,6 @@ const (
 	parallel        = 8
 	parallelWaiting = 64
 )
-
-// lookLimit is how long one container can take within a call about all of them.
-const lookLimit = 10 * time.Second
-
-// briefly calls do within that limit, and reports whether only the limit has ended it: a container that hangs must not keep the others from being seen.
-func briefly[R any](ctx context.Context, do func(context.Context) (R, error)) (out R, late bool, err error) {
-	limited, cancel := context.WithTimeout(ctx, lookLimit)
-	defer cancel()
-	out, err = do(limited)
-	return out, err != nil && limited.Err() != nil && ctx.Err() == nil, err
-}
 
 // each calls do for every item, at most limit of them at the same time, and returns the results in the order of the items. The first
 // error ends it.

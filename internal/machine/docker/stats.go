@@ -27,7 +27,7 @@ func (d *driver) Stats(ctx context.Context, installation string) (map[string]mac
 	}
 	found := machines(all)
 	samples, err := each(ctx, d.readers, found, func(ctx context.Context, c container.Summary) (machine.Sample, error) {
-		sample, late, err := briefly(ctx, func(ctx context.Context) (machine.Sample, error) { return d.sample(ctx, c.ID) })
+		sample, late, err := machine.Briefly(ctx, func(ctx context.Context) (machine.Sample, error) { return d.sample(ctx, c.ID) })
 		if err != nil && !late && (unreachable(err) || ctx.Err() != nil) {
 			return machine.Sample{}, explain(ctx, "read counters", err)
 		}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/digitalocean/go-libvirt"
 
@@ -71,9 +70,6 @@ func (d *driver) List(ctx context.Context, installation string) ([]machine.Obser
 	return out, nil
 }
 
-// lookLimit is how long one domain can take within a call about all of them.
-const lookLimit = 10 * time.Second
-
 // machines returns the domains of the installation, sorted by UID, and those of which libvirt tells nothing in time: one that hangs must not keep the others
 // from being seen.
 func (d *driver) machines(
@@ -91,7 +87,7 @@ func (d *driver) machines(
 	}
 	out = make([]found, 0, len(domains))
 	for _, dom := range domains {
-		f, late, err := d.glance(ctx, dom)
+		f, late, err := machine.Briefly(ctx, func(ctx context.Context) (found, error) { return d.look(ctx, dom) })
 		switch r := f.record(); {
 		case late:
 			silent = append(silent, dom)
@@ -104,14 +100,6 @@ func (d *driver) machines(
 	}
 	slices.SortFunc(out, func(a, b found) int { return strings.Compare(a.record().UID, b.record().UID) })
 	return out, silent, nil
-}
-
-// glance looks at a domain within lookLimit, and reports whether only that limit has ended the look.
-func (d *driver) glance(ctx context.Context, dom libvirt.Domain) (f found, late bool, err error) {
-	limited, cancel := context.WithTimeout(ctx, lookLimit)
-	defer cancel()
-	f, err = d.look(limited, dom)
-	return f, err != nil && limited.Err() != nil && ctx.Err() == nil, err
 }
 
 // find returns the domain of the machine, ErrNotFound if there is none or if it belongs to another installation.
