@@ -2,7 +2,7 @@ import type { Key } from "../i18n";
 import type { KubeObject, Objects, Plural } from "../api/types";
 import { cores, gibi, quantity } from "../status/quantity";
 import { pageOf } from "./registry";
-import { selectorText } from "./selector";
+import { labelText, selectorText } from "./selector";
 
 export interface Fact {
   key: Key;
@@ -74,7 +74,7 @@ const deployments: Of<"deployments"> = ({ spec, status }) => [
   fact("fact.available", `${status?.availableReplicas ?? 0} / ${spec?.replicas ?? 1}`),
   fact("fact.strategy", spec?.strategy?.type),
   fact("fact.image", images(spec?.template?.spec)),
-  fact("fact.selector", Object.entries(spec?.selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`).join(","), { code: true }),
+  fact("fact.selector", selectorText(spec?.selector), { code: true }),
 ];
 
 const pods: Of<"pods"> = ({ spec, status }) => [
@@ -121,7 +121,7 @@ const services: Of<"services"> = ({ spec }) => [
   fact("fact.type", spec?.type),
   fact("fact.clusterIP", spec?.clusterIP),
   fact("fact.ports", spec?.ports?.map((port) => `${port.port}/${port.protocol ?? "TCP"}`).join(", ")),
-  fact("fact.selector", Object.entries(spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`).join(","), { code: true }),
+  fact("fact.selector", labelText(spec?.selector), { code: true }),
 ];
 
 const kubeconfigs: Of<"kubeconfigs"> = ({ spec, status }) => [
@@ -137,7 +137,7 @@ const kubeconfigs: Of<"kubeconfigs"> = ({ spec, status }) => [
 const podbuggertools: Of<"podbuggertools"> = ({ spec }) => [
   fact("fact.image", spec?.image),
   fact("fact.command", (spec?.command ?? ["sh"]).join(" "), { code: true }),
-  fact("fact.selector", spec?.label ?? Object.entries(spec?.selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`).join(","), { code: true }),
+  fact("fact.selector", spec?.label ?? selectorText(spec?.selector), { code: true }),
   fact("fact.target", spec?.targetContainer),
   fact("fact.most", spec?.maxPods ?? 50),
 ];

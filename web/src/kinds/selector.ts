@@ -4,11 +4,16 @@ const operators: Readonly<Record<string, (key: string, values: string) => string
   In: (key, values) => `${key} in (${values})`, NotIn: (key, values) => `${key} notin (${values})`, Exists: (key) => key, DoesNotExist: (key) => `!${key}`,
 };
 
-/** A label selector as one types it for kubectl; undefined where there is none. */
+/** Labels as a selector in kubectl's syntax; empty without labels. */
+export function labelText(labels: Readonly<Record<string, string>> | undefined): string {
+  return Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`).join(",");
+}
+
+/** A label selector in kubectl's syntax; undefined without a selector. */
 export function selectorText(selector: Schemas["LabelSelector"] | undefined): string | undefined {
   if (!selector) return undefined;
   return [
-    ...Object.entries(selector.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`),
+    labelText(selector.matchLabels),
     ...(selector.matchExpressions ?? []).map(({ key, operator, values }) => operators[operator]?.(key, (values ?? []).join(",")) ?? `${key} ${operator}`),
-  ].join(",");
+  ].filter(Boolean).join(",");
 }

@@ -4,6 +4,7 @@ import type { KubeObject } from "../../api/types";
 import { Nothing, Panel } from "../../components/parts";
 import { useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
+import { labelText } from "../../kinds/selector";
 import { useObjects } from "../../live/hooks";
 import { useShown } from "../../live/page";
 import { LogView } from "../../logs/LogView";
@@ -95,7 +96,7 @@ function ServiceLogs({ namespace, name }: { namespace: string | undefined; name:
   const deployments = useObjects("deployments", namespace);
   const pods = useObjects("pods", namespace);
   const [following, setFollowing] = useState(true);
-  const selector = Object.entries(service?.spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`).join(",");
+  const selector = labelText(service?.spec?.selector);
   const all = useMemo((): Source[] => {
     if (selector === "") return [];
     const chosen = deployments.filter((each) => matches(each.spec?.template.metadata?.labels, selector));

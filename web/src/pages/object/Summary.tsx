@@ -3,6 +3,7 @@ import type { KubeObject } from "../../api/types";
 import { useSay } from "../../i18n";
 import { Panel } from "../../components/parts";
 import type { Kind } from "../../kinds/registry";
+import { labelText } from "../../kinds/selector";
 import { useObjects } from "../../live/hooks";
 import { useShown } from "../../live/page";
 import { ObjectEvents } from "./ObjectEvents";
@@ -54,7 +55,7 @@ function PodParts({ namespace, name }: { namespace: string | undefined; name: st
 
 /** The pods to which a Service leads; one without a selector leads to what somebody else has written. */
 function ServicePods({ namespace, name }: { namespace: string | undefined; name: string }) {
-  const selector = Object.entries(useShown("services", namespace, name)?.spec?.selector ?? {}).map(([key, value]) => `${key}=${value}`).join(",");
+  const selector = labelText(useShown("services", namespace, name)?.spec?.selector);
   return selector === "" ? null : <Pods namespace={namespace} selector={selector} />;
 }
 
@@ -62,7 +63,7 @@ function DeploymentParts({ namespace, name }: { namespace: string | undefined; n
   const deployment = useShown("deployments", namespace, name);
   if (!deployment) return null;
   const { spec, status } = deployment;
-  const selector = Object.entries(spec?.selector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`).join(",");
+  const selector = labelText(spec?.selector?.matchLabels);
   const owned = deployment.metadata.ownerReferences?.some((owner) => owner.controller === true) === true;
   return (
     <>
