@@ -73,8 +73,8 @@ func TestWhatIsMadeFromOldCachesSaysItsAge(t *testing.T) {
 			return nil
 		}
 		ctx, cancel := context.WithCancel(request.Context())
-		context.AfterFunc(watching, cancel) //nolint:contextcheck // the test ends every watch at once
-		*request = *request.WithContext(ctx)
+		context.AfterFunc(watching, cancel)
+		*request = *request.WithContext(ctx) //nolint:contextcheck // that of the request, which the test ends early
 		return watching.Err()
 	})
 	s := newShop(t, r)

@@ -85,8 +85,8 @@ type Request struct {
 	Before func(ctx context.Context) error `json:"-"`
 }
 
-// Ready calls Before.
-func (r Request) Ready(ctx context.Context) error {
+// CallBefore calls Before, if there is one.
+func (r Request) CallBefore(ctx context.Context) error {
 	if r.Before == nil {
 		return nil
 	}

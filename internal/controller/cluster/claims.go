@@ -137,7 +137,7 @@ func (r *Reconciler) claimant(
 	return first.cluster.Name, nil
 }
 
-// storeOf reads the Secret with the state of another Cluster, as it is now: nil if there is none.
+// storeOf reads the Secret with the state of another Cluster from the API server. It returns nil if there is no such Secret.
 func (r *Reconciler) storeOf(ctx context.Context, other *clusterprovisionerv1alpha1.Cluster) (*store, error) {
 	seen := &observation{}
 	err := r.observeStore(ctx, other, seen)

@@ -44,13 +44,13 @@ func (r *Reconciler) keepLog(ctx context.Context, cluster *clusterprovisionerv1a
 	return nil
 }
 
-// readLines reads the ConfigMap of that suffix with what the tool prints; nil if there is none.
+// readLines reads the ConfigMap with that suffix, which holds what the tool prints. It returns nil if there is no such ConfigMap.
 func (r *Reconciler) readLines(ctx context.Context, cluster *clusterprovisionerv1alpha1.Cluster, suffix string) (*corev1.ConfigMap, error) {
 	key := client.ObjectKey{Namespace: r.namespace, Name: cluster.Name + suffix}
 	live := &corev1.ConfigMap{}
 	switch err := r.direct.Get(ctx, key, live); {
 	case apierrors.IsNotFound(err):
-		return nil, nil //nolint:nilnil // there is none, which is no error
+		return nil, nil //nolint:nilnil // a missing ConfigMap is no error
 	case err != nil:
 		return nil, fmt.Errorf("cannot read ConfigMap %s: %w", key, err)
 	}

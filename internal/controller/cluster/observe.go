@@ -61,8 +61,8 @@ type observation struct {
 	owned *clusterprovisionerv1alpha1.Kubeconfig
 }
 
-// probed returns the kubeconfig that the cluster is probed with: that of the Secret, or what the tool wrote where that may not be read. It is empty if
-// there is none.
+// probed returns the kubeconfig that the cluster is probed with: that of the Secret, or what the tool wrote if Windlass may not read the
+// Secret. It is empty if there is no kubeconfig yet.
 func (o *observation) probed() []byte {
 	if o.kubeconfig.forbidden != nil && o.stored != nil {
 		return o.stored.kubeconfig

@@ -58,7 +58,7 @@ func TestAClusterIsNotProbedAnyMoreAndStaysHealthy(t *testing.T) {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, "it is probed", func() bool { return asked.Load() > 0 })
-	for name, broken := range map[string][]byte{"no kubeconfig": []byte("x"), "an authority that is none": unusable(t)} {
+	for name, broken := range map[string][]byte{"no kubeconfig": []byte("x"), "an invalid certificate authority": unusable(t)} {
 		if err := prober.Watch(cluster, broken); err == nil {
 			t.Errorf("%s is not told", name)
 		}

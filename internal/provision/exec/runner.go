@@ -126,7 +126,7 @@ func (r *Runner) Start(ctx context.Context, wanted provision.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := wanted.Ready(ctx); err != nil {
+	if err := wanted.CallBefore(ctx); err != nil {
 		return err
 	}
 	return r.launch(ctx, files, lock, asked, private{PrivateKey: wanted.PrivateKey, Secrets: wanted.Secrets})

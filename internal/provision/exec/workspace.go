@@ -112,8 +112,8 @@ func aside(name string, text []byte) string {
 	return name + ".unapplied-" + hex.EncodeToString(sum[:4])
 }
 
-// putState writes the state files that are gone or torn. What is there is newer: the last run on this machine wrote it. If another machine
-// had a later one, whoever starts the next run calls Forget first. Only the tool's own files are written: earlier
+// putState writes the state files that are gone or torn. What is there is newer: the last run on this machine wrote it. If a later run was
+// on another machine, the caller calls Forget before the next one. Only the tool's own files are written: earlier
 // versions could also store the state of another cluster in the same directory, which may have been removed since.
 func (w *workspace) putState(wanted provision.Request) error {
 	values := provision.Values{Name: wanted.Name, Config: w.config}

@@ -89,7 +89,7 @@ func (r *Runner) Start(ctx context.Context, wanted provision.Request) error {
 	if next.request, err = pack(requestFor(wanted)); err != nil {
 		return fmt.Errorf("cannot pass configuration and state of %q to its Pod: %w", wanted.Name, err)
 	}
-	if err := wanted.Ready(ctx); err != nil {
+	if err := wanted.CallBefore(ctx); err != nil {
 		return err
 	}
 	if err := r.write(ctx, next); err != nil {

@@ -10,7 +10,7 @@ export function isPassing(error: unknown): boolean {
   return status === 0 || status >= 500 || [401, 408, 429].includes(status);
 }
 
-/** When a question is asked again by itself. Without a session it waits: whoever signs in asks everything anew. */
+/** How soon a failed request is repeated without a click, in milliseconds. After 401 it is not: signing in repeats all requests. */
 export function whilePassing({ state: { error } }: { state: { error: Error | null } }): number | false {
   return isPassing(error) && !(error instanceof Refusal && error.problem.status === 401) ? wait : false;
 }

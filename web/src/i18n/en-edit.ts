@@ -45,5 +45,5 @@ export const edit = {
   "help.unknown": "The schema of the server has no such field.",
   "clash.title": "{action} {name}: somebody else has set this",
   "edit.rehearsed": "A pool is changed with Change: what it would do is rehearsed first.",
-  "edit.rehearsedSub": "Here the pool is to read. Change opens its spec, says what would happen on the nodes as you type, and touches none of them before you apply it.",
+  "edit.rehearsedSub": "You can only read the pool here. Change opens its spec, says what would happen on the nodes as you type, and touches none of them before you apply it.",
 } as const;
