@@ -1,19 +1,21 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { shareStream } from "./share";
+import { shareStream, tellOut } from "./share";
 import { Source } from "./source.fake";
 import { LiveStore } from "./store";
 
 /** What tabs tell each other with: each message is there at once. */
 class Channel {
   static readonly open = new Set<Channel>();
+  readonly #name: string;
   onmessage: (message: { data: unknown }) => void = () => undefined;
 
-  constructor() {
+  constructor(name: string) {
+    this.#name = name;
     Channel.open.add(this);
   }
 
   postMessage(data: unknown): void {
-    for (const other of Channel.open) if (other !== this) other.onmessage({ data: structuredClone(data) });
+    for (const other of Channel.open) if (other !== this && other.#name === this.#name) other.onmessage({ data: structuredClone(data) });
   }
 
   close(): void {
@@ -21,15 +23,25 @@ class Channel {
   }
 }
 
-/** Gives the lock to the first who asks. */
+/** Gives a lock to the first who asks for it. */
 function locks() {
-  let taken = false;
-  const request = (_name: string, _options: object, held: () => Promise<void>) => {
-    if (taken) return new Promise<void>(() => undefined);
-    taken = true;
+  const taken = new Set<string>();
+  const request = (name: string, _options: object, held: () => Promise<void>) => {
+    if (taken.has(name)) return new Promise<void>(() => undefined);
+    taken.add(name);
     return held();
   };
   return { request };
+}
+
+/** A tab of a user whose stream is live. */
+function filled(user: string): LiveStore {
+  const store = new LiveStore();
+  shareStream(store, user);
+  Source.newest?.onopen();
+  Source.newest?.say({ type: "snapshot", kind: "nodepools", items: [], more: false });
+  Source.newest?.say({ type: "complete", done: true });
+  return store;
 }
 
 beforeEach(() => {
@@ -47,11 +59,7 @@ afterEach(() => {
 });
 
 test("a tab that is opened while the API server is away counts from when it was opened", () => {
-  const first = new LiveStore();
-  shareStream(first);
-  Source.newest?.onopen();
-  Source.newest?.say({ type: "snapshot", kind: "nodepools", items: [], more: false });
-  Source.newest?.say({ type: "complete", done: true });
+  filled("ann");
   Source.newest?.say({ type: "stale", behind: ["nodepools"], since: new Date().toISOString() });
   const since = Date.now();
   for (let beats = 0; beats < 40; beats++) {
@@ -59,6 +67,21 @@ test("a tab that is opened while the API server is away counts from when it was 
     Source.newest?.say({ type: "beat" });
   }
   const second = new LiveStore();
-  shareStream(second);
+  shareStream(second, "ann");
   expect([second.filled, second.link, second.time]).toEqual([true, "stale", since]);
+});
+
+test("a tab of the one before gives nothing to the one who signs in next", () => {
+  const before = filled("ann");
+  const next = new LiveStore();
+  shareStream(next, "ben");
+  expect([before.link, next.filled, next.link], "they have a stream of their own").toEqual(["live", false, "connecting"]);
+});
+
+test("who signs out in one tab is signed out in all of theirs, and nobody else is", () => {
+  const [leader, other] = [filled("ann"), new LiveStore()];
+  shareStream(other, "ann");
+  const next = filled("ben");
+  tellOut("ann");
+  expect([leader.link, other.link, next.link]).toEqual(["expired", "expired", "live"]);
 });

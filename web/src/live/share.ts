@@ -12,16 +12,27 @@ type Message =
   | { type: "state"; to: string; state: State; link: LinkState; lost: number }
   | { type: "event"; event: WatchEvent }
   | { type: "link"; link: LinkState; lost: number }
-  | { type: "retry" };
+  | { type: "retry" }
+  | { type: "out" };
 
-const name = "windlass.stream";
+/** By the user: a tab of the one who was signed in before has a stream of theirs for some seconds more, and passes nothing of it on to the next. */
+const nameOf = (user: string) => `windlass.stream.${user}`;
+
+/** Tells the tabs of a user that they are signed out: what a tab sends from now on would be sent by the next one to sign in. */
+export function tellOut(user: string): void {
+  const channel = new BroadcastChannel(nameOf(user));
+  const out: Message = { type: "out" };
+  channel.postMessage(out);
+  channel.close();
+}
 
 /**
- * One stream for all tabs of a browser: the tab that holds the lock follows and passes on what it hears, and the next one takes over
- * when it is closed. A browser has few connections to one server, and each tab would take one.
+ * One stream for all tabs of a user in a browser: the tab that holds the lock follows and passes on what it hears, and the next one takes
+ * over when it is closed. A browser has few connections to one server, and each tab would take one.
  */
-export function shareStream(store: LiveStore): () => void {
+export function shareStream(store: LiveStore, user: string): () => void {
   const me = crypto.randomUUID();
+  const name = nameOf(user);
   const channel = new BroadcastChannel(name);
   const post = (message: Message) => channel.postMessage(message);
   const ended = new AbortController();
@@ -53,6 +64,7 @@ export function shareStream(store: LiveStore): () => void {
 
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     if (data.type === "hello" || data.type === "here") others = true;
+    if (data.type === "out") return store.setLink("expired");
     if (leads) {
       if (data.type === "hello") welcome(data.from);
       else if (data.type === "retry") store.retry();

@@ -67,7 +67,7 @@ function Who() {
   if (!login) return null;
   const leave = async () => {
     try {
-      await signOut();
+      await signOut(login.user);
     } catch (cause) {
       const error = cause instanceof Error ? cause : new Error(String(cause));
       tellFailure(say("action.failed", { message: error.message }), error);

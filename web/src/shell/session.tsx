@@ -5,7 +5,7 @@ import type { Login, Rights } from "../api/types";
 import { useLink } from "../live/hooks";
 import { draftsOf, forgetDrafts } from "../editor/draft";
 import { store } from "../live/store";
-import { shareStream } from "../live/share";
+import { shareStream, tellOut } from "../live/share";
 import { Failure } from "../components/parts";
 import { SignIn } from "./SignIn";
 
@@ -61,8 +61,13 @@ export function may(rights: Rights | undefined, plural: string, namespace: strin
   return rights.everywhere[plural]?.[action] === true || there === true;
 }
 
-/** Leaves the page with all that it knows: another one who signs in sees and saves nothing of it. */
-function leave(): void {
+/** Whether the page is on its way out: what it still shows is not asked to sign in again. */
+let leaving = false;
+
+/** Leaves the page with all that it knows: another one who signs in sees and saves nothing of it, in other tabs neither. */
+function leave(user: string): void {
+  leaving = true;
+  tellOut(user);
   store.clear();
   forgetDrafts();
   window.location.assign("/");
@@ -78,7 +83,7 @@ export function Gate({ children }: { children: ReactNode }) {
   const user = data?.user;
   const entering = useRef(false);
   const enter = useCallback(async (login: Login) => {
-    if (user !== undefined && login.user !== user) return leave();
+    if (user !== undefined && login.user !== user) return leave(user);
     draftsOf(login.user);
     client.setQueryData(session.queryKey, login);
     store.setLink("connecting");
@@ -87,8 +92,8 @@ export function Gate({ children }: { children: ReactNode }) {
   }, [client, user]);
 
   useEffect(() => whenSignedOut(() => { store.setLink("expired"); setEnded(true); }), []);
-  useEffect(() => { if (link === "expired") setEnded(true); }, [link]);
-  useEffect(() => (signedIn ? shareStream(store) : undefined), [signedIn]);
+  useEffect(() => { if (link === "expired" && !leaving) setEnded(true); }, [link]);
+  useEffect(() => (signedIn && user !== undefined ? shareStream(store, user) : undefined), [signedIn, user]);
   useGrants(client, signedIn);
   // Somebody has perhaps signed in in another tab meanwhile.
   useEffect(() => {
@@ -114,7 +119,7 @@ export function Gate({ children }: { children: ReactNode }) {
   return <>{data && <div className="behind" inert={!signedIn}>{children}</div>}{!signedIn && <SignIn ended={ended} onDone={(login) => void enter(login)} />}</>;
 }
 
-export async function signOut(): Promise<void> {
+export async function signOut(user: string): Promise<void> {
   await send("/v1/session", { method: "DELETE" });
-  leave();
+  leave(user);
 }
