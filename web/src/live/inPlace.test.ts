@@ -30,3 +30,9 @@ test("a row of several objects goes on without one of them, and two that have be
   const both = row("both", "1", "2");
   expect(says(grow([row("a", "1"), row("b", "2")], [both]))).toEqual(["both", "b"]);
 });
+
+test("a list that is empty does not go on to say that there is nothing", () => {
+  const now = [row("new", "1")];
+  expect(grow([], now)).toBe(now);
+  expect(grow(now, now)).toBe(now);
+});

@@ -1,8 +1,10 @@
 /**
  * The rows of a list that is held, each as it is now: those that were there stay where they were, and those that have come are left out. It is the same
- * array for as long as nothing of it changes. A row can stand for several objects, and goes on as the one that has one of them.
+ * array for as long as nothing of it changes. A row can stand for several objects, and goes on as the one that has one of them. Where there is no row none
+ * can move: an empty list is never held, or it would go on to say that there is nothing.
  */
 export function inPlace<T>(held: readonly T[], now: readonly T[], uidsOf: (row: T) => readonly (string | undefined)[]): readonly T[] {
+  if (held.length === 0) return now;
   const at = new Map(now.flatMap((row) => uidsOf(row).map((uid) => [uid, row] as const)));
   const taken = new Set<T>();
   const out = held.map((row) => {
