@@ -27,8 +27,11 @@ test("a row of several objects goes on without one of them, and two that have be
   const one = row("2 machines", "1", "2");
   const fewer = row("1 machine", "2");
   expect(grow([one], [fewer])).toEqual([fewer]);
-  const both = row("both", "1", "2");
-  expect(says(grow([row("a", "1"), row("b", "2")], [both]))).toEqual(["both", "b"]);
+  const now = [row("both", "1", "2")];
+  const shown = grow([row("b", "2"), row("a", "1")], now);
+  expect(says(shown)).toEqual(["both"]);
+  expect(grow(shown, now)).toBe(shown);
+  expect(movedOf(shown, now)).toEqual({ added: 0, gone: 0 });
 });
 
 test("a list that is empty does not go on to say that there is nothing", () => {

@@ -7,13 +7,15 @@ export function inPlace<T>(held: readonly T[], now: readonly T[], uidsOf: (row: 
   if (held.length === 0) return now;
   const at = new Map(now.flatMap((row) => uidsOf(row).map((uid) => [uid, row] as const)));
   const taken = new Set<T>();
-  const out = held.map((row) => {
+  const followed = held.map((row) => {
     const next = uidsOf(row).map((uid) => at.get(uid)).find((found) => found !== undefined && !taken.has(found));
-    if (next === undefined) return row;
-    taken.add(next);
-    return next;
+    if (next !== undefined) taken.add(next);
+    return { row, next };
   });
-  return out.every((row, index) => row === held[index]) ? held : out;
+  // A row whose objects are all in rows above or below it by now has become one with these: it would be there twice, with the same key.
+  const told = new Set([...taken].flatMap(uidsOf));
+  const out = followed.flatMap(({ row, next }) => (next !== undefined ? [next] : uidsOf(row).every((uid) => told.has(uid)) ? [] : [row]));
+  return out.length === held.length && out.every((row, index) => row === held[index]) ? held : out;
 }
 
 /** How many rows have come since a list is held, and how many of those that it shows have gone. */
