@@ -55,6 +55,24 @@ export async function pointing({ page, open, row, read, until, namespace }) {
   await drawer.getByText("StageOne").waitFor({ state: "detached" });
 }
 
+/** What has come and gone among the pods of an object can be asked for: on the way to the button nothing changes. */
+export async function among({ page, open, namespace }) {
+  const name = "train-6c9f7d5b8-f4hn"; // it waits for a node, so that it is gone at once
+  await open(`/podsets/${namespace}/train`);
+  const line = (of) => page.locator("main tbody tr", { has: page.getByRole("link", { name: of, exact: true }) });
+  await line("train-6c9f7d5b8-a4hn").hover();
+  await line(name).waitFor();
+  await page.evaluate((at) => fetch(at, { method: "DELETE" }), `/v1/pods/${namespace}/${name}`);
+  const renew = page.getByRole("button", { name: "0 new, 1 gone" });
+  await renew.waitFor();
+  right((await line(name).count()) === 1, "a pod went away under the pointer");
+  await renew.hover();
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  right((await line(name).count()) === 1 && (await renew.count()) === 1, "on the way to the button the pods change, and it is gone");
+  if ((await renew.count()) === 1) await renew.click();
+  await line(name).waitFor({ state: "detached" });
+}
+
 /** Somebody who turns the wheel over a list gets to its end: of its pages of fifty, all but the first come while the pointer is in it. */
 export async function growing({ page, open, row, namespace }) {
   const table = (url) => url.pathname === "/v1/tables/services";

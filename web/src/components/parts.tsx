@@ -4,11 +4,13 @@ import { useSay } from "../i18n";
 import { Icon, type IconName } from "./Icon";
 import { wordsOf } from "./words";
 
-/** A part of a page. One that folds has a button for it on a phone, where it is folded at first. */
-export function Panel({ title, sub, aside, children, flush, folds }: { title: string; sub?: string | undefined; aside?: ReactNode; children: ReactNode; flush?: boolean; folds?: string }) {
+/** A part of a page. One that folds has a button for it on a phone, where it is folded at first. holds is what tells whether pointer or focus is in it, its head too. */
+export function Panel({ title, sub, aside, children, flush, folds, holds }: {
+  title: string; sub?: string | undefined; aside?: ReactNode; children: ReactNode; flush?: boolean; folds?: string; holds?: Omit<ComponentProps<"section">, "className">;
+}) {
   const [open, setOpen] = useState(false);
   return (
-    <section className={folds && !open ? "panel folded" : "panel"}>
+    <section {...holds} className={folds && !open ? "panel folded" : "panel"}>
       <header>
         <h2>{title}</h2>{sub && <span className="dim">{sub}</span>}<span className="grow" />{aside}
         {folds && <button type="button" className="btn quiet icon unfold" aria-label={folds} aria-expanded={open} onClick={() => setOpen(!open)}><Icon name={open ? "up" : "down"} size={14} /></button>}

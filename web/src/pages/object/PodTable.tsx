@@ -38,21 +38,21 @@ export function PodTable({ pods, named = false, pools = false }: { pods: readonl
   const now = useNow(10_000);
   const poolsOf = usePools(pools);
   const sorted: readonly Pod[] = useMemo(() => [...pods].sort((a, b) => (a.metadata.name ?? "").localeCompare(b.metadata.name ?? "")), [pods]);
-  // Rows stay while somebody is in them: those that have gone say so, and how many have come stands above.
-  const { held, holds, letGo } = useHolding();
+  // Rows stay while somebody is in them: those that have gone say so, and how many have come stands above, in the same panel: the way there lets go of nothing.
+  const { held, holds, unfocus } = useHolding();
   const { shown, show } = useHeld(sorted, held, "", asTheyAre);
   const moved = useMemo(() => movedOf(shown, sorted), [shown, sorted]);
   const there = useMemo(() => new Set(moved.gone > 0 ? sorted : shown), [moved, shown, sorted]);
   const none = shown.length === 0;
-  useEffect(() => { if (none) letGo(); }, [none, letGo]); // no pointer leaves a table that is taken away
+  useEffect(() => { if (none) unfocus(); }, [none, unfocus]); // no focus leaves a table that is taken away
   const sum = useMemo(() => pods.map(requestsOf).reduce((all, one) => ({ cpu: all.cpu + one.cpu, memory: all.memory + one.memory }), { cpu: 0, memory: 0 }), [pods]);
   const whole = useListsAll("pods");
   const sub = named && whole !== undefined ? say(whole ? "pods.requested" : "pods.seen", { count: pods.length, cpu: cores(sum.cpu), memory: gibi(sum.memory) }) : String(pods.length);
   const width = 5 + (named ? 2 : 1) + (pools ? 1 : 0);
   return (
-    <Panel title={say("pods.title")} sub={sub} aside={<Renew {...moved} onShow={show} />} flush>
+    <Panel title={say("pods.title")} sub={sub} aside={<Renew {...moved} onShow={() => { show(); unfocus(); }} />} holds={holds} flush>
       {none ? <Nothing>{say("list.none", { kind: "Pods" })}</Nothing> : (
-        <div className="scroll" {...holds}>
+        <div className="scroll">
           <table className="cards">
             <thead>
               <tr>
