@@ -10,7 +10,7 @@ import { useListsAll } from "../../../shell/session";
 import { cores, gibi } from "../../../status/quantity";
 import { Shape } from "../../../status/shapes";
 import { useWhy } from "../useWhy";
-import { type Bin, pack, type Packing } from "./packing";
+import { type Bin, pack, type Packing, requestsAny } from "./packing";
 import { leftOf, waitingChecks } from "./waiting";
 
 type PodSet = Objects["podsets"];
@@ -28,7 +28,7 @@ export function usePacking(podset: PodSet | undefined, own: readonly Objects["po
     const one = own[0];
     if (!whole || !podset || !pool || !one) return undefined;
     const wants = requestsOf(one);
-    if (wants.cpu + wants.memory === 0) return undefined;
+    if (!requestsAny(wants)) return undefined;
     return pack(pool, nodes, pools, pods, new Set(own.map((pod) => pod.metadata.uid ?? "")), wants);
   }, [whole, podset, own, nodes, pools, pods]);
 }

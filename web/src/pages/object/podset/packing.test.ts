@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Objects } from "../../../api/types";
-import { pack } from "./packing";
+import { pack, requestsAny } from "./packing";
 
 const node = (name: string, more: object = {}, cpu = "64") => ({
   metadata: { name, labels: { "nodepool.node-restriction.kubernetes.io/gpu": "" } }, status: { allocatable: { cpu, memory: "128Gi" }, conditions: [{ type: "Ready", status: "True" }] }, ...more,
@@ -32,4 +32,7 @@ test("a stepper promises no pods that an extended resource, or the number of pod
   expect(pack("gpu", [gpus("2")], pools, [], new Set(), some)).toMatchObject({ resource: "nvidia.com/gpu", each: 1, room: 2 });
   expect(pack("gpu", [node("b")], pools, [], new Set(), some).room).toBe(0);
   expect(pack("gpu", [gpus("8", "3")], pools, [pod("other", "a", "1")], new Set(), some).room).toBe(2);
+  const alone = { cpu: 0, memory: 0, "nvidia.com/gpu": 1 };
+  expect([requestsAny(alone), requestsAny({ cpu: 0, memory: 0 })], "pods that request nothing else are counted too").toEqual([true, false]);
+  expect(pack("gpu", [gpus("2")], pools, [], new Set(), alone)).toMatchObject({ resource: "nvidia.com/gpu", room: 2 });
 });

@@ -41,6 +41,11 @@ function isReady(node: Node): boolean {
   return conditionsOf(node).some((condition) => condition.type === "Ready" && condition.status === "True");
 }
 
+/** Whether a pod requests anything of a node: what requests nothing says nothing of how many fit. */
+export function requestsAny(wants: Requested): boolean {
+  return Object.values(wants).some((each) => each > 0);
+}
+
 /** The resource of which nodes have least for what one pod wants: processors if it is the same. */
 function scarcest(nodes: readonly Node[], wants: Requested): string {
   const pods = (of: string) => { const each = wants[of] ?? 0; return each > 0 ? Math.max(0, ...nodes.map((node) => quantity(node.status?.allocatable?.[of]) / each)) : Infinity; };
