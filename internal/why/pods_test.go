@@ -318,6 +318,12 @@ func TestRequests(t *testing.T) {
 			}),
 			want: build.Resources("pods", "1", "cpu", "5", "memory", "1Gi", "nvidia.com/gpu", "1"),
 		},
+		"a limit of the pod is no request of what a container requests none of": {
+			pod: build.Pod("web").Requests("cpu", "0").With(func(p *corev1.Pod) {
+				p.Spec.Resources = &corev1.ResourceRequirements{Limits: build.Resources("cpu", "8")}
+			}),
+			want: build.Resources("pods", "1"),
+		},
 		"overhead comes on top": {
 			pod: build.Pod("web").Requests("cpu", "2").With(func(p *corev1.Pod) {
 				p.Spec.Overhead = build.Resources("cpu", "250m")

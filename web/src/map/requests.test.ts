@@ -15,6 +15,7 @@ const cases: Record<string, { spec: Partial<Schemas["PodSpec"]>; want: Record<st
   "sidecars run beside the containers": { spec: { initContainers: [of({ cpu: "1" }, { restartPolicy: "Always" })], containers: [of({ cpu: "2" })] }, want: { cpu: 3, memory: 0 } },
   "the overhead of the RuntimeClass counts": { spec: { containers: [of({ cpu: "1" })], overhead: { cpu: "250m", memory: "1Gi" } }, want: { cpu: 1.25, memory: 2 ** 30 } },
   "requests of the pod as a whole take the place of those of its containers": { spec: { containers: [of({ cpu: "1" })], resources: { requests: { cpu: "4" }, limits: { memory: "1Gi", cpu: "8" } } }, want: { cpu: 4, memory: 2 ** 30 } },
+  "a limit of the pod is no request of what a container requests none of": { spec: { containers: [of({ cpu: "0" })], resources: { limits: { cpu: "8" } } }, want: { cpu: 0, memory: 0 } },
 };
 
 test.each(Object.entries(cases))("%s", (_, { spec, want }) => expect(requestsOfSpec({ containers: [], ...spec } as Schemas["PodSpec"])).toEqual(want));

@@ -36,7 +36,7 @@ function raise(sum: Sum, floor: Sum): void {
  * before it if that is more; what is requested for the pod as a whole in place of that; and the overhead of its RuntimeClass.
  */
 export function requestsOfSpec(spec: Schemas["PodSpec"] | undefined): Requested {
-  const [running, sidecars, peak]: [Sum, Sum, Sum] = [{ cpu: 0, memory: 0 }, {}, {}];
+  const [running, sidecars, peak]: [Sum, Sum, Sum] = [{}, {}, {}];
   for (const { resources } of spec?.containers ?? []) add(running, listOf(resources));
   for (const { resources, restartPolicy } of spec?.initContainers ?? []) {
     const own = listOf(resources);
@@ -49,8 +49,8 @@ export function requestsOfSpec(spec: Schemas["PodSpec"] | undefined): Requested 
     }
   }
   raise(running, peak);
-  // A limit of the pod counts only for what no container requests.
-  for (const [name, value] of Object.entries(spec?.resources?.limits ?? {})) if (!running[name]) running[name] = quantity(value);
+  // A limit of the pod counts only for what no container requests; a request of zero is one.
+  for (const [name, value] of Object.entries(spec?.resources?.limits ?? {})) running[name] ??= quantity(value);
   for (const [name, value] of Object.entries(spec?.resources?.requests ?? {})) running[name] = quantity(value);
   for (const [name, value] of Object.entries(spec?.overhead ?? {})) add(running, { [name]: quantity(value) });
   return { ...running, cpu: running["cpu"] ?? 0, memory: running["memory"] ?? 0 };
