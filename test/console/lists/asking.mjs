@@ -73,6 +73,19 @@ export async function among({ page, open, namespace }) {
   await line(name).waitFor({ state: "detached" });
 }
 
+/** A list that is sorted by what is not of its own objects is in that order, whatever changes. */
+export async function ordered({ page, open, until }) {
+  const first = () => page.locator("tr[data-key]").first().getAttribute("data-key");
+  await page.mouse.move(0, 0); // rows stay under a pointer
+  await open("/nodes?sort=Pools");
+  await until("a node of the first pool is the first row", async () => (await first()) === "/edge-01");
+  // The first change may come with what is asked for again after the page is there; no node changes with the second.
+  for (const [pool, next] of [["edge", "/gpu-01"], ["gpu", "/rehearsed-01"]]) {
+    await page.evaluate((name) => fetch(`/v1/nodepools/${name}`, { method: "DELETE" }), pool);
+    await until(`${next} is the first row, without the pool ${pool}`, async () => (await first()) === next);
+  }
+}
+
 /** Somebody who turns the wheel over a list gets to its end: of its pages of fifty, all but the first come while the pointer is in it. */
 export async function growing({ page, open, row, namespace }) {
   const table = (url) => url.pathname === "/v1/tables/services";

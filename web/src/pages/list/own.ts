@@ -1,5 +1,4 @@
-import type { KubeObject, Objects } from "../../api/types";
-import { store } from "../../live/store";
+import type { Objects } from "../../api/types";
 import { type Requests, requestsByNode } from "../../map/requests";
 import { tiesOf } from "../../map/ties";
 import { quantity } from "../../status/quantity";
@@ -22,14 +21,19 @@ export function taintsOf(node: Node): string[] {
   return (node.spec?.taints ?? []).map((taint) => `${taint.key}${taint.value ? `=${taint.value}` : ""}:${taint.effect}`);
 }
 
+/** What the values of a column are made of, beside the node. Who does not see all pods has no pods here: their sums would be wrong, and the cells do not show them. */
+export interface Around {
+  pods: readonly Objects["pods"][] | undefined;
+  pools: readonly Objects["nodepools"][];
+}
+
 /** What a column that the console adds is sorted by: how full a node is, not how large. */
-export function ownValue(column: string, object: KubeObject | undefined): string | number | undefined {
-  const node = object && store.get("nodes", undefined, object.metadata.name ?? "");
+export function ownValue(column: string, node: Node | undefined, { pods, pools }: Around): string | number | undefined {
   if (!node) return undefined;
   const resource = resources[column];
   if (resource) {
-    const { requested, allocatable } = requestedOf(node, store.list("pods"), resource);
+    const { requested, allocatable } = pods ? requestedOf(node, pods, resource) : { requested: 0, allocatable: 0 };
     return allocatable > 0 ? requested / allocatable : undefined;
   }
-  return column === "Pools" ? Object.keys(tiesOf(node, store.list("nodepools")).ties).join(" ") : taintsOf(node).join(" ");
+  return column === "Pools" ? Object.keys(tiesOf(node, pools).ties).join(" ") : taintsOf(node).join(" ");
 }
