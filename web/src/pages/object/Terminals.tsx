@@ -48,7 +48,7 @@ function Shell({ namespace, name }: { namespace: string; name: string }) {
   );
   return (
     <TerminalPanel
-      title={say("terminal.shell", { name: container })} path={path} choice={choice} disabled={forbidden ?? (runs ? undefined : say("terminal.notRunning", { name: container }))}
+      name={container} title={(of) => say("terminal.shell", { name: of })} path={path} choice={choice} disabled={forbidden ?? (runs ? undefined : say("terminal.notRunning", { name: container }))}
       kubectl={`kubectl exec -it ${quoted(name)}${flagsOf({ namespace })} -c ${quoted(container)} -- sh`}
     />
   );
@@ -61,7 +61,7 @@ function Console({ namespace, name }: { namespace: string; name: string }) {
   const off = machine?.status?.phase !== "Active";
   return (
     <TerminalPanel
-      title={say("terminal.console")} path={`/v1${objectPath("virtualmachines", namespace, name)}/console`}
+      title={() => say("terminal.console")} path={`/v1${objectPath("virtualmachines", namespace, name)}/console`}
       disabled={forbidden ?? (off ? say("terminal.off", { phase: machine?.status?.phase ?? "?" }) : undefined)}
     />
   );
