@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { query, read, Refusal } from "../../api/client";
-import { isPassing, whilePassing } from "../../api/passing";
+import { isPassing, useLasting, whilePassing } from "../../api/passing";
 import { draftOf, keepDraft } from "../../editor/draft";
 import { type Fields } from "../../editor/json";
 import { reading, textOf } from "../../editor/text";
@@ -38,7 +38,8 @@ export function useCreating(form: Form, namespace: string) {
     queryKey: ["try", form.route, text], enabled: settled && said.object !== undefined && text !== empty, gcTime: 0, retry: 1, refetchInterval: whilePassing,
     queryFn: ({ signal }) => read<Fields>(path(true), { method: "POST", body: said.object, signal }),
   });
-  const failure = tried.error instanceof Refusal ? tried.error : undefined;
+  const error = useLasting(tried, text);
+  const failure = error instanceof Refusal ? error : undefined;
   const problem = (refused?.text === text ? refused.error : undefined) ?? (settled ? failure : undefined);
 
   const create = async (): Promise<Fields | undefined> => {

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { objectPath, query, read, Refusal } from "../../api/client";
-import { isPassing, whilePassing } from "../../api/passing";
+import { isPassing, useLasting, whilePassing } from "../../api/passing";
 import type { KubeObject, Schemas } from "../../api/types";
 import { type Choice, type Conflict, conflictsOf, without } from "../../editor/conflicts";
 import { draftOf, keepDraft } from "../../editor/draft";
@@ -74,6 +74,7 @@ export function useEditing(kind: Kind, first: KubeObject & Fields) {
     queryKey: ["diff", path, uid, asked], enabled: asked.length > 0 && settled, retry: 1, gcTime: 0, refetchInterval: whilePassing,
     queryFn: ({ signal }) => read<Difference>(`${path}/diff${parameters}`, { method: "PATCH", body: patchOf(asked), type: "application/json-patch+json", signal }),
   });
+  const error = useLasting(tried, `${uid} ${later}`);
   const difference = asked.length > 0 && settled ? tried.data : undefined;
   useEffect(() => {
     if (!difference) return;
@@ -83,7 +84,7 @@ export function useEditing(kind: Kind, first: KubeObject & Fields) {
 
   const conflicts = useMemo(() => met.filter(({ edit }) => edits.some((each) => spoken(each.path) === spoken(edit.path))), [met, edits]);
   const open = conflicts.filter(({ edit }) => choiceOf(choices, edit.path) === undefined);
-  const problem = refused ?? (asked.length > 0 && settled && tried.error instanceof Refusal ? tried.error : undefined);
+  const problem = refused ?? (asked.length > 0 && settled && error instanceof Refusal ? error : undefined);
 
   const setText = useCallback((now: string) => {
     setRefused(undefined);

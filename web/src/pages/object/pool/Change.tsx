@@ -5,7 +5,7 @@ import { curl, type Target } from "../../../actions/commands";
 import { useHindrance } from "../../../actions/useHindrance";
 import { useOrder } from "../../../actions/useOrder";
 import { bodyOf, objectPath, read, Refusal, text } from "../../../api/client";
-import { whilePassing } from "../../../api/passing";
+import { useLasting, whilePassing } from "../../../api/passing";
 import type { Objects, Schemas } from "../../../api/types";
 import { Action, DoesTheSame, Failure, Skeleton } from "../../../components/parts";
 import { Icon } from "../../../components/Icon";
@@ -40,7 +40,7 @@ function usePreview(path: string, typed: string | undefined) {
     queryKey: ["preview", path, asked], enabled: asked !== undefined, retry: false, staleTime: 0, refetchInterval: whilePassing,
     queryFn: ({ signal }) => read<Schemas["PoolPreview"]>(`${path}/preview`, { method: "POST", body: asked, type: yaml, signal }),
   });
-  return { preview, current: asked === typed };
+  return { preview, current: asked === typed, wrong: useLasting(preview, asked ?? "") };
 }
 
 /**
@@ -85,7 +85,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const { run, busy, failed } = useOrder();
   // A right, or the stream, can go while the dialog is open.
   const refused = useHindrance("nodepools", undefined, "patch");
-  const { preview, current } = usePreview(path, value);
+  const { preview, current, wrong } = usePreview(path, value);
 
   // The server reads the YAML: what it makes of it is what is written.
   const planned = useQuery({
@@ -94,6 +94,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
     retry: (count, error) => count < 5 && error instanceof Refusal && error.problem.status === 409,
     queryFn: ({ signal }) => read<{ after: { spec?: PoolSpec } }>(`${path}/diff?replace=true&uid=${encodeURIComponent(target.uid)}`, { method: "PUT", body: withVersion(value ?? "", version.current), type: yaml, signal }),
   });
+  const unplanned = useLasting(planned, value ?? "");
   const spec = planned.data?.after.spec;
   // Against the spec as this dialog has last written it, or else seen: a change of somebody else is never overwritten.
   const order = spec && change && setSpec(target, written ?? change.before.spec, rehearsed(spec));
@@ -133,7 +134,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
       setUnread(cause instanceof Error ? cause : new Error(String(cause)));
     }
   };
-  const refusal = preview.error ?? planned.error;
+  const refusal = wrong ?? unplanned;
   const trouble = failed ?? unread;
   const ready = stage === "rehearsed" && report !== undefined && (pods === 0 || ticked);
   // What rehearses already can be rehearsed as it is.
