@@ -189,6 +189,26 @@ export async function failing({ page, open }) {
   await page.keyboard.press("Escape");
 }
 
+/** Ctrl S creates what a form says, and not from under what lies over it. */
+export async function underDialogs({ page, open, namespace }) {
+  await open(`/create/podsets?ns=${namespace}`);
+  await page.getByLabel("Name", { exact: true }).fill("once");
+  await page.getByLabel("Image").fill("registry.example/once:1");
+  await ready(page, "Create pod set once").waitFor();
+  let sent = 0;
+  page.on("request", (request) => { if (request.method() === "POST" && request.url().includes("/v1/podsets") && !request.url().includes("dryRun")) sent++; });
+  await page.keyboard.press("Control+k");
+  const palette = page.locator(".palette");
+  await palette.getByRole("combobox").waitFor();
+  await page.keyboard.press("Control+s");
+  await page.keyboard.press("Escape");
+  await palette.waitFor({ state: "detached" });
+  await page.getByRole("heading", { level: 1, name: "New pod set" }).waitFor();
+  right(sent === 0, "Ctrl S creates what lies under a dialog");
+  await page.keyboard.press("Control+s");
+  await page.waitForURL(`**/podsets/${namespace}/once*`);
+}
+
 /** Another object takes the name of the one in the editor: what is typed stays, also over a reload, and is saved to that one when the reader says so. */
 export async function replacing({ page, open, read, until, namespace }) {
   const send = (method, path, body) => page.evaluate(async ([how, at, what]) => (await fetch(at, { method: how, headers: { "Content-Type": "application/json" }, ...(what ? { body: what } : {}) })).ok, [method, path, body]);

@@ -139,7 +139,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const ready = stage === "rehearsed" && report !== undefined && (pods === 0 || ticked);
   // What rehearses already can be rehearsed as it is.
   const unchanged = value === before && pool.spec?.dryRun !== true;
-  useSaveKey(() => { if (stage === "edit" && order && !unchanged && current && refused === undefined && !busy) void save(); });
+  useSaveKey(() => { if (stage === "edit" && order && !unchanged && current && refused === undefined && !busy) void save(); }, 1);
   // What somebody else has begun is taken back by those who know what was before.
   const unknown = stage === "rehearsed" && !written ? say("pool.unknown") : undefined;
   const overtaken = stage === "rehearsed" && written && change && generation > change.generation ? say("pool.overtaken") : undefined;
