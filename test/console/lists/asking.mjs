@@ -227,6 +227,22 @@ export async function replacing({ page, open, read, until, namespace }) {
   await notice.waitFor();
   await page.locator(".cm-line", { hasText: "size: 3" }).waitFor();
   await page.getByRole("button", { name: "Go on with this one" }).click();
-  await ready(page, "Save 1 change").click();
+  await ready(page, "Save 1 change").waitFor();
+  // It is saved once, however often the key is pressed until the answer is there.
+  let answer;
+  let sent = 0;
+  const held = new Promise((done) => { answer = done; });
+  const saves = (url) => url.pathname === `/v1/podsets/${namespace}/again`;
+  await page.route(saves, async (route) => {
+    if (route.request().method() === "PATCH") { sent++; await held; }
+    await route.continue();
+  });
+  await page.keyboard.press("Control+s");
+  await until("it is sent", () => sent > 0);
+  await page.keyboard.press("Control+s");
+  answer();
   await until("what was typed is saved to the other object", async () => (await read(`/v1/podsets/${namespace}/again`)).spec.size === 3);
+  await page.locator("button", { hasText: "Save 0 changes" }).waitFor(); // the answer is there as well
+  right(sent === 1, `a text was saved ${sent} times`);
+  await page.unroute(saves);
 }

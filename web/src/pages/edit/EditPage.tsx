@@ -78,11 +78,11 @@ function Editor({ kind, first }: { kind: Kind; first: Whole }) {
     : edit.open.length > 0 ? say("edit.undecided", { count: edit.open.length })
     : edit.sent.length === 0 ? say("edit.nothing")
     : edit.trying ? say("edit.trying") : undefined;
-  const { save } = edit;
+  const { save, saving } = edit;
   const store = useCallback(() => {
-    if (blocked !== undefined) return;
+    if (blocked !== undefined || saving) return; // sent twice, it would be refused the second time
     void save().then((after) => { if (after) { server.put(after); tell(say("edit.saved", { name })); } });
-  }, [blocked, save, server, say, name]);
+  }, [blocked, saving, save, server, say, name]);
   useSaveKey(store);
   const leave = () => {
     edit.discard(server.object);
