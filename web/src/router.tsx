@@ -23,11 +23,13 @@ export interface Search {
   cols?: string | undefined;
   /** Container of a pod that its terminal begins with. */
   container?: string | undefined;
+  /** Name of what a form is to make something for. */
+  of?: string | undefined;
 }
 
 function search(from: Record<string, unknown>): Search {
   const out: Search = {};
-  for (const name of ["ns", "q", "l", "f", "sort", "group", "open", "tab", "cols", "container"] as const) {
+  for (const name of ["ns", "q", "l", "f", "sort", "group", "open", "tab", "cols", "container", "of"] as const) {
     const value = from[name];
     if (typeof value === "string" && value !== "") out[name] = value;
     else if (typeof value === "number") out[name] = String(value);

@@ -209,6 +209,32 @@ export async function underDialogs({ page, open, namespace }) {
   await page.waitForURL(`**/podsets/${namespace}/once*`);
 }
 
+/** A page of a cluster leads to the form of a Kubeconfig for it, and nobody loses what they have typed there, or finds what they have not. */
+export async function makingOne({ page, open, read, until }) {
+  const cluster = JSON.stringify({ apiVersion: "clusterprovisioner.rke.io/v1alpha1", kind: "Cluster", metadata: { name: "lab" }, spec: { provisioner: "devcluster", approval: "Manual", config: { inline: "cluster_name: lab\nnodes: []\n" } } });
+  await page.evaluate((body) => fetch("/v1/clusters", { method: "POST", headers: { "Content-Type": "application/json" }, body }), cluster);
+  await until("the cluster is there", async () => (await read("/v1/clusters/lab")).metadata?.name === "lab");
+  const name = page.getByLabel("Name", { exact: true });
+  const lead = async () => {
+    await open("/clusters/lab");
+    await page.getByRole("button", { name: "Make one" }).click();
+    await page.waitForURL("**/create/kubeconfigs?of=lab");
+    await name.waitFor();
+  };
+  await open("/create/kubeconfigs");
+  await name.fill("typed");
+  await page.waitForFunction(() => Object.keys(sessionStorage).some((key) => key.endsWith("create/kubeconfigs")));
+  await lead();
+  right((await name.inputValue()) === "typed", `in place of what was typed there is ${await name.inputValue()}`);
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await page.waitForURL("**/kubeconfigs");
+  await lead();
+  await ready(page, "Create kubeconfig lab-view").waitFor(); // the API server has tried it
+  await open("/create/kubeconfigs");
+  await name.waitFor();
+  right((await name.inputValue()) === "", `nobody has typed ${await name.inputValue()}`);
+}
+
 /** Another object takes the name of the one in the editor: what is typed stays, also over a reload, and is saved to that one when the reader says so. */
 export async function replacing({ page, open, read, until, namespace }) {
   const send = (method, path, body) => page.evaluate(async ([how, at, what]) => (await fetch(at, { method: how, headers: { "Content-Type": "application/json" }, ...(what ? { body: what } : {}) })).ok, [method, path, body]);

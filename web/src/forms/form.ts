@@ -52,7 +52,8 @@ export interface Form {
   /** What the button says, with {name}. */
   button: Key;
   namespaced: boolean;
-  initial: (namespace: string) => Fields;
+  /** What it begins with. of is the name of what it was led to from, where there is such a way. */
+  initial: (namespace: string, of?: string) => Fields;
   fields: readonly Field[];
   creates: (object: Fields) => Creation[];
   /** A sentence about what follows from it. */

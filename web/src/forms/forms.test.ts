@@ -5,7 +5,7 @@ import { helpFor } from "../editor/schema";
 import { reading, textOf, withField } from "../editor/text";
 import { readFileSync } from "node:fs";
 import { errorsOf } from "./FormView";
-import { kubeconfigOf } from "./kubeconfig/form";
+import { kubeconfig } from "./kubeconfig/form";
 import { pairs, taints, taintText } from "./lines";
 import { mayChoose } from "./PoolChoice";
 import { forms } from "./registry";
@@ -55,5 +55,6 @@ test("a pool that is for other namespaces cannot be chosen", () => {
 });
 
 test("the form of a Kubeconfig that a cluster leads to is for that cluster", () => {
-  expect(kubeconfigOf("aws")).toMatchObject({ metadata: { name: "aws-view" }, spec: { clusterRef: { name: "aws" } } });
+  expect(kubeconfig.initial("shop")).toMatchObject({ metadata: { name: "" }, spec: { clusterRef: { name: "" } } });
+  expect(kubeconfig.initial("shop", "aws")).toMatchObject({ metadata: { name: "aws-view" }, spec: { clusterRef: { name: "aws" } } });
 });

@@ -4,7 +4,7 @@ import { type Form, nameField, nameOf, textAt } from "../form";
 const isToken = (object: Parameters<typeof nameOf>[0]) => textAt(object, "spec", "type") === "ServiceAccountToken";
 
 /** A Kubeconfig to begin with, of a cluster or of none yet: access to read, for an hour. */
-export function kubeconfigOf(cluster: string): Fields {
+function kubeconfigOf(cluster: string): Fields {
   return {
     apiVersion: "clusterprovisioner.rke.io/v1alpha1", kind: "Kubeconfig", metadata: { name: cluster === "" ? "" : `${cluster}-view` },
     spec: { clusterRef: { name: cluster }, type: "ServiceAccountToken", clusterRole: "view", expirationSeconds: 3600 },
@@ -13,7 +13,7 @@ export function kubeconfigOf(cluster: string): Fields {
 
 export const kubeconfig: Form = {
   list: "kubeconfigs", route: "kubeconfigs", schema: "kubeconfigs", title: "form.kubeconfig", about: "form.kubeconfig.about", button: "form.kubeconfig.button", namespaced: false,
-  initial: () => kubeconfigOf(""),
+  initial: (_, cluster = "") => kubeconfigOf(cluster),
   fields: [
     nameField,
     { path: ["spec", "clusterRef", "name"], label: "fact.cluster", control: { as: "object", plural: "clusters" }, half: true },

@@ -2,7 +2,7 @@ import { counted, type Form, nameField, nameOf } from "../form";
 
 export const nodepool: Form = {
   list: "nodepools", route: "nodepools", schema: "nodepools", title: "form.nodepool", about: "form.nodepool.about", button: "form.nodepool.button", namespaced: false, note: "form.nodepool.note",
-  initial: () => ({ apiVersion: "nodes.lailin.xyz/v1", kind: "NodePool", metadata: { name: "" }, spec: { dryRun: true } }),
+  initial: (_, role = "") => ({ apiVersion: "nodes.lailin.xyz/v1", kind: "NodePool", metadata: { name: role }, spec: { dryRun: true } }),
   fields: [
     nameField,
     { path: ["spec", "priority"], label: "fact.priority", control: { as: "number" }, half: true, help: "form.priority" },

@@ -25,17 +25,17 @@ const none: Errors = [];
 
 export function CreatePage() {
   const { form } = useParams({ from: "/create/$form" });
-  const { ns } = useSearch({ from: "__root__" });
+  const { ns, of } = useSearch({ from: "__root__" });
   const known = formAt(form);
-  return known ? <Creating key={form} form={known} namespace={ns ?? "default"} /> : <NotFound />;
+  return known ? <Creating key={form} form={known} namespace={ns ?? "default"} of={of} /> : <NotFound />;
 }
 
-function Creating({ form, namespace }: { form: Form; namespace: string }) {
+function Creating({ form, namespace, of }: { form: Form; namespace: string; of: string | undefined }) {
   const say = useSay();
   const navigate = useNavigate();
   const cut = useCut();
   const [shown, setShown] = useState<"form" | "yaml">("form");
-  const make = useCreating(form, namespace);
+  const make = useCreating(form, namespace, of);
   const rights = useRights(form.namespaced ? make.namespace || namespace : undefined);
   const object: Fields = make.said.object ?? {};
   const name = nameOf(object);
@@ -73,7 +73,7 @@ function Creating({ form, namespace }: { form: Form; namespace: string }) {
           {shown === "yaml" && <CodeEditor value={make.text} label={say("edit.label", { name: say(form.title) })} mistakes={mistakes} onChange={make.setText} onCursor={() => undefined} onSave={create} />}
           <div className="row wrap finish">
             <Action primary label={make.creating ? say("create.busy") : say(form.button, { name })} disabled={blocked} busy={make.creating} onClick={create} />
-            <Link className="btn" to="/$kind" params={{ kind: form.list }} search={(before) => ({ ...before })} onClick={make.forget}>{say("action.cancel")}</Link>
+            <Link className="btn" to="/$kind" params={{ kind: form.list }} search={(before) => ({ ...before, of: undefined })} onClick={make.forget}>{say("action.cancel")}</Link>
             <span className={count > 0 ? "small bad" : "small sub"} role="status">{blocked}</span>
           </div>
         </div>

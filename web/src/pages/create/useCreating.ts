@@ -12,10 +12,12 @@ import { useLater } from "../edit/useLater";
 /** Who owns what is created here. An app has no manager: the API creates its two parts itself. */
 export const manager = "windlass-console-create";
 
-/** Making one object: the text of it, and what the API server says about it 400 ms after the last key. */
-export function useCreating(form: Form, namespace: string) {
+/** Making one object: the text of it, and what the API server says about it 400 ms after the last key. of is what it is made for, if a page has led here. */
+export function useCreating(form: Form, namespace: string, of: string | undefined) {
   const key = `create/${form.route}`;
-  const empty = useMemo(() => textOf(form.initial(namespace)), [form, namespace]);
+  // What nobody has filled in, neither somebody who types nor the page that has led here, is not tried. What is kept is only what somebody has typed.
+  const blank = useMemo(() => textOf(form.initial(namespace)), [form, namespace]);
+  const empty = useMemo(() => textOf(form.initial(namespace, of)), [form, namespace, of]);
   const [text, setText] = useState(() => draftOf(key)?.text ?? empty);
   const [begun, setBegun] = useState(empty);
   // Another namespace is for what nobody has filled in yet.
@@ -35,7 +37,7 @@ export function useCreating(form: Form, namespace: string) {
   const asked = useLater(said);
   const settled = asked === said;
   const tried = useQuery({
-    queryKey: ["try", form.route, text], enabled: settled && said.object !== undefined && text !== empty, gcTime: 0, retry: 1, refetchInterval: whilePassing,
+    queryKey: ["try", form.route, text], enabled: settled && said.object !== undefined && text !== blank, gcTime: 0, retry: 1, refetchInterval: whilePassing,
     queryFn: ({ signal }) => read<Fields>(path(true), { method: "POST", body: said.object, signal }),
   });
   const error = useLasting(tried, text);
@@ -58,7 +60,7 @@ export function useCreating(form: Form, namespace: string) {
   };
   const forget = useCallback(() => { keepDraft(key, undefined); setText(empty); }, [key, empty]);
   return {
-    text, setText, said, answer: settled ? tried.data : undefined, problem, creating, create, forget, path: path(false), untouched: text === empty,
-    trying: text !== empty && said.object !== undefined && (!settled || tried.isFetching), namespace: said.object ? namespaceOf(said.object) : "",
+    text, setText, said, answer: settled ? tried.data : undefined, problem, creating, create, forget, path: path(false), untouched: text === blank,
+    trying: text !== blank && said.object !== undefined && (!settled || tried.isFetching), namespace: said.object ? namespaceOf(said.object) : "",
   };
 }

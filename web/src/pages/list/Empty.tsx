@@ -4,8 +4,6 @@ import { quoted } from "../../actions/commands";
 import { useHindrance } from "../../actions/useHindrance";
 import type { Plural } from "../../api/types";
 import { Action, Command, Nothing, Panel } from "../../components/parts";
-import { keepDraft } from "../../editor/draft";
-import { textOf } from "../../editor/text";
 import { formAt } from "../../forms/registry";
 import { type Key, useSay } from "../../i18n";
 import type { Kind } from "../../kinds/registry";
@@ -56,10 +54,7 @@ function Roles() {
   const hindrance = useHindrance("nodepools", undefined, "create");
   const form = formAt("nodepools");
   if (nodes.length === 0 || !form) return null;
-  const create = (name: string) => {
-    keepDraft(`create/${form.route}`, { text: textOf({ ...form.initial(""), metadata: { name } }), base: "", uid: "" });
-    void navigate({ to: "/create/$form", params: { form: form.route } });
-  };
+  const create = (name: string) => void navigate({ to: "/create/$form", params: { form: form.route }, search: { of: name } });
   return (
     <>
       <section className="pile"><h2>{say("empty.yourNodes", { count: nodes.length })}</h2><div className="panel"><NodeMap shown={shown} numbers={false} /></div></section>

@@ -7,9 +7,6 @@ import type { Objects } from "../../../api/types";
 import { Action, DoesTheSame, Failure, Panel } from "../../../components/parts";
 import { save } from "../../../components/save";
 import { tell } from "../../../components/toasts";
-import { keepDraft } from "../../../editor/draft";
-import { textOf } from "../../../editor/text";
-import { kubeconfigOf } from "../../../forms/kubeconfig/form";
 import { useLanguage, useSay } from "../../../i18n";
 import { pageOf } from "../../../kinds/registry";
 import { useObjects } from "../../../live/hooks";
@@ -60,16 +57,12 @@ export function Download({ of }: { of: Kubeconfig }) {
   );
 }
 
-/** Leads to the form of a Kubeconfig of a cluster: only by one is there a download. */
+/** Leads to the form of a Kubeconfig of a cluster: only by one is there a download. What somebody has typed there before is still there. */
 function Make({ cluster }: { cluster: string }) {
   const say = useSay();
   const navigate = useNavigate();
   const hindrance = useHindrance("kubeconfigs", undefined, "create");
-  const make = () => {
-    keepDraft("create/kubeconfigs", { text: textOf(kubeconfigOf(cluster)), base: "", uid: "" });
-    void navigate({ to: "/create/$form", params: { form: "kubeconfigs" } });
-  };
-  return <Action label={say("kubeconfig.make")} disabled={hindrance} onClick={make} />;
+  return <Action label={say("kubeconfig.make")} disabled={hindrance} onClick={() => void navigate({ to: "/create/$form", params: { form: "kubeconfigs" }, search: { of: cluster } })} />;
 }
 
 /** The Kubeconfigs of a cluster, each with its download. */
