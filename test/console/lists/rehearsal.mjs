@@ -79,20 +79,53 @@ export async function rehearsal({ page, open, read, until, look }) {
   await dialog.waitFor({ state: "detached" });
   const after = await read("/v1/nodepools/rehearsed");
   right(after.spec.dryRun !== true && after.spec.labels["example.com/uplink"] === "fibre", `a change that is discarded is not: ${JSON.stringify(after.spec)}`);
-  await lost({ page, dialog, text, read });
+  await late({ page, open, dialog, text });
+  await lost({ page, open, dialog, text, read });
+}
+
+const pool = (url) => url.pathname === "/v1/nodepools/rehearsed";
+
+/** Begins a change with another value of the label. */
+async function begin({ page, dialog, text }, before, value) {
+  await page.getByRole("button", { name: "Change" }).click();
+  await text.waitFor();
+  await text.fill((await text.inputValue()).replace(before, value));
+  await dialog.getByText(`example.com/uplink=${value}`).first().waitFor();
+  await ready(dialog, "Rehearse").waitFor();
+}
+
+/** The answer to a rehearsal is late: what is typed meanwhile stays. It is begun over the text of the pool, where Ctrl S is the key of the dialog. */
+async function late({ page, open, dialog, text }) {
+  await open("/nodepools/rehearsed?tab=yaml");
+  await page.locator(".cm-line", { hasText: "uplink" }).first().waitFor();
+  await begin({ page, dialog, text }, "fibre", "zinc");
+  let answer;
+  const held = new Promise((done) => { answer = done; });
+  const sent = page.waitForRequest((request) => request.method() === "PATCH" && pool(new URL(request.url())));
+  await page.route(pool, async (route) => {
+    if (route.request().method() === "PATCH") await held;
+    await route.continue();
+  });
+  await text.focus();
+  await page.keyboard.press("Control+s");
+  await sent;
+  await text.fill((await text.inputValue()).replace("zinc", "iron"));
+  answer();
+  await ready(dialog, "Rehearse").waitFor(); // again, for the other value
+  right((await text.count()) === 1 && (await text.inputValue()).includes("iron"), "what was typed during a rehearsal is lost with its answer");
+  await page.unroute(pool);
+  await ready(dialog, "Discard").click();
+  await dialog.waitFor({ state: "detached" });
 }
 
 /** The answer to a rehearsal is lost on its way, and it is taken back all the same. What somebody else makes of the pool meanwhile is not applied. */
-async function lost({ page, dialog, text, read }) {
+async function lost({ page, open, dialog, text, read }) {
+  await open("/nodepools/rehearsed");
   const rehearse = async (value) => {
-    await page.getByRole("button", { name: "Change" }).click();
-    await text.waitFor();
-    await text.fill((await text.inputValue()).replace("fibre", value));
-    await dialog.getByText(`example.com/uplink=${value}`).first().waitFor();
+    await begin({ page, dialog, text }, "fibre", value);
     await ready(dialog, "Rehearse").click();
     await dialog.getByText("No node has been touched").waitFor();
   };
-  const pool = (url) => url.pathname === "/v1/nodepools/rehearsed";
   await page.route(pool, async (route) => {
     if (route.request().method() !== "PATCH") return route.continue();
     await route.fetch();

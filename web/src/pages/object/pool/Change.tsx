@@ -15,7 +15,7 @@ import { store } from "../../../live/store";
 import { Shape } from "../../../status/shapes";
 import { fromPreview, fromReport } from "./foreseen";
 import { ForeseenList } from "./ForeseenList";
-import { arrived, keep, type Kept, keptOf } from "./kept";
+import { answered, arrived, keep, type Kept, keptOf } from "./kept";
 import { Going, Refused, Touched } from "./Touched";
 import { diffLines } from "./lines";
 import { apply, type PoolSpec, rehearsed, setSpec } from "./orders";
@@ -70,11 +70,14 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const last = changed ?? begun;
   const generation = pool.metadata.generation ?? 0;
   const change = last && arrived(last, { generation, spec: { ...pool.spec } });
-  const become = (to: Partial<Kept>) => {
-    if (!change) return;
-    const next = { ...change, ...to };
-    keep(target, next);
-    setChanged(next);
+  // The newest, also for what has waited for an answer: somebody types meanwhile.
+  const newest = useRef(change);
+  newest.current = change;
+  const become = (to: (from: Kept) => Kept) => {
+    if (!newest.current) return;
+    newest.current = to(newest.current);
+    keep(target, newest.current);
+    setChanged(newest.current);
   };
   const stage = change?.stage ?? "edit";
   const value = change?.text;
@@ -106,12 +109,12 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const save = async () => {
     if (!order || !spec || !change) return;
     // Kept before it is sent: its answer can be lost, and then there is something to take back.
-    become({ sent: { text: change.text, spec: rehearsed(spec) } });
+    become((from) => ({ ...from, sent: { text: change.text, spec: rehearsed(spec) } }));
     const answer = await run(order, say("pool.rehearse"), target.name, { quiet: true });
     if (!answer) return;
     // The server counts only what changes something, and the stream has perhaps not told of it yet.
     const now = await bodyOf<Pool>(answer).catch(() => undefined);
-    become({ written: rehearsed(spec), generation: now?.metadata.generation ?? generation + 1, stage: "rehearsed", sent: undefined });
+    become((from) => answered(from, now?.metadata.generation ?? generation + 1));
     setConsent(undefined);
   };
   const end = () => { keep(target, undefined); onClose(); };
@@ -161,7 +164,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
                 <h3>{say("pool.yours")}</h3>
                 {fresh.isPending && <Skeleton />}
                 {fresh.error && <Failure error={fresh.error} />}
-                {stage === "edit" && value !== undefined && <textarea className="yamltext" spellCheck={false} aria-label={say("pool.spec")} value={value} rows={Math.min(22, Math.max(10, value.split("\n").length))} onChange={(event) => become({ text: event.target.value })} />}
+                {stage === "edit" && value !== undefined && <textarea className="yamltext" spellCheck={false} aria-label={say("pool.spec")} value={value} rows={Math.min(22, Math.max(10, value.split("\n").length))} onChange={({ target: { value: text } }) => become((from) => ({ ...from, text }))} />}
                 {stage === "rehearsed" && value !== undefined && before !== undefined && (
                   <div className="diff">{diffLines(before, value).map((line, index) => <div key={index} className={line.sign === "+" ? "add" : line.sign === "−" ? "del" : undefined}><b>{line.sign.trim()}</b>{line.text}</div>)}</div>
                 )}
@@ -176,14 +179,14 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
             </div>
             {preview.data?.braked && <div className="reasonbox heed"><Shape name="waiting" /><div>{say("pool.braked", { count: preview.data.leaving })}</div></div>}
             {preview.data?.podsHidden && <p className="small sub" lang="en">{preview.data.podsHidden}</p>}
-            {pods > 0 && !refusal && <div className="reasonbox stalled"><Shape name="stalled" /><div><strong>{say("pool.pods", { count: pods })}</strong> {say("pool.podsWhy")}{value?.includes("NoExecute") && <> <button type="button" className="plain" onClick={() => become({ text: value.replaceAll(/\bNoExecute\b/g, "NoSchedule"), stage: "edit" })}>{say("pool.softer")}</button></>}</div></div>}
+            {pods > 0 && !refusal && <div className="reasonbox stalled"><Shape name="stalled" /><div><strong>{say("pool.pods", { count: pods })}</strong> {say("pool.podsWhy")}{value?.includes("NoExecute") && <> <button type="button" className="plain" onClick={() => become((from) => ({ ...from, text: value.replaceAll(/\bNoExecute\b/g, "NoSchedule"), stage: "edit" }))}>{say("pool.softer")}</button></>}</div></div>}
             {pods > 0 && !refusal && preview.data && <Going preview={preview.data} />}
             {stage === "edit" ? order && !unchanged && <DoesTheSame kubectl={order.kubectl} curl={curl(order)} /> : <DoesTheSame kubectl={applying.kubectl} curl={curl(applying)} />}
             {trouble && <Failure error={trouble} />}
           </div>
           <footer>
             {pods > 0 && stage === "rehearsed" && <label className="row grow"><input type="checkbox" checked={ticked} onChange={(event) => setConsent(event.target.checked ? { generation, pods } : undefined)} />{say("pool.tick", { count: pods })}</label>}
-            {stage === "rehearsed" && <Action label={say("pool.back")} busy={false} onClick={() => become({ stage: "edit" })} />}
+            {stage === "rehearsed" && <Action label={say("pool.back")} busy={false} onClick={() => become((from) => ({ ...from, stage: "edit" }))} />}
             <Action label={say("pool.discard")} disabled={unknown ?? overtaken ?? ((written ?? change?.sent) && refused)} onClick={() => void discard()} />
             {stage === "edit"
               ? <Action label={say("pool.rehearse")} primary busy={busy} disabled={order && !unchanged && current ? refused : say(unchanged ? "pool.unchanged" : "pool.unread")} onClick={() => void save()} />

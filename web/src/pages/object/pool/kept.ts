@@ -33,11 +33,14 @@ function plain(spec: PoolSpec): Json {
   return JSON.parse(JSON.stringify(spec));
 }
 
+/** The change once what was sent is written: what was typed since stays, and is not what is rehearsed. */
+export function answered({ sent, ...rest }: Kept, generation: number): Kept {
+  return sent ? { ...rest, stage: rest.text === sent.text ? "rehearsed" : "edit", generation, written: sent.spec } : rest;
+}
+
 /** The change as it is now: one that was sent and not answered has arrived where the pool is what was sent. */
 export function arrived(change: Kept, { generation, spec }: Now): Kept {
-  const { sent, ...rest } = change;
-  if (!sent || generation <= change.generation || !same(plain(spec), plain(sent.spec))) return change;
-  return { ...rest, stage: rest.text === sent.text ? "rehearsed" : "edit", generation, written: sent.spec };
+  return change.sent && generation > change.generation && same(plain(spec), plain(change.sent.spec)) ? answered(change, generation) : change;
 }
 
 /** The change that this tab has begun, if nobody else has changed the pool since. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fromPreview } from "./foreseen";
 import { kindOf } from "../../../kinds/registry";
-import { keep, type Kept, keptOf } from "./kept";
+import { answered, keep, type Kept, keptOf } from "./kept";
 import { diffLines } from "./lines";
 import { apply } from "./orders";
 import { covers, reportOn } from "./rehearsal";
@@ -88,4 +88,13 @@ test("a rehearsal whose answer was lost can be taken back", () => {
   expect(keptOf(pool, { generation: 4, spec: there }, store)).toEqual({ ...begun, stage: "rehearsed", generation: 4, written: spec });
   keep(pool, { ...change, text: "c" }, store);
   expect(keptOf(pool, { generation: 4, spec: there }, store), "what was typed since stays").toMatchObject({ text: "c", stage: "edit", written: spec });
+});
+
+test("what is typed while a rehearsal is under way is not lost with its answer", () => {
+  const spec = { priority: 2, dryRun: true };
+  const sent: Kept = { text: "b", stage: "edit", generation: 3, before: { text: "a", spec: { priority: 1 } }, sent: { text: "b", spec } };
+  expect(answered(sent, 4)).toEqual({ text: "b", stage: "rehearsed", generation: 4, before: sent.before, written: spec });
+  expect(answered({ ...sent, text: "bc" }, 4)).toEqual({ text: "bc", stage: "edit", generation: 4, before: sent.before, written: spec });
+  const told = answered({ ...sent, text: "bc" }, 4); // by the stream, before the answer
+  expect(answered(told, 4)).toEqual(told);
 });
