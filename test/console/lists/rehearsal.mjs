@@ -94,7 +94,7 @@ async function begin({ page, dialog, text }, before, value) {
   await ready(dialog, "Rehearse").waitFor();
 }
 
-/** The answer to a rehearsal is late: what is typed meanwhile stays. It is begun over the text of the pool, where Ctrl S is the key of the dialog. */
+/** The answer to a rehearsal is late: what is typed meanwhile stays, and what is on its way cannot be taken back yet. It is begun over the text of the pool, where Ctrl S is the key of the dialog. */
 async function late({ page, open, dialog, text }) {
   await open("/nodepools/rehearsed?tab=yaml");
   await page.locator(".cm-line", { hasText: "uplink" }).first().waitFor();
@@ -109,6 +109,7 @@ async function late({ page, open, dialog, text }) {
   await text.focus();
   await page.keyboard.press("Control+s");
   await sent;
+  await dialog.locator("button[aria-disabled=true]", { hasText: "Discard" }).waitFor();
   await text.fill((await text.inputValue()).replace("zinc", "iron"));
   answer();
   await ready(dialog, "Rehearse").waitFor(); // again, for the other value

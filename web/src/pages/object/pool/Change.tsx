@@ -85,7 +85,10 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const written = change?.written;
   const [consent, setConsent] = useState<Consent>();
   const [unread, setUnread] = useState<Error>();
-  const { run, busy, failed } = useOrder();
+  const { run, busy: sending, failed } = useOrder();
+  const [taking, setTaking] = useState(false);
+  // What is on its way cannot be taken back yet, and nothing is sent beside it.
+  const busy = sending || taking;
   // A right, or the stream, can go while the dialog is open.
   const refused = useHindrance("nodepools", undefined, "patch");
   const { preview, current, wrong } = usePreview(path, value);
@@ -130,11 +133,14 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const discard = async () => {
     if (!change) return end();
     setUnread(undefined);
+    setTaking(true);
     try {
       const there = await landed(change);
       if (!there || (await run(setSpec(target, there, change.before.spec), say("pool.discard"), target.name))) end();
     } catch (cause) {
       setUnread(cause instanceof Error ? cause : new Error(String(cause)));
+    } finally {
+      setTaking(false);
     }
   };
   const refusal = wrong ?? unplanned;
@@ -187,7 +193,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
           <footer>
             {pods > 0 && stage === "rehearsed" && <label className="row grow"><input type="checkbox" checked={ticked} onChange={(event) => setConsent(event.target.checked ? { generation, pods } : undefined)} />{say("pool.tick", { count: pods })}</label>}
             {stage === "rehearsed" && <Action label={say("pool.back")} busy={false} onClick={() => become((from) => ({ ...from, stage: "edit" }))} />}
-            <Action label={say("pool.discard")} disabled={unknown ?? overtaken ?? ((written ?? change?.sent) && refused)} onClick={() => void discard()} />
+            <Action label={say("pool.discard")} disabled={busy ? say("action.busy") : unknown ?? overtaken ?? ((written ?? change?.sent) && refused)} onClick={() => void discard()} />
             {stage === "edit"
               ? <Action label={say("pool.rehearse")} primary busy={busy} disabled={order && !unchanged && current ? refused : say(unchanged ? "pool.unchanged" : "pool.unread")} onClick={() => void save()} />
               : <Action label={say("pool.applyTo", { count: nodes })} danger={pods > 0} primary={pods === 0} solid busy={busy} disabled={overtaken ?? refused} waits={!ready} onClick={() => void finish()} />}
