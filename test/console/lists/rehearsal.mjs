@@ -79,7 +79,7 @@ export async function rehearsal({ page, open, read, until, look }) {
   await dialog.waitFor({ state: "detached" });
   const after = await read("/v1/nodepools/rehearsed");
   right(after.spec.dryRun !== true && after.spec.labels["example.com/uplink"] === "fibre", `a change that is discarded is not: ${JSON.stringify(after.spec)}`);
-  await late({ page, open, dialog, text });
+  await late({ page, open, dialog, text, read });
   await lost({ page, open, dialog, text, read });
 }
 
@@ -95,7 +95,7 @@ async function begin({ page, dialog, text }, before, value) {
 }
 
 /** The answer to a rehearsal is late: what is typed meanwhile stays, and what is on its way cannot be taken back yet. It is begun over the text of the pool, where Ctrl S is the key of the dialog. */
-async function late({ page, open, dialog, text }) {
+async function late({ page, open, dialog, text, read }) {
   await open("/nodepools/rehearsed?tab=yaml");
   await page.locator(".cm-line", { hasText: "uplink" }).first().waitFor();
   await begin({ page, dialog, text }, "fibre", "zinc");
@@ -115,29 +115,41 @@ async function late({ page, open, dialog, text }) {
   await ready(dialog, "Rehearse").waitFor(); // again, for the other value
   right((await text.count()) === 1 && (await text.inputValue()).includes("iron"), "what was typed during a rehearsal is lost with its answer");
   await page.unroute(pool);
-  await ready(dialog, "Discard").click();
-  await dialog.waitFor({ state: "detached" });
+  await ready(dialog, "Rehearse").click();
+  await dialog.getByText("No node has been touched").waitFor();
+  // The answer to what ends it is lost: nobody else has done that.
+  await withoutAnswers(page, async () => {
+    await ready(dialog, "Apply to 1 node").click();
+    await dialog.waitFor({ state: "detached" });
+  });
+  const { spec } = await read("/v1/nodepools/rehearsed");
+  right(spec.dryRun !== true && spec.labels["example.com/uplink"] === "iron", `a change whose last answer was lost is not applied: ${JSON.stringify(spec)}`);
+}
+
+/** Writes to the pool are done, and nobody is told. */
+async function withoutAnswers(page, act) {
+  await page.route(pool, async (route) => {
+    if (route.request().method() !== "PATCH") return route.continue();
+    await route.fetch();
+    return route.abort();
+  });
+  await act();
+  await page.unroute(pool);
 }
 
 /** The answer to a rehearsal is lost on its way, and it is taken back all the same. What somebody else makes of the pool meanwhile is not applied. */
 async function lost({ page, open, dialog, text, read }) {
   await open("/nodepools/rehearsed");
   const rehearse = async (value) => {
-    await begin({ page, dialog, text }, "fibre", value);
+    await begin({ page, dialog, text }, "iron", value);
     await ready(dialog, "Rehearse").click();
     await dialog.getByText("No node has been touched").waitFor();
   };
-  await page.route(pool, async (route) => {
-    if (route.request().method() !== "PATCH") return route.continue();
-    await route.fetch();
-    return route.abort();
-  });
-  await rehearse("steel"); // the stream tells that it was written
-  await page.unroute(pool);
+  await withoutAnswers(page, () => rehearse("steel")); // the stream tells that it was written
   await ready(dialog, "Discard").click();
   await dialog.waitFor({ state: "detached" });
   const { spec } = await read("/v1/nodepools/rehearsed");
-  right(spec.dryRun !== true && spec.labels["example.com/uplink"] === "fibre", `a change whose answer was lost is not discarded: ${JSON.stringify(spec)}`);
+  right(spec.dryRun !== true && spec.labels["example.com/uplink"] === "iron", `a change whose answer was lost is not discarded: ${JSON.stringify(spec)}`);
 
   await rehearse("brass");
   await page.evaluate(() => fetch("/v1/nodepools/rehearsed", { method: "PATCH", headers: { "Content-Type": "application/merge-patch+json" }, body: JSON.stringify({ spec: { priority: 7 } }) }));

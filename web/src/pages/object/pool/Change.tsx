@@ -9,16 +9,17 @@ import { useLasting, whilePassing } from "../../../api/passing";
 import type { Objects, Schemas } from "../../../api/types";
 import { Action, DoesTheSame, Failure, Skeleton } from "../../../components/parts";
 import { Icon } from "../../../components/Icon";
+import { tell } from "../../../components/toasts";
 import { useSaveKey } from "../../../components/useSaveKey";
-import { useSay } from "../../../i18n";
+import { type Key, useSay } from "../../../i18n";
 import { store } from "../../../live/store";
 import { Shape } from "../../../status/shapes";
 import { fromPreview, fromReport } from "./foreseen";
 import { ForeseenList } from "./ForeseenList";
-import { answered, arrived, keep, type Kept, keptOf } from "./kept";
+import { answered, arrived, isDone, keep, type Kept, keptOf } from "./kept";
 import { Going, Refused, Touched } from "./Touched";
 import { diffLines } from "./lines";
-import { apply, type PoolSpec, rehearsed, setSpec } from "./orders";
+import { apply, live, type PoolSpec, rehearsed, setSpec } from "./orders";
 import { type Consent, covers, reportOn } from "./rehearsal";
 
 type Pool = Objects["nodepools"];
@@ -69,7 +70,8 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const [changed, setChanged] = useState<Kept>();
   const last = changed ?? begun;
   const generation = pool.metadata.generation ?? 0;
-  const change = last && arrived(last, { generation, spec: { ...pool.spec } });
+  const now = { generation, spec: { ...pool.spec } };
+  const change = last && arrived(last, now);
   // The newest, also for what has waited for an answer: somebody types meanwhile.
   const newest = useRef(change);
   newest.current = change;
@@ -87,6 +89,8 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   const [unread, setUnread] = useState<Error>();
   const { run, busy: sending, failed } = useOrder();
   const [taking, setTaking] = useState(false);
+  /** How the reader has ordered it to end, and the spec that the pool has then. */
+  const [ordered, setOrdered] = useState<{ word: Key; spec: PoolSpec }>();
   // What is on its way cannot be taken back yet, and nothing is sent beside it.
   const busy = sending || taking;
   // A right, or the stream, can go while the dialog is open.
@@ -116,14 +120,18 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
     const answer = await run(order, say("pool.rehearse"), target.name, { quiet: true });
     if (!answer) return;
     // The server counts only what changes something, and the stream has perhaps not told of it yet.
-    const now = await bodyOf<Pool>(answer).catch(() => undefined);
-    become((from) => answered(from, now?.metadata.generation ?? generation + 1));
+    const after = await bodyOf<Pool>(answer).catch(() => undefined);
+    become((from) => answered(from, after?.metadata.generation ?? generation + 1));
     setConsent(undefined);
   };
   const end = () => { keep(target, undefined); onClose(); };
   // What has been rehearsed here, or what the report is on where somebody else has begun it.
-  const applying = apply(target, written ?? { ...pool.spec });
-  const finish = async () => { if (await run(applying, say("pool.apply"), target.name)) end(); };
+  const known = written ?? now.spec;
+  const applying = apply(target, known);
+  const finish = async () => {
+    setOrdered({ word: "pool.apply", spec: live(known) });
+    if (await run(applying, say("pool.apply"), target.name)) end();
+  };
   /** The spec that is to be taken back, if any: one that nobody has answered is looked for. */
   const landed = async (of: Kept): Promise<PoolSpec | undefined> => {
     if (!of.sent) return of.written;
@@ -134,6 +142,7 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
     if (!change) return end();
     setUnread(undefined);
     setTaking(true);
+    setOrdered({ word: "pool.discard", spec: change.before.spec });
     try {
       const there = await landed(change);
       if (!there || (await run(setSpec(target, there, change.before.spec), say("pool.discard"), target.name))) end();
@@ -151,7 +160,17 @@ export function Change({ pool: told, target, onClose }: { pool: Pool; target: Ta
   useSaveKey(() => { if (stage === "edit" && order && !unchanged && current && refused === undefined && !busy) void save(); }, 1);
   // What somebody else has begun is taken back by those who know what was before.
   const unknown = stage === "rehearsed" && !written ? say("pool.unknown") : undefined;
-  const overtaken = stage === "rehearsed" && written && change && generation > change.generation ? say("pool.overtaken") : undefined;
+  // What was ordered here and is done was done by nobody else, whatever became of its answer.
+  const done = change && ordered && isDone(change, ordered.spec, now) ? ordered.word : undefined;
+  const overtaken = stage === "rehearsed" && written && change && generation > change.generation && !done ? say("pool.overtaken") : undefined;
+  const lost = busy ? undefined : done;
+  const over = useRef(end);
+  over.current = end;
+  useEffect(() => {
+    if (!lost) return;
+    tell(say("action.done", { action: say(lost), name }));
+    over.current();
+  }, [lost, say, name]);
   return (
     <Dialog.Root open onOpenChange={(open) => { if (!open && !busy && !store.ended) onClose(); }}>
       <Dialog.Portal>

@@ -39,8 +39,13 @@ export function answered({ sent, ...rest }: Kept, generation: number): Kept {
 }
 
 /** The change as it is now: one that was sent and not answered has arrived where the pool is what was sent. */
-export function arrived(change: Kept, { generation, spec }: Now): Kept {
-  return change.sent && generation > change.generation && same(plain(spec), plain(change.sent.spec)) ? answered(change, generation) : change;
+export function arrived(change: Kept, now: Now): Kept {
+  return change.sent && isDone(change, change.sent.spec, now) ? answered(change, now.generation) : change;
+}
+
+/** Whether the pool has become what was ordered of it since: then it is done, also where the answer was lost. */
+export function isDone(change: Kept, ordered: PoolSpec, { generation, spec }: Now): boolean {
+  return generation > change.generation && same(plain(spec), plain(ordered));
 }
 
 /** The change that this tab has begun, if nobody else has changed the pool since. */

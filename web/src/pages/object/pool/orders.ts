@@ -26,6 +26,13 @@ export function rehearsed(spec: PoolSpec): PoolSpec {
   return { ...spec, dryRun: true };
 }
 
+/** The spec that a rehearsal was of. */
+export function live(spec: PoolSpec): PoolSpec {
+  const out = { ...spec };
+  delete out.dryRun;
+  return out;
+}
+
 /** Does what has been rehearsed, and only if the pool still is as known: nobody has rehearsed what it is by now otherwise. */
 export function apply(target: Target, known: PoolSpec): Order {
   return patch(target, "change", [{ op: "test", path: "/spec", value: known }, { op: "remove", path: "/spec/dryRun" }]);

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fromPreview } from "./foreseen";
 import { kindOf } from "../../../kinds/registry";
-import { answered, keep, type Kept, keptOf } from "./kept";
+import { answered, isDone, keep, type Kept, keptOf } from "./kept";
 import { diffLines } from "./lines";
-import { apply } from "./orders";
+import { apply, live } from "./orders";
 import { covers, reportOn } from "./rehearsal";
 
 test("the same change of several nodes is one line, and what goes stands before what comes", () => {
@@ -97,4 +97,16 @@ test("what is typed while a rehearsal is under way is not lost with its answer",
   expect(answered({ ...sent, text: "bc" }, 4)).toEqual({ text: "bc", stage: "edit", generation: 4, before: sent.before, written: spec });
   const told = answered({ ...sent, text: "bc" }, 4); // by the stream, before the answer
   expect(answered(told, 4)).toEqual(told);
+});
+
+test.each([
+  ["nothing has come of it yet", 4, { priority: 2, dryRun: true }, false, false],
+  ["it is applied", 5, { priority: 2, rollout: undefined }, true, false],
+  ["it is discarded", 5, { priority: 1 }, false, true],
+  ["somebody else has changed it", 5, { priority: 3 }, false, false],
+])("of a rehearsal whose end was not answered it is known that %s", (_, generation, spec, applied, discarded) => {
+  const written = { priority: 2, dryRun: true };
+  const change: Kept = { text: "b", stage: "rehearsed", generation: 4, before: { text: "a", spec: { priority: 1 } }, written };
+  const now = { generation, spec };
+  expect([isDone(change, live(written), now), isDone(change, change.before.spec, now)]).toEqual([applied, discarded]);
 });
